@@ -1,0 +1,96 @@
+import type { AnyObject, GroupVersionKind } from './object.ts'
+import type { SchemaSet } from './schema.ts'
+import type { StatusCause } from './status-error.ts'
+
+/**
+ * A kind is data: the apiserver's one generic registry serves every record of this shape, built-in
+ * or made from a CRD at run time. Nothing anywhere switches on a kind's name.
+ */
+export interface Kind extends GroupVersionKind {
+  /** Plural, lower case; the path segment. */
+  readonly resource: string
+  readonly singular: string
+  readonly listKind: string
+  readonly isNamespaced: boolean
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  /** What discovery announces and the server allows, e.g. create, delete, deletecollection, get, list, patch, update, watch. */
+  readonly verbs: readonly string[]
+  readonly subresources: readonly Subresource[]
+  /** Where the object's type is found: `schemas[schemaName]`. */
+  readonly schemaName: string
+  readonly schemas: SchemaSet
+  /** The version objects of this group and kind are stored in; others convert from and to it. */
+  readonly storageVersion: string
+  /** Field selectors allowed beside metadata.name and metadata.namespace, e.g. spec.nodeName. */
+  readonly selectableFields: readonly string[]
+  readonly columns: readonly Column[]
+  readonly strategy: Strategy
+}
+
+export interface Subresource {
+  /** status, scale, eviction, log, … */
+  readonly name: string
+  /** What the subresource takes and gives, e.g. autoscaling/v1 Scale. */
+  readonly kind: GroupVersionKind
+  readonly verbs: readonly string[]
+  /** Only for scale of kinds that have it: JSON paths with a leading dot. */
+  readonly scale?: {
+    readonly specReplicasPath: string
+    readonly statusReplicasPath: string
+    readonly labelSelectorPath?: string
+  }
+}
+
+/** One column of `kubectl get` (metav1.TableColumnDefinition) and how a cell is made. */
+export interface Column {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  readonly format: string
+  readonly description: string
+  /** 0: always shown; 1: only with -o wide. */
+  readonly priority: number
+  /** Pure. `nowMs` is for ages. Returns what JSON carries in `cells`. */
+  readonly cell: (object: AnyObject, nowMs: number) => string | number | boolean | null
+}
+
+export interface StrategyContext {
+  /** Wall clock, milliseconds since the Unix epoch. */
+  readonly nowMs: number
+  /** Makes uids, name suffixes and the like. */
+  readonly randomName: () => string
+  readonly user: string
+}
+
+/**
+ * The hooks of a kind, all pure; they may change `next` in place (it is a private copy).
+ * Order on create: prepareForCreate, defaults, validate. On update: keep what the verb may not
+ * change, prepareForUpdate, defaults, validateUpdate. On status: prepareForStatusUpdate,
+ * validateStatusUpdate. Causes carry upstream's reason, message and field.
+ */
+export interface Strategy {
+  /** Upstream's SetDefaults_* for this version. Idempotent. Runs on every decode. */
+  readonly defaults?: (object: AnyObject) => void
+  /** Clears what the client may not set (status, …). */
+  readonly prepareForCreate?: (next: AnyObject, context: StrategyContext) => void
+  readonly prepareForUpdate?: (next: AnyObject, old: AnyObject, context: StrategyContext) => void
+  readonly prepareForStatusUpdate?: (next: AnyObject, old: AnyObject) => void
+  readonly validate?: (object: AnyObject) => StatusCause[]
+  readonly validateUpdate?: (next: AnyObject, old: AnyObject) => StatusCause[]
+  readonly validateStatusUpdate?: (next: AnyObject, old: AnyObject) => StatusCause[]
+  readonly warnings?: (next: AnyObject, old?: AnyObject) => string[]
+  /** False for kinds that upstream does not give a generation (ConfigMap, Secret, …). Default: true when the schema has a spec. */
+  readonly hasGeneration?: boolean
+  /** A create on PUT to a missing name, as Lease and a few others allow. */
+  readonly allowCreateOnUpdate?: boolean
+  /** An update without resourceVersion, as most kinds allow. Default true. */
+  readonly allowUnconditionalUpdate?: boolean
+  /** Seconds to set as grace when the client asks none; 0: delete at once. Only pods use it. */
+  readonly gracefulDeletion?: (object: AnyObject, askedSeconds: number | undefined) => number
+  /** The name rule: dns-subdomain (default), dns-label, dns-1035-label, path-segment. */
+  readonly nameRule?: NameRule
+  /** What to do when nobody says: most kinds Background, batch/v1 Job: orphan by history. */
+  readonly defaultGarbageCollection?: 'orphan' | 'background'
+}
+
+export type NameRule = 'dns-subdomain' | 'dns-label' | 'dns-1035-label' | 'path-segment'

@@ -1,0 +1,114 @@
+import type { ListMeta } from './object.ts'
+
+/** metav1.StatusReason: the closed set of reasons, in Kubernetes' words. */
+export type StatusReason =
+  | 'Unknown'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'AlreadyExists'
+  | 'Conflict'
+  | 'Gone'
+  | 'Invalid'
+  | 'ServerTimeout'
+  | 'StoreReadError'
+  | 'Timeout'
+  | 'TooManyRequests'
+  | 'BadRequest'
+  | 'MethodNotAllowed'
+  | 'NotAcceptable'
+  | 'RequestEntityTooLarge'
+  | 'UnsupportedMediaType'
+  | 'InternalError'
+  | 'Expired'
+  | 'ServiceUnavailable'
+
+/** metav1.StatusCause. */
+export interface StatusCause {
+  reason?: string
+  message?: string
+  field?: string
+}
+
+export interface StatusDetails {
+  name?: string
+  group?: string
+  kind?: string
+  uid?: string
+  causes?: StatusCause[]
+  retryAfterSeconds?: number
+}
+
+/** metav1.Status, the body of every error answer. */
+export interface Status {
+  kind: 'Status'
+  apiVersion: 'v1'
+  metadata: ListMeta
+  status: 'Success' | 'Failure'
+  message?: string
+  reason?: StatusReason
+  details?: StatusDetails
+  code?: number
+}
+
+export const codeOfReason: Readonly<Record<StatusReason, number>> = Object.freeze({
+  Unknown: 500,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Gone: 410,
+  Invalid: 422,
+  ServerTimeout: 504,
+  StoreReadError: 500,
+  Timeout: 504,
+  TooManyRequests: 429,
+  BadRequest: 400,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  RequestEntityTooLarge: 413,
+  UnsupportedMediaType: 415,
+  InternalError: 500,
+  Expired: 410,
+  ServiceUnavailable: 503,
+})
+
+export interface StatusErrorOptions extends ErrorOptions {
+  details?: StatusDetails
+  /** Overrides the code that belongs to the reason. */
+  code?: number
+}
+
+/** The one error that crosses API edges: thrown by the server's code, rebuilt from the body by the client. */
+export class StatusError extends Error {
+  override name = 'StatusError'
+  readonly reason: StatusReason
+  readonly code: number
+  readonly details: StatusDetails | undefined
+
+  constructor(reason: StatusReason, message: string, options: StatusErrorOptions = {}) {
+    super(message, options)
+    this.reason = reason
+    this.code = options.code ?? codeOfReason[reason]
+    this.details = options.details
+  }
+
+  toStatus(): Status {
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: this.message,
+      reason: this.reason,
+      ...(this.details ? { details: this.details } : {}),
+      code: this.code,
+    }
+  }
+}
+
+/** True for a StatusError of that reason. Never match on a message instead. */
+export function isStatusError(error: unknown, reason: StatusReason): error is StatusError {
+  return error instanceof StatusError && error.reason === reason
+}

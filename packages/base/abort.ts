@@ -1,0 +1,44 @@
+/** A signal that follows its parent and can be aborted on its own; dispose it to let go of the parent. */
+export interface LinkedSignal extends Disposable {
+  readonly signal: AbortSignal
+  abort(reason: unknown): void
+}
+
+/** Unlike AbortSignal.any, releases its listener when disposed: parents here live for weeks. */
+export function linkedSignal(parent: AbortSignal): LinkedSignal {
+  const controller = new AbortController()
+  const onAbort = (): void => controller.abort(parent.reason)
+  if (parent.aborted) onAbort()
+  else parent.addEventListener('abort', onAbort, { once: true })
+  return {
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
+    [Symbol.dispose]: () => parent.removeEventListener('abort', onAbort),
+  }
+}
+
+/** The reason as an Error, whatever was passed to abort(). */
+export function abortReason(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason))
+}
+
+export interface TimeoutOptions {
+  ms: number
+  /** Becomes the error's message, e.g. `Cannot dial hub: no answer in 10000 ms`. */
+  message: string
+}
+
+/** Runs `work` under a signal that also aborts after `ms`. For one answer, never for a whole stream. */
+export async function withTimeout<T>(
+  options: TimeoutOptions,
+  signal: AbortSignal,
+  work: (scope: AbortSignal) => Promise<T>,
+): Promise<T> {
+  using scope = linkedSignal(signal)
+  const timer = setTimeout(() => scope.abort(new Error(options.message)), options.ms)
+  try {
+    return await work(scope.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}

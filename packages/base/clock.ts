@@ -1,0 +1,47 @@
+/**
+ * Time as a seam: every wait and every timestamp comes from here, so that a test can move a day
+ * in a millisecond and a simulation can replay a crash.
+ */
+export interface Clock {
+  /** Wall clock, milliseconds since the Unix epoch. May jump; use only for timestamps people see. */
+  now(): number
+  /** Monotonic milliseconds; use for durations and deadlines. */
+  monotonicMs(): number
+  /** Resolves after `ms` (0 or more). Rejects with the signal's reason when it aborts first. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+  /** Calls `onTimer` once after `ms`. Disposing the timer before that cancels it. */
+  setTimer(ms: number, onTimer: () => void): Timer
+}
+
+export interface Timer extends Disposable {
+  [Symbol.dispose](): void
+}
+
+/** setTimeout fires at once above this many milliseconds (2^31 - 1, about 24.8 days). */
+const timerMsMax = 2_147_483_647
+
+export const systemClock: Clock = Object.freeze({
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason)
+      const onAbort = (): void => {
+        clearTimeout(timer)
+        reject(signal.reason)
+      }
+      const timer = setTimeout(
+        () => {
+          signal.removeEventListener('abort', onAbort)
+          resolve()
+        },
+        Math.min(ms, timerMsMax),
+      )
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+  },
+  setTimer(ms: number, onTimer: () => void): Timer {
+    const timer = setTimeout(onTimer, Math.min(ms, timerMsMax))
+    return { [Symbol.dispose]: () => clearTimeout(timer) }
+  },
+})

@@ -1,0 +1,14 @@
+/**
+ * base: what every package may stand on. Clock, random, log, metrics, backoff, structured
+ * concurrency and bounded queues. It knows no Kubernetes word and does no I/O except writing logs.
+ * Start reading at clock.ts (why time is injected) and run-all.ts (why no promise floats).
+ */
+export { systemClock, type Clock, type Timer } from './clock.ts'
+export { seededRandom, systemRandom, type Random } from './random.ts'
+export { createLogger, silentLogger, type LogFields, type Logger, type LogLevel } from './log.ts'
+export { createMetrics, type Metrics } from './metrics.ts'
+export { createBackoff, type Backoff, type BackoffOptions } from './backoff.ts'
+export { runAll, type Task } from './run-all.ts'
+export { BoundedQueue, QueueFullError } from './bounded-queue.ts'
+export { abortReason, linkedSignal, withTimeout } from './abort.ts'
+export { ExpectedError, exitCodes, type ExitCode } from './expected-error.ts'
