@@ -15,3 +15,4 @@ export {
   type StatusDetails,
   type StatusReason,
 } from './status-error.ts'
+export { strategies } from './strategies/strategy-table.ts'
