@@ -1,0 +1,131 @@
+import { createPublicKey, randomBytes, type webcrypto } from 'node:crypto'
+import { generateKeyPair } from './key-pair.ts'
+import { signingAlgorithmOf, toCryptoKeys } from './signing-key.ts'
+import { extendedUsages, keyUsageBits, type KeyUsage } from './usages.ts'
+import { x509 } from './x509-library.ts'
+
+/** Who a certificate speaks for. */
+export interface Subject {
+  readonly commonName: string
+  readonly organizations?: readonly string[]
+}
+
+/** A certificate with its private key, able to sign others. */
+export interface Authority {
+  readonly certificatePem: string
+  readonly privateKeyPem: string
+}
+
+export interface CertificateProfile {
+  readonly subject: Subject
+  readonly publicKeyPem: string
+  /** Milliseconds since the Unix epoch; certificates keep whole seconds. */
+  readonly notBeforeMs: number
+  readonly notAfterMs: number
+  readonly keyUsages: readonly KeyUsage[]
+  /** Names of the table in usages.ts, or object identifiers. */
+  readonly extendedUsages: readonly string[]
+  readonly dnsNames?: readonly string[]
+  readonly ipAddresses?: readonly string[]
+  readonly emails?: readonly string[]
+  readonly uris?: readonly string[]
+}
+
+export interface AuthorityOptions {
+  readonly subject: Subject
+  readonly notBeforeMs: number
+  readonly notAfterMs: number
+}
+
+/** A new self-signed root with a fresh ECDSA P-256 key. */
+export async function createAuthority(options: AuthorityOptions): Promise<Authority> {
+  const { privateKeyPem } = await generateKeyPair()
+  const keys = toCryptoKeys(privateKeyPem)
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: newSerialNumber(),
+    name: toName(options.subject),
+    notBefore: new Date(options.notBeforeMs),
+    notAfter: new Date(options.notAfterMs),
+    signingAlgorithm: keys.algorithm,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(
+        keyUsageBits(['digitalSignature', 'keyEncipherment', 'keyCertSign']),
+        true,
+      ),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  })
+  return { certificatePem: toPemText(certificate.toString('pem')), privateKeyPem }
+}
+
+/** Signs one leaf certificate; it never outlives the authority. Returns PEM. */
+export async function signCertificate(
+  authority: Authority,
+  profile: CertificateProfile,
+): Promise<string> {
+  const issuer = new x509.X509Certificate(authority.certificatePem)
+  const keys = toCryptoKeys(authority.privateKeyPem)
+  const publicKey = importPublicKey(profile.publicKeyPem)
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: newSerialNumber(),
+    subject: toName(profile.subject),
+    issuer: issuer.subjectName,
+    notBefore: new Date(profile.notBeforeMs),
+    notAfter: new Date(Math.min(profile.notAfterMs, issuer.notAfter.getTime())),
+    signingAlgorithm: keys.algorithm,
+    publicKey,
+    signingKey: keys.privateKey,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(keyUsageBits(profile.keyUsages), true),
+      ...extendedUsageExtension(profile.extendedUsages),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+      ...alternativeNames(profile),
+    ],
+  })
+  return toPemText(certificate.toString('pem'))
+}
+
+export function toName(subject: Subject): { [type: string]: string[] }[] {
+  const organizations = (subject.organizations ?? []).map((name) => ({ O: [name] }))
+  return [...organizations, { CN: [subject.commonName] }]
+}
+
+/** Empty when the profile names nothing: an empty extension is not valid. */
+export function alternativeNames(
+  profile: Pick<CertificateProfile, 'dnsNames' | 'ipAddresses' | 'emails' | 'uris'>,
+): InstanceType<typeof x509.SubjectAlternativeNameExtension>[] {
+  const names = [
+    ...(profile.dnsNames ?? []).map((value) => ({ type: 'dns' as const, value })),
+    ...(profile.ipAddresses ?? []).map((value) => ({ type: 'ip' as const, value })),
+    ...(profile.emails ?? []).map((value) => ({ type: 'email' as const, value })),
+    ...(profile.uris ?? []).map((value) => ({ type: 'url' as const, value })),
+  ]
+  return names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)]
+}
+
+export function toPemText(pem: string): string {
+  return pem.endsWith('\n') ? pem : `${pem}\n`
+}
+
+function extendedUsageExtension(
+  usages: readonly string[],
+): InstanceType<typeof x509.ExtendedKeyUsageExtension>[] {
+  if (usages.length === 0) return []
+  const byName: Readonly<Record<string, string>> = extendedUsages
+  return [new x509.ExtendedKeyUsageExtension(usages.map((usage) => byName[usage] ?? usage))]
+}
+
+function importPublicKey(publicKeyPem: string): webcrypto.CryptoKey {
+  const key = createPublicKey(publicKeyPem)
+  return key.toCryptoKey(signingAlgorithmOf(key), true, ['verify'])
+}
+
+/** 127 random bits: positive in DER, and never zero. */
+function newSerialNumber(): string {
+  const bytes = randomBytes(16)
+  bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40
+  return bytes.toString('hex')
+}

@@ -1,0 +1,110 @@
+import { createHash, X509Certificate as NodeCertificate } from 'node:crypto'
+import { extendedUsages, keyUsages, type KeyUsage } from './usages.ts'
+import { x509 } from './x509-library.ts'
+
+export interface AlternativeNames {
+  readonly dnsNames: readonly string[]
+  readonly ipAddresses: readonly string[]
+  readonly emails: readonly string[]
+  readonly uris: readonly string[]
+}
+
+/** What is read from a certificate. */
+export interface Certificate extends AlternativeNames {
+  readonly commonName: string
+  readonly organizations: readonly string[]
+  readonly issuerCommonName: string
+  /** Lower-case hexadecimal. */
+  readonly serialNumber: string
+  readonly notBeforeMs: number
+  readonly notAfterMs: number
+  readonly isAuthority: boolean
+  readonly keyUsages: readonly KeyUsage[]
+  /** By name where we know one, else the object identifier. Empty: the certificate does not say. */
+  readonly extendedUsages: readonly string[]
+  /** Hexadecimal SHA-256 over the whole certificate. */
+  readonly fingerprint: string
+}
+
+/** Reads PEM (its first certificate) or DER. Throws TypeError when it is neither. */
+export function readCertificate(source: string | Uint8Array): Certificate {
+  const certificate = parse(source)
+  return {
+    ...subjectOf(certificate.subjectName),
+    ...namesOf(certificate.extensions),
+    issuerCommonName: subjectOf(certificate.issuerName).commonName,
+    serialNumber: certificate.serialNumber.toLowerCase(),
+    notBeforeMs: certificate.notBefore.getTime(),
+    notAfterMs: certificate.notAfter.getTime(),
+    isAuthority: certificate.getExtension(x509.BasicConstraintsExtension)?.ca ?? false,
+    keyUsages: readKeyUsages(certificate.getExtension(x509.KeyUsagesExtension)?.usages ?? 0),
+    extendedUsages: readExtendedUsages(
+      certificate.getExtension(x509.ExtendedKeyUsageExtension)?.usages ?? [],
+    ),
+    fingerprint: createHash('sha256').update(new Uint8Array(certificate.rawData)).digest('hex'),
+  }
+}
+
+/** True when `certificatePem` was signed by the key of `authorityPem`; says nothing about dates. */
+export function isIssuedBy(certificatePem: string, authorityPem: string): boolean {
+  const authority = new NodeCertificate(authorityPem)
+  const certificate = new NodeCertificate(certificatePem)
+  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+}
+
+/** `sha256:<hex>` over the SubjectPublicKeyInfo, as kubeadm pins a CA. */
+export function spkiHash(certificatePem: string): string {
+  const der = new NodeCertificate(certificatePem).publicKey.export({ type: 'spki', format: 'der' })
+  return `sha256:${createHash('sha256').update(der).digest('hex')}`
+}
+
+/** Every CERTIFICATE block of a PEM bundle, each as PEM of its own. */
+export function decodePem(bundle: string): string[] {
+  const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  return blocks.map((block) => `${block}\n`)
+}
+
+export function subjectOf(name: InstanceType<typeof x509.Name>): {
+  commonName: string
+  organizations: string[]
+} {
+  return { commonName: name.getField('CN').at(-1) ?? '', organizations: name.getField('O') }
+}
+
+export function namesOf(
+  extensions: readonly InstanceType<typeof x509.Extension>[],
+): AlternativeNames {
+  // A copy into a plain array: the library's own kind of array makes more of itself.
+  const names = [...extensions]
+    .filter((extension) => extension instanceof x509.SubjectAlternativeNameExtension)
+    .flatMap((extension) => extension.names.items)
+  const ofType = (type: string): string[] =>
+    names.filter((name) => name.type === type).map((name) => name.value)
+  return {
+    dnsNames: ofType('dns'),
+    ipAddresses: ofType('ip'),
+    emails: ofType('email'),
+    uris: ofType('url'),
+  }
+}
+
+function parse(source: string | Uint8Array): InstanceType<typeof x509.X509Certificate> {
+  try {
+    return new x509.X509Certificate(typeof source === 'string' ? source : new Uint8Array(source))
+  } catch (cause) {
+    throw new TypeError('Cannot read certificate: it is neither PEM nor DER', { cause })
+  }
+}
+
+function readKeyUsages(bits: number): KeyUsage[] {
+  // Object.keys gives exactly the keys of this frozen table.
+  const all = Object.keys(keyUsages) as KeyUsage[]
+  return all.filter((usage) => (bits & keyUsages[usage]) !== 0)
+}
+
+function readExtendedUsages(oids: readonly unknown[]): string[] {
+  const nameOf = new Map<string, string>(
+    Object.entries(extendedUsages).map(([name, oid]) => [oid, name]),
+  )
+  return Array.from(oids, String).map((oid) => nameOf.get(oid) ?? oid)
+}

@@ -1,0 +1,27 @@
+/**
+ * pki: X.509 and keys. Makes and reads keys, certificates and signing requests; it knows no
+ * Kubernetes word, reads no clock and touches no file.
+ * Start reading at authority.ts (who signs), then certificate.ts (what is read back).
+ */
+export { generateKeyPair, keyId, publicKeyOf, type KeyPair } from './key-pair.ts'
+export {
+  createAuthority,
+  signCertificate,
+  type Authority,
+  type CertificateProfile,
+  type Subject,
+} from './authority.ts'
+export {
+  createSigningRequest,
+  readSigningRequest,
+  type SigningRequest,
+  type SigningRequestOptions,
+} from './signing-request.ts'
+export {
+  decodePem,
+  isIssuedBy,
+  readCertificate,
+  spkiHash,
+  type Certificate,
+} from './certificate.ts'
+export { extendedUsages, keyUsages, type ExtendedUsage, type KeyUsage } from './usages.ts'

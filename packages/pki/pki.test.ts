@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { test } from 'node:test'
+import {
+  createAuthority,
+  createSigningRequest,
+  decodePem,
+  generateKeyPair,
+  isIssuedBy,
+  readCertificate,
+  readSigningRequest,
+  signCertificate,
+  spkiHash,
+} from './mod.ts'
+
+const startMs = Date.UTC(2026, 0, 1)
+const dayMs = 86_400_000
+const newAuthority = (days = 3650) =>
+  createAuthority({
+    subject: { commonName: 'test-ca' },
+    notBeforeMs: startMs,
+    notAfterMs: startMs + days * dayMs,
+  })
+
+test('a signed certificate carries what was asked and verifies against its authority only', async () => {
+  const authority = await newAuthority()
+  const stranger = await newAuthority()
+  const { publicKeyPem } = await generateKeyPair()
+  const pem = await signCertificate(authority, {
+    subject: { commonName: 'system:node:a', organizations: ['system:nodes', 'extra'] },
+    publicKeyPem,
+    notBeforeMs: startMs,
+    notAfterMs: startMs + dayMs,
+    keyUsages: ['digitalSignature'],
+    extendedUsages: ['clientAuth', 'serverAuth'],
+    dnsNames: ['a.example'],
+    ipAddresses: ['10.0.0.1', 'fd00::1'],
+  })
+  const certificate = readCertificate(pem)
+  assert.equal(certificate.commonName, 'system:node:a')
+  assert.deepEqual(certificate.organizations, ['system:nodes', 'extra'])
+  assert.deepEqual(certificate.dnsNames, ['a.example'])
+  assert.deepEqual(certificate.ipAddresses[0], '10.0.0.1')
+  assert.equal(certificate.ipAddresses.length, 2)
+  assert.deepEqual(certificate.keyUsages, ['digitalSignature'])
+  assert.deepEqual(certificate.extendedUsages, ['clientAuth', 'serverAuth'])
+  assert.equal(certificate.notAfterMs, startMs + dayMs)
+  assert.equal(certificate.issuerCommonName, 'test-ca')
+  assert.equal(certificate.isAuthority, false)
+  assert.equal(readCertificate(authority.certificatePem).isAuthority, true)
+  assert.equal(isIssuedBy(pem, authority.certificatePem), true)
+  assert.equal(isIssuedBy(pem, stranger.certificatePem), false)
+  assert.deepEqual(readCertificate(new X509Certificate(pem).raw), certificate)
+  assert.deepEqual(decodePem(`${authority.certificatePem}\n${pem}`), [
+    authority.certificatePem,
+    pem,
+  ])
+})
+
+test('a certificate never outlives its authority', async () => {
+  const authority = await newAuthority(1)
+  const { publicKeyPem } = await generateKeyPair()
+  const pem = await signCertificate(authority, {
+    subject: { commonName: 'a' },
+    publicKeyPem,
+    notBeforeMs: startMs,
+    notAfterMs: startMs + 10 * dayMs,
+    keyUsages: ['digitalSignature'],
+    extendedUsages: [],
+  })
+  assert.equal(readCertificate(pem).notAfterMs, startMs + dayMs)
+})
+
+test('a signing request is read back; a forged or foreign text is refused', async () => {
+  const keys = await generateKeyPair()
+  const pem = await createSigningRequest({
+    subject: { commonName: 'system:node:a', organizations: ['system:nodes'] },
+    privateKeyPem: keys.privateKeyPem,
+    dnsNames: ['a'],
+    ipAddresses: ['192.0.2.1'],
+  })
+  const request = await readSigningRequest(pem)
+  assert.equal(request.commonName, 'system:node:a')
+  assert.deepEqual(request.organizations, ['system:nodes'])
+  assert.deepEqual(request.dnsNames, ['a'])
+  assert.deepEqual(request.ipAddresses, ['192.0.2.1'])
+  assert.equal(request.publicKeyPem, keys.publicKeyPem)
+
+  const der = Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64')
+  der[der.indexOf('system:node:a')] = 0x53
+  const forged = `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`
+  await assert.rejects(readSigningRequest(forged), /signature does not match/)
+  await assert.rejects(readSigningRequest('hello'), /no PEM block/)
+})
+
+test('the pin of a CA is over its key, so it survives a renewed certificate', async () => {
+  const authority = await newAuthority()
+  const pin = spkiHash(authority.certificatePem)
+  assert.match(pin, /^sha256:[0-9a-f]{64}$/)
+  assert.notEqual(pin, spkiHash((await newAuthority()).certificatePem))
+})
