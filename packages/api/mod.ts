@@ -4,6 +4,7 @@
  * Start reading at kind.ts (what a kind is), then schema.ts.
  */
 export type * from './object.ts'
+export type * from './generated/types.ts'
 export type { Schema, SchemaSet } from './schema.ts'
 export type { Column, Kind, NameRule, Strategy, StrategyContext, Subresource } from './kind.ts'
 export {

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import type { ApiResource, GroupVersionDocument, UpstreamFacts } from './upstream.ts'
+
+/** What generated/kinds.json holds; read by packages/api/builtin-kinds.ts. */
+export interface KindFacts {
+  upstreamVersion: string
+  /** In discovery's order, core left out. */
+  groups: { name: string; versions: string[]; preferredVersion: string }[]
+  kinds: KindFact[]
+}
+
+export interface KindFact {
+  group: string
+  version: string
+  kind: string
+  resource: string
+  singular: string
+  isNamespaced: boolean
+  shortNames?: string[]
+  categories?: string[]
+  verbs: string[]
+  subresources?: SubresourceFact[]
+  schemaName: string
+  storageVersion: string
+  /** Only where the objects are stored as another group's: events.k8s.io events are core events. */
+  storageGroup?: string
+}
+
+export interface SubresourceFact {
+  name: string
+  group: string
+  version: string
+  kind: string
+  verbs: string[]
+}
+
+export function kindFacts(upstreamVersion: string, facts: UpstreamFacts): KindFacts {
+  const hashes = storageHashes(facts)
+  const kinds = facts.documents.flatMap((document) =>
+    document.resources
+      .filter((resource) => !resource.name.includes('/'))
+      .map((resource) => kindFact(document, resource, hashes)),
+  )
+  return { upstreamVersion, groups: facts.groups, kinds }
+}
+
+function kindFact(
+  document: GroupVersionDocument,
+  resource: ApiResource,
+  hashes: ReadonlyMap<string, { group: string; version: string }>,
+): KindFact {
+  const { group, version } = document
+  const { kind } = resource
+  const stored = hashes.get(resource.storageVersionHash ?? '') ?? { group, version }
+  const subresources = document.resources
+    .filter((other) => other.name.startsWith(`${resource.name}/`))
+    .map((other) => ({
+      name: other.name.slice(resource.name.length + 1),
+      group: other.group ?? group,
+      version: other.version ?? version,
+      kind: other.kind,
+      verbs: other.verbs,
+    }))
+  return {
+    group,
+    version,
+    kind,
+    resource: resource.name,
+    singular: resource.singularName,
+    isNamespaced: resource.namespaced,
+    ...(resource.shortNames ? { shortNames: resource.shortNames } : {}),
+    ...(resource.categories ? { categories: resource.categories } : {}),
+    verbs: resource.verbs,
+    ...(subresources.length > 0 ? { subresources } : {}),
+    schemaName: schemaNameOf(document, kind),
+    storageVersion: stored.version,
+    ...(stored.group === group ? {} : { storageGroup: stored.group }),
+  }
+}
+
+function schemaNameOf(document: GroupVersionDocument, kind: string): string {
+  const found = Object.entries(document.schemas).find(([, schema]) =>
+    schema['x-kubernetes-group-version-kind']?.some(
+      (gvk) =>
+        gvk.group === document.group && gvk.version === document.version && gvk.kind === kind,
+    ),
+  )
+  if (!found) {
+    throw new Error(`Cannot find schema: ${document.group}/${document.version} ${kind} has none`)
+  }
+  return found[0]
+}
+
+/**
+ * Discovery tells the version that objects are stored in only as a hash of group, version and
+ * kind, so every candidate is hashed and looked up.
+ */
+function storageHashes(facts: UpstreamFacts): Map<string, { group: string; version: string }> {
+  const hashes = new Map<string, { group: string; version: string }>()
+  const kinds = new Set(facts.documents.flatMap((doc) => doc.resources.map(({ kind }) => kind)))
+  for (const { group, version } of facts.documents) {
+    for (const kind of kinds) {
+      const digest = createHash('sha256').update(`${group}/${version}/${kind}`).digest()
+      hashes.set(digest.subarray(0, 8).toString('base64'), { group, version })
+    }
+  }
+  return hashes
+}

@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** An OpenAPI v3 schema object as upstream publishes it; only the fields that we read. */
+export interface OpenApiSchema {
+  $ref?: string
+  allOf?: OpenApiSchema[]
+  oneOf?: OpenApiSchema[]
+  type?: string
+  format?: string
+  properties?: Record<string, OpenApiSchema>
+  required?: string[]
+  additionalProperties?: OpenApiSchema
+  items?: OpenApiSchema
+  default?: unknown
+  enum?: unknown[]
+  'x-kubernetes-group-version-kind'?: { group: string; version: string; kind: string }[]
+  'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map'
+  'x-kubernetes-list-map-keys'?: string[]
+  'x-kubernetes-map-type'?: 'atomic' | 'granular'
+  'x-kubernetes-patch-strategy'?: string
+  'x-kubernetes-patch-merge-key'?: string
+  'x-kubernetes-unions'?: {
+    discriminator?: string
+    'fields-to-discriminateBy'?: Record<string, string>
+  }[]
+}
+
+/** metav1.APIResource as discovery lists it. */
+export interface ApiResource {
+  name: string
+  singularName: string
+  namespaced: boolean
+  group?: string
+  version?: string
+  kind: string
+  verbs: string[]
+  shortNames?: string[]
+  categories?: string[]
+  storageVersionHash?: string
+}
+
+export interface GroupVersionDocument {
+  group: string
+  version: string
+  /** Definitions by upstream's name. */
+  schemas: Record<string, OpenApiSchema>
+  resources: ApiResource[]
+}
+
+export interface ApiGroupVersions {
+  name: string
+  versions: string[]
+  preferredVersion: string
+}
+
+export interface UpstreamFacts {
+  /** In the order that upstream's discovery lists them, the core group left out. */
+  groups: ApiGroupVersions[]
+  documents: GroupVersionDocument[]
+}
+
+/** Where the Go toolchain keeps the module, downloading it when needed. */
+export function findModule(version: string): string {
+  const text = execFileSync('go', ['mod', 'download', '-json', `k8s.io/kubernetes@${version}`], {
+    encoding: 'utf8',
+    cwd: '/',
+  })
+  // The go command documents this shape (go help mod download).
+  const answer = JSON.parse(text) as { Dir?: string; Error?: string }
+  if (answer.Dir === undefined) {
+    throw new Error(`Cannot find k8s.io/kubernetes ${version}: ${answer.Error ?? 'no directory'}`)
+  }
+  return answer.Dir
+}
+
+/** Reads OpenAPI and discovery documents of every group version; alpha versions are left out. */
+export function readUpstream(moduleDir: string): UpstreamFacts {
+  const apiDir = join(moduleDir, 'api')
+  // Shape: metav1.APIGroupList.
+  const groupList = readJson(join(apiDir, 'discovery', 'apis.json')) as {
+    groups: {
+      name: string
+      versions: { version: string }[]
+      preferredVersion: { version: string }
+    }[]
+  }
+  const groups = groupList.groups
+    .map((group) => ({
+      name: group.name,
+      versions: group.versions.map((entry) => entry.version).filter(isServable),
+      preferredVersion: group.preferredVersion.version,
+    }))
+    .filter((group) => group.versions.length > 0)
+  const names = new Set(readdirSync(join(apiDir, 'discovery')))
+  const documents = [readGroupVersion(apiDir, '', 'v1')]
+  for (const group of groups) {
+    for (const version of group.versions) {
+      if (!names.has(`apis__${group.name}__${version}.json`)) continue
+      documents.push(readGroupVersion(apiDir, group.name, version))
+    }
+  }
+  return { groups, documents }
+}
+
+function readGroupVersion(apiDir: string, group: string, version: string): GroupVersionDocument {
+  const stem = group === '' ? `api__${version}` : `apis__${group}__${version}`
+  // Shapes: OpenAPI v3 document and metav1.APIResourceList.
+  const openApi = readJson(join(apiDir, 'openapi-spec', 'v3', `${stem}_openapi.json`)) as {
+    components: { schemas: Record<string, OpenApiSchema> }
+  }
+  const discovery = readJson(join(apiDir, 'discovery', `${stem}.json`)) as {
+    resources: ApiResource[]
+  }
+  return { group, version, schemas: openApi.components.schemas, resources: discovery.resources }
+}
+
+function isServable(version: string): boolean {
+  return !version.includes('alpha')
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
