@@ -1,0 +1,18 @@
+import type { Command } from 'commander'
+
+/** Every command, its options and its help; what it does is imported when it runs. */
+export function addCommands(program: Command): void {
+  addTestCommands(program)
+}
+
+function addTestCommands(program: Command): void {
+  program
+    .command('test')
+    .description('Prove the tree: types, lint, format, tidy, unit, integration and end-to-end tests')
+    .argument('[parts...]', 'only test files whose path contains one of these')
+    .option('--quick', 'leave out the end-to-end tests, which need root')
+    .action(async (only: string[], options: { quick?: boolean }) => {
+      const { runTests } = await import('./test.ts')
+      process.exitCode = await runTests({ only, isQuick: options.quick === true })
+    })
+}

@@ -1,0 +1,36 @@
+/**
+ * The program. Reads argv, env and signals (nothing else does), and hands each command to its own
+ * file, imported only when that command runs: a node agent must not pay for the API server's code.
+ */
+import { Command, CommanderError } from 'commander'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { addCommands } from './command-table.ts'
+import { version } from './version.ts'
+
+async function main(): Promise<void> {
+  const program = new Command('skerry')
+    .description('Kubernetes at the edge, and many edges run from one place.')
+    .version(version, '-V, --version')
+    .showHelpAfterError('Run with --help to see what is possible.')
+    .exitOverride()
+  addCommands(program)
+  try {
+    await program.parseAsync(process.argv)
+  } catch (error) {
+    process.exitCode = report(error)
+  }
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) {
+    return error.exitCode === 0 ? 0 : exitCodes.usage
+  }
+  if (error instanceof ExpectedError) {
+    console.error(`skerry: ${error.message}`)
+    return error.exitCode
+  }
+  console.error(error)
+  return exitCodes.failure
+}
+
+await main()

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+
+export interface TestOptions {
+  /** Only the files whose path contains one of these. */
+  only: readonly string[]
+  /** Leave out e2e/, which needs root and the system packages. */
+  isQuick: boolean
+}
+
+interface Check {
+  name: string
+  command: readonly string[]
+}
+
+const root = join(import.meta.dirname, '..')
+const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
+
+/** Proves the tree: types, lint, format, then every test. Resolves the process's exit code. */
+export async function runTests(options: TestOptions): Promise<number> {
+  const totals = { passed: 0, failed: 0 }
+  if (options.only.length === 0) {
+    for (const check of checks()) {
+      const isGood = await runCheck(check)
+      totals[isGood ? 'passed' : 'failed'] += 1
+    }
+  }
+  await runTestFiles(filesOf(options), totals)
+  console.log(`${totals.passed} passed, ${totals.failed} failed`)
+  return totals.failed === 0 && totals.passed > 0 ? 0 : 1
+}
+
+function checks(): Check[] {
+  return [
+    { name: 'types', command: [bin('tsc'), '--project', root] },
+    { name: 'lint', command: [bin('oxlint'), '--type-aware', '--quiet', root] },
+    { name: 'format', command: [bin('oxfmt'), '--check', root] },
+  ]
+}
+
+async function runCheck(check: Check): Promise<boolean> {
+  const startMs = performance.now()
+  const [command = '', ...args] = check.command
+  const code = await new Promise<number | null>((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+    child.on('error', reject)
+    child.on('exit', resolve)
+  })
+  const seconds = ((performance.now() - startMs) / 1000).toFixed(1)
+  console.log(`${code === 0 ? '✔' : '✖'} ${check.name} (${seconds} s)`)
+  return code === 0
+}
+
+function filesOf(options: TestOptions): string[] {
+  const patterns = ['*.test.ts', 'cmd/**/*.test.ts', 'packages/**/*.test.ts', 'bench/**/*.test.ts']
+  if (!options.isQuick) patterns.push('e2e/**/*.test.ts')
+  return patterns
+    .flatMap((pattern) => globSync(pattern, { cwd: root }))
+    .filter((file) => !file.includes('node_modules'))
+    .filter((file) => options.only.length === 0 || options.only.some((part) => file.includes(part)))
+    .map((file) => join(root, file))
+}
+
+/** End-to-end files each own the machine's containers while they run, so they go one by one, last. */
+async function runTestFiles(files: readonly string[], totals: Totals): Promise<void> {
+  const isEndToEnd = (file: string): boolean => file.startsWith(join(root, 'e2e'))
+  await runGroup(files.filter((file) => !isEndToEnd(file)), 2, totals)
+  await runGroup(files.filter(isEndToEnd), 1, totals)
+}
+
+interface Totals {
+  passed: number
+  failed: number
+}
+
+async function runGroup(files: readonly string[], concurrency: number, totals: Totals): Promise<void> {
+  if (files.length === 0) return
+  const stream = run({ files: [...files], concurrency })
+  stream.on('test:summary', (summary) => {
+    if (summary.file !== undefined) return
+    totals.passed += summary.counts.passed
+    totals.failed += summary.counts.tests - summary.counts.passed - summary.counts.skipped - summary.counts.todo
+    if (!summary.success && totals.failed === 0) totals.failed += 1
+  })
+  for await (const chunk of stream.compose(spec)) process.stdout.write(chunk)
+}

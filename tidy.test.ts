@@ -1,0 +1,152 @@
+/** The code tests its own style: rules of STYLE.md and ARCHITECTURE.md that the linter cannot see. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { test } from 'node:test'
+
+const root = import.meta.dirname
+
+const sources = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+  maxBuffer: 64 * 1024 * 1024,
+})
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)))
+const code = sources.filter(
+  (file) => /\.tsx?$/.test(file) && !/(^|\/)(generated|testdata)\//.test(file),
+)
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+
+/** Levels of ARCHITECTURE.md: a package may import packages of a lower level only. */
+const levelOf: Readonly<Record<string, number>> = {
+  base: 0,
+  api: 1,
+  pki: 1,
+  store: 2,
+  client: 2,
+  tunnel: 2,
+  'controller-runtime': 3,
+  apiserver: 3,
+  'service-proxy': 3,
+  controllers: 4,
+  scheduler: 4,
+  karmada: 4,
+  kubelet: 4,
+  bootstrap: 4,
+  testing: 5,
+}
+
+function importsOf(file: string): string[] {
+  const found: string[] = []
+  for (const match of read(file).matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)) {
+    if (match[1] !== undefined) found.push(match[1])
+  }
+  return found
+}
+
+function packageOf(file: string): string | undefined {
+  return /^packages\/([^/]+)\//.exec(file)?.[1]
+}
+
+test('packages import only lower levels, and only through their door', () => {
+  const wrong: string[] = []
+  for (const file of code) {
+    const from = packageOf(file)
+    const isTest = file.endsWith('.test.ts') || /-contract\.ts$/.test(file)
+    for (const target of importsOf(file)) {
+      const inner = /^@skerry\/([^/]+)(\/.*)?$/.exec(target)
+      if (inner?.[2]) wrong.push(`${file}: ${target} passes by the door`)
+      const to = inner?.[1]
+      if (to === undefined || from === undefined || to === from || isTest) continue
+      const fromLevel = levelOf[from]
+      const toLevel = levelOf[to]
+      if (fromLevel === undefined || toLevel === undefined) wrong.push(`${file}: unknown package in ${target}`)
+      else if (toLevel >= fromLevel) wrong.push(`${file}: ${from} may not import ${to}`)
+    }
+    if (from !== undefined) {
+      for (const target of importsOf(file)) {
+        if (!target.startsWith('.')) continue
+        const resolved = join(dirname(file), target)
+        if (packageOf(resolved) !== from && !isTest) wrong.push(`${file}: ${target} leaves its package`)
+      }
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('api is pure: no node: imports', () => {
+  const wrong = code.filter(
+    (file) =>
+      file.startsWith('packages/api/') &&
+      !file.endsWith('.test.ts') &&
+      importsOf(file).some((target) => target.startsWith('node:')),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('each package has a door that says what it does', () => {
+  for (const name of Object.keys(levelOf)) {
+    const door = `packages/${name}/mod.ts`
+    assert.ok(sources.includes(door), `${door} is missing`)
+    assert.match(read(door), /^\/\*\*/, `${door} starts without its contract`)
+    assert.doesNotMatch(read(door), /export \* from/, `${door} exports everything of a file`)
+  }
+})
+
+test('file names say what is in them', () => {
+  const banned = new Set(['index', 'util', 'utils', 'helper', 'helpers', 'common', 'misc', 'types'])
+  const wrong = code.filter((file) => {
+    const name = basename(file).replace(/(\.test)?\.tsx?$/, '')
+    return banned.has(name) || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('no banned names in declarations', () => {
+  const banned =
+    /\b(?:class|interface|type|function|const)\s+(\w*(?:Manager|Helper|Util|Utils|Impl|V2)|(?:Abstract|Base|New|Enhanced)[A-Z]\w*)\b/g
+  const wrong: string[] = []
+  for (const file of code) {
+    for (const match of read(file).matchAll(banned)) wrong.push(`${file}: ${match[1]}`)
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('argv, env and signals are read in cmd only', () => {
+  const wrong = code.filter(
+    (file) =>
+      file.startsWith('packages/') &&
+      !file.endsWith('.test.ts') &&
+      !file.startsWith('packages/testing/') &&
+      /process\.(env|argv|on\()/.test(read(file)),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('no test waits on the wall clock, is skipped for good or runs alone', () => {
+  const wrong = code.filter(
+    (file) => file.endsWith('.test.ts') && /(?:test|it|describe)\.(?:skip|todo|only)\(/.test(read(file)),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('nothing is left open without an owner', () => {
+  const wrong = code.filter((file) => file !== 'tidy.test.ts' && /TODO|FIXME|XXX/.test(read(file)))
+  assert.deepEqual(wrong, [])
+})
+
+test('the project speaks of itself only: no paths of the machine it was written on', () => {
+  const wrong = sources.filter(
+    (file) =>
+      /\.(ts|tsx|md|json|yaml|sh|service)$/.test(file) &&
+      file !== 'tidy.test.ts' &&
+      /(^|[^a-z.])\/(work|farm)\/|\/bash_jobs/m.test(read(file)),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('architecture stays readable: the map is under 300 lines', () => {
+  assert.ok(read('ARCHITECTURE.md').split('\n').length < 300)
+})
