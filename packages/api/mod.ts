@@ -17,3 +17,77 @@ export {
   type StatusReason,
 } from './status-error.ts'
 export { strategies } from './strategies/strategy-table.ts'
+export { builtinKinds, type BuiltinKindsOptions } from './builtin-kinds.ts'
+export { selectableFieldValue } from './selectable-field-table.ts'
+export {
+  fieldDuplicate,
+  fieldForbidden,
+  fieldInvalid,
+  fieldNotFound,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooFew,
+  fieldTooLong,
+  fieldTooMany,
+  fieldTypeInvalid,
+  quoteGo,
+  type FieldErrorReason,
+} from './field-error.ts'
+export {
+  checkConfigKey,
+  checkDns1035Label,
+  checkDnsLabel,
+  checkDnsSubdomain,
+  checkEnvName,
+  checkLabelValue,
+  checkName,
+  checkPathSegment,
+  checkPortName,
+  checkQualifiedName,
+  checkStrictEnvName,
+} from './names.ts'
+export {
+  objectMetaLimits,
+  validateAnnotations,
+  validateFieldManager,
+  validateLabels,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from './object-meta.ts'
+export {
+  QuantityError,
+  addQuantities,
+  canonicalQuantity,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantityOf,
+  quantityOfMilli,
+  quantityToFloat,
+  quantityToMilli,
+  quantityToNumber,
+  subtractQuantities,
+  type Quantity,
+  type QuantityFormat,
+} from './quantity.ts'
+export { formatDurationMs, parseDurationMs } from './duration.ts'
+export {
+  LabelSelector,
+  everyLabelSelector,
+  labelSelectorOf,
+  labelSelectorOfMap,
+  noLabelSelector,
+  parseLabelSelector,
+  type LabelOperator,
+  type LabelRequirement,
+  type LabelSelectorFields,
+  type Labels,
+} from './selectors/label-selector.ts'
+export {
+  escapeFieldValue,
+  exactFieldValue,
+  matchesFields,
+  parseFieldSelector,
+  printFieldSelector,
+  type FieldRequirement,
+} from './selectors/field-selector.ts'

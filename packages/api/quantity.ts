@@ -1,0 +1,212 @@
+/**
+ * resource.Quantity: a fixed-point number with nine decimal places, exact in bigint. Text that is
+ * already close to canonical is kept as written, as upstream does, so that bytes round-trip.
+ */
+export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
+
+export interface Quantity {
+  /** The value times 10^9. */
+  readonly nanos: bigint
+  readonly format: QuantityFormat
+  /** What formatQuantity returns, when parsing found the text good enough to keep. */
+  readonly text?: string
+}
+
+/** The text is no quantity. The message is upstream's, for clients that show it. */
+export class QuantityError extends RangeError {
+  override name = 'QuantityError'
+}
+
+const one = 1_000_000_000n
+const binaryMax = (2n ** 63n - 1n) * one
+/** Beyond this no quantity makes sense, and the bigint would grow without bound. */
+const exponentMax = 400
+const textLengthMax = 1024
+
+const decimalExponents: Readonly<Record<string, number>> = Object.freeze({
+  n: -9,
+  u: -6,
+  m: -3,
+  '': 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+})
+const binaryExponents: Readonly<Record<string, number>> = Object.freeze({
+  Ki: 10,
+  Mi: 20,
+  Gi: 30,
+  Ti: 40,
+  Pi: 50,
+  Ei: 60,
+})
+
+interface Parts {
+  isNegative: boolean
+  /** Without leading zeros, at least one digit. */
+  whole: string
+  fraction: string
+  suffix: string
+}
+
+/** Throws QuantityError. */
+export function parseQuantity(text: string): Quantity {
+  const parts = splitQuantity(text)
+  const { exponent, format } = suffixOf(parts.suffix)
+  const digits = BigInt(parts.whole + parts.fraction)
+  const sign = parts.isNegative ? -1n : 1n
+  const kept = isKept(parts, digits, { exponent, format }) ? { text } : {}
+  if (format === 'BinarySI') {
+    const scale = 10n ** BigInt(parts.fraction.length)
+    const nanos = divideUp(digits * 2n ** BigInt(exponent) * one, scale)
+    const capped = nanos > binaryMax ? binaryMax : nanos
+    const isFraction = capped > 0n && capped < one
+    return { nanos: sign * capped, format: isFraction ? 'DecimalSI' : format, ...kept }
+  }
+  const shift = exponent - parts.fraction.length + 9
+  const nanos = shift >= 0 ? digits * 10n ** BigInt(shift) : divideUp(digits, 10n ** BigInt(-shift))
+  return { nanos: sign * nanos, format, ...kept }
+}
+
+/** Canonical: no fraction, the largest suffix that loses nothing. */
+export function formatQuantity(quantity: Quantity): string {
+  const { nanos } = quantity
+  if (quantity.text !== undefined) return quantity.text
+  if (nanos === 0n) return '0'
+  const isSmall = nanos > -1024n * one && nanos < 1024n * one
+  if (quantity.format === 'BinarySI' && !isSmall && nanos % one === 0n) return formatBinary(nanos)
+  return formatDecimal(nanos, quantity.format === 'DecimalExponent')
+}
+
+/** The text that upstream would send back for this text. Throws QuantityError. */
+export function canonicalQuantity(text: string): string {
+  return formatQuantity(parseQuantity(text))
+}
+
+/** Keeps the format of the first, unless that is zero. */
+export function addQuantities(first: Quantity, second: Quantity): Quantity {
+  const format = first.nanos === 0n ? second.format : first.format
+  return { nanos: first.nanos + second.nanos, format }
+}
+
+export function subtractQuantities(first: Quantity, second: Quantity): Quantity {
+  const format = first.nanos === 0n ? second.format : first.format
+  return { nanos: first.nanos - second.nanos, format }
+}
+
+export function compareQuantities(first: Quantity, second: Quantity): -1 | 0 | 1 {
+  if (first.nanos === second.nanos) return 0
+  return first.nanos < second.nanos ? -1 : 1
+}
+
+/** A quantity from a whole number of units. */
+export function quantityOf(value: number | bigint, format: QuantityFormat = 'DecimalSI'): Quantity {
+  return { nanos: BigInt(value) * one, format }
+}
+
+/** A quantity from thousandths, as CPU is counted. */
+export function quantityOfMilli(
+  milli: number | bigint,
+  format: QuantityFormat = 'DecimalSI',
+): Quantity {
+  return { nanos: BigInt(milli) * 1_000_000n, format }
+}
+
+/** Thousandths, rounded away from zero. Above 2^53 the nearest number. Throws QuantityError on bad text. */
+export function quantityToMilli(quantity: Quantity | string): number {
+  return scaled(quantity, 1_000_000n)
+}
+
+/** Whole units (bytes, pods, …), rounded away from zero. Above 2^53 the nearest number. */
+export function quantityToNumber(quantity: Quantity | string): number {
+  return scaled(quantity, one)
+}
+
+/** The nearest floating-point number, fractions included. */
+export function quantityToFloat(quantity: Quantity | string): number {
+  const { nanos } = typeof quantity === 'string' ? parseQuantity(quantity) : quantity
+  return Number(nanos / one) + Number(nanos % one) / 1e9
+}
+
+const wrongFormat =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+
+function splitQuantity(text: string): Parts {
+  if (text === '' || text.length > textLengthMax) throw new QuantityError(wrongFormat)
+  // Upstream's scanner takes a missing number for zero ("Mi", "-"), so every part is optional.
+  const match = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/.exec(text)
+  if (!match) throw new QuantityError(wrongFormat)
+  return {
+    isNegative: match[1] === '-',
+    whole: match[2] || '0',
+    fraction: match[3] ?? '',
+    suffix: match[4] ?? '',
+  }
+}
+
+function suffixOf(suffix: string): { exponent: number; format: QuantityFormat } {
+  const decimal = decimalExponents[suffix]
+  if (decimal !== undefined) return { exponent: decimal, format: 'DecimalSI' }
+  const binary = binaryExponents[suffix]
+  if (binary !== undefined) return { exponent: binary, format: 'BinarySI' }
+  const exponent = /^[eE]([-+]?[0-9]+)$/.exec(suffix)?.[1]
+  if (exponent === undefined || Math.abs(Number(exponent)) > exponentMax) {
+    throw new QuantityError("unable to parse quantity's suffix")
+  }
+  return { exponent: Number(exponent), format: 'DecimalExponent' }
+}
+
+/**
+ * Upstream keeps text that its fast path takes for canonical, though it may not be ("1.500",
+ * "+1"); what a client wrote then comes back unchanged, and managers do not fight over it.
+ */
+function isKept(
+  parts: Parts,
+  digits: bigint,
+  suffix: { exponent: number; format: QuantityFormat },
+): boolean {
+  const length = parts.whole.length + parts.fraction.length
+  if (suffix.format === 'BinarySI') {
+    const precision = 15 - parts.whole.length - Math.floor((suffix.exponent * 3) / 10) - 1
+    return parts.fraction === '' && precision >= 0 && (digits & 7n) !== 0n
+  }
+  const scale = suffix.exponent - parts.fraction.length
+  const shifted = parts.whole + parts.fraction
+  const isExact = length <= 18 && scale >= -9 && scale % 3 === 0
+  return isExact && !shifted.endsWith('000') && !shifted.startsWith('0')
+}
+
+function formatBinary(nanos: bigint): string {
+  let value = nanos / one
+  let steps = 0
+  while (value % 1024n === 0n) {
+    value /= 1024n
+    steps += 1
+  }
+  return `${value}${['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][steps] ?? ''}`
+}
+
+function formatDecimal(nanos: bigint, isExponent: boolean): string {
+  let value = nanos
+  let exponent = -9
+  const exponentLimit = isExponent ? exponentMax : 18
+  while (value % 1000n === 0n && exponent < exponentLimit) {
+    value /= 1000n
+    exponent += 3
+  }
+  if (isExponent) return exponent === 0 ? `${value}` : `${value}e${exponent}`
+  return `${value}${['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'][exponent / 3 + 3] ?? ''}`
+}
+
+function scaled(quantity: Quantity | string, unit: bigint): number {
+  const { nanos } = typeof quantity === 'string' ? parseQuantity(quantity) : quantity
+  return Number(nanos < 0n ? -divideUp(-nanos, unit) : divideUp(nanos, unit))
+}
+
+/** Of a non-negative number: small requests must not round to nothing. */
+function divideUp(value: bigint, by: bigint): bigint {
+  return (value + by - 1n) / by
+}
