@@ -51,7 +51,7 @@ function kindFact(
 ): KindFact {
   const { group, version } = document
   const { kind } = resource
-  const stored = hashes.get(resource.storageVersionHash ?? '') ?? { group, version }
+  const stored = hashes.get(`${resource.storageVersionHash} ${kind}`) ?? { group, version }
   const subresources = document.resources
     .filter((other) => other.name.startsWith(`${resource.name}/`))
     .map((other) => ({
@@ -93,15 +93,25 @@ function schemaNameOf(document: GroupVersionDocument, kind: string): string {
 
 /**
  * Discovery tells the version that objects are stored in only as a hash of group, version and
- * kind, so every candidate is hashed and looked up.
+ * kind, so every candidate is hashed and looked up. Where upstream still stores a beta version of
+ * a kind that has a stable one, the stable one is taken: beta versions are off by default.
  */
 function storageHashes(facts: UpstreamFacts): Map<string, { group: string; version: string }> {
   const hashes = new Map<string, { group: string; version: string }>()
-  const kinds = new Set(facts.documents.flatMap((doc) => doc.resources.map(({ kind }) => kind)))
-  for (const { group, version } of facts.documents) {
-    for (const kind of kinds) {
+  for (const { group, version, resources } of facts.documents) {
+    for (const { kind, storageVersionHash } of resources) {
+      if (storageVersionHash === undefined) continue
       const digest = createHash('sha256').update(`${group}/${version}/${kind}`).digest()
-      hashes.set(digest.subarray(0, 8).toString('base64'), { group, version })
+      const stable = facts.documents.find(
+        (other) =>
+          other.group === group &&
+          !other.version.includes('beta') &&
+          other.resources.some((resource) => resource.kind === kind),
+      )
+      hashes.set(`${digest.subarray(0, 8).toString('base64')} ${kind}`, {
+        group,
+        version: version.includes('beta') ? (stable?.version ?? version) : version,
+      })
     }
   }
   return hashes

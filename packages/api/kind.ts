@@ -22,6 +22,11 @@ export interface Kind extends GroupVersionKind {
   readonly schemas: SchemaSet
   /** The version objects of this group and kind are stored in; others convert from and to it. */
   readonly storageVersion: string
+  /**
+   * Only where objects are stored under another group: events of events.k8s.io and of the core
+   * group are the same objects.
+   */
+  readonly storageGroup?: string
   /** Field selectors allowed beside metadata.name and metadata.namespace, e.g. spec.nodeName. */
   readonly selectableFields: readonly string[]
   readonly columns: readonly Column[]

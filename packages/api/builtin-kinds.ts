@@ -1,0 +1,104 @@
+import { columns, nameAndAge } from './columns/column-table.ts'
+import type { Kind, Subresource } from './kind.ts'
+import type { SchemaSet } from './schema.ts'
+import { selectableFields } from './selectable-field-table.ts'
+import { strategies } from './strategies/strategy-table.ts'
+
+export interface BuiltinKindsOptions {
+  /** Adds the beta versions, which upstream's servers have off by default. Default false. */
+  readonly includeBeta?: boolean
+}
+
+/** One entry of generated/kinds.json. */
+interface KindFact {
+  group: string
+  version: string
+  kind: string
+  resource: string
+  singular: string
+  isNamespaced: boolean
+  shortNames?: string[]
+  categories?: string[]
+  verbs: string[]
+  subresources?: { name: string; group: string; version: string; kind: string; verbs: string[] }[]
+  schemaName: string
+  storageVersion: string
+  storageGroup?: string
+}
+
+/** Kinds with a scale subresource keep their replicas alike. */
+const builtinScale = Object.freeze({
+  specReplicasPath: '.spec.replicas',
+  statusReplicasPath: '.status.replicas',
+  labelSelectorPath: '.spec.selector',
+})
+
+const strategyOfNone = Object.freeze({})
+
+let stableKinds: Promise<readonly Kind[]> | undefined
+let allKinds: Promise<readonly Kind[]> | undefined
+
+/**
+ * Every kind that Kubernetes 1.36 has built in, in discovery's order: core first, then group by
+ * group with the preferred version first. The facts are loaded at the first call and shared by all
+ * (1 MB of heap), so that programs that serve no API do not pay for them.
+ */
+export function builtinKinds(options: BuiltinKindsOptions = {}): Promise<readonly Kind[]> {
+  if (options.includeBeta) return (allKinds ??= loadAllKinds())
+  return (stableKinds ??= loadStableKinds())
+}
+
+async function loadStableKinds(): Promise<readonly Kind[]> {
+  const [facts, schemas] = await Promise.all([loadFacts(), loadSchemas()])
+  return facts
+    .filter(({ version }) => !version.includes('beta'))
+    .map((fact) => kindOf(fact, schemas))
+}
+
+async function loadAllKinds(): Promise<readonly Kind[]> {
+  const [facts, stable, beta] = await Promise.all([loadFacts(), loadSchemas(), loadBetaSchemas()])
+  const schemas = { ...stable, ...beta }
+  return facts.map((fact) => kindOf(fact, schemas))
+}
+
+async function loadFacts(): Promise<readonly KindFact[]> {
+  const { default: facts } = await import('./generated/kinds.json', { with: { type: 'json' } })
+  return facts.kinds
+}
+
+async function loadSchemas(): Promise<SchemaSet> {
+  const { default: schemas } = await import('./generated/schema.json', { with: { type: 'json' } })
+  // hack/generate-api writes the file from values of this very type.
+  return schemas as unknown as SchemaSet
+}
+
+async function loadBetaSchemas(): Promise<SchemaSet> {
+  const { default: schemas } = await import('./generated/schema-beta.json', {
+    with: { type: 'json' },
+  })
+  // hack/generate-api writes the file from values of this very type.
+  return schemas as unknown as SchemaSet
+}
+
+function kindOf(fact: KindFact, schemas: SchemaSet): Kind {
+  const { storageGroup, shortNames = [], categories = [], subresources = [], ...same } = fact
+  const key = `${fact.group}/${fact.kind}`
+  return {
+    ...same,
+    ...(storageGroup === undefined ? {} : { storageGroup }),
+    listKind: `${fact.kind}List`,
+    shortNames,
+    categories,
+    subresources: subresources.map(subresourceOf),
+    schemas,
+    selectableFields: selectableFields[key] ?? [],
+    columns: columns[key] ?? nameAndAge,
+    strategy: strategies[key] ?? strategyOfNone,
+  }
+}
+
+function subresourceOf(fact: NonNullable<KindFact['subresources']>[number]): Subresource {
+  const { name, verbs, group, version, kind } = fact
+  const subresource = { name, verbs, kind: { group, version, kind } }
+  return name === 'scale' ? { ...subresource, scale: builtinScale } : subresource
+}
