@@ -1,0 +1,270 @@
+import { type ChildProcess, type SpawnOptions, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+
+const execute = promisify(execFile)
+
+/** What a command under test printed, and how it ended. */
+export interface CommandResult {
+  stdout: string
+  stderr: string
+  exitCode: number
+}
+
+/**
+ * Several hosts on one machine: each has network, mount and UTS namespaces of its own, a private
+ * /run, and a cable to a switch in a third namespace. None has a route outside, so a runtime that
+ * looks for a registry fails at once instead of reaching one.
+ */
+export interface TestNetwork extends AsyncDisposable {
+  /** `hostNumber` 1..254 gives address 10.99.<network>.<hostNumber>. */
+  addHost(hostNumber: number): Promise<TestHost>
+}
+
+export interface TestHost {
+  readonly name: string
+  readonly address: string
+  /** Runs to the end; never throws for an exit code. */
+  run(command: readonly string[], options?: RunOptions): Promise<CommandResult>
+  /** Starts a process in the host; it is killed when the network is disposed. */
+  start(command: readonly string[], options?: SpawnOptions): ChildProcess
+  /** Pulls the cable: the link goes down on the switch's side. */
+  cut(): Promise<void>
+  restore(): Promise<void>
+  /**
+   * Power cut and reboot: SIGKILL to every process of the host, an empty /run, a new boot id.
+   * What was on disk stays.
+   */
+  reboot(): Promise<void>
+}
+
+export interface RunOptions {
+  env?: Record<string, string>
+  input?: string
+  timeoutMs?: number
+}
+
+let networksMade = 0
+
+export async function createTestNetwork(): Promise<TestNetwork> {
+  const id = `${process.pid.toString(36)}${(networksMade++).toString(36)}`
+  // Two networks of one machine may exist at a time; their third octet keeps them apart in logs.
+  const octet = (process.pid + networksMade) % 250
+  const wan = `skw-${id}`
+  await ip('netns', 'add', wan)
+  await ip('-n', wan, 'link', 'add', 'switch', 'type', 'bridge')
+  await ip('-n', wan, 'link', 'set', 'switch', 'up')
+  const hosts: HostState[] = []
+  return {
+    async addHost(hostNumber) {
+      const host = await createHost({
+        id,
+        wan,
+        hostNumber,
+        address: `10.99.${octet}.${hostNumber}`,
+      })
+      hosts.push(host)
+      return facade(host)
+    },
+    async [Symbol.asyncDispose]() {
+      for (const host of hosts) await destroyHost(host)
+      await ip('netns', 'delete', wan)
+    },
+  }
+}
+
+interface HostState {
+  name: string
+  netns: string
+  wan: string
+  port: string
+  address: string
+  holder: ChildProcess
+}
+
+interface HostPlan {
+  id: string
+  wan: string
+  hostNumber: number
+  address: string
+}
+
+async function createHost(plan: HostPlan): Promise<HostState> {
+  const netns = `skh-${plan.id}-${plan.hostNumber}`
+  const port = `p${plan.hostNumber}`
+  await ip('netns', 'add', netns)
+  await ip(
+    '-n',
+    plan.wan,
+    'link',
+    'add',
+    port,
+    'type',
+    'veth',
+    'peer',
+    'name',
+    'eth0',
+    'netns',
+    netns,
+  )
+  await ip('-n', plan.wan, 'link', 'set', port, 'master', 'switch', 'up')
+  await ip('-n', netns, 'link', 'set', 'lo', 'up')
+  await ip('-n', netns, 'address', 'add', `${plan.address}/24`, 'dev', 'eth0')
+  await ip('-n', netns, 'link', 'set', 'eth0', 'up')
+  const name = `host${plan.hostNumber}`
+  const holder = await startHolder(netns, name)
+  return { name, netns, wan: plan.wan, port, address: plan.address, holder }
+}
+
+/**
+ * The holder keeps the namespaces. The unified cgroup tree is hidden in it because crun refuses a
+ * hybrid mount; a fresh boot id makes a reboot visible to whoever reads it.
+ */
+async function startHolder(netns: string, hostname: string): Promise<ChildProcess> {
+  const script = [
+    'umount /sys/fs/cgroup/unified 2>/dev/null',
+    'mount -t tmpfs tmpfs /run',
+    'cat /proc/sys/kernel/random/uuid > /run/boot_id',
+    'mount --bind /run/boot_id /proc/sys/kernel/random/boot_id',
+    `hostname ${hostname}`,
+    'echo ready',
+    'exec sleep infinity',
+  ].join('\n')
+  const holder = spawn(
+    'nsenter',
+    [
+      `--net=/run/netns/${netns}`,
+      'unshare',
+      '-m',
+      '-u',
+      '--propagation',
+      'private',
+      'sh',
+      '-c',
+      script,
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const [line] = await once(holder.stdout, 'data')
+  if (!String(line).includes('ready')) throw new Error(`Cannot start test host: ${String(line)}`)
+  return holder
+}
+
+function facade(host: HostState): TestHost {
+  const inHost = (command: readonly string[]): string[] => [
+    '-t',
+    String(host.holder.pid),
+    '-n',
+    '-m',
+    '-u',
+    '--',
+    ...command,
+  ]
+  return {
+    name: host.name,
+    address: host.address,
+    run: (command, options = {}) => runToEnd(['nsenter', ...inHost(command)], options),
+    start: (command, options = {}) => spawn('nsenter', inHost(command), options),
+    cut: () => ip('-n', host.wan, 'link', 'set', host.port, 'down'),
+    restore: () => ip('-n', host.wan, 'link', 'set', host.port, 'up'),
+    async reboot() {
+      await killAll(host)
+      await clearLinks(host)
+      host.holder = await startHolder(host.netns, host.name)
+    },
+  }
+}
+
+/** What pods and rules left in the network namespace; the cable stays. */
+async function clearLinks(host: HostState): Promise<void> {
+  const { stdout } = await execute('ip', ['-n', host.netns, '-o', 'link'])
+  for (const line of stdout.split('\n')) {
+    const name = /^\d+: ([^:@]+)/.exec(line)?.[1]
+    if (name === undefined || name === 'lo' || name === 'eth0') continue
+    await runToEnd(['ip', '-n', host.netns, 'link', 'delete', name], {})
+  }
+  await runToEnd(['nsenter', `--net=/run/netns/${host.netns}`, 'nft', 'flush', 'ruleset'], {})
+}
+
+async function destroyHost(host: HostState): Promise<void> {
+  await killAll(host)
+  await ip('netns', 'delete', host.netns)
+}
+
+/**
+ * Kills by namespace, not by name: whoever lives in the host's network or mount namespace. A
+ * pod's processes have a network namespace of their own but their shim's mount namespace is ours.
+ */
+async function killAll(host: HostState): Promise<void> {
+  for (let round = 0; round < 5; round++) {
+    const pids = await pidsOf(host)
+    if (pids.length === 0) return
+    for (const pid of pids) tryKill(pid)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+async function pidsOf(host: HostState): Promise<number[]> {
+  const holderPid = host.holder.pid
+  const { stdout } = await execute('ip', ['netns', 'pids', host.netns])
+  const found = new Set(stdout.split('\n').filter(Boolean).map(Number))
+  if (holderPid !== undefined) {
+    for (const child of await descendants([...found])) found.add(child)
+  }
+  return [...found]
+}
+
+/** Children of the found processes: containers run in network namespaces of their own. */
+async function descendants(roots: readonly number[]): Promise<number[]> {
+  const { stdout } = await execute('ps', ['-e', '-o', 'pid=,ppid='])
+  const childrenOf = new Map<number, number[]>()
+  for (const line of stdout.split('\n')) {
+    const [pid, parent] = line.trim().split(/\s+/).map(Number)
+    if (pid === undefined || parent === undefined) continue
+    childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), pid])
+  }
+  const found: number[] = []
+  const queue = [...roots]
+  for (let pid = queue.pop(); pid !== undefined; pid = queue.pop()) {
+    for (const child of childrenOf.get(pid) ?? []) {
+      found.push(child)
+      queue.push(child)
+    }
+  }
+  return found
+}
+
+function tryKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    // ESRCH: it ended by itself between the listing and now.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}
+
+async function ip(...args: string[]): Promise<void> {
+  await execute('ip', args)
+}
+
+export async function runToEnd(
+  command: readonly string[],
+  options: RunOptions,
+): Promise<CommandResult> {
+  const [file = '', ...args] = command
+  const child = spawn(file, args, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...options.env },
+    ...(options.timeoutMs === undefined ? {} : { timeout: options.timeoutMs }),
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(options.input ?? '')
+  const exitCode = await new Promise<number>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => resolve(code ?? -1))
+  })
+  return { ...output, exitCode }
+}

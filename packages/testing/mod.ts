@@ -1,0 +1,13 @@
+/**
+ * testing: what tests of several packages stand on. An API server in-process, and test hosts in
+ * network namespaces. No product code imports it.
+ * Start reading at hosts/test-network.ts.
+ */
+export {
+  createTestNetwork,
+  runToEnd,
+  type CommandResult,
+  type RunOptions,
+  type TestHost,
+  type TestNetwork,
+} from './hosts/test-network.ts'
