@@ -62,14 +62,16 @@ test('packages import only lower levels, and only through their door', () => {
       if (to === undefined || from === undefined || to === from || isTest) continue
       const fromLevel = levelOf[from]
       const toLevel = levelOf[to]
-      if (fromLevel === undefined || toLevel === undefined) wrong.push(`${file}: unknown package in ${target}`)
+      if (fromLevel === undefined || toLevel === undefined)
+        wrong.push(`${file}: unknown package in ${target}`)
       else if (toLevel >= fromLevel) wrong.push(`${file}: ${from} may not import ${to}`)
     }
     if (from !== undefined) {
       for (const target of importsOf(file)) {
         if (!target.startsWith('.')) continue
         const resolved = join(dirname(file), target)
-        if (packageOf(resolved) !== from && !isTest) wrong.push(`${file}: ${target} leaves its package`)
+        if (packageOf(resolved) !== from && !isTest)
+          wrong.push(`${file}: ${target} leaves its package`)
       }
     }
   }
@@ -127,7 +129,8 @@ test('argv, env and signals are read in cmd only', () => {
 
 test('no test waits on the wall clock, is skipped for good or runs alone', () => {
   const wrong = code.filter(
-    (file) => file.endsWith('.test.ts') && /(?:test|it|describe)\.(?:skip|todo|only)\(/.test(read(file)),
+    (file) =>
+      file.endsWith('.test.ts') && /(?:test|it|describe)\.(?:skip|todo|only)\(/.test(read(file)),
   )
   assert.deepEqual(wrong, [])
 })

@@ -8,7 +8,9 @@ export function addCommands(program: Command): void {
 function addTestCommands(program: Command): void {
   program
     .command('test')
-    .description('Prove the tree: types, lint, format, tidy, unit, integration and end-to-end tests')
+    .description(
+      'Prove the tree: types, lint, format, tidy, unit, integration and end-to-end tests',
+    )
     .argument('[parts...]', 'only test files whose path contains one of these')
     .option('--quick', 'leave out the end-to-end tests, which need root')
     .action(async (only: string[], options: { quick?: boolean }) => {

@@ -67,7 +67,11 @@ function filesOf(options: TestOptions): string[] {
 /** End-to-end files each own the machine's containers while they run, so they go one by one, last. */
 async function runTestFiles(files: readonly string[], totals: Totals): Promise<void> {
   const isEndToEnd = (file: string): boolean => file.startsWith(join(root, 'e2e'))
-  await runGroup(files.filter((file) => !isEndToEnd(file)), 2, totals)
+  await runGroup(
+    files.filter((file) => !isEndToEnd(file)),
+    2,
+    totals,
+  )
   await runGroup(files.filter(isEndToEnd), 1, totals)
 }
 
@@ -76,13 +80,18 @@ interface Totals {
   failed: number
 }
 
-async function runGroup(files: readonly string[], concurrency: number, totals: Totals): Promise<void> {
+async function runGroup(
+  files: readonly string[],
+  concurrency: number,
+  totals: Totals,
+): Promise<void> {
   if (files.length === 0) return
   const stream = run({ files: [...files], concurrency })
   stream.on('test:summary', (summary) => {
     if (summary.file !== undefined) return
     totals.passed += summary.counts.passed
-    totals.failed += summary.counts.tests - summary.counts.passed - summary.counts.skipped - summary.counts.todo
+    totals.failed +=
+      summary.counts.tests - summary.counts.passed - summary.counts.skipped - summary.counts.todo
     if (!summary.success && totals.failed === 0) totals.failed += 1
   })
   for await (const chunk of stream.compose(spec)) process.stdout.write(chunk)

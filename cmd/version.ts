@@ -13,6 +13,7 @@ function readVersion(): string {
   if (typeof SKERRY_VERSION === 'string') return SKERRY_VERSION
   const text = readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')
   const parsed: unknown = JSON.parse(text)
-  if (typeof parsed === 'object' && parsed !== null && 'version' in parsed) return String(parsed.version)
+  if (typeof parsed === 'object' && parsed !== null && 'version' in parsed)
+    return String(parsed.version)
   throw new Error('Cannot read version: package.json has none')
 }
