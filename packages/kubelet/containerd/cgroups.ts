@@ -1,0 +1,74 @@
+import { access, constants, readFile, readdir, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hasCode } from '../system-error.ts'
+
+/** hybrid and v1 are driven through v1 controllers; none: pods run without limits. */
+export type CgroupMode = 'v2' | 'v1' | 'none'
+
+export interface Cgroups {
+  mode: CgroupMode
+  /** Mount points of every hierarchy, where a pod's directory may be left behind. */
+  roots: readonly string[]
+}
+
+/** Reads what is mounted here and now: never assumes, as edge machines differ. */
+export async function detectCgroups(mountsFile = '/proc/self/mounts'): Promise<Cgroups> {
+  return parseCgroups(await readFile(mountsFile, 'utf8'))
+}
+
+/** A v2 mount beside v1 controllers (hybrid) has no controllers of its own: v1 decides. */
+export function parseCgroups(mounts: string): Cgroups {
+  const entries = mounts
+    .split('\n')
+    .map((line) => line.split(' '))
+    .map(([, path = '', type = '']) => ({ path, type }))
+  const v1 = entries.filter(({ type }) => type === 'cgroup').map(({ path }) => path)
+  const v2 = entries.filter(({ type }) => type === 'cgroup2').map(({ path }) => path)
+  const roots = [...v1, ...v2]
+  if (v1.length > 0) return { mode: 'v1', roots }
+  return { mode: v2.length > 0 ? 'v2' : 'none', roots }
+}
+
+export async function areCgroupsWritable(cgroups: Cgroups): Promise<boolean> {
+  const [first] = cgroups.roots
+  if (first === undefined) return false
+  try {
+    await access(first, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Removes a pod's cgroup with what is left below it, in every hierarchy: the runtime removes only
+ * containers'. A directory that still has processes stays and is reported as false.
+ */
+export async function removeCgroup(cgroups: Cgroups, path: string): Promise<boolean> {
+  let isGone = true
+  for (const root of cgroups.roots) {
+    if (!(await removeTree(join(root, path)))) isGone = false
+  }
+  return isGone
+}
+
+async function removeTree(directory: string): Promise<boolean> {
+  let names
+  try {
+    names = await readdir(directory, { withFileTypes: true })
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return true
+    throw error
+  }
+  for (const name of names) {
+    if (name.isDirectory()) await removeTree(join(directory, name.name))
+  }
+  try {
+    await rmdir(directory)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return true
+    if (hasCode(error, 'EBUSY') || hasCode(error, 'ENOTEMPTY')) return false
+    throw error
+  }
+}

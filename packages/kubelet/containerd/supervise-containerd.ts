@@ -1,0 +1,245 @@
+import { spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExpectedError, abortReason, exitCodes, type Clock, type Logger } from '@skerry/base'
+import { asError, exists } from '../system-error.ts'
+import { dialContainerd } from '../cri/dial-containerd.ts'
+import { areCgroupsWritable, detectCgroups } from './cgroups.ts'
+import { containerdConfigToml } from './containerd-config.ts'
+import { isRunning, processIdentity, readPidFile, type PidFile } from './process-identity.ts'
+
+export interface ContainerdOptions {
+  /** Images and snapshots; on a disk. */
+  dataDirectory: string
+  /** Socket, pid file and runtime state; on a tmpfs, so that nothing of a former boot is believed. */
+  runDirectory: string
+  cniConfDirectory: string
+  cniBinDirectory: string
+  registryDirectory: string
+  sandboxImage: string
+  /** containerd's binary: a path or a name on PATH. */
+  binary?: string
+  snapshotter?: string
+  handlers?: Readonly<Record<string, string>>
+}
+
+export const containerdDefaults = Object.freeze({
+  binary: 'containerd',
+  snapshotter: 'overlayfs',
+  handlers: Object.freeze({ runc: 'runc' }),
+  startTimeoutMs: 30_000,
+  stopTimeoutMs: 10_000,
+  pollMs: 250,
+  /** Longest wait between two starts of a containerd that keeps dying. */
+  restartDelayMsMax: 30_000,
+})
+
+export interface SupervisedContainerd {
+  readonly socket: string
+  /** True when a containerd of ours was already running and was kept. */
+  readonly isAdopted: boolean
+  /** Starts it again whenever it dies, until the signal aborts; leaves it running then. */
+  keepRunning(signal: AbortSignal): Promise<void>
+  /** Stops it. Containers go on without it. */
+  stop(): Promise<void>
+}
+
+export interface ContainerdDeps {
+  clock: Clock
+  log: Logger
+}
+
+/** sun_path holds 108 bytes with its final zero. */
+const socketPathBytesMax = 107
+
+/**
+ * Starts containerd as a process of its own session, so that neither a kill -9 of ours nor its own
+ * takes the pods down, or adopts the one that an earlier run of ours left behind.
+ */
+export async function superviseContainerd(
+  options: ContainerdOptions,
+  deps: ContainerdDeps,
+  signal: AbortSignal,
+): Promise<SupervisedContainerd> {
+  const paths = pathsOf(options)
+  if (Buffer.byteLength(paths.socket) > socketPathBytesMax) {
+    throw new ExpectedError(
+      `Cannot start containerd: the socket path ${paths.socket} is longer than ${socketPathBytesMax} bytes; choose a shorter run directory`,
+      exitCodes.usage,
+    )
+  }
+  await mkdir(options.runDirectory, { recursive: true, mode: 0o711 })
+  await mkdir(options.dataDirectory, { recursive: true, mode: 0o711 })
+  const isConfigChanged = await writeConfig(options, paths)
+  const child = new ContainerdProcess(options, paths, deps)
+  const isAdopted = await child.adoptOrStart(isConfigChanged, signal)
+  return {
+    socket: paths.socket,
+    isAdopted,
+    keepRunning: (scope) => child.keepRunning(scope),
+    stop: () => child.stop(),
+  }
+}
+
+interface Paths {
+  socket: string
+  pidFile: string
+  configFile: string
+  logFile: string
+}
+
+function pathsOf(options: ContainerdOptions): Paths {
+  return {
+    socket: join(options.runDirectory, 'containerd.sock'),
+    pidFile: join(options.runDirectory, 'containerd.pid'),
+    configFile: join(options.dataDirectory, 'config.toml'),
+    logFile: join(options.dataDirectory, 'containerd.log'),
+  }
+}
+
+async function writeConfig(options: ContainerdOptions, paths: Paths): Promise<boolean> {
+  const text = containerdConfigToml({
+    rootDirectory: join(options.dataDirectory, 'root'),
+    stateDirectory: join(options.runDirectory, 'state'),
+    socket: paths.socket,
+    cniConfDirectory: options.cniConfDirectory,
+    cniBinDirectory: options.cniBinDirectory,
+    registryDirectory: options.registryDirectory,
+    sandboxImage: options.sandboxImage,
+    snapshotter: options.snapshotter ?? containerdDefaults.snapshotter,
+    handlers: options.handlers ?? containerdDefaults.handlers,
+    disableApparmor: !(await exists('/sys/kernel/security/apparmor')),
+    restrictOomScoreAdj: !(await hasCapability(capSysResource)),
+    disableCgroup: !(await areCgroupsWritable(await detectCgroups())),
+  })
+  const old = (await exists(paths.configFile)) ? await readFile(paths.configFile, 'utf8') : ''
+  if (old === text) return false
+  await writeFile(paths.configFile, text, { mode: 0o600 })
+  return true
+}
+
+const capSysResource = 24n
+
+async function hasCapability(bit: bigint): Promise<boolean> {
+  const status = await readFile('/proc/self/status', 'utf8')
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'
+  return ((BigInt(`0x${effective}`) >> bit) & 1n) === 1n
+}
+
+/** Owns the pid file: at most one containerd of ours runs, and it is the one in that file. */
+class ContainerdProcess {
+  readonly #options: ContainerdOptions
+  readonly #paths: Paths
+  readonly #deps: ContainerdDeps
+  #current: PidFile | undefined
+
+  constructor(options: ContainerdOptions, paths: Paths, deps: ContainerdDeps) {
+    this.#options = options
+    this.#paths = paths
+    this.#deps = deps
+  }
+
+  async adoptOrStart(isConfigChanged: boolean, signal: AbortSignal): Promise<boolean> {
+    this.#current = await readPidFile(this.#paths.pidFile)
+    if (this.#current && (await isRunning(this.#current))) {
+      if (!isConfigChanged && (await this.#answersInTime(signal))) return true
+      this.#deps.log.info('Restarting containerd', { pid: this.#current.pid, isConfigChanged })
+      await this.stop()
+    } else if (await answers(this.#paths.socket, signal)) {
+      throw new ExpectedError(
+        `Cannot start containerd: ${this.#paths.socket} is served by a containerd that is not ours; stop it or choose another run directory`,
+        exitCodes.alreadyRunning,
+      )
+    }
+    await this.#start(signal)
+    return false
+  }
+
+  async keepRunning(signal: AbortSignal): Promise<void> {
+    let delayMs = containerdDefaults.pollMs
+    while (!signal.aborted) {
+      await this.#deps.clock.sleep(containerdDefaults.pollMs, signal)
+      if (this.#current && (await isRunning(this.#current))) continue
+      this.#deps.log.info('Containerd died; starting it again', { pid: this.#current?.pid })
+      try {
+        await this.#start(signal)
+        delayMs = containerdDefaults.pollMs
+      } catch (error) {
+        if (signal.aborted) throw error
+        this.#deps.log.error('Cannot start containerd', { error: asError(error) })
+        await this.#deps.clock.sleep(delayMs, signal)
+        delayMs = Math.min(2 * delayMs, containerdDefaults.restartDelayMsMax)
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    const current = this.#current
+    if (!current || !(await isRunning(current))) return
+    const deadlineMs = this.#deps.clock.monotonicMs() + containerdDefaults.stopTimeoutMs
+    const never = new AbortController().signal
+    process.kill(current.pid, 'SIGTERM')
+    while (await isRunning(current)) {
+      if (this.#deps.clock.monotonicMs() > deadlineMs) process.kill(current.pid, 'SIGKILL')
+      await this.#deps.clock.sleep(50, never)
+    }
+    await rm(this.#paths.pidFile, { force: true })
+    this.#current = undefined
+  }
+
+  async #start(signal: AbortSignal): Promise<void> {
+    const binary = this.#options.binary ?? containerdDefaults.binary
+    await rm(this.#paths.socket, { force: true })
+    const pid = await spawnDetached(binary, this.#paths)
+    this.#current = await processIdentity(pid)
+    await writeFile(this.#paths.pidFile, JSON.stringify(this.#current), { mode: 0o600 })
+    if (await this.#answersInTime(signal)) return
+    throw new ExpectedError(
+      `Cannot start containerd: it does not answer; see ${this.#paths.logFile}`,
+      exitCodes.failure,
+    )
+  }
+
+  async #answersInTime(signal: AbortSignal): Promise<boolean> {
+    const deadlineMs = this.#deps.clock.monotonicMs() + containerdDefaults.startTimeoutMs
+    while (this.#deps.clock.monotonicMs() < deadlineMs) {
+      if (await answers(this.#paths.socket, signal)) return true
+      if (!this.#current || !(await isRunning(this.#current))) return false
+      await this.#deps.clock.sleep(20, signal)
+    }
+    return false
+  }
+}
+
+function spawnDetached(binary: string, paths: Paths): Promise<number> {
+  const logDescriptor = openSync(paths.logFile, 'a', 0o600)
+  return new Promise((resolve, reject) => {
+    const child = spawn(binary, ['--config', paths.configFile, '--log-level', 'info'], {
+      detached: true,
+      stdio: ['ignore', logDescriptor, logDescriptor],
+      cwd: '/',
+    })
+    closeSync(logDescriptor)
+    child.once('error', (cause) => {
+      const message = `Cannot start containerd: ${cause.message}; install containerd and runc`
+      reject(new ExpectedError(message, exitCodes.missingDependency, { cause }))
+    })
+    child.once('spawn', () => {
+      child.unref()
+      if (child.pid !== undefined) resolve(child.pid)
+    })
+  })
+}
+
+async function answers(socket: string, signal: AbortSignal): Promise<boolean> {
+  if (!(await exists(socket))) return false
+  await using runtime = dialContainerd(socket, { requestTimeoutMs: 2000 })
+  try {
+    await runtime.conditions(signal)
+    return true
+  } catch {
+    if (signal.aborted) throw abortReason(signal)
+    return false
+  }
+}

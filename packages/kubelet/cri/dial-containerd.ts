@@ -1,0 +1,369 @@
+import {
+  RuntimeError,
+  isRuntimeError,
+  type Container,
+  type ContainerRuntime,
+  type ContainerStats,
+  type ContainerStatus,
+  type ExecSyncResponse,
+  type FilesystemUsage,
+  type Image,
+  type PodSandbox,
+  type PodSandboxStatus,
+  type RuntimeCondition,
+  type RuntimeVersion,
+  type TaskExit,
+} from './container-runtime.ts'
+import {
+  criEnums,
+  criMessages,
+  eventMessages,
+  eventServiceMethods,
+  imageServiceMethods,
+  runtimeServiceMethods,
+} from './cri-schema-table.ts'
+import { GrpcChannel, loadMethods, type Methods } from './grpc-channel.ts'
+
+export interface DialOptions {
+  /** For calls that have no time of their own (kubelet's runtimeRequestTimeout). */
+  requestTimeoutMs?: number
+}
+
+export const dialDefaults: Readonly<Required<DialOptions>> = Object.freeze({
+  requestTimeoutMs: 120_000,
+})
+
+/** The connection is made by the first call and made again after containerd was restarted. */
+export function dialContainerd(socketPath: string, options: DialOptions = {}): ContainerRuntime {
+  const { requestTimeoutMs } = { ...dialDefaults, ...options }
+  const channel = new GrpcChannel(socketPath)
+  const cri = { package: 'runtime.v1', messages: criMessages, enums: criEnums }
+  const runtime = caller(
+    channel,
+    loadMethods({ ...cri, service: 'RuntimeService', methods: runtimeServiceMethods }),
+    requestTimeoutMs,
+  )
+  const images = caller(
+    channel,
+    loadMethods({ ...cri, service: 'ImageService', methods: imageServiceMethods }),
+    requestTimeoutMs,
+  )
+  return {
+    ...sandboxCalls(runtime),
+    ...containerCalls(runtime, requestTimeoutMs),
+    ...streamingCalls(runtime),
+    ...imageCalls(images),
+    watchExits: exitWatcher(channel),
+    async [Symbol.asyncDispose]() {
+      channel[Symbol.dispose]()
+    },
+  }
+}
+
+interface Call {
+  method: string
+  request?: object
+  /** Overrides the default; 0: none. */
+  timeoutMs?: number
+}
+
+/** The answer has the shape that the schema table gives the method's response. */
+type Caller = <Answer>(call: Call, signal: AbortSignal) => Promise<Answer>
+
+function caller(channel: GrpcChannel, methods: Methods, defaultTimeoutMs: number): Caller {
+  return async <Answer>(call: Call, signal: AbortSignal): Promise<Answer> => {
+    const method = methods[call.method]
+    if (!method) throw new RangeError(`Cannot call ${call.method}: not in the schema table`)
+    const timeoutMs = call.timeoutMs ?? defaultTimeoutMs
+    const answer = await channel.unary(method, call.request ?? {}, { timeoutMs }, signal)
+    // Decoded by the schema table with defaults filled in: the caller names that message's type.
+    return answer as Answer
+  }
+}
+
+type SandboxCalls = Pick<
+  ContainerRuntime,
+  | 'version'
+  | 'conditions'
+  | 'runPodSandbox'
+  | 'stopPodSandbox'
+  | 'removePodSandbox'
+  | 'podSandboxStatus'
+  | 'listPodSandboxes'
+>
+
+interface WireSandboxStatus extends PodSandbox {
+  network?: { ip: string; additionalIps: { ip: string }[] }
+}
+
+function sandboxCalls(call: Caller): SandboxCalls {
+  return {
+    version: (signal) => call<RuntimeVersion>({ method: 'Version' }, signal),
+    async conditions(signal) {
+      const answer = await call<{ status?: { conditions: RuntimeCondition[] } }>(
+        { method: 'Status' },
+        signal,
+      )
+      return answer.status?.conditions ?? []
+    },
+    async runPodSandbox(config, runtimeHandler, signal) {
+      const request = { config, runtimeHandler }
+      // Twice the usual time: the network plugin may wait for others.
+      const answer = await call<{ podSandboxId: string }>(
+        { method: 'RunPodSandbox', request, timeoutMs: 2 * dialDefaults.requestTimeoutMs },
+        signal,
+      )
+      return answer.podSandboxId
+    },
+    async stopPodSandbox(podSandboxId, signal) {
+      await call({ method: 'StopPodSandbox', request: { podSandboxId } }, signal)
+    },
+    async removePodSandbox(podSandboxId, signal) {
+      await call({ method: 'RemovePodSandbox', request: { podSandboxId } }, signal)
+    },
+    async podSandboxStatus(podSandboxId, signal) {
+      const answer = await call<{ status?: WireSandboxStatus }>(
+        { method: 'PodSandboxStatus', request: { podSandboxId } },
+        signal,
+      )
+      return toSandboxStatus(required(answer.status, 'PodSandboxStatus'))
+    },
+    async listPodSandboxes(signal) {
+      const answer = await call<{ items: PodSandbox[] }>({ method: 'ListPodSandbox' }, signal)
+      return answer.items
+    },
+  }
+}
+
+function toSandboxStatus(wire: WireSandboxStatus): PodSandboxStatus {
+  const { network, ...rest } = wire
+  const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)]
+  return { ...rest, ips: ips.filter((ip) => ip !== '') }
+}
+
+type ContainerCalls = Pick<
+  ContainerRuntime,
+  | 'createContainer'
+  | 'startContainer'
+  | 'stopContainer'
+  | 'removeContainer'
+  | 'listContainers'
+  | 'containerStatus'
+  | 'updateContainerResources'
+  | 'reopenContainerLog'
+  | 'containerStats'
+  | 'listContainerStats'
+  | 'execSync'
+>
+
+function containerCalls(call: Caller, requestTimeoutMs: number): ContainerCalls {
+  return {
+    async createContainer(request, signal) {
+      const answer = await call<{ containerId: string }>(
+        { method: 'CreateContainer', request },
+        signal,
+      )
+      return answer.containerId
+    },
+    async startContainer(containerId, signal) {
+      await call({ method: 'StartContainer', request: { containerId } }, signal)
+    },
+    async stopContainer(containerId, timeoutSeconds, signal) {
+      const request = { containerId, timeout: timeoutSeconds }
+      const timeoutMs = requestTimeoutMs + timeoutSeconds * 1000
+      await call({ method: 'StopContainer', request, timeoutMs }, signal)
+    },
+    async removeContainer(containerId, signal) {
+      await call({ method: 'RemoveContainer', request: { containerId } }, signal)
+    },
+    async listContainers(signal) {
+      const answer = await call<{ containers: Container[] }>({ method: 'ListContainers' }, signal)
+      return answer.containers
+    },
+    async containerStatus(containerId, signal) {
+      const answer = await call<{ status?: ContainerStatus }>(
+        { method: 'ContainerStatus', request: { containerId } },
+        signal,
+      )
+      return required(answer.status, 'ContainerStatus')
+    },
+    async updateContainerResources(containerId, linux, signal) {
+      await call({ method: 'UpdateContainerResources', request: { containerId, linux } }, signal)
+    },
+    async reopenContainerLog(containerId, signal) {
+      await call({ method: 'ReopenContainerLog', request: { containerId } }, signal)
+    },
+    async containerStats(containerId, signal) {
+      const answer = await call<{ stats?: WireStats }>(
+        { method: 'ContainerStats', request: { containerId } },
+        signal,
+      )
+      return toStats(required(answer.stats, 'ContainerStats'))
+    },
+    async listContainerStats(signal) {
+      const answer = await call<{ stats: WireStats[] }>({ method: 'ListContainerStats' }, signal)
+      return answer.stats.map(toStats)
+    },
+    execSync({ containerId, cmd, timeoutSeconds }, signal) {
+      const request = { containerId, cmd, timeout: timeoutSeconds }
+      const timeoutMs = timeoutSeconds > 0 ? requestTimeoutMs + timeoutSeconds * 1000 : 0
+      return call<ExecSyncResponse>({ method: 'ExecSync', request, timeoutMs }, signal)
+    },
+  }
+}
+
+type StreamingCalls = Pick<ContainerRuntime, 'exec' | 'attach' | 'portForward'>
+
+function streamingCalls(call: Caller): StreamingCalls {
+  const url = async (method: string, request: object, signal: AbortSignal): Promise<string> => {
+    const answer = await call<{ url: string }>({ method, request }, signal)
+    return answer.url
+  }
+  return {
+    exec: (request, signal) => url('Exec', request, signal),
+    attach: (request, signal) => url('Attach', request, signal),
+    portForward: (podSandboxId, port, signal) => url('PortForward', { podSandboxId, port }, signal),
+  }
+}
+
+type ImageCalls = Pick<
+  ContainerRuntime,
+  'listImages' | 'imageStatus' | 'pullImage' | 'removeImage' | 'imageFilesystems'
+>
+
+function imageCalls(call: Caller): ImageCalls {
+  return {
+    async listImages(signal) {
+      const answer = await call<{ images: WireImage[] }>({ method: 'ListImages' }, signal)
+      return answer.images.map(toImage)
+    },
+    async imageStatus(reference, signal) {
+      const request = { image: { image: reference } }
+      const answer = await call<{ image?: WireImage | null }>(
+        { method: 'ImageStatus', request },
+        signal,
+      )
+      return answer.image ? toImage(answer.image) : undefined
+    },
+    async pullImage(reference, auth, signal) {
+      const request = { image: { image: reference }, ...(auth ? { auth } : {}) }
+      const answer = await call<{ imageRef: string }>(
+        { method: 'PullImage', request, timeoutMs: 0 },
+        signal,
+      )
+      return answer.imageRef
+    },
+    async removeImage(reference, signal) {
+      await call({ method: 'RemoveImage', request: { image: { image: reference } } }, signal)
+    },
+    async imageFilesystems(signal) {
+      const answer = await call<{ imageFilesystems: WireFilesystem[] }>(
+        { method: 'ImageFsInfo' },
+        signal,
+      )
+      return answer.imageFilesystems.map(toFilesystem)
+    },
+  }
+}
+
+interface WireExit {
+  event?: { value?: TaskExit & { id: string } }
+}
+
+/** Exec processes exit on the same topic with an id of their own; only whole containers count. */
+function exitWatcher(channel: GrpcChannel): ContainerRuntime['watchExits'] {
+  const methods = loadMethods({
+    package: 'containerd.services.events.v1',
+    service: 'Events',
+    methods: eventServiceMethods,
+    messages: eventMessages,
+    enums: {},
+  })
+  const subscribe = methods['Subscribe']
+  if (!subscribe) throw new RangeError('Cannot watch exits: Subscribe is not in the schema table')
+  return async (onExit, signal) => {
+    const onMessage = (message: object): void => {
+      // Decoded by the schema table: an Envelope that holds a TaskExit.
+      const exit = (message as WireExit).event?.value
+      if (exit && exit.id === exit.containerId) {
+        onExit({ containerId: exit.containerId, exitStatus: exit.exitStatus })
+      }
+    }
+    const request = { filters: ['topic=="/tasks/exit",namespace==k8s.io'] }
+    const metadata = { 'containerd-namespace': 'k8s.io' }
+    await channel.serverStream(subscribe, request, { timeoutMs: 0, metadata, onMessage }, signal)
+    throw new RuntimeError('Unavailable', 'Cannot watch exits: containerd ended the stream')
+  }
+}
+
+type Counted = { value: number } | null | undefined
+interface WireFilesystem {
+  timestamp: number
+  fsId?: { mountpoint: string } | null
+  usedBytes?: Counted
+  inodesUsed?: Counted
+}
+interface WireStats {
+  attributes?: Pick<ContainerStats, 'id' | 'metadata' | 'labels'>
+  cpu?: { timestamp: number; usageCoreNanoSeconds?: Counted; usageNanoCores?: Counted } | null
+  memory?: {
+    timestamp: number
+    workingSetBytes?: Counted
+    availableBytes?: Counted
+    usageBytes?: Counted
+    rssBytes?: Counted
+    pageFaults?: Counted
+    majorPageFaults?: Counted
+  } | null
+  writableLayer?: WireFilesystem | null
+}
+
+function toFilesystem(wire: WireFilesystem): FilesystemUsage {
+  return {
+    timestamp: wire.timestamp,
+    mountpoint: wire.fsId?.mountpoint ?? '',
+    usedBytes: wire.usedBytes?.value ?? 0,
+    inodesUsed: wire.inodesUsed?.value ?? 0,
+  }
+}
+
+function toStats(wire: WireStats): ContainerStats {
+  const { id, metadata, labels } = required(wire.attributes, 'ContainerStats')
+  const stats: ContainerStats = { id, metadata, labels }
+  if (wire.cpu) stats.cpu = { timestamp: wire.cpu.timestamp, ...counted(wire.cpu) }
+  if (wire.memory) stats.memory = { timestamp: wire.memory.timestamp, ...counted(wire.memory) }
+  if (wire.writableLayer) stats.writableLayer = toFilesystem(wire.writableLayer)
+  return stats
+}
+
+/** Unwraps { value } figures; those that were not measured stay absent. */
+function counted(figures: object): Record<string, number> {
+  const out: Record<string, number> = {}
+  for (const [key, figure] of Object.entries(figures)) {
+    if (typeof figure === 'object' && figure !== null) out[key] = Number(figure.value)
+  }
+  return out
+}
+
+interface WireImage extends Omit<Image, 'uid'> {
+  uid?: { value: number } | null
+}
+
+function toImage(wire: WireImage): Image {
+  const { id, repoTags, repoDigests, size, username } = wire
+  return { id, repoTags, repoDigests, size, username, uid: wire.uid?.value }
+}
+
+function required<T>(part: T | null | undefined, name: string): T {
+  if (part) return part
+  throw new RuntimeError('Unknown', `Cannot read ${name}: the runtime's answer was empty`)
+}
+
+/** Removing and stopping are done when the thing is gone, by whomever. */
+export async function ignoreNotFound(work: Promise<unknown>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!isRuntimeError(error, 'NotFound')) throw error
+  }
+}

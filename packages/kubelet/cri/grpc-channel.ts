@@ -1,0 +1,175 @@
+import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js'
+import { fromJSON, type MethodDefinition, type PackageDefinition } from '@grpc/proto-loader'
+import { abortReason } from '@skerry/base'
+import { RuntimeError, type RuntimeErrorCode } from './container-runtime.ts'
+import type { EnumTable, MessageTable, ServiceTable } from './cri-schema-table.ts'
+
+export interface ServiceShape {
+  /** Dotted, e.g. runtime.v1. */
+  package: string
+  service: string
+  methods: ServiceTable
+  messages: MessageTable
+  enums: EnumTable
+}
+
+/** gRPC methods by name; what the schema table describes is what requests and answers look like. */
+export type Methods = Readonly<Record<string, MethodDefinition<object, object>>>
+
+/** Nanosecond times as doubles lose nothing that Kubernetes shows; everything else fits exactly. */
+const conversion = Object.freeze({
+  longs: Number,
+  enums: String,
+  defaults: true,
+  arrays: true,
+  objects: true,
+})
+
+interface NestedJson {
+  nested: Record<string, object>
+}
+
+export function loadMethods(shape: ServiceShape): Methods {
+  const nested: Record<string, object> = {}
+  for (const [name, values] of Object.entries(shape.enums)) nested[name] = { values }
+  for (const [name, fields] of Object.entries(shape.messages)) {
+    nested[name] = { fields: Object.fromEntries(Object.entries(fields).map(fieldJson)) }
+  }
+  nested[shape.service] = {
+    methods: Object.fromEntries(
+      Object.entries(shape.methods).map(([name, [requestType, response]]) => {
+        const responseStream = response.startsWith('stream ')
+        const responseType = response.replace('stream ', '')
+        return [name, { requestType, responseType, responseStream }]
+      }),
+    ),
+  }
+  const root = shape.package
+    .split('.')
+    .reduceRight<NestedJson>((inner, name) => ({ nested: { [name]: inner } }), { nested })
+  const definition: PackageDefinition = fromJSON(root, conversion)
+  // A service's entry in a package definition is its table of methods.
+  return definition[`${shape.package}.${shape.service}`] as unknown as Methods
+}
+
+function fieldJson([name, text]: [string, string]): [string, object] {
+  const [, repeated, type = '', id] = /^(repeated )?(.+) (\d+)$/.exec(text) ?? []
+  const map = /^map<(\w+),(\w+)>$/.exec(type)
+  if (map) return [name, { keyType: map[1], type: map[2], id: Number(id) }]
+  return [name, { type, id: Number(id), ...(repeated ? { rule: 'repeated' } : {}) }]
+}
+
+export interface CallOptions {
+  /** 0: no deadline but the signal's. */
+  timeoutMs: number
+  metadata?: Readonly<Record<string, string>>
+}
+
+/** One connection to a unix socket; reconnects by itself when the server comes back. */
+export class GrpcChannel implements Disposable {
+  readonly #client: Client
+
+  constructor(socketPath: string) {
+    this.#client = new Client(`unix:${socketPath}`, credentials.createInsecure(), {
+      'grpc.initial_reconnect_backoff_ms': 50,
+      'grpc.min_reconnect_backoff_ms': 50,
+      'grpc.max_reconnect_backoff_ms': 1000,
+      'grpc.max_receive_message_length': 16 * 1024 * 1024,
+    })
+  }
+
+  unary(
+    method: MethodDefinition<object, object>,
+    request: object,
+    options: CallOptions,
+    signal: AbortSignal,
+  ): Promise<object> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(abortReason(signal))
+      const call = this.#client.makeUnaryRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        toMetadata(options.metadata),
+        options.timeoutMs > 0 ? { deadline: Date.now() + options.timeoutMs } : {},
+        (error, answer) => {
+          signal.removeEventListener('abort', onAbort)
+          if (answer) return resolve(answer)
+          reject(signal.aborted ? abortReason(signal) : toRuntimeError(method.path, error))
+        },
+      )
+      const onAbort = (): void => call.cancel()
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  /** Resolves when the server ends the stream; rejects when it breaks or the signal aborts. */
+  serverStream(
+    method: MethodDefinition<object, object>,
+    request: object,
+    options: CallOptions & { onMessage: (message: object) => void },
+    signal: AbortSignal,
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(abortReason(signal))
+      const call = this.#client.makeServerStreamRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        toMetadata(options.metadata),
+      )
+      const onAbort = (): void => call.cancel()
+      signal.addEventListener('abort', onAbort, { once: true })
+      call.on('data', options.onMessage)
+      call.on('end', () => {
+        signal.removeEventListener('abort', onAbort)
+        resolve()
+      })
+      call.on('error', (error: ServiceError) => {
+        signal.removeEventListener('abort', onAbort)
+        reject(signal.aborted ? abortReason(signal) : toRuntimeError(method.path, error))
+      })
+    })
+  }
+
+  [Symbol.dispose](): void {
+    this.#client.close()
+  }
+}
+
+function toMetadata(entries: Readonly<Record<string, string>> = {}): Metadata {
+  const metadata = new Metadata()
+  for (const [key, value] of Object.entries(entries)) metadata.set(key, value)
+  return metadata
+}
+
+const codes: Readonly<Record<number, RuntimeErrorCode>> = Object.freeze({
+  [status.NOT_FOUND]: 'NotFound',
+  [status.ALREADY_EXISTS]: 'AlreadyExists',
+  [status.DEADLINE_EXCEEDED]: 'DeadlineExceeded',
+  [status.UNAVAILABLE]: 'Unavailable',
+  [status.UNIMPLEMENTED]: 'Unimplemented',
+})
+
+const codeWords: Readonly<Record<number, string>> = Object.freeze(
+  Object.fromEntries(
+    Object.entries(status).map(([name, code]) => [
+      code,
+      name
+        .toLowerCase()
+        .split('_')
+        .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+        .join(''),
+    ]),
+  ),
+)
+
+/** The message has the shape that Kubernetes' users know from `describe pod`. */
+function toRuntimeError(path: string, error: ServiceError | null): RuntimeError {
+  if (!error) return new RuntimeError('Unknown', `Cannot call ${path}: the answer was empty`)
+  const code = codes[error.code] ?? 'Unknown'
+  const message = `rpc error: code = ${codeWords[error.code] ?? 'Unknown'} desc = ${error.details}`
+  return new RuntimeError(code, message, { cause: error })
+}

@@ -1,0 +1,33 @@
+import type { ContainerRuntime } from '../cri/container-runtime.ts'
+import { importImageBytes, type ImportOptions } from './import-image.ts'
+import { buildOciArchive } from './oci-archive.ts'
+import { pauseProgram, type PauseArchitecture } from './pause-program.ts'
+
+/** localhost: never looked up in a registry by accident. */
+export const pauseImage = 'localhost/skerry/pause:1'
+
+export const pauseArchitectures: Readonly<Record<string, PauseArchitecture>> = Object.freeze({
+  x64: 'amd64',
+  arm64: 'arm64',
+})
+
+/** Imports the sandbox image unless the node has it: no registry is needed to run a pod. */
+export async function ensurePauseImage(
+  runtime: ContainerRuntime,
+  options: ImportOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await runtime.imageStatus(pauseImage, signal)) return
+  const architecture = pauseArchitectures[process.arch]
+  if (!architecture) {
+    throw new RangeError(`Cannot build the pause image: no program for ${process.arch}`)
+  }
+  const archive = await buildOciArchive({
+    reference: pauseImage,
+    architecture,
+    files: [{ path: 'pause', content: pauseProgram(architecture) }],
+    entrypoint: ['/pause'],
+    user: '65535:65535',
+  })
+  await importImageBytes(archive, options, signal)
+}

@@ -1,0 +1,16 @@
+/**
+ * kubelet: the node agent. Takes the pods bound to its node from the API (or, offline, from its
+ * own disk), runs them on containerd through the container runtime interface and reports what it
+ * sees. It schedules nothing and never touches another node. Start reading at run-kubelet.ts, then
+ * pods/plan-pod.ts (what is decided) and pods/pod-worker.ts (how it is carried out).
+ */
+export { dialContainerd } from './cri/dial-containerd.ts'
+export type { ContainerRuntime } from './cri/container-runtime.ts'
+export {
+  superviseContainerd,
+  type ContainerdOptions,
+  type SupervisedContainerd,
+} from './containerd/supervise-containerd.ts'
+export { importImage, type ImportOptions } from './images/import-image.ts'
+export { buildOciArchive, type ImageShape, type LayerFile } from './images/oci-archive.ts'
+export { ensurePauseImage, pauseImage } from './images/pause-image.ts'
