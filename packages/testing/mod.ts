@@ -11,3 +11,12 @@ export {
   type TestHost,
   type TestNetwork,
 } from './hosts/test-network.ts'
+export {
+  layerOfDirectory,
+  layerOfFiles,
+  writeOciArchive,
+  type ImageConfig,
+  type ImageOptions,
+  type Layer,
+  type LayerFile,
+} from './images/oci-image.ts'
