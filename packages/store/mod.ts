@@ -16,3 +16,20 @@ export {
   type Write,
   type WriteResult,
 } from './store.ts'
+export {
+  LeaseNotFoundError,
+  StoreBusyError,
+  StoreClosedError,
+  StoreFullError,
+  ValueTooLargeError,
+} from './store-errors.ts'
+export {
+  openSqliteStore,
+  type SqliteStore,
+  type SqliteStoreDeps,
+  type SqliteStoreOptions,
+} from './sqlite-store.ts'
+export { restoreSqliteStore, type RestoreOptions, type RestoreResult } from './sqlite-backup.ts'
+export { compactionDefaults, runCompaction, type CompactionOptions } from './compaction.ts'
+export { storeLimitDefaults, type StoreLimits } from './store-limits.ts'
+export type { CheckPolicy } from './store-file.ts'

@@ -20,3 +20,4 @@ export {
   type Layer,
   type LayerFile,
 } from './images/oci-image.ts'
+export { simulatedClock, type SimulatedClock } from './simulated-clock.ts'

@@ -1,0 +1,190 @@
+import { constants } from 'node:fs'
+import { access, link, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import {
+  copyDatabase,
+  inTransaction,
+  openDatabase,
+  pragma,
+  sqliteFault,
+  type CopyOptions,
+  type Database,
+} from './sqlite-database.ts'
+import { SqliteLog } from './sqlite-log.ts'
+import {
+  applicationId,
+  readMeta,
+  readSchemaVersion,
+  schemaVersion,
+  writeMeta,
+} from './sqlite-schema.ts'
+import { exists, verifyContent } from './store-file.ts'
+
+/** Copies, verifies, syncs, and only then gives the copy its name. */
+export async function copyStore(
+  source: Database,
+  targetPath: string,
+  options: CopyOptions,
+): Promise<{ bytes: number }> {
+  if (await exists(targetPath)) {
+    const text = `Cannot back up to ${targetPath}: the file exists; choose another name`
+    throw new ExpectedError(text, exitCodes.dataDirectory)
+  }
+  await mkdir(dirname(targetPath), { recursive: true, mode: 0o700 })
+  const partPath = `${targetPath}.part`
+  try {
+    await makePrivateFile(partPath)
+    await copyDatabase(source, partPath, options)
+    checkCopy(partPath, partPath)
+    const bytes = await syncFile(partPath)
+    await rename(partPath, targetPath)
+    await syncFile(dirname(targetPath))
+    return { bytes }
+  } finally {
+    await removeDatabase(partPath)
+  }
+}
+
+export interface RestoreOptions {
+  /**
+   * How far the revision jumps. Clients may have seen revisions newer than the backup; the jump,
+   * with all history marked compacted, makes each of them list again instead of trusting a
+   * revision that now means something else. Default one thousand million, as etcd's guide advises.
+   */
+  bumpRevision?: number
+}
+
+export interface RestoreResult {
+  readonly revision: number
+  /** Where the store that was there before is kept; absent when there was none. */
+  readonly replacedPath?: string
+}
+
+/**
+ * Puts a backup in a store's place. Everything is checked before the old store is touched: the
+ * backup's content, its version, and that no process has the target open.
+ */
+export async function restoreSqliteStore(
+  backupPath: string,
+  targetPath: string,
+  options: RestoreOptions = {},
+): Promise<RestoreResult> {
+  const { bumpRevision = 1_000_000_000 } = options
+  await assertReadable(backupPath)
+  await mkdir(dirname(targetPath), { recursive: true, mode: 0o700 })
+  const partPath = `${targetPath}.part`
+  try {
+    await removeDatabase(partPath)
+    await makePrivateFile(partPath)
+    await copyFileInto(backupPath, partPath)
+    checkCopy(partPath, backupPath)
+    const revision = bump(partPath, bumpRevision)
+    await syncFile(partPath)
+    const replacedPath = await setAside(targetPath)
+    await rename(partPath, targetPath)
+    await syncFile(dirname(targetPath))
+    return replacedPath ? { revision, replacedPath } : { revision }
+  } finally {
+    await removeDatabase(partPath)
+  }
+}
+
+async function assertReadable(backupPath: string): Promise<void> {
+  try {
+    await access(backupPath, constants.R_OK)
+  } catch (error) {
+    const text = `Cannot restore from ${backupPath}: the file cannot be read`
+    throw new ExpectedError(text, exitCodes.dataDirectory, { cause: error })
+  }
+}
+
+async function makePrivateFile(path: string): Promise<void> {
+  await removeDatabase(path)
+  await using _file = await open(path, 'wx', 0o600)
+}
+
+async function copyFileInto(fromPath: string, toPath: string): Promise<void> {
+  await using from = await open(fromPath, 'r')
+  await using to = await open(toPath, 'r+')
+  await to.writeFile(from.readableWebStream())
+}
+
+/** Throws an ExpectedError that names the backup when it is no whole store of this version. */
+function checkCopy(path: string, shownPath: string): void {
+  try {
+    using database = openDatabase(path)
+    pragma(database, 'locking_mode = EXCLUSIVE')
+    if (pragma(database, 'application_id') !== applicationId) {
+      throw new ExpectedError(`Cannot use ${shownPath}: it is no store`, exitCodes.dataDirectory)
+    }
+    const version = readSchemaVersion(database)
+    if (version > schemaVersion) {
+      const text = `Cannot use ${shownPath}: its schema version ${version} is newer than ${schemaVersion}`
+      throw new ExpectedError(`${text}; run the newer program`, exitCodes.dataDirectory)
+    }
+    verifyContent(database, shownPath)
+  } catch (error) {
+    if (sqliteFault(error) === undefined) throw error
+    const text = `Cannot use ${shownPath}: it is damaged or no store`
+    throw new ExpectedError(text, exitCodes.dataDirectory, { cause: error })
+  }
+}
+
+function bump(path: string, bumpRevision: number): number {
+  using database = openDatabase(path)
+  pragma(database, 'locking_mode = EXCLUSIVE')
+  const newest = Math.max(
+    1,
+    new SqliteLog(database).newestRevision(),
+    readMeta(database, 'compacted'),
+  )
+  const revision = newest + bumpRevision
+  inTransaction(database, () => writeMeta(database, 'compacted', revision))
+  pragma(database, 'wal_checkpoint(TRUNCATE)')
+  return revision
+}
+
+/** Keeps the old store beside the new one, so that a wrong restore can be undone. */
+async function setAside(targetPath: string): Promise<string | undefined> {
+  if (!(await exists(targetPath))) return undefined
+  foldWal(targetPath)
+  const asidePath = await freePath(`${targetPath}.replaced`)
+  await link(targetPath, asidePath)
+  if (await exists(`${targetPath}-wal`)) await rename(`${targetPath}-wal`, `${asidePath}-wal`)
+  return asidePath
+}
+
+/** Moves the old store's last writes into its main file. A damaged one stays as it is. */
+function foldWal(targetPath: string): void {
+  try {
+    using database = openDatabase(targetPath)
+    pragma(database, 'locking_mode = EXCLUSIVE')
+    pragma(database, 'wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    const fault = sqliteFault(error)
+    if (fault === 'busy') {
+      const text = `Cannot restore ${targetPath}: a process has it open; stop it first`
+      throw new ExpectedError(text, exitCodes.alreadyRunning, { cause: error })
+    }
+    if (fault !== 'corrupt' && fault !== 'notADatabase') throw error
+  }
+}
+
+async function freePath(wanted: string): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const path = `${wanted}-${number}`
+    if (!(await exists(path))) return path
+  }
+}
+
+async function syncFile(path: string): Promise<number> {
+  await using file = await open(path, 'r')
+  await file.sync()
+  return (await file.stat()).size
+}
+
+async function removeDatabase(path: string): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm', '-journal'])
+    await rm(`${path}${suffix}`, { force: true })
+}

@@ -1,0 +1,90 @@
+import { DatabaseSync, backup, type StatementSync } from 'node:sqlite'
+
+/**
+ * The one module that names node:sqlite: a later Node renames DatabaseSync to Database, and only
+ * this file changes then.
+ */
+export type Database = DatabaseSync
+export type Statement = StatementSync
+export type SqlValue = string | number | Uint8Array | null
+export type Row = Record<string, unknown>
+
+export interface DatabaseOptions {
+  isReadOnly?: boolean
+}
+
+/** Throws at once when another process holds the file; waiting would only hide the second starter. */
+export function openDatabase(path: string, options: DatabaseOptions = {}): Database {
+  return new DatabaseSync(path, { timeout: 0, readOnly: options.isReadOnly ?? false })
+}
+
+export interface CopyOptions {
+  /** Pages copied per step; the database's lock is held for one step at a time. */
+  pagesPerStep: number
+}
+
+/** Copies a database while it is in use; the copy is one consistent moment. */
+export async function copyDatabase(
+  source: Database,
+  targetPath: string,
+  options: CopyOptions,
+): Promise<void> {
+  await backup(source, targetPath, { rate: options.pagesPerStep })
+}
+
+/** SQLite's primary result codes that the store tells apart (sqlite3.h). */
+const codes = Object.freeze({
+  busy: 5,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  notADatabase: 26,
+})
+export type SqliteFault = keyof typeof codes
+
+/** What SQLite complained about; undefined for errors of another origin or of no interest. */
+export function sqliteFault(error: unknown): SqliteFault | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  if (typeof error.errcode !== 'number') return undefined
+  const primary = error.errcode & 0xff
+  return (Object.keys(codes) as SqliteFault[]).find((name) => codes[name] === primary) // keys of codes
+}
+
+export function pragma(database: Database, text: string): unknown {
+  const row = database.prepare(`PRAGMA ${text}`).get()
+  return row === undefined ? undefined : Object.values(row)[0]
+}
+
+/** All or nothing: what `work` wrote is durable when this returns and gone when it throws. */
+export function inTransaction<T>(database: Database, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    // SQLite has rolled back by itself after some faults (disk full, I/O error).
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+export function textOf(row: Row, column: string): string {
+  const value = row[column]
+  if (typeof value !== 'string') throw new TypeError(`Cannot read column ${column}: not text`)
+  return value
+}
+
+export function numberOf(row: Row, column: string): number {
+  const value = row[column]
+  if (typeof value !== 'number') throw new TypeError(`Cannot read column ${column}: not a number`)
+  return value
+}
+
+export function bytesOf(row: Row, column: string): Uint8Array {
+  const value = row[column]
+  if (!(value instanceof Uint8Array)) throw new TypeError(`Cannot read column ${column}: not bytes`)
+  return value
+}

@@ -1,0 +1,191 @@
+import type { KeyRange } from './key-range.ts'
+import {
+  bytesOf,
+  numberOf,
+  textOf,
+  type Database,
+  type Row,
+  type Statement,
+} from './sqlite-database.ts'
+import type { Entry, StoreEvent } from './store.ts'
+
+/** What a write needs to know of the key before it. */
+export interface Head {
+  readonly entry: Entry
+  readonly leaseId: number
+}
+
+export interface LogRow {
+  readonly revision: number
+  readonly key: string
+  readonly createRevision: number
+  /** modRevision of the entry that this row supersedes; 0: none. */
+  readonly previousRevision: number
+  readonly isDeleted: boolean
+  readonly leaseId: number
+  readonly value: Uint8Array
+}
+
+export interface PageOptions {
+  range: KeyRange
+  revision: number
+  /** Exclusive. */
+  after?: string
+  limit: number
+}
+
+export interface HistoryOptions {
+  range: KeyRange
+  /** Exclusive. */
+  after: number
+  to: number
+  bytesMax: number
+}
+
+/** Newest row per key at a revision, from the index alone. */
+const newestPerKey = `
+  SELECT key, max(revision) AS revision, is_deleted FROM log INDEXED BY log_key
+  WHERE key >= :from AND key > :after AND (:until IS NULL OR key < :until) AND revision <= :revision
+  GROUP BY key`
+
+const sql = Object.freeze({
+  newestRevision: 'SELECT max(revision) AS revision FROM log',
+  head: `SELECT revision, create_revision, is_deleted, lease_id, value FROM log
+    WHERE key = ? AND revision <= ? ORDER BY revision DESC LIMIT 1`,
+  page: `SELECT log.key, log.revision, log.create_revision, log.value
+    FROM (${newestPerKey}) AS newest JOIN log ON log.revision = newest.revision
+    WHERE newest.is_deleted = 0 ORDER BY newest.key LIMIT :limit`,
+  count: `SELECT count(*) AS count FROM (${newestPerKey}) WHERE is_deleted = 0`,
+  append: 'INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)',
+  history: `SELECT now.key, now.revision, now.create_revision, now.is_deleted, now.value,
+      before.value AS before_value, before.revision AS before_revision,
+      before.create_revision AS before_create_revision
+    FROM log AS now LEFT JOIN log AS before ON before.revision = now.previous_revision
+    WHERE now.revision > :after AND now.revision <= :to
+      AND now.key >= :from AND (:until IS NULL OR now.key < :until)
+    ORDER BY now.revision`,
+  scrub: `DELETE FROM log WHERE revision IN (
+      SELECT previous_revision FROM log WHERE revision > :after AND revision <= :to
+      UNION ALL SELECT revision FROM log WHERE revision > :after AND revision <= :to AND is_deleted = 1)`,
+  sliceEnd: `SELECT revision FROM log WHERE revision > ? AND revision <= ?
+    ORDER BY revision LIMIT 1 OFFSET ?`,
+  leased: 'SELECT DISTINCT key FROM log WHERE lease_id = ? ORDER BY key',
+})
+
+/** The log table's statements, prepared once. Synchronous; knows neither turns nor watchers. */
+export class SqliteLog {
+  readonly #statements: Readonly<Record<keyof typeof sql, Statement>>
+
+  constructor(database: Database) {
+    this.#statements = {
+      newestRevision: database.prepare(sql.newestRevision),
+      head: database.prepare(sql.head),
+      page: database.prepare(sql.page),
+      count: database.prepare(sql.count),
+      append: database.prepare(sql.append),
+      history: database.prepare(sql.history),
+      scrub: database.prepare(sql.scrub),
+      sliceEnd: database.prepare(sql.sliceEnd),
+      leased: database.prepare(sql.leased),
+    }
+  }
+
+  /** 0 for an empty log. */
+  newestRevision(): number {
+    return Number(this.#statements.newestRevision.get()?.['revision'] ?? 0)
+  }
+
+  head(key: string, revision: number): Head | undefined {
+    const row: Row | undefined = this.#statements.head.get(key, revision)
+    if (row === undefined || row['is_deleted'] === 1) return undefined
+    return { entry: entryOf(key, row), leaseId: numberOf(row, 'lease_id') }
+  }
+
+  page(options: PageOptions): Entry[] {
+    const rows = this.#statements.page.all({ ...rangeParameters(options), limit: options.limit })
+    return rows.map((row) => entryOf(textOf(row, 'key'), row))
+  }
+
+  count(options: Omit<PageOptions, 'limit'>): number {
+    return Number(this.#statements.count.get(rangeParameters(options))?.['count'])
+  }
+
+  append(row: LogRow): void {
+    this.#statements.append.run(
+      row.revision,
+      row.key,
+      row.createRevision,
+      row.previousRevision,
+      row.isDeleted ? 1 : 0,
+      row.leaseId,
+      row.value,
+    )
+  }
+
+  /** Events in order; stops before `to` when they have `bytesMax`, and says how far it came. */
+  history(options: HistoryOptions): { events: StoreEvent[]; revision: number } {
+    const { range, after, to, bytesMax } = options
+    const { from, until = null } = range
+    const events: StoreEvent[] = []
+    let bytes = 0
+    for (const row of this.#statements.history.iterate({ from, until, after, to })) {
+      const event = eventOf(row)
+      events.push(event)
+      bytes += event.value.length
+      if (bytes >= bytesMax) return { events, revision: event.modRevision }
+    }
+    return { events, revision: to }
+  }
+
+  /** The revision that `rows` rows after `after` end at, at most `revisionMax`. */
+  sliceEnd(after: number, rows: number, revisionMax: number): number {
+    const row = this.#statements.sliceEnd.get(after, revisionMax, rows - 1)
+    return row === undefined ? revisionMax : numberOf(row, 'revision')
+  }
+
+  /**
+   * Drops what revisions above `after` up to `to` superseded, and their deletes. Only right when
+   * everything up to `after` is scrubbed and nobody may read below `to` any more.
+   */
+  scrub(after: number, to: number): void {
+    this.#statements.scrub.run({ after, to })
+  }
+
+  /** Keys that were ever written under the lease; some may have moved on. */
+  leasedKeys(leaseId: number): string[] {
+    return this.#statements.leased.all(leaseId).map((row) => textOf(row, 'key'))
+  }
+}
+
+function rangeParameters(options: Omit<PageOptions, 'limit'>) {
+  const { from, until = null } = options.range
+  return { from, until, after: options.after ?? '', revision: options.revision }
+}
+
+function entryOf(key: string, row: Row): Entry {
+  return {
+    key,
+    value: bytesOf(row, 'value'),
+    createRevision: numberOf(row, 'create_revision'),
+    modRevision: numberOf(row, 'revision'),
+  }
+}
+
+function eventOf(row: Row): StoreEvent {
+  const key = textOf(row, 'key')
+  const createRevision = numberOf(row, 'create_revision')
+  const modRevision = numberOf(row, 'revision')
+  if (row['is_deleted'] === 1) {
+    return { type: 'delete', key, value: bytesOf(row, 'before_value'), modRevision, createRevision }
+  }
+  const value = bytesOf(row, 'value')
+  const event: StoreEvent = { type: 'put', key, value, modRevision, createRevision }
+  if (row['before_revision'] === null) return event
+  const previous: Entry = {
+    key,
+    value: bytesOf(row, 'before_value'),
+    createRevision: numberOf(row, 'before_create_revision'),
+    modRevision: numberOf(row, 'before_revision'),
+  }
+  return { ...event, previous }
+}

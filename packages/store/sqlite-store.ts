@@ -1,0 +1,310 @@
+import { systemRandom, type Clock, type Logger, type Random, type Timer } from '@skerry/base'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { GroupCommit, type Transaction } from './group-commit.ts'
+import { prefixRange } from './key-range.ts'
+import { LeaseBook } from './lease-book.ts'
+import { copyStore } from './sqlite-backup.ts'
+import { pragma, type Database } from './sqlite-database.ts'
+import { SqliteLog } from './sqlite-log.ts'
+import { readMeta, writeMeta } from './sqlite-schema.ts'
+import { StoreClosedError } from './store-errors.ts'
+import { openStoreFile, type CheckPolicy } from './store-file.ts'
+import { validateLimits, type StoreLimits } from './store-limits.ts'
+import { CompactedError, FutureRevisionError } from './store.ts'
+import type {
+  Entry,
+  ListOptions,
+  ListResult,
+  Store,
+  WatchBatch,
+  WatchOptions,
+  Write,
+  WriteResult,
+} from './store.ts'
+import { WatchHub } from './watch-hub.ts'
+import { checkWrite, planWrite } from './write-plan.ts'
+
+export interface SqliteStoreOptions {
+  /** Default afterCrash. */
+  check?: CheckPolicy
+  /** Writes that would grow the file above this get StoreFullError; absent: the disk decides. */
+  bytesMax?: number
+  limits?: Partial<StoreLimits>
+}
+
+export interface SqliteStoreDeps {
+  clock: Clock
+  log: Logger
+  random?: Random
+}
+
+/**
+ * The embedded store: one file, one process, one writer. Calls into SQLite are synchronous, so a
+ * turn of the event loop sees one moment of the store; what could take long is cut into slices.
+ * Errors: ExpectedError when the file cannot be used, with what to do about it.
+ */
+export async function openSqliteStore(
+  path: string,
+  options: SqliteStoreOptions,
+  deps: SqliteStoreDeps,
+  signal?: AbortSignal,
+): Promise<SqliteStore> {
+  signal?.throwIfAborted()
+  const limits = validateLimits(options.limits ?? {})
+  const { check = 'afterCrash', bytesMax } = options
+  const file = { check, walPagesMax: limits.walPagesMax, ...(bytesMax ? { bytesMax } : {}) }
+  const database = await openStoreFile(path, file, deps.log)
+  return new SqliteStore(database, limits, deps)
+}
+
+export class SqliteStore implements Store {
+  readonly #database: Database
+  readonly #limits: StoreLimits
+  readonly #deps: SqliteStoreDeps
+  readonly #log: SqliteLog
+  readonly #leases: LeaseBook
+  readonly #hub: WatchHub
+  readonly #commits: GroupCommit
+  #revision: number
+  #compacted: number
+  /** Compactions follow each other; a failed one is finished by the next. */
+  #scrubbing: Promise<void> = Promise.resolve()
+  #watchers = 0
+  #isClosed = false
+  #leaseCheckpoint: Timer | undefined
+
+  /** For openSqliteStore, which has checked the file. */
+  constructor(database: Database, limits: StoreLimits, deps: SqliteStoreDeps) {
+    this.#database = database
+    this.#limits = limits
+    this.#deps = deps
+    this.#log = new SqliteLog(database)
+    this.#compacted = readMeta(database, 'compacted')
+    this.#revision = Math.max(1, this.#log.newestRevision(), this.#compacted)
+    const revision = (): number => this.#revision
+    this.#hub = new WatchHub(limits, { clock: deps.clock, revision })
+    const onCommitted = (transaction: Transaction): void => this.#onCommitted(transaction)
+    this.#commits = new GroupCommit({ database, limits, revision, onCommitted })
+    writeMeta(database, 'isOpen', 1)
+    const { clock, random = systemRandom } = deps
+    const onExpired = (leaseId: number): void => this.#onLeaseExpired(leaseId)
+    this.#leases = new LeaseBook({ database, clock, random, onExpired })
+    this.#armLeaseCheckpoint()
+  }
+
+  async revision(): Promise<number> {
+    this.#assertOpen()
+    return this.#revision
+  }
+
+  async compactedRevision(): Promise<number> {
+    this.#assertOpen()
+    return this.#compacted
+  }
+
+  async get(key: string, revision = 0): Promise<{ revision: number; entry?: Entry }> {
+    const at = this.#readableRevision(revision)
+    const head = this.#log.head(key, at)
+    return head ? { revision: at, entry: head.entry } : { revision: at }
+  }
+
+  async list(options: ListOptions): Promise<ListResult> {
+    const revision = this.#readableRevision(options.revision ?? 0)
+    const range = prefixRange(options.prefix)
+    const limit = options.limit || Infinity
+    const entries: Entry[] = []
+    let after = options.after ?? ''
+    for (;;) {
+      const want = Math.min(this.#limits.listSliceEntries, limit - entries.length)
+      const slice = this.#log.page({ range, revision, after, limit: want })
+      entries.push(...slice)
+      after = slice.at(-1)?.key ?? after
+      if (slice.length < want) return { revision, entries, more: false, remaining: 0 }
+      if (entries.length === limit) break
+      await nextTurn()
+      this.#readableRevision(revision)
+    }
+    const remaining = this.#log.count({ range, revision, after })
+    return { revision, entries, more: remaining > 0, remaining }
+  }
+
+  async write(write: Write): Promise<WriteResult> {
+    checkWrite(write, this.#limits)
+    const bytes = write.value?.length ?? 0
+    return this.#commits.submit(bytes, (transaction) => this.#apply(write, transaction))
+  }
+
+  watch(options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchBatch> {
+    this.#assertOpen()
+    // "From now on" means from this call, also when the first read comes later.
+    const afterRevision = options.afterRevision || this.#revision
+    return this.#batches({ ...options, afterRevision }, signal)
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#assertOpen()
+    if (revision > this.#revision) throw new FutureRevisionError(revision, this.#revision)
+    if (revision <= this.#compacted) throw new CompactedError(this.#compacted)
+    await this.#commits.submit(0, () => writeMeta(this.#database, 'compacted', revision))
+    this.#compacted = Math.max(this.#compacted, revision)
+    this.#scrubbing = this.#scrubbing.then(() => this.#scrub())
+    await this.#scrubbing
+  }
+
+  async grantLease(ttlSeconds: number): Promise<{ leaseId: number }> {
+    if (!Number.isSafeInteger(ttlSeconds) || ttlSeconds < 1) {
+      throw new RangeError(
+        `Cannot grant lease: ${ttlSeconds} is no whole number of seconds above 0`,
+      )
+    }
+    if (this.#leases.size >= this.#limits.leasesMax) {
+      throw new RangeError(`Cannot grant lease: ${this.#limits.leasesMax} are there already`)
+    }
+    const ttlMs = ttlSeconds * 1_000
+    const leaseId = this.#leases.freeId()
+    await this.#commits.submit(0, () => this.#leases.insert(leaseId, ttlMs))
+    this.#leases.start(leaseId, ttlMs)
+    return { leaseId }
+  }
+
+  async keepLeaseAlive(leaseId: number): Promise<{ ttlSeconds: number }> {
+    this.#assertOpen()
+    const { ttlMs } = this.#leases.require(leaseId)
+    if (this.#leases.renew(leaseId)) {
+      await this.#commits.submit(0, () => this.#leases.save(leaseId))
+    }
+    return { ttlSeconds: ttlMs / 1_000 }
+  }
+
+  async revokeLease(leaseId: number): Promise<void> {
+    this.#assertOpen()
+    this.#leases.require(leaseId)
+    await this.#endLease(leaseId)
+  }
+
+  /** A consistent, verified copy, made while writes go on. The target must not exist. */
+  async backup(targetPath: string): Promise<{ bytes: number }> {
+    this.#assertOpen()
+    return copyStore(this.#database, targetPath, { pagesPerStep: this.#limits.backupPagesPerStep })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#leaseCheckpoint?.[Symbol.dispose]()
+    this.#leases[Symbol.dispose]()
+    this.#commits.close()
+    this.#hub.close(new StoreClosedError())
+    try {
+      this.#leases.saveAll()
+      writeMeta(this.#database, 'isOpen', 0)
+      pragma(this.#database, 'wal_checkpoint(TRUNCATE)')
+    } finally {
+      this.#database.close()
+    }
+  }
+
+  #apply(write: Write, transaction: Transaction): WriteResult {
+    const { entry } = this.#log.head(write.key, transaction.revision) ?? {}
+    const plan = planWrite(write, entry, transaction.revision)
+    if (plan.row === undefined) return plan.result
+    if (plan.row.leaseId !== 0) this.#leases.require(plan.row.leaseId)
+    this.#log.append(plan.row)
+    transaction.revision = plan.row.revision
+    transaction.events.push(plan.event)
+    return plan.result
+  }
+
+  #onCommitted(transaction: Transaction): void {
+    this.#revision = transaction.revision
+    if (transaction.events.length > 0) this.#hub.publish(transaction.events, transaction.revision)
+  }
+
+  async *#batches(options: WatchOptions, signal: AbortSignal): AsyncGenerator<WatchBatch, void> {
+    if (this.#watchers >= this.#limits.watchersMax) {
+      throw new RangeError(`Cannot watch: ${this.#watchers} watchers are there already`)
+    }
+    this.#watchers += 1
+    try {
+      const afterRevision = yield* this.#replay(options, signal)
+      // Nothing is awaited between the end of the replay and this line, so there is no gap.
+      using live = this.#hub.subscribe({ ...options, afterRevision })
+      for (;;) yield await live.next(signal)
+    } finally {
+      this.#watchers -= 1
+    }
+  }
+
+  /** Yields history at the reader's pace; returns the revision it reached, which is the newest. */
+  async *#replay(options: WatchOptions, signal: AbortSignal): AsyncGenerator<WatchBatch, number> {
+    const range = prefixRange(options.prefix)
+    let reached = options.afterRevision
+    while (reached < this.#revision) {
+      signal.throwIfAborted()
+      this.#assertOpen()
+      if (reached < this.#compacted) throw new CompactedError(this.#compacted)
+      const windowEnd = Math.min(this.#revision, reached + this.#limits.replaySliceRevisions)
+      const slice = { range, after: reached, to: windowEnd, bytesMax: this.#limits.groupBytesMax }
+      const { events, revision } = this.#log.history(slice)
+      reached = revision
+      if (events.length > 0) yield { events, revision }
+      else await nextTurn()
+    }
+    this.#assertOpen()
+    return reached
+  }
+
+  /** In slices, each a transaction of its own, so that writes pass in between. */
+  async #scrub(): Promise<void> {
+    let scrubbed = readMeta(this.#database, 'scrubbed')
+    while (scrubbed < this.#compacted) {
+      const after = scrubbed
+      const to = this.#log.sliceEnd(after, this.#limits.compactionSliceRevisions, this.#compacted)
+      await this.#commits.submit(0, () => {
+        this.#log.scrub(after, to)
+        writeMeta(this.#database, 'scrubbed', to)
+      })
+      scrubbed = to
+      await nextTurn()
+    }
+  }
+
+  #onLeaseExpired(leaseId: number): void {
+    this.#endLease(leaseId, { isExpiry: true }).catch((error: unknown) => {
+      const cause = error instanceof Error ? error : new Error(String(error))
+      this.#deps.log.error('Lease not removed, trying again', { leaseId, error: cause })
+    })
+  }
+
+  async #endLease(leaseId: number, options = { isExpiry: false }): Promise<void> {
+    await this.#commits.submit(0, (transaction) => {
+      if (options.isExpiry && !this.#leases.isExpired(leaseId)) return
+      for (const key of this.#log.leasedKeys(leaseId)) {
+        if (this.#log.head(key, transaction.revision)?.leaseId !== leaseId) continue
+        this.#apply({ key }, transaction)
+      }
+      this.#leases.remove(leaseId)
+    })
+    this.#leases.forget(leaseId)
+  }
+
+  #armLeaseCheckpoint(): void {
+    this.#leaseCheckpoint = this.#deps.clock.setTimer(this.#limits.leaseCheckpointMs, () => {
+      this.#leases.saveAll()
+      this.#armLeaseCheckpoint()
+    })
+  }
+
+  /** 0 stands for now. */
+  #readableRevision(asked: number): number {
+    this.#assertOpen()
+    if (asked === 0) return this.#revision
+    if (asked > this.#revision) throw new FutureRevisionError(asked, this.#revision)
+    if (asked < this.#compacted) throw new CompactedError(this.#compacted)
+    return asked
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw new StoreClosedError()
+  }
+}

@@ -1,0 +1,160 @@
+import { mkdir, open, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { ExpectedError, exitCodes, type Logger } from '@skerry/base'
+import { openDatabase, pragma, sqliteFault, type Database } from './sqlite-database.ts'
+import {
+  applicationId,
+  migrate,
+  readMeta,
+  readSchemaVersion,
+  schemaVersion,
+} from './sqlite-schema.ts'
+
+/** When the whole file is checked at open; afterCrash: when the last close was not clean. */
+export type CheckPolicy = 'afterCrash' | 'always' | 'never'
+
+export interface StoreFileOptions {
+  check: CheckPolicy
+  /** Writes that would grow the file above this are refused; absent: the disk decides. */
+  bytesMax?: number
+  walPagesMax: number
+}
+
+const pageBytes = 4_096
+const cacheKibibytes = 8_192
+
+/**
+ * Opens or creates the file, takes its lock, brings it to this program's schema and checks it.
+ * Every way to fail that a person can put right is an ExpectedError that names the file.
+ */
+export async function openStoreFile(
+  path: string,
+  options: StoreFileOptions,
+  log: Logger,
+): Promise<Database> {
+  await prepareFile(path)
+  let database: Database | undefined
+  try {
+    database = openDatabase(path)
+    takeLock(database, path)
+    upgrade(database, path, log)
+    checkContent(database, path, options.check)
+    configure(database, options)
+    return database
+  } catch (error) {
+    database?.close()
+    throw explain(path, error)
+  }
+}
+
+async function prepareFile(path: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    if (await exists(path)) return
+    if (await exists(`${path}-wal`)) {
+      const text = `Cannot open store ${path}: the file is missing but its ${path}-wal is there`
+      throw new ExpectedError(`${text}; restore a backup`, exitCodes.dataDirectory)
+    }
+    // Only this user: the store holds Secrets. SQLite gives its -wal the same mode.
+    await using file = await open(path, 'wx', 0o600)
+    await file.sync()
+    await using directory = await open(dirname(path), 'r')
+    await directory.sync()
+  } catch (error) {
+    if (error instanceof ExpectedError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    const text = `Cannot open store ${path}: ${reason}`
+    throw new ExpectedError(text, exitCodes.dataDirectory, { cause: error })
+  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    throw error
+  }
+}
+
+/** The kernel drops this lock with the process, so a killed one never blocks the next. */
+function takeLock(database: Database, path: string): void {
+  pragma(database, 'locking_mode = EXCLUSIVE')
+  database.exec('BEGIN IMMEDIATE')
+  database.exec('COMMIT')
+  const isEmpty =
+    database.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'] === 0
+  const owner = pragma(database, 'application_id')
+  if (!isEmpty && owner !== applicationId) {
+    const text = `Cannot open store ${path}: the file is another program's database; choose another path`
+    throw new ExpectedError(text, exitCodes.dataDirectory)
+  }
+}
+
+function upgrade(database: Database, path: string, log: Logger): void {
+  const version = readSchemaVersion(database)
+  if (version > schemaVersion) {
+    const text = `Cannot open store ${path}: its schema version ${version} is newer than ${schemaVersion}`
+    const advice = 'run the newer program or restore a backup made by this one'
+    throw new ExpectedError(`${text}; ${advice}`, exitCodes.dataDirectory)
+  }
+  if (version === 0) pragma(database, `page_size = ${pageBytes}`)
+  pragma(database, 'journal_mode = WAL')
+  pragma(database, 'synchronous = FULL')
+  if (version === schemaVersion) return
+  migrate(database, version)
+  log.info('Store schema upgraded', { path, fromVersion: version, toVersion: schemaVersion })
+}
+
+function checkContent(database: Database, path: string, policy: CheckPolicy): void {
+  const wasCut = readMeta(database, 'isOpen') === 1
+  if (policy === 'never' || (policy === 'afterCrash' && !wasCut)) return
+  verifyContent(database, path)
+}
+
+/** Throws an ExpectedError when a page is damaged. Reads the whole file. */
+export function verifyContent(database: Database, path: string): void {
+  const result = pragma(database, 'quick_check(1)')
+  if (result === 'ok') return
+  const text = `Cannot open store ${path}: it is damaged (${String(result)}); restore a backup`
+  throw new ExpectedError(text, exitCodes.dataDirectory)
+}
+
+function configure(database: Database, options: StoreFileOptions): void {
+  pragma(database, `cache_size = -${cacheKibibytes}`)
+  pragma(database, 'temp_store = MEMORY')
+  pragma(database, `wal_autocheckpoint = ${options.walPagesMax}`)
+  pragma(database, `journal_size_limit = ${2 * options.walPagesMax * pageBytes}`)
+  if (options.bytesMax !== undefined) {
+    pragma(database, `max_page_count = ${Math.ceil(options.bytesMax / pageBytes)}`)
+  }
+}
+
+function explain(path: string, error: unknown): unknown {
+  const fault = sqliteFault(error)
+  const cause = { cause: error }
+  switch (fault) {
+    case undefined:
+      return error
+    case 'busy': {
+      const text = `Cannot open store ${path}: another process has it open; stop that one first`
+      return new ExpectedError(text, exitCodes.alreadyRunning, cause)
+    }
+    case 'full': {
+      const text = `Cannot open store ${path}: no space is left on the disk; free some`
+      return new ExpectedError(text, exitCodes.diskFull, cause)
+    }
+    case 'notADatabase':
+    case 'corrupt': {
+      const text = `Cannot open store ${path}: the file is damaged or no store; restore a backup`
+      return new ExpectedError(text, exitCodes.dataDirectory, cause)
+    }
+    case 'readOnly':
+    case 'cannotOpen':
+    case 'ioError': {
+      const text = `Cannot open store ${path}: it cannot be read or written; check its rights and disk`
+      return new ExpectedError(text, exitCodes.dataDirectory, cause)
+    }
+  }
+}

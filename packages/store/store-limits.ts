@@ -1,0 +1,60 @@
+/** Every bound of the embedded store, in one place. */
+export interface StoreLimits {
+  /** Size of one value; etcd's default request limit. */
+  valueBytesMax: number
+  keyBytesMax: number
+  /** Writes that wait for a commit; more are refused with StoreBusyError. */
+  writesWaitingMax: number
+  /** Writes that share one transaction. */
+  groupWritesMax: number
+  /** A group closes once its values reach this size. */
+  groupBytesMax: number
+  /** Events that wait for one watcher; more end it with SlowWatcherError. */
+  watcherEventsMax: number
+  /** Bytes of the values in those events. */
+  watcherBytesMax: number
+  watchersMax: number
+  leasesMax: number
+  /** Entries read between two turns of the event loop. */
+  listSliceEntries: number
+  /** Revisions replayed between two turns of the event loop. */
+  replaySliceRevisions: number
+  /** Revisions scrubbed in one transaction of a compaction. */
+  compactionSliceRevisions: number
+  /** Pages copied in one step of a backup. */
+  backupPagesPerStep: number
+  /** How often the remaining time of leases is written down. */
+  leaseCheckpointMs: number
+  /** The log of changes is folded into the main file when it has this many pages. */
+  walPagesMax: number
+}
+
+export const storeLimitDefaults: Readonly<StoreLimits> = Object.freeze({
+  valueBytesMax: 1_572_864,
+  keyBytesMax: 4_096,
+  writesWaitingMax: 20_000,
+  groupWritesMax: 512,
+  groupBytesMax: 4_194_304,
+  watcherEventsMax: 10_000,
+  watcherBytesMax: 33_554_432,
+  watchersMax: 20_000,
+  leasesMax: 100_000,
+  listSliceEntries: 1_000,
+  replaySliceRevisions: 1_000,
+  compactionSliceRevisions: 500,
+  backupPagesPerStep: 256,
+  leaseCheckpointMs: 60_000,
+  walPagesMax: 2_000,
+})
+
+export function validateLimits(overrides: Partial<StoreLimits>): StoreLimits {
+  const limits = { ...storeLimitDefaults, ...overrides }
+  for (const [name, value] of Object.entries(limits)) {
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new RangeError(
+        `Cannot open store: limit ${name} is ${value}, want a whole number above 0`,
+      )
+    }
+  }
+  return limits
+}

@@ -1,0 +1,67 @@
+import type { LogRow } from './sqlite-log.ts'
+import { ValueTooLargeError } from './store-errors.ts'
+import type { StoreLimits } from './store-limits.ts'
+import type { Entry, StoreEvent, Write, WriteResult } from './store.ts'
+
+export type WritePlan =
+  | { readonly row: LogRow; readonly event: StoreEvent; readonly result: WriteResult }
+  /** Nothing to write: refused, or a delete of what is not there. */
+  | { readonly row?: undefined; readonly result: WriteResult }
+
+/** Decides; touches nothing. `revision` is the newest one, `previous` what the key has there. */
+export function planWrite(write: Write, previous: Entry | undefined, revision: number): WritePlan {
+  const { key, value, expectRevision } = write
+  if (expectRevision !== undefined && expectRevision !== (previous?.modRevision ?? 0)) {
+    const refused = { isApplied: false, revision } as const
+    return { result: previous ? { ...refused, current: previous } : refused }
+  }
+  const modRevision = revision + 1
+  const applied = { isApplied: true, revision: modRevision } as const
+  const result = previous ? { ...applied, previous } : applied
+  if (value !== undefined) {
+    const createRevision = previous?.createRevision ?? modRevision
+    const put: StoreEvent = { type: 'put', key, value, modRevision, createRevision }
+    const event = previous ? { ...put, previous } : put
+    return { row: rowOf(event, previous, write.leaseId ?? 0), event, result }
+  }
+  if (previous === undefined) return { result: { isApplied: true, revision } }
+  const { createRevision } = previous
+  const event: StoreEvent = {
+    type: 'delete',
+    key,
+    value: previous.value,
+    modRevision,
+    createRevision,
+  }
+  return { row: rowOf(event, previous, 0), event, result }
+}
+
+const noBytes = new Uint8Array(0)
+
+function rowOf(event: StoreEvent, previous: Entry | undefined, leaseId: number): LogRow {
+  const isDeleted = event.type === 'delete'
+  return {
+    revision: event.modRevision,
+    key: event.key,
+    createRevision: event.createRevision,
+    previousRevision: previous?.modRevision ?? 0,
+    isDeleted,
+    leaseId,
+    value: isDeleted ? noBytes : event.value,
+  }
+}
+
+/** Throws RangeError for a write that no store would take. */
+export function checkWrite(write: Write, limits: StoreLimits): void {
+  const { key, value } = write
+  if (key === '') throw new RangeError('Cannot write: the key is empty')
+  // A lone surrogate has no UTF-8 form and would collide with its replacement character.
+  if (!key.isWellFormed()) throw new RangeError(`Cannot write key ${key}: it is not valid Unicode`)
+  if (key.length > limits.keyBytesMax || Buffer.byteLength(key) > limits.keyBytesMax) {
+    throw new RangeError(`Cannot write: the key is longer than ${limits.keyBytesMax} bytes`)
+  }
+  if (value !== undefined && value.length > limits.valueBytesMax) {
+    const text = `its value has ${value.length} bytes, at most ${limits.valueBytesMax} are allowed`
+    throw new ValueTooLargeError(`Cannot write key ${key}: ${text}`)
+  }
+}

@@ -1,0 +1,67 @@
+import type { Clock, Timer } from '@skerry/base'
+
+export interface SimulatedClock extends Clock {
+  /** Moves time and fires what is due, in order; lets promises settle between two timers. */
+  advance(ms: number): Promise<void>
+}
+
+interface Pending {
+  readonly atMs: number
+  readonly onTimer: () => void
+}
+
+/** Time stands still until `advance`. Starts at `epochMs`; monotonic time starts at 0. */
+export function simulatedClock(epochMs = 1_700_000_000_000): SimulatedClock {
+  let nowMs = 0
+  const pending = new Set<Pending>()
+  const setTimer = (ms: number, onTimer: () => void): Timer => {
+    const timer = { atMs: nowMs + Math.max(0, ms), onTimer }
+    pending.add(timer)
+    return { [Symbol.dispose]: () => void pending.delete(timer) }
+  }
+  return {
+    now: () => epochMs + nowMs,
+    monotonicMs: () => nowMs,
+    setTimer,
+    sleep: (ms, signal) => sleepOn(setTimer, ms, signal),
+    async advance(ms) {
+      const untilMs = nowMs + ms
+      for (;;) {
+        const next = earliest(pending)
+        if (next === undefined || next.atMs > untilMs) break
+        nowMs = Math.max(nowMs, next.atMs)
+        pending.delete(next)
+        next.onTimer()
+        await settle()
+      }
+      nowMs = untilMs
+      await settle()
+    },
+  }
+}
+
+function sleepOn(setTimer: Clock['setTimer'], ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    const onAbort = (): void => {
+      timer[Symbol.dispose]()
+      reject(signal.reason)
+    }
+    const timer = setTimer(ms, () => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+function earliest(pending: ReadonlySet<Pending>): Pending | undefined {
+  let first: Pending | undefined
+  for (const timer of pending) if (first === undefined || timer.atMs < first.atMs) first = timer
+  return first
+}
+
+/** One turn of the event loop, so that what a timer started goes on before the next one fires. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
