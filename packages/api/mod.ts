@@ -91,3 +91,21 @@ export {
   printFieldSelector,
   type FieldRequirement,
 } from './selectors/field-selector.ts'
+export { cloneJson, equalJson, isJsonObject, memberOf, setMember, type JsonObject } from './json.ts'
+export { encodeCanonical, spliceResourceVersion } from './encoding/canonical.ts'
+export {
+  bodyLimits,
+  decodeBody,
+  decodeObjectBody,
+  type BodyLimits,
+  type DecodeOptions,
+  type DecodedBody,
+} from './encoding/body.ts'
+export {
+  checkFields,
+  strictDecodingError,
+  type FieldCheck,
+  type FieldFindings,
+} from './encoding/field-check.ts'
+export { setDeclaredDefaults } from './encoding/declared-defaults.ts'
+export { canonicalTime } from './encoding/scalar-text.ts'

@@ -1,0 +1,72 @@
+import { cloneJson, isJsonObject, memberOf, type JsonObject } from '../json.ts'
+import type { Schema, SchemaSet } from '../schema.ts'
+
+/**
+ * Fills in, in place, what the schema declares as default: for built-in kinds the values that a
+ * Go struct always writes (`status: {}`, `name: ""`) and the few real ones. Idempotent.
+ */
+export function setDeclaredDefaults(
+  object: JsonObject,
+  schemas: SchemaSet,
+  schemaName: string,
+): void {
+  fill(object, { ref: schemaName }, schemas)
+}
+
+function fill(value: unknown, schema: Schema, schemas: SchemaSet): void {
+  if (typeof value !== 'object' || value === null) return
+  const definition = schema.ref === undefined ? schema : (schemas[schema.ref] ?? {})
+  if (Array.isArray(value)) {
+    if (definition.items && hasDefaults(definition.items, schemas)) {
+      for (const item of value) fill(item, definition.items, schemas)
+    }
+    return
+  }
+  if (!isJsonObject(value)) return
+  if (definition.properties) fillFields(value, definition.properties, schemas)
+  else if (
+    definition.additionalProperties &&
+    hasDefaults(definition.additionalProperties, schemas)
+  ) {
+    for (const member of Object.values(value))
+      fill(member, definition.additionalProperties, schemas)
+  }
+}
+
+function fillFields(
+  object: JsonObject,
+  properties: Readonly<Record<string, Schema>>,
+  schemas: SchemaSet,
+): void {
+  for (const [key, field] of fieldsWithDefaults(properties, schemas)) {
+    if (field.default !== undefined && memberOf(object, key) === undefined) {
+      object[key] = cloneJson(field.default)
+    }
+    const member = memberOf(object, key)
+    if (member !== undefined) fill(member, field, schemas)
+  }
+}
+
+/** Only these need a visit; found once per definition, since this runs on every decode. */
+const fieldsOf = new WeakMap<object, readonly (readonly [string, Schema])[]>()
+
+function fieldsWithDefaults(
+  properties: Readonly<Record<string, Schema>>,
+  schemas: SchemaSet,
+): readonly (readonly [string, Schema])[] {
+  const known = fieldsOf.get(properties)
+  if (known) return known
+  const fields = Object.entries(properties).filter(
+    ([, field]) => field.default !== undefined || hasDefaults(field, schemas),
+  )
+  fieldsOf.set(properties, fields)
+  return fields
+}
+
+/** Could anything below have a default? A reference may: definitions can be recursive. */
+function hasDefaults(schema: Schema, schemas: SchemaSet): boolean {
+  if (schema.ref !== undefined) return schemas[schema.ref]?.type === 'object'
+  if (schema.items) return hasDefaults(schema.items, schemas)
+  if (schema.additionalProperties) return hasDefaults(schema.additionalProperties, schemas)
+  return schema.properties !== undefined
+}

@@ -1,0 +1,293 @@
+import { isJsonObject, setMember, type JsonObject } from '../json.ts'
+import { canonicalQuantity, QuantityError } from '../quantity.ts'
+import type { Schema, SchemaSet } from '../schema.ts'
+import { StatusError } from '../status-error.ts'
+import { canonicalTime, checkBase64 } from './scalar-text.ts'
+
+export interface FieldCheck {
+  /** Changed in place. */
+  object: JsonObject
+  schemas: SchemaSet
+  schemaName: string
+  /** The kind that is wanted, for the message; the object's own where absent. */
+  kind?: string
+}
+
+export interface FieldFindings {
+  /** In upstream's words: `unknown field "spec.foo"`; at most unknownFieldsMax. */
+  readonly unknownFields: readonly string[]
+}
+
+export const fieldCheckLimits = Object.freeze({ unknownFieldsMax: 100 })
+
+/**
+ * Does to a decoded object of a built-in kind what upstream's typed decoding does: removes unknown
+ * fields (and reports them), takes null for absent, drops empty lists and maps that are not
+ * required, writes quantities and times canonically. Throws StatusError BadRequest when a value
+ * has the wrong type.
+ */
+export function checkFields(check: FieldCheck): FieldFindings {
+  const { object, schemas, schemaName } = check
+  const checker = new FieldChecker(schemas)
+  try {
+    checker.check(object, { ref: schemaName }, rootPlace)
+  } catch (error) {
+    if (!(error instanceof FieldTypeError)) throw error
+    throw new StatusError('BadRequest', `${decodingPrefix(check)}${error.message}`, {
+      cause: error,
+    })
+  }
+  return { unknownFields: checker.unknownFields }
+}
+
+/** `strict decoding error: …` for the findings that fieldValidation=Strict refuses. */
+export function strictDecodingError(
+  findings: readonly string[],
+  check: Pick<FieldCheck, 'object' | 'kind'>,
+): StatusError {
+  const detail = `strict decoding error: ${findings.join(', ')}`
+  return new StatusError('BadRequest', `${decodingPrefix(check)}${detail}`)
+}
+
+function decodingPrefix({ object, kind }: Pick<FieldCheck, 'object' | 'kind'>): string {
+  const ownKind = typeof object['kind'] === 'string' ? object['kind'] : ''
+  const apiVersion = typeof object['apiVersion'] === 'string' ? object['apiVersion'] : ''
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+  return `${ownKind || kind || ''} in version "${version}" cannot be handled as a ${kind ?? ownKind}: `
+}
+
+class FieldTypeError extends Error {
+  override name = 'FieldTypeError'
+}
+
+/** Where a value stands: for the message of a type error, and for the path of an unknown field. */
+interface Place {
+  /** The Go struct's name, from the schema's. */
+  readonly struct: string
+  /** Without indices, as Go's decoder prints it. */
+  readonly goPath: string
+  readonly path: string
+}
+
+const rootPlace: Place = Object.freeze({ struct: '', goPath: '', path: '' })
+
+class FieldChecker {
+  readonly unknownFields: string[] = []
+  readonly #schemas: SchemaSet
+
+  constructor(schemas: SchemaSet) {
+    this.#schemas = schemas
+  }
+
+  /** Returns what stands in the value's place; containers are changed in place. */
+  check(value: unknown, schema: Schema, place: Place): unknown {
+    const definition = schema.ref === undefined ? schema : this.#schemas[schema.ref]
+    if (definition === undefined || definition.preserveUnknownFields) return value
+    if (definition.ref !== undefined) return this.check(value, definition, place)
+    const name = schema.ref === undefined ? undefined : shortName(schema.ref)
+    if (definition.format === 'quantity') return checkQuantity(value)
+    if (definition.intOrString) return this.#intOrString(value, place)
+    switch (definition.type) {
+      case 'object':
+        return this.#object(value, { definition, name }, place)
+      case 'array':
+        return this.#list(value, definition, place)
+      case 'string':
+        return this.#string(value, { definition, name }, place)
+      case 'integer':
+        return this.#integer(value, definition, place)
+      case 'number':
+        return typeof value === 'number' ? value : wrongType(value, 'float64', place)
+      case 'boolean':
+        return typeof value === 'boolean' ? value : wrongType(value, 'bool', place)
+      case undefined:
+        return value
+    }
+  }
+
+  #object(
+    value: unknown,
+    type: { definition: Schema; name: string | undefined },
+    place: Place,
+  ): unknown {
+    const { definition } = type
+    if (!isJsonObject(value))
+      return wrongType(value, goType({ schema: definition, ...type }), place)
+    if (definition.properties) this.#fields(value, type, place)
+    else if (definition.additionalProperties)
+      this.#entries(value, definition.additionalProperties, place)
+    return value
+  }
+
+  #fields(
+    object: JsonObject,
+    type: { definition: Schema; name: string | undefined },
+    place: Place,
+  ): void {
+    const { properties = {}, required = [] } = type.definition
+    const struct = type.name?.slice(type.name.indexOf('.') + 1) ?? place.struct
+    for (const key of Object.keys(object)) {
+      const field = Object.hasOwn(properties, key) ? properties[key] : undefined
+      const path = place.path === '' ? key : `${place.path}.${key}`
+      if (field === undefined) {
+        this.#unknown(path)
+        delete object[key]
+        continue
+      }
+      const value = object[key]
+      if (value === null && !isRaw(field, this.#schemas)) {
+        delete object[key]
+        continue
+      }
+      const goPath = place.goPath === '' ? key : `${place.goPath}.${key}`
+      const checked = this.check(value, field, { struct, goPath, path })
+      if (isEmptyContainer(checked, field) && !required.includes(key)) delete object[key]
+      else if (checked !== value) object[key] = checked
+    }
+  }
+
+  #entries(map: JsonObject, schema: Schema, place: Place): void {
+    for (const key of Object.keys(map)) {
+      const value = map[key] === null ? zeroOf(schema, this.#schemas) : map[key]
+      const path = `${place.path}.${key}`
+      const checked = this.check(value, schema, { ...place, path })
+      if (checked !== map[key]) setMember(map, key, checked)
+    }
+  }
+
+  #list(value: unknown, definition: Schema, place: Place): unknown {
+    if (!Array.isArray(value)) return wrongType(value, goType({ schema: definition }), place)
+    const items = definition.items ?? {}
+    for (let at = 0; at < value.length; at += 1) {
+      const item: unknown = value[at] === null ? zeroOf(items, this.#schemas) : value[at]
+      value[at] = this.check(item, items, { ...place, path: `${place.path}[${at}]` })
+    }
+    return value
+  }
+
+  #string(
+    value: unknown,
+    type: { definition: Schema; name: string | undefined },
+    place: Place,
+  ): unknown {
+    const { format } = type.definition
+    if (typeof value !== 'string') {
+      return wrongType(value, format === 'byte' ? '[]uint8' : 'string', place)
+    }
+    if (format === undefined) return value
+    if (format === 'byte') {
+      const at = checkBase64(value)
+      if (at >= 0) throw new FieldTypeError(`illegal base64 data at input byte ${at}`)
+      return value
+    }
+    return format === 'date-time' ? checkTime(value, type.name === 'v1.MicroTime') : value
+  }
+
+  #integer(value: unknown, definition: Schema, place: Place): unknown {
+    const type = definition.format === 'int32' ? 'int32' : 'int64'
+    if (typeof value !== 'number') return wrongType(value, type, place)
+    const size = type === 'int32' ? 2 ** 31 : 2 ** 63
+    if (Number.isInteger(value) && value >= -size && value < size) return value
+    return wrongType(value, type, place, ` ${value}`)
+  }
+
+  #intOrString(value: unknown, place: Place): unknown {
+    if (typeof value === 'string') return value
+    return this.#integer(value, { type: 'integer', format: 'int32' }, place)
+  }
+
+  #unknown(path: string): void {
+    if (this.unknownFields.length >= fieldCheckLimits.unknownFieldsMax) return
+    this.unknownFields.push(`unknown field "${path}"`)
+  }
+}
+
+function checkQuantity(value: unknown): string {
+  try {
+    if (typeof value === 'string') return canonicalQuantity(value.trim())
+    return canonicalQuantity(typeof value === 'number' ? String(value) : '')
+  } catch (error) {
+    if (error instanceof QuantityError) throw new FieldTypeError(error.message)
+    throw error
+  }
+}
+
+function checkTime(value: string, isMicro: boolean): string {
+  const time = canonicalTime(value, isMicro)
+  if (time !== undefined) return time
+  const layout = isMicro ? '2006-01-02T15:04:05.000000Z07:00' : '2006-01-02T15:04:05Z07:00'
+  throw new FieldTypeError(
+    `parsing time "${value}" as "${layout}": cannot parse "${value}" as "2006"`,
+  )
+}
+
+function isEmptyContainer(value: unknown, field: Schema): boolean {
+  if (field.type === 'array') return Array.isArray(value) && value.length === 0
+  if (field.additionalProperties === undefined || !isJsonObject(value)) return false
+  for (const _ in value) return false
+  return true
+}
+
+function isRaw(schema: Schema, schemas: SchemaSet): boolean {
+  const definition = schema.ref === undefined ? schema : (schemas[schema.ref] ?? {})
+  return definition.type === undefined && !definition.intOrString && definition.format === undefined
+}
+
+/** What a null list item or map value is to Go. */
+function zeroOf(schema: Schema, schemas: SchemaSet): unknown {
+  const definition = schema.ref === undefined ? schema : (schemas[schema.ref] ?? {})
+  if (definition.format === 'quantity') return '0'
+  if (definition.intOrString) return 0
+  switch (definition.type) {
+    case 'object':
+      return {}
+    case 'array':
+      return []
+    case 'string':
+      return ''
+    case 'integer':
+    case 'number':
+      return 0
+    case 'boolean':
+      return false
+    case undefined:
+      return null
+  }
+}
+
+/** `v1.PodSpec` of `io.k8s.api.core.v1.PodSpec`. */
+function shortName(ref: string): string {
+  return ref.split('.').slice(-2).join('.')
+}
+
+function goType(type: { schema: Schema; name?: string | undefined }): string {
+  const { schema, name } = type
+  if (schema.ref !== undefined) return shortName(schema.ref)
+  switch (schema.type) {
+    case 'array':
+      return `[]${goType({ schema: schema.items ?? {} })}`
+    case 'object':
+      if (name !== undefined) return name
+      return schema.additionalProperties
+        ? `map[string]${goType({ schema: schema.additionalProperties })}`
+        : 'map[string]interface {}'
+    case 'string':
+      return schema.format === 'byte' ? '[]uint8' : 'string'
+    case 'integer':
+      return schema.format === 'int32' ? 'int32' : 'int64'
+    case 'number':
+      return 'float64'
+    case 'boolean':
+      return 'bool'
+    case undefined:
+      return 'interface {}'
+  }
+}
+
+function wrongType(value: unknown, type: string, place: Place, literal = ''): never {
+  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+  const where = `Go struct field ${place.struct}.${place.goPath}`
+  throw new FieldTypeError(
+    `json: cannot unmarshal ${found}${literal} into ${where} of type ${type}`,
+  )
+}

@@ -1,0 +1,138 @@
+/**
+ * A look at JSON text that JSON.parse has accepted or is about to: how deep it nests and how many
+ * members it has. Cheap enough for every write; the paths of duplicates are only sought when the
+ * count says that there are some.
+ */
+export interface JsonShape {
+  readonly depth: number
+  /** Members of all objects, duplicates included. */
+  readonly members: number
+}
+
+const quote = 0x22
+const backslash = 0x5c
+
+/** One pass over the bytes; strings are skipped by searching for their end. */
+export function shapeOfJson(bytes: Uint8Array): JsonShape {
+  let depth = 0
+  let deepest = 0
+  let members = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    switch (bytes[at]) {
+      case quote:
+        at = stringEnd(bytes, at + 1)
+        break
+      case 0x7b:
+      case 0x5b:
+        depth += 1
+        if (depth > deepest) deepest = depth
+        break
+      case 0x7d:
+      case 0x5d:
+        depth -= 1
+        break
+      case 0x3a:
+        members += 1
+        break
+      default:
+        break
+    }
+  }
+  return { depth: deepest, members }
+}
+
+/** The index of the closing quote, or the length where there is none. */
+function stringEnd(bytes: Uint8Array, from: number): number {
+  for (let at = from; ; at += 1) {
+    at = bytes.indexOf(quote, at)
+    if (at < 0) return bytes.length
+    let slashes = 0
+    while (bytes[at - 1 - slashes] === backslash) slashes += 1
+    if (slashes % 2 === 0) return at
+  }
+}
+
+/** Members of all objects in a parsed value. */
+export function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const item of value) count += countMembers(item)
+    return count
+  }
+  for (const member of Object.values(value)) count += 1 + countMembers(member)
+  return count
+}
+
+/** The paths of members that stand more than once in their object, e.g. `spec.containers[0].name`. */
+export function findDuplicates(text: string, pathsMax: number): string[] {
+  const walker = new DuplicateWalker(text, pathsMax)
+  walker.value('')
+  return walker.found
+}
+
+class DuplicateWalker {
+  readonly found: string[] = []
+  readonly #text: string
+  readonly #pathsMax: number
+  #at = 0
+
+  constructor(text: string, pathsMax: number) {
+    this.#text = text
+    this.#pathsMax = pathsMax
+  }
+
+  value(path: string): void {
+    const char = this.#next()
+    if (char === '{') this.#members(path)
+    else if (char === '[') this.#items(path)
+    else if (char === '"') this.#string()
+    else this.#scalar()
+  }
+
+  #members(path: string): void {
+    const seen = new Set<string>()
+    this.#at += 1
+    while (this.#next() === '"') {
+      const key = String(JSON.parse(this.#string()))
+      const memberPath = path === '' ? key : `${path}.${key}`
+      if (seen.has(key) && this.found.length < this.#pathsMax) this.found.push(memberPath)
+      seen.add(key)
+      this.#next()
+      this.#at += 1
+      this.value(memberPath)
+      if (this.#next() === ',') this.#at += 1
+    }
+    this.#at += 1
+  }
+
+  #items(path: string): void {
+    this.#at += 1
+    for (let item = 0; this.#next() !== ']'; item += 1) {
+      this.value(`${path}[${item}]`)
+      if (this.#next() === ',') this.#at += 1
+    }
+    this.#at += 1
+  }
+
+  /** Steps over a string and returns it with its quotes. */
+  #string(): string {
+    const start = this.#at
+    this.#at += 1
+    while (this.#text[this.#at] !== '"') this.#at += this.#text[this.#at] === '\\' ? 2 : 1
+    this.#at += 1
+    return this.#text.slice(start, this.#at)
+  }
+
+  #scalar(): void {
+    while (this.#at < this.#text.length && !',]} \t\r\n'.includes(this.#text[this.#at] ?? '')) {
+      this.#at += 1
+    }
+  }
+
+  /** The next character that is no space. */
+  #next(): string {
+    while (' \t\r\n'.includes(this.#text[this.#at] ?? 'x')) this.#at += 1
+    return this.#text[this.#at] ?? ''
+  }
+}
