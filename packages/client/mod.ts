@@ -1,6 +1,63 @@
 /**
- * client: one Cluster. REST calls on typed resources, kubeconfig, watch, and the informer cache.
- * It does not decide anything; retries belong to callers, except a watch that must go on.
+ * client: one Cluster. REST calls on typed resources, kubeconfig, watch, the informer cache, and
+ * the event recorder. It does not decide anything; retries belong to callers, except an informer's,
+ * which must go on.
  * Start reading at transport.ts (the seam), then cluster.ts and informer.ts.
  */
 export type { Transport, TransportRequest, TransportResponse } from './transport.ts'
+export {
+  createHttpsTransport,
+  tlsOptions,
+  type HttpsTransport,
+  type HttpsTransportConfig,
+} from './https-transport.ts'
+export {
+  fixedCredentials,
+  tokenFileCredentials,
+  type ClientCredentials,
+  type CredentialSource,
+} from './credentials.ts'
+export {
+  formatKubeconfig,
+  loadKubeconfig,
+  parseKubeconfig,
+  writeKubeconfig,
+  type Kubeconfig,
+  type KubeconfigTarget,
+} from './kubeconfig.ts'
+export {
+  createCluster,
+  type Cluster,
+  type ClusterDeps,
+  type PartialObject,
+  type TypedResource,
+} from './cluster.ts'
+export type {
+  DeleteOptions,
+  ListRequest,
+  PatchRequest,
+  ResourceClient,
+  Selectors,
+  SubresourceRequest,
+  WriteOptions,
+} from './resource-client.ts'
+export { collectionPath, objectPath, type ObjectKey, type ResourceRef } from './request-path.ts'
+export type { DiscoveredResource, Discovery } from './discovery.ts'
+export type { WatchEvent, WatchRequest } from './watch-events.ts'
+export { resources, type KnownResource } from './resources-table.ts'
+export {
+  createInformer,
+  type Informer,
+  type InformerDeps,
+  type InformerOptions,
+} from './informer.ts'
+export {
+  keyOfObject,
+  keyText,
+  parseKey,
+  type Change,
+  type IndexFunction,
+  type IndexFunctions,
+} from './object-cache.ts'
+export { compareResourceVersions } from './resource-version.ts'
+export { readBody, readLines } from './response-body.ts'

@@ -1,0 +1,26 @@
+/** Every bound of this package and its default, in one place. */
+export const clientLimits = Object.freeze({
+  /** Objects asked per page of a list. */
+  pageObjectsMax: 500,
+  /** A whole answer that is kept in memory, e.g. one page of a list. */
+  bodyBytesMax: 256 * 1024 * 1024,
+  /** One event of a watch: an object is at most about 3 MiB, escaped and with its last-applied copy. */
+  watchLineBytesMax: 16 * 1024 * 1024,
+  /** The server ends a watch after a time in [watchSecondsMin, 2 * watchSecondsMin), as client-go asks. */
+  watchSecondsMin: 300,
+  /** Added to the asked watch time before the client calls a silent watch dead. */
+  watchGraceMs: 30_000,
+  /** From sending a request to the head of its answer. Upstream's server gives up after 60 s. */
+  answerHeadTimeoutMs: 65_000,
+  connectTimeoutMs: 10_000,
+  /** Kept-alive sockets that nobody uses are closed before the server's 90 s do it. */
+  idleSocketMs: 60_000,
+  keepAliveProbeMs: 15_000,
+  /** Each watch holds one socket. */
+  socketsMax: 256,
+  freeSocketsMax: 8,
+  execPluginTimeoutMs: 60_000,
+  execPluginOutputBytesMax: 1024 * 1024,
+  /** A token file is read again when the copy in memory is older, as client-go does. */
+  tokenFileMaxAgeMs: 60_000,
+})

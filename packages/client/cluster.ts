@@ -1,0 +1,82 @@
+import type { Clock, Logger } from '@skerry/base'
+import type { KubeObject, ObjectMeta } from '@skerry/api'
+import { discover, type Discovery } from './discovery.ts'
+import { withQuery, type ResourceRef } from './request-path.ts'
+import {
+  createResourceClient,
+  type CallRequest,
+  type Caller,
+  type ResourceClient,
+} from './resource-client.ts'
+import { readAnswer, readBody, statusErrorOf } from './response-body.ts'
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
+
+export interface ClusterDeps {
+  log: Logger
+  clock: Clock
+  /** `skerry/<version> (<component>)`; the server names field managers after its first word. */
+  userAgent: string
+}
+
+/** What a metadata-only client reads. */
+export interface PartialObject extends KubeObject {
+  metadata: ObjectMeta
+}
+
+/** A resource and the type of its objects; resources-table.ts has the built-in ones. */
+export interface TypedResource<T extends KubeObject> extends ResourceRef {
+  /** Never set; carries the type. */
+  readonly object?: T
+}
+
+/** One Kubernetes API, wherever it is. */
+export interface Cluster {
+  resource<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T>
+  /** Reads metadata alone where the server can send it so: little memory for kinds nobody looks into. */
+  metadata(resource: ResourceRef): ResourceClient<PartialObject>
+  /** Everything the server serves now, in one or two requests. */
+  discover(signal: AbortSignal): Promise<Discovery>
+  /** Any request; resolves for every status. The user agent is added. */
+  raw(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse>
+}
+
+export function createCluster(transport: Transport, deps: ClusterDeps): Cluster {
+  const raw = (request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> =>
+    transport.send(
+      { ...request, headers: { 'user-agent': deps.userAgent, ...request.headers } },
+      signal,
+    )
+  const send = async (request: CallRequest, signal: AbortSignal): Promise<TransportResponse> => {
+    const startMs = deps.clock.monotonicMs()
+    const response = await raw(encode(request), signal)
+    deps.log.debug('Request answered', {
+      method: request.method,
+      path: request.path,
+      status: response.status,
+      ms: Math.round(deps.clock.monotonicMs() - startMs),
+    })
+    return response
+  }
+  const caller: Caller = {
+    call: async (request, signal) => readAnswer(await send(request, signal)),
+    async open(request, signal) {
+      const response = await send(request, signal)
+      if (response.status >= 200 && response.status < 300) return response.body
+      throw statusErrorOf(response, (await readBody(response.body)).toString('utf8'))
+    },
+  }
+  return {
+    resource: (resource) => createResourceClient(caller, resource),
+    metadata: (resource) => createResourceClient(caller, resource, { isMetadataOnly: true }),
+    discover: (signal) => discover(caller, signal),
+    raw,
+  }
+}
+
+function encode(request: CallRequest): TransportRequest {
+  const headers: Record<string, string> = { accept: request.accept ?? 'application/json' }
+  const path = withQuery(request.path, request.query ?? {})
+  if (request.body === undefined) return { method: request.method, path, headers }
+  headers['content-type'] = request.contentType ?? 'application/json'
+  return { method: request.method, path, headers, body: Buffer.from(JSON.stringify(request.body)) }
+}

@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process'
+import type { Clock } from '@skerry/base'
+import { clientLimits } from './client-limits.ts'
+import type { ClientCredentials, CredentialSource } from './credentials.ts'
+
+/** users[].user.exec of a kubeconfig. */
+export interface ExecPlugin {
+  apiVersion: string
+  command: string
+  args?: readonly string[]
+  env?: readonly { name: string; value: string }[]
+  installHint?: string
+}
+
+export interface ExecDeps {
+  clock: Clock
+  /** What the plugin inherits; PATH must be in it for a command without a slash. */
+  environment: Readonly<Record<string, string | undefined>>
+}
+
+interface Answer {
+  credentials: ClientCredentials
+  /** Wall clock; absent: good until the process ends. */
+  expiresAtMs: number | undefined
+}
+
+/** Runs the plugin when there is no answer yet or the last one expired. Never through a shell. */
+export function execCredentials(plugin: ExecPlugin, deps: ExecDeps): CredentialSource {
+  let answer: Answer | undefined
+  let running: Promise<Answer> | undefined
+  return async (signal) => {
+    if (answer && (answer.expiresAtMs === undefined || deps.clock.now() < answer.expiresAtMs)) {
+      return answer.credentials
+    }
+    running ??= runPlugin(plugin, deps, signal).finally(() => {
+      running = undefined
+    })
+    answer = await running
+    return answer.credentials
+  }
+}
+
+async function runPlugin(plugin: ExecPlugin, deps: ExecDeps, signal: AbortSignal): Promise<Answer> {
+  const info = {
+    kind: 'ExecCredential',
+    apiVersion: plugin.apiVersion,
+    spec: { interactive: false },
+  }
+  const added = Object.fromEntries((plugin.env ?? []).map(({ name, value }) => [name, value]))
+  const output = await new Promise<string>((resolve, reject) => {
+    const child = execFile(
+      plugin.command,
+      [...(plugin.args ?? [])],
+      {
+        env: { ...deps.environment, ...added, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+        timeout: clientLimits.execPluginTimeoutMs,
+        maxBuffer: clientLimits.execPluginOutputBytesMax,
+        signal,
+      },
+      (error, stdout) => (error ? reject(pluginError(plugin, error)) : resolve(stdout)),
+    )
+    child.stdin?.end()
+  })
+  return parseAnswer(plugin, output)
+}
+
+function pluginError(plugin: ExecPlugin, cause: Error): Error {
+  const hint = plugin.installHint ? `; ${plugin.installHint}` : ''
+  return new Error(`Cannot get credentials from ${plugin.command}: ${cause.message}${hint}`, {
+    cause,
+  })
+}
+
+/** The output may be secret, so that no error message quotes it. */
+function parseAnswer(plugin: ExecPlugin, output: string): Answer {
+  let status: unknown
+  try {
+    status = (JSON.parse(output) as { status?: unknown } | null)?.status // checked field by field below
+  } catch {
+    throw new Error(`Cannot get credentials from ${plugin.command}: its output is not JSON`)
+  }
+  const field = (name: string): string | undefined => {
+    const value: unknown =
+      typeof status === 'object' && status !== null ? Reflect.get(status, name) : undefined
+    return typeof value === 'string' && value !== '' ? value : undefined
+  }
+  const bearerToken = field('token')
+  const certificate = field('clientCertificateData')
+  const key = field('clientKeyData')
+  if (!bearerToken && !certificate) {
+    throw new Error(
+      `Cannot get credentials from ${plugin.command}: its status has neither token nor certificate`,
+    )
+  }
+  const expires = field('expirationTimestamp')
+  return {
+    credentials: {
+      ...(bearerToken ? { bearerToken } : {}),
+      ...(certificate && key ? { certificate, key } : {}),
+    },
+    expiresAtMs: expires ? Date.parse(expires) : undefined,
+  }
+}

@@ -1,0 +1,227 @@
+import * as http from 'node:http'
+import * as https from 'node:https'
+import type { Socket } from 'node:net'
+import { abortReason, linkedSignal } from '@skerry/base'
+import { clientLimits } from './client-limits.ts'
+import type { ClientCredentials, CredentialSource } from './credentials.ts'
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
+
+export interface HttpsTransportConfig {
+  /** Base URL; a path such as /clusters/a is put before every request's path. http: is plain text. */
+  server: string
+  /** PEM. Absent: the certificates that Node trusts. */
+  certificateAuthority?: string
+  /** Checked in the server's certificate, and sent as SNI, instead of the URL's host. */
+  serverName?: string
+  isTlsVerifySkipped?: boolean
+  /** An HTTP proxy that is asked to CONNECT. */
+  proxyUrl?: string
+  /** Asked before each request, so that rotated certificates and tokens take effect. */
+  credentials?: CredentialSource
+  /** Added to each request, e.g. impersonate-user. Lower-case names; several values, several lines. */
+  headers?: Readonly<Record<string, string | readonly string[]>>
+  answerHeadTimeoutMs?: number
+}
+
+export interface HttpsTransport extends Transport, Disposable {}
+
+/**
+ * HTTP/1.1 with kept-alive sockets, one socket for each request under way. Each watch owns a
+ * socket, so a slow one never fills a window that others share, and dead peers are found by TCP
+ * keep-alive in about 25 s. Dispose it to close all sockets.
+ */
+export function createHttpsTransport(config: HttpsTransportConfig): HttpsTransport {
+  const base = new URL(config.server)
+  const agents = new AgentOfCertificate(config, base)
+  const target: Target = { config, base, agents }
+  return {
+    async send(request, signal) {
+      const credentials = (await config.credentials?.(signal)) ?? {}
+      try {
+        return await sendOnce(target, { request, credentials }, signal)
+      } catch (error) {
+        // The server closed an idle socket while we took it; reading again is safe, writing is not.
+        if (!(error instanceof StaleSocketError) || request.method !== 'GET') throw error
+        return sendOnce(target, { request, credentials }, signal)
+      }
+    },
+    [Symbol.dispose]: () => agents.destroy(),
+  }
+}
+
+class StaleSocketError extends Error {
+  override name = 'StaleSocketError'
+}
+
+interface Target {
+  config: HttpsTransportConfig
+  base: URL
+  agents: AgentOfCertificate
+}
+
+interface Outgoing {
+  request: TransportRequest
+  credentials: ClientCredentials
+}
+
+/** Sockets belong to the certificate they were opened with; a new certificate gets new sockets. */
+class AgentOfCertificate {
+  #agent: http.Agent | undefined
+  #certificate: string | undefined
+  readonly #config: HttpsTransportConfig
+  readonly #base: URL
+
+  constructor(config: HttpsTransportConfig, base: URL) {
+    this.#config = config
+    this.#base = base
+  }
+
+  for(credentials: ClientCredentials): http.Agent {
+    if (this.#agent && this.#certificate === credentials.certificate) return this.#agent
+    closeFreeSockets(this.#agent)
+    this.#certificate = credentials.certificate
+    this.#agent = createAgent(this.#config, this.#base, credentials)
+    return this.#agent
+  }
+
+  destroy(): void {
+    this.#agent?.destroy()
+  }
+}
+
+/** Requests under way on the old certificate end by themselves; only idle sockets go at once. */
+function closeFreeSockets(agent: http.Agent | undefined): void {
+  if (!agent) return
+  agent.maxFreeSockets = 0
+  for (const sockets of Object.values(agent.freeSockets)) {
+    for (const socket of sockets ?? []) socket.destroy()
+  }
+}
+
+function createAgent(
+  config: HttpsTransportConfig,
+  base: URL,
+  credentials: ClientCredentials,
+): http.Agent {
+  const shared = {
+    keepAlive: true,
+    keepAliveMsecs: clientLimits.keepAliveProbeMs,
+    maxSockets: clientLimits.socketsMax,
+    maxFreeSockets: clientLimits.freeSocketsMax,
+    timeout: clientLimits.idleSocketMs,
+    ...(config.proxyUrl
+      ? { proxyEnv: { HTTPS_PROXY: config.proxyUrl, HTTP_PROXY: config.proxyUrl } }
+      : {}),
+  }
+  if (base.protocol === 'http:') return new http.Agent(shared)
+  return new https.Agent({ ...shared, ...tlsOptions(config, credentials) })
+}
+
+/** The TLS side of a connection to the server, for whoever opens sockets of its own (tunnels). */
+export function tlsOptions(
+  config: HttpsTransportConfig,
+  credentials: ClientCredentials,
+): https.AgentOptions {
+  return {
+    ...(config.certificateAuthority ? { ca: config.certificateAuthority } : {}),
+    ...(config.serverName ? { servername: config.serverName } : {}),
+    ...(config.isTlsVerifySkipped ? { rejectUnauthorized: false } : {}),
+    ...(credentials.certificate ? { cert: credentials.certificate } : {}),
+    ...(credentials.key ? { key: credentials.key } : {}),
+  }
+}
+
+function headersOf(target: Target, outgoing: Outgoing): http.OutgoingHttpHeaders {
+  const { request, credentials } = outgoing
+  const headers: http.OutgoingHttpHeaders = { ...request.headers }
+  for (const [name, value] of Object.entries(target.config.headers ?? {})) {
+    headers[name] ??= typeof value === 'string' ? value : [...value]
+  }
+  if (credentials.bearerToken && !headers['authorization']) {
+    headers['authorization'] = `Bearer ${credentials.bearerToken}`
+  }
+  if (request.body) headers['content-length'] = String(request.body.byteLength)
+  return headers
+}
+
+async function sendOnce(
+  target: Target,
+  outgoing: Outgoing,
+  signal: AbortSignal,
+): Promise<TransportResponse> {
+  signal.throwIfAborted()
+  const { base, config, agents } = target
+  const { method, path, body } = outgoing.request
+  const scope = linkedSignal(signal)
+  const headTimeoutMs = config.answerHeadTimeoutMs ?? clientLimits.answerHeadTimeoutMs
+  const request = (base.protocol === 'http:' ? http : https).request({
+    method,
+    host: base.hostname.replace(/^\[|\]$/g, ''),
+    port: base.port || (base.protocol === 'http:' ? 80 : 443),
+    path: `${base.pathname.replace(/\/$/, '')}${path}`,
+    headers: headersOf(target, outgoing),
+    agent: agents.for(outgoing.credentials),
+    signal: scope.signal,
+  })
+  const name = `${method} ${base.host}${path.split('?', 1)[0]}`
+  const headTimer = setTimeout(() => {
+    scope.abort(new Error(`Cannot ${name}: no answer in ${headTimeoutMs} ms`))
+  }, headTimeoutMs)
+  limitConnectTime(request, () => {
+    scope.abort(new Error(`Cannot ${name}: no connection in ${clientLimits.connectTimeoutMs} ms`))
+  })
+  request.end(body)
+  try {
+    const answer = await headOf(request)
+    return { status: answer.statusCode ?? 0, headers: flat(answer), body: bodyOf(answer, scope) }
+  } catch (error) {
+    scope[Symbol.dispose]()
+    if (scope.signal.aborted) throw abortReason(scope.signal)
+    if (request.reusedSocket) {
+      throw new StaleSocketError(`Cannot ${name}: ${String(error)}`, { cause: error })
+    }
+    throw error
+  } finally {
+    clearTimeout(headTimer)
+  }
+}
+
+function limitConnectTime(request: http.ClientRequest, onLate: () => void): void {
+  request.once('socket', (socket: Socket) => {
+    if (!socket.connecting) return
+    const timer = setTimeout(onLate, clientLimits.connectTimeoutMs)
+    const clear = (): void => clearTimeout(timer)
+    socket.once('connect', clear)
+    socket.once('close', clear)
+  })
+}
+
+function headOf(request: http.ClientRequest): Promise<http.IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.once('response', resolve)
+    // Stays after the answer: a socket error then arrives here too, and reaches the reader by the body.
+    request.on('error', reject)
+  })
+}
+
+function flat(answer: http.IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(answer.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return headers
+}
+
+async function* bodyOf(
+  answer: http.IncomingMessage,
+  scope: ReturnType<typeof linkedSignal>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* answer
+  } catch (error) {
+    if (scope.signal.aborted) throw abortReason(scope.signal)
+    throw error
+  } finally {
+    scope[Symbol.dispose]()
+  }
+}

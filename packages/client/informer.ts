@@ -1,0 +1,316 @@
+import {
+  abortReason,
+  createBackoff,
+  type Backoff,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
+import { StatusError, isStatusError, type KubeObject } from '@skerry/api'
+import { clientLimits } from './client-limits.ts'
+import {
+  ObjectCache,
+  keyOfObject,
+  keyText,
+  type Change,
+  type IndexFunction,
+  type IndexFunctions,
+} from './object-cache.ts'
+import type { ObjectKey, ResourceRef } from './request-path.ts'
+import type { ResourceClient, Selectors } from './resource-client.ts'
+import { compareResourceVersions } from './resource-version.ts'
+import type { WatchEvent } from './watch-events.ts'
+
+export interface InformerOptions<T extends KubeObject> extends Selectors {
+  /** Absent: all namespaces. */
+  namespace?: string
+  indexes?: IndexFunctions<T>
+  /** What is kept of each object. Default: all but managedFields. */
+  transform?: (object: T) => T
+}
+
+export interface InformerDeps {
+  clock: Clock
+  random: Random
+  log: Logger
+}
+
+/**
+ * A copy of one resource's objects that follows the server. Objects are frozen. Away from the
+ * server it keeps answering from what it has; `lastContactMs` says how old that may be.
+ */
+export interface Informer<T extends KubeObject> {
+  readonly resource: ResourceRef
+  get(key: ObjectKey): T | undefined
+  /** Every object, or those of one namespace. */
+  list(namespace?: string): readonly T[]
+  byIndex(index: string, value: string): readonly T[]
+  /** May come later than the start; the same name must always mean the same function. */
+  addIndex(name: string, of: IndexFunction<T>): void
+  /** True once everything that existed at the start was seen. Never turns false again. */
+  hasSynced(): boolean
+  whenSynced(signal: AbortSignal): Promise<void>
+  /** Monotonic time of the server's last word; undefined before the first. */
+  lastContactMs(): number | undefined
+  /** Called for each change, and at once for what is already here. Must not throw. */
+  onChange(listener: (change: Change<T>) => void): Disposable
+  /**
+   * Takes in what the server answered to a write of this process, if the watch has not brought it
+   * yet: so that a reader here never misses its own writes.
+   */
+  recordWrite(object: T): void
+  /** The same for a delete that removed the object at once; `object` is the server's answer. */
+  recordDelete(object: KubeObject): void
+  /** Lists and watches until the signal aborts; rejects with its reason. */
+  run(signal: AbortSignal): Promise<never>
+}
+
+/** A watch that lived shorter than this did not work: the next one waits. */
+const watchMsMin = 1_000
+
+export function createInformer<T extends KubeObject>(
+  client: ResourceClient<T>,
+  options: InformerOptions<T>,
+  deps: InformerDeps,
+): Informer<T> {
+  return new ListWatch(client, options, deps)
+}
+
+class ListWatch<T extends KubeObject> implements Informer<T> {
+  readonly resource: ResourceRef
+  readonly #client: ResourceClient<T>
+  readonly #options: InformerOptions<T>
+  readonly #deps: InformerDeps
+  readonly #cache: ObjectCache<T>
+  readonly #listeners = new Set<(change: Change<T>) => void>()
+  readonly #backoff: Backoff
+  readonly #synced = Promise.withResolvers<void>()
+  #hasSynced = false
+  #lastContactMs: number | undefined
+  /** Everything up to this version is in the cache; undefined: list before watching. */
+  #version: string | undefined
+  #isPaged = true
+
+  constructor(client: ResourceClient<T>, options: InformerOptions<T>, deps: InformerDeps) {
+    this.resource = client.resource
+    this.#client = client
+    this.#options = options
+    this.#deps = deps
+    this.#cache = new ObjectCache(options.indexes ?? {})
+    this.#backoff = createBackoff({ initialMs: 800, jitter: 1 }, deps.random)
+  }
+
+  get(key: ObjectKey): T | undefined {
+    return this.#cache.get(keyText(key))
+  }
+
+  list(namespace?: string): readonly T[] {
+    return this.#cache.list(namespace)
+  }
+
+  byIndex(index: string, value: string): readonly T[] {
+    return this.#cache.byIndex(index, value)
+  }
+
+  addIndex(name: string, of: IndexFunction<T>): void {
+    this.#cache.addIndex(name, of)
+  }
+
+  hasSynced(): boolean {
+    return this.#hasSynced
+  }
+
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    const aborted = Promise.withResolvers<never>()
+    const onAbort = (): void => aborted.reject(abortReason(signal))
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      await Promise.race([this.#synced.promise, aborted.promise])
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  lastContactMs(): number | undefined {
+    return this.#lastContactMs
+  }
+
+  onChange(listener: (change: Change<T>) => void): Disposable {
+    this.#listeners.add(listener)
+    for (const object of this.#cache.list()) listener({ type: 'added', object })
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+
+  recordWrite(object: T): void {
+    // A version that the watch has passed is in the cache already, or the object is gone since.
+    if (!this.#hasSynced || !this.#isAhead(object.metadata.resourceVersion)) return
+    this.#emit(this.#cache.put(this.#kept(object)))
+  }
+
+  recordDelete(object: KubeObject): void {
+    if (!this.#isAhead(object.metadata.resourceVersion)) return
+    this.#cache.expectDelete(object)
+    const key = keyOfObject(object)
+    if (this.#cache.get(key)?.metadata.uid === object.metadata.uid) {
+      this.#emit(this.#cache.remove(key))
+    }
+  }
+
+  async run(signal: AbortSignal): Promise<never> {
+    for (;;) {
+      const startMs = this.#deps.clock.monotonicMs()
+      let failure: unknown
+      try {
+        if (this.#version === undefined) await this.#listAll(signal)
+        await this.#watch(signal)
+      } catch (error) {
+        if (signal.aborted) throw abortReason(signal)
+        failure = error
+        this.#onFailure(error)
+      }
+      const livedMs = this.#deps.clock.monotonicMs() - startMs
+      if (livedMs >= clientLimits.watchGraceMs) this.#backoff.reset()
+      if (failure === undefined && livedMs >= watchMsMin) continue
+      await this.#deps.clock.sleep(this.#delayMs(failure), signal)
+    }
+  }
+
+  #delayMs(failure: unknown): number {
+    const askedSeconds = failure instanceof StatusError ? failure.details?.retryAfterSeconds : 0
+    return Math.max(this.#backoff.nextMs(), (askedSeconds ?? 0) * 1000)
+  }
+
+  #onFailure(error: unknown): void {
+    const { resource } = this.#client.resource
+    if (isStatusError(error, 'Expired') || isStatusError(error, 'Gone')) {
+      this.#version = undefined
+      this.#deps.log.debug('Watch expired', { resource })
+      return
+    }
+    this.#deps.log.debug('Watch failed', {
+      resource,
+      error: error instanceof Error ? error : new Error(String(error)),
+    })
+  }
+
+  /** Keeps one page in memory at a time: what the pages do not name is gone from the server. */
+  async #listAll(signal: AbortSignal): Promise<void> {
+    const gone = new Set(this.#cache.keys())
+    const request = { ...this.#scope(), ...(this.#isPaged ? {} : { pageObjectsMax: 0 }) }
+    let version = ''
+    try {
+      for await (const page of this.#client.pages(request, signal)) {
+        this.#onContact()
+        version ||= page.metadata.resourceVersion ?? ''
+        for (const object of page.items) {
+          gone.delete(keyOfObject(object))
+          this.#replace(object)
+        }
+      }
+    } catch (error) {
+      // Changes come faster than pages can be read: next time ask for everything at once.
+      if (isStatusError(error, 'Expired') || isStatusError(error, 'Gone')) this.#isPaged = false
+      throw error
+    }
+    for (const key of gone) this.#removeIfOlder(key, version)
+    this.#isPaged = true
+    this.#onSeen(version)
+    this.#hasSynced = true
+    this.#synced.resolve()
+  }
+
+  /** An object of the same name may have been deleted and made anew while no watch was open. */
+  #replace(object: T): void {
+    const known = this.#cache.get(keyOfObject(object))
+    if (known && known.metadata.uid !== object.metadata.uid) {
+      if (isOlder(object, known)) return
+      this.#emit(this.#cache.remove(keyOfObject(known)))
+    }
+    this.#emit(this.#cache.put(this.#kept(object)))
+  }
+
+  #removeIfOlder(key: string, listVersion: string): void {
+    const known = this.#cache.get(key)?.metadata.resourceVersion ?? ''
+    const isWrittenSince = (compareResourceVersions(known, listVersion) ?? 0) > 0
+    if (!isWrittenSince) this.#emit(this.#cache.remove(key))
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const timeoutSeconds = Math.floor(clientLimits.watchSecondsMin * (1 + this.#deps.random.next()))
+    const request = {
+      ...this.#scope(),
+      ...(this.#version === undefined ? {} : { resourceVersion: this.#version }),
+      timeoutSeconds,
+    }
+    for await (const event of this.#client.watch(request, signal)) {
+      this.#onContact()
+      this.#onEvent(event)
+    }
+  }
+
+  #onEvent(event: WatchEvent<T>): void {
+    if (event.type === 'BOOKMARK') return this.#onSeen(event.resourceVersion)
+    const { object } = event
+    if (event.type === 'DELETED') {
+      const known = this.#cache.get(keyOfObject(object))
+      if (known?.metadata.uid === object.metadata.uid) {
+        this.#emit(this.#cache.remove(keyOfObject(object)))
+      }
+    } else {
+      this.#replace(object)
+    }
+    this.#onSeen(object.metadata.resourceVersion ?? '')
+  }
+
+  #scope(): Selectors & { namespace?: string } {
+    const { namespace, labelSelector, fieldSelector } = this.#options
+    return {
+      ...(namespace ? { namespace } : {}),
+      ...(labelSelector ? { labelSelector } : {}),
+      ...(fieldSelector ? { fieldSelector } : {}),
+    }
+  }
+
+  #onContact(): void {
+    this.#lastContactMs = this.#deps.clock.monotonicMs()
+  }
+
+  #onSeen(version: string): void {
+    if (version === '') return
+    this.#version = version
+    this.#cache.forgetDeletes(version)
+  }
+
+  #isAhead(version: string | undefined): boolean {
+    if (!version || this.#version === undefined) return false
+    return (compareResourceVersions(version, this.#version) ?? 0) > 0
+  }
+
+  #kept(object: T): T {
+    return deepFreeze((this.#options.transform ?? withoutManagedFields)(object))
+  }
+
+  #emit(change: Change<T> | undefined): void {
+    if (!change) return
+    for (const listener of this.#listeners) listener(change)
+  }
+}
+
+function isOlder(object: KubeObject, than: KubeObject): boolean {
+  const { resourceVersion = '' } = object.metadata
+  return (compareResourceVersions(resourceVersion, than.metadata.resourceVersion ?? '') ?? 0) < 0
+}
+
+/** Managed fields are about half of a small object, and only the server needs them. */
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  if (!object.metadata.managedFields) return object
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const field of Object.values(value)) deepFreeze(field)
+  return Object.freeze(value)
+}

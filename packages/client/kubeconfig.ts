@@ -1,0 +1,203 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { ExpectedError, exitCodes, type Clock } from '@skerry/base'
+import { parse, stringify } from 'yaml'
+import { z } from 'zod'
+import { fixedCredentials, tokenFileCredentials, type CredentialSource } from './credentials.ts'
+import { execCredentials, type ExecPlugin } from './exec-credentials.ts'
+import type { HttpsTransportConfig } from './https-transport.ts'
+
+const namedCluster = z.object({
+  name: z.string(),
+  cluster: z.object({
+    server: z.string(),
+    'certificate-authority': z.string().optional(),
+    'certificate-authority-data': z.string().optional(),
+    'insecure-skip-tls-verify': z.boolean().optional(),
+    'tls-server-name': z.string().optional(),
+    'proxy-url': z.string().optional(),
+  }),
+})
+
+const execPlugin = z.object({
+  apiVersion: z.string(),
+  command: z.string(),
+  args: z.array(z.string()).nullish(),
+  env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+  installHint: z.string().optional(),
+})
+
+const namedUser = z.object({
+  name: z.string(),
+  user: z
+    .object({
+      'client-certificate': z.string().optional(),
+      'client-certificate-data': z.string().optional(),
+      'client-key': z.string().optional(),
+      'client-key-data': z.string().optional(),
+      token: z.string().optional(),
+      tokenFile: z.string().optional(),
+      as: z.string().optional(),
+      'as-groups': z.array(z.string()).optional(),
+      exec: execPlugin.optional(),
+    })
+    .nullish(),
+})
+
+const namedContext = z.object({
+  name: z.string(),
+  context: z.object({
+    cluster: z.string(),
+    user: z.string().optional(),
+    namespace: z.string().optional(),
+  }),
+})
+
+const kubeconfigSchema = z.object({
+  apiVersion: z.literal('v1').default('v1'),
+  kind: z.literal('Config').default('Config'),
+  clusters: z.array(namedCluster).nullish(),
+  users: z.array(namedUser).nullish(),
+  contexts: z.array(namedContext).nullish(),
+  'current-context': z.string().optional(),
+})
+
+/** clientcmd v1.Config, in its own field names; fields that are unknown here are not kept. */
+export type Kubeconfig = z.infer<typeof kubeconfigSchema>
+
+export interface KubeconfigDeps {
+  clock: Clock
+  /** Inherited by exec plugins. */
+  environment: Readonly<Record<string, string | undefined>>
+}
+
+export interface KubeconfigTarget {
+  transport: HttpsTransportConfig
+  /** The context's namespace, or "default". */
+  namespace: string
+}
+
+/** Parses one file's text. ExpectedError names `source` and what is wrong in it. */
+export function parseKubeconfig(text: string, source: string): Kubeconfig {
+  let document: unknown
+  try {
+    document = parse(text)
+  } catch (error) {
+    throw unusable(source, 'it is not YAML', error)
+  }
+  const parsed = kubeconfigSchema.safeParse(document)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  const where = issue?.path.length ? `${issue.path.join('.')}: ` : ''
+  throw unusable(source, `${where}${issue?.message ?? 'it is no kubeconfig'}`, parsed.error)
+}
+
+/** Reads the file and resolves one context of it; relative paths in it start at its directory. */
+export async function loadKubeconfig(
+  path: string,
+  options: { context?: string },
+  deps: KubeconfigDeps,
+): Promise<KubeconfigTarget> {
+  const config = parseKubeconfig(await readFile(path, 'utf8'), path)
+  const wanted = options.context ?? config['current-context'] ?? ''
+  const context = config.contexts?.find(({ name }) => name === wanted)?.context
+  if (!context) throw unusable(path, `it has no context "${wanted}"`)
+  const cluster = config.clusters?.find(({ name }) => name === context.cluster)?.cluster
+  if (!cluster) throw unusable(path, `it has no cluster "${context.cluster}"`)
+  const user = config.users?.find(({ name }) => name === context.user)?.user
+  if (context.user && user === undefined) throw unusable(path, `it has no user "${context.user}"`)
+  const inFile = (file: string): string => resolve(dirname(path), file)
+  const certificateAuthority = await pem(
+    cluster['certificate-authority-data'],
+    cluster['certificate-authority'],
+    inFile,
+  )
+  return {
+    namespace: context.namespace ?? 'default',
+    transport: {
+      server: cluster.server,
+      ...(certificateAuthority ? { certificateAuthority } : {}),
+      ...(cluster['tls-server-name'] ? { serverName: cluster['tls-server-name'] } : {}),
+      ...(cluster['insecure-skip-tls-verify'] ? { isTlsVerifySkipped: true } : {}),
+      ...(cluster['proxy-url'] ? { proxyUrl: cluster['proxy-url'] } : {}),
+      credentials: await credentialsOf(user ?? {}, inFile, deps),
+      headers: impersonation(user ?? {}),
+    },
+  }
+}
+
+/** Replaces the file at once, readable by its owner alone: it holds keys. */
+export async function writeKubeconfig(path: string, config: Kubeconfig): Promise<void> {
+  const next = `${path}.new`
+  await writeFile(next, formatKubeconfig(config), { mode: 0o600 })
+  await rename(next, path)
+}
+
+export function formatKubeconfig(config: Kubeconfig): string {
+  return stringify(kubeconfigSchema.parse(config), { lineWidth: 0 })
+}
+
+type User = NonNullable<z.infer<typeof namedUser>['user']>
+
+/** The first of: exec plugin, token file, token; a certificate comes along with any of them. */
+async function credentialsOf(
+  user: User,
+  inFile: (file: string) => string,
+  deps: KubeconfigDeps,
+): Promise<CredentialSource> {
+  const certificate = await pem(user['client-certificate-data'], user['client-certificate'], inFile)
+  const key = await pem(user['client-key-data'], user['client-key'], inFile)
+  const fixed = {
+    ...(certificate && key ? { certificate, key } : {}),
+    ...(user.token ? { bearerToken: user.token } : {}),
+  }
+  if (user.exec) return withFixed(fixed, execCredentials(execPluginOf(user.exec, inFile), deps))
+  if (user.tokenFile && !user.token) {
+    return withFixed(fixed, tokenFileCredentials(inFile(user.tokenFile), deps.clock))
+  }
+  return fixedCredentials(fixed)
+}
+
+function withFixed(
+  fixed: Awaited<ReturnType<CredentialSource>>,
+  source: CredentialSource,
+): CredentialSource {
+  return async (signal) => ({ ...fixed, ...(await source(signal)) })
+}
+
+/** A command with a slash is a file, relative to the kubeconfig; one without is looked up in PATH. */
+function execPluginOf(
+  exec: z.infer<typeof execPlugin>,
+  inFile: (file: string) => string,
+): ExecPlugin {
+  const { args, env, installHint, apiVersion, command } = exec
+  return {
+    apiVersion,
+    command: command.includes('/') ? inFile(command) : command,
+    ...(args ? { args } : {}),
+    ...(env ? { env } : {}),
+    ...(installHint ? { installHint } : {}),
+  }
+}
+
+function impersonation(user: User): Record<string, string | readonly string[]> {
+  return {
+    ...(user.as ? { 'impersonate-user': user.as } : {}),
+    ...(user['as-groups']?.length ? { 'impersonate-group': user['as-groups'] } : {}),
+  }
+}
+
+async function pem(
+  base64: string | undefined,
+  file: string | undefined,
+  inFile: (file: string) => string,
+): Promise<string | undefined> {
+  if (base64) return Buffer.from(base64, 'base64').toString('utf8')
+  return file ? readFile(inFile(file), 'utf8') : undefined
+}
+
+function unusable(source: string, problem: string, cause?: unknown): ExpectedError {
+  return new ExpectedError(`Cannot use kubeconfig ${source}: ${problem}`, exitCodes.usage, {
+    cause,
+  })
+}

@@ -1,0 +1,295 @@
+import { isStatusError, type AnyObject, type KubeList, type KubeObject } from '@skerry/api'
+import { clientLimits } from './client-limits.ts'
+import {
+  collectionPath,
+  objectPath,
+  type ObjectKey,
+  type Query,
+  type ResourceRef,
+} from './request-path.ts'
+import { watchEvents, type WatchEvent, type WatchRequest } from './watch-events.ts'
+
+/** How a resource client reaches the server; cluster.ts makes it. */
+export interface Caller {
+  call(request: CallRequest, signal: AbortSignal): Promise<unknown>
+  open(request: CallRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
+}
+
+export interface CallRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  path: string
+  query?: Query
+  body?: unknown
+  contentType?: string
+  accept?: string
+}
+
+export interface Selectors {
+  labelSelector?: string
+  fieldSelector?: string
+}
+
+export interface ListRequest extends Selectors {
+  /** Absent: all namespaces. */
+  namespace?: string
+  resourceVersion?: string
+  resourceVersionMatch?: 'Exact' | 'NotOlderThan'
+  /** Objects per page; default 500. */
+  pageObjectsMax?: number
+}
+
+export interface WriteOptions {
+  fieldManager?: string
+  fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
+  isDryRun?: boolean
+}
+
+const patchContentTypes = Object.freeze({
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+})
+
+export interface PatchRequest extends ObjectKey, WriteOptions {
+  type: keyof typeof patchContentTypes
+  /** What the patch says; an array of operations for json, else a (partial) object. */
+  patch: unknown
+  /** Only for apply: take fields over from other managers. */
+  force?: boolean
+  subresource?: string
+}
+
+export interface DeleteOptions {
+  gracePeriodSeconds?: number
+  propagationPolicy?: 'Orphan' | 'Background' | 'Foreground'
+  preconditions?: { uid?: string; resourceVersion?: string }
+  isDryRun?: boolean
+}
+
+export interface SubresourceRequest extends ObjectKey, WriteOptions {
+  /** binding, eviction, token, scale, … */
+  subresource: string
+}
+
+/**
+ * The verbs of one resource. Every answer that is not 2xx rejects with the StatusError it carries;
+ * no answer at all rejects with the transport's error. Nothing here retries.
+ */
+export interface ResourceClient<T extends KubeObject> {
+  readonly resource: ResourceRef
+  get(key: ObjectKey, signal: AbortSignal): Promise<T>
+  /** All objects, read page by page; starts over without pages when the continue token expires. */
+  list(request: ListRequest, signal: AbortSignal): Promise<KubeList<T>>
+  /** One page at a time, for callers that keep little of each. Rejects with Expired in mid-list. */
+  pages(request: ListRequest, signal: AbortSignal): AsyncIterable<KubeList<T>>
+  create(object: T, signal: AbortSignal, options?: WriteOptions): Promise<T>
+  update(object: T, signal: AbortSignal, options?: WriteOptions): Promise<T>
+  updateStatus(object: T, signal: AbortSignal, options?: WriteOptions): Promise<T>
+  patch(request: PatchRequest, signal: AbortSignal): Promise<T>
+  patchStatus(request: PatchRequest, signal: AbortSignal): Promise<T>
+  /** The object as it was or is now, or a Status: whatever the server answered. */
+  delete(key: ObjectKey & DeleteOptions, signal: AbortSignal): Promise<AnyObject>
+  deleteCollection(request: ListRequest & DeleteOptions, signal: AbortSignal): Promise<void>
+  getSubresource(request: SubresourceRequest, signal: AbortSignal): Promise<AnyObject>
+  createSubresource(
+    request: SubresourceRequest & { body: unknown },
+    signal: AbortSignal,
+  ): Promise<AnyObject>
+  updateSubresource(
+    request: SubresourceRequest & { body: unknown },
+    signal: AbortSignal,
+  ): Promise<AnyObject>
+  /** Ends when the server ends it (by time), rejects with its ERROR event's StatusError. */
+  watch(request: WatchRequest, signal: AbortSignal): AsyncIterable<WatchEvent<T>>
+}
+
+export interface ResourceClientOptions {
+  /** Ask for metadata alone (PartialObjectMetadata); reads only. */
+  isMetadataOnly?: boolean
+}
+
+export function createResourceClient<T extends KubeObject>(
+  caller: Caller,
+  resource: ResourceRef,
+  options: ResourceClientOptions = {},
+): ResourceClient<T> {
+  const isPartial = options.isMetadataOnly === true
+  // The server answers with the type that the path names: T is what the caller says this path holds.
+  const call = async (request: CallRequest, signal: AbortSignal): Promise<T> =>
+    (await caller.call(request, signal)) as T
+  const callAny = async (request: CallRequest, signal: AbortSignal): Promise<AnyObject> =>
+    (await caller.call(request, signal)) as AnyObject // every 2xx answer of the API is an object
+  const write = (method: 'POST' | 'PUT', path: string, body: unknown, options?: WriteOptions) => ({
+    method,
+    path,
+    body,
+    query: writeQuery(options ?? {}),
+  })
+  const pathOf = (object: T, subresource?: string): string =>
+    objectPath(resource, keyOf(object), subresource)
+  const patch = (request: PatchRequest, signal: AbortSignal): Promise<T> =>
+    call(patchCall(resource, request), signal)
+  const pages = (request: ListRequest, signal: AbortSignal): AsyncIterable<KubeList<T>> =>
+    readPages<T>(caller, { resource, isPartial, list: request }, signal)
+  return {
+    resource,
+    get: (key, signal) =>
+      call(
+        { method: 'GET', path: objectPath(resource, key), ...acceptOf(isPartial, 'one') },
+        signal,
+      ),
+    list: (request, signal) => readAll<T>(pages, request, signal),
+    pages,
+    create: (object, signal, options) =>
+      call(
+        write('POST', collectionPath(resource, object.metadata.namespace), object, options),
+        signal,
+      ),
+    update: (object, signal, options) =>
+      call(write('PUT', pathOf(object), object, options), signal),
+    updateStatus: (object, signal, options) =>
+      call(write('PUT', pathOf(object, 'status'), object, options), signal),
+    patch,
+    patchStatus: (request, signal) => patch({ ...request, subresource: 'status' }, signal),
+    delete: ({ namespace, name, ...options }, signal) =>
+      callAny(
+        {
+          method: 'DELETE',
+          path: objectPath(resource, { ...(namespace ? { namespace } : {}), name }),
+          body: deleteBody(options),
+        },
+        signal,
+      ),
+    async deleteCollection(request, signal) {
+      await caller.call(deleteCollectionCall(resource, request), signal)
+    },
+    getSubresource: (request, signal) =>
+      callAny({ method: 'GET', path: objectPath(resource, request, request.subresource) }, signal),
+    createSubresource: ({ body, ...request }, signal) =>
+      callAny(
+        write('POST', objectPath(resource, request, request.subresource), body, request),
+        signal,
+      ),
+    updateSubresource: ({ body, ...request }, signal) =>
+      callAny(
+        write('PUT', objectPath(resource, request, request.subresource), body, request),
+        signal,
+      ),
+    watch: (request, signal) =>
+      watchEvents<T>(caller, { resource, watch: request, ...acceptOf(isPartial, 'one') }, signal),
+  }
+}
+
+function keyOf(object: KubeObject): ObjectKey {
+  const { name = '', namespace } = object.metadata
+  return { name, ...(namespace ? { namespace } : {}) }
+}
+
+/** A server that cannot make partial objects answers with whole ones, which hold the metadata too. */
+function acceptOf(isPartial: boolean, shape: 'one' | 'list'): { accept?: string } {
+  if (!isPartial) return {}
+  const kind = shape === 'one' ? 'PartialObjectMetadata' : 'PartialObjectMetadataList'
+  return { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json` }
+}
+
+function writeQuery(options: WriteOptions): Query {
+  return {
+    fieldManager: options.fieldManager,
+    fieldValidation: options.fieldValidation,
+    dryRun: options.isDryRun ? 'All' : undefined,
+  }
+}
+
+function patchCall(resource: ResourceRef, request: PatchRequest): CallRequest {
+  return {
+    method: 'PATCH',
+    path: objectPath(resource, request, request.subresource),
+    body: request.patch,
+    contentType: patchContentTypes[request.type],
+    query: { ...writeQuery(request), force: request.force },
+  }
+}
+
+function deleteBody(options: DeleteOptions): unknown {
+  const { gracePeriodSeconds, propagationPolicy, preconditions, isDryRun } = options
+  return {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(propagationPolicy ? { propagationPolicy } : {}),
+    ...(preconditions ? { preconditions } : {}),
+    ...(isDryRun ? { dryRun: ['All'] } : {}),
+  }
+}
+
+function deleteCollectionCall(
+  resource: ResourceRef,
+  request: ListRequest & DeleteOptions,
+): CallRequest {
+  return {
+    method: 'DELETE',
+    path: collectionPath(resource, request.namespace),
+    query: { labelSelector: request.labelSelector, fieldSelector: request.fieldSelector },
+    body: deleteBody(request),
+  }
+}
+
+interface PagesOf {
+  resource: ResourceRef
+  isPartial: boolean
+  list: ListRequest
+}
+
+async function* readPages<T extends KubeObject>(
+  caller: Caller,
+  { resource, isPartial, list }: PagesOf,
+  signal: AbortSignal,
+): AsyncGenerator<KubeList<T>, void, undefined> {
+  let next: string | undefined
+  do {
+    const isFirst = next === undefined
+    const query: Query = {
+      labelSelector: list.labelSelector,
+      fieldSelector: list.fieldSelector,
+      limit: list.pageObjectsMax ?? clientLimits.pageObjectsMax,
+      continue: next,
+      resourceVersion: isFirst ? list.resourceVersion : undefined,
+      resourceVersionMatch: isFirst ? list.resourceVersionMatch : undefined,
+    }
+    const path = collectionPath(resource, list.namespace)
+    const request: CallRequest = { method: 'GET', path, query, ...acceptOf(isPartial, 'list') }
+    const page = (await caller.call(request, signal)) as KubeList<T> // the path names a list of T
+    yield withItemKinds(page)
+    next = page.metadata.continue
+  } while (next)
+}
+
+/** Servers leave kind and apiVersion out of a typed list's items; here every object says what it is. */
+function withItemKinds<T extends KubeObject>(page: KubeList<T>): KubeList<T> {
+  const kind = page.kind.replace(/List$/, '')
+  const items = (page.items ?? []).map((item) =>
+    item.kind ? item : { ...item, apiVersion: page.apiVersion, kind },
+  )
+  return { ...page, items }
+}
+
+async function readAll<T extends KubeObject>(
+  pages: (request: ListRequest, signal: AbortSignal) => AsyncIterable<KubeList<T>>,
+  request: ListRequest,
+  signal: AbortSignal,
+): Promise<KubeList<T>> {
+  let all: KubeList<T> | undefined
+  try {
+    for await (const page of pages(request, signal)) {
+      if (all) all.items.push(...page.items)
+      else all = page
+    }
+  } catch (error) {
+    if (!all || !(isStatusError(error, 'Expired') || isStatusError(error, 'Gone'))) throw error
+    return readAll(pages, { ...request, pageObjectsMax: 0 }, signal)
+  }
+  // A server answers at least one page; the remaining count spoke of the first one only.
+  if (!all) throw new Error('Cannot list: the server sent no page')
+  return { ...all, metadata: { resourceVersion: all.metadata.resourceVersion ?? '' } }
+}

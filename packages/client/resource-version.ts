@@ -1,0 +1,13 @@
+/**
+ * Resource versions of one resource are numbers in text, comparable since Kubernetes 1.35 (KEP-5504).
+ * Negative: `first` is older. Undefined when either is not such a number.
+ */
+export function compareResourceVersions(first: string, second: string): number | undefined {
+  if (!isNumber(first) || !isNumber(second)) return undefined
+  if (first.length !== second.length) return first.length - second.length
+  return first < second ? -1 : first > second ? 1 : 0
+}
+
+function isNumber(version: string): boolean {
+  return /^[1-9][0-9]*$/.test(version)
+}

@@ -1,0 +1,126 @@
+import { StatusError, codeOfReason, type StatusDetails, type StatusReason } from '@skerry/api'
+import { clientLimits } from './client-limits.ts'
+import type { TransportResponse } from './transport.ts'
+
+/** The whole body, at most `bytesMax`. */
+export async function readBody(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number = clientLimits.bodyBytesMax,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) throw new RangeError(`Cannot read answer: it is above ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, bytes)
+}
+
+/** Parses a good answer; throws the StatusError that a bad one carries. */
+export async function readAnswer(response: TransportResponse): Promise<unknown> {
+  const bytes = await readBody(response.body)
+  if (response.status >= 200 && response.status < 300) return JSON.parse(bytes.toString('utf8'))
+  throw statusErrorOf(response, bytes.toString('utf8'))
+}
+
+/** Lines without their newline; a last line without one is delivered too. */
+export async function* readLines(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number = clientLimits.watchLineBytesMax,
+): AsyncGenerator<string, void, undefined> {
+  let parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    let start = 0
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      parts.push(chunk.subarray(start, end))
+      yield textOf(parts)
+      parts = []
+      bytes = 0
+      start = end + 1
+    }
+    if (start === chunk.byteLength) continue
+    parts.push(chunk.subarray(start))
+    bytes += chunk.byteLength - start
+    if (bytes > bytesMax) throw new RangeError(`Cannot read line: it is above ${bytesMax} bytes`)
+  }
+  if (parts.length > 0) yield textOf(parts)
+}
+
+function textOf(parts: readonly Uint8Array[]): string {
+  return (parts.length === 1 && parts[0] ? Buffer.from(parts[0]) : Buffer.concat(parts)).toString(
+    'utf8',
+  )
+}
+
+/** The error that a non-2xx answer means; proxies answer in plain text, so a Status is not certain. */
+export function statusErrorOf(
+  response: Pick<TransportResponse, 'status' | 'headers'>,
+  text: string,
+): StatusError {
+  const parsed = parseObject(text)
+  const retryAfterSeconds = Number(response.headers['retry-after'])
+  const isRetryKnown = response.headers['retry-after'] !== undefined && retryAfterSeconds >= 0
+  if (parsed?.['kind'] === 'Status') {
+    const error = statusErrorFrom(parsed, response.status)
+    if (!isRetryKnown || error.details?.retryAfterSeconds !== undefined) return error
+    const details = { ...error.details, retryAfterSeconds }
+    return new StatusError(error.reason, error.message, { code: error.code, details })
+  }
+  const message = `Unexpected answer: HTTP ${response.status}: ${text.trim().slice(0, 1000)}`
+  return new StatusError(reasonOfCode(response.status), message, {
+    code: response.status,
+    ...(isRetryKnown ? { details: { retryAfterSeconds } } : {}),
+  })
+}
+
+/** Rebuilds the error from a metav1.Status object, e.g. of a watch's ERROR event. */
+export function statusErrorFrom(status: Record<string, unknown>, httpCode = 500): StatusError {
+  const code = typeof status['code'] === 'number' ? status['code'] : httpCode
+  const reason = isReason(status['reason']) ? status['reason'] : reasonOfCode(code)
+  const message = typeof status['message'] === 'string' ? status['message'] : `HTTP ${code}`
+  const details = status['details']
+  return new StatusError(reason, message, {
+    code,
+    // StatusDetails has only optional fields, and whoever reads them expects what a server may omit.
+    ...(typeof details === 'object' && details !== null
+      ? { details: details as StatusDetails }
+      : {}),
+  })
+}
+
+function isReason(value: unknown): value is StatusReason {
+  return typeof value === 'string' && Object.hasOwn(codeOfReason, value)
+}
+
+const reasonsByCode: Readonly<Record<number, StatusReason>> = Object.freeze({
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+})
+
+function reasonOfCode(code: number): StatusReason {
+  return reasonsByCode[code] ?? 'Unknown'
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  if (!text.startsWith('{')) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // not JSON after all: the caller shows the text itself
+  }
+}
