@@ -33,13 +33,9 @@ const inlineTypes: ReadonlyMap<string, string> = new Map([
  */
 export function typeText(schemas: SchemaSet, kinds: readonly KindFact[]): string {
   const names = typeNames(Object.keys(schemas), kinds)
-  const kindNames = new Set(kinds.map(({ schemaName }) => schemaName))
   const ordered = [...names].toSorted(([, a], [, b]) => (a < b ? -1 : 1))
   const blocks = ordered.map(([definition, name]) =>
-    definitionText(name, schemas[definition] ?? {}, {
-      typeOf: (schema) => typeOf(schema, names),
-      isKind: kindNames.has(definition),
-    }),
+    definitionText(name, schemas[definition] ?? {}, (schema) => typeOf(schema, names)),
   )
   return [header(blocks.join('\n')), ...blocks].join('\n')
 }
@@ -132,16 +128,21 @@ function header(body: string): string {
 function definitionText(
   name: string,
   schema: Schema,
-  context: { typeOf: (schema: Schema) => string; isKind: boolean },
+  typeTextOf: (schema: Schema) => string,
 ): string {
   if (schema.type !== 'object' || !schema.properties) {
-    return `export type ${name} = ${context.typeOf(schema)}\n`
+    return `export type ${name} = ${typeTextOf(schema)}\n`
   }
   const required = new Set(schema.required)
-  if (context.isKind) for (const field of ['apiVersion', 'kind', 'metadata']) required.add(field)
+  if (
+    schema.properties['metadata']?.ref === `${meta}ObjectMeta` &&
+    schema.properties['apiVersion']
+  ) {
+    for (const field of ['apiVersion', 'kind', 'metadata']) required.add(field)
+  }
   const fields = Object.entries(schema.properties).map(([field, type]) => {
     const key = /^[A-Za-z_$][\w$]*$/.test(field) ? field : JSON.stringify(field)
-    return `  ${key}${required.has(field) ? '' : '?'}: ${context.typeOf(type)}`
+    return `  ${key}${required.has(field) ? '' : '?'}: ${typeTextOf(type)}`
   })
   return [`export type ${name} = {`, ...fields, '}', ''].join('\n')
 }

@@ -1,4 +1,5 @@
-import { columns, nameAndAge } from './columns/column-table.ts'
+import { defaultColumns } from './columns/column.ts'
+import { columns } from './columns/column-table.ts'
 import type { Kind, Subresource } from './kind.ts'
 import type { SchemaSet } from './schema.ts'
 import { selectableFields } from './selectable-field-table.ts'
@@ -92,7 +93,7 @@ function kindOf(fact: KindFact, schemas: SchemaSet): Kind {
     subresources: subresources.map(subresourceOf),
     schemas,
     selectableFields: selectableFields[key] ?? [],
-    columns: columns[key] ?? nameAndAge,
+    columns: columns[key] ?? defaultColumns,
     strategy: strategies[key] ?? strategyOfNone,
   }
 }

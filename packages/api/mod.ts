@@ -18,6 +18,17 @@ export {
 } from './status-error.ts'
 export { strategies } from './strategies/strategy-table.ts'
 export { builtinKinds, type BuiltinKindsOptions } from './builtin-kinds.ts'
+export {
+  partialObjectMetadata,
+  tableOf,
+  type PartialObjectMetadata,
+  type Table,
+  type TableColumnDefinition,
+  type TableInput,
+  type TableRow,
+  type TableRowCondition,
+} from './table.ts'
+export { ageOf, humanDuration } from './columns/human-duration.ts'
 export { selectableFieldValue } from './selectable-field-table.ts'
 export {
   fieldDuplicate,

@@ -1167,10 +1167,10 @@ export type EventsV1EventSeries = {
 }
 
 export type Eviction = {
-  apiVersion?: string
+  apiVersion: string
   deleteOptions?: DeleteOptions
-  kind?: string
-  metadata?: ObjectMeta
+  kind: string
+  metadata: ObjectMeta
 }
 
 export type ExactDeviceRequest = {
@@ -2983,9 +2983,9 @@ export type SELinuxOptions = {
 }
 
 export type Scale = {
-  apiVersion?: string
-  kind?: string
-  metadata?: ObjectMeta
+  apiVersion: string
+  kind: string
+  metadata: ObjectMeta
   spec?: ScaleSpec
   status?: ScaleStatus
 }
@@ -3403,9 +3403,9 @@ export type Taint = {
 }
 
 export type TokenRequest = {
-  apiVersion?: string
-  kind?: string
-  metadata?: ObjectMeta
+  apiVersion: string
+  kind: string
+  metadata: ObjectMeta
   spec?: TokenRequestSpec
   status?: TokenRequestStatus
 }

@@ -1,0 +1,86 @@
+import type {
+  CSIDriver,
+  CSINode,
+  CSIStorageCapacity,
+  StorageClass,
+  VolumeAttachment,
+  VolumeAttributesClass,
+} from '../generated/types.ts'
+import type { Column } from '../kind.ts'
+import { canonicalQuantity } from '../quantity.ts'
+import { ageCell, columnsOf, integer, joined, nameCell, orText, type CellOf } from './column.ts'
+
+const storageClass = columnsOf<StorageClass>([
+  {
+    ...nameCell,
+    cell: ({ metadata }) => {
+      const annotations = metadata.annotations ?? {}
+      const isDefault = defaultClassAnnotations().some((key) => annotations[key] === 'true')
+      return isDefault ? `${metadata.name} (default)` : (metadata.name ?? '')
+    },
+  },
+  { name: 'Provisioner', cell: ({ provisioner }) => provisioner },
+  { name: 'ReclaimPolicy', cell: ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete' },
+  { name: 'VolumeBindingMode', cell: ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate' },
+  { name: 'AllowVolumeExpansion', cell: (object) => object.allowVolumeExpansion ?? false },
+  ageCell,
+])
+
+const csiDriver = columnsOf<CSIDriver>([
+  nameCell,
+  flag('AttachRequired', ({ spec }) => spec.attachRequired ?? true),
+  flag('PodInfoOnMount', ({ spec }) => spec.podInfoOnMount),
+  flag('StorageCapacity', ({ spec }) => spec.storageCapacity),
+  {
+    name: 'TokenRequests',
+    cell: ({ spec }) =>
+      spec.tokenRequests ? joined(spec.tokenRequests.map((one) => one.audience)) : '<unset>',
+  },
+  flag('RequiresRepublish', ({ spec }) => spec.requiresRepublish),
+  { name: 'Modes', cell: ({ spec }) => orText(joined(spec.volumeLifecycleModes), '<none>') },
+  ageCell,
+])
+
+const volumeAttachment = columnsOf<VolumeAttachment>([
+  nameCell,
+  { name: 'Attacher', format: 'name', cell: ({ spec }) => spec.attacher },
+  { name: 'PV', cell: ({ spec }) => spec.source.persistentVolumeName ?? '' },
+  { name: 'Node', cell: ({ spec }) => spec.nodeName },
+  flag('Attached', ({ status }) => status?.attached),
+  ageCell,
+])
+
+export const storageColumns: Readonly<Record<string, readonly Column[]>> = Object.freeze({
+  'storage.k8s.io/StorageClass': storageClass,
+  'storage.k8s.io/CSIDriver': csiDriver,
+  'storage.k8s.io/VolumeAttachment': volumeAttachment,
+  'storage.k8s.io/CSINode': columnsOf<CSINode>([
+    nameCell,
+    integer('Drivers', ({ spec }) => spec.drivers.length),
+    ageCell,
+  ]),
+  'storage.k8s.io/CSIStorageCapacity': columnsOf<CSIStorageCapacity>([
+    nameCell,
+    { name: 'StorageClassName', cell: ({ storageClassName }) => storageClassName },
+    {
+      name: 'Capacity',
+      cell: ({ capacity }) => (capacity === undefined ? '<unset>' : canonicalQuantity(capacity)),
+    },
+  ]),
+  'storage.k8s.io/VolumeAttributesClass': columnsOf<VolumeAttributesClass>([
+    nameCell,
+    { name: 'DriverName', cell: ({ driverName }) => driverName },
+    ageCell,
+  ]),
+})
+
+function defaultClassAnnotations(): string[] {
+  return [
+    'storageclass.kubernetes.io/is-default-class',
+    'storageclass.beta.kubernetes.io/is-default-class',
+  ]
+}
+
+function flag<T>(name: string, cell: (object: T) => boolean | undefined): CellOf<T> {
+  return { name, type: 'boolean', cell: (object) => cell(object) ?? false }
+}
