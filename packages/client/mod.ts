@@ -61,3 +61,10 @@ export {
 } from './object-cache.ts'
 export { compareResourceVersions } from './resource-version.ts'
 export { readBody, readLines } from './response-body.ts'
+export {
+  createEventSink,
+  type EventRecorder,
+  type EventSink,
+  type EventSourceOptions,
+  type EventText,
+} from './event-recorder.ts'

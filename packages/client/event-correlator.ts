@@ -1,0 +1,117 @@
+/**
+ * Keeps a chatty controller from filling the store with events: what repeats is counted on one
+ * event, what varies only in its message is combined, and each object has a budget. The numbers are
+ * those of Kubernetes' own components, so that their readers see what they are used to.
+ */
+export const eventLimits = Object.freeze({
+  /** Objects and messages that are remembered. */
+  entriesMax: 4096,
+  /** Distinct messages of one reason about one object before they are combined. */
+  distinctMessagesMax: 10,
+  /** Combining forgets after this much silence. */
+  combineMs: 600_000,
+  /** Events about one object at once, and how fast the budget comes back. */
+  burst: 25,
+  refillMs: 300_000,
+  /** Events that wait to be sent. */
+  queueMax: 1000,
+})
+
+export interface EventFacts {
+  /** Identifies the object: kind, namespace, name, uid and version. */
+  objectKey: string
+  type: string
+  reason: string
+  message: string
+}
+
+/** What was sent for the same facts before. */
+export interface SentEvent {
+  name: string
+  count: number
+  firstTimestamp: string
+}
+
+export type Verdict =
+  | { readonly send: false }
+  | {
+      readonly send: true
+      /** The message, or the combined one. */
+      readonly message: string
+      readonly factsKey: string
+      /** Count this one up instead of creating another. */
+      readonly earlier: SentEvent | undefined
+    }
+
+interface Combined {
+  messages: Set<string>
+  lastMs: number
+}
+
+interface Budget {
+  tokens: number
+  atMs: number
+}
+
+export class EventCorrelator {
+  readonly #combined = new RecentMap<Combined>(eventLimits.entriesMax)
+  readonly #sent = new RecentMap<SentEvent>(eventLimits.entriesMax)
+  readonly #budgets = new RecentMap<Budget>(eventLimits.entriesMax)
+
+  decide(facts: EventFacts, nowMs: number): Verdict {
+    const { key, message } = this.#combine(facts, nowMs)
+    if (!this.#takeToken(facts.objectKey, nowMs)) return { send: false }
+    return { send: true, message, factsKey: key, earlier: this.#sent.get(key) }
+  }
+
+  /** After the server took the event; the next like it is counted on this one. */
+  onSent(factsKey: string, sent: SentEvent): void {
+    this.#sent.set(factsKey, sent)
+  }
+
+  #combine(facts: EventFacts, nowMs: number): { key: string; message: string } {
+    const group = [facts.objectKey, facts.type, facts.reason].join('\n')
+    const known = this.#combined.get(group)
+    const isFresh = known !== undefined && nowMs - known.lastMs <= eventLimits.combineMs
+    const messages = isFresh ? known.messages : new Set<string>()
+    if (messages.size < eventLimits.distinctMessagesMax) messages.add(facts.message)
+    this.#combined.set(group, { messages, lastMs: nowMs })
+    if (messages.has(facts.message) && messages.size < eventLimits.distinctMessagesMax) {
+      return { key: `${group}\n${facts.message}`, message: facts.message }
+    }
+    return { key: group, message: `(combined from similar events): ${facts.message}` }
+  }
+
+  #takeToken(objectKey: string, nowMs: number): boolean {
+    const known = this.#budgets.get(objectKey) ?? { tokens: eventLimits.burst, atMs: nowMs }
+    const refilled = known.tokens + (nowMs - known.atMs) / eventLimits.refillMs
+    const tokens = Math.min(eventLimits.burst, refilled)
+    const isAllowed = tokens >= 1
+    this.#budgets.set(objectKey, { tokens: isAllowed ? tokens - 1 : tokens, atMs: nowMs })
+    return isAllowed
+  }
+}
+
+/** Forgets the entry that was written or read longest ago. */
+class RecentMap<V> {
+  readonly #entries = new Map<string, V>()
+  readonly #entriesMax: number
+
+  constructor(entriesMax: number) {
+    this.#entriesMax = entriesMax
+  }
+
+  get(key: string): V | undefined {
+    const value = this.#entries.get(key)
+    if (value !== undefined) this.set(key, value)
+    return value
+  }
+
+  set(key: string, value: V): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    if (this.#entries.size <= this.#entriesMax) return
+    const oldest = this.#entries.keys().next()
+    if (!oldest.done) this.#entries.delete(oldest.value)
+  }
+}
