@@ -65,6 +65,10 @@ export interface StrategyContext {
   /** Makes uids, name suffixes and the like. */
   readonly randomName: () => string
   readonly user: string
+  /** Of the user; absent means none. Only a CertificateSigningRequest keeps them. */
+  readonly userUid?: string
+  readonly userGroups?: readonly string[]
+  readonly userExtra?: Readonly<Record<string, readonly string[]>>
 }
 
 /**
@@ -79,7 +83,11 @@ export interface Strategy {
   /** Clears what the client may not set (status, …). */
   readonly prepareForCreate?: (next: AnyObject, context: StrategyContext) => void
   readonly prepareForUpdate?: (next: AnyObject, old: AnyObject, context: StrategyContext) => void
-  readonly prepareForStatusUpdate?: (next: AnyObject, old: AnyObject) => void
+  readonly prepareForStatusUpdate?: (
+    next: AnyObject,
+    old: AnyObject,
+    context?: StrategyContext,
+  ) => void
   readonly validate?: (object: AnyObject) => StatusCause[]
   readonly validateUpdate?: (next: AnyObject, old: AnyObject) => StatusCause[]
   readonly validateStatusUpdate?: (next: AnyObject, old: AnyObject) => StatusCause[]

@@ -1,0 +1,34 @@
+import type { APIService } from '../../generated/types.ts'
+import { keepField, statusApart } from '../keep-fields.ts'
+import { rfc3339 } from '../timestamps.ts'
+import { strategyOf } from '../typed-strategy.ts'
+
+export const apiServiceStrategy = strategyOf<APIService>({
+  hasGeneration: false,
+  allowUnconditionalUpdate: false,
+  defaults(apiService) {
+    const spec = (apiService.spec ??= {})
+    apiService.status ??= {}
+    if (spec.service) spec.service.port ??= 443
+  },
+  prepareForCreate(next, context) {
+    next.status = {}
+    if (next.spec?.service) return
+    next.status.conditions = [
+      {
+        type: 'Available',
+        status: 'True',
+        lastTransitionTime: rfc3339(context.nowMs),
+        reason: 'Local',
+        message: 'Local APIServices are always available',
+      },
+    ]
+  },
+  prepareForUpdate: statusApart.prepareForUpdate,
+  prepareForStatusUpdate(next, old) {
+    keepField(next, old, 'spec')
+    for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const) {
+      keepField(next.metadata, old.metadata, field)
+    }
+  },
+})

@@ -1,0 +1,29 @@
+import type { Deployment } from '../../generated/types.ts'
+import { applyPodTemplateDefaults } from '../core/pod-spec-defaults.ts'
+import { keepField, statusApart } from '../keep-fields.ts'
+import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+
+export const deploymentStrategy = strategyOf<Deployment>({
+  ...statusApart,
+  defaults: applyDeploymentDefaults,
+  prepareForStatusUpdate(next, old) {
+    keepField(next, old, 'spec')
+    keepField(next.metadata, old.metadata, 'labels')
+  },
+})
+
+function applyDeploymentDefaults(deployment: LooseObject<Deployment>): void {
+  const spec = (deployment.spec ??= {})
+  deployment.status ??= {}
+  spec.replicas ??= 1
+  spec.strategy ??= {}
+  spec.strategy.type ||= 'RollingUpdate'
+  if (spec.strategy.type === 'RollingUpdate') {
+    spec.strategy.rollingUpdate ??= {}
+    spec.strategy.rollingUpdate.maxUnavailable ??= '25%'
+    spec.strategy.rollingUpdate.maxSurge ??= '25%'
+  }
+  spec.revisionHistoryLimit ??= 10
+  spec.progressDeadlineSeconds ??= 600
+  applyPodTemplateDefaults((spec.template ??= {}))
+}

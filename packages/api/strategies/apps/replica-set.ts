@@ -1,0 +1,20 @@
+import type { ReplicaSet } from '../../generated/types.ts'
+import { applyPodTemplateDefaults } from '../core/pod-spec-defaults.ts'
+import { statusApart } from '../keep-fields.ts'
+import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+
+export const replicaSetStrategy = strategyOf<ReplicaSet>({
+  ...statusApart,
+  defaults: applyReplicaSetDefaults,
+  prepareForCreate(next) {
+    next.status = { replicas: 0 }
+  },
+})
+
+function applyReplicaSetDefaults(set: LooseObject<ReplicaSet>): void {
+  const spec = (set.spec ??= {})
+  const status = (set.status ??= {})
+  status.replicas ??= 0
+  spec.replicas ??= 1
+  applyPodTemplateDefaults((spec.template ??= {}))
+}

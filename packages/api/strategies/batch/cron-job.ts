@@ -1,0 +1,21 @@
+import type { CronJob } from '../../generated/types.ts'
+import { statusApart } from '../keep-fields.ts'
+import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { applyJobTemplateSpecDefaults } from './job-spec-defaults.ts'
+
+export const cronJobStrategy = strategyOf<CronJob>({
+  ...statusApart,
+  defaults: applyCronJobDefaults,
+})
+
+function applyCronJobDefaults(cronJob: LooseObject<CronJob>): void {
+  const spec = (cronJob.spec ??= {})
+  cronJob.status ??= {}
+  spec.concurrencyPolicy ||= 'Allow'
+  spec.suspend ??= false
+  spec.successfulJobsHistoryLimit ??= 3
+  spec.failedJobsHistoryLimit ??= 1
+  const template = (spec.jobTemplate ??= {})
+  template.metadata ??= {}
+  applyJobTemplateSpecDefaults((template.spec ??= {}))
+}

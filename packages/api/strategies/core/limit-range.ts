@@ -1,0 +1,23 @@
+import type { LimitRange, LimitRangeItem } from '../../generated/types.ts'
+import { strategyOf, type Loose } from '../typed-strategy.ts'
+import { addMissingAmounts } from './resource-list.ts'
+
+export const limitRangeStrategy = strategyOf<LimitRange>({
+  hasGeneration: false,
+  allowCreateOnUpdate: true,
+  defaults(range) {
+    const spec = (range.spec ??= {})
+    spec.limits ??= []
+    for (const item of spec.limits) applyItemDefaults(item)
+  },
+  prepareForCreate(next, context) {
+    next.metadata.name ||= context.randomName()
+  },
+})
+
+function applyItemDefaults(item: Loose<LimitRangeItem>): void {
+  if (item.type !== 'Container') return
+  addMissingAmounts((item.default ??= {}), item.max)
+  addMissingAmounts((item.defaultRequest ??= {}), item.default)
+  addMissingAmounts(item.defaultRequest, item.min)
+}

@@ -1,0 +1,38 @@
+import type { Node, NodeStatus } from '../../generated/types.ts'
+import { statusApart } from '../keep-fields.ts'
+import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
+
+export const nodeStrategy = strategyOf<Node>({
+  hasGeneration: false,
+  defaults: applyNodeDefaults,
+  // A kubelet registers itself with its status in one create, so that it is kept.
+  prepareForUpdate: statusApart.prepareForUpdate,
+  prepareForStatusUpdate: statusApart.prepareForStatusUpdate,
+})
+
+function applyNodeDefaults(node: LooseObject<Node>): void {
+  node.spec ??= {}
+  const status = (node.status ??= {})
+  if (!status.allocatable && status.capacity) status.allocatable = { ...status.capacity }
+  applyPresentStructs(status)
+}
+
+const noNodeInfo = Object.freeze({
+  machineID: '',
+  systemUUID: '',
+  bootID: '',
+  kernelVersion: '',
+  osImage: '',
+  containerRuntimeVersion: '',
+  kubeletVersion: '',
+  kubeProxyVersion: '',
+  operatingSystem: '',
+  architecture: '',
+})
+
+/** Fields that clients in Go always send and always expect. */
+function applyPresentStructs(status: Loose<NodeStatus>): void {
+  status.daemonEndpoints ??= {}
+  status.daemonEndpoints.kubeletEndpoint ??= { Port: 0 }
+  status.nodeInfo = { ...noNodeInfo, ...status.nodeInfo }
+}

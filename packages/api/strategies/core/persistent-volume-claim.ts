@@ -1,0 +1,34 @@
+import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../../generated/types.ts'
+import { keepField, statusApart } from '../keep-fields.ts'
+import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
+import { applyClaimSpecDefaults } from './volume-defaults.ts'
+
+export const persistentVolumeClaimStrategy = strategyOf<PersistentVolumeClaim>({
+  hasGeneration: false,
+  defaults: applyClaimDefaults,
+  prepareForCreate(next) {
+    next.status = { phase: 'Pending' }
+    if (next.spec) alignDataSources(next.spec)
+  },
+  prepareForUpdate(next, old) {
+    keepField(next, old, 'status')
+    if (next.spec) alignDataSources(next.spec)
+  },
+  prepareForStatusUpdate: statusApart.prepareForStatusUpdate,
+})
+
+function applyClaimDefaults(claim: LooseObject<PersistentVolumeClaim>): void {
+  applyClaimSpecDefaults((claim.spec ??= {}))
+  claim.status ??= {}
+  claim.status.phase ||= 'Pending'
+}
+
+/** dataSource and dataSourceRef show the same thing, unless the reference leaves the namespace. */
+function alignDataSources(spec: Loose<PersistentVolumeClaimSpec>): void {
+  if (spec.dataSource && !spec.dataSourceRef) {
+    spec.dataSourceRef = { ...spec.dataSource }
+  } else if (spec.dataSourceRef && !spec.dataSource && !spec.dataSourceRef.namespace) {
+    const { apiGroup, kind, name } = spec.dataSourceRef
+    spec.dataSource = { ...(apiGroup === undefined ? {} : { apiGroup }), kind, name }
+  }
+}

@@ -1,0 +1,26 @@
+import type { ReplicationController } from '../../generated/types.ts'
+import { statusApart } from '../keep-fields.ts'
+import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { applyPodTemplateDefaults } from './pod-spec-defaults.ts'
+
+export const replicationControllerStrategy = strategyOf<ReplicationController>({
+  ...statusApart,
+  defaults: applyReplicationControllerDefaults,
+  defaultGarbageCollection: 'orphan',
+  prepareForCreate(next) {
+    next.status = { replicas: 0 }
+  },
+})
+
+function applyReplicationControllerDefaults(controller: LooseObject<ReplicationController>): void {
+  const spec = (controller.spec ??= {})
+  const status = (controller.status ??= {})
+  status.replicas ??= 0
+  spec.replicas ??= 1
+  if (spec.template) applyPodTemplateDefaults(spec.template)
+  const labels = spec.template?.metadata?.labels
+  if (!labels) return
+  if (Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels }
+  const { metadata } = controller
+  if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels }
+}

@@ -1,0 +1,9 @@
+/** Amounts by resource name, as limits and requests carry them. */
+export type ResourceList = Record<string, string>
+
+/** Copies into `target` the amounts that only `source` names. */
+export function addMissingAmounts(target: ResourceList, source: ResourceList = {}): void {
+  for (const [name, amount] of Object.entries(source)) {
+    if (!(name in target)) target[name] = amount
+  }
+}

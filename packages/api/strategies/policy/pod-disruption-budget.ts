@@ -1,0 +1,18 @@
+import type { PodDisruptionBudget } from '../../generated/types.ts'
+import { statusApart } from '../keep-fields.ts'
+import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+
+export const podDisruptionBudgetStrategy = strategyOf<PodDisruptionBudget>({
+  ...statusApart,
+  allowUnconditionalUpdate: false,
+  defaults: applyBudgetDefaults,
+})
+
+function applyBudgetDefaults(budget: LooseObject<PodDisruptionBudget>): void {
+  budget.spec ??= {}
+  const status = (budget.status ??= {})
+  status.disruptionsAllowed ??= 0
+  status.currentHealthy ??= 0
+  status.desiredHealthy ??= 0
+  status.expectedPods ??= 0
+}
