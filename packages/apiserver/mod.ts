@@ -7,3 +7,44 @@ export type { Attributes, AuthenticatedUser, Authenticator, Authorizer, Credenti
 export type { AdmissionPlugin, AdmissionRequest, Operation } from './admission.ts'
 export type { Objects } from './objects.ts'
 export type { SubresourceAnswer, SubresourceHandler, SubresourceRequest, UpgradeSocket } from './subresource.ts'
+export { createX509Authenticator } from './authn/x509-authenticator.ts'
+export { createTokenIssuer, type TokenIssuer, type TokenRequestClaims } from './authn/token-issuer.ts'
+export { createServiceAccountAuthenticator } from './authn/service-account-authenticator.ts'
+export { createBootstrapTokenAuthenticator } from './authn/bootstrap-token-authenticator.ts'
+export {
+  createStaticToken,
+  createStaticTokenAuthenticator,
+  type StaticToken,
+} from './authn/static-token-authenticator.ts'
+export { createAuthenticatorChain, unionTokens } from './authn/authenticator-chain.ts'
+export { createTokenReview, selfSubjectReview } from './authn/authentication-reviews.ts'
+export { issuerDocuments, type IssuerDocument } from './authn/issuer-discovery.ts'
+export { TokenError, type TokenAuthenticator } from './authn/token-authenticator.ts'
+export {
+  createImpersonation,
+  withoutImpersonation,
+  type HeaderFields,
+  type Impersonation,
+} from './authn/impersonation.ts'
+export {
+  bootstrapNamespace,
+  bootstrapSecretName,
+  bootstrapSecretType,
+  parseBootstrapToken,
+  type BootstrapToken,
+} from './authn/bootstrap-token.ts'
+export { createRuleResolver, type RuleResolver } from './authz/rule-resolver.ts'
+export { createRbacAuthorizer, mastersAuthorizer } from './authz/rbac-authorizer.ts'
+export { createNodeAuthorizer } from './authz/node-authorizer.ts'
+export { chainAuthorizers, forbidden, requireAllowed } from './authz/authorizer-chain.ts'
+export { createEscalationCheck } from './authz/escalation-check.ts'
+export { createSelfSubjectAccessReview, createSubjectAccessReview } from './authz/access-reviews.ts'
+export { createSelfSubjectRulesReview } from './authz/rules-review.ts'
+export type { ReviewHandler, ReviewRequest } from './review.ts'
+export {
+  aggregateClusterRoles,
+  aggregatedRules,
+  bootstrapObjects,
+  ensureBootstrapObjects,
+  nodeRules,
+} from './bootstrap-policy/bootstrap-objects.ts'

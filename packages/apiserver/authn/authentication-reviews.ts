@@ -1,0 +1,66 @@
+import { StatusError, type AnyObject, type TokenReview } from '@skerry/api'
+import type { UserInfo } from '../access.ts'
+import type { ReviewHandler } from '../review.ts'
+import { typed } from '../typed-objects.ts'
+import { withAuthenticatedGroup } from './authenticator-chain.ts'
+import { TokenError, type TokenAuthenticator } from './token-authenticator.ts'
+
+export interface TokenReviewOptions {
+  readonly tokens: TokenAuthenticator
+  /** Used when the review names none. */
+  readonly audiences: readonly string[]
+}
+
+/** "Whose token is this?" The token in the answer is the asker's own, as upstream answers. */
+export function createTokenReview(options: TokenReviewOptions): ReviewHandler {
+  return {
+    async review({ object, signal }) {
+      const { spec } = typed<TokenReview>(object)
+      if (!spec.token)
+        throw new StatusError('BadRequest', 'token is required for TokenReview in authentication')
+      const asked = spec.audiences?.length ? spec.audiences : options.audiences
+      return { ...object, status: await statusOf(spec.token, asked, options.tokens, signal) }
+    },
+  }
+}
+
+async function statusOf(
+  token: string,
+  audiences: readonly string[],
+  tokens: TokenAuthenticator,
+  signal: AbortSignal,
+): Promise<NonNullable<TokenReview['status']>> {
+  try {
+    const found = await tokens.authenticateToken(token, audiences, signal)
+    if (!found) return { authenticated: false, error: 'invalid bearer token' }
+    return {
+      authenticated: true,
+      user: toApiUser(withAuthenticatedGroup(found.user)),
+      audiences: [...(found.audiences ?? audiences)],
+    }
+  } catch (error) {
+    if (!(error instanceof TokenError)) throw error
+    return { authenticated: false, error: `[invalid bearer token, ${error.message}]` }
+  }
+}
+
+/** "Who am I?" */
+export const selfSubjectReview: ReviewHandler = Object.freeze<ReviewHandler>({
+  async review({ object, user }) {
+    const answer: AnyObject = { ...object, status: { userInfo: toApiUser(user) } }
+    return answer
+  },
+})
+
+function toApiUser(user: UserInfo) {
+  const extra = Object.entries(user.extra).map(([key, values]): [string, string[]] => [
+    key,
+    [...values],
+  ])
+  return {
+    username: user.name,
+    ...(user.uid ? { uid: user.uid } : {}),
+    groups: [...user.groups],
+    ...(extra.length === 0 ? {} : { extra: Object.fromEntries(extra) }),
+  }
+}

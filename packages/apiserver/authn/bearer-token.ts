@@ -1,0 +1,22 @@
+import type { Credentials } from '../access.ts'
+
+const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'
+
+/**
+ * The bearer token of a request: from the Authorization header, or, for browsers that cannot set
+ * one on a WebSocket, from its subprotocols. Undefined when there is none.
+ */
+export function bearerTokenOf(credentials: Credentials): string | undefined {
+  const [scheme = '', token = ''] = (credentials.headers.authorization ?? '').trim().split(/ +/)
+  if (scheme.toLowerCase() === 'bearer' && token !== '') return token
+  return tokenOfProtocols(credentials.headers)
+}
+
+function tokenOfProtocols(headers: Credentials['headers']): string | undefined {
+  if (headers.upgrade?.toLowerCase() !== 'websocket') return undefined
+  const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((text) => text.trim())
+  const carrier = protocols.find((protocol) => protocol.startsWith(protocolPrefix))
+  if (carrier === undefined || protocols.length < 2) return undefined
+  const token = Buffer.from(carrier.slice(protocolPrefix.length), 'base64url').toString('utf8')
+  return token === '' ? undefined : token
+}

@@ -1,0 +1,57 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Secret } from '@skerry/api'
+import type { Clock } from '@skerry/base'
+import type { Objects } from '../objects.ts'
+import { getTyped } from '../typed-objects.ts'
+import { wellKnown } from '../well-known-resources.ts'
+import {
+  bootstrapGroups,
+  bootstrapNamespace,
+  bootstrapSecretName,
+  bootstrapSecretType,
+  hasExpired,
+  parseBootstrapToken,
+  secretText,
+} from './bootstrap-token.ts'
+import type { TokenAuthenticator } from './token-authenticator.ts'
+
+/**
+ * Bootstrap tokens, kept as Secrets in kube-system; they let a new node ask for its certificate.
+ * A token that exists but may not be used is treated like one that does not exist.
+ */
+export function createBootstrapTokenAuthenticator(
+  objects: Objects,
+  clock: Clock,
+): TokenAuthenticator {
+  return {
+    async authenticateToken(text, audiences) {
+      const token = parseBootstrapToken(text)
+      if (!token) return undefined
+      const secret = getTyped<Secret>(objects, wellKnown.secrets, {
+        namespace: bootstrapNamespace,
+        name: bootstrapSecretName(token.id),
+      })
+      if (!secret || !isUsable(secret, token.id, clock.now())) return undefined
+      if (!isSameText(secretText(secret, 'token-secret'), token.secret)) return undefined
+      const groups = bootstrapGroups(secret)
+      if (!groups) return undefined
+      return { user: { name: `system:bootstrap:${token.id}`, groups, extra: {} }, audiences }
+    },
+  }
+}
+
+function isUsable(secret: Secret, id: string, nowMs: number): boolean {
+  return (
+    secret.metadata.deletionTimestamp === undefined &&
+    secret.type === bootstrapSecretType &&
+    secretText(secret, 'token-id') === id &&
+    secretText(secret, 'usage-bootstrap-authentication') === 'true' &&
+    !hasExpired(secret, nowMs)
+  )
+}
+
+/** Compares digests, so that neither length nor content shows in the time it takes. */
+export function isSameText(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(a), digest(b))
+}

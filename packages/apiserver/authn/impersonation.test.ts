@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Attributes, Authorizer } from '../access.ts'
+import { createImpersonation, withoutImpersonation, type HeaderFields } from './impersonation.ts'
+
+const agent = { name: 'agent', groups: ['agents'], extra: {} }
+
+function allowing(...allowed: string[]): { authorizer: Authorizer; asked: string[] } {
+  const asked: string[] = []
+  const describe = ({ resource, subresource, name, namespace }: Attributes): string =>
+    [resource?.resource, subresource, namespace, name].filter(Boolean).join(' ')
+  const authorizer: Authorizer = {
+    async authorize(question) {
+      asked.push(describe(question))
+      const isAllowed = allowed.includes('*') || allowed.includes(describe(question))
+      return { verdict: isAllowed ? 'allow' : 'no-opinion', reason: '' }
+    },
+  }
+  return { authorizer, asked }
+}
+
+const cases: { name: string; fields: HeaderFields; user: unknown; asked: string[] }[] = [
+  {
+    name: 'a user',
+    fields: [['Impersonate-User', 'jane']],
+    user: { name: 'jane', groups: ['system:authenticated'], extra: {} },
+    asked: ['users jane'],
+  },
+  {
+    name: 'a user with groups, uid and extra',
+    fields: [
+      ['impersonate-user', 'jane'],
+      ['Impersonate-Group', 'dev'],
+      ['Impersonate-Group', 'ops'],
+      ['Impersonate-Uid', '42'],
+      ['Impersonate-Extra-Acme.com%2fproject', 'one'],
+    ],
+    user: {
+      name: 'jane',
+      uid: '42',
+      groups: ['dev', 'ops', 'system:authenticated'],
+      extra: { 'acme.com/project': ['one'] },
+    },
+    asked: ['users jane', 'groups dev', 'groups ops', 'userextras acme.com/project one', 'uids 42'],
+  },
+  {
+    name: 'a service account, which brings its groups',
+    fields: [['Impersonate-User', 'system:serviceaccount:shop:robot']],
+    user: {
+      name: 'system:serviceaccount:shop:robot',
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:shop', 'system:authenticated'],
+      extra: {},
+    },
+    asked: ['serviceaccounts shop robot'],
+  },
+  {
+    name: 'nobody in particular',
+    fields: [['Impersonate-User', 'system:anonymous']],
+    user: { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: {} },
+    asked: ['users system:anonymous'],
+  },
+]
+for (const { name, fields, user, asked } of cases) {
+  test(`impersonating ${name} asks for the right to each part`, async () => {
+    const allow = allowing('*')
+    assert.deepEqual(await createImpersonation(allow.authorizer).apply(agent, fields), user)
+    assert.deepEqual(allow.asked, asked)
+  })
+}
+
+test('one missing right refuses the whole; parts without a user are a bad request', async () => {
+  const { authorizer } = allowing('users jane')
+  const impersonation = createImpersonation(authorizer)
+  await assert.rejects(
+    impersonation.apply(agent, [
+      ['Impersonate-User', 'jane'],
+      ['Impersonate-Group', 'system:masters'],
+    ]),
+    {
+      code: 403,
+      message:
+        'groups "system:masters" is forbidden: User "agent" cannot impersonate resource "groups" in API group "" at the cluster scope',
+    },
+  )
+  await assert.rejects(impersonation.apply(agent, [['Impersonate-Group', 'dev']]), { code: 400 })
+})
+
+test('without such headers the asker stays; with them none reaches a handler', async () => {
+  const { authorizer, asked } = allowing()
+  assert.equal(await createImpersonation(authorizer).apply(agent, [['accept', '*/*']]), agent)
+  assert.deepEqual(asked, [])
+  assert.deepEqual(
+    withoutImpersonation([
+      ['Accept', '*/*'],
+      ['IMPERSONATE-USER', 'jane'],
+      ['Impersonate-Extra-Scopes', 'x'],
+    ]),
+    [['Accept', '*/*']],
+  )
+})

@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  StatusError,
+  type AnyObject,
+  type ClusterRole,
+  type PolicyRule,
+  type RoleBinding,
+  type RoleRef,
+} from '@skerry/api'
+import type { Authorizer } from '../access.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
+import { systemGroups } from '../authn/user-names.ts'
+import { typed } from '../typed-objects.ts'
+import { compactRights, describeRule, missingRights } from './rule-coverage.ts'
+import type { RuleResolver } from './rule-resolver.ts'
+
+const group = 'rbac.authorization.k8s.io'
+const fullAuthority: readonly PolicyRule[] = Object.freeze([
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+])
+
+/**
+ * Nobody hands out what they do not hold: whoever writes a role must hold its rules or the verb
+ * escalate, whoever writes a binding must hold the role's rules or the verb bind on it. Upstream
+ * does this in its registry; here it is the first validating admission plugin.
+ */
+export function createEscalationCheck(
+  rules: RuleResolver,
+  authorizer: Authorizer,
+): AdmissionPlugin {
+  return {
+    name: 'RBACEscalation',
+    handles: (request) =>
+      request.resource.group === group &&
+      request.subresource === '' &&
+      (request.operation === 'CREATE' || request.operation === 'UPDATE') &&
+      !request.user.groups.includes(systemGroups.masters),
+    async validate(request) {
+      const { object, oldObject } = request
+      if (!object || (oldObject && isCollectionOnly(object, oldObject))) return
+      if (request.resource.resource.endsWith('rolebindings')) {
+        await checkBinding(request, typed<RoleBinding>(object).roleRef, rules, authorizer)
+      } else {
+        await checkRole(request, object, rules, authorizer)
+      }
+    },
+  }
+}
+
+/** Only finalizers and owner references changed: the garbage collector must be able to do that. */
+function isCollectionOnly(next: AnyObject, old: AnyObject): boolean {
+  return isDeepStrictEqual(withoutCollectionFields(next), withoutCollectionFields(old))
+}
+
+function withoutCollectionFields(object: AnyObject): unknown {
+  const {
+    finalizers: _finalizers,
+    ownerReferences: _owners,
+    managedFields: _managed,
+    resourceVersion: _version,
+    ...metadata
+  } = object.metadata
+  return { ...object, metadata }
+}
+
+async function checkRole(
+  request: AdmissionRequest,
+  object: AnyObject,
+  rules: RuleResolver,
+  authorizer: Authorizer,
+): Promise<void> {
+  if (await isVerbAllowed(request, authorizer, { verb: 'escalate', ...request })) return
+  const role = typed<ClusterRole>(object)
+  confirm(request, role.rules ?? [], rules)
+  const old = request.oldObject && typed<ClusterRole>(request.oldObject)
+  if (!hasAggregation(role) && !(old && hasAggregation(old))) return
+  if (missingRights(heldRules(request, rules), fullAuthority).length > 0) {
+    throw refuse(request, 'must have cluster-admin privileges to use the aggregationRule')
+  }
+}
+
+async function checkBinding(
+  request: AdmissionRequest,
+  roleRef: RoleRef,
+  rules: RuleResolver,
+  authorizer: Authorizer,
+): Promise<void> {
+  const resource = roleRef.kind === 'ClusterRole' ? 'clusterroles' : 'roles'
+  const target = { group: roleRef.apiGroup ?? group, version: '*', resource }
+  const asked = { verb: 'bind', resource: target, name: roleRef.name }
+  if (await isVerbAllowed(request, authorizer, asked)) return
+  const granted = rules.rulesOf(roleRef, request.namespace)
+  if (!granted) {
+    const missing = `${resource}.${group} ${JSON.stringify(roleRef.name)} not found`
+    throw new StatusError('NotFound', missing, {
+      details: { name: roleRef.name, group, kind: resource },
+    })
+  }
+  confirm(request, granted, rules)
+}
+
+function hasAggregation(role: ClusterRole): boolean {
+  return (role.aggregationRule?.clusterRoleSelectors ?? []).length > 0
+}
+
+async function isVerbAllowed(
+  request: AdmissionRequest,
+  authorizer: Authorizer,
+  asked: { verb: string; resource: AdmissionRequest['resource']; name: string },
+): Promise<boolean> {
+  const decision = await authorizer.authorize({
+    user: request.user,
+    verb: asked.verb,
+    isResourceRequest: true,
+    resource: asked.resource,
+    name: asked.name,
+    namespace: request.namespace,
+    path: '',
+  })
+  return decision.verdict === 'allow'
+}
+
+function heldRules(request: AdmissionRequest, rules: RuleResolver): PolicyRule[] {
+  // A binding to a role that does not exist grants nothing, which is all that matters here.
+  const granted = rules.rulesFor(request.user, request.namespace, () => undefined)
+  return [...granted].map(({ rule }) => rule)
+}
+
+function confirm(
+  request: AdmissionRequest,
+  wanted: readonly PolicyRule[],
+  rules: RuleResolver,
+): void {
+  const missing = missingRights(heldRules(request, rules), wanted)
+  if (missing.length === 0) return
+  const { name, groups } = request.user
+  const quotedGroups = groups.map((text) => JSON.stringify(text)).join(' ')
+  const rights = [...new Set(compactRights(missing).map(describeRule))].sort().join('\n')
+  throw refuse(
+    request,
+    `user ${JSON.stringify(name)} (groups=[${quotedGroups}]) is attempting to grant RBAC permissions not currently held:\n${rights}`,
+  )
+}
+
+function refuse(request: AdmissionRequest, why: string): StatusError {
+  const { resource } = request.resource
+  const message = `${resource}.${group} ${JSON.stringify(request.name)} is forbidden: ${why}`
+  return new StatusError('Forbidden', message, {
+    details: { name: request.name, group, kind: resource },
+  })
+}

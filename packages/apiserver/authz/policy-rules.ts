@@ -1,0 +1,42 @@
+import type { PolicyRule } from '@skerry/api'
+import type { Attributes } from '../access.ts'
+
+/** Does this rule allow what is asked? */
+export function ruleAllows(rule: PolicyRule, asked: Attributes): boolean {
+  if (!hasOrAll(rule.verbs, asked.verb)) return false
+  if (!asked.isResourceRequest) return nonResourceMatches(rule.nonResourceURLs, asked.path)
+  return (
+    hasOrAll(rule.apiGroups, asked.resource?.group ?? '') &&
+    resourceMatches(rule.resources, asked.resource?.resource ?? '', asked.subresource) &&
+    nameMatches(rule.resourceNames, asked.name ?? '')
+  )
+}
+
+export function hasOrAll(values: readonly string[] | undefined, value: string): boolean {
+  return values !== undefined && (values.includes('*') || values.includes(value))
+}
+
+export function resourceMatches(
+  resources: readonly string[] | undefined,
+  resource: string,
+  subresource = '',
+): boolean {
+  if (!resources) return false
+  const combined = subresource === '' ? resource : `${resource}/${subresource}`
+  if (resources.includes('*') || resources.includes(combined)) return true
+  return subresource !== '' && resources.includes(`*/${subresource}`)
+}
+
+/** No names in the rule: every object. A list or create carries no name and matches no named rule. */
+function nameMatches(names: readonly string[] | undefined, name: string): boolean {
+  return names === undefined || names.length === 0 || names.includes(name)
+}
+
+export function nonResourceMatches(urls: readonly string[] | undefined, path: string): boolean {
+  return (urls ?? []).some(
+    (url) =>
+      url === '*' ||
+      url === path ||
+      (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, ''))),
+  )
+}

@@ -1,0 +1,45 @@
+import { StatusError, type PolicyRule, type SelfSubjectRulesReview } from '@skerry/api'
+import { nodeNameOf, systemGroups } from '../authn/user-names.ts'
+import type { ReviewHandler } from '../review.ts'
+import { typed } from '../typed-objects.ts'
+import type { RuleResolver } from './rule-resolver.ts'
+
+const everything: readonly PolicyRule[] = Object.freeze([
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+])
+
+/** "What may I do in that namespace?", for `kubectl auth can-i --list`. */
+export function createSelfSubjectRulesReview(rules: RuleResolver): ReviewHandler {
+  return {
+    async review({ object, user }) {
+      const { spec } = typed<SelfSubjectRulesReview>(object)
+      if (!spec.namespace) throw new StatusError('BadRequest', 'no namespace on request')
+      const missing: string[] = []
+      const granted = [...rules.rulesFor(user, spec.namespace, (text) => missing.push(text))]
+      const isMaster = user.groups.includes(systemGroups.masters)
+      const all = [...(isMaster ? everything : []), ...granted.map(({ rule }) => rule)]
+      // A node's further rights depend on its pods, so no list of rules says them all.
+      if (nodeNameOf(user) !== undefined) {
+        missing.push('node authorizer does not support user rule resolution')
+      }
+      return {
+        ...object,
+        status: {
+          resourceRules: all.filter((rule) => rule.resources?.length).map(resourceRule),
+          nonResourceRules: all.filter((rule) => rule.nonResourceURLs?.length).map(pathRule),
+          incomplete: missing.length > 0,
+          ...(missing.length > 0 ? { evaluationError: [...new Set(missing)].join(', ') } : {}),
+        },
+      }
+    },
+  }
+}
+
+function resourceRule({ verbs, apiGroups, resources, resourceNames }: PolicyRule) {
+  return { verbs, apiGroups, resources, ...(resourceNames ? { resourceNames } : {}) }
+}
+
+function pathRule({ verbs, nonResourceURLs }: PolicyRule) {
+  return { verbs, nonResourceURLs }
+}

@@ -1,0 +1,149 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  isStatusError,
+  type AnyObject,
+  type ClusterRole,
+  type GroupResource,
+  type PolicyRule,
+  type RbacV1Subject,
+  type RoleBinding,
+} from '@skerry/api'
+import { missingRights } from '../authz/rule-coverage.ts'
+import type { Objects } from '../objects.ts'
+import { listTyped, typed } from '../typed-objects.ts'
+import { wellKnown } from '../well-known-resources.ts'
+import { nodeGroupObjects } from './joining-policy-table.ts'
+import upstreamPolicy from './generated/policy.json' with { type: 'json' }
+
+const resourceOfKind: Readonly<Record<string, GroupResource>> = Object.freeze({
+  Namespace: wellKnown.namespaces,
+  ClusterRole: wellKnown.clusterRoles,
+  ClusterRoleBinding: wellKnown.clusterRoleBindings,
+  Role: wellKnown.roles,
+  RoleBinding: wellKnown.roleBindings,
+  PriorityClass: wellKnown.priorityClasses,
+})
+
+const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate'
+
+/** What every cluster has from its first start: upstream's objects, then those that joining needs. */
+export function bootstrapObjects(): AnyObject[] {
+  // The generator writes only objects with apiVersion, kind and metadata.
+  const upstream = upstreamPolicy as unknown as readonly AnyObject[]
+  return structuredClone([...upstream, ...nodeGroupObjects])
+}
+
+/** The rules that every node has; for the node authorizer. */
+export function nodeRules(): readonly PolicyRule[] {
+  const role = bootstrapObjects().find(
+    ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'system:node',
+  )
+  return (role && typed<ClusterRole>(role).rules) ?? []
+}
+
+/**
+ * Creates what is missing and adds rules and subjects that were lost, at each start of the server.
+ * Never takes anything away, and leaves alone what is annotated with autoupdate=false.
+ */
+export async function ensureBootstrapObjects(objects: Objects): Promise<void> {
+  for (const object of bootstrapObjects()) await ensureOne(objects, object)
+  await aggregateClusterRoles(objects)
+}
+
+async function ensureOne(objects: Objects, wanted: AnyObject): Promise<void> {
+  const resource = resourceOfKind[wanted.kind]
+  if (!resource)
+    throw new TypeError(`Cannot create bootstrap object: kind ${wanted.kind} is unknown`)
+  const { namespace = '', name = '' } = wanted.metadata
+  const found = objects.get(resource, namespace, name)
+  if (!found) return create(objects, resource, wanted)
+  const isPolicy = resource.group === wellKnown.roles.group
+  if (!isPolicy || found.metadata.annotations?.[autoUpdate] === 'false') return
+  if (!repair(structuredClone(found), wanted)) return
+  await objects.update(resource, { namespace, name }, (object) => repair(object, wanted))
+}
+
+async function create(objects: Objects, resource: GroupResource, wanted: AnyObject): Promise<void> {
+  try {
+    await objects.create(resource, wanted)
+  } catch (error) {
+    // Another server of the same cluster starts at the same time.
+    if (!isStatusError(error, 'AlreadyExists')) throw error
+  }
+}
+
+/** Adds to `object` what it lacks; false when it lacks nothing. */
+function repair(object: AnyObject, wanted: AnyObject): boolean {
+  if (wanted.kind.endsWith('Binding')) {
+    return repairBinding(typed<RoleBinding>(object), typed<RoleBinding>(wanted))
+  }
+  const role = typed<ClusterRole>(object)
+  const target = typed<ClusterRole>(wanted)
+  if (target.aggregationRule) return false
+  const missing = missingRights(role.rules ?? [], target.rules ?? [])
+  role.rules = [...(role.rules ?? []), ...missing]
+  return missing.length > 0
+}
+
+function repairBinding(binding: RoleBinding, wanted: RoleBinding): boolean {
+  const present = binding.subjects ?? []
+  const missing = (wanted.subjects ?? []).filter(
+    (subject) => !present.some((other) => isSameSubject(other, subject)),
+  )
+  binding.subjects = [...present, ...missing]
+  return missing.length > 0
+}
+
+function isSameSubject(a: RbacV1Subject, b: RbacV1Subject): boolean {
+  return a.kind === b.kind && a.name === b.name && (a.namespace ?? '') === (b.namespace ?? '')
+}
+
+/**
+ * Fills every cluster role that has an aggregation rule from the roles that it selects. A controller
+ * keeps them filled; doing it once at the start makes admin, edit and view work without waiting.
+ */
+export async function aggregateClusterRoles(objects: Objects): Promise<void> {
+  const pending = listTyped<ClusterRole>(objects, wellKnown.clusterRoles).filter(
+    (role) => role.aggregationRule,
+  )
+  // Aggregated roles select one another (admin selects edit selects view): settle step by step.
+  for (let round = 0; round <= pending.length; round++) {
+    let isSettled = true
+    for (const { metadata } of pending) {
+      if (await aggregateOne(objects, metadata.name ?? '')) isSettled = false
+    }
+    if (isSettled) return
+  }
+}
+
+async function aggregateOne(objects: Objects, name: string): Promise<boolean> {
+  const found = objects.get(wellKnown.clusterRoles, '', name)
+  if (!found) return false
+  const role = typed<ClusterRole>(found)
+  const rules = aggregatedRules(role, listTyped<ClusterRole>(objects, wellKnown.clusterRoles))
+  if (isDeepStrictEqual(rules, role.rules ?? [])) return false
+  await objects.update(wellKnown.clusterRoles, { namespace: '', name }, (object) => {
+    typed<ClusterRole>(object).rules = rules
+  })
+  return true
+}
+
+/** Decides: the union of the selected roles' rules, without repeats, in the order of their names. */
+export function aggregatedRules(role: ClusterRole, all: readonly ClusterRole[]): PolicyRule[] {
+  const selectors = role.aggregationRule?.clusterRoleSelectors ?? []
+  const selected = all
+    .filter(({ metadata }) => metadata.name !== role.metadata.name)
+    .filter(({ metadata }) =>
+      selectors.some(({ matchLabels = {}, matchExpressions = [] }) => {
+        if (matchExpressions.length > 0) return false
+        const labels = metadata.labels ?? {}
+        return Object.entries(matchLabels).every(([key, value]) => labels[key] === value)
+      }),
+    )
+    .toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+  const rules: PolicyRule[] = []
+  for (const rule of selected.flatMap((one) => one.rules ?? [])) {
+    if (!rules.some((other) => isDeepStrictEqual(other, rule))) rules.push(rule)
+  }
+  return rules
+}

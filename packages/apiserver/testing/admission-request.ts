@@ -1,0 +1,37 @@
+import type { AnyObject, GroupVersionResource, Kind } from '@skerry/api'
+import type { UserInfo } from '../access.ts'
+import type { AdmissionRequest, Operation } from '../admission.ts'
+
+export interface RequestParts {
+  operation?: Operation
+  resource: GroupVersionResource
+  subresource?: string
+  object?: object
+  oldObject?: object
+  user?: UserInfo
+  options?: object
+  warnings?: string[]
+}
+
+/** An admission request for table tests; namespace and name are those of the object. */
+export function admissionRequest(parts: RequestParts): AdmissionRequest {
+  // Tests write the fields that the plugin under test reads.
+  const object = parts.object as AnyObject | undefined
+  const oldObject = parts.oldObject as AnyObject | undefined
+  const metadata = (object ?? oldObject)?.metadata ?? {}
+  return {
+    operation: parts.operation ?? 'CREATE',
+    // Plugins know kinds by their resource; the record itself is the registry's.
+    kind: { ...parts.resource, kind: '' } as unknown as Kind,
+    resource: parts.resource,
+    subresource: parts.subresource ?? '',
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    object,
+    oldObject,
+    user: parts.user ?? { name: 'jane', groups: [], extra: {} },
+    isDryRun: false,
+    options: parts.options as AnyObject | undefined,
+    warn: (text) => void parts.warnings?.push(text),
+  }
+}

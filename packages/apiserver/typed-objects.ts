@@ -1,0 +1,34 @@
+import type { AnyObject, GroupResource, KubeObject } from '@skerry/api'
+import type { Objects } from './objects.ts'
+
+/**
+ * An object seen as its kind's type. The registry decodes every object against its kind's schema
+ * before admission sees it and before it is stored; callers name the type of that same kind.
+ */
+export function typed<T extends KubeObject>(object: AnyObject): T {
+  // The schema that proved the object is the one the type was generated from.
+  return object as unknown as T
+}
+
+/** The reverse: every kind's type is an object with further fields. */
+export function untyped(object: KubeObject): AnyObject {
+  // KubeObject lacks only the index signature, which adds no field of its own.
+  return object as AnyObject
+}
+
+export function getTyped<T extends KubeObject>(
+  objects: Objects,
+  resource: GroupResource,
+  key: { namespace?: string; name: string },
+): T | undefined {
+  const object = objects.get(resource, key.namespace ?? '', key.name)
+  return object && typed<T>(object)
+}
+
+export function listTyped<T extends KubeObject>(
+  objects: Objects,
+  resource: GroupResource,
+  namespace?: string,
+): T[] {
+  return objects.list(resource, namespace).map((object) => typed<T>(object))
+}
