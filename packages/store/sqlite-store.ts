@@ -226,8 +226,16 @@ export class SqliteStore implements Store {
     }
     this.#watchers += 1
     try {
-      const afterRevision = yield* this.#replay(options, signal)
-      // Nothing is awaited between the end of the replay and this line, so there is no gap.
+      let afterRevision = options.afterRevision
+      while (afterRevision < this.#revision) {
+        signal.throwIfAborted()
+        const batch = this.#replaySlice(options.prefix, afterRevision)
+        afterRevision = batch.revision
+        if (batch.events.length > 0) yield batch
+        else await nextTurn()
+      }
+      this.#assertOpen()
+      // Nothing is awaited since the loop's last comparison, so no event falls in between.
       using live = this.#hub.subscribe({ ...options, afterRevision })
       for (;;) yield await live.next(signal)
     } finally {
@@ -235,23 +243,12 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Yields history at the reader's pace; returns the revision it reached, which is the newest. */
-  async *#replay(options: WatchOptions, signal: AbortSignal): AsyncGenerator<WatchBatch, number> {
-    const range = prefixRange(options.prefix)
-    let reached = options.afterRevision
-    while (reached < this.#revision) {
-      signal.throwIfAborted()
-      this.#assertOpen()
-      if (reached < this.#compacted) throw new CompactedError(this.#compacted)
-      const windowEnd = Math.min(this.#revision, reached + this.#limits.replaySliceRevisions)
-      const slice = { range, after: reached, to: windowEnd, bytesMax: this.#limits.groupBytesMax }
-      const { events, revision } = this.#log.history(slice)
-      reached = revision
-      if (events.length > 0) yield { events, revision }
-      else await nextTurn()
-    }
+  #replaySlice(prefix: string, after: number): WatchBatch {
     this.#assertOpen()
-    return reached
+    if (after < this.#compacted) throw new CompactedError(this.#compacted)
+    const to = Math.min(this.#revision, after + this.#limits.replaySliceRevisions)
+    const bytesMax = this.#limits.groupBytesMax
+    return this.#log.history({ range: prefixRange(prefix), after, to, bytesMax })
   }
 
   /** In slices, each a transaction of its own, so that writes pass in between. */
