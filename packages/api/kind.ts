@@ -27,6 +27,8 @@ export interface Kind extends GroupVersionKind {
    * group are the same objects.
    */
   readonly storageGroup?: string
+  /** True for kinds made from a CRD. */
+  readonly isCustom?: boolean
   /** Field selectors allowed beside metadata.name and metadata.namespace, e.g. spec.nodeName. */
   readonly selectableFields: readonly string[]
   readonly columns: readonly Column[]

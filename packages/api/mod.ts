@@ -28,6 +28,26 @@ export {
   type TableRow,
   type TableRowCondition,
 } from './table.ts'
+export {
+  apiGroup,
+  apiGroupList,
+  apiResourceList,
+  apiVersions,
+  groupVersionText,
+  storageVersionHash,
+  type ApiGroup,
+  type ApiResource,
+  type ApiResourceList,
+  type ApiVersions,
+} from './discovery/discovery.ts'
+export {
+  aggregatedContentType,
+  aggregatedDiscovery,
+  aggregatedVersionOf,
+  type AggregatedVersion,
+  type ApiGroupDiscoveryList,
+} from './discovery/aggregated-discovery.ts'
+export { compareVersions, discoveryOrder } from './discovery/kind-order.ts'
 export { ageOf, humanDuration } from './columns/human-duration.ts'
 export { selectableFieldValue } from './selectable-field-table.ts'
 export {
