@@ -1,4 +1,4 @@
-import type { AnyObject, GroupResource } from '@skerry/api'
+import type { AnyObject, DeleteOptions, GroupResource } from '@skerry/api'
 
 /**
  * The server's own view of its objects, for authorizers, admission and subresources. Reads come
@@ -15,11 +15,20 @@ export interface Objects {
   /**
    * Reads, applies `change` to a private copy, writes; starts over on a conflict. Returning false
    * from `change` leaves the object as it is. Throws StatusError NotFound, Invalid, ….
+   * `subresource: 'status'` keeps all but the status, as a write of that subresource does. Any other
+   * subresource (binding, eviction, resize, …) is written as `change` left it, without the kind's
+   * update hooks: the subresource's handler has checked it, and may set what an update may not.
    */
   update(
     resource: GroupResource,
     key: { namespace: string; name: string; subresource?: string },
     change: (object: AnyObject) => boolean | void,
   ): Promise<AnyObject>
-  delete(resource: GroupResource, namespace: string, name: string): Promise<void>
+  /** As a DELETE with these options: grace, propagation and preconditions hold. */
+  delete(
+    resource: GroupResource,
+    namespace: string,
+    name: string,
+    options?: DeleteOptions,
+  ): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@skerry/api'
+import { exactFieldValue, isStatusError, parseFieldSelector, type PolicyRule } from '@skerry/api'
 import type { Attributes, Authorizer, Decision } from '../access.ts'
 import { nodeNameOf } from '../authn/user-names.ts'
 import type { Objects } from '../objects.ts'
@@ -160,6 +160,12 @@ function isOneOf(verb: string, verbs: readonly string[]): Decision {
 
 /** True when the selector can only match objects whose field has exactly this value. */
 function selects(selector: string | undefined, field: string, value: string): boolean {
-  const terms = (selector ?? '').split(',').map((term) => term.trim())
-  return terms.some((term) => term === `${field}=${value}` || term === `${field}==${value}`)
+  if (!selector) return false
+  try {
+    return exactFieldValue(parseFieldSelector(selector), field) === value
+  } catch (error) {
+    // The registry tells the client what is wrong with the selector; here it just narrows nothing.
+    if (isStatusError(error, 'BadRequest')) return false
+    throw error
+  }
 }

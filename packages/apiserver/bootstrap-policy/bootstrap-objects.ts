@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   isStatusError,
+  labelSelectorOf,
   type AnyObject,
   type ClusterRole,
   type GroupResource,
@@ -130,16 +131,10 @@ async function aggregateOne(objects: Objects, name: string): Promise<boolean> {
 
 /** Decides: the union of the selected roles' rules, without repeats, in the order of their names. */
 export function aggregatedRules(role: ClusterRole, all: readonly ClusterRole[]): PolicyRule[] {
-  const selectors = role.aggregationRule?.clusterRoleSelectors ?? []
+  const selectors = (role.aggregationRule?.clusterRoleSelectors ?? []).map(labelSelectorOf)
   const selected = all
     .filter(({ metadata }) => metadata.name !== role.metadata.name)
-    .filter(({ metadata }) =>
-      selectors.some(({ matchLabels = {}, matchExpressions = [] }) => {
-        if (matchExpressions.length > 0) return false
-        const labels = metadata.labels ?? {}
-        return Object.entries(matchLabels).every(([key, value]) => labels[key] === value)
-      }),
-    )
+    .filter(({ metadata }) => selectors.some((selector) => selector.matches(metadata.labels)))
     .toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
   const rules: PolicyRule[] = []
   for (const rule of selected.flatMap((one) => one.rules ?? [])) {

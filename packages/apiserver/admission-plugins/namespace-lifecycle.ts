@@ -1,0 +1,57 @@
+import { StatusError, type Namespace } from '@skerry/api'
+import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
+import { getTyped } from '../typed-objects.ts'
+import { isResource, wellKnown } from '../well-known-resources.ts'
+import type { PluginDeps } from './plugin-deps.ts'
+import { refuse } from './refusal.ts'
+
+const immortal: readonly string[] = ['default', 'kube-system', 'kube-public']
+
+/** Nothing is created where there is no namespace, nor in one that is on its way out. */
+export function createNamespaceLifecycle({ objects }: PluginDeps): AdmissionPlugin {
+  return {
+    name: 'NamespaceLifecycle',
+    handles: ({ operation }) => operation !== 'CONNECT',
+    async admit(request) {
+      const isNamespace = isResource(request.resource, wellKnown.namespaces)
+      if (isNamespace && request.operation === 'DELETE' && immortal.includes(request.name)) {
+        throw refuse(request, 'this namespace may not be deleted')
+      }
+      if (isNamespace || !needsNamespace(request)) return
+      const namespace = getTyped<Namespace>(objects, wellKnown.namespaces, {
+        name: request.namespace,
+      })
+      if (!namespace) throw namespaceNotFound(request.namespace)
+      if (request.operation === 'CREATE' && namespace.status?.phase === 'Terminating') {
+        throw terminating(request)
+      }
+    },
+  }
+}
+
+/** Reviews are let through, so that nobody learns from them which namespaces there are. */
+function needsNamespace({ namespace, operation, resource }: AdmissionRequest): boolean {
+  if (namespace === '' || operation === 'DELETE') return false
+  return resource.resource !== 'localsubjectaccessreviews'
+}
+
+function namespaceNotFound(name: string): StatusError {
+  return new StatusError('NotFound', `namespaces ${JSON.stringify(name)} not found`, {
+    details: { name, kind: 'namespaces' },
+  })
+}
+
+function terminating(request: AdmissionRequest): StatusError {
+  const { namespace } = request
+  return refuse(
+    request,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+    [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
+  )
+}

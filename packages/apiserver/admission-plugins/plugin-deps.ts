@@ -1,0 +1,13 @@
+import type { Clock, Random } from '@skerry/base'
+import type { Authorizer } from '../access.ts'
+import type { RuleResolver } from '../authz/rule-resolver.ts'
+import type { Objects } from '../objects.ts'
+
+/** What the default plugins stand on. */
+export interface PluginDeps {
+  readonly objects: Objects
+  readonly authorizer: Authorizer
+  readonly rules: RuleResolver
+  readonly clock: Clock
+  readonly random: Random
+}

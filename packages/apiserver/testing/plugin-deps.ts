@@ -1,0 +1,19 @@
+import { seededRandom } from '@skerry/base'
+import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
+import { createRbacAuthorizer } from '../authz/rbac-authorizer.ts'
+import { createRuleResolver } from '../authz/rule-resolver.ts'
+import type { Objects } from '../objects.ts'
+import { stillClock } from './still-clock.ts'
+
+export const testStartMs = Date.UTC(2026, 5, 1)
+
+export function pluginDeps(objects: Objects): PluginDeps {
+  const rules = createRuleResolver(objects)
+  return {
+    objects,
+    rules,
+    authorizer: createRbacAuthorizer(rules),
+    clock: stillClock(testStartMs),
+    random: seededRandom(1),
+  }
+}
