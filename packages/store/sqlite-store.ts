@@ -85,7 +85,6 @@ export class SqliteStore implements Store {
     this.#hub = new WatchHub(limits, { clock: deps.clock, revision })
     const onCommitted = (transaction: Transaction): void => this.#onCommitted(transaction)
     this.#commits = new GroupCommit({ database, limits, revision, onCommitted })
-    writeMeta(database, 'isOpen', 1)
     const { clock, random = systemRandom } = deps
     const onExpired = (leaseId: number): void => this.#onLeaseExpired(leaseId)
     this.#leases = new LeaseBook({ database, clock, random, onExpired })
@@ -195,10 +194,13 @@ export class SqliteStore implements Store {
     this.#leases[Symbol.dispose]()
     this.#commits.close()
     this.#hub.close(new StoreClosedError())
+    this.#saveLeases()
     try {
-      this.#leases.saveAll()
       writeMeta(this.#database, 'isOpen', 0)
       pragma(this.#database, 'wal_checkpoint(TRUNCATE)')
+    } catch (error) {
+      // Nothing is lost: the log of changes stays beside the file, and the next open checks both.
+      this.#deps.log.error('Store not closed cleanly', { error: asError(error) })
     } finally {
       this.#database.close()
     }
@@ -235,9 +237,10 @@ export class SqliteStore implements Store {
         else await nextTurn()
       }
       this.#assertOpen()
+      signal.throwIfAborted()
       // Nothing is awaited since the loop's last comparison, so no event falls in between.
-      using live = this.#hub.subscribe({ ...options, afterRevision })
-      for (;;) yield await live.next(signal)
+      using live = this.#hub.subscribe({ ...options, afterRevision, signal })
+      for (;;) yield await live.next()
     } finally {
       this.#watchers -= 1
     }
@@ -268,8 +271,7 @@ export class SqliteStore implements Store {
 
   #onLeaseExpired(leaseId: number): void {
     this.#endLease(leaseId, { isExpiry: true }).catch((error: unknown) => {
-      const cause = error instanceof Error ? error : new Error(String(error))
-      this.#deps.log.error('Lease not removed, trying again', { leaseId, error: cause })
+      this.#deps.log.error('Lease not removed, trying again', { leaseId, error: asError(error) })
     })
   }
 
@@ -287,9 +289,17 @@ export class SqliteStore implements Store {
 
   #armLeaseCheckpoint(): void {
     this.#leaseCheckpoint = this.#deps.clock.setTimer(this.#limits.leaseCheckpointMs, () => {
-      this.#leases.saveAll()
+      this.#saveLeases()
       this.#armLeaseCheckpoint()
     })
+  }
+
+  #saveLeases(): void {
+    try {
+      this.#leases.saveAll()
+    } catch (error) {
+      this.#deps.log.error('Remaining time of leases not saved', { error: asError(error) })
+    }
   }
 
   /** 0 stands for now. */
@@ -304,4 +314,8 @@ export class SqliteStore implements Store {
   #assertOpen(): void {
     if (this.#isClosed) throw new StoreClosedError()
   }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }

@@ -8,6 +8,7 @@ import {
   readMeta,
   readSchemaVersion,
   schemaVersion,
+  writeMeta,
 } from './sqlite-schema.ts'
 
 /** When the whole file is checked at open; afterCrash: when the last close was not clean. */
@@ -40,6 +41,8 @@ export async function openStoreFile(
     upgrade(database, path, log)
     checkContent(database, path, options.check)
     configure(database, options)
+    // Cleared by a clean close: what finds it set checks the file.
+    writeMeta(database, 'isOpen', 1)
     return database
   } catch (error) {
     database?.close()

@@ -28,33 +28,33 @@ const prefixCases: readonly { prefix: string; keys: string[]; expected: string[]
 for (const { prefix, keys, expected } of prefixCases) {
   test(`a watcher of "${prefix}" gets ${expected.length} of ${keys.length} events`, async () => {
     const hub = hubWith({ watcherEventsMax: 10, watcherBytesMax: 1_000 })
-    using _other = hub.subscribe({ prefix: '/', afterRevision: 0 })
-    using watcher = hub.subscribe({ prefix, afterRevision: 0 })
+    using _other = hub.subscribe({ prefix: '/', afterRevision: 0, signal: never })
+    using watcher = hub.subscribe({ prefix, afterRevision: 0, signal: never })
     keys.forEach((key, index) => hub.publish([eventOf(key, index + 1)], index + 1))
     const got: string[] = []
-    for (const _ of expected) got.push(...(await watcher.next(never)).events.map(({ key }) => key))
+    for (const _ of expected) got.push(...(await watcher.next()).events.map(({ key }) => key))
     assert.deepEqual(got, expected)
     hub.close(new Error('nothing more'))
-    await assert.rejects(watcher.next(never), /nothing more/)
+    await assert.rejects(watcher.next(), /nothing more/)
   })
 }
 
 test('a watcher that reads too late is ended; the others go on', async () => {
   const hub = hubWith()
-  using slow = hub.subscribe({ prefix: '/', afterRevision: 0 })
-  using other = hub.subscribe({ prefix: '/', afterRevision: 0 })
+  using slow = hub.subscribe({ prefix: '/', afterRevision: 0, signal: never })
+  using other = hub.subscribe({ prefix: '/', afterRevision: 0, signal: never })
   for (let revision = 1; revision <= 3; revision += 1)
     hub.publish([eventOf('/a', revision)], revision)
-  for (let count = 0; count < 3; count += 1) await other.next(never)
+  for (let count = 0; count < 3; count += 1) await other.next()
   hub.publish([eventOf('/a', 4)], 4)
-  await assert.rejects(slow.next(never), SlowWatcherError)
-  assert.equal((await other.next(never)).revision, 4)
+  await assert.rejects(slow.next(), SlowWatcherError)
+  assert.equal((await other.next()).revision, 4)
 })
 
 test('large values count against the bound, too', async () => {
   const hub = hubWith()
-  using slow = hub.subscribe({ prefix: '/', afterRevision: 0 })
+  using slow = hub.subscribe({ prefix: '/', afterRevision: 0, signal: never })
   hub.publish([eventOf('/a', 1, 600)], 1)
   hub.publish([eventOf('/a', 2, 600)], 2)
-  await assert.rejects(slow.next(never), SlowWatcherError)
+  await assert.rejects(slow.next(), SlowWatcherError)
 })

@@ -7,6 +7,8 @@ export interface SubscribeOptions {
   /** Events at or below this revision are not delivered. */
   afterRevision: number
   progressMs?: number
+  /** Its abort ends the watcher with its reason. */
+  signal: AbortSignal
 }
 
 export type WatcherBounds = Pick<StoreLimits, 'watcherEventsMax' | 'watcherBytesMax'>
@@ -33,7 +35,7 @@ export class WatchHub {
     this.#deps = deps
   }
 
-  /** Live from this very turn; dispose it to leave. */
+  /** Live from this very turn; dispose it to leave. The signal must not be aborted yet. */
   subscribe(options: SubscribeOptions): Subscription {
     const subscription = new Subscription(options, this.#bounds, {
       ...this.#deps,
@@ -96,10 +98,11 @@ export class Subscription implements Disposable {
   #batches: WatchBatch[] = []
   #waitingEvents = 0
   #waitingBytes = 0
-  #failure: Error | undefined
+  #failure: { readonly reason: unknown } | undefined
   #wake: (() => void) | undefined
   #timer: Timer | undefined
   readonly #options: SubscribeOptions
+  readonly #onAbort = (): void => this.fail(this.#options.signal.reason)
   readonly #bounds: WatcherBounds
   readonly #deps: SubscriptionDeps
 
@@ -107,6 +110,8 @@ export class Subscription implements Disposable {
     this.#options = options
     this.#bounds = bounds
     this.#deps = deps
+    // Once per watcher: adding a listener per wait would cost each wait a walk over all listeners.
+    options.signal.addEventListener('abort', this.#onAbort, { once: true })
     this.#armProgress()
   }
 
@@ -124,18 +129,17 @@ export class Subscription implements Disposable {
     this.#wake?.()
   }
 
-  fail(error: Error): void {
-    this.#failure ??= error
+  fail(reason: unknown): void {
+    this.#failure ??= { reason }
     this[Symbol.dispose]()
     this.#batches = []
     this.#wake?.()
   }
 
   /** The next batch, in order; rejects with what ended the watch. */
-  async next(signal: AbortSignal): Promise<WatchBatch> {
+  async next(): Promise<WatchBatch> {
     for (;;) {
-      signal.throwIfAborted()
-      if (this.#failure) throw this.#failure
+      if (this.#failure) throw this.#failure.reason
       const batch = this.#batches.shift()
       if (batch) {
         this.#waitingEvents -= batch.events.length
@@ -143,13 +147,14 @@ export class Subscription implements Disposable {
         this.#armProgress()
         return batch
       }
-      await this.#woken(signal)
+      await this.#woken()
     }
   }
 
   [Symbol.dispose](): void {
     this.#timer?.[Symbol.dispose]()
     this.#timer = undefined
+    this.#options.signal.removeEventListener('abort', this.#onAbort)
     this.#deps.leave()
   }
 
@@ -174,15 +179,9 @@ export class Subscription implements Disposable {
     })
   }
 
-  #woken(signal: AbortSignal): Promise<void> {
+  #woken(): Promise<void> {
     return new Promise((resolve) => {
-      const wake = (): void => {
-        signal.removeEventListener('abort', wake)
-        this.#wake = undefined
-        resolve()
-      }
-      this.#wake = wake
-      signal.addEventListener('abort', wake, { once: true })
+      this.#wake = resolve
     })
   }
 }
