@@ -140,3 +140,6 @@ export {
 } from './encoding/field-check.ts'
 export { setDeclaredDefaults } from './encoding/declared-defaults.ts'
 export { canonicalTime } from './encoding/scalar-text.ts'
+export { applyJsonPatch, jsonPatchLimits } from './patch/json-patch.ts'
+export { applyMergePatch } from './patch/merge-patch.ts'
+export { applyStrategicMergePatch } from './patch/strategic-merge.ts'

@@ -1,0 +1,192 @@
+import {
+  cloneJson,
+  equalJson,
+  isJsonObject,
+  memberOf,
+  setMember,
+  type JsonObject,
+} from '../json.ts'
+import { StatusError } from '../status-error.ts'
+
+export const jsonPatchLimits = Object.freeze({
+  operationsMax: 10_000,
+  /** `copy` can double an object with each operation; this is what all copies together may add. */
+  copiedCharactersMax: 3 * 1024 * 1024,
+})
+
+/**
+ * RFC 6902 as upstream applies it. Returns a new value; `original` stays as it is. Throws
+ * StatusError BadRequest when the patch is malformed, RequestEntityTooLarge when it is too long,
+ * Invalid when an operation cannot be carried out.
+ */
+export function applyJsonPatch(original: Readonly<JsonObject>, patch: unknown): unknown {
+  if (!Array.isArray(patch)) {
+    throw new StatusError(
+      'BadRequest',
+      'error decoding patch: a JSON patch is a list of operations',
+    )
+  }
+  if (patch.length > jsonPatchLimits.operationsMax) {
+    throw new StatusError(
+      'RequestEntityTooLarge',
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${jsonPatchLimits.operationsMax}, got ${patch.length}`,
+    )
+  }
+  const operations = patch.map(operationOf)
+  const target = new PatchTarget(cloneJson(original))
+  try {
+    for (const operation of operations) target.apply(operation)
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error
+    // Upstream hides why; the reason is for whoever reads the cause.
+    const message = 'the server rejected our request due to an error in our request'
+    throw new StatusError('Invalid', message, { details: {}, cause: error })
+  }
+  return target.document
+}
+
+interface Operation {
+  readonly op: string
+  readonly path: string | undefined
+  readonly from: string | undefined
+  readonly value: unknown
+}
+
+function operationOf(item: unknown): Operation {
+  if (!isJsonObject(item)) {
+    throw new StatusError('BadRequest', 'error decoding patch: an operation is no object')
+  }
+  const text = (key: string): string | undefined => {
+    const value = memberOf(item, key)
+    if (value === undefined || value === null) return undefined
+    if (typeof value === 'string') return value
+    throw new StatusError('BadRequest', `error decoding patch: "${key}" is no string`)
+  }
+  const op = text('op') ?? ''
+  return { op, path: text('path'), from: text('from'), value: memberOf(item, 'value') ?? null }
+}
+
+class OperationError extends Error {
+  override name = 'OperationError'
+}
+
+/** Where a pointer leads: a container that exists, and the last token. */
+interface Slot {
+  readonly container: JsonObject | unknown[]
+  readonly key: string
+}
+
+class PatchTarget {
+  document: unknown
+  #copiedCharacters = 0
+
+  constructor(document: unknown) {
+    this.document = document
+  }
+
+  apply({ op, path, from, value }: Operation): void {
+    switch (op) {
+      case 'add':
+        return add(this.#slot(path), cloneJson(value))
+      case 'remove':
+        remove(this.#slot(path))
+        return
+      case 'replace':
+        return this.#replace(path, cloneJson(value))
+      case 'move':
+        return add(this.#slot(path), remove(this.#slot(from)))
+      case 'copy':
+        return add(this.#slot(path), this.#copied(from))
+      case 'test':
+        return this.#test(path, value)
+      default:
+        throw new OperationError(`unexpected kind: ${op}`)
+    }
+  }
+
+  #replace(path: string | undefined, value: unknown): void {
+    if (path === '') {
+      if (typeof value !== 'object' || value === null) throw new OperationError('no document')
+      this.document = value
+      return
+    }
+    const { container, key } = this.#slot(path)
+    if (Array.isArray(container)) container[existingIndex(container, key)] = value
+    else setMember(container, key, value)
+  }
+
+  #copied(from: string | undefined): unknown {
+    const value = get(this.#slot(from))
+    this.#copiedCharacters += JSON.stringify(value).length
+    if (this.#copiedCharacters > jsonPatchLimits.copiedCharactersMax) {
+      throw new OperationError('the patch copies too much')
+    }
+    return cloneJson(value)
+  }
+
+  #test(path: string | undefined, value: unknown): void {
+    const found = path === '' ? this.document : get(this.#slot(path))
+    if (!equalJson(found, value)) throw new OperationError(`testing value ${path ?? ''} failed`)
+  }
+
+  #slot(pointer: string | undefined): Slot {
+    const tokens = pointer?.split('/')
+    if (!tokens || tokens.length < 2 || tokens[0] !== '') {
+      throw new OperationError(`bad pointer: ${pointer ?? ''}`)
+    }
+    const keys = tokens.slice(1).map(unescapeToken)
+    const last = keys.pop() ?? ''
+    let at = this.document
+    for (const key of keys) {
+      if (!isContainer(at)) throw new OperationError(`missing path: ${pointer ?? ''}`)
+      at = get({ container: at, key })
+    }
+    if (!isContainer(at)) throw new OperationError(`missing path: ${pointer ?? ''}`)
+    return { container: at, key: last }
+  }
+}
+
+function isContainer(value: unknown): value is JsonObject | unknown[] {
+  return Array.isArray(value) || isJsonObject(value)
+}
+
+function unescapeToken(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+/** A missing member reads as null, as upstream's library has it. */
+function get({ container, key }: Slot): unknown {
+  if (Array.isArray(container)) return container[existingIndex(container, key)]
+  return memberOf(container, key) ?? null
+}
+
+function add({ container, key }: Slot, value: unknown): void {
+  if (!Array.isArray(container)) {
+    setMember(container, key, value)
+    return
+  }
+  const index = key === '-' ? container.length : indexOf(key, container.length + 1)
+  container.splice(index, 0, value)
+}
+
+function remove({ container, key }: Slot): unknown {
+  if (Array.isArray(container)) {
+    return container.splice(existingIndex(container, key), 1)[0]
+  }
+  if (!Object.hasOwn(container, key)) throw new OperationError(`missing key: ${key}`)
+  const value = container[key]
+  delete container[key]
+  return value
+}
+
+function existingIndex(list: readonly unknown[], key: string): number {
+  return indexOf(key, list.length)
+}
+
+/** Below `count`; a negative index counts from the end. */
+function indexOf(key: string, count: number): number {
+  if (!/^-?[0-9]{1,9}$/.test(key)) throw new OperationError(`bad index: ${key}`)
+  const index = Number(key)
+  if (index >= count || index < -count) throw new OperationError(`index out of bounds: ${key}`)
+  return index < 0 ? index + count : index
+}
