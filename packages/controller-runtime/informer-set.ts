@@ -1,0 +1,144 @@
+import { abortReason, type Clock, type Logger, type Random } from '@skerry/base'
+import type { KubeObject } from '@skerry/api'
+import {
+  createInformer,
+  type Cluster,
+  type Informer,
+  type ResourceClient,
+  type TypedResource,
+} from '@skerry/client'
+
+export interface InformerSetDeps {
+  clock: Clock
+  random: Random
+  log: Logger
+}
+
+/**
+ * The informers of one process: one list and watch for each resource, shared by all who read it.
+ * Writes through `client` are in the informer when they resolve, so that nobody who reads here
+ * after writing there sees the world as it was before.
+ */
+export interface InformerSet {
+  /** All namespaces, no selectors. Asked for the first time while running, it starts then. */
+  informer<T extends KubeObject>(resource: TypedResource<T>): Informer<T>
+  /** Writes go to the server and into the informer, where there is one for the resource. */
+  client<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T>
+  /** Every informer that was asked for so far has synced. */
+  whenSynced(signal: AbortSignal): Promise<void>
+  /** Resolves when the signal aborts and all informers have ended. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export function createInformerSet(cluster: Cluster, deps: InformerSetDeps): InformerSet {
+  return new SharedInformers(cluster, deps)
+}
+
+class SharedInformers implements InformerSet {
+  readonly #cluster: Cluster
+  readonly #deps: InformerSetDeps
+  readonly #informers = new Map<string, Informer<KubeObject>>()
+  readonly #running = new Set<Promise<void>>()
+  readonly #failed = Promise.withResolvers<never>()
+  #signal: AbortSignal | undefined
+
+  constructor(cluster: Cluster, deps: InformerSetDeps) {
+    this.#cluster = cluster
+    this.#deps = deps
+  }
+
+  informer<T extends KubeObject>(resource: TypedResource<T>): Informer<T> {
+    const key = nameOf(resource)
+    const known = this.#informers.get(key)
+    // The entry was made below for the same resource, and a resource has one type of objects.
+    if (known) return known as unknown as Informer<T>
+    const informer = createInformer(this.#cluster.resource(resource), {}, this.#deps)
+    this.#informers.set(key, informer as unknown as Informer<KubeObject>)
+    if (this.#signal) this.#start(informer, this.#signal)
+    return informer
+  }
+
+  client<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T> {
+    const client = this.#cluster.resource(resource)
+    const key = nameOf(resource)
+    return recordingClient(client, () =>
+      this.#informers.has(key) ? this.informer(resource) : undefined,
+    )
+  }
+
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#informers.values()].map((each) => each.whenSynced(signal)))
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal
+    for (const informer of this.#informers.values()) this.#start(informer, signal)
+    const aborted = Promise.withResolvers<void>()
+    const onAbort = (): void => aborted.resolve()
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      await Promise.race([aborted.promise, this.#failed.promise])
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      this.#signal = undefined
+    }
+    await Promise.all(this.#running)
+    throw abortReason(signal)
+  }
+
+  #start<T extends KubeObject>(informer: Informer<T>, signal: AbortSignal): void {
+    const running: Promise<void> = informer
+      .run(signal)
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.#failed.reject(error)
+      })
+      .finally(() => this.#running.delete(running))
+    this.#running.add(running)
+  }
+}
+
+function nameOf(resource: TypedResource<KubeObject>): string {
+  return `${resource.group}/${resource.version}/${resource.resource}`
+}
+
+/** Status and other subresource writes answer with the whole object as well: all are recorded. */
+function recordingClient<T extends KubeObject>(
+  client: ResourceClient<T>,
+  informer: () => Informer<T> | undefined,
+): ResourceClient<T> {
+  const record = async (answer: Promise<T>): Promise<T> => {
+    const object = await answer
+    informer()?.recordWrite(object)
+    return object
+  }
+  return {
+    ...client,
+    create: (object, signal, options) => {
+      const answer = client.create(object, signal, options)
+      return options?.isDryRun ? answer : record(answer)
+    },
+    update: (object, signal, options) => record(client.update(object, signal, options)),
+    updateStatus: (object, signal, options) => record(client.updateStatus(object, signal, options)),
+    patch: (request, signal) => record(client.patch(request, signal)),
+    patchStatus: (request, signal) => record(client.patchStatus(request, signal)),
+    async delete(request, signal) {
+      const answer = await client.delete(request, signal)
+      const known = informer()?.get(request)
+      if (known && answer.metadata.uid === known.metadata.uid) {
+        // Same uid as what the informer of this resource holds, so it is such an object.
+        recordDeletion(answer as unknown as T, informer())
+      }
+      return answer
+    },
+  }
+}
+
+/** An object with a grace period or finalizers is still there and only marked; else it is gone. */
+function recordDeletion<T extends KubeObject>(answer: T, informer: Informer<T> | undefined): void {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = answer.metadata
+  const isStillThere =
+    deletionTimestamp !== undefined && (deletionGracePeriodSeconds > 0 || finalizers.length > 0)
+  if (isStillThere) informer?.recordWrite(answer)
+  else informer?.recordDelete(answer)
+}

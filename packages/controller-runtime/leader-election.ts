@@ -1,0 +1,227 @@
+import { abortReason, linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
+import { isStatusError, type Lease } from '@skerry/api'
+import { resources, type Cluster } from '@skerry/client'
+
+export interface LeaderElectionOptions {
+  namespace: string
+  /** The Lease's name, e.g. skerry-controllers. */
+  name: string
+  /** Unique among the candidates, e.g. `<host>_<uuid>`. */
+  identity: string
+  /** Others wait this long after the last renewal that they saw. */
+  leaseDurationMs: number
+  /** A leader that could not renew for this long stops its work. Below leaseDurationMs. */
+  renewDeadlineMs: number
+  retryPeriodMs: number
+}
+
+/** client-go's. */
+export const leaderElectionDefaults = Object.freeze({
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2_000,
+})
+
+export interface LeaderElectionDeps {
+  cluster: Cluster
+  clock: Clock
+  random: Random
+  log: Logger
+}
+
+/** The lease could not be renewed in time; somebody else may lead by now. */
+export class LeaseLostError extends Error {
+  override name = 'LeaseLostError'
+}
+
+/**
+ * Runs `task` while this process holds the Lease; its scope aborts when the lease is lost, and the
+ * candidate then stands again. Expiry is judged by how long this clock saw no renewal, so clocks of
+ * candidates need not agree. Ends when the signal aborts (the lease is then given up) or the task fails.
+ */
+export async function runAsLeader(
+  options: Pick<LeaderElectionOptions, 'namespace' | 'name' | 'identity'> &
+    Partial<LeaderElectionOptions>,
+  deps: LeaderElectionDeps,
+  signal: AbortSignal,
+  task: (scope: AbortSignal) => Promise<unknown>,
+): Promise<never> {
+  const candidate = new Candidate({ ...leaderElectionDefaults, ...options }, deps)
+  for (;;) {
+    await candidate.acquire(signal)
+    deps.log.info('Became leader', { lease: options.name, identity: options.identity })
+    await lead(candidate, signal, task)
+    deps.log.info('Lost leadership', { lease: options.name, identity: options.identity })
+  }
+}
+
+async function lead(
+  candidate: Candidate,
+  signal: AbortSignal,
+  task: (scope: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  using scope = linkedSignal(signal)
+  const renewing = candidate.renewUntilLost(scope.signal).catch((error: unknown) => {
+    scope.abort(error)
+  })
+  try {
+    await task(scope.signal)
+    throw new Error('Cannot lead: the task ended by itself')
+  } catch (error) {
+    if (scope.signal.aborted && scope.signal.reason instanceof LeaseLostError) return
+    scope.abort(error)
+    await renewing
+    await candidate.release()
+    throw error
+  } finally {
+    await renewing
+  }
+}
+
+class Candidate {
+  readonly #options: LeaderElectionOptions
+  readonly #deps: LeaderElectionDeps
+  /** The record as last read, and when this clock first saw it so. */
+  #observed: { lease: Lease; atMs: number } | undefined
+
+  constructor(options: LeaderElectionOptions, deps: LeaderElectionDeps) {
+    this.#options = options
+    this.#deps = deps
+  }
+
+  async acquire(signal: AbortSignal): Promise<void> {
+    while (!(await this.#tryHold(signal))) {
+      const { retryPeriodMs } = this.#options
+      await this.#deps.clock.sleep(retryPeriodMs * (1 + 1.2 * this.#deps.random.next()), signal)
+    }
+  }
+
+  async renewUntilLost(signal: AbortSignal): Promise<never> {
+    const { clock } = this.#deps
+    let renewedMs = clock.monotonicMs()
+    for (;;) {
+      await clock.sleep(this.#options.retryPeriodMs, signal)
+      const triedMs = clock.monotonicMs()
+      if (await this.#tryHold(signal)) renewedMs = triedMs
+      else if (clock.monotonicMs() - renewedMs >= this.#options.renewDeadlineMs) {
+        throw new LeaseLostError(`Cannot lead: lease ${this.#options.name} was not renewed in time`)
+      }
+    }
+  }
+
+  /** Lets the next candidate in at once. Failing is fine: then it waits for the lease to expire. */
+  async release(): Promise<void> {
+    const held = this.#observed?.lease
+    if (held?.spec?.holderIdentity !== this.#options.identity) return
+    const now = this.#now()
+    const spec = {
+      ...held.spec,
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      renewTime: now,
+      acquireTime: now,
+    }
+    try {
+      await this.#leases().update(
+        { ...held, spec },
+        AbortSignal.timeout(this.#options.retryPeriodMs),
+      )
+    } catch (error) {
+      this.#deps.log.debug('Lease not released', { error: asError(error) })
+    }
+  }
+
+  /** True when the lease is ours afterwards. False: somebody holds it, or the server is away. */
+  async #tryHold(signal: AbortSignal): Promise<boolean> {
+    using scope = linkedSignal(signal)
+    using _timer = this.#deps.clock.setTimer(this.#options.renewDeadlineMs, () =>
+      scope.abort(new Error('Cannot renew lease: no answer in time')),
+    )
+    try {
+      return await this.#tryHoldOnce(scope.signal)
+    } catch (error) {
+      if (signal.aborted) throw abortReason(signal)
+      this.#deps.log.debug('Lease not held', { error: asError(error) })
+      return false
+    }
+  }
+
+  async #tryHoldOnce(signal: AbortSignal): Promise<boolean> {
+    const found = await this.#read(signal)
+    if (!found) {
+      this.#observe(await this.#leases().create(this.#fresh(), signal))
+      return true
+    }
+    this.#observe(found)
+    const { identity } = this.#options
+    const spec = found.spec ?? {}
+    const isOurs = spec.holderIdentity === identity
+    if (!isOurs && spec.holderIdentity && !this.#isExpired(found)) return false
+    const now = this.#now()
+    const next: Lease = {
+      ...found,
+      spec: {
+        ...spec,
+        holderIdentity: identity,
+        leaseDurationSeconds: Math.ceil(this.#options.leaseDurationMs / 1000),
+        renewTime: now,
+        acquireTime: isOurs ? (spec.acquireTime ?? now) : now,
+        leaseTransitions: (spec.leaseTransitions ?? 0) + (isOurs ? 0 : 1),
+      },
+    }
+    this.#observe(await this.#leases().update(next, signal))
+    return true
+  }
+
+  async #read(signal: AbortSignal): Promise<Lease | undefined> {
+    const { namespace, name } = this.#options
+    try {
+      return await this.#leases().get({ namespace, name }, signal)
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) return undefined
+      throw error
+    }
+  }
+
+  #fresh(): Lease {
+    const { namespace, name, identity, leaseDurationMs } = this.#options
+    const now = this.#now()
+    return {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { namespace, name },
+      spec: {
+        holderIdentity: identity,
+        leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
+        acquireTime: now,
+        renewTime: now,
+        leaseTransitions: 0,
+      },
+    }
+  }
+
+  #observe(lease: Lease): void {
+    const known = this.#observed?.lease.metadata.resourceVersion
+    if (known === lease.metadata.resourceVersion) return
+    this.#observed = { lease, atMs: this.#deps.clock.monotonicMs() }
+  }
+
+  #isExpired(lease: Lease): boolean {
+    const durationMs = (lease.spec?.leaseDurationSeconds ?? 0) * 1000
+    const seenMs = this.#observed?.atMs ?? this.#deps.clock.monotonicMs()
+    return seenMs + durationMs < this.#deps.clock.monotonicMs()
+  }
+
+  #leases() {
+    return this.#deps.cluster.resource(resources.leases)
+  }
+
+  /** MicroTime: RFC 3339 with microseconds. */
+  #now(): string {
+    return new Date(this.#deps.clock.now()).toISOString().replace('Z', '000Z')
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

@@ -1,0 +1,131 @@
+import {
+  isStatusError,
+  type KubeObject,
+  type LabelSelector,
+  type OwnerReference,
+} from '@skerry/api'
+import type { ObjectKey, ResourceClient } from '@skerry/client'
+
+/** The one owner that manages this object. */
+export function controllerOf(object: KubeObject): OwnerReference | undefined {
+  return object.metadata.ownerReferences?.find((reference) => reference.controller === true)
+}
+
+export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
+  return controllerOf(object)?.uid === owner.metadata.uid
+}
+
+/** Index of what an owner controls, by the owner's uid; the empty string holds the orphans. */
+export function controllerUidIndex(object: KubeObject): readonly string[] {
+  return [controllerOf(object)?.uid ?? '']
+}
+export const byControllerUid = 'controllerUid'
+
+export function controllerReference(owner: KubeObject): OwnerReference {
+  const { name = '', uid = '' } = owner.metadata
+  const { apiVersion, kind } = owner
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
+}
+
+export interface ClaimPlan<T> {
+  /** Mine already. */
+  readonly claimed: readonly T[]
+  /** Nobody's, and my selector matches. */
+  readonly adopt: readonly T[]
+  /** Mine, but my selector does not match any more. */
+  readonly release: readonly T[]
+}
+
+/** What an owner keeps, takes and lets go; an owner in deletion only keeps. */
+export function planClaim<T extends KubeObject>(
+  owner: KubeObject,
+  selector: LabelSelector,
+  objects: readonly T[],
+): ClaimPlan<T> {
+  const isGoing = owner.metadata.deletionTimestamp !== undefined
+  const claimed: T[] = []
+  const adopt: T[] = []
+  const release: T[] = []
+  for (const object of objects) {
+    const controller = controllerOf(object)
+    const matches = selector.matches(object.metadata.labels)
+    if (controller) {
+      if (controller.uid !== owner.metadata.uid) continue
+      if (matches) claimed.push(object)
+      else if (!isGoing) release.push(object)
+    } else if (matches && !isGoing && object.metadata.deletionTimestamp === undefined) {
+      adopt.push(object)
+    }
+  }
+  return { claimed, adopt, release }
+}
+
+export interface Claim<T extends KubeObject, O extends KubeObject> {
+  owner: O
+  owners: Pick<ResourceClient<O>, 'get'>
+  objects: ResourceClient<T>
+  plan: ClaimPlan<T>
+}
+
+/** Carries the plan out; answers what is the owner's afterwards. */
+export async function claimObjects<T extends KubeObject, O extends KubeObject>(
+  { owner, owners, objects, plan }: Claim<T, O>,
+  signal: AbortSignal,
+): Promise<T[]> {
+  const mine = [...plan.claimed]
+  if (plan.adopt.length > 0) await ensureAlive(owner, owners, signal)
+  for (const object of plan.adopt) {
+    const adopted = await tolerateGone(objects.patch(adoption(owner, object), signal))
+    if (adopted) mine.push(adopted)
+  }
+  for (const object of plan.release) {
+    await tolerateGone(objects.patch(release(owner, object), signal))
+  }
+  return mine
+}
+
+/** The cache may be behind: an owner that is being deleted must not take anything. */
+async function ensureAlive<O extends KubeObject>(
+  owner: O,
+  owners: Pick<ResourceClient<O>, 'get'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '', namespace, uid } = owner.metadata
+  const live = await owners.get({ name, ...(namespace ? { namespace } : {}) }, signal)
+  if (live.metadata.uid !== uid) {
+    throw new Error(
+      `Cannot adopt: ${owner.kind} ${name} was replaced: uid ${live.metadata.uid} instead of ${uid}`,
+    )
+  }
+  if (live.metadata.deletionTimestamp) {
+    throw new Error(`Cannot adopt: ${owner.kind} ${name} is being deleted`)
+  }
+}
+
+function adoption(owner: KubeObject, object: KubeObject) {
+  const ownerReferences = [controllerReference(owner)]
+  const patch = { metadata: { ownerReferences, uid: object.metadata.uid } }
+  return { ...nameOf(object), type: 'strategic' as const, patch }
+}
+
+/** Deletes by merge key, so that other owners' references stay. */
+function release(owner: KubeObject, object: KubeObject) {
+  const ownerReferences = [{ $patch: 'delete', uid: owner.metadata.uid }]
+  const patch = { metadata: { ownerReferences, uid: object.metadata.uid } }
+  return { ...nameOf(object), type: 'strategic' as const, patch }
+}
+
+function nameOf(object: KubeObject): ObjectKey {
+  const { name = '', namespace } = object.metadata
+  return { name, ...(namespace ? { namespace } : {}) }
+}
+
+/** Gone (NotFound) or replaced by another of the same name (Invalid: the uid differs). */
+async function tolerateGone<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Invalid')) return undefined
+    throw error
+  }
+}
