@@ -1,19 +1,19 @@
 import { constants } from 'node:fs'
 import { access, link, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import {
-  copyDatabase,
   inTransaction,
   openDatabase,
   pragma,
   sqliteFault,
-  type CopyOptions,
   type Database,
 } from './sqlite-database.ts'
 import { SqliteLog } from './sqlite-log.ts'
 import {
   applicationId,
+  migrate,
   readMeta,
   readSchemaVersion,
   schemaVersion,
@@ -21,12 +21,25 @@ import {
 } from './sqlite-schema.ts'
 import { exists, verifyContent } from './store-file.ts'
 
-/** Copies, verifies, syncs, and only then gives the copy its name. */
+export interface CopySource {
+  readonly database: Database
+  readonly log: SqliteLog
+  /** The newest durable revision. */
+  readonly revision: () => number
+  readonly rowsPerSlice: number
+}
+
+/**
+ * Copies the store as of one revision, verifies and syncs the copy, and only then gives it its
+ * name. The log only grows at its end, so slices of it make a consistent copy while writes go on;
+ * the caller keeps compaction away meanwhile. (node:sqlite's backup() steps in another thread and
+ * fails at random when this thread writes in between.)
+ */
 export async function copyStore(
-  source: Database,
+  source: CopySource,
   targetPath: string,
-  options: CopyOptions,
-): Promise<{ bytes: number }> {
+  signal?: AbortSignal,
+): Promise<{ bytes: number; revision: number }> {
   if (await exists(targetPath)) {
     const text = `Cannot back up to ${targetPath}: the file exists; choose another name`
     throw new ExpectedError(text, exitCodes.dataDirectory)
@@ -35,14 +48,50 @@ export async function copyStore(
   const partPath = `${targetPath}.part`
   try {
     await makePrivateFile(partPath)
-    await copyDatabase(source, partPath, options)
+    createEmpty(partPath)
+    const revision = await copyRows(source, partPath, signal)
     checkCopy(partPath, partPath)
     const bytes = await syncFile(partPath)
     await rename(partPath, targetPath)
     await syncFile(dirname(targetPath))
-    return { bytes }
+    return { bytes, revision }
   } finally {
     await removeDatabase(partPath)
+  }
+}
+
+function createEmpty(path: string): void {
+  using database = openDatabase(path)
+  migrate(database, 0)
+}
+
+async function copyRows(
+  source: CopySource,
+  partPath: string,
+  signal?: AbortSignal,
+): Promise<number> {
+  const { database, log, rowsPerSlice } = source
+  database.prepare('ATTACH DATABASE ? AS copy').run(partPath)
+  try {
+    // The copy is synced as a whole at its end; until then it has no name.
+    pragma(database, 'copy.journal_mode = OFF')
+    pragma(database, 'copy.synchronous = OFF')
+    // Before the first wait, so that leases and marks belong to this revision, too.
+    const revision = source.revision()
+    database.exec('INSERT INTO copy.lease SELECT * FROM main.lease')
+    database.exec('INSERT OR REPLACE INTO copy.meta SELECT * FROM main.meta')
+    const sql = 'INSERT INTO copy.log SELECT * FROM main.log WHERE revision > ? AND revision <= ?'
+    const copySlice = database.prepare(sql)
+    for (let copied = 0; copied < revision;) {
+      const to = log.sliceEnd(copied, rowsPerSlice, revision)
+      copySlice.run(copied, to)
+      copied = to
+      await nextTurn()
+      signal?.throwIfAborted()
+    }
+    return revision
+  } finally {
+    if (database.isOpen) database.exec('DETACH DATABASE copy')
   }
 }
 

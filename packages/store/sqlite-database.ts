@@ -1,4 +1,4 @@
-import { DatabaseSync, backup, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 
 /**
  * The one module that names node:sqlite: a later Node renames DatabaseSync to Database, and only
@@ -16,20 +16,6 @@ export interface DatabaseOptions {
 /** Throws at once when another process holds the file; waiting would only hide the second starter. */
 export function openDatabase(path: string, options: DatabaseOptions = {}): Database {
   return new DatabaseSync(path, { timeout: 0, readOnly: options.isReadOnly ?? false })
-}
-
-export interface CopyOptions {
-  /** Pages copied per step; the database's lock is held for one step at a time. */
-  pagesPerStep: number
-}
-
-/** Copies a database while it is in use; the copy is one consistent moment. */
-export async function copyDatabase(
-  source: Database,
-  targetPath: string,
-  options: CopyOptions,
-): Promise<void> {
-  await backup(source, targetPath, { rate: options.pagesPerStep })
 }
 
 /** SQLite's primary result codes that the store tells apart (sqlite3.h). */

@@ -67,8 +67,8 @@ export class SqliteStore implements Store {
   readonly #commits: GroupCommit
   #revision: number
   #compacted: number
-  /** Compactions follow each other; a failed one is finished by the next. */
-  #scrubbing: Promise<void> = Promise.resolve()
+  /** Settles when no compaction or backup runs; they follow each other. */
+  #upkeep: Promise<unknown> = Promise.resolve()
   #watchers = 0
   #isClosed = false
   #leaseCheckpoint: Timer | undefined
@@ -146,8 +146,7 @@ export class SqliteStore implements Store {
     if (revision <= this.#compacted) throw new CompactedError(this.#compacted)
     await this.#commits.submit(0, () => writeMeta(this.#database, 'compacted', revision))
     this.#compacted = Math.max(this.#compacted, revision)
-    this.#scrubbing = this.#scrubbing.then(() => this.#scrub())
-    await this.#scrubbing
+    await this.#afterUpkeep(() => this.#scrub())
   }
 
   async grantLease(ttlSeconds: number): Promise<{ leaseId: number }> {
@@ -181,10 +180,22 @@ export class SqliteStore implements Store {
     await this.#endLease(leaseId)
   }
 
-  /** A consistent, verified copy, made while writes go on. The target must not exist. */
-  async backup(targetPath: string): Promise<{ bytes: number }> {
+  /**
+   * A consistent, verified copy as of the revision it returns, made while writes go on. The target
+   * must not exist. Compactions wait for it.
+   */
+  async backup(
+    targetPath: string,
+    signal?: AbortSignal,
+  ): Promise<{ bytes: number; revision: number }> {
     this.#assertOpen()
-    return copyStore(this.#database, targetPath, { pagesPerStep: this.#limits.backupPagesPerStep })
+    return this.#afterUpkeep(() => {
+      this.#assertOpen()
+      const { backupSliceRows: rowsPerSlice } = this.#limits
+      const revision = (): number => this.#revision
+      const source = { database: this.#database, log: this.#log, rowsPerSlice, revision }
+      return copyStore(source, targetPath, signal)
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -254,6 +265,13 @@ export class SqliteStore implements Store {
     return this.#log.history({ range: prefixRange(prefix), after, to, bytesMax })
   }
 
+  #afterUpkeep<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#upkeep.then(work)
+    // Its caller gets the failure; the next in line starts either way.
+    this.#upkeep = result.then(nothing, nothing)
+    return result
+  }
+
   /** In slices, each a transaction of its own, so that writes pass in between. */
   async #scrub(): Promise<void> {
     let scrubbed = readMeta(this.#database, 'scrubbed')
@@ -315,6 +333,8 @@ export class SqliteStore implements Store {
     if (this.#isClosed) throw new StoreClosedError()
   }
 }
+
+function nothing(): void {}
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))

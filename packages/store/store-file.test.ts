@@ -203,7 +203,7 @@ test('a lease goes on after a restart with the time it had left', async () => {
 test('a backup made while writes go on is a whole store', async () => {
   await using it = await scene()
   const copyPath = `${it.path}.backup`
-  await using store = await it.open({ limits: { backupPagesPerStep: 1 } })
+  await using store = await it.open({ limits: { backupSliceRows: 1 } })
   for (let index = 0; index < 40; index += 1) {
     await store.write({ key: `/before/${index}`, value: new Uint8Array(2_000) })
   }

@@ -21,8 +21,8 @@ export interface StoreLimits {
   replaySliceRevisions: number
   /** Revisions scrubbed in one transaction of a compaction. */
   compactionSliceRevisions: number
-  /** Pages copied in one step of a backup. */
-  backupPagesPerStep: number
+  /** Rows copied between two turns of the event loop in a backup. */
+  backupSliceRows: number
   /** How often the remaining time of leases is written down. */
   leaseCheckpointMs: number
   /** The log of changes is folded into the main file when it has this many pages. */
@@ -42,7 +42,7 @@ export const storeLimitDefaults: Readonly<StoreLimits> = Object.freeze({
   listSliceEntries: 1_000,
   replaySliceRevisions: 1_000,
   compactionSliceRevisions: 500,
-  backupPagesPerStep: 256,
+  backupSliceRows: 500,
   leaseCheckpointMs: 60_000,
   walPagesMax: 2_000,
 })
