@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { decode, encode, type Packet } from 'dns-packet'
+import { silentLogger } from '@skerry/base'
+import type { EndpointSlice, Service } from '@skerry/api'
+import { startDnsServer, type DnsServer } from './dns-server.ts'
+import type { Forwarder } from './forwarder.ts'
+import { buildZone } from './zone.ts'
+
+const service: Service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'big', namespace: 'x' },
+  spec: { clusterIP: 'None' },
+}
+const slice: EndpointSlice = {
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: 'big-1', namespace: 'x', labels: { 'kubernetes.io/service-name': 'big' } },
+  addressType: 'IPv4',
+  endpoints: Array.from({ length: 100 }, (_, index) => ({ addresses: [`10.42.0.${index}`] })),
+}
+const zone = buildZone([service], [slice], { domain: 'cluster.local', ttlSeconds: 5 })
+
+function start(forwarder: Forwarder, hasZone = true): Promise<DnsServer> {
+  return startDnsServer(
+    { address: '127.0.0.1', port: 0, domain: 'cluster.local', ttlSeconds: 5 },
+    { zone: () => (hasZone ? zone : undefined), forwarder, log: silentLogger },
+  )
+}
+
+const deaf: Forwarder = { forward: () => Promise.reject(new Error('nobody answers')) }
+
+function query(name: string, type: 'A' = 'A'): Buffer {
+  return encode({ type: 'query', id: 7, flags: 256, questions: [{ name, type }] })
+}
+
+function askUdp(port: number, bytes: Buffer): Promise<Packet> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4')
+    socket.on('message', (answer) => {
+      socket.close()
+      resolve(decode(answer))
+    })
+    socket.send(bytes, port, '127.0.0.1')
+  })
+}
+
+async function askTcp(port: number, bytes: Buffer): Promise<Packet> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  const prefix = Buffer.alloc(2)
+  prefix.writeUInt16BE(bytes.length)
+  // In two pieces, as a slow network would deliver it.
+  socket.write(prefix)
+  socket.write(bytes)
+  let received = Buffer.alloc(0)
+  for await (const chunk of socket) {
+    received = Buffer.concat([received, chunk as Buffer])
+    if (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) break
+  }
+  socket.destroy()
+  return decode(received.subarray(2))
+}
+
+test('an answer too long for a datagram is truncated, and whole over TCP', async () => {
+  await using server = await start(deaf)
+  const short = await askUdp(server.port, query('big.x.svc.cluster.local'))
+  assert.equal((short.flags ?? 0) & 512, 512)
+  assert.equal(short.answers?.length, 0)
+  const whole = await askTcp(server.port, query('big.x.svc.cluster.local'))
+  assert.equal(whole.answers?.length, 100)
+})
+
+test('a name that is not there is NXDOMAIN with the SOA that bounds how long it is remembered', async () => {
+  await using server = await start(deaf)
+  const answer = await askUdp(server.port, query('nobody.x.svc.cluster.local'))
+  assert.equal((answer.flags ?? 0) & 15, 3)
+  assert.equal(answer.authorities?.[0]?.type, 'SOA')
+})
+
+test('names outside go to the resolver; when none answers the client hears SERVFAIL', async () => {
+  const given = encode({
+    type: 'response',
+    id: 7,
+    questions: [{ name: 'example.org', type: 'A' }],
+    answers: [{ name: 'example.org', type: 'A', ttl: 60, data: '192.0.2.9' }],
+  })
+  await using server = await start({ forward: () => Promise.resolve(Buffer.from(given)) })
+  const answer = await askUdp(server.port, query('example.org'))
+  assert.deepEqual(
+    answer.answers?.map((record) => ('data' in record ? record.data : '')),
+    ['192.0.2.9'],
+  )
+  await using alone = await start(deaf)
+  assert.equal(((await askUdp(alone.port, query('example.org'))).flags ?? 0) & 15, 2)
+})
+
+test('before services are known, own names are SERVFAIL and never asked elsewhere', async () => {
+  await using server = await start(
+    { forward: () => Promise.reject(new Error('must not be asked')) },
+    false,
+  )
+  assert.equal(((await askUdp(server.port, query('big.x.svc.cluster.local'))).flags ?? 0) & 15, 2)
+})
+
+test('noise gets no answer and harms nothing', async () => {
+  await using server = await start(deaf)
+  const socket = createSocket('udp4')
+  for (const noise of [Buffer.alloc(0), Buffer.alloc(5), Buffer.alloc(3_000, 255)]) {
+    socket.send(noise, server.port, '127.0.0.1')
+  }
+  const answer = await askUdp(server.port, query('nobody.x.svc.cluster.local'))
+  assert.equal(answer.id, 7)
+  socket.close()
+})

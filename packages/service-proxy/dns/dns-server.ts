@@ -1,0 +1,203 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import { createServer, type Server, type Socket as TcpSocket } from 'node:net'
+import {
+  AUTHORITATIVE_ANSWER,
+  RECURSION_AVAILABLE,
+  RECURSION_DESIRED,
+  TRUNCATED_RESPONSE,
+  decode,
+  encode,
+  type Packet,
+  type Question,
+} from 'dns-packet'
+import type { Logger } from '@skerry/base'
+import type { Forwarder } from './forwarder.ts'
+import type { Zone } from './zone.ts'
+
+export interface DnsServerConfig {
+  address: string
+  /** 53; 0 picks a free one. */
+  port: number
+  domain: string
+  ttlSeconds: number
+}
+
+export interface DnsServer extends AsyncDisposable {
+  readonly port: number
+}
+
+/** Queries on their way elsewhere at one time; more are answered SERVFAIL. */
+const forwardedMax = 1_000
+/** Open TCP connections; a further one is closed at once. */
+const connectionsMax = 100
+const connectionIdleMs = 10_000
+const queryBytesMax = 4_096
+/** RFC 1035 without EDNS, and the most we send in one datagram with it. */
+const datagramBytesDefault = 512
+const datagramBytesMax = 1_232
+
+const rcodes = Object.freeze({ NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4 })
+
+/** Answers the cluster's zone itself and passes everything else to the node's own resolvers. */
+export async function startDnsServer(
+  config: DnsServerConfig,
+  deps: { zone: () => Zone | undefined; forwarder: Forwarder; log: Logger },
+): Promise<DnsServer> {
+  let forwardedCount = 0
+  const respond = async (bytes: Buffer, isTcp: boolean): Promise<Buffer | undefined> => {
+    const query = parseQuery(bytes)
+    if (query === undefined) return undefined
+    const question = query.questions?.[0]
+    if (question === undefined || query.questions?.length !== 1)
+      return reply(query, { rcode: 'FORMERR' })
+    const zone = deps.zone()
+    const own = zone?.answer({ name: question.name, type: question.type })
+    if (own !== undefined) {
+      const authority = own.answers.length === 0 ? [startOfAuthority(config)] : []
+      return fit(reply(query, { rcode: own.rcode, answers: own.answers, authorities: authority }), {
+        query,
+        isTcp,
+      })
+    }
+    if (zone === undefined && isOwnName(question, config.domain))
+      return reply(query, { rcode: 'SERVFAIL' })
+    if (forwardedCount >= forwardedMax) return reply(query, { rcode: 'SERVFAIL' })
+    forwardedCount += 1
+    try {
+      return await deps.forwarder.forward(bytes, isTcp)
+    } catch (error) {
+      deps.log.debug('Query not resolved', { error: error instanceof Error ? error : null })
+      return reply(query, { rcode: 'SERVFAIL' })
+    } finally {
+      forwardedCount -= 1
+    }
+  }
+  const udp = await bindUdp(config, respond)
+  const port = udp.address().port
+  const tcp = await bindTcp({ ...config, port }, respond)
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      await new Promise<void>((resolve) => udp.close(() => resolve()))
+      await new Promise<void>((resolve) => tcp.close(() => resolve()))
+    },
+  }
+}
+
+type Respond = (bytes: Buffer, isTcp: boolean) => Promise<Buffer | undefined>
+
+async function bindUdp(config: DnsServerConfig, respond: Respond): Promise<Socket> {
+  const socket = createSocket('udp4')
+  socket.on('message', (bytes: Buffer, from: RemoteInfo) => {
+    void respond(bytes, false).then((answer) => {
+      if (answer !== undefined) socket.send(answer, from.port, from.address)
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject)
+    socket.bind(config.port, config.address, resolve)
+  })
+  return socket
+}
+
+async function bindTcp(config: DnsServerConfig, respond: Respond): Promise<Server> {
+  const server = createServer((socket) => serveConnection(socket, respond))
+  server.maxConnections = connectionsMax
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(config.port, config.address, resolve)
+  })
+  return server
+}
+
+/** RFC 7766: messages with a two-byte length before each. */
+function serveConnection(socket: TcpSocket, respond: Respond): void {
+  let buffered = Buffer.alloc(0)
+  socket.setTimeout(connectionIdleMs, () => socket.destroy())
+  socket.on('error', () => socket.destroy())
+  socket.on('data', (chunk: Buffer) => {
+    buffered = Buffer.concat([buffered, chunk])
+    while (buffered.length >= 2) {
+      const length = buffered.readUInt16BE(0)
+      if (length > queryBytesMax) return void socket.destroy()
+      if (buffered.length < length + 2) return
+      const message = buffered.subarray(2, length + 2)
+      buffered = buffered.subarray(length + 2)
+      void respond(Buffer.from(message), true).then((answer) => {
+        if (answer === undefined || socket.destroyed) return
+        const prefix = Buffer.alloc(2)
+        prefix.writeUInt16BE(answer.length)
+        socket.write(Buffer.concat([prefix, answer]))
+      })
+    }
+  })
+}
+
+/** What is no query gets no answer: an answer to noise would make us a reflector. */
+function parseQuery(bytes: Buffer): Packet | undefined {
+  if (bytes.length > queryBytesMax) return undefined
+  try {
+    const packet = decode(bytes)
+    return packet.type === 'query' ? packet : undefined
+  } catch {
+    // The decoder throws for every malformed packet; there is nobody to tell.
+    return undefined
+  }
+}
+
+interface ReplyContent {
+  rcode: keyof typeof rcodes
+  answers?: Packet['answers']
+  authorities?: Packet['authorities']
+}
+
+function reply(query: Packet, content: ReplyContent): Buffer {
+  const wanted =
+    ((query.flags ?? 0) & RECURSION_DESIRED) | RECURSION_AVAILABLE | AUTHORITATIVE_ANSWER
+  return encode({
+    type: 'response',
+    id: query.id,
+    flags: wanted | rcodes[content.rcode],
+    questions: query.questions,
+    answers: content.answers ?? [],
+    authorities: content.authorities ?? [],
+  })
+}
+
+/** Too long for the datagram: without answers and marked truncated, so that the client comes by TCP. */
+function fit(answer: Buffer, { query, isTcp }: { query: Packet; isTcp: boolean }): Buffer {
+  if (isTcp || answer.length <= datagramBytesOf(query)) return answer
+  const short = reply(query, { rcode: 'NOERROR' })
+  short.writeUInt16BE(short.readUInt16BE(2) | TRUNCATED_RESPONSE, 2)
+  return short
+}
+
+function datagramBytesOf(query: Packet): number {
+  const option = query.additionals?.find((record) => record.type === 'OPT')
+  const asked =
+    option !== undefined && 'udpPayloadSize' in option ? Number(option.udpPayloadSize) : 0
+  return Math.min(datagramBytesMax, Math.max(datagramBytesDefault, asked))
+}
+
+function isOwnName(question: Question, domain: string): boolean {
+  const name = question.name.toLowerCase()
+  return name === domain || name.endsWith(`.${domain}`)
+}
+
+/** Bounds how long "there is no such name" is remembered (RFC 2308): one TTL of the zone. */
+function startOfAuthority(config: DnsServerConfig): NonNullable<Packet['authorities']>[number] {
+  return {
+    type: 'SOA',
+    name: config.domain,
+    ttl: config.ttlSeconds,
+    data: {
+      mname: `ns.dns.${config.domain}`,
+      rname: `hostmaster.${config.domain}`,
+      serial: 1,
+      refresh: 7_200,
+      retry: 1_800,
+      expire: 86_400,
+      minimum: config.ttlSeconds,
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import { createSocket } from 'node:dgram'
+import { connect } from 'node:net'
+import { readFile } from 'node:fs/promises'
+
+/** Passes a query on, byte for byte, and gives back the answer. */
+export interface Forwarder {
+  /** Rejects when no resolver answered in time. */
+  forward(query: Buffer, isTcp: boolean): Promise<Buffer>
+}
+
+/** Each resolver gets this long before the next is asked. */
+const answerMsMax = 2_000
+const resolversMax = 3
+
+/** `resolvers` are IPv4 addresses, asked in order. Never our own address: a loop would eat the node. */
+export function createForwarder(resolvers: readonly string[], port = 53): Forwarder {
+  return {
+    async forward(query, isTcp) {
+      let lastError: unknown = new Error('Cannot resolve: this node has no resolvers')
+      for (const resolver of resolvers.slice(0, resolversMax)) {
+        try {
+          return await (isTcp ? askByTcp(query, resolver, port) : askByUdp(query, resolver, port))
+        } catch (error) {
+          lastError = error
+        }
+      }
+      throw lastError
+    },
+  }
+}
+
+/** The resolvers that the node itself uses, without those it must not ask. */
+export async function nodeResolvers(
+  except: readonly string[],
+  path = '/etc/resolv.conf',
+): Promise<string[]> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    throw error
+  })
+  return [...text.matchAll(/^\s*nameserver\s+(\S+)/gm)].flatMap((match) => {
+    const address = match[1]
+    return address === undefined || address.includes(':') || except.includes(address)
+      ? []
+      : [address]
+  })
+}
+
+function askByUdp(query: Buffer, resolver: string, port: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket('udp4')
+    const finish = (act: () => void): void => {
+      clearTimeout(timer)
+      socket.close()
+      act()
+    }
+    const timer = setTimeout(() => finish(() => reject(silent(resolver))), answerMsMax)
+    socket.once('error', (error) => finish(() => reject(error)))
+    socket.on('message', (answer, from) => {
+      // Only the resolver asked, with the id asked: anything else is a guess by a third party.
+      if (from.address !== resolver || answer.readUInt16BE(0) !== query.readUInt16BE(0)) return
+      finish(() => resolve(answer))
+    })
+    socket.connect(port, resolver, () => socket.send(query))
+  })
+}
+
+function askByTcp(query: Buffer, resolver: string, port: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: resolver, port })
+    let received = Buffer.alloc(0)
+    socket.setTimeout(answerMsMax, () => socket.destroy(silent(resolver)))
+    socket.once('error', reject)
+    socket.once('close', () => reject(silent(resolver)))
+    socket.once('connect', () => {
+      const prefix = Buffer.alloc(2)
+      prefix.writeUInt16BE(query.length)
+      socket.write(Buffer.concat([prefix, query]))
+    })
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk])
+      if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return
+      resolve(received.subarray(2, 2 + received.readUInt16BE(0)))
+      socket.destroy()
+    })
+  })
+}
+
+function silent(resolver: string): Error {
+  return new Error(`Cannot resolve: ${resolver} did not answer in ${answerMsMax} ms`)
+}

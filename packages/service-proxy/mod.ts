@@ -1,0 +1,14 @@
+/**
+ * service-proxy: the service network of one node. nftables rules for services, the cluster's DNS,
+ * and routes to other nodes' pods. It knows pods only as endpoints, and runs no containers.
+ * Start reading at run-service-network.ts, then service-table.ts (the flat layout).
+ */
+export {
+  runServiceNetwork,
+  type ServiceNetworkConfig,
+  type ServiceNetworkDeps,
+} from './run-service-network.ts'
+export { clearNodeNetwork } from './node-network.ts'
+export { createNft, type Nft } from './nft.ts'
+export { fileSnapshot, type ServiceSnapshot, type ServiceState } from './service-snapshot.ts'
+export { nodeResolvers } from './dns/forwarder.ts'

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import {
+  overlayAddressOf,
+  overlayMacOf,
+  type PodNetworkPlan,
+  type PodRoute,
+} from './pod-network.ts'
+
+const execute = promisify(execFile)
+
+const overlayDevice = 'skerry-vxlan'
+const overlayPort = 8472
+const overlayId = 7373
+
+/** Every route this package sets carries this protocol number, so that it knows its own again. */
+const routeProtocol = '73'
+
+export interface PodRoutesDeps {
+  nodeAddress: string
+}
+
+/** Makes the kernel's routes those of the plan, and takes away what an earlier plan left. */
+export async function applyPodRoutes(plan: PodNetworkPlan, deps: PodRoutesDeps): Promise<void> {
+  if (plan.needsOverlay) await ensureOverlay(deps.nodeAddress)
+  for (const route of plan.routes) await setRoute(route)
+  const wanted = new Set(plan.routes.map((route) => route.podCidr))
+  for (const present of await ownRoutes()) {
+    if (!wanted.has(present)) await ip('route', 'delete', present, 'proto', routeProtocol)
+  }
+}
+
+async function setRoute(route: PodRoute): Promise<void> {
+  if (route.via === 'host-gw') {
+    await ip('route', 'replace', route.podCidr, 'via', route.nodeAddress, 'proto', routeProtocol)
+    return
+  }
+  const gateway = overlayAddressOf(route.podCidr)
+  const mac = overlayMacOf(route.nodeAddress)
+  await ip('neighbour', 'replace', gateway, 'lladdr', mac, 'dev', overlayDevice, 'nud', 'permanent')
+  await execute('bridge', ['fdb', 'replace', mac, 'dev', overlayDevice, 'dst', route.nodeAddress])
+  const onlink = ['via', gateway, 'dev', overlayDevice, 'onlink', 'proto', routeProtocol]
+  await ip('route', 'replace', route.podCidr, ...onlink)
+}
+
+async function ensureOverlay(nodeAddress: string): Promise<void> {
+  const present = await succeeds('link', 'show', overlayDevice)
+  if (present) return
+  const vxlan = ['type', 'vxlan', 'id', String(overlayId), 'dstport', String(overlayPort)]
+  await ip('link', 'add', overlayDevice, ...vxlan, 'local', nodeAddress, 'nolearning')
+  await ip('link', 'set', overlayDevice, 'address', overlayMacOf(nodeAddress), 'mtu', '1450', 'up')
+}
+
+/** True when the address is on a link of this node: no router between. */
+export async function isNeighbour(address: string): Promise<boolean> {
+  const { stdout } = await execute('ip', ['-json', 'route', 'get', address]).catch(() => ({
+    stdout: '[]',
+  }))
+  const routes: unknown = JSON.parse(stdout)
+  if (!Array.isArray(routes)) return false
+  const [route] = routes
+  return typeof route === 'object' && route !== null && !('gateway' in route)
+}
+
+async function ownRoutes(): Promise<string[]> {
+  const { stdout } = await execute('ip', ['-json', 'route', 'show', 'proto', routeProtocol])
+  const routes: unknown = JSON.parse(stdout === '' ? '[]' : stdout)
+  if (!Array.isArray(routes)) return []
+  return routes.flatMap((route: unknown) =>
+    typeof route === 'object' && route !== null && 'dst' in route ? [String(route.dst)] : [],
+  )
+}
+
+async function ip(...args: string[]): Promise<void> {
+  await execute('ip', args)
+}
+
+async function succeeds(...args: string[]): Promise<boolean> {
+  try {
+    await execute('ip', args)
+    return true
+  } catch {
+    // A device that is not there makes `ip link show` fail; that is the answer.
+    return false
+  }
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { EndpointSlice, Service } from '@skerry/api'
+import { createTestNetwork, type TestHost } from '@skerry/testing'
+import { renderDelta, renderTable, type NftTable } from './nft-table.ts'
+import { planServicePorts } from './service-ports.ts'
+import { buildServiceTable } from './service-table.ts'
+import { service, slice } from './testing/service-objects.ts'
+
+const skip = process.getuid?.() !== 0 && 'needs root'
+
+function tableOf(services: readonly Service[], slices: readonly EndpointSlice[]): NftTable {
+  return buildServiceTable(planServicePorts(services, slices, 'a'), {
+    clusterCidr: '10.42.0.0/16',
+    podCidr: '10.42.0.0/24',
+    ownAddresses: ['10.43.0.10'],
+  })
+}
+
+const web = service('web', {
+  type: 'NodePort',
+  clusterIP: '10.43.0.20',
+  clusterIPs: ['10.43.0.20'],
+  ports: [{ name: 'http', port: 80, protocol: 'TCP', nodePort: 30080 }],
+})
+const sticky = service('sticky', {
+  clusterIP: '10.43.0.21',
+  clusterIPs: ['10.43.0.21'],
+  sessionAffinity: 'ClientIP',
+  ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
+})
+
+async function load(host: TestHost, script: string): Promise<void> {
+  const result = await host.run(['nft', '-f', '-'], { input: script })
+  assert.equal(result.exitCode, 0, result.stderr + script)
+}
+
+async function kernelTable(host: TestHost): Promise<string> {
+  return (await host.run(['nft', 'list', 'table', 'ip', 'skerry'])).stdout
+}
+
+/** A namespace of the host with an address, where a named answer is served on port 8080. */
+async function addPod(host: TestHost, address: string): Promise<void> {
+  const device = `veth${address.split('.')[3]}`
+  const script = `
+    ip netns add pod${device} && ip link add ${device} type veth peer name eth0 netns pod${device}
+    ip address add 10.42.0.1/32 dev ${device}; ip link set ${device} up; ip route add ${address}/32 dev ${device}
+    ip -n pod${device} address add ${address}/24 dev eth0; ip -n pod${device} link set eth0 up
+    ip -n pod${device} link set lo up; ip -n pod${device} route add default via 10.42.0.1
+    mkdir -p /run/www${device}; echo ${address} > /run/www${device}/name
+    ip netns exec pod${device} busybox httpd -p 8080 -h /run/www${device}`
+  const result = await host.run(['sh', '-ec', script])
+  assert.equal(result.exitCode, 0, result.stderr)
+}
+
+async function fetchName(host: TestHost, url: string): Promise<string> {
+  const result = await host.run(['timeout', '3', 'busybox', 'wget', '-qO-', `http://${url}/name`])
+  return result.exitCode === 0
+    ? result.stdout.trim()
+    : `refused ${result.stderr.trim().slice(0, 120)}`
+}
+
+async function prepare(host: TestHost): Promise<void> {
+  await host.run(['sh', '-c', 'mkdir -p /run/netns; echo 1 > /proc/sys/net/ipv4/ip_forward'])
+  await host.run(['ip', 'route', 'add', '10.43.0.0/16', 'dev', 'lo', 'src', host.address])
+  await addPod(host, '10.42.0.2')
+  await addPod(host, '10.42.0.3')
+}
+
+test('the kernel sends service traffic where the plan says', { skip }, async (t) => {
+  await using network = await createTestNetwork()
+  const host = await network.addHost(1)
+  const client = await network.addHost(2)
+  await prepare(host)
+  const both = [slice('web', [{ address: '10.42.0.2' }, { address: '10.42.0.3' }])]
+  const bothSticky = [slice('sticky', [{ address: '10.42.0.2' }, { address: '10.42.0.3' }])]
+  const first = tableOf([web, sticky], [...both, ...bothSticky])
+  await load(host, renderTable(first))
+
+  await t.test('a cluster address reaches every endpoint', async () => {
+    const seen = new Set<string>()
+    for (let i = 0; i < 30 && seen.size < 2; i++) seen.add(await fetchName(host, '10.43.0.20'))
+    assert.deepEqual([...seen].toSorted(), ['10.42.0.2', '10.42.0.3'])
+  })
+  await t.test('a node port is served to another host', async () => {
+    assert.match(await fetchName(client, `${host.address}:30080`), /^10\.42\.0\.[23]$/)
+  })
+  await t.test('ClientIP affinity holds, also when another service changes', async () => {
+    const name = await fetchName(host, '10.43.0.21')
+    const one = [slice('web', [{ address: '10.42.0.3' }])]
+    const next = tableOf([web, sticky], [...one, ...bothSticky])
+    await load(host, renderDelta(first, next))
+    for (let i = 0; i < 10; i++) assert.equal(await fetchName(host, '10.43.0.21'), name)
+    for (let i = 0; i < 5; i++) assert.equal(await fetchName(host, '10.43.0.20'), '10.42.0.3')
+    await load(host, renderDelta(next, first))
+  })
+  await t.test('a service without endpoints refuses at once, from inside and outside', async () => {
+    const none = tableOf([web, sticky], bothSticky)
+    await load(host, renderDelta(first, none))
+    assert.match(await fetchName(host, '10.43.0.20'), /refused.*Connection refused/)
+    assert.match(await fetchName(client, `${host.address}:30080`), /refused.*Connection refused/)
+    await load(host, renderDelta(none, first))
+  })
+  await t.test('an endpoint reaches itself through its own service', async () => {
+    const alone = tableOf([web], [slice('web', [{ address: '10.42.0.2' }])])
+    await load(host, renderTable(alone))
+    const result = await host.run([
+      'ip',
+      'netns',
+      'exec',
+      'podveth2',
+      'timeout',
+      '3',
+      'busybox',
+      'wget',
+      '-qO-',
+      'http://10.43.0.20/name',
+    ])
+    assert.equal(result.stdout.trim(), '10.42.0.2', result.stderr)
+    await load(host, renderTable(first))
+  })
+  await t.test('a delta leads to the same table as a whole replacement', async () => {
+    const next = tableOf([sticky], [slice('sticky', [{ address: '10.42.0.3' }])])
+    await load(host, renderDelta(first, next))
+    const byDelta = await kernelTable(host)
+    await load(host, renderTable(next))
+    assert.equal(sorted(byDelta), sorted(await kernelTable(host)))
+  })
+})
+
+/** nft lists chains in the order they were made, and sets with what the kernel learnt. */
+function sorted(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !line.includes('expires'))
+    .toSorted()
+    .join('\n')
+}
+
+test('nothing to change is no script at all', () => {
+  const table = tableOf([web], [slice('web', [{ address: '10.42.0.2' }])])
+  assert.equal(renderDelta(table, tableOf([web], [slice('web', [{ address: '10.42.0.2' }])])), '')
+})
+
+test('the cluster DNS address is answered on the node, so it has no rule', () => {
+  const dns = service('kube-dns', {
+    clusterIP: '10.43.0.10',
+    ports: [{ name: 'dns', port: 53, protocol: 'UDP' }],
+  })
+  const table = tableOf([dns], [])
+  assert.equal(table.sets.get('refused')?.elements?.size, 0)
+})

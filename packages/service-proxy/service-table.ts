@@ -1,0 +1,258 @@
+import { createHash } from 'node:crypto'
+import type { NftChain, NftSet, NftTable } from './nft-table.ts'
+import type { Backend, ServicePortBackends } from './service-ports.ts'
+
+export interface ServiceNetwork {
+  /** Every pod of the cluster, e.g. 10.42.0.0/16. */
+  clusterCidr: string
+  /** Pods of this node; undefined until the node has its range. */
+  podCidr: string | undefined
+  /** Addresses that this node answers itself (the cluster DNS): no rules for them. */
+  ownAddresses: readonly string[]
+}
+
+export const tableName = 'skerry'
+
+/** Marks traffic that must leave with the node's address; the same bit that kube-proxy uses. */
+const masqueradeMark = '0x4000'
+
+const serviceKey = 'ip daddr . meta l4proto . th dport'
+const nodePortKey = 'meta l4proto . th dport'
+/** `tcp dport` though UDP ports go in too: nft 1.0.6 cannot read `ip daddr . th dport` back from the kernel. */
+const backendData = 'ip daddr . tcp dport'
+
+interface Draft {
+  services: Map<string, string>
+  endpoints: Map<string, string>
+  nodePorts: Map<string, string>
+  nodePortEndpoints: Map<string, string>
+  refused: Map<string, string>
+  refusedNodePorts: Map<string, string>
+  hairpin: Map<string, string>
+  chains: Map<string, NftChain>
+  affinitySets: Map<string, NftSet>
+}
+
+/**
+ * The flat layout: one lookup finds the service (a verdict `goto n<count>`), one more finds the
+ * endpoint by a random index. A thousand services are a thousand elements, not a thousand chains.
+ * Only services with ClientIP affinity have chains of their own.
+ */
+export function buildServiceTable(
+  ports: readonly ServicePortBackends[],
+  network: ServiceNetwork,
+): NftTable {
+  const draft = emptyDraft()
+  for (const port of ports) {
+    for (const address of port.clusterIps) {
+      if (!network.ownAddresses.includes(address))
+        addAddress(draft, port, { address, backends: port.internal })
+    }
+    for (const address of port.externalIps)
+      addAddress(draft, port, { address, backends: port.external })
+    addNodePort(draft, port)
+    for (const backend of port.internal)
+      draft.hairpin.set(`${backend.address} . ${backend.address}`, '')
+  }
+  return { name: tableName, sets: setsOf(draft), chains: chainsOf(draft, network) }
+}
+
+function emptyDraft(): Draft {
+  return {
+    services: new Map(),
+    endpoints: new Map(),
+    nodePorts: new Map(),
+    nodePortEndpoints: new Map(),
+    refused: new Map(),
+    refusedNodePorts: new Map(),
+    hairpin: new Map(),
+    chains: new Map(),
+    affinitySets: new Map(),
+  }
+}
+
+function addAddress(
+  draft: Draft,
+  port: ServicePortBackends,
+  target: { address: string; backends: readonly Backend[] },
+): void {
+  if (target.address.includes(':')) return
+  const key = `${target.address} . ${port.protocol} . ${port.port}`
+  if (target.backends.length === 0) {
+    draft.refused.set(key, '')
+    return
+  }
+  if (port.affinitySeconds !== undefined) {
+    draft.services.set(key, `goto ${addAffinity(draft, port, { ...target, isNodePort: false })}`)
+    return
+  }
+  draft.services.set(key, `goto ${addCount(draft, 'n', target.backends.length)}`)
+  for (const [index, backend] of target.backends.entries()) {
+    draft.endpoints.set(`${key} . ${index}`, `${backend.address} . ${backend.port}`)
+  }
+}
+
+function addNodePort(draft: Draft, port: ServicePortBackends): void {
+  if (port.nodePort === undefined) return
+  const key = `${port.protocol} . ${port.nodePort}`
+  if (port.external.length === 0) {
+    draft.refusedNodePorts.set(key, '')
+    return
+  }
+  if (port.affinitySeconds !== undefined) {
+    const chain = addAffinity(draft, port, {
+      address: 'node',
+      backends: port.external,
+      isNodePort: true,
+    })
+    draft.nodePorts.set(key, `goto ${chain}`)
+    return
+  }
+  const family = port.keepsClientAddress ? 'l' : 'p'
+  draft.nodePorts.set(key, `goto ${addCount(draft, family, port.external.length)}`)
+  for (const [index, backend] of port.external.entries()) {
+    draft.nodePortEndpoints.set(`${key} . ${index}`, `${backend.address} . ${backend.port}`)
+  }
+}
+
+/** n: by address; p: node port, masqueraded; l: node port that keeps the client's address. */
+function addCount(draft: Draft, family: 'n' | 'p' | 'l', count: number): string {
+  const name = `${family}${count}`
+  const rule =
+    family === 'n'
+      ? `dnat ip to ${serviceKey} . numgen random mod ${count} map @endpoints`
+      : `dnat ip to ${nodePortKey} . numgen random mod ${count} map @nodeport-endpoints`
+  draft.chains.set(name, { rules: family === 'p' ? [markRule, rule] : [rule] })
+  return name
+}
+
+const markRule = `meta mark set meta mark | ${masqueradeMark}`
+
+/** A client goes back to its endpoint for as long as the kernel remembers it; else to a random one. */
+function addAffinity(
+  draft: Draft,
+  port: ServicePortBackends,
+  target: { address: string; backends: readonly Backend[]; isNodePort: boolean },
+): string {
+  const id = shortHash(`${port.name} ${port.protocol} ${target.address}`)
+  const seconds = port.affinitySeconds ?? 0
+  const jumps: string[] = []
+  const choices: string[] = []
+  for (const [index, backend] of target.backends.entries()) {
+    const endpoint = `e-${id}-${shortHash(`${backend.address}:${backend.port}`)}`
+    draft.affinitySets.set(endpoint, {
+      type: 'set',
+      declaration: `type ipv4_addr; flags dynamic,timeout; timeout ${seconds}s; size 65535;`,
+    })
+    draft.chains.set(endpoint, {
+      rules: [
+        `update @${endpoint} { ip saddr }`,
+        `meta l4proto ${port.protocol} dnat ip to ${backend.address}:${backend.port}`,
+      ],
+    })
+    jumps.push(`ip saddr @${endpoint} goto ${endpoint}`)
+    choices.push(`${index} : goto ${endpoint}`)
+  }
+  const name = `s-${id}`
+  const mark = target.isNodePort && !port.keepsClientAddress ? [markRule] : []
+  draft.chains.set(name, {
+    rules: [
+      ...mark,
+      ...jumps,
+      `numgen random mod ${choices.length} vmap { ${choices.join(', ')} }`,
+    ],
+  })
+  return name
+}
+
+function setsOf(draft: Draft): Map<string, NftSet> {
+  const indexed = (key: string): string =>
+    `typeof ${key} . numgen random mod 65535 : ${backendData};`
+  return new Map<string, NftSet>([
+    [
+      'services',
+      { type: 'map', declaration: `typeof ${serviceKey} : verdict;`, elements: draft.services },
+    ],
+    ['endpoints', { type: 'map', declaration: indexed(serviceKey), elements: draft.endpoints }],
+    [
+      'nodeports',
+      { type: 'map', declaration: `typeof ${nodePortKey} : verdict;`, elements: draft.nodePorts },
+    ],
+    [
+      'nodeport-endpoints',
+      { type: 'map', declaration: indexed(nodePortKey), elements: draft.nodePortEndpoints },
+    ],
+    ['refused', { type: 'set', declaration: `typeof ${serviceKey};`, elements: draft.refused }],
+    [
+      'refused-nodeports',
+      { type: 'set', declaration: `typeof ${nodePortKey};`, elements: draft.refusedNodePorts },
+    ],
+    [
+      'hairpin',
+      { type: 'set', declaration: 'typeof ip saddr . ip daddr;', elements: draft.hairpin },
+    ],
+    ...draft.affinitySets,
+  ])
+}
+
+/** Refusal stands behind NAT (priority 0): what was translated no longer carries the service's address. */
+function chainsOf(draft: Draft, network: ServiceNetwork): Map<string, NftChain> {
+  return new Map<string, NftChain>([
+    ...[...draft.chains].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    [
+      'find-service',
+      {
+        rules: [
+          `${serviceKey} vmap @services`,
+          `fib daddr type local ip daddr != 127.0.0.0/8 ${nodePortKey} vmap @nodeports`,
+        ],
+      },
+    ],
+    ['refuse', { rules: ['meta l4proto tcp reject with tcp reset', 'reject'] }],
+    [
+      'find-refused',
+      {
+        rules: [
+          `${serviceKey} @refused goto refuse`,
+          `fib daddr type local ${nodePortKey} @refused-nodeports goto refuse`,
+        ],
+      },
+    ],
+    base('nat-prerouting', 'type nat hook prerouting priority dstnat; policy accept;', [
+      'jump find-service',
+    ]),
+    base('nat-output', 'type nat hook output priority -100; policy accept;', ['jump find-service']),
+    base('filter-prerouting', 'type filter hook prerouting priority 0; policy accept;', [
+      'jump find-refused',
+    ]),
+    base('filter-output', 'type filter hook output priority 0; policy accept;', [
+      'jump find-refused',
+    ]),
+    base(
+      'nat-postrouting',
+      'type nat hook postrouting priority srcnat; policy accept;',
+      masqueradeRules(network),
+    ),
+  ])
+}
+
+function base(name: string, hook: string, rules: readonly string[]): [string, NftChain] {
+  return [name, { hook, rules }]
+}
+
+function masqueradeRules(network: ServiceNetwork): string[] {
+  const rules = [
+    `meta mark & ${masqueradeMark} == ${masqueradeMark} meta mark set meta mark & 0xffffbfff masquerade`,
+    'ct status dnat ip saddr . ip daddr @hairpin masquerade',
+  ]
+  if (network.podCidr !== undefined) {
+    rules.push(
+      `ip saddr ${network.podCidr} ip daddr != ${network.clusterCidr} ip daddr != 224.0.0.0/4 masquerade`,
+    )
+  }
+  return rules
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
+}
