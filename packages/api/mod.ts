@@ -48,6 +48,12 @@ export {
   type ApiGroupDiscoveryList,
 } from './discovery/aggregated-discovery.ts'
 export { compareVersions, discoveryOrder } from './discovery/kind-order.ts'
+export {
+  customSchemaName,
+  kindsOfCustomResource,
+  type CustomResourceInput,
+} from './custom-resource-kinds.ts'
+export { evaluateJsonPath, parseJsonPath, type JsonPath } from './columns/json-path.ts'
 export { ageOf, humanDuration } from './columns/human-duration.ts'
 export { selectableFieldValue } from './selectable-field-table.ts'
 export {
