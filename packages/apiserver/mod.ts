@@ -48,3 +48,7 @@ export {
   ensureBootstrapObjects,
   nodeRules,
 } from './bootstrap-policy/bootstrap-objects.ts'
+export { createDefaultPlugins } from './admission-plugins/default-plugins.ts'
+export type { PluginDeps } from './admission-plugins/plugin-deps.ts'
+export { createSubresourceTable, type SubresourceTableOptions } from './subresources/subresource-table.ts'
+export { createLegacyBinding } from './subresources/binding.ts'

@@ -8,6 +8,7 @@ export interface ReviewRequest {
   /** Empty for cluster-wide kinds. */
   readonly namespace: string
   readonly user: UserInfo
+  readonly isDryRun: boolean
   readonly signal: AbortSignal
 }
 

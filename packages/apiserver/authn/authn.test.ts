@@ -303,7 +303,13 @@ test('TokenReview tells whose token it is, for the audiences that were asked', a
       spec,
     }
     const asker = { name: 'a', groups: [], extra: {} }
-    const answer = await review.review({ object, namespace: '', user: asker, signal: never })
+    const answer = await review.review({
+      object,
+      namespace: '',
+      user: asker,
+      isDryRun: false,
+      signal: never,
+    })
     return answer.status as {
       authenticated: boolean
       error?: string

@@ -269,6 +269,7 @@ test('access reviews answer for another and for oneself, and refuse half a quest
   const review = (kind: string, spec: object) => ({
     object: { apiVersion: 'authorization.k8s.io/v1', kind, metadata: {}, spec },
     namespace: '',
+    isDryRun: false,
     user: user('a', 'readers'),
     signal,
   })
@@ -304,6 +305,7 @@ test('the rules review lists what bindings give in that namespace', async () => 
       spec: { namespace: 'shop' },
     },
     namespace: '',
+    isDryRun: false,
     user: user('jane'),
     signal: new AbortController().signal,
   })

@@ -1,0 +1,27 @@
+import type { PodCondition, PodStatus } from '@skerry/api'
+import { apiTime } from '../status-answers.ts'
+
+export interface ConditionChange {
+  readonly type: string
+  readonly status: 'True' | 'False'
+  readonly reason?: string
+  readonly message?: string
+}
+
+/** Sets one condition of a pod; the time of transition moves only when the status does. */
+export function setPodCondition(status: PodStatus, change: ConditionChange, nowMs: number): void {
+  const conditions = status.conditions ?? []
+  const old = conditions.find((condition) => condition.type === change.type)
+  const isSame = old?.status === change.status
+  const next: PodCondition = {
+    ...change,
+    // Upstream writes the field even when nothing probed.
+    ...lastProbeNever,
+    lastTransitionTime: (isSame && old.lastTransitionTime) || apiTime(nowMs),
+  }
+  status.conditions = old
+    ? conditions.map((condition) => (condition === old ? next : condition))
+    : [...conditions, next]
+}
+
+const lastProbeNever: object = Object.freeze({ lastProbeTime: null })

@@ -1,0 +1,200 @@
+import {
+  StatusError,
+  fieldInvalid,
+  type AnyObject,
+  type BoundObjectReference,
+  type GroupResource,
+  type KubeObject,
+  type Node,
+  type Pod,
+  type ServiceAccount,
+  type TokenRequest,
+} from '@skerry/api'
+import type { Clock } from '@skerry/base'
+import { referenceTo, type BoundReference } from '../authn/service-account-claims.ts'
+import type { TokenIssuer } from '../authn/token-issuer.ts'
+import type { Objects } from '../objects.ts'
+import { apiTime, conflict, invalidObject, notFound } from '../status-answers.ts'
+import type { SubresourceHandler } from '../subresource.ts'
+import { getTyped, typed } from '../typed-objects.ts'
+import { wellKnown } from '../well-known-resources.ts'
+
+export interface TokenSubresourceOptions {
+  readonly tokenIssuer: TokenIssuer
+  /** Given to tokens that ask for none. */
+  readonly audiences: readonly string[]
+}
+
+/** metav1 kind of the refusals about the request itself. */
+const requestKind = Object.freeze({ group: 'authentication.k8s.io', kind: 'TokenRequest' })
+const secondsMin = 600
+const secondsMax = 2 ** 32
+const secondsDefault = 3600
+/** Injected tokens ask for this; they live a year for old clients that never read the file again. */
+const injectedSeconds = 3607
+const extendedSeconds = 365 * 24 * 3600
+
+/** serviceaccounts/token: a token for a while, bound to a pod, secret or node if so asked. */
+export function createTokenHandler(
+  options: TokenSubresourceOptions,
+  clock: Clock,
+): SubresourceHandler {
+  return {
+    async serve({ object, namespace, name, objects, admit }) {
+      if (!object) throw new StatusError('BadRequest', 'a TokenRequest is required')
+      const account = getTyped<ServiceAccount>(objects, wellKnown.serviceAccounts, {
+        namespace,
+        name,
+      })
+      if (!account) throw notFound(wellKnown.serviceAccounts, name)
+      const nowMs = clock.now()
+      const asked = completeRequest(object, account, options.audiences, nowMs)
+      checkLifetime(asked.expirationSeconds)
+      await admit(object)
+      const bound = findBound(asked.boundObjectRef, objects, { namespace, name })
+      const lifetime = lifetimeOf(asked, bound, options.audiences)
+      const token = await options.tokenIssuer.issue({
+        namespace,
+        serviceAccount: referenceTo(account.metadata),
+        ...bound,
+        audiences: asked.audiences,
+        lifetimeSeconds: lifetime.seconds,
+        ...(lifetime.warnAfterSeconds === undefined
+          ? {}
+          : { warnAfter: Math.floor(nowMs / 1000) + lifetime.warnAfterSeconds }),
+      })
+      const expiresAtMs = nowMs + asked.expirationSeconds * 1000
+      const status = { token, expirationTimestamp: apiTime(expiresAtMs) }
+      return { type: 'object', status: 201, object: { ...object, status } }
+    },
+  }
+}
+
+interface AskedToken {
+  readonly audiences: readonly string[]
+  readonly expirationSeconds: number
+  readonly boundObjectRef?: BoundObjectReference | undefined
+}
+
+/** Fills what the asker left out; refuses a body that speaks of another account. */
+function completeRequest(
+  object: AnyObject,
+  account: ServiceAccount,
+  audiences: readonly string[],
+  nowMs: number,
+): AskedToken {
+  const request = typed<TokenRequest>(object)
+  const { name = '', namespace = '', uid = '' } = account.metadata
+  for (const [field, value] of Object.entries({ name, namespace })) {
+    const asked = request.metadata[field === 'name' ? 'name' : 'namespace']
+    if (!asked || asked === value) continue
+    const why = `must match the service account ${field} if specified`
+    throw invalidObject(requestKind, name, [fieldInvalid(`metadata.${field}`, asked, why)])
+  }
+  if (request.metadata.uid && request.metadata.uid !== uid) {
+    throw conflict(
+      { group: requestKind.group, resource: requestKind.kind },
+      name,
+      `the UID in the token request (${request.metadata.uid}) does not match the UID of the service account (${uid})`,
+    )
+  }
+  Object.assign(request.metadata, { name, namespace, uid, creationTimestamp: apiTime(nowMs) })
+  const { audiences: wanted = [], expirationSeconds = secondsDefault } = request.spec ?? {}
+  const asked = {
+    ...request.spec,
+    audiences: wanted.length > 0 ? wanted : [...audiences],
+    expirationSeconds,
+  }
+  request.spec = asked
+  return asked
+}
+
+function checkLifetime(seconds: number): void {
+  const why =
+    seconds < secondsMin
+      ? 'may not specify a duration less than 10 minutes'
+      : 'may not specify a duration larger than 2^32 seconds'
+  if (seconds >= secondsMin && seconds <= secondsMax) return
+  throw invalidObject(requestKind, '', [fieldInvalid('spec.expirationSeconds', seconds, why)])
+}
+
+interface Bound {
+  readonly pod?: BoundReference
+  readonly secret?: BoundReference
+  readonly node?: BoundReference
+}
+
+function findBound(
+  reference: BoundObjectReference | undefined,
+  objects: Objects,
+  account: { namespace: string; name: string },
+): Bound {
+  if (!reference) return {}
+  const { apiVersion = '', kind = '', name = '' } = reference
+  const { namespace } = account
+  if (apiVersion === 'v1' && kind === 'Pod') {
+    const pod = find<Pod>(objects, wellKnown.pods, { namespace, name })
+    if (pod.spec?.serviceAccountName !== account.name) {
+      throw new StatusError(
+        'BadRequest',
+        `cannot bind token for serviceaccount ${JSON.stringify(account.name)} to pod running with different serviceaccount name.`,
+      )
+    }
+    checkUid(reference, pod)
+    return { pod: referenceTo(pod.metadata), ...nodeOf(pod, objects) }
+  }
+  if (apiVersion === 'v1' && kind === 'Node') {
+    const node = find<Node>(objects, wellKnown.nodes, { namespace: '', name })
+    checkUid(reference, node)
+    return { node: referenceTo(node.metadata) }
+  }
+  if (apiVersion === 'v1' && kind === 'Secret') {
+    const secret = find<KubeObject>(objects, wellKnown.secrets, { namespace, name })
+    checkUid(reference, secret)
+    return { secret: referenceTo(secret.metadata) }
+  }
+  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  throw new StatusError(
+    'BadRequest',
+    `cannot bind token to object of type ${group}/${version}, Kind=${kind}`,
+  )
+}
+
+/** The pod's node is told to whoever reads the token, with its uid where the node is known. */
+function nodeOf(pod: Pod, objects: Objects): Bound {
+  const name = pod.spec?.nodeName
+  if (!name) return {}
+  const node = getTyped<Node>(objects, wellKnown.nodes, { name })
+  return { node: node ? referenceTo(node.metadata) : { name, uid: '' } }
+}
+
+function find<T extends KubeObject>(
+  objects: Objects,
+  resource: GroupResource,
+  key: { namespace: string; name: string },
+): T {
+  const found = getTyped<T>(objects, resource, key)
+  if (!found) throw notFound(resource, key.name)
+  return found
+}
+
+function checkUid(reference: BoundObjectReference, { metadata }: KubeObject): void {
+  if (!reference.uid || reference.uid === metadata.uid) return
+  throw conflict(
+    { group: '', resource: reference.kind ?? '' },
+    reference.name ?? '',
+    `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+  )
+}
+
+/** Decides how long the token is valid, and from when its use is reported as stale. */
+function lifetimeOf(
+  asked: AskedToken,
+  bound: Bound,
+  audiences: readonly string[],
+): { seconds: number; warnAfterSeconds?: number } {
+  const seconds = asked.expirationSeconds
+  const isOurs = asked.audiences.every((audience) => audiences.includes(audience))
+  if (bound.pod === undefined || seconds !== injectedSeconds || !isOurs) return { seconds }
+  return { seconds: extendedSeconds, warnAfterSeconds: seconds }
+}
