@@ -64,6 +64,13 @@ export interface ControllerDefinition {
   ) => Promise<ReconcileResult | void>
 }
 
+/** A controller with a loop of its own, for what does not fit one queue of keys. */
+export interface BackgroundController {
+  readonly name: string
+  /** Until the signal aborts; rejects with its reason. */
+  readonly run: (deps: ControllerDeps, signal: AbortSignal) => Promise<void>
+}
+
 export interface ControllerDeps {
   cluster: Cluster
   informers: InformerSet

@@ -6,6 +6,7 @@
 export {
   runController,
   watch,
+  type BackgroundController,
   type ControllerContext,
   type ControllerDefinition,
   type ControllerDeps,
@@ -23,6 +24,7 @@ export {
   controllerReference,
   controllerUidIndex,
   isControlledBy,
+  orphansOf,
   planClaim,
   type Claim,
   type ClaimPlan,

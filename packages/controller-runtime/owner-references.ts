@@ -15,11 +15,15 @@ export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
   return controllerOf(object)?.uid === owner.metadata.uid
 }
 
-/** Index of what an owner controls, by the owner's uid; the empty string holds the orphans. */
+/** Index of what an owner controls, by the owner's uid; what nobody controls is under `orphansOf`. */
 export function controllerUidIndex(object: KubeObject): readonly string[] {
-  return [controllerOf(object)?.uid ?? '']
+  return [controllerOf(object)?.uid ?? orphansOf(object.metadata.namespace)]
 }
 export const byControllerUid = 'controllerUid'
+
+export function orphansOf(namespace: string | undefined): string {
+  return `orphans/${namespace ?? ''}`
+}
 
 export function controllerReference(owner: KubeObject): OwnerReference {
   const { name = '', uid = '' } = owner.metadata

@@ -1,0 +1,8 @@
+import type { BackgroundController, ControllerDefinition } from '@skerry/controller-runtime'
+import { replicaSetController } from './replicaset/replica-set-controller.ts'
+
+/** Every controller, named as kube-controller-manager's --controllers flag names it. */
+export const controllers: Readonly<Record<string, ControllerDefinition | BackgroundController>> =
+  Object.freeze({
+    'replicaset-controller': replicaSetController,
+  })

@@ -1,0 +1,7 @@
+/**
+ * controllers: those of kube-controller-manager, one folder each. In every folder a plan decides
+ * and touches nothing, and a controller reads the world, asks the plan, and carries it out.
+ * They know the API alone, through client; they also run against upstream Kubernetes.
+ * Start reading at controllers-table.ts, then replicaset/.
+ */
+export { controllerNames, runControllers, type RunControllersDeps } from './run-controllers.ts'

@@ -1,0 +1,55 @@
+import { runAll, type Clock, type Logger, type Random, type Task } from '@skerry/base'
+import { createEventSink, type Cluster, type EventSink } from '@skerry/client'
+import {
+  createInformerSet,
+  runController,
+  type ControllerDeps,
+  type ControllerMetrics,
+  type InformerSet,
+} from '@skerry/controller-runtime'
+import { controllers } from './controllers-table.ts'
+
+export interface RunControllersDeps {
+  cluster: Cluster
+  clock: Clock
+  random: Random
+  log: Logger
+  metrics?: ControllerMetrics
+  /** Shared with others of the process, who then run it; absent: made and run here. */
+  informers?: InformerSet
+  /** As with informers. */
+  events?: EventSink
+}
+
+/** The names that `all` means. */
+export function controllerNames(): readonly string[] {
+  return Object.keys(controllers)
+}
+
+/**
+ * Runs these controllers until the signal aborts; one that fails for good (a bug: they retry what
+ * the world does to them) stops the others and is thrown. RangeError for an unknown name.
+ */
+export async function runControllers(
+  names: 'all' | readonly string[],
+  deps: RunControllersDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const informers = deps.informers ?? createInformerSet(deps.cluster, deps)
+  const events = deps.events ?? createEventSink(deps.cluster, deps)
+  const shared: ControllerDeps = { ...deps, informers, events }
+  const tasks: Task[] = (names === 'all' ? controllerNames() : names).map((name) =>
+    taskOf(name, shared),
+  )
+  if (!deps.informers) tasks.push((scope) => informers.run(scope))
+  if (!deps.events) tasks.push((scope) => events.run(scope))
+  await runAll(signal, tasks)
+}
+
+function taskOf(name: string, deps: ControllerDeps): Task {
+  const controller = controllers[name]
+  if (!controller)
+    throw new RangeError(`Cannot run controller "${name}": there is none of this name`)
+  return (scope) =>
+    'run' in controller ? controller.run(deps, scope) : runController(controller, deps, scope)
+}
