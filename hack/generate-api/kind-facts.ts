@@ -32,6 +32,8 @@ export interface SubresourceFact {
   version: string
   kind: string
   verbs: string[]
+  /** Absent where it has no schema, e.g. PodExecOptions. */
+  schemaName?: string
 }
 
 export function kindFacts(upstreamVersion: string, facts: UpstreamFacts): KindFacts {
@@ -51,16 +53,14 @@ function kindFact(
 ): KindFact {
   const { group, version } = document
   const { kind } = resource
+  const schemaName = schemaNameOf(document, document, kind)
+  if (schemaName === undefined) {
+    throw new Error(`Cannot find schema: ${group}/${version} ${kind} has none`)
+  }
   const stored = hashes.get(`${resource.storageVersionHash} ${kind}`) ?? { group, version }
   const subresources = document.resources
     .filter((other) => other.name.startsWith(`${resource.name}/`))
-    .map((other) => ({
-      name: other.name.slice(resource.name.length + 1),
-      group: other.group ?? group,
-      version: other.version ?? version,
-      kind: other.kind,
-      verbs: other.verbs,
-    }))
+    .map((other) => subresourceFact(document, other))
   return {
     group,
     version,
@@ -72,23 +72,30 @@ function kindFact(
     ...(resource.categories ? { categories: resource.categories } : {}),
     verbs: resource.verbs,
     ...(subresources.length > 0 ? { subresources } : {}),
-    schemaName: schemaNameOf(document, kind),
+    schemaName,
     storageVersion: stored.version,
     ...(stored.group === group ? {} : { storageGroup: stored.group }),
   }
 }
 
-function schemaNameOf(document: GroupVersionDocument, kind: string): string {
+function subresourceFact(document: GroupVersionDocument, resource: ApiResource): SubresourceFact {
+  const { group = document.group, version = document.version, kind, verbs } = resource
+  const name = resource.name.slice(resource.name.indexOf('/') + 1)
+  const schemaName = schemaNameOf(document, { group, version }, kind)
+  return { name, group, version, kind, verbs, ...(schemaName ? { schemaName } : {}) }
+}
+
+function schemaNameOf(
+  document: GroupVersionDocument,
+  { group, version }: { group: string; version: string },
+  kind: string,
+): string | undefined {
   const found = Object.entries(document.schemas).find(([, schema]) =>
     schema['x-kubernetes-group-version-kind']?.some(
-      (gvk) =>
-        gvk.group === document.group && gvk.version === document.version && gvk.kind === kind,
+      (gvk) => gvk.group === group && gvk.version === version && gvk.kind === kind,
     ),
   )
-  if (!found) {
-    throw new Error(`Cannot find schema: ${document.group}/${document.version} ${kind} has none`)
-  }
-  return found[0]
+  return found?.[0]
 }
 
 /**

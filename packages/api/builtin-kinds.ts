@@ -21,10 +21,19 @@ interface KindFact {
   shortNames?: string[]
   categories?: string[]
   verbs: string[]
-  subresources?: { name: string; group: string; version: string; kind: string; verbs: string[] }[]
+  subresources?: SubresourceFact[]
   schemaName: string
   storageVersion: string
   storageGroup?: string
+}
+
+interface SubresourceFact {
+  name: string
+  group: string
+  version: string
+  kind: string
+  verbs: string[]
+  schemaName?: string
 }
 
 /** Kinds with a scale subresource keep their replicas alike. */
@@ -98,8 +107,8 @@ function kindOf(fact: KindFact, schemas: SchemaSet): Kind {
   }
 }
 
-function subresourceOf(fact: NonNullable<KindFact['subresources']>[number]): Subresource {
-  const { name, verbs, group, version, kind } = fact
-  const subresource = { name, verbs, kind: { group, version, kind } }
-  return name === 'scale' ? { ...subresource, scale: builtinScale } : subresource
+function subresourceOf(fact: SubresourceFact): Subresource {
+  const { group, version, kind, ...same } = fact
+  const subresource = { ...same, kind: { group, version, kind } }
+  return fact.name === 'scale' ? { ...subresource, scale: builtinScale } : subresource
 }

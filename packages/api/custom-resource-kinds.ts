@@ -40,13 +40,15 @@ const sharedDefinitions = [
   'WatchEvent',
 ]
 
+const scaleSchemaName = 'io.k8s.api.autoscaling.v1.Scale'
+
 /** One kind for each version of a CRD that is served. */
 export function kindsOfCustomResource(input: CustomResourceInput): Kind[] {
   const { crd, builtinSchemas } = input
   const shared = closureOf(
     [
       ...sharedDefinitions.map((name) => `io.k8s.apimachinery.pkg.apis.meta.v1.${name}`),
-      'io.k8s.api.autoscaling.v1.Scale',
+      scaleSchemaName,
     ],
     builtinSchemas,
   )
@@ -82,9 +84,8 @@ function kindOfVersion(
     categories: names.categories ?? [],
     verbs,
     subresources: subresourcesOf(version.subresources, {
-      group,
-      version: version.name,
-      kind: names.kind,
+      kind: { group, version: version.name, kind: names.kind },
+      schemaName,
     }),
     schemaName,
     schemas: { ...context.shared, [schemaName]: schemaOf(version) },
@@ -98,14 +99,15 @@ function kindOfVersion(
 
 function subresourcesOf(
   subresources: CustomResourceSubresources | undefined,
-  kind: Subresource['kind'],
+  own: Pick<Subresource, 'kind' | 'schemaName'>,
 ): Subresource[] {
   const list: Subresource[] = []
-  if (subresources?.status) list.push({ name: 'status', kind, verbs: subresourceVerbs })
+  if (subresources?.status) list.push({ name: 'status', ...own, verbs: subresourceVerbs })
   if (subresources?.scale) {
     list.push({
       name: 'scale',
       kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+      schemaName: scaleSchemaName,
       verbs: subresourceVerbs,
       scale: subresources.scale,
     })

@@ -40,6 +40,8 @@ export interface Subresource {
   readonly name: string
   /** What the subresource takes and gives, e.g. autoscaling/v1 Scale. */
   readonly kind: GroupVersionKind
+  /** The type of its bodies in the kind's schemas; absent where it has none, e.g. exec. */
+  readonly schemaName?: string
   readonly verbs: readonly string[]
   /** Only for scale of kinds that have it: JSON paths with a leading dot. */
   readonly scale?: {
