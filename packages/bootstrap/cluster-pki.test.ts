@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { systemClock, type Clock } from '@skerry/base'
+import { isIssuedBy, readCertificate } from '@skerry/pki'
+import { ensureClusterPki, renewAtMs, writeFileDurably } from './mod.ts'
+
+const startMs = Date.UTC(2026, 0, 1)
+const dayMs = 86_400_000
+const at = (nowMs: number): Clock => ({ ...systemClock, now: () => nowMs })
+
+async function inDirectory(work: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-pki-'))
+  try {
+    await work(join(directory, 'pki'))
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
+
+const options = (directory: string, dnsNames = ['localhost']) => ({
+  directory,
+  authorityName: 'site-a',
+  dnsNames,
+  ipAddresses: ['127.0.0.1', '::1'],
+})
+
+test('a first start makes every key, readable by its owner alone; a second start finds them', async () => {
+  await inDirectory(async (directory) => {
+    const first = await ensureClusterPki(options(directory), at(startMs))
+    const names = (await readdir(directory)).sort()
+    assert.deepEqual(names, [
+      'admin.crt',
+      'admin.key',
+      'apiserver-kubelet-client.crt',
+      'apiserver-kubelet-client.key',
+      'apiserver.crt',
+      'apiserver.key',
+      'ca.crt',
+      'ca.key',
+      'sa.key',
+      'sa.pub',
+    ])
+    for (const name of names.filter((text) => text.endsWith('.key'))) {
+      assert.equal((await stat(join(directory, name))).mode & 0o777, 0o600, name)
+    }
+    const admin = readCertificate(first.admin.certificatePem)
+    assert.deepEqual(admin.organizations, ['system:masters'])
+    assert.ok(isIssuedBy(first.serving.certificatePem, first.authority.certificatePem))
+    assert.deepEqual(await ensureClusterPki(options(directory), at(startMs + dayMs)), first)
+  })
+})
+
+test('a certificate is issued anew when it grows old or lacks a name, its authority never', async () => {
+  await inDirectory(async (directory) => {
+    const first = await ensureClusterPki(options(directory), at(startMs))
+    const renamed = await ensureClusterPki(options(directory, ['edge.example']), at(startMs))
+    assert.equal(renamed.admin.certificatePem, first.admin.certificatePem)
+    assert.ok(readCertificate(renamed.serving.certificatePem).dnsNames.includes('edge.example'))
+    const aged = await ensureClusterPki(options(directory), at(startMs + 300 * dayMs))
+    assert.notEqual(aged.admin.certificatePem, first.admin.certificatePem)
+    assert.deepEqual(aged.authority, first.authority)
+    assert.equal(aged.serviceAccountKeyPem, first.serviceAccountKeyPem)
+  })
+})
+
+test('an authority that lost its key or got another one is refused by name', async () => {
+  await inDirectory(async (directory) => {
+    await ensureClusterPki(options(directory), at(startMs))
+    const key = join(directory, 'ca.key')
+    await writeFile(key, await readFile(join(directory, 'admin.key')))
+    await assert.rejects(ensureClusterPki(options(directory), at(startMs)), {
+      message: new RegExp(`^Cannot use certificate .*ca\\.crt: .*ca\\.key is not its key`),
+      exitCode: 6,
+    })
+    await rm(key)
+    await assert.rejects(ensureClusterPki(options(directory), at(startMs)), /ca\.key is missing/)
+  })
+})
+
+test('a file is replaced whole and leaves nothing beside it', async () => {
+  await inDirectory(async (directory) => {
+    const path = join(directory, 'token')
+    await writeFileDurably(path, 'one', 0o600)
+    await writeFileDurably(path, 'two', 0o600)
+    assert.equal(await readFile(path, 'utf8'), 'two')
+    assert.deepEqual(await readdir(directory), ['token'])
+  })
+})
+
+test('renewal falls between 70 and 90 percent of a life', () => {
+  const period = { notBeforeMs: 1000, notAfterMs: 2000 }
+  assert.equal(renewAtMs(period, 0), 1700)
+  assert.equal(renewAtMs(period, 1), 1900)
+})

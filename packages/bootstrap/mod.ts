@@ -1,0 +1,24 @@
+/**
+ * bootstrap: how a control plane comes to its keys and a machine to its identity. Certificate
+ * authority and files, bootstrap tokens, cluster-info, joining by token and CA hash, renewal. It
+ * starts no process and decides nothing about the cluster's objects.
+ * Start reading at cluster-pki.ts (the control plane's side), then join-node.ts (the node's).
+ */
+export {
+  ensureAuthority,
+  ensureClusterPki,
+  type ClusterPki,
+  type ClusterPkiOptions,
+} from './cluster-pki.ts'
+export {
+  issueClientCertificate,
+  issueServingCertificate,
+  type CertificateAndKey,
+} from './issue-certificate.ts'
+export {
+  readCertificateAndKey,
+  writeCertificateAndKey,
+  type KeyPairPaths,
+} from './key-pair-files.ts'
+export { readFileIfPresent, secretMode, publicMode, writeFileDurably } from './secure-file.ts'
+export { certificateLifetimes, renewAtMs } from './certificate-lifetimes.ts'

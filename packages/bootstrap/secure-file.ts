@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+
+/** For keys and tokens: only the owner. */
+export const secretMode = 0o600
+export const publicMode = 0o644
+
+/**
+ * Puts `text` at `path` so that a reader, or a machine that loses power, sees the old content or
+ * the new, never half. The directory is made if it is missing, for its owner alone.
+ */
+export async function writeFileDurably(path: string, text: string, mode: number): Promise<void> {
+  const directory = dirname(path)
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const temporary = join(directory, `.${basename(path)}.${randomBytes(6).toString('hex')}`)
+  try {
+    await using file = await open(temporary, 'wx', mode)
+    // The umask may have taken rights away.
+    await file.chmod(mode)
+    await file.writeFile(text)
+    await file.sync()
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  await using handle = await open(directory, 'r')
+  await handle.sync()
+}
+
+/** Undefined when there is no such file. */
+export async function readFileIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
