@@ -7,7 +7,9 @@ import { pino } from 'pino'
 export type LogLevel = 'error' | 'info' | 'debug'
 
 /** Values are scalars by type: an object could carry a secret into the log unseen. */
-export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined | Error>>
+export type LogFields = Readonly<
+  Record<string, string | number | boolean | null | undefined | Error>
+>
 
 export interface Logger {
   error(message: string, fields?: LogFields): void

@@ -21,7 +21,8 @@ export function createMetrics(): Metrics {
   return {
     counter: (name, help, labels = []) =>
       new Counter({ name, help, labelNames: [...labels], registers }),
-    gauge: (name, help, labels = []) => new Gauge({ name, help, labelNames: [...labels], registers }),
+    gauge: (name, help, labels = []) =>
+      new Gauge({ name, help, labelNames: [...labels], registers }),
     histogram: (name, help, shape = {}) =>
       new Histogram({
         name,

@@ -9,6 +9,7 @@ export { createLogger, silentLogger, type LogFields, type Logger, type LogLevel 
 export { createMetrics, type Metrics } from './metrics.ts'
 export { createBackoff, type Backoff, type BackoffOptions } from './backoff.ts'
 export { runAll, type Task } from './run-all.ts'
+export { createWakeFlag, type WakeFlag } from './wake-flag.ts'
 export { BoundedQueue, QueueFullError } from './bounded-queue.ts'
 export { abortReason, linkedSignal, withTimeout } from './abort.ts'
 export { ExpectedError, exitCodes, type ExitCode } from './expected-error.ts'

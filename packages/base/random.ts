@@ -22,5 +22,8 @@ export function seededRandom(seed: number): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
-  return { next, bytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(next() * 256)) }
+  return {
+    next,
+    bytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(next() * 256)),
+  }
 }

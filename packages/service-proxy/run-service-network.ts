@@ -1,4 +1,4 @@
-import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import { createWakeFlag, runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import type { EndpointSlice, Node, ObjectMeta, Service } from '@skerry/api'
 import { createInformer, resources, type Cluster, type Informer } from '@skerry/client'
 import { createForwarder } from './dns/forwarder.ts'
@@ -9,7 +9,6 @@ import { prepareNodeNetwork } from './node-network.ts'
 import { planPodNetwork, type PodNetworkPlan } from './pod-network.ts'
 import { applyPodRoutes, isNeighbour } from './pod-routes.ts'
 import { createServiceProxy, type ServiceProxy } from './service-proxy.ts'
-import { createWakeFlag } from './wake-flag.ts'
 import type { ServiceSnapshot, ServiceState } from './service-snapshot.ts'
 
 export interface ServiceNetworkConfig {

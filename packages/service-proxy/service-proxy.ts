@@ -1,9 +1,15 @@
-import { abortReason, createBackoff, type Clock, type Logger, type Random } from '@skerry/base'
+import {
+  abortReason,
+  createBackoff,
+  createWakeFlag,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
 import type { EndpointSlice, Service } from '@skerry/api'
 import type { Nft } from './nft.ts'
 import { renderDelta, renderTable, type NftTable } from './nft-table.ts'
 import { planServicePorts } from './service-ports.ts'
-import { createWakeFlag } from './wake-flag.ts'
 import { buildServiceTable, type ServiceNetwork } from './service-table.ts'
 
 export interface ServiceProxyConfig {

@@ -1,0 +1,61 @@
+import type { Node } from '@skerry/api'
+import { add, amountsOf, subtract, type PodInfo, type Resources } from './pod-info.ts'
+
+/** A node and the pods on it, those assumed there included; keeps the sums as pods come and go. */
+export class NodeInfo {
+  readonly name: string
+  #node: Node | undefined
+  #allocatable: Resources = new Map()
+  readonly #pods = new Map<string, PodInfo>()
+  readonly #requested = new Map<string, number>()
+  readonly #scoredRequested = new Map<string, number>()
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  /** The node object; a NodeInfo without one only keeps pods whose node is not seen yet. */
+  get node(): Node | undefined {
+    return this.#node
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.#node?.metadata.labels ?? {}
+  }
+
+  get allocatable(): Resources {
+    return this.#allocatable
+  }
+
+  get requested(): Resources {
+    return this.#requested
+  }
+
+  get scoredRequested(): Resources {
+    return this.#scoredRequested
+  }
+
+  get pods(): ReadonlyMap<string, PodInfo> {
+    return this.#pods
+  }
+
+  setNode(node: Node | undefined): void {
+    this.#node = node
+    this.#allocatable = amountsOf(node?.status?.allocatable ?? node?.status?.capacity ?? {})
+  }
+
+  putPod(pod: PodInfo): void {
+    this.removePod(pod.uid)
+    this.#pods.set(pod.uid, pod)
+    add(this.#requested, pod.requests)
+    add(this.#scoredRequested, pod.scoredRequests)
+  }
+
+  removePod(uid: string): void {
+    const pod = this.#pods.get(uid)
+    if (pod === undefined) return
+    this.#pods.delete(uid)
+    subtract(this.#requested, pod.requests)
+    subtract(this.#scoredRequested, pod.scoredRequests)
+  }
+}
