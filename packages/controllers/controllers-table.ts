@@ -1,8 +1,10 @@
 import type { BackgroundController, ControllerDefinition } from '@skerry/controller-runtime'
+import { deploymentController } from './deployment/deployment-controller.ts'
 import { replicaSetController } from './replicaset/replica-set-controller.ts'
 
 /** Every controller, named as kube-controller-manager's --controllers flag names it. */
 export const controllers: Readonly<Record<string, ControllerDefinition | BackgroundController>> =
   Object.freeze({
+    'deployment-controller': deploymentController,
     'replicaset-controller': replicaSetController,
   })

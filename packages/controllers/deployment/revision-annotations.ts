@@ -1,0 +1,74 @@
+import type { Deployment, ReplicaSet } from '@skerry/api'
+import { fencepostsOf, wantedReplicas } from './replica-sets.ts'
+
+export const annotationNames = Object.freeze({
+  revision: 'deployment.kubernetes.io/revision',
+  revisionHistory: 'deployment.kubernetes.io/revision-history',
+  desiredReplicas: 'deployment.kubernetes.io/desired-replicas',
+  maxReplicas: 'deployment.kubernetes.io/max-replicas',
+})
+
+/** Those that speak of the object they are on, and are not copied between deployment and replica set. */
+const ownAnnotations: ReadonlySet<string> = new Set([
+  ...Object.values(annotationNames),
+  'kubectl.kubernetes.io/last-applied-configuration',
+  'deprecated.deployment.rollback.to',
+])
+
+/** Characters of the revision history; the oldest entries give way. */
+const historyLengthMax = 2000
+
+type Annotations = Readonly<Record<string, string>>
+
+export function numberAnnotation(replicaSet: ReplicaSet, name: string): number | undefined {
+  const text = replicaSet.metadata.annotations?.[name]
+  return text !== undefined && /^[0-9]+$/.test(text) ? Number(text) : undefined
+}
+
+export function revisionOf(replicaSet: ReplicaSet): number {
+  return numberAnnotation(replicaSet, annotationNames.revision) ?? 0
+}
+
+export function nextRevision(old: readonly ReplicaSet[]): number {
+  return Math.max(0, ...old.map(revisionOf)) + 1
+}
+
+/** The sizes that this deployment's replica sets were made for; scaling is told apart by them. */
+export function sizeAnnotations(deployment: Deployment): Annotations {
+  const wanted = wantedReplicas(deployment)
+  return {
+    [annotationNames.desiredReplicas]: String(wanted),
+    [annotationNames.maxReplicas]: String(wanted + fencepostsOf(deployment).maxSurge),
+  }
+}
+
+/**
+ * What the current replica set carries: the deployment's annotations, and the highest revision.
+ * When it gets a higher one again (a rollback), the one it had goes into its history.
+ */
+export function currentAnnotations(
+  deployment: Deployment,
+  known: Annotations,
+  revision: number,
+): Annotations {
+  const next: Record<string, string> = { ...known }
+  for (const [name, value] of Object.entries(deployment.metadata.annotations ?? {})) {
+    if (!ownAnnotations.has(name)) next[name] = value
+  }
+  const before = known[annotationNames.revision]
+  if (before !== undefined && before !== '' && !/^[0-9]+$/.test(before)) return next
+  if (Number(before ?? 0) >= revision) return next
+  next[annotationNames.revision] = String(revision)
+  if (before) {
+    const history = extendHistory(known[annotationNames.revisionHistory] ?? '', before)
+    if (history !== undefined) next[annotationNames.revisionHistory] = history
+  }
+  return next
+}
+
+function extendHistory(history: string, revision: string): string | undefined {
+  const entries = history === '' ? [revision] : [...history.split(','), revision]
+  while (entries.length > 1 && entries.join(',').length > historyLengthMax) entries.shift()
+  const text = entries.join(',')
+  return text.length <= historyLengthMax ? text : undefined
+}
