@@ -24,6 +24,8 @@ export interface KindFact {
   storageVersion: string
   /** Only where the objects are stored as another group's: events.k8s.io events are core events. */
   storageGroup?: string
+  /** DELETE answers with the object, not with a Status. */
+  returnsDeletedObject?: boolean
 }
 
 export interface SubresourceFact {
@@ -75,7 +77,16 @@ function kindFact(
     schemaName,
     storageVersion: stored.version,
     ...(stored.group === group ? {} : { storageGroup: stored.group }),
+    ...(deleteAnswers(document, resource) === schemaName ? { returnsDeletedObject: true } : {}),
   }
+}
+
+/** The definition that DELETE of one object answers with. */
+function deleteAnswers(document: GroupVersionDocument, resource: ApiResource): string | undefined {
+  const suffix = `/${resource.name}/{name}`
+  const [, item] = Object.entries(document.paths).find(([path]) => path.endsWith(suffix)) ?? []
+  const reference = item?.delete?.responses['200']?.content?.['application/json']?.schema.$ref
+  return reference?.slice(reference.lastIndexOf('/') + 1)
 }
 
 function subresourceFact(document: GroupVersionDocument, resource: ApiResource): SubresourceFact {

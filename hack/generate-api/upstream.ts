@@ -27,6 +27,13 @@ export interface OpenApiSchema {
   }[]
 }
 
+/** A path of a document; only the operation that we read. */
+export interface OpenApiPath {
+  delete?: {
+    responses: Record<string, { content?: Record<string, { schema: { $ref?: string } }> }>
+  }
+}
+
 /** metav1.APIResource as discovery lists it. */
 export interface ApiResource {
   name: string
@@ -46,6 +53,7 @@ export interface GroupVersionDocument {
   version: string
   /** Definitions by upstream's name. */
   schemas: Record<string, OpenApiSchema>
+  paths: Record<string, OpenApiPath>
   resources: ApiResource[]
 }
 
@@ -108,12 +116,14 @@ function readGroupVersion(apiDir: string, group: string, version: string): Group
   const stem = group === '' ? `api__${version}` : `apis__${group}__${version}`
   // Shapes: OpenAPI v3 document and metav1.APIResourceList.
   const openApi = readJson(join(apiDir, 'openapi-spec', 'v3', `${stem}_openapi.json`)) as {
+    paths: Record<string, OpenApiPath>
     components: { schemas: Record<string, OpenApiSchema> }
   }
   const discovery = readJson(join(apiDir, 'discovery', `${stem}.json`)) as {
     resources: ApiResource[]
   }
-  return { group, version, schemas: openApi.components.schemas, resources: discovery.resources }
+  const { paths, components } = openApi
+  return { group, version, paths, schemas: components.schemas, resources: discovery.resources }
 }
 
 function isServable(version: string): boolean {

@@ -25,6 +25,7 @@ interface KindFact {
   schemaName: string
   storageVersion: string
   storageGroup?: string
+  returnsDeletedObject?: boolean
 }
 
 interface SubresourceFact {

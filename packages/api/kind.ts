@@ -27,6 +27,8 @@ export interface Kind extends GroupVersionKind {
    * group are the same objects.
    */
   readonly storageGroup?: string
+  /** True where DELETE answers with the object that was deleted; others answer with a Status. */
+  readonly returnsDeletedObject?: boolean
   /** True for kinds made from a CRD. */
   readonly isCustom?: boolean
   /** Field selectors allowed beside metadata.name and metadata.namespace, e.g. spec.nodeName. */
@@ -84,6 +86,15 @@ export interface StrategyContext {
 export interface Strategy {
   /** Upstream's SetDefaults_* for this version. Idempotent. Runs on every decode. */
   readonly defaults?: (object: AnyObject) => void
+  /**
+   * In place of the check against the schema, for kinds whose schema is a CRD's: prunes unknown
+   * fields and returns them in upstream's words. Throws StatusError when a type is wrong.
+   */
+  readonly onDecode?: (object: AnyObject) => string[]
+  /** Brings an object that was stored under an older schema up to date, each time it is read. */
+  readonly onRead?: (object: AnyObject) => void
+  /** What keeps a deleted object beside metadata.finalizers, as a Namespace's spec.finalizers do. */
+  readonly isHeld?: (object: AnyObject) => boolean
   /** Clears what the client may not set (status, …). */
   readonly prepareForCreate?: (next: AnyObject, context: StrategyContext) => void
   readonly prepareForUpdate?: (next: AnyObject, old: AnyObject, context: StrategyContext) => void

@@ -54,6 +54,16 @@ export {
   type CustomResourceInput,
 } from './custom-resource-kinds.ts'
 export { evaluateJsonPath, parseJsonPath, type JsonPath } from './columns/json-path.ts'
+export type { OpenApiInput } from './openapi/definitions.ts'
+export { openApiV2Document } from './openapi/open-api-v2.ts'
+export { encodeOpenApiV2, openApiV2ProtobufType } from './openapi/open-api-v2-protobuf.ts'
+export { openApiV3Document, openApiV3Hash, openApiV3Index } from './openapi/open-api-v3.ts'
+export {
+  declarationFileOf,
+  loadDescriptions,
+  type Descriptions,
+  type TypeDescription,
+} from './openapi/descriptions.ts'
 export { ageOf, humanDuration } from './columns/human-duration.ts'
 export { selectableFieldValue } from './selectable-field-table.ts'
 export {
@@ -149,3 +159,5 @@ export { canonicalTime } from './encoding/scalar-text.ts'
 export { applyJsonPatch, jsonPatchLimits } from './patch/json-patch.ts'
 export { applyMergePatch } from './patch/merge-patch.ts'
 export { applyStrategicMergePatch } from './patch/strategic-merge.ts'
+export { applyServerSide, type ServerSideApply } from './patch/apply/apply-server-side.ts'
+export { trackUpdate, type TrackedUpdate } from './patch/apply/track-update.ts'
