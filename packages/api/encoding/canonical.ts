@@ -36,17 +36,18 @@ function encodeMembers(
   for (const key of sortedKeys(object)) {
     const value = object[key]
     if (value === undefined || (isWanted && !isWanted(key))) continue
-    text += `${separator}${JSON.stringify(key)}:${encodeValue(value)}`
+    text += `${separator}${JSON.stringify(key)}:${encodeSorted(value)}`
     separator = ','
   }
   return `${text}}`
 }
 
-function encodeValue(value: unknown): string {
+/** JSON with the keys of every object sorted. */
+export function encodeSorted(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (isJsonObject(value)) return encodeMembers(value, '')
   if (!Array.isArray(value)) return 'null'
-  return `[${value.map((item) => encodeValue(item)).join(',')}]`
+  return `[${value.map((item) => encodeSorted(item)).join(',')}]`
 }
 
 /** Most maps come sorted already; checking that is cheaper than sorting. */

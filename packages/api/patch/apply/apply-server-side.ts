@@ -1,0 +1,242 @@
+import { cloneJson, equalJson, isJsonObject, type JsonObject } from '../../json.ts'
+import type { AnyObject } from '../../object.ts'
+import type { SchemaSet } from '../../schema.ts'
+import { StatusError } from '../../status-error.ts'
+import { checkApplied } from './applied-check.ts'
+import {
+  conflictError,
+  conflictingFields,
+  conflictsWithout,
+  type OwnershipConflict,
+} from './conflicts.ts'
+import {
+  differenceOf,
+  fieldSetOf,
+  intersectionOf,
+  isEmptySet,
+  noFields,
+  recursiveDifferenceOf,
+  unionOf,
+  type FieldSet,
+} from './field-set.ts'
+import { allowedByLastApplied, syncLastApplied } from './last-applied.ts'
+import {
+  decodeManagers,
+  encodeManagers,
+  managerKey,
+  setFields,
+  type Manager,
+  type Managers,
+  type OwnedType,
+} from './managers.ts'
+import { mergeApplied, removeFields } from './merge-applied.ts'
+import { ownedFields, withNamedFields } from './owned-fields.ts'
+import {
+  compareForUpdate,
+  ownedType,
+  systemFields,
+  timeText,
+  trackChange,
+  withoutChanged,
+} from './track-update.ts'
+import { zeroObject } from './zero-object.ts'
+
+export interface ServerSideApply {
+  /** What is stored; absent when the apply creates the object. */
+  live?: AnyObject
+  /** The client's configuration, as decoded; not changed. */
+  applied: AnyObject
+  schemas: SchemaSet
+  schemaName: string
+  /** The fieldManager parameter; the server requires it. */
+  manager: string
+  /** Take fields that others own and set to another value. */
+  isForced: boolean
+  /** `v1`, `apps/v1`, … of the endpoint. */
+  apiVersion: string
+  /** The kind of the endpoint, where it is known. */
+  kind?: string
+  subresource?: string
+  nowMs: number
+  resetFields?: readonly (readonly string[])[]
+}
+
+const beforeFirstApply = 'before-first-apply'
+const kubectl = 'kubectl'
+
+/**
+ * Server-side apply (KEP-555). Returns a new object with managedFields, which still has to pass
+ * field checks and defaulting; an apply that changes nothing keeps the times. Throws StatusError
+ * BadRequest or InternalError for a bad configuration, Conflict when others own what it sets.
+ */
+export function applyServerSide(apply: ServerSideApply): AnyObject {
+  checkConfiguration(apply)
+  const type = ownedType(apply)
+  const managers = liveManagers(apply, type)
+  const outcome = merge(apply, managers, type)
+  if (outcome.conflicts.length > 0 && !apply.isForced) {
+    refuseConflicts(apply, outcome.conflicts, type)
+  }
+  const object = outcome.object
+  if (apply.manager === kubectl) syncLastApplied(object, apply.applied)
+  const entries = encodeManagers(outcome.managers)
+  if (entries) object.metadata.managedFields = entries
+  return object
+}
+
+function checkConfiguration({
+  applied,
+  apiVersion,
+  kind,
+  schemas,
+  schemaName,
+}: ServerSideApply): void {
+  if (applied.apiVersion !== apiVersion || (kind !== undefined && applied.kind !== kind)) {
+    const version = applied.apiVersion ?? ''
+    const gvk = `${version.includes('/') ? '' : '/'}${version}, Kind=${applied.kind ?? ''}`
+    throw new StatusError('BadRequest', `invalid object type: ${gvk}`)
+  }
+  const { managedFields, namespace = '', name = '' } = applied.metadata ?? {}
+  if (managedFields !== undefined && managedFields !== null) {
+    throw new StatusError('BadRequest', 'metadata.managedFields must be nil')
+  }
+  const findings = checkApplied(applied, ownedType({ schemas, schemaName }))
+  if (findings.length === 0) return
+  const version = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
+  const prefix = `failed to create typed patch object (${namespace}/${name}; ${version}, Kind=${applied.kind})`
+  const detail =
+    findings.length === 1
+      ? findings[0]
+      : `errors:\n${findings.map((text) => `  ${text}`).join('\n')}`
+  throw new StatusError('InternalError', `${prefix}: ${detail}`)
+}
+
+/** Fields that are there but tracked by nobody belong to a manager of that name. */
+function liveManagers(
+  { live, schemas, schemaName, apiVersion, nowMs }: ServerSideApply,
+  type: OwnedType,
+): Managers {
+  const managers = decodeManagers(live?.metadata.managedFields, type) ?? new Map()
+  if (!live || managers.size > 0) return managers
+  const zero = zeroObject(type.schema, type.schemas)
+  const comparison = compareForUpdate(zero, live, { schemas, schemaName })
+  trackChange(managers, comparison, { manager: beforeFirstApply, apiVersion, nowMs })
+  return managers
+}
+
+interface Outcome {
+  readonly object: AnyObject
+  readonly managers: Managers
+  readonly conflicts: readonly OwnershipConflict[]
+}
+
+function merge(apply: ServerSideApply, before: Managers, type: OwnedType): Outcome {
+  const { live, applied } = apply
+  const managers: Managers = new Map(before)
+  const base: JsonObject = live ?? zeroObject(type.schema, type.schemas)
+  const owned = ownedFields(applied, type.schema, type.schemas)
+  const set = apply.resetFields
+    ? recursiveDifferenceOf(owned, fieldSetOf(apply.resetFields))
+    : owned
+  const self: Manager = {
+    name: apply.manager,
+    operation: 'Apply',
+    apiVersion: apply.apiVersion,
+    subresource: apply.subresource ?? '',
+    time: timeText(apply.nowMs),
+    set,
+  }
+  const last = managers.get(managerKey(self))
+  managers.set(managerKey(self), self)
+  const merged = mergeApplied(base, applied, type)
+  const pruned = pruneFields(
+    merged,
+    { last: last?.set ?? noFields, managers: [...managers.values()], self },
+    type,
+  )
+  const next = isJsonObject(pruned) ? pruned : {}
+  const conflicts = takeOwnership(managers, self, compareForUpdate(base, next, apply))
+  setFields(managers, managerAt(managers, self), differenceOf(set, systemFields))
+  const isNoop =
+    live !== undefined && equalJson(withoutManagedFields(live), withoutManagedFields(next))
+  if (isNoop) keepTime(managers, self, last)
+  return { object: finished(next, apply), managers, conflicts }
+}
+
+function managerAt(managers: Managers, self: Manager): Manager {
+  return managers.get(managerKey(self)) ?? self
+}
+
+function keepTime(managers: Managers, self: Manager, last: Manager | undefined): void {
+  const current = managers.get(managerKey(self))
+  if (current) managers.set(managerKey(self), { ...current, time: last?.time })
+}
+
+/** Others lose what this apply changed or removed; what they lose by a change is a conflict. */
+function takeOwnership(
+  managers: Managers,
+  self: Manager,
+  comparison: ReturnType<typeof compareForUpdate>,
+): OwnershipConflict[] {
+  const written = unionOf(comparison.modified, comparison.added)
+  const conflicts: OwnershipConflict[] = []
+  for (const manager of managers.values()) {
+    if (managerKey(manager) === managerKey(self)) continue
+    const taken = intersectionOf(manager.set, written)
+    if (!isEmptySet(taken)) conflicts.push({ manager, set: taken })
+    setFields(managers, manager, withoutChanged(manager.set, written, comparison.removed))
+  }
+  return conflicts
+}
+
+/**
+ * Removes what this manager applied last time, does not apply now, and nobody else owns. What was
+ * below a removed field and belongs to others, or to nobody, comes back.
+ */
+function pruneFields(
+  merged: unknown,
+  owners: { last: FieldSet; managers: readonly Manager[]; self: Manager },
+  type: OwnedType,
+): unknown {
+  const { schema, schemas } = type
+  if (isEmptySet(differenceOf(owners.last, owners.self.set))) return merged
+  const named = (set: FieldSet): FieldSet => withNamedFields(set, schema, schemas)
+  const fieldsOf = (value: unknown): FieldSet =>
+    value === undefined ? noFields : named(ownedFields(value, schema, schemas))
+  const last = named(owners.last)
+  const owned = named(owners.managers.reduce((all, { set }) => unionOf(all, set), noFields))
+  const mergedFields = fieldsOf(merged)
+  const withoutLast = fieldsOf(removeFields(merged, last, type))
+  const unowned = differenceOf(mergedFields, unionOf(withoutLast, owned))
+  const ownedLeft = fieldsOf(removeFields(merged, unowned, type))
+  return removeFields(merged, intersectionOf(differenceOf(mergedFields, ownedLeft), last), type)
+}
+
+function refuseConflicts(
+  apply: ServerSideApply,
+  conflicts: readonly OwnershipConflict[],
+  type: OwnedType,
+): void {
+  const allowed =
+    apply.manager === kubectl && apply.live
+      ? allowedByLastApplied(apply.live, apply.apiVersion, type)
+      : undefined
+  if (allowed === undefined) throw conflictError(conflicts)
+  if (isEmptySet(differenceOf(conflictingFields(conflicts), allowed))) return
+  throw conflictError(conflictsWithout(conflicts, allowed))
+}
+
+/** The server's own metadata is the live object's, whatever the configuration says. */
+function finished(next: Readonly<JsonObject>, { live, applied }: ServerSideApply): AnyObject {
+  const object = cloneJson({ ...next })
+  const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {}
+  delete metadata['managedFields']
+  const { apiVersion, kind } = live ?? applied
+  return { ...object, apiVersion, kind, metadata }
+}
+
+function withoutManagedFields(object: Readonly<JsonObject>): JsonObject {
+  if (!isJsonObject(object['metadata'])) return object
+  const { managedFields: _managedFields, ...metadata } = object['metadata']
+  return { ...object, metadata }
+}

@@ -1,0 +1,178 @@
+import { isJsonObject, type JsonObject } from '../../json.ts'
+import type { AnyObject, ManagedFieldsEntry } from '../../object.ts'
+import type { SchemaSet } from '../../schema.ts'
+import { compareObjects, isUnchanged, withoutFields, type Comparison } from './compare.ts'
+import {
+  differenceOf,
+  fieldSetOf,
+  intersectionOf,
+  isEmptySet,
+  noFields,
+  unionOf,
+  type FieldSet,
+} from './field-set.ts'
+import {
+  capUpdateManagers,
+  decodeManagers,
+  encodeManagers,
+  managerKey,
+  setFields,
+  type Manager,
+  type Managers,
+  type OwnedType,
+} from './managers.ts'
+import { zeroObject } from './zero-object.ts'
+
+export interface TrackedUpdate {
+  /** What is stored; absent on create. */
+  live?: AnyObject
+  /** What will be stored, defaults set, before admission. Its managedFields are changed in place. */
+  next: AnyObject
+  schemas: SchemaSet
+  schemaName: string
+  /** The fieldManager parameter, or the first part of the user agent. */
+  manager: string
+  apiVersion: string
+  /** Empty for the object itself. */
+  subresource?: string
+  nowMs: number
+  /** Fields that this endpoint does not write, e.g. `[['status']]`; nobody comes to own them. */
+  resetFields?: readonly (readonly string[])[]
+}
+
+/** Brings metadata.managedFields up to date after a create, an update or a patch. */
+export function trackUpdate(update: TrackedUpdate): void {
+  const type = ownedType(update)
+  const entries = nextManagedFields(update, type)
+  if (entries === undefined) delete update.next.metadata.managedFields
+  else update.next.metadata.managedFields = entries
+}
+
+export function ownedType(of: { schemas: SchemaSet; schemaName: string }): OwnedType {
+  // The definition itself, not a reference to it: caches are keyed by it.
+  return { schema: of.schemas[of.schemaName] ?? {}, schemas: of.schemas }
+}
+
+function nextManagedFields(
+  update: TrackedUpdate,
+  type: OwnedType,
+): ManagedFieldsEntry[] | undefined {
+  const { live, next } = update
+  const sent = managedFieldsOf(update)
+  if (live && isReset(sent)) return undefined
+  const comparison = compareForUpdate(live ?? zeroObject(type.schema, type.schemas), next, update)
+  const own = live?.metadata.managedFields
+  const keepsEntries = sent === undefined || sent.length === 0 || sent === own
+  // Nothing changed: nothing to decode, which is what most writes of controllers come to.
+  if (live && keepsEntries && isUnchanged(comparison)) return own?.length ? own : undefined
+  const managers = knownManagers(isReset(sent) ? [] : sent, own, type)
+  // An object that nobody tracked so far stays untracked until its first apply.
+  if (live && managers.size === 0) return undefined
+  trackChange(managers, comparison, update)
+  return encodeManagers(managers)
+}
+
+/** Clients that do not know managedFields send none and do not delete them by that. */
+function knownManagers(
+  sent: readonly ManagedFieldsEntry[] | undefined,
+  own: readonly ManagedFieldsEntry[] | undefined,
+  type: OwnedType,
+): Managers {
+  const managers = sent?.length ? decodeManagers(sent, type) : undefined
+  if (managers && managers.size > 0) return managers
+  return decodeManagers(own, type) ?? new Map()
+}
+
+/** A request to a subresource cannot set managedFields. */
+function managedFieldsOf({
+  live,
+  next,
+  subresource,
+}: TrackedUpdate): ManagedFieldsEntry[] | undefined {
+  return subresource ? live?.metadata.managedFields : next.metadata.managedFields
+}
+
+/** An empty list, or a list of one empty entry, clears all ownership. */
+function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
+  if (entries === undefined) return false
+  if (entries.length === 0) return true
+  const [only] = entries
+  return entries.length === 1 && only !== undefined && Object.keys(only).length === 0
+}
+
+export function compareForUpdate(
+  live: Readonly<JsonObject>,
+  next: Readonly<JsonObject>,
+  of: Pick<TrackedUpdate, 'schemas' | 'schemaName' | 'resetFields'>,
+): Comparison {
+  const comparison = compareObjects(
+    withoutSystemFields(live),
+    withoutSystemFields(next),
+    ownedType(of),
+  )
+  return of.resetFields ? withoutFields(comparison, fieldSetOf(of.resetFields)) : comparison
+}
+
+/** What the writer changed is the writer's, and nobody else's any more. */
+export function trackChange(
+  managers: Managers,
+  comparison: Comparison,
+  update: Pick<TrackedUpdate, 'manager' | 'apiVersion' | 'subresource' | 'nowMs'>,
+): void {
+  const written = unionOf(comparison.modified, comparison.added)
+  for (const manager of managers.values()) {
+    setFields(managers, manager, withoutChanged(manager.set, written, comparison.removed))
+  }
+  const set = differenceOf(written, systemFields)
+  if (!isEmptySet(set)) {
+    const manager: Manager = {
+      name: update.manager || 'unknown',
+      operation: 'Update',
+      apiVersion: update.apiVersion,
+      subresource: update.subresource ?? '',
+      time: timeText(update.nowMs),
+      set,
+    }
+    const previous = managers.get(managerKey(manager))
+    setFields(managers, manager, unionOf(set, previous?.set ?? noFields))
+  }
+  capUpdateManagers(managers)
+}
+
+export function withoutChanged(set: FieldSet, written: FieldSet, removed: FieldSet): FieldSet {
+  return differenceOf(differenceOf(set, intersectionOf(set, written)), removed)
+}
+
+/** RFC 3339 in whole seconds. */
+export function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+}
+
+const systemMetadata = [
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+] as const
+
+/** The server writes these; no manager owns them. */
+export const systemFields: FieldSet = fieldSetOf([
+  ['apiVersion'],
+  ['kind'],
+  ['metadata'],
+  ...systemMetadata.map((name) => ['metadata', name]),
+])
+
+/** Saves the comparison the work on what would be stripped anyway. */
+function withoutSystemFields(object: Readonly<JsonObject>): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object
+  if (!isJsonObject(metadata)) return { metadata: {}, ...rest }
+  const kept: JsonObject = { ...metadata }
+  for (const name of systemMetadata) delete kept[name]
+  return { metadata: kept, ...rest }
+}

@@ -1,0 +1,38 @@
+import { cloneJson, type JsonObject } from '../../json.ts'
+import type { Schema, SchemaSet } from '../../schema.ts'
+
+/** Zero objects by root schema; never changed by those who get them. */
+const zeroObjects = new WeakMap<Schema, JsonObject>()
+
+/**
+ * What a create is compared with: for a built-in kind the object that upstream's type has before
+ * anything is set (`spec: {}`, `status: {}`, null for lists that are always written), for a custom
+ * resource nothing. It decides which struct fields count as added.
+ */
+export function zeroObject(root: Schema, schemas: SchemaSet): JsonObject {
+  const known = zeroObjects.get(root)
+  if (known) return known
+  const definition = resolve(root, schemas)
+  const zero = definition.embeddedResource ? {} : zeroFields(definition, schemas)
+  zeroObjects.set(root, zero)
+  return zero
+}
+
+function zeroFields(definition: Schema, schemas: SchemaSet): JsonObject {
+  const zero: JsonObject = {}
+  const { properties = {}, required = [] } = definition
+  for (const [key, field] of Object.entries(properties)) {
+    const { type } = resolve(field, schemas)
+    if (field.default !== undefined) {
+      const isStruct = field.ref !== undefined && type === 'object'
+      zero[key] = isStruct ? zeroFields(resolve(field, schemas), schemas) : cloneJson(field.default)
+    } else if (required.includes(key) && (type === 'object' || type === 'array')) {
+      zero[key] = null
+    }
+  }
+  return zero
+}
+
+function resolve(schema: Schema, schemas: SchemaSet): Schema {
+  return schema.ref === undefined ? schema : (schemas[schema.ref] ?? {})
+}
