@@ -1,0 +1,106 @@
+import { isStatusError } from '@skerry/api'
+import type { Cluster, DiscoveredResource, Discovery } from '@skerry/client'
+import { messageOf } from '../pods/pod-actions.ts'
+import type { DeletionReport } from './namespace-conditions.ts'
+
+/** Of each resource one version: they are views of the same objects. Pods come first. */
+export function deletableResources(discovery: Discovery): DiscoveredResource[] {
+  const chosen = new Map<string, DiscoveredResource>()
+  for (const resource of discovery.resources) {
+    const isDeletable = ['list', 'delete'].every((verb) => resource.verbs.includes(verb))
+    if (!resource.isNamespaced || !isDeletable) continue
+    const name = qualifiedName(resource)
+    if (resource.isPreferred || !chosen.has(name)) chosen.set(name, resource)
+  }
+  return [...chosen.values()].toSorted((a, b) => Number(isPods(b)) - Number(isPods(a)))
+}
+
+/**
+ * One pass: asks for the deletion of everything in the namespace and reports what is still there.
+ * While pods remain nothing else is deleted, as they may need it to end in good order.
+ */
+export async function deleteContent(
+  cluster: Cluster,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<DeletionReport> {
+  const discovery = await cluster.discover(signal)
+  const failures: string[] = []
+  const remaining = new Map<string, number>()
+  const finalizers = new Map<string, number>()
+  for (const resource of deletableResources(discovery)) {
+    try {
+      const left = await deleteAllOf(cluster, { resource, namespace }, signal)
+      if (left.length > 0) remaining.set(qualifiedName(resource), left.length)
+      for (const name of left.flat()) finalizers.set(name, (finalizers.get(name) ?? 0) + 1)
+      if (isPods(resource) && left.length > 0) break
+    } catch (error) {
+      if (signal.aborted) throw error
+      failures.push(messageOf(error))
+    }
+  }
+  const undiscovered = discovery.stale.map(({ group, version }) => `${group}/${version}`)
+  return { undiscovered, failures, remaining, finalizers }
+}
+
+interface Part {
+  resource: DiscoveredResource
+  namespace: string
+}
+
+/** The finalizers of each object that is left. */
+async function deleteAllOf(
+  cluster: Cluster,
+  { resource, namespace }: Part,
+  signal: AbortSignal,
+): Promise<(readonly string[])[]> {
+  const client = cluster.metadata(resource)
+  const found = await listed(cluster, { resource, namespace }, signal)
+  if (found.length === 0) return []
+  if (resource.verbs.includes('deletecollection')) {
+    await client.deleteCollection({ namespace, propagationPolicy: 'Background' }, signal)
+  } else {
+    for (const { name } of found) {
+      await ignoreNotFound(
+        client.delete({ namespace, name, propagationPolicy: 'Background' }, signal),
+      )
+    }
+  }
+  return (await listed(cluster, { resource, namespace }, signal)).map((each) => each.finalizers)
+}
+
+/** Keeps names and finalizers only: a namespace may hold many large objects. */
+async function listed(
+  cluster: Cluster,
+  { resource, namespace }: Part,
+  signal: AbortSignal,
+): Promise<{ name: string; finalizers: readonly string[] }[]> {
+  const found: { name: string; finalizers: readonly string[] }[] = []
+  try {
+    for await (const page of cluster.metadata(resource).pages({ namespace }, signal)) {
+      for (const { metadata } of page.items) {
+        found.push({ name: metadata.name ?? '', finalizers: metadata.finalizers ?? [] })
+      }
+    }
+  } catch (error) {
+    // The resource went away since discovery, and its objects with it.
+    if (!isStatusError(error, 'NotFound')) throw error
+  }
+  return found
+}
+
+async function ignoreNotFound(answer: Promise<unknown>): Promise<void> {
+  try {
+    await answer
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error
+  }
+}
+
+function isPods({ group, resource }: DiscoveredResource): boolean {
+  return group === '' && resource === 'pods'
+}
+
+function qualifiedName({ group, resource }: DiscoveredResource): string {
+  return `${resource}.${group}`
+}
