@@ -3,6 +3,18 @@
  * → store, and back through the watch cache. It runs no controller.
  * Start reading at api-server.ts, then registry/.
  */
+export {
+  createApiServer,
+  type ApiServer,
+  type ApiServerDeps,
+  type ApiServerOptions,
+} from './api-server.ts'
+export type { Access } from './server-access.ts'
+export type { Route } from './dispatch.ts'
+export type { Admitted } from './pipeline.ts'
+export type { ApiAnswer, ApiRequest } from './http/exchange.ts'
+export { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
+export type { AuditRecord, AuditSink } from './audit.ts'
 export type { Attributes, AuthenticatedUser, Authenticator, Authorizer, Credentials, Decision, UserInfo } from './access.ts'
 export type { AdmissionPlugin, AdmissionRequest, Operation } from './admission.ts'
 export type { Objects } from './objects.ts'

@@ -21,3 +21,11 @@ export {
   type LayerFile,
 } from './images/oci-image.ts'
 export { simulatedClock, type SimulatedClock } from './simulated-clock.ts'
+export {
+  administrator,
+  openAccess,
+  startTestApiServer,
+  type TestApiServer,
+  type TestApiServerOptions,
+  type TestCredentials,
+} from './test-api-server.ts'

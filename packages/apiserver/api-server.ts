@@ -1,0 +1,170 @@
+import type { Kind } from '@skerry/api'
+import { runAll, type Clock, type Logger, type Metrics, type Random } from '@skerry/base'
+import type { Transport } from '@skerry/client'
+import type { Store } from '@skerry/store'
+import type { UserInfo } from './access.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import type { AuditSink } from './audit.ts'
+import { WatchCache } from './cache/watch-cache.ts'
+import { createDispatcher, type Route } from './dispatch.ts'
+import type { HandlerDeps } from './handlers/resource-call.ts'
+import { createHttpServer, type HttpServer, type TlsFiles } from './http/http-server.ts'
+import { inProcessTransport } from './http/in-process-transport.ts'
+import { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
+import type { Objects } from './objects.ts'
+import { createPipeline } from './pipeline.ts'
+import { LeasePool } from './registry/lease-pool.ts'
+import { ServedKinds } from './registry/served-kinds.ts'
+import { createServerObjects } from './registry/server-objects.ts'
+import { createRequestMetrics } from './request-metrics.ts'
+import type { Access } from './server-access.ts'
+
+export interface ApiServerOptions {
+  readonly kinds: readonly Kind[]
+  readonly tls: TlsFiles
+  /** Where `listen` binds. Default 127.0.0.1. */
+  readonly address?: string
+  /** Default 0: any free port. */
+  readonly port?: number
+  readonly limits?: Partial<ApiServerLimits>
+  readonly access: (objects: Objects) => Access
+  /** Further path prefixes; authentication and authorization are done when they are called. */
+  readonly routes?: readonly Route[]
+  /** Fields of GET /version beside the defaults. */
+  readonly version?: Readonly<Record<string, string>>
+  readonly audit?: AuditSink
+}
+
+export interface ApiServerDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+export interface ApiServer extends AsyncDisposable {
+  /** Resolves when the port is open. */
+  listen(): Promise<void>
+  /** `https://host:port`; empty before `listen`. */
+  readonly address: string
+  readonly objects: Objects
+  /** The API for callers in this process, as that user: the same checks, no socket. */
+  transport(user: UserInfo): Transport
+  /** Rejects when the server can no longer do its work, e.g. the store is gone. */
+  readonly failed: Promise<never>
+}
+
+/** Resolves when all objects are in memory and the API can be called; `listen` opens it to others. */
+export async function createApiServer(
+  options: ApiServerOptions,
+  deps: ApiServerDeps,
+  signal: AbortSignal,
+): Promise<ApiServer> {
+  const limits = { ...apiServerLimits, ...options.limits }
+  const stop = new AbortController()
+  const onAbort = (): void => stop.abort(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  const { store, clock, log } = deps
+  const cache = new WatchCache({ store, clock, log, limits })
+  await cache.load()
+  const registry = createRegistry(options, { ...deps, cache, limits })
+  const objects = createServerObjects(registry, stop.signal)
+  const access = options.access(objects)
+  registry.admission.push(...access.admission)
+  const state = { address: '' }
+  const dispatcher = createDispatcher({
+    registry,
+    objects,
+    access,
+    routes: options.routes ?? [],
+    metrics: deps.metrics,
+    version: { ...versionDefaults, ...options.version },
+    address: () => state.address.replace('https://', ''),
+  })
+  const pipeline = createPipeline({
+    ...deps,
+    ...dispatcher,
+    access,
+    limits,
+    metrics: createRequestMetrics(deps.metrics),
+    audit: options.audit ?? (() => undefined),
+  })
+  const server = createHttpServer({ tls: options.tls, limits, log, ...pipeline })
+  const work = runAll(stop.signal, [
+    (scope) => cache.run(scope),
+    (scope) => cache.runBookmarks(scope),
+  ])
+  return {
+    listen: () => listen(server, state, options),
+    get address() {
+      return state.address
+    },
+    objects,
+    transport: (user) => inProcessTransport(user, (request) => pipeline.onRequest(request)),
+    failed: failureOf(work),
+    async [Symbol.asyncDispose]() {
+      signal.removeEventListener('abort', onAbort)
+      stop.abort(new Error('API server is closed'))
+      await server[Symbol.asyncDispose]()
+      await work.catch(() => undefined)
+    },
+  }
+}
+
+type MutableRegistry = HandlerDeps & { readonly admission: AdmissionPlugin[] }
+
+function createRegistry(
+  options: ApiServerOptions,
+  deps: ApiServerDeps & { cache: WatchCache; limits: ApiServerLimits },
+): MutableRegistry {
+  const { store, clock, random, log, cache, limits } = deps
+  return {
+    store,
+    cache,
+    kinds: new ServedKinds(options.kinds),
+    clock,
+    random,
+    log,
+    limits,
+    admission: [],
+    interceptors: {},
+    leases: new LeasePool(store, clock),
+    watchCount: { open: 0 },
+  }
+}
+
+const versionDefaults = Object.freeze({
+  major: '1',
+  minor: '36',
+  emulationMajor: '1',
+  emulationMinor: '36',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '35',
+  gitVersion: 'v1.36.3+skerry',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: `node${process.version}`,
+  compiler: 'v8',
+  platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+})
+
+async function listen(
+  server: HttpServer,
+  state: { address: string },
+  { address = '127.0.0.1', port = 0 }: ApiServerOptions,
+): Promise<void> {
+  const bound = await server.listen(address, port)
+  const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
+  state.address = `https://${host}:${bound.port}`
+}
+
+/** Never resolves; an unobserved failure must not crash the process twice. */
+function failureOf(work: Promise<void>): Promise<never> {
+  const failure = new Promise<never>((_resolve, reject) => {
+    work.catch(reject)
+  })
+  failure.catch(() => undefined)
+  return failure
+}

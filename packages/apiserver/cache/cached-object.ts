@@ -1,0 +1,60 @@
+import { spliceResourceVersion, type AnyObject } from '@skerry/api'
+
+const utf8 = new TextDecoder()
+
+/** One revision of one object: the bytes that go on the wire, and what was parsed of them on demand. */
+export class CachedObject {
+  /** `namespace/name`, or `name` for cluster-scoped kinds. */
+  readonly key: string
+  readonly revision: number
+  readonly createRevision: number
+  /** Canonical JSON with metadata.resourceVersion. Never changed. */
+  readonly bytes: Uint8Array
+  /** For selectors; kept instead of the whole object. */
+  facts: SelectionFacts | undefined
+  #object: AnyObject | undefined
+
+  constructor(
+    key: string,
+    stored: { value: Uint8Array; revision: number; createRevision: number },
+  ) {
+    this.key = key
+    this.revision = stored.revision
+    this.createRevision = stored.createRevision
+    this.bytes = spliceResourceVersion(stored.value, stored.revision)
+  }
+
+  /** Parsed once, frozen and kept: for the server's own readers, whose sets are small. */
+  get object(): AnyObject {
+    this.#object ??= deepFreeze(this.parse())
+    return this.#object
+  }
+
+  /** A private copy. */
+  parse(): AnyObject {
+    // The registry only stores objects.
+    return JSON.parse(utf8.decode(this.bytes)) as AnyObject
+  }
+
+  get namespace(): string {
+    const at = this.key.indexOf('/')
+    return at < 0 ? '' : this.key.slice(0, at)
+  }
+
+  get name(): string {
+    return this.key.slice(this.key.indexOf('/') + 1)
+  }
+}
+
+/** What label and field selectors look at, as one kind sees it. */
+export interface SelectionFacts {
+  readonly owner: object
+  readonly labels: Readonly<Record<string, string>>
+  readonly fields: Readonly<Record<string, string>>
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const child of Object.values(value)) deepFreeze(child)
+  return Object.freeze(value)
+}

@@ -1,0 +1,139 @@
+import type { CachedObject } from './cached-object.ts'
+
+export interface CacheEvent {
+  readonly type: 'put' | 'delete'
+  readonly revision: number
+  /** For a delete: the last state, at the revision of the delete. */
+  readonly object: CachedObject
+  readonly previous: CachedObject | undefined
+}
+
+export interface CacheListener {
+  onEvent(event: CacheEvent): void
+  /** Everything up to `revision` was delivered. */
+  onBookmark(revision: number): void
+  /** The history that the listener follows is broken: it must list again. */
+  onReset(): void
+}
+
+/** The current objects of one resource in key order, its recent history, and who listens. */
+export class ResourceCache {
+  /** The revision of the last change of any object. */
+  version: number
+  readonly #objects = new Map<string, CachedObject>()
+  #sortedKeys: string[] = []
+  #history: CacheEvent[] = []
+  /** Watches after this revision or a later one miss nothing. */
+  #oldestRevision: number
+  readonly #historyEventsMax: number
+  readonly #listeners = new Set<CacheListener>()
+
+  constructor(options: { oldestRevision: number; historyEventsMax: number }) {
+    this.version = options.oldestRevision
+    this.#oldestRevision = options.oldestRevision
+    this.#historyEventsMax = options.historyEventsMax
+  }
+
+  get size(): number {
+    return this.#objects.size
+  }
+
+  get oldestRevision(): number {
+    return this.#oldestRevision
+  }
+
+  get listenerCount(): number {
+    return this.#listeners.size
+  }
+
+  get(key: string): CachedObject | undefined {
+    return this.#objects.get(key)
+  }
+
+  /** In key order; those of one namespace when given. */
+  list(namespace = ''): CachedObject[] {
+    const keys = this.#sortedKeys
+    const prefix = namespace === '' ? '' : `${namespace}/`
+    const out: CachedObject[] = []
+    for (let at = firstAtOrAfter(keys, prefix); at < keys.length; at += 1) {
+      const key = keys[at] ?? ''
+      if (!key.startsWith(prefix)) break
+      const object = this.#objects.get(key)
+      if (object) out.push(object)
+    }
+    return out
+  }
+
+  /** Events after `revision`, oldest first; undefined when some of them are gone. */
+  eventsAfter(revision: number): CacheEvent[] | undefined {
+    if (revision < this.#oldestRevision) return undefined
+    let from = this.#history.length
+    while (from > 0 && (this.#history[from - 1]?.revision ?? 0) > revision) from -= 1
+    return this.#history.slice(from)
+  }
+
+  listen(listener: CacheListener): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) }
+  }
+
+  /** Only the watch cache calls what follows. */
+  load(object: CachedObject): void {
+    this.#place(object)
+  }
+
+  apply(event: CacheEvent): void {
+    if (event.type === 'put') this.#place(event.object)
+    else this.#remove(event.object.key)
+    this.version = event.revision
+    this.#remember(event)
+    for (const listener of this.#listeners) listener.onEvent(event)
+  }
+
+  bookmark(revision: number): void {
+    for (const listener of this.#listeners) listener.onBookmark(revision)
+  }
+
+  reset(): void {
+    for (const listener of this.#listeners) listener.onReset()
+    this.#listeners.clear()
+  }
+
+  #place(object: CachedObject): void {
+    if (!this.#objects.has(object.key)) this.#insertKey(object.key)
+    this.#objects.set(object.key, object)
+  }
+
+  #insertKey(key: string): void {
+    const keys = this.#sortedKeys
+    const last = keys.at(-1)
+    if (last === undefined || last < key) keys.push(key)
+    else keys.splice(firstAtOrAfter(keys, key), 0, key)
+  }
+
+  #remove(key: string): void {
+    if (!this.#objects.delete(key)) return
+    const at = firstAtOrAfter(this.#sortedKeys, key)
+    if (this.#sortedKeys[at] === key) this.#sortedKeys.splice(at, 1)
+  }
+
+  #remember(event: CacheEvent): void {
+    this.#history.push(event)
+    // Trimmed in steps: shifting one event per event would copy the window each time.
+    if (this.#history.length < this.#historyEventsMax * 1.25) return
+    const cut = this.#history.length - this.#historyEventsMax
+    this.#oldestRevision = this.#history[cut - 1]?.revision ?? this.#oldestRevision
+    this.#history = this.#history.slice(cut)
+  }
+}
+
+function firstAtOrAfter(keys: readonly string[], key: string): number {
+  let low = 0
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((keys[middle] ?? '') < key) low = middle + 1
+    else high = middle
+  }
+  return low
+}

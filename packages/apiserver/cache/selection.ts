@@ -1,0 +1,61 @@
+import {
+  everyLabelSelector,
+  matchesFields,
+  selectableFieldValue,
+  type AnyObject,
+  type FieldRequirement,
+  type Kind,
+  type LabelSelector,
+} from '@skerry/api'
+import type { CachedObject, SelectionFacts } from './cached-object.ts'
+
+/** Which objects of a resource a list or watch is about. Empty strings mean any. */
+export interface Selection {
+  readonly namespace: string
+  readonly name: string
+  readonly labels: LabelSelector
+  readonly fields: readonly FieldRequirement[]
+}
+
+export const everything: Selection = Object.freeze({
+  namespace: '',
+  name: '',
+  labels: everyLabelSelector,
+  fields: Object.freeze([]),
+})
+
+/** How a kind reads a cached object; kinds that share a storage read it differently. */
+export interface Reader {
+  readonly kind: Kind
+  /** A private copy in the kind's own version. */
+  parse(cached: CachedObject): AnyObject
+}
+
+/** True when selectors, and not only names, decide. */
+export function hasSelectors({ labels, fields }: Selection): boolean {
+  return !labels.isEmpty || fields.length > 0
+}
+
+export function selects(selection: Selection, cached: CachedObject, reader: Reader): boolean {
+  const { namespace, name, labels, fields } = selection
+  if (namespace !== '' && !cached.key.startsWith(`${namespace}/`)) return false
+  if (name !== '' && cached.name !== name) return false
+  if (!hasSelectors(selection)) return true
+  const facts = factsOf(cached, reader)
+  if (!labels.matches(facts.labels)) return false
+  return matchesFields(fields, (field) => facts.fields[field] ?? '')
+}
+
+function factsOf(cached: CachedObject, reader: Reader): SelectionFacts {
+  if (cached.facts?.owner === reader.kind) return cached.facts
+  const object = reader.parse(cached)
+  const fields: Record<string, string> = {
+    'metadata.name': cached.name,
+    'metadata.namespace': cached.namespace,
+  }
+  for (const field of reader.kind.selectableFields) {
+    fields[field] = selectableFieldValue(reader.kind, field, object)
+  }
+  cached.facts = { owner: reader.kind, labels: object.metadata.labels ?? {}, fields }
+  return cached.facts
+}

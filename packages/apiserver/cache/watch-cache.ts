@@ -1,0 +1,210 @@
+import { StatusError } from '@skerry/api'
+import type { Clock, Logger } from '@skerry/base'
+import {
+  CompactedError,
+  SlowWatcherError,
+  type Entry,
+  type Store,
+  type StoreEvent,
+} from '@skerry/store'
+import type { ApiServerLimits } from '../limits-table.ts'
+import { CachedObject } from './cached-object.ts'
+import { ResourceCache } from './resource-cache.ts'
+
+export interface WatchCacheDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Logger
+  readonly limits: ApiServerLimits
+}
+
+/** All objects live below it: `/registry/<group or core>/<resource>/[<namespace>/]<name>`. */
+export const registryPrefix = '/registry/'
+
+/** The storage key of a resource, e.g. `core/configmaps`. */
+export function resourceKey(group: string, resource: string): string {
+  return `${group === '' ? 'core' : group}/${resource}`
+}
+
+export function storageKey(resource: string, objectKey: string): string {
+  return `${registryPrefix}${resource}/${objectKey}`
+}
+
+interface Waiter {
+  readonly revision: number
+  readonly wake: () => void
+}
+
+/** One watch on the store feeds the objects of every resource; all reads and watches are served from here. */
+export class WatchCache {
+  #revision = 0
+  #loadRevision = 0
+  readonly #deps: WatchCacheDeps
+  readonly #resources = new Map<string, ResourceCache>()
+  #waiters: Waiter[] = []
+
+  constructor(deps: WatchCacheDeps) {
+    this.#deps = deps
+  }
+
+  /** Every change up to this revision is in the cache. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  get store(): Store {
+    return this.#deps.store
+  }
+
+  /** By `resourceKey`. */
+  resource(key: string): ResourceCache {
+    let cache = this.#resources.get(key)
+    if (!cache) {
+      cache = new ResourceCache({
+        oldestRevision: this.#loadRevision,
+        historyEventsMax: this.#deps.limits.historyEventsMax,
+      })
+      this.#resources.set(key, cache)
+    }
+    return cache
+  }
+
+  resources(): ReadonlyMap<string, ResourceCache> {
+    return this.#resources
+  }
+
+  /** Must end before anything is read. */
+  async load(): Promise<void> {
+    const { store, limits } = this.#deps
+    const loaded: Entry[] = []
+    let after: string | undefined
+    let revision = 0
+    for (;;) {
+      const page = await store.list({
+        prefix: registryPrefix,
+        limit: limits.loadPageEntries,
+        revision,
+        ...(after === undefined ? {} : { after }),
+      })
+      revision = page.revision
+      loaded.push(...page.entries)
+      after = page.entries.at(-1)?.key
+      if (!page.more || after === undefined) break
+    }
+    // Swapped in one step: readers see the old objects or the new ones, never a part.
+    for (const resource of this.#resources.values()) resource.reset()
+    this.#resources.clear()
+    this.#loadRevision = revision
+    for (const entry of loaded) this.#load(entry)
+    this.#advance(revision)
+  }
+
+  /** Follows the store until the signal aborts; lists anew when the store's history is broken. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { store, log } = this.#deps
+    while (!signal.aborted) {
+      try {
+        // The empty prefix: revisions that touch other keys count as progress, too.
+        const options = { prefix: '', afterRevision: this.#revision }
+        for await (const batch of store.watch(options, signal)) {
+          for (const event of batch.events) this.#apply(event)
+          this.#advance(batch.revision)
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        if (!(error instanceof CompactedError) && !(error instanceof SlowWatcherError)) throw error
+        log.info('Watch cache lists anew', { error })
+      }
+      if (signal.aborted) return
+      await this.load()
+    }
+  }
+
+  /** Tells watchers from time to time how far they are, so that they can resume from there. */
+  async runBookmarks(signal: AbortSignal): Promise<void> {
+    const { clock, limits } = this.#deps
+    while (!signal.aborted) {
+      await clock.sleep(limits.bookmarkMs, signal)
+      for (const resource of this.#resources.values()) resource.bookmark(this.#revision)
+    }
+  }
+
+  /** Waits until the cache holds everything that is durable now. */
+  async fresh(signal: AbortSignal): Promise<void> {
+    await this.waitFor(await this.#deps.store.revision(), signal)
+  }
+
+  /** Throws StatusError Timeout when the revision does not come in time. */
+  waitFor(revision: number, signal: AbortSignal): Promise<void> {
+    if (revision <= this.#revision) return Promise.resolve()
+    const { clock, limits } = this.#deps
+    return new Promise((resolve, reject) => {
+      const settle = (finish: () => void): void => {
+        timer[Symbol.dispose]()
+        signal.removeEventListener('abort', onAbort)
+        this.#waiters = this.#waiters.filter((other) => other !== waiter)
+        finish()
+      }
+      const onAbort = (): void => settle(() => reject(signal.reason))
+      const waiter = { revision, wake: () => settle(resolve) }
+      const timer = clock.setTimer(limits.freshReadMs, () =>
+        settle(() => reject(tooLargeRevision(revision, this.#revision))),
+      )
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.#waiters.push(waiter)
+    })
+  }
+
+  #load(entry: Entry): void {
+    const place = placeOf(entry.key)
+    if (place) this.resource(place.resource).load(cachedOf(place.key, entry))
+  }
+
+  #apply(event: StoreEvent): void {
+    const place = placeOf(event.key)
+    if (!place) return
+    const resource = this.resource(place.resource)
+    resource.apply({
+      type: event.type,
+      revision: event.modRevision,
+      object: cachedOf(place.key, event),
+      previous: resource.get(place.key),
+    })
+  }
+
+  #advance(revision: number): void {
+    if (revision <= this.#revision) return
+    this.#revision = revision
+    for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.wake()
+  }
+}
+
+function cachedOf(key: string, entry: Omit<Entry, 'key'>): CachedObject {
+  const { value, modRevision: revision, createRevision } = entry
+  return new CachedObject(key, { value, revision, createRevision })
+}
+
+/** `/registry/<group>/<resource>/<key>`, split; undefined for other keys. */
+function placeOf(key: string): { resource: string; key: string } | undefined {
+  if (!key.startsWith(registryPrefix)) return undefined
+  const groupEnd = key.indexOf('/', registryPrefix.length)
+  const resourceEnd = groupEnd < 0 ? -1 : key.indexOf('/', groupEnd + 1)
+  if (resourceEnd < 0) return undefined
+  return {
+    resource: key.slice(registryPrefix.length, resourceEnd),
+    key: key.slice(resourceEnd + 1),
+  }
+}
+
+function tooLargeRevision(asked: number, current: number): StatusError {
+  return new StatusError(
+    'Timeout',
+    `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    {
+      details: {
+        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+        retryAfterSeconds: 1,
+      },
+    },
+  )
+}

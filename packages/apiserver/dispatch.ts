@@ -1,0 +1,118 @@
+import type { Metrics } from '@skerry/base'
+import type { Duplex } from 'node:stream'
+import type { Access } from './server-access.ts'
+import { servePath, unknownResource, type PathDeps } from './handlers/path-handler.ts'
+import {
+  decodeBodyOf,
+  scopeOf,
+  type HandlerDeps,
+  type ResourceCall,
+} from './handlers/resource-call.ts'
+import { serveResource } from './handlers/resource-handler.ts'
+import { serveSubresource, upgradeSubresource } from './handlers/subresource-call.ts'
+import { parseWriteOptions } from './handlers/request-options.ts'
+import { valueAnswer } from './handlers/represent.ts'
+import type { ApiAnswer } from './http/exchange.ts'
+import { negotiate, wantsPretty } from './http/negotiate.ts'
+import type { RequestInfo } from './http/request-info.ts'
+import { methodNotAllowed, notFoundPath } from './http/status-answer.ts'
+import type { Objects } from './objects.ts'
+import type { Admitted } from './pipeline.ts'
+import type { ReviewHandler } from './review.ts'
+
+/** A path prefix that somebody else serves, e.g. `/clusters/`. */
+export interface Route {
+  readonly prefix: string
+  serve(admitted: Admitted): Promise<ApiAnswer>
+  upgrade?(admitted: Admitted, client: { socket: Duplex; head: Uint8Array }): Promise<void>
+}
+
+export interface DispatchDeps {
+  readonly registry: HandlerDeps
+  readonly objects: Objects
+  readonly access: Access
+  readonly routes: readonly Route[]
+  readonly metrics: Metrics
+  readonly version: Readonly<Record<string, string>>
+  readonly address: () => string
+}
+
+/** Subresources whose answers may last as long as the client likes. */
+const lastingSubresources = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
+
+/** Sends each authorized request to what serves it. */
+export function createDispatcher(deps: DispatchDeps) {
+  const { registry } = deps
+  const paths: PathDeps = {
+    kinds: registry.kinds,
+    metrics: deps.metrics,
+    version: deps.version,
+    address: deps.address,
+    health: {
+      ping: async () => undefined,
+      log: async () => undefined,
+      store: async () => void (await registry.store.revision()),
+    },
+  }
+  const routeOf = (path: string): Route | undefined =>
+    deps.routes.find(({ prefix }) => path.startsWith(prefix))
+  return {
+    isLongRunning: (info: RequestInfo): boolean =>
+      info.verb === 'watch' ||
+      (info.isResourceRequest && lastingSubresources.has(info.subresource)) ||
+      routeOf(info.path) !== undefined,
+    async serve(admitted: Admitted): Promise<ApiAnswer> {
+      const { info } = admitted
+      const route = routeOf(info.path)
+      if (route) return route.serve(admitted)
+      return info.isResourceRequest ? serveKind(admitted, deps) : servePath(admitted, paths)
+    },
+    async upgrade(admitted: Admitted, client: { socket: Duplex; head: Uint8Array }): Promise<void> {
+      const { info } = admitted
+      const route = routeOf(info.path)
+      if (route) {
+        if (!route.upgrade) throw methodNotAllowed()
+        return route.upgrade(admitted, client)
+      }
+      const reader = registry.kinds.find(info.resource)
+      const handler = deps.access.subresources[`${info.resource.resource}/${info.subresource}`]
+      if (!reader || !handler) throw notFoundPath()
+      const call = { ...admitted, reader }
+      return upgradeSubresource(handler, call, client, { ...registry, objects: deps.objects })
+    },
+  }
+}
+
+async function serveKind(admitted: Admitted, deps: DispatchDeps): Promise<ApiAnswer> {
+  const { info } = admitted
+  const { registry, access } = deps
+  const reader = registry.kinds.find(info.resource)
+  if (!reader) {
+    const unknown = unknownResource(info, registry.kinds)
+    if (unknown instanceof Error) throw unknown
+    return unknown
+  }
+  const call: ResourceCall = { ...admitted, reader }
+  const { resource, group } = info.resource
+  const review = access.reviews?.[group === '' ? resource : `${resource}.${group}`]
+  if (review) return reviewAnswer(review, call, registry)
+  const handler = access.subresources[`${resource}/${info.subresource}`]
+  if (handler) return serveSubresource(handler, call, { ...registry, objects: deps.objects })
+  return serveResource(call, registry)
+}
+
+async function reviewAnswer(
+  review: ReviewHandler,
+  call: ResourceCall,
+  deps: HandlerDeps,
+): Promise<ApiAnswer> {
+  const { info, request, user, signal } = call
+  if (info.verb !== 'create' || info.name !== '') throw methodNotAllowed()
+  const options = parseWriteOptions(info.query, request.headers['user-agent'])
+  const object = await decodeBodyOf(call, options, deps)
+  const { namespace } = scopeOf(call)
+  const { isDryRun } = options
+  const answer = await review.review({ object, namespace, user, isDryRun, signal })
+  const isPretty = wantsPretty(info.query, request.headers['user-agent'])
+  return valueAnswer(201, answer, negotiate(request.headers['accept'], isPretty))
+}

@@ -1,0 +1,157 @@
+import { partialObjectMetadata, tableOf, type AnyObject, type ListMeta } from '@skerry/api'
+import type { CachedObject } from '../cache/cached-object.ts'
+import type { ApiAnswer } from '../http/exchange.ts'
+import type { Representation } from '../http/negotiate.ts'
+import { badRequest } from '../registry/registry-errors.ts'
+import type { KindReader } from '../registry/kind-reader.ts'
+import type { ListPage } from '../registry/list.ts'
+
+const utf8 = new TextEncoder()
+const comma = utf8.encode(',')
+const listEnd = utf8.encode(']}\n')
+const newline = utf8.encode('\n')
+
+/** How one client wants objects of one kind. */
+export interface View {
+  readonly reader: KindReader
+  readonly representation: Representation
+  /** Of a Table's rows. */
+  readonly includeObject: 'None' | 'Metadata' | 'Object'
+  readonly nowMs: number
+  readonly chunkBytes: number
+}
+
+export function viewOf(
+  reader: KindReader,
+  representation: Representation,
+  context: { query: URLSearchParams; nowMs: number; chunkBytes: number },
+): View {
+  const include = context.query.get('includeObject') ?? ''
+  if (include !== '' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {
+    throw badRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`)
+  }
+  const { nowMs, chunkBytes } = context
+  return { reader, representation, includeObject: include || 'Metadata', nowMs, chunkBytes }
+}
+
+export async function objectAnswer(
+  status: number,
+  cached: CachedObject,
+  view: View,
+): Promise<ApiAnswer> {
+  const { reader, representation } = view
+  if (isPlain(representation)) {
+    return {
+      status,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.concat([reader.wire(cached), newline]),
+    }
+  }
+  return valueAnswer(status, shapedObject(cached, view), representation)
+}
+
+export async function listAnswer(page: ListPage, view: View): Promise<ApiAnswer> {
+  const { reader, representation } = view
+  const { kind, apiVersion } = reader
+  const metadata = listMeta(page)
+  if (isPlain(representation)) {
+    const head = JSON.stringify({ kind: kind.listKind, apiVersion, metadata, items: [] })
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: listPieces(utf8.encode(head.slice(0, -2)), page.items, view),
+    }
+  }
+  return valueAnswer(200, shapedList(page, metadata, view), representation)
+}
+
+/** Any JSON value, in the encoding that was negotiated. */
+export async function valueAnswer(
+  status: number,
+  value: unknown,
+  { encoding, isPretty }: Representation,
+): Promise<ApiAnswer> {
+  if (encoding === 'yaml') {
+    const { stringify } = await import('yaml')
+    const headers = { 'content-type': 'application/yaml' }
+    return { status, headers, body: utf8.encode(stringify(value)) }
+  }
+  const text = isPretty ? JSON.stringify(value, null, 2) : JSON.stringify(value)
+  return { status, headers: { 'content-type': 'application/json' }, body: utf8.encode(`${text}\n`) }
+}
+
+/** The cached bytes as they are. */
+export function isPlain({ encoding, as, isPretty }: Representation): boolean {
+  return encoding === 'json' && as === 'object' && !isPretty
+}
+
+/** The value that a client reads in place of the object, in the shape it asked for. */
+export function shapedObject(cached: CachedObject, view: View, hasHeaders = true): unknown {
+  const { reader, representation, includeObject, nowMs } = view
+  const object = reader.parse(cached)
+  switch (representation.as) {
+    case 'object':
+      return object
+    case 'partial':
+      return partialObjectMetadata(object)
+    case 'table':
+      return tableOf({
+        kind: reader.kind,
+        objects: [object],
+        nowMs,
+        includeObject,
+        hasHeaders,
+        metadata: { resourceVersion: object.metadata.resourceVersion ?? '' },
+      })
+  }
+}
+
+function shapedList(page: ListPage, metadata: ListMeta, view: View): unknown {
+  const { reader, representation, includeObject, nowMs } = view
+  const objects: AnyObject[] = page.items.map((item) => reader.parse(item))
+  switch (representation.as) {
+    case 'object':
+      return { kind: reader.kind.listKind, apiVersion: reader.apiVersion, metadata, items: objects }
+    case 'partial':
+      return {
+        kind: 'PartialObjectMetadataList',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata,
+        items: objects.map((object) => partialObjectMetadata(object)),
+      }
+    case 'table':
+      return tableOf({ kind: reader.kind, objects, nowMs, includeObject, metadata })
+  }
+}
+
+function listMeta({ revision, continueToken, remaining }: ListPage): ListMeta {
+  return {
+    resourceVersion: String(revision),
+    ...(continueToken === undefined ? {} : { continue: continueToken }),
+    ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
+  }
+}
+
+/** Splices stored bytes; a list of any length needs one piece of memory at a time. */
+function* listPieces(
+  head: Uint8Array,
+  items: readonly CachedObject[],
+  { reader, chunkBytes }: View,
+): Generator<Uint8Array> {
+  let parts: Uint8Array[] = [head]
+  let bytes = head.length
+  let isFirst = true
+  for (const item of items) {
+    const wire = reader.wire(item)
+    if (!isFirst) parts.push(comma)
+    isFirst = false
+    parts.push(wire)
+    bytes += wire.length + 1
+    if (bytes < chunkBytes) continue
+    yield Buffer.concat(parts)
+    parts = []
+    bytes = 0
+  }
+  parts.push(listEnd)
+  yield Buffer.concat(parts)
+}

@@ -1,0 +1,184 @@
+import {
+  parseFieldSelector,
+  parseLabelSelector,
+  type FieldRequirement,
+  type Kind,
+  type StatusCause,
+} from '@skerry/api'
+import type { Selection } from '../cache/selection.ts'
+import { isTrue, type RequestInfo } from '../http/request-info.ts'
+import { isDryRun } from '../registry/delete-options.ts'
+import type { ListOptions } from '../registry/list.ts'
+import { badRequest, invalid } from '../registry/registry-errors.ts'
+import type { FieldValidation } from '../registry/request-scope.ts'
+
+/** metav1.ListOptions of a list. Throws StatusError BadRequest, Invalid. */
+export function parseListOptions(info: RequestInfo, kind: Kind): ListOptions {
+  const { query } = info
+  const match = query.get('resourceVersionMatch') ?? ''
+  const resourceVersion = query.get('resourceVersion') ?? ''
+  const continueToken = query.get('continue') ?? ''
+  const causes: StatusCause[] = matchCauses({ match, resourceVersion, continueToken })
+  if (query.has('sendInitialEvents')) {
+    causes.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+  }
+  if (causes.length > 0) throw invalid(listOptionsKind, '', causes)
+  return {
+    selection: parseSelection(info, kind),
+    limit: integer(query, 'limit') ?? 0,
+    continueToken,
+    resourceVersion,
+    resourceVersionMatch: match === 'Exact' || match === 'NotOlderThan' ? match : '',
+  }
+}
+
+export interface WatchOptions {
+  readonly selection: Selection
+  readonly resourceVersion: string
+  readonly wantsBookmarks: boolean
+  /** Undefined: as the resource version says. */
+  readonly sendInitialEvents: boolean | undefined
+  readonly timeoutSeconds: number
+}
+
+export function parseWatchOptions(info: RequestInfo, kind: Kind): WatchOptions {
+  const { query } = info
+  const match = query.get('resourceVersionMatch') ?? ''
+  const sendInitial = query.get('sendInitialEvents')
+  const causes: StatusCause[] = []
+  if (sendInitial !== null && match !== 'NotOlderThan') {
+    causes.push(
+      forbiddenField(
+        'resourceVersionMatch',
+        'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+      ),
+    )
+  }
+  if (match !== '' && sendInitial === null) {
+    causes.push(
+      forbiddenField(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      ),
+    )
+  }
+  if (causes.length > 0) throw invalid(listOptionsKind, '', causes)
+  return {
+    selection: parseSelection(info, kind),
+    resourceVersion: query.get('resourceVersion') ?? '',
+    wantsBookmarks: isTrue(query.get('allowWatchBookmarks')),
+    sendInitialEvents: sendInitial === null ? undefined : isTrue(sendInitial),
+    timeoutSeconds: integer(query, 'timeoutSeconds') ?? 0,
+  }
+}
+
+const listOptionsKind = Object.freeze({ group: 'meta.k8s.io', kind: 'ListOptions', resource: '' })
+
+function matchCauses(options: {
+  match: string
+  resourceVersion: string
+  continueToken: string
+}): StatusCause[] {
+  const { match, resourceVersion, continueToken } = options
+  const field = 'resourceVersionMatch'
+  if (match === '') return []
+  const causes: StatusCause[] = []
+  if (resourceVersion === '') {
+    causes.push(
+      forbiddenField(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'),
+    )
+  }
+  if (continueToken !== '') {
+    causes.push(
+      forbiddenField(field, 'resourceVersionMatch is forbidden when continue is provided'),
+    )
+  }
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    const message = `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`
+    causes.push({ reason: 'FieldValueNotSupported', message, field })
+  }
+  if (match === 'Exact' && resourceVersion === '0') {
+    const detail = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+    causes.push(forbiddenField(field, detail))
+  }
+  return causes
+}
+
+function forbiddenField(field: string, detail: string): StatusCause {
+  return { reason: 'FieldValueForbidden', message: `Forbidden: ${detail}`, field }
+}
+
+export function parseSelection(info: RequestInfo, kind: Kind): Selection {
+  const { query } = info
+  return {
+    // A cluster-scoped kind's path carries no namespace, except a namespace's own.
+    namespace: kind.isNamespaced ? info.namespace : '',
+    name: info.name,
+    labels: parseLabelSelector(query.get('labelSelector') ?? ''),
+    fields: parseFields(query.get('fieldSelector') ?? '', kind),
+  }
+}
+
+function parseFields(text: string, kind: Kind): readonly FieldRequirement[] {
+  if (text === '') return []
+  const requirements = parseFieldSelector(text)
+  for (const { field } of requirements) {
+    const isKnown =
+      field === 'metadata.name' ||
+      field === 'metadata.namespace' ||
+      kind.selectableFields.includes(field)
+    if (!isKnown) throw unknownField(field, kind)
+  }
+  return requirements
+}
+
+function unknownField(field: string, kind: Kind): Error {
+  if (kind.selectableFields.length > 0 && !kind.isCustom) {
+    return badRequest(`field label not supported: ${field}`)
+  }
+  const known = ['metadata.name', 'metadata.namespace', ...kind.selectableFields]
+  const list = known.map((name) => JSON.stringify(name)).join(', ')
+  return badRequest(`${JSON.stringify(field)} is not a known field selector: only ${list}`)
+}
+
+function integer(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null || text === '') return undefined
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+}
+
+/** The options that create, update and patch share. */
+export interface WriteOptions {
+  readonly isDryRun: boolean
+  readonly fieldManager: string
+  readonly fieldValidation: FieldValidation
+  readonly force: boolean | undefined
+}
+
+export function parseWriteOptions(
+  query: URLSearchParams,
+  userAgent: string | undefined,
+): WriteOptions {
+  const validation = query.get('fieldValidation') ?? ''
+  const force = query.get('force')
+  return {
+    isDryRun: isDryRun(query.getAll('dryRun')),
+    fieldManager: query.get('fieldManager') ?? managerOf(userAgent),
+    fieldValidation: validationOf(validation),
+    force: force === null ? undefined : isTrue(force),
+  }
+}
+
+/** The part of a user agent before its version, as upstream names an unnamed manager. */
+function managerOf(userAgent = ''): string {
+  return (userAgent.split('/')[0] ?? '').slice(0, 128) || 'unknown'
+}
+
+function validationOf(text: string): FieldValidation {
+  if (text === '') return 'Warn'
+  if (text === 'Ignore' || text === 'Warn' || text === 'Strict') return text
+  const message = `Unsupported value: ${JSON.stringify(text)}: supported values: "Ignore", "Strict", "Warn"`
+  const cause = { reason: 'FieldValueNotSupported', message, field: 'fieldValidation' }
+  throw invalid({ group: 'meta.k8s.io', kind: 'CreateOptions', resource: '' }, '', [cause])
+}

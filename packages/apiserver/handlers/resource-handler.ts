@@ -1,0 +1,163 @@
+import type { Subresource } from '@skerry/api'
+import type { ApiAnswer } from '../http/exchange.ts'
+import { readBody } from '../http/read-body.ts'
+import { answerOf, methodNotAllowed, notFoundPath } from '../http/status-answer.ts'
+import { createObject } from '../registry/create.ts'
+import { deleteCollection } from '../registry/delete-collection.ts'
+import { parseDeleteOptions } from '../registry/delete-options.ts'
+import { deleteObject, type DeleteResult } from '../registry/delete.ts'
+import { listObjects } from '../registry/list.ts'
+import { trackChange, trackCreate } from '../registry/managed-fields.ts'
+import { getObject } from '../registry/read.ts'
+import { changeObject, requireNamespace } from '../registry/update.ts'
+import { patchObject } from './patch-handler.ts'
+import { listAnswer, objectAnswer } from './represent.ts'
+import {
+  parseListOptions,
+  parseSelection,
+  parseWatchOptions,
+  parseWriteOptions,
+} from './request-options.ts'
+import {
+  decodeBodyOf,
+  scopeOf,
+  viewFor,
+  type HandlerDeps,
+  type ResourceCall,
+} from './resource-call.ts'
+import { scaleAnswer } from './scale-handler.ts'
+import { watchAnswer } from './watch-handler.ts'
+
+/** The generic registry over HTTP: one function for every verb on every kind. */
+export async function serveResource(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
+  const { info, reader } = call
+  const { kind } = reader
+  if (info.subresource === 'scale') return scaleAnswer(call, requireSubresource(call), deps)
+  if (info.subresource !== '') requireSubresource(call)
+  const verb = info.verb === 'watch' ? 'watch' : info.verb
+  if (!isServed(call)) throw methodNotAllowed()
+  const needsNamespace = kind.isNamespaced && info.namespace === ''
+  if (needsNamespace && verb !== 'list' && verb !== 'watch') throw notFoundPath()
+  switch (verb) {
+    case 'get':
+      return getAnswer(call, deps)
+    case 'list':
+      return listed(call, deps)
+    case 'watch':
+      return watched(call, deps)
+    case 'create':
+      return created(call, deps)
+    case 'update':
+      return updated(call, deps)
+    case 'patch':
+      return patchObject(call, deps)
+    case 'delete':
+      return deleted(call, deps)
+    case 'deletecollection':
+      return collectionDeleted(call, deps)
+    default:
+      throw methodNotAllowed()
+  }
+}
+
+function isServed({ info, reader }: ResourceCall): boolean {
+  const { kind } = reader
+  const { verb, subresource } = info
+  if (subresource === '') {
+    if (verb === 'create' && info.name !== '') return false
+    if ((verb === 'update' || verb === 'patch') && info.name === '') return false
+    return kind.verbs.includes(verb)
+  }
+  return kind.subresources.find(({ name }) => name === subresource)?.verbs.includes(verb) ?? false
+}
+
+function requireSubresource({ info, reader }: ResourceCall): Subresource {
+  const found = reader.kind.subresources.find(({ name }) => name === info.subresource)
+  if (!found) throw notFoundPath()
+  return found
+}
+
+async function getAnswer(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
+  const view = viewFor(call, deps)
+  const resourceVersion = call.info.query.get('resourceVersion') ?? ''
+  return objectAnswer(200, await getObject(scopeOf(call), resourceVersion, deps), view)
+}
+
+async function listed(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
+  const view = viewFor(call, deps)
+  const options = parseListOptions(call.info, call.reader.kind)
+  return listAnswer(await listObjects(options, scopeOf(call), deps), view)
+}
+
+async function watched(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
+  const view = viewFor(call, deps)
+  const options = parseWatchOptions(call.info, call.reader.kind)
+  return watchAnswer(options, view, scopeOf(call), deps)
+}
+
+async function created(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
+  const view = viewFor(call, deps)
+  const options = parseWriteOptions(call.info.query, call.request.headers['user-agent'])
+  const scope = scopeOf(call, options)
+  const object = await decodeBodyOf(call, options, deps)
+  if (call.reader.kind.isNamespaced) requireNamespace(object, scope.namespace)
+  return objectAnswer(201, await createObject(object, scope, deps), view)
+}
+
+async function updated(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
+  const view = viewFor(call, deps)
+  const options = parseWriteOptions(call.info.query, call.request.headers['user-agent'])
+  const scope = scopeOf(call, options)
+  const object = await decodeBodyOf(call, options, deps)
+  const mayCreate =
+    call.reader.kind.strategy.allowCreateOnUpdate === true && scope.subresource === ''
+  const change = {
+    next: (current: typeof object | undefined) => {
+      const next = structuredClone(object)
+      if (current) trackChange(next, current, scope, deps)
+      else trackCreate(next, scope, deps)
+      return next
+    },
+    mayCreate,
+    attemptsMax: deps.limits.updateAttemptsMax,
+  }
+  const { cached, isCreated } = await changeObject(change, scope, deps)
+  return objectAnswer(isCreated ? 201 : 200, cached, view)
+}
+
+async function deleted(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
+  const view = viewFor(call, deps)
+  const { request, info } = call
+  const body = await readBody(request.body, deps.limits.bodyBytesMax)
+  const options = parseDeleteOptions(body, request.headers['content-type'] ?? '', info.query)
+  const scope = { ...scopeOf(call), isDryRun: options.isDryRun }
+  const result = await deleteObject(options, scope, deps)
+  return result.isGone ? goneAnswer(result, call) : objectAnswer(200, result.cached, view)
+}
+
+function goneAnswer({ cached }: DeleteResult, { reader, info }: ResourceCall): ApiAnswer {
+  const { kind } = reader
+  const { uid } = reader.parse(cached).metadata
+  return answerOf({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name: info.name,
+      ...(kind.group === '' ? {} : { group: kind.group }),
+      kind: kind.resource,
+      ...(uid === undefined ? {} : { uid }),
+    },
+  })
+}
+
+async function collectionDeleted(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
+  const view = viewFor(call, deps)
+  const { request, info, reader } = call
+  const body = await readBody(request.body, deps.limits.bodyBytesMax)
+  const options = parseDeleteOptions(body, request.headers['content-type'] ?? '', info.query)
+  const scope = { ...scopeOf(call), isDryRun: options.isDryRun }
+  const selection = parseSelection(info, reader.kind)
+  return listAnswer(await deleteCollection(selection, options, scope, deps), view)
+}

@@ -1,0 +1,102 @@
+import { StatusError, type AnyObject } from '@skerry/api'
+import type { Duplex } from 'node:stream'
+import type { Objects } from '../objects.ts'
+import type { ApiAnswer } from '../http/exchange.ts'
+import { readBody } from '../http/read-body.ts'
+import { methodNotAllowed } from '../http/status-answer.ts'
+import { admit, admitValid } from '../registry/admission-chain.ts'
+import { decodeKindObject } from '../registry/decode.ts'
+import type { SubresourceHandler, SubresourceRequest } from '../subresource.ts'
+import { valueAnswer } from './represent.ts'
+import { parseWriteOptions } from './request-options.ts'
+import { scopeOf, viewFor, type HandlerDeps, type ResourceCall } from './resource-call.ts'
+
+/** Verbs of subresources whose body is an object; the others' bodies are the handler's to read. */
+const objectContentTypes = /^(?:application\/(?:json|yaml)|$)/
+
+/** A subresource that the generic registry does not serve. */
+export async function serveSubresource(
+  handler: SubresourceHandler,
+  call: ResourceCall,
+  deps: HandlerDeps & { objects: Objects },
+): Promise<ApiAnswer> {
+  const answer = await handler.serve(await subresourceRequest(call, deps))
+  if (answer.type === 'stream') {
+    return { status: answer.status, headers: answer.headers, body: answer.body }
+  }
+  return valueAnswer(answer.status, answer.object, viewFor(call, deps).representation)
+}
+
+export async function upgradeSubresource(
+  handler: SubresourceHandler,
+  call: ResourceCall,
+  client: { socket: Duplex; head: Uint8Array },
+  deps: HandlerDeps & { objects: Objects },
+): Promise<void> {
+  if (!handler.upgrade) throw methodNotAllowed()
+  await handler.upgrade(await subresourceRequest(call, deps), client)
+}
+
+async function subresourceRequest(
+  call: ResourceCall,
+  deps: HandlerDeps & { objects: Objects },
+): Promise<SubresourceRequest> {
+  const { info, request, reader, user, signal } = call
+  const record = reader.kind.subresources.find(({ name }) => name === info.subresource)
+  if (!record) throw new StatusError('NotFound', 'the server could not find the requested resource')
+  const options = parseWriteOptions(info.query, request.headers['user-agent'])
+  const scope = scopeOf(call, options)
+  const object = await bodyObject(call, deps)
+  return {
+    verb: info.verb,
+    kind: reader.kind,
+    subresource: info.subresource,
+    namespace: info.namespace,
+    name: info.name,
+    restOfPath: info.restOfPath,
+    query: info.query,
+    headers: request.headers,
+    method: info.method,
+    object,
+    rawBody: request.body,
+    user,
+    isDryRun: options.isDryRun,
+    objects: deps.objects,
+    signal,
+    async admit(admitted) {
+      const operation = info.verb === 'create' && object ? 'CREATE' : 'CONNECT'
+      const input = { operation, object: admitted, oldObject: undefined } as const
+      await admit(input, scope, deps)
+      await admitValid(input, scope, deps)
+    },
+  }
+}
+
+/** Only creates of a kind the server knows (Binding, Eviction, TokenRequest) carry an object. */
+async function bodyObject(call: ResourceCall, deps: HandlerDeps): Promise<AnyObject | undefined> {
+  const { info, request, reader, warn } = call
+  if (info.verb !== 'create') return undefined
+  const record = reader.kind.subresources.find(({ name }) => name === info.subresource)
+  const bodyKind = record && bodyKinds[record.kind.kind]
+  const contentType = request.headers['content-type'] ?? ''
+  if (!record || !bodyKind || !objectContentTypes.test(contentType)) return undefined
+  const bytesMax = deps.limits.bodyBytesMax
+  const bytes = await readBody(request.body, bytesMax)
+  const { group, version, kind } = record.kind
+  const schemaName = bodyKind
+  return decodeKindObject({
+    kind: { ...reader.kind, group, version, kind, schemaName, strategy: {} },
+    bytes,
+    contentType,
+    fieldValidation: 'Ignore',
+    bytesMax,
+    warn,
+  })
+}
+
+/** Kinds that come as the body of a subresource's create, and their schemas. */
+const bodyKinds: Readonly<Record<string, string>> = Object.freeze({
+  Binding: 'io.k8s.api.core.v1.Binding',
+  Eviction: 'io.k8s.api.policy.v1.Eviction',
+  TokenRequest: 'io.k8s.api.authentication.v1.TokenRequest',
+})

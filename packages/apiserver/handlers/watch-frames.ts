@@ -1,0 +1,90 @@
+import type { CachedObject } from '../cache/cached-object.ts'
+import type { Frames, WatchEventType } from '../cache/watcher.ts'
+import type { KindReader } from '../registry/kind-reader.ts'
+import { isPlain, shapedObject, type View } from './represent.ts'
+
+const utf8 = new TextEncoder()
+const frameEnd = utf8.encode('}\n')
+const heads: Readonly<Record<WatchEventType, Uint8Array>> = Object.freeze({
+  ADDED: utf8.encode('{"type":"ADDED","object":'),
+  MODIFIED: utf8.encode('{"type":"MODIFIED","object":'),
+  DELETED: utf8.encode('{"type":"DELETED","object":'),
+})
+
+/** JSON lines, as the client asked for objects, Tables or metadata. */
+export function framesFor(view: View): Frames {
+  return isPlain({ ...view.representation, isPretty: false })
+    ? plainFrames(view.reader)
+    : shapedFrames(view)
+}
+
+interface LastFrame {
+  type: WatchEventType
+  object: CachedObject
+  frame: Uint8Array
+}
+
+/** One event goes to many watchers in a row: what was just encoded serves the next one, too. */
+const lastFrames = new WeakMap<KindReader, LastFrame>()
+
+function plainFrames(reader: KindReader): Frames {
+  return {
+    event(type, object) {
+      const last = lastFrames.get(reader)
+      if (last?.object === object && last.type === type) return last.frame
+      const frame = Buffer.concat([heads[type], reader.wire(object), frameEnd])
+      lastFrames.set(reader, { type, object, frame })
+      return frame
+    },
+    bookmark: (revision, { isInitialEnd }) =>
+      line('BOOKMARK', {
+        kind: reader.kind.kind,
+        apiVersion: reader.apiVersion,
+        metadata: bookmarkMeta(revision, isInitialEnd),
+      }),
+  }
+}
+
+function shapedFrames(view: View): Frames {
+  const { reader, representation } = view
+  // Only the first Table of a watch describes its columns.
+  let hasHeaders = true
+  return {
+    event(type, object) {
+      const frame = line(type, shapedObject(object, view, hasHeaders))
+      hasHeaders = false
+      return frame
+    },
+    bookmark(revision, { isInitialEnd }) {
+      const metadata = bookmarkMeta(revision, isInitialEnd)
+      if (representation.as === 'table') {
+        return line('BOOKMARK', {
+          kind: 'Table',
+          apiVersion: 'meta.k8s.io/v1',
+          metadata,
+          columnDefinitions: null,
+          rows: [
+            {
+              cells: [],
+              object: { kind: reader.kind.kind, apiVersion: reader.apiVersion, metadata },
+            },
+          ],
+        })
+      }
+      const shape = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
+      return line('BOOKMARK', shape)
+    },
+  }
+}
+
+export function line(type: string, object: unknown): Uint8Array {
+  return utf8.encode(`${JSON.stringify({ type, object })}\n`)
+}
+
+function bookmarkMeta(revision: number, isInitialEnd: boolean): Record<string, unknown> {
+  return {
+    resourceVersion: String(revision),
+    creationTimestamp: null,
+    ...(isInitialEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+  }
+}

@@ -1,0 +1,84 @@
+import type { StatusError } from '@skerry/api'
+import { hasSelectors, selects } from '../cache/selection.ts'
+import type { CachedObject } from '../cache/cached-object.ts'
+import type { CacheEvent, ResourceCache } from '../cache/resource-cache.ts'
+import { Watcher } from '../cache/watcher.ts'
+import type { ApiAnswer } from '../http/exchange.ts'
+import { tooManyRequests } from '../http/status-answer.ts'
+import { parseResourceVersion, waitForVersion } from '../registry/read.ts'
+import { expired } from '../registry/registry-errors.ts'
+import type { RegistryDeps, RequestScope } from '../registry/request-scope.ts'
+import type { WatchOptions } from './request-options.ts'
+import type { View } from './represent.ts'
+import { framesFor, line } from './watch-frames.ts'
+
+/** How many watches are open; bounded for the whole server. */
+export interface WatchCount {
+  open: number
+}
+
+export async function watchAnswer(
+  options: WatchOptions,
+  view: View,
+  scope: RequestScope,
+  deps: RegistryDeps & { watchCount: WatchCount },
+): Promise<ApiAnswer> {
+  const { limits, clock, random, cache, watchCount } = deps
+  if (watchCount.open >= limits.watchersMax) throw tooManyRequests()
+  const { resourceVersion } = options
+  const revision = parseResourceVersion(resourceVersion)
+  await waitForVersion(resourceVersion, scope.signal, deps)
+  const resource = cache.resource(scope.reader.storage)
+  const start = startOf(options, revision, resource)
+  const headers = { 'content-type': 'application/json' }
+  if (start === undefined) {
+    const error = expired(`too old resource version: ${revision} (${resource.oldestRevision})`)
+    return { status: 200, headers, body: errorLine(error) }
+  }
+  const isSelected = (object: CachedObject): boolean =>
+    selects(options.selection, object, scope.reader)
+  const isWhole = options.selection.namespace === '' && options.selection.name === ''
+  const takesAll = isWhole && !hasSelectors(options.selection)
+  const defaultMs = limits.watchTimeoutMinMs * (1 + random.next())
+  watchCount.open += 1
+  const body = new Watcher(
+    {
+      resource,
+      frames: framesFor(view),
+      isSelected: takesAll ? () => true : isSelected,
+      initial: takesAll ? start.initial : start.initial.filter(isSelected),
+      replay: start.replay,
+      initialBookmark:
+        options.sendInitialEvents === true && options.wantsBookmarks ? cache.revision : undefined,
+      wantsBookmarks: options.wantsBookmarks,
+      timeoutMs: options.timeoutSeconds > 0 ? options.timeoutSeconds * 1000 : defaultMs,
+      revision: () => cache.revision,
+    },
+    { clock, limits, onClose: () => (watchCount.open -= 1) },
+    scope.signal,
+  )
+  return { status: 200, headers, body }
+}
+
+interface Start {
+  initial: readonly CachedObject[]
+  replay: readonly CacheEvent[]
+}
+
+/** Undefined: the history since that revision is gone. */
+function startOf(
+  { resourceVersion, sendInitialEvents, selection }: WatchOptions,
+  revision: number,
+  resource: ResourceCache,
+): Start | undefined {
+  const isFromNow = resourceVersion === '' || resourceVersion === '0'
+  const wantsInitial = sendInitialEvents ?? isFromNow
+  if (wantsInitial) return { initial: resource.list(selection.namespace), replay: [] }
+  if (isFromNow) return { initial: [], replay: [] }
+  const replay = resource.eventsAfter(revision)
+  return replay && { initial: [], replay }
+}
+
+function errorLine(error: StatusError): Uint8Array {
+  return line('ERROR', error.toStatus())
+}

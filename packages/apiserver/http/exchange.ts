@@ -1,0 +1,61 @@
+import type { UserInfo } from '../access.ts'
+
+/** One request, wherever it came from: a socket (http-server.ts) or the same process (in-process-transport.ts). */
+export interface ApiRequest {
+  readonly method: string
+  /** Path and query as sent. */
+  readonly target: string
+  /** Lower-case names, one value each. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Every header field as it came: those that may come twice are told apart only here. */
+  readonly fields: () => readonly (readonly [name: string, value: string])[]
+  readonly body: AsyncIterable<Uint8Array>
+  readonly peer: Peer
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal
+}
+
+/** What the connection itself says about the caller. */
+export type Peer =
+  | {
+      readonly type: 'socket'
+      readonly address: string
+      readonly certificates: readonly Uint8Array[]
+      /** A certificate was shown that the client CA did not sign. */
+      readonly isCertificateBad: boolean
+    }
+  /** A caller in this process, already known. */
+  | { readonly type: 'process'; readonly user: UserInfo }
+
+export interface ApiAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  readonly body: AnswerBody
+}
+
+/** Pieces are written in order; an async body may never end (watch, log). */
+export type AnswerBody = Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+
+const utf8 = new TextEncoder()
+
+export function textAnswer(status: number, text: string): ApiAnswer {
+  return {
+    status,
+    headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+    body: utf8.encode(text),
+  }
+}
+
+export function jsonAnswer(status: number, value: unknown): ApiAnswer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json' },
+    body: utf8.encode(`${JSON.stringify(value)}\n`),
+  }
+}
+
+export const noBody = new Uint8Array(0)
+
+export function isWhole(body: AnswerBody): body is Uint8Array {
+  return body instanceof Uint8Array
+}

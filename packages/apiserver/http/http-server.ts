@@ -1,0 +1,262 @@
+import http2 from 'node:http2'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import { ExpectedError, exitCodes, type Logger } from '@skerry/base'
+import type { ApiServerLimits } from '../limits-table.ts'
+import type { ApiAnswer, ApiRequest, Peer } from './exchange.ts'
+import { writeAnswer } from './write-answer.ts'
+
+export interface TlsFiles {
+  /** PEM. */
+  readonly cert: string | Uint8Array
+  readonly key: string | Uint8Array
+  /** PEM of the CAs whose client certificates identify users. */
+  readonly clientCa: string | Uint8Array | readonly (string | Uint8Array)[]
+}
+
+export interface HttpServerOptions {
+  readonly tls: TlsFiles
+  readonly limits: ApiServerLimits
+  readonly log: Logger
+  /** Never rejects: errors are answers. */
+  readonly onRequest: (request: ApiRequest) => Promise<ApiAnswer>
+  readonly onUpgrade: (request: ApiRequest, socket: Duplex, head: Uint8Array) => Promise<void>
+}
+
+export interface HttpServer extends AsyncDisposable {
+  listen(host: string, port: number): Promise<AddressInfo>
+}
+
+/** One TLS port for HTTP/1.1, HTTP/2 and upgrades; client certificates are asked for, not required. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { tls, limits, log } = options
+  const server = http2.createSecureServer({
+    allowHTTP1: true,
+    cert: pem(tls.cert),
+    key: pem(tls.key),
+    ca: Array.isArray(tls.clientCa) ? tls.clientCa.map(pem) : pem(onePem(tls.clientCa)),
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.2',
+    maxHeaderListPairs: 200,
+    settings: {
+      maxConcurrentStreams: limits.streamsPerConnectionMax,
+      maxHeaderListSize: limits.headerBytesMax,
+    },
+  })
+  const sockets = new Set<Duplex>()
+  const sessions = new Set<http2.ServerHttp2Session>()
+  const quiet = (error: Error): void => log.debug('Connection failed', { error })
+  track(server, sockets)
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.on('error', quiet)
+    session.once('close', () => sessions.delete(session))
+  })
+  server.on('sessionError', quiet)
+  server.on('tlsClientError', quiet)
+  server.on('request', (request, response) => {
+    // Compat objects: for HTTP/1 these are node:http's own.
+    void onHttp1(
+      options,
+      request as unknown as IncomingMessage,
+      response as unknown as ServerResponse,
+    )
+  })
+  // Listening to `request` also installs the compat layer for HTTP/2; streams are faster bare.
+  server.removeAllListeners('stream')
+  server.on('stream', (stream, headers, _flags, rawHeaders: unknown) => {
+    // A server's streams are always of the server's sort.
+    void onStream(options, stream as http2.ServerHttp2Stream, { headers, rawHeaders })
+  })
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Uint8Array) => {
+    socket.on('error', quiet)
+    void onUpgrade(options, request, { socket, head })
+  })
+  return {
+    listen: (host, port) => listen(server, host, port),
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      for (const session of sessions) session.destroy()
+      for (const socket of sockets) socket.destroy()
+      if (server.listening || sockets.size > 0) await closed
+    },
+  }
+}
+
+function track(server: http2.Http2SecureServer, sockets: Set<Duplex>): void {
+  server.on('connection', (socket: Duplex) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+}
+
+function pem(value: string | Uint8Array): string | Buffer {
+  return typeof value === 'string' ? value : Buffer.from(value)
+}
+
+function onePem(value: TlsFiles['clientCa']): string | Uint8Array {
+  if (typeof value === 'string' || value instanceof Uint8Array) return value
+  throw new TypeError('Cannot read the client CA: expected PEM text or bytes')
+}
+
+function listen(server: http2.Http2SecureServer, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException): void => {
+      const isTaken = error.code === 'EADDRINUSE'
+      const reason = isTaken ? 'the port is taken; choose another port' : error.message
+      const exitCode = isTaken ? exitCodes.portTaken : exitCodes.failure
+      reject(
+        new ExpectedError(`Cannot listen on ${host}:${port}: ${reason}`, exitCode, {
+          cause: error,
+        }),
+      )
+    }
+    server.once('error', onError)
+    server.listen(port, host, () => {
+      server.removeListener('error', onError)
+      const address = server.address()
+      if (address === null || typeof address === 'string') {
+        reject(new Error(`Cannot listen on ${host}:${port}: no TCP address`))
+      } else resolve(address)
+    })
+  })
+}
+
+async function onStream(
+  options: HttpServerOptions,
+  stream: http2.ServerHttp2Stream,
+  { headers, rawHeaders }: { headers: http2.IncomingHttpHeaders; rawHeaders: unknown },
+): Promise<void> {
+  const controller = new AbortController()
+  stream.on('error', (error) => options.log.debug('Stream failed', { error }))
+  stream.once('close', () => controller.abort(new Error('Client closed the stream')))
+  const answer = await options.onRequest({
+    method: headers[':method'] ?? 'GET',
+    target: headers[':path'] ?? '/',
+    headers: http2Headers(headers),
+    fields: () => pairs(Array.isArray(rawHeaders) ? rawHeaders : []),
+    body: stream,
+    peer: peerOf(stream.session?.socket),
+    signal: controller.signal,
+  })
+  if (stream.destroyed || stream.headersSent) return dispose(answer)
+  stream.respond({ ':status': answer.status, ...mutable(answer.headers) })
+  await writeAnswer(answer.body, stream, options)
+}
+
+async function onHttp1(
+  options: HttpServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const controller = new AbortController()
+  response.on('error', (error) => options.log.debug('Stream failed', { error }))
+  response.once('close', () => controller.abort(new Error('Client closed the connection')))
+  const answer = await options.onRequest(http1Request(request, controller.signal))
+  if (response.destroyed) return dispose(answer)
+  response.writeHead(answer.status, mutable(answer.headers))
+  await writeAnswer(answer.body, response, options)
+  // What was not read of the body would be taken for the next request.
+  if (!request.complete) request.destroy()
+}
+
+async function onUpgrade(
+  options: HttpServerOptions,
+  request: IncomingMessage,
+  client: { socket: Duplex; head: Uint8Array },
+): Promise<void> {
+  const controller = new AbortController()
+  client.socket.once('close', () => controller.abort(new Error('Client closed the connection')))
+  await options.onUpgrade(http1Request(request, controller.signal), client.socket, client.head)
+}
+
+function http1Request(request: IncomingMessage, signal: AbortSignal): ApiRequest {
+  return {
+    method: request.method ?? 'GET',
+    target: request.url ?? '/',
+    headers: http1Headers(request),
+    fields: () => pairs(request.rawHeaders),
+    body: request,
+    peer: peerOf(request.socket),
+    signal,
+  }
+}
+
+/** Stops what produces a body that nobody will read. */
+function dispose({ body }: ApiAnswer): void {
+  if (Symbol.asyncIterator in body) void body[Symbol.asyncIterator]().return?.()
+}
+
+function mutable(headers: ApiAnswer['headers']): Record<string, string | string[]> {
+  const out: Record<string, string | string[]> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    out[name] = typeof value === 'string' ? value : [...value]
+  }
+  return out
+}
+
+/** Name, value, name, value, … */
+function pairs(raw: readonly unknown[]): [string, string][] {
+  const out: [string, string][] = []
+  for (let at = 0; at + 1 < raw.length; at += 2) out.push([String(raw[at]), String(raw[at + 1])])
+  return out
+}
+
+function http1Headers(request: IncomingMessage): Record<string, string> {
+  return joined(request.headersDistinct)
+}
+
+function http2Headers(headers: http2.IncomingHttpHeaders): Record<string, string> {
+  const host = headers[':authority']
+  return { ...(host === undefined ? {} : { host }), ...joined(headers) }
+}
+
+function joined(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): Record<string, string> {
+  const out: Record<string, string> = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (value === undefined || name.startsWith(':')) continue
+    out[name] = typeof value === 'string' ? value : value.join(',')
+  }
+  return out
+}
+
+const peers = new WeakMap<object, Peer>()
+const unknownPeer: Peer = Object.freeze({
+  type: 'socket',
+  address: '',
+  certificates: Object.freeze([]),
+  isCertificateBad: false,
+})
+
+/** Read once per connection: the chain costs more than most requests. */
+function peerOf(socket: object | undefined): Peer {
+  if (socket === undefined) return unknownPeer
+  const known = peers.get(socket)
+  if (known) return known
+  // An HTTP/2 session shows its socket through a proxy without the class: the method tells.
+  const tlsSocket = socket as Partial<TLSSocket>
+  if (typeof tlsSocket.getPeerX509Certificate !== 'function') return unknownPeer
+  const peer = readPeer(socket as TLSSocket)
+  peers.set(socket, peer)
+  return peer
+}
+
+function readPeer(socket: TLSSocket): Peer {
+  const leaf = socket.getPeerX509Certificate()
+  const certificates: Uint8Array[] = []
+  for (let at = leaf; at && certificates.length < 10; at = at.issuerCertificate) {
+    certificates.push(at.raw)
+  }
+  return {
+    type: 'socket',
+    address: socket.remoteAddress ?? '',
+    certificates: socket.authorized ? certificates : [],
+    isCertificateBad: leaf !== undefined && !socket.authorized,
+  }
+}

@@ -1,0 +1,60 @@
+import { StatusError, type Status } from '@skerry/api'
+import type { ApiAnswer } from './exchange.ts'
+
+const utf8 = new TextEncoder()
+
+/** metav1.Status with the headers that go with it. */
+export function statusAnswer(error: StatusError): ApiAnswer {
+  return answerOf(error.toStatus(), error.details?.retryAfterSeconds)
+}
+
+export function answerOf(status: Status, retryAfterSeconds?: number): ApiAnswer {
+  return {
+    status: status.code ?? 200,
+    headers: {
+      'content-type': 'application/json',
+      ...(retryAfterSeconds ? { 'retry-after': String(retryAfterSeconds) } : {}),
+    },
+    body: utf8.encode(`${JSON.stringify(status)}\n`),
+  }
+}
+
+/** Any error becomes one that a client may read; what is not a StatusError stays in the log. */
+export function toStatusError(error: unknown): StatusError {
+  if (error instanceof StatusError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new StatusError('InternalError', `Internal error occurred: ${message}`, {
+    cause: error,
+    details: { causes: [{ message }] },
+  })
+}
+
+export function notFoundPath(): StatusError {
+  return new StatusError('NotFound', 'the server could not find the requested resource', {
+    details: {},
+  })
+}
+
+export function methodNotAllowed(): StatusError {
+  return new StatusError(
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    { details: {} },
+  )
+}
+
+export function tooManyRequests(): StatusError {
+  return new StatusError('TooManyRequests', 'too many requests, please try again later', {
+    details: { retryAfterSeconds: 1 },
+  })
+}
+
+export function requestTimeout(): StatusError {
+  return new StatusError(
+    'Timeout',
+    'Timeout: request did not complete within the allotted timeout',
+    {
+      details: {},
+    },
+  )
+}

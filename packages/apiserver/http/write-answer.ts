@@ -1,0 +1,47 @@
+import type { Writable } from 'node:stream'
+import type { Logger } from '@skerry/base'
+import type { AnswerBody } from './exchange.ts'
+
+/** Writes the body at the reader's pace; never rejects, a reader that went away is no error. */
+export async function writeAnswer(
+  body: AnswerBody,
+  out: Writable,
+  { log }: { log: Logger },
+): Promise<void> {
+  if (body instanceof Uint8Array) {
+    out.end(body)
+    return
+  }
+  try {
+    if (Symbol.asyncIterator in body) {
+      for await (const part of body) if (!(await written(out, part))) return
+    } else {
+      for (const part of body) if (!(await written(out, part))) return
+    }
+    out.end()
+  } catch (error) {
+    // The status is already sent: cutting the stream is the only way to say that it is not whole.
+    if (!out.destroyed) {
+      log.error('Answer broke off', { error: error instanceof Error ? error : String(error) })
+    }
+    out.destroy()
+  }
+}
+
+/** False when the reader is gone. */
+async function written(out: Writable, part: Uint8Array): Promise<boolean> {
+  if (out.destroyed || out.writableEnded) return false
+  if (out.write(part)) return true
+  return new Promise((resolve) => {
+    const onDrain = (): void => settle(true)
+    const onClose = (): void => settle(false)
+    const settle = (isOpen: boolean): void => {
+      out.removeListener('drain', onDrain)
+      out.removeListener('close', onClose)
+      resolve(isOpen)
+    }
+    out.on('drain', onDrain)
+    out.on('close', onClose)
+    if (out.destroyed) onClose()
+  })
+}

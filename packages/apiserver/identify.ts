@@ -1,0 +1,47 @@
+import { StatusError } from '@skerry/api'
+import type { Authenticator, UserInfo } from './access.ts'
+import type { Impersonation } from './authn/impersonation.ts'
+import type { ApiRequest } from './http/exchange.ts'
+
+export interface Caller {
+  readonly user: UserInfo
+  /** Who acts as `user`. */
+  readonly impersonator: UserInfo | undefined
+}
+
+const anonymous: UserInfo = Object.freeze({
+  name: 'system:anonymous',
+  groups: Object.freeze(['system:unauthenticated']),
+  extra: Object.freeze({}),
+})
+
+/** Who asks, and as whom. Throws StatusError Unauthorized, Forbidden. */
+export async function identify(
+  request: ApiRequest,
+  access: { authenticators: readonly Authenticator[]; impersonation?: Impersonation | undefined },
+): Promise<Caller> {
+  const asker = await authenticate(request, access.authenticators)
+  if (!access.impersonation) return { user: asker, impersonator: undefined }
+  const user = await access.impersonation.apply(asker, request.fields())
+  return { user, impersonator: user === asker ? undefined : asker }
+}
+
+async function authenticate(
+  { peer, headers, signal }: ApiRequest,
+  authenticators: readonly Authenticator[],
+): Promise<UserInfo> {
+  if (peer.type === 'process') return peer.user
+  const credentials = { headers, clientCertificates: peer.certificates }
+  let user: UserInfo = anonymous
+  for (const authenticator of authenticators) {
+    const found = await authenticator.authenticate(credentials, signal)
+    if (!found) continue
+    user = found.user
+    break
+  }
+  // A bad certificate is forgiven only when something else says who asks.
+  if (user.name === anonymous.name && peer.isCertificateBad) {
+    throw new StatusError('Unauthorized', 'Unauthorized')
+  }
+  return user
+}

@@ -1,0 +1,54 @@
+/** Every bound of the API server in one place; `createApiServer` takes a partial override. */
+export interface ApiServerLimits {
+  readonly bodyBytesMax: number
+  /** For a request that is neither a watch nor another long-running one. */
+  readonly requestTimeoutMs: number
+  readonly readsInFlightMax: number
+  readonly writesInFlightMax: number
+  readonly watchersMax: number
+  /** A watch without timeoutSeconds ends after this to twice this, so that clients spread out. */
+  readonly watchTimeoutMinMs: number
+  readonly bookmarkMs: number
+  /** Events that wait for one slow reader; beyond it the watch is closed and the client resumes. */
+  readonly watcherEventsMax: number
+  readonly watcherBytesMax: number
+  /** Past events kept per resource for watches that resume. */
+  readonly historyEventsMax: number
+  /** How long a read waits for the cache to reach the revision it asked for. */
+  readonly freshReadMs: number
+  readonly gzipBytesMin: number
+  /** Lists are written in pieces of this size. */
+  readonly chunkBytes: number
+  readonly loadPageEntries: number
+  readonly patchAttemptsMax: number
+  readonly updateAttemptsMax: number
+  readonly generateNameAttemptsMax: number
+  readonly deleteWorkers: number
+  readonly warningsBytesMax: number
+  readonly headerBytesMax: number
+  readonly streamsPerConnectionMax: number
+}
+
+export const apiServerLimits: ApiServerLimits = Object.freeze({
+  bodyBytesMax: 3 * 1024 * 1024,
+  requestTimeoutMs: 60_000,
+  readsInFlightMax: 400,
+  writesInFlightMax: 200,
+  watchersMax: 20_000,
+  watchTimeoutMinMs: 1_800_000,
+  bookmarkMs: 60_000,
+  watcherEventsMax: 10_000,
+  watcherBytesMax: 32 * 1024 * 1024,
+  historyEventsMax: 1_000,
+  freshReadMs: 3_000,
+  gzipBytesMin: 128 * 1024,
+  chunkBytes: 256 * 1024,
+  loadPageEntries: 1_000,
+  patchAttemptsMax: 5,
+  updateAttemptsMax: 20,
+  generateNameAttemptsMax: 8,
+  deleteWorkers: 16,
+  warningsBytesMax: 4 * 1024,
+  headerBytesMax: 64 * 1024,
+  streamsPerConnectionMax: 250,
+})

@@ -1,0 +1,248 @@
+import { StatusError } from '@skerry/api'
+import { linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
+import type { Duplex } from 'node:stream'
+import type { Attributes, Authorizer, UserInfo } from './access.ts'
+import type { AuditSink } from './audit.ts'
+import { chainAuthorizers, requireAllowed } from './authz/authorizer-chain.ts'
+import { compressed } from './http/compress.ts'
+import { isWhole, noBody, type ApiAnswer, type ApiRequest } from './http/exchange.ts'
+import { parseRequestInfo, type RequestInfo } from './http/request-info.ts'
+import {
+  requestTimeout,
+  statusAnswer,
+  tooManyRequests,
+  toStatusError,
+} from './http/status-answer.ts'
+import { identify, type Caller } from './identify.ts'
+import type { ApiServerLimits } from './limits-table.ts'
+import { newUid } from './registry/request-scope.ts'
+import type { RequestMetrics } from './request-metrics.ts'
+import type { Access } from './server-access.ts'
+
+/** An authorized request. */
+export interface Admitted {
+  readonly request: ApiRequest
+  readonly info: RequestInfo
+  readonly user: UserInfo
+  readonly warn: (text: string) => void
+  /** Aborts when the client is gone or the time for the request is over. */
+  readonly signal: AbortSignal
+}
+
+export interface PipelineDeps {
+  readonly access: Access
+  readonly limits: ApiServerLimits
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly metrics: RequestMetrics
+  readonly audit: AuditSink
+  readonly serve: (admitted: Admitted) => Promise<ApiAnswer>
+  readonly upgrade: (
+    admitted: Admitted,
+    client: { socket: Duplex; head: Uint8Array },
+  ) => Promise<void>
+  /** True for paths whose requests may last. */
+  readonly isLongRunning: (info: RequestInfo) => boolean
+}
+
+export interface Pipeline {
+  /** Never rejects. */
+  onRequest(request: ApiRequest): Promise<ApiAnswer>
+  onUpgrade(request: ApiRequest, socket: Duplex, head: Uint8Array): Promise<void>
+}
+
+/** request info → authn → impersonation → authz → bounds → handler, and the answer's frame. */
+export function createPipeline(deps: PipelineDeps): Pipeline {
+  const authorizer = chainAuthorizers(deps.access.authorizers)
+  const inFlight: InFlight = { reads: 0, writes: 0 }
+  return {
+    onRequest: (request) => answerRequest(request, { deps, authorizer, inFlight }),
+    onUpgrade: (request, socket, head) =>
+      answerUpgrade(request, { socket, head }, { deps, authorizer, inFlight }),
+  }
+}
+
+interface InFlight {
+  reads: number
+  writes: number
+}
+
+interface Running {
+  deps: PipelineDeps
+  authorizer: Authorizer
+  inFlight: InFlight
+}
+
+async function answerRequest(request: ApiRequest, running: Running): Promise<ApiAnswer> {
+  const { deps } = running
+  const { clock, limits } = deps
+  const startedAtMs = clock.now()
+  const startedMs = clock.monotonicMs()
+  const info = parseRequestInfo(request.method, request.target)
+  const auditId = request.headers['audit-id'] ?? newUid(deps.random)
+  const warnings = new Set<string>()
+  let caller: Caller | undefined
+  let answer: ApiAnswer
+  try {
+    caller = await identify(request, deps.access)
+    const admitted = {
+      request,
+      info,
+      user: caller.user,
+      warn: (text: string) => void warnings.add(text),
+      signal: request.signal,
+    }
+    await requireAllowed(running.authorizer, attributesOf(admitted))
+    answer = await serveBounded(admitted, running)
+  } catch (error) {
+    answer = failed(error, info, deps)
+  }
+  answer = await framed(answer, { auditId, warnings, request, limits })
+  const durationMs = clock.monotonicMs() - startedMs
+  deps.metrics.observe(info, { status: answer.status, durationMs })
+  deps.audit({
+    auditId,
+    info,
+    uri: request.target,
+    user: caller?.user,
+    impersonator: caller?.impersonator,
+    sourceAddress: request.peer.type === 'socket' ? request.peer.address : '',
+    userAgent: request.headers['user-agent'] ?? '',
+    status: answer.status,
+    startedAtMs,
+    durationMs,
+  })
+  return answer
+}
+
+async function answerUpgrade(
+  request: ApiRequest,
+  client: { socket: Duplex; head: Uint8Array },
+  running: Running,
+): Promise<void> {
+  const { deps } = running
+  const info = parseRequestInfo(request.method, request.target)
+  try {
+    const { user } = await identify(request, deps.access)
+    const admitted = { request, info, user, warn: () => undefined, signal: request.signal }
+    await requireAllowed(running.authorizer, attributesOf(admitted))
+    await deps.upgrade(admitted, client)
+  } catch (error) {
+    const answer = failed(error, info, deps)
+    if (client.socket.destroyed) return
+    const body = isWhole(answer.body) ? answer.body : noBody
+    const head = [
+      `HTTP/1.1 ${answer.status} Refused`,
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+      'connection: close',
+    ]
+    client.socket.write(`${head.join('\r\n')}\r\n\r\n`)
+    client.socket.end(body)
+  }
+}
+
+function failed(error: unknown, info: RequestInfo, { log }: PipelineDeps): ApiAnswer {
+  const statusError = toStatusError(error)
+  if (statusError.reason === 'InternalError') {
+    const cause = error instanceof Error ? error : new Error(String(error))
+    log.error('Request failed', { method: info.method, path: info.path, error: cause })
+    log.debug('Request failed at', { stack: cause.stack ?? '' })
+  }
+  return statusAnswer(statusError)
+}
+
+async function serveBounded(admitted: Admitted, { deps, inFlight }: Running): Promise<ApiAnswer> {
+  const { info, user } = admitted
+  if (deps.isLongRunning(info)) return deps.serve(admitted)
+  const isWrite = info.method !== 'GET' && info.method !== 'HEAD'
+  const side = isWrite ? 'writes' : 'reads'
+  const max = isWrite ? deps.limits.writesInFlightMax : deps.limits.readsInFlightMax
+  // Whoever repairs an overloaded server must get in.
+  if (inFlight[side] >= max && !user.groups.includes('system:masters')) throw tooManyRequests()
+  inFlight[side] += 1
+  try {
+    return await serveInTime(admitted, deps)
+  } finally {
+    inFlight[side] -= 1
+  }
+}
+
+async function serveInTime(admitted: Admitted, deps: PipelineDeps): Promise<ApiAnswer> {
+  using scope = linkedSignal(admitted.signal)
+  const { promise: stopped, reject } = Promise.withResolvers<never>()
+  scope.signal.addEventListener('abort', () => reject(scope.signal.reason), { once: true })
+  // The race below may be over when it rejects.
+  stopped.catch(() => undefined)
+  using _timer = deps.clock.setTimer(deps.limits.requestTimeoutMs, () =>
+    scope.abort(requestTimeout()),
+  )
+  return await Promise.race([deps.serve({ ...admitted, signal: scope.signal }), stopped])
+}
+
+interface Frame {
+  auditId: string
+  warnings: ReadonlySet<string>
+  request: ApiRequest
+  limits: ApiServerLimits
+}
+
+/** Headers that every answer has, compression, and no body for HEAD. */
+async function framed(answer: ApiAnswer, frame: Frame): Promise<ApiAnswer> {
+  const { auditId, warnings, request, limits } = frame
+  const headers: Record<string, string | readonly string[]> = {
+    'audit-id': auditId,
+    'cache-control': 'no-cache, private',
+    ...answer.headers,
+  }
+  if (warnings.size > 0) headers['warning'] = warningHeaders(warnings, limits.warningsBytesMax)
+  const { peer } = request
+  const full =
+    peer.type === 'process'
+      ? { ...answer, headers }
+      : await compressed(
+          { ...answer, headers },
+          request.headers['accept-encoding'],
+          limits.gzipBytesMin,
+        )
+  const isHead = request.method === 'HEAD'
+  if (!isWhole(full.body)) return isHead ? { ...full, body: noBody } : full
+  const withLength = { ...full.headers, 'content-length': String(full.body.length) }
+  return { status: full.status, headers: withLength, body: isHead ? noBody : full.body }
+}
+
+function warningHeaders(warnings: ReadonlySet<string>, bytesMax: number): string[] {
+  const out: string[] = []
+  let bytes = 0
+  for (const text of warnings) {
+    const escaped = text.replaceAll(/[\r\n]+/g, ' ').replaceAll(/["\\]/g, (char) => `\\${char}`)
+    bytes += escaped.length
+    if (bytes > bytesMax) break
+    out.push(`299 - "${escaped}"`)
+  }
+  return out
+}
+
+function attributesOf({ info, user }: Admitted): Attributes {
+  const { query } = info
+  const fieldSelector = query.get('fieldSelector')
+  const labelSelector = query.get('labelSelector')
+  const common = { user, verb: info.verb, path: info.path }
+  if (!info.isResourceRequest) return { ...common, isResourceRequest: false }
+  return {
+    ...common,
+    isResourceRequest: true,
+    resource: info.resource,
+    subresource: info.subresource,
+    namespace: info.namespace,
+    name: info.name,
+    ...(fieldSelector === null ? {} : { fieldSelector }),
+    ...(labelSelector === null ? {} : { labelSelector }),
+  }
+}
+
+/** For those who answer in the server's stead and must refuse in its words. */
+export function unauthorized(): StatusError {
+  return new StatusError('Unauthorized', 'Unauthorized')
+}

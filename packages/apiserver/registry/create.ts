@@ -1,0 +1,163 @@
+import { validateObjectMeta, type AnyObject, type Kind } from '@skerry/api'
+import { CachedObject } from '../cache/cached-object.ts'
+import { storageKey } from '../cache/watch-cache.ts'
+import { admit, admitValid } from './admission-chain.ts'
+import { setDefaults } from './decode.ts'
+import type { Reservation } from './interceptor.ts'
+import { alreadyExists, generateNameConflict, requireValid } from './registry-errors.ts'
+import { StatusError } from '@skerry/api'
+import {
+  nameSuffix,
+  newUid,
+  objectKey,
+  strategyContext,
+  timeText,
+  type RegistryDeps,
+  type RequestScope,
+} from './request-scope.ts'
+import { trackCreate } from './managed-fields.ts'
+
+/** `object` is decoded, defaulted and private; it is changed in place. */
+export async function createObject(
+  object: AnyObject,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<CachedObject> {
+  trackCreate(object, scope, deps)
+  await admit(
+    { operation: 'CREATE', object, oldObject: undefined, name: nameOf(object) },
+    scope,
+    deps,
+  )
+  return createAdmitted(object, scope, deps)
+}
+
+/** Also where a PUT or an apply creates: fields are tracked and mutating admission has run. */
+export async function createAdmitted(
+  object: AnyObject,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<CachedObject> {
+  const { metadata } = object
+  const { kind } = scope.reader
+  if (metadata.resourceVersion) {
+    throw new StatusError('Unknown', 'resourceVersion should not be set on objects to be created', {
+      code: 500,
+    })
+  }
+  const isGenerated = !metadata.name && Boolean(metadata.generateName)
+  const attemptsMax = isGenerated ? deps.limits.generateNameAttemptsMax : 1
+  for (let attempt = 1; ; attempt += 1) {
+    const next = isGenerated ? structuredClone(object) : object
+    if (isGenerated) next.metadata.name = generatedName(metadata.generateName ?? '', deps)
+    const created = await tryCreate(next, scope, deps)
+    if (created) return created
+    const name = next.metadata.name ?? ''
+    if (!isGenerated) throw alreadyExists(kind, name)
+    if (attempt >= attemptsMax) throw generateNameConflict(kind, name)
+  }
+}
+
+async function tryCreate(
+  next: AnyObject,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<CachedObject | undefined> {
+  const { reader } = scope
+  prepareForCreate(next, scope, deps)
+  const name = next.metadata.name ?? ''
+  const reservation = deps.interceptors[reader.storage]?.onCreate(next, scope)
+  try {
+    validateCreate(next, scope)
+    await admitValid({ operation: 'CREATE', object: next, oldObject: undefined, name }, scope, deps)
+    const key = objectKey(scope, name)
+    if (scope.isDryRun) {
+      reservation?.rollback()
+      if (deps.cache.resource(reader.storage).get(key)) return undefined
+      return dryRunResult(key, reader.encode(next))
+    }
+    return await writeNew(key, next, { scope, deps, reservation })
+  } catch (error) {
+    reservation?.rollback()
+    throw error
+  }
+}
+
+async function writeNew(
+  key: string,
+  next: AnyObject,
+  {
+    scope,
+    deps,
+    reservation,
+  }: { scope: RequestScope; deps: RegistryDeps; reservation: Reservation | undefined },
+): Promise<CachedObject | undefined> {
+  const { storage } = scope.reader
+  const value = scope.reader.encode(next)
+  const leaseId = await deps.leases.leaseFor(storage)
+  const result = await deps.store.write({
+    key: storageKey(storage, key),
+    value,
+    expectRevision: 0,
+    ...(leaseId === undefined ? {} : { leaseId }),
+  })
+  if (!result.isApplied) {
+    reservation?.rollback()
+    return undefined
+  }
+  reservation?.commit()
+  await deps.cache.waitFor(result.revision, scope.signal)
+  return new CachedObject(key, {
+    value,
+    revision: result.revision,
+    createRevision: result.revision,
+  })
+}
+
+/** Shown as it would be, without a resourceVersion of its own. */
+export function dryRunResult(key: string, value: Uint8Array, revision = 0): CachedObject {
+  return new CachedObject(key, { value, revision, createRevision: revision })
+}
+
+function prepareForCreate(next: AnyObject, scope: RequestScope, deps: RegistryDeps): void {
+  const { kind } = scope.reader
+  const { metadata } = next
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  delete metadata.selfLink
+  delete metadata.generation
+  if (kind.isNamespaced) metadata.namespace = scope.namespace
+  const context = strategyContext(scope, deps)
+  kind.strategy.prepareForCreate?.(next, context)
+  if (hasGeneration(kind)) metadata.generation = 1
+  metadata.creationTimestamp = timeText(context.nowMs)
+  metadata.uid = newUid(deps.random)
+  setDefaults(next, kind)
+}
+
+function validateCreate(next: AnyObject, scope: RequestScope): void {
+  const { kind } = scope.reader
+  const { strategy } = kind
+  requireValid(kind, next.metadata.name ?? '', [
+    ...validateObjectMeta(next.metadata, strategy.nameRule ?? 'dns-subdomain', kind.isNamespaced),
+    ...(strategy.validate?.(next) ?? []),
+  ])
+  for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
+}
+
+export function hasGeneration(kind: Kind): boolean {
+  const { hasGeneration: isSet } = kind.strategy
+  if (isSet !== undefined) return isSet
+  return kind.isCustom === true || kind.schemas[kind.schemaName]?.properties?.['spec'] !== undefined
+}
+
+/** Room for the suffix within a label's 63 characters. */
+const generatedBaseMax = 58
+
+function generatedName(base: string, deps: RegistryDeps): string {
+  return `${base.slice(0, generatedBaseMax)}${nameSuffix(deps.random)}`
+}
+
+function nameOf(object: AnyObject): string {
+  return object.metadata.name ?? ''
+}

@@ -1,0 +1,101 @@
+import {
+  checkFields,
+  decodeObjectBody,
+  isJsonObject,
+  setDeclaredDefaults,
+  strictDecodingError,
+  type AnyObject,
+  type Kind,
+} from '@skerry/api'
+import { apiVersionOf } from './kind-reader.ts'
+import { badRequest } from './registry-errors.ts'
+import type { FieldValidation } from './request-scope.ts'
+
+export interface DecodeRequest {
+  readonly kind: Kind
+  readonly bytes: Uint8Array
+  readonly contentType: string
+  readonly fieldValidation: FieldValidation
+  readonly bytesMax: number
+  readonly warn: (text: string) => void
+}
+
+/** A request's body as an object of the kind: known fields only, right types, defaults set. */
+export function decodeKindObject(request: DecodeRequest): AnyObject {
+  const { kind, bytes, contentType, fieldValidation, bytesMax } = request
+  const isStrict = fieldValidation !== 'Ignore'
+  const { object, duplicates } = decodeObjectBody(bytes, contentType, { isStrict, bytesMax })
+  requireKind(object, kind)
+  return typedObject(object, duplicates, request)
+}
+
+/** What every write does to a JSON object before the registry may trust its shape. */
+export function typedObject(
+  object: Record<string, unknown>,
+  findings: readonly string[],
+  { kind, fieldValidation, warn }: Pick<DecodeRequest, 'kind' | 'fieldValidation' | 'warn'>,
+): AnyObject {
+  const metadata = object['metadata'] ?? {}
+  if (!isJsonObject(metadata)) throw badRequest(`${kind.kind} metadata is no object`)
+  const typed: AnyObject = {
+    ...object,
+    apiVersion: apiVersionOf(kind.group, kind.version),
+    kind: kind.kind,
+    metadata,
+  }
+  const unknownFields = kind.strategy.onDecode
+    ? kind.strategy.onDecode(typed)
+    : checkFields({
+        object: typed,
+        schemas: kind.schemas,
+        schemaName: kind.schemaName,
+        kind: kind.kind,
+      }).unknownFields
+  report([...findings, ...unknownFields], { kind, object: typed, fieldValidation, warn })
+  setDefaults(typed, kind)
+  return typed
+}
+
+function report(
+  findings: readonly string[],
+  request: { kind: Kind; object: AnyObject } & Pick<DecodeRequest, 'fieldValidation' | 'warn'>,
+): void {
+  if (findings.length === 0) return
+  const { kind, object, fieldValidation, warn } = request
+  if (fieldValidation === 'Strict') throw strictDecodingError(findings, { object, kind: kind.kind })
+  if (fieldValidation === 'Warn') for (const finding of findings) warn(finding)
+}
+
+export function setDefaults(object: AnyObject, kind: Kind): void {
+  if (!kind.isCustom) setDeclaredDefaults(object, kind.schemas, kind.schemaName)
+  kind.strategy.defaults?.(object)
+}
+
+function requireKind(object: Record<string, unknown>, kind: Kind): void {
+  const { apiVersion, kind: given } = object
+  const wanted = apiVersionOf(kind.group, kind.version)
+  const givenKind = typeof given === 'string' ? given : ''
+  const givenVersion = typeof apiVersion === 'string' ? apiVersion : ''
+  if (kind.isCustom) requireGiven(givenKind, givenVersion)
+  if (givenKind !== '' && givenKind !== kind.kind) {
+    const version = givenVersion.slice(givenVersion.indexOf('/') + 1) || kind.version
+    throw badRequest(
+      `${givenKind} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}: converting (${version}.${givenKind}) to (${kind.group === '' ? 'core' : kind.group.split('.')[0]}.${kind.kind}): unknown conversion`,
+    )
+  }
+  if (givenVersion !== '' && givenVersion !== wanted) {
+    throw badRequest(
+      `the API version in the data (${givenVersion}) does not match the expected API version (${wanted})`,
+    )
+  }
+}
+
+/** Nothing is assumed of a custom resource. */
+function requireGiven(kind: string, apiVersion: string): void {
+  const missing = kind === '' ? 'Kind' : apiVersion === '' ? 'apiVersion' : ''
+  if (missing !== '') {
+    throw badRequest(
+      `the object provided is unrecognized: couldn't get version/kind; Object '${missing}' is missing`,
+    )
+  }
+}

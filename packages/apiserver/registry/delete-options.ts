@@ -1,0 +1,94 @@
+import { decodeObjectBody, isJsonObject, type AnyObject, type StatusCause } from '@skerry/api'
+import { badRequest, invalid } from './registry-errors.ts'
+
+export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground'
+
+/** metav1.DeleteOptions, from the body or else the query. */
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number
+  readonly propagationPolicy?: PropagationPolicy
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly isDryRun: boolean
+  /** For admission. */
+  readonly object: AnyObject
+}
+
+const optionsKind = Object.freeze({ group: 'meta.k8s.io', kind: 'DeleteOptions', resource: '' })
+
+export function parseDeleteOptions(
+  bytes: Uint8Array,
+  contentType: string,
+  query: URLSearchParams,
+): DeleteOptions {
+  const fields = bytes.length > 0 ? decodeObjectBody(bytes, contentType).object : ofQuery(query)
+  const kind = fields['kind']
+  if (kind !== undefined && kind !== 'DeleteOptions') {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type DeleteOptions): no kind ${JSON.stringify(kind)} is registered`,
+    )
+  }
+  const preconditions = isJsonObject(fields['preconditions']) ? fields['preconditions'] : {}
+  const uid = textOf(preconditions, 'uid')
+  const resourceVersion = textOf(preconditions, 'resourceVersion')
+  const gracePeriodSeconds = fields['gracePeriodSeconds']
+  const propagationPolicy = policyOf(fields)
+  return {
+    ...(typeof gracePeriodSeconds === 'number' ? { gracePeriodSeconds } : {}),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    isDryRun: isDryRun(fields['dryRun']) || isDryRun(query.getAll('dryRun')),
+    object: { ...fields, apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions', metadata: {} },
+  }
+}
+
+function ofQuery(query: URLSearchParams): Record<string, unknown> {
+  const grace = query.get('gracePeriodSeconds')
+  const policy = query.get('propagationPolicy')
+  const orphan = query.get('orphanDependents')
+  if (grace !== null && !/^-?\d+$/.test(grace)) {
+    throw badRequest(`invalid gracePeriodSeconds ${JSON.stringify(grace)}: not an integer`)
+  }
+  return {
+    ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
+    ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(orphan === null ? {} : { orphanDependents: orphan === 'true' }),
+  }
+}
+
+function policyOf(fields: Record<string, unknown>): PropagationPolicy | undefined {
+  const { propagationPolicy: policy, orphanDependents } = fields
+  if (policy !== undefined && policy !== null && policy !== '') {
+    if (policy === 'Orphan' || policy === 'Background' || policy === 'Foreground') return policy
+    const supported = '"Background", "Foreground", "Orphan"'
+    throw invalid(optionsKind, '', [
+      {
+        reason: 'FieldValueNotSupported',
+        message: `Unsupported value: ${JSON.stringify(policy)}: supported values: ${supported}, ""`,
+        field: 'propagationPolicy',
+      },
+    ])
+  }
+  if (typeof orphanDependents !== 'boolean') return undefined
+  return orphanDependents ? 'Orphan' : 'Background'
+}
+
+function textOf(fields: Record<string, unknown>, key: string): string | undefined {
+  const value = fields[key]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** `All` is the only value there is. Throws StatusError Invalid for others. */
+export function isDryRun(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length === 0) return false
+  const causes: StatusCause[] = value
+    .filter((item) => item !== 'All')
+    .map((item) => ({
+      reason: 'FieldValueNotSupported',
+      message: `Unsupported value: ${JSON.stringify(item)}: supported values: "All"`,
+      field: 'dryRun',
+    }))
+  if (causes.length > 0) throw invalid(optionsKind, '', causes)
+  return true
+}

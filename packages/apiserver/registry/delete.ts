@@ -1,0 +1,181 @@
+import type { AnyObject, ObjectMeta } from '@skerry/api'
+import { CachedObject } from '../cache/cached-object.ts'
+import { storageKey } from '../cache/watch-cache.ts'
+import { admitValid, admit } from './admission-chain.ts'
+import type { DeleteOptions } from './delete-options.ts'
+import { conflict, modifiedConflict, notFound } from './registry-errors.ts'
+import { removeObject } from './remove.ts'
+import { objectKey, timeText, type RegistryDeps, type RequestScope } from './request-scope.ts'
+
+export interface DeleteResult {
+  /** The last state, or the state that waits for its end. */
+  readonly cached: CachedObject
+  /** False: finalizers or a grace period hold it. */
+  readonly isGone: boolean
+}
+
+/** Removes, or marks for removal what finalizers or a grace period hold. */
+export async function deleteObject(
+  options: DeleteOptions,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<DeleteResult> {
+  const { reader, name } = scope
+  await deps.cache.fresh(scope.signal)
+  let isAdmitted = false
+  for (let attempt = 1; ; attempt += 1) {
+    const current = deps.cache.resource(reader.storage).get(objectKey(scope))
+    if (!current) throw notFound(reader.kind, name)
+    const old = reader.parse(current)
+    requirePreconditions(options, old, scope)
+    if (!isAdmitted) await admitDelete(options, old, scope, deps)
+    isAdmitted = true
+    const result = await tryDelete({ current, old, options }, scope, deps)
+    if (result) return result
+    if (options.resourceVersion !== undefined || attempt >= deps.limits.updateAttemptsMax) {
+      throw modifiedConflict(reader.kind, name)
+    }
+    await deps.cache.fresh(scope.signal)
+  }
+}
+
+async function admitDelete(
+  options: DeleteOptions,
+  old: AnyObject,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<void> {
+  const input = {
+    operation: 'DELETE' as const,
+    object: undefined,
+    oldObject: old,
+    options: options.object,
+  }
+  await admit(input, scope, deps)
+  await admitValid(input, scope, deps)
+}
+
+interface Deletion {
+  current: CachedObject
+  old: AnyObject
+  options: DeleteOptions
+}
+
+async function tryDelete(
+  { current, old, options }: Deletion,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<DeleteResult | undefined> {
+  const { reader } = scope
+  const next = planDeletion(old, options, { scope, nowMs: deps.clock.now() })
+  if (next === 'remove') {
+    if (!scope.isDryRun && !(await removeObject(current, scope, deps))) return undefined
+    return { cached: current, isGone: true }
+  }
+  if (next === 'wait') return { cached: current, isGone: false }
+  const value = reader.encode(next)
+  const { createRevision, key } = current
+  let revision = current.revision
+  if (!scope.isDryRun) {
+    const write = { key: storageKey(reader.storage, key), value, expectRevision: revision }
+    const result = await deps.store.write(write)
+    if (!result.isApplied) return undefined
+    revision = result.revision
+    await deps.cache.waitFor(revision, scope.signal)
+  }
+  return { cached: new CachedObject(key, { value, revision, createRevision }), isGone: false }
+}
+
+/** Decides: gone now, unchanged because it already waits, or this next state. */
+export function planDeletion(
+  old: AnyObject,
+  options: DeleteOptions,
+  context: { scope: RequestScope; nowMs: number },
+): AnyObject | 'remove' | 'wait' {
+  const { strategy } = context.scope.reader.kind
+  const finalizers = finalizersFor(old.metadata, options, strategy.defaultGarbageCollection)
+  const graceSeconds = strategy.gracefulDeletion?.(old, options.gracePeriodSeconds) ?? 0
+  const isHeld = finalizers.length > 0 || strategy.isHeld?.(old) === true
+  const before = old.metadata.deletionTimestamp
+  if (before !== undefined) {
+    const pendingSeconds = old.metadata.deletionGracePeriodSeconds ?? 0
+    const isShorter = options.gracePeriodSeconds !== undefined && graceSeconds < pendingSeconds
+    if (!isShorter && pendingSeconds > 0) return withFinalizers(old, finalizers)
+    if (graceSeconds === 0 || pendingSeconds === 0) {
+      if (!isHeld) return 'remove'
+      if (!isShorter) return withFinalizers(old, finalizers)
+    }
+    return marked(old, { finalizers, graceSeconds, nowMs: context.nowMs, isShortened: true })
+  }
+  if (graceSeconds === 0 && !isHeld) return 'remove'
+  return marked(old, { finalizers, graceSeconds, nowMs: context.nowMs, isShortened: false })
+}
+
+function withFinalizers(old: AnyObject, finalizers: readonly string[]): AnyObject | 'wait' {
+  const before = old.metadata.finalizers ?? []
+  const isSame =
+    before.length === finalizers.length && finalizers.every((name) => before.includes(name))
+  if (isSame) return 'wait'
+  return { ...old, metadata: { ...old.metadata, finalizers: [...finalizers] } }
+}
+
+interface Mark {
+  finalizers: readonly string[]
+  graceSeconds: number
+  nowMs: number
+  isShortened: boolean
+}
+
+function marked(old: AnyObject, { finalizers, graceSeconds, nowMs, isShortened }: Mark): AnyObject {
+  const metadata: ObjectMeta = {
+    ...old.metadata,
+    deletionTimestamp: timeText(nowMs + graceSeconds * 1000),
+    deletionGracePeriodSeconds: graceSeconds,
+  }
+  if (finalizers.length > 0) metadata.finalizers = [...finalizers]
+  else delete metadata.finalizers
+  if (!isShortened && (old.metadata.generation ?? 0) > 0) {
+    metadata.generation = (old.metadata.generation ?? 0) + 1
+  }
+  return { ...old, metadata }
+}
+
+const orphanFinalizer = 'orphan'
+const foregroundFinalizer = 'foregroundDeletion'
+
+function finalizersFor(
+  metadata: ObjectMeta,
+  options: DeleteOptions,
+  byDefault: 'orphan' | 'background' | undefined,
+): string[] {
+  const before = metadata.finalizers ?? []
+  const wanted = wantedFinalizer(before, options, byDefault)
+  const others = before.filter((name) => name !== orphanFinalizer && name !== foregroundFinalizer)
+  return wanted === '' ? others : [...others, wanted]
+}
+
+function wantedFinalizer(
+  before: readonly string[],
+  { propagationPolicy }: DeleteOptions,
+  byDefault: 'orphan' | 'background' | undefined,
+): string {
+  if (propagationPolicy === 'Orphan') return orphanFinalizer
+  if (propagationPolicy === 'Foreground') return foregroundFinalizer
+  if (propagationPolicy === 'Background') return ''
+  if (before.includes(orphanFinalizer)) return orphanFinalizer
+  if (before.includes(foregroundFinalizer)) return foregroundFinalizer
+  return byDefault === 'orphan' ? orphanFinalizer : ''
+}
+
+function requirePreconditions(options: DeleteOptions, old: AnyObject, scope: RequestScope): void {
+  const { uid, resourceVersion } = old.metadata
+  const { kind } = scope.reader
+  if (options.uid !== undefined && options.uid !== uid) {
+    const why = `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`
+    throw conflict(kind, scope.name, why)
+  }
+  if (options.resourceVersion !== undefined && options.resourceVersion !== resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`
+    throw conflict(kind, scope.name, why)
+  }
+}

@@ -1,0 +1,175 @@
+import { CompactedError, FutureRevisionError, type Entry } from '@skerry/store'
+import { CachedObject } from '../cache/cached-object.ts'
+import { hasSelectors, selects, type Selection } from '../cache/selection.ts'
+import { storageKey } from '../cache/watch-cache.ts'
+import { encodeContinue, parseContinue } from './continue-token.ts'
+import { parseResourceVersion, waitForVersion } from './read.ts'
+import { badRequest, expired } from './registry-errors.ts'
+import type { RegistryDeps, RequestScope } from './request-scope.ts'
+
+export interface ListOptions {
+  readonly selection: Selection
+  /** 0: no limit. */
+  readonly limit: number
+  readonly continueToken: string
+  readonly resourceVersion: string
+  readonly resourceVersionMatch: '' | 'Exact' | 'NotOlderThan'
+}
+
+export interface ListPage {
+  readonly items: readonly CachedObject[]
+  readonly revision: number
+  readonly continueToken?: string
+  readonly remaining?: number
+}
+
+/** One page of objects, consistent with the pages before it. */
+export async function listObjects(
+  options: ListOptions,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<ListPage> {
+  if (options.continueToken !== '') return continueList(options, scope, deps)
+  const { resourceVersion, limit } = options
+  const revision = parseResourceVersion(resourceVersion)
+  const isExact =
+    options.resourceVersionMatch === 'Exact' ||
+    (options.resourceVersionMatch === '' && limit > 0 && revision > 0)
+  await waitForVersion(resourceVersion, scope.signal, deps)
+  if (isExact && !isUnchangedSince(revision, scope, deps)) {
+    return historicPage({ options, revision, after: '' }, scope, deps)
+  }
+  // Lists "of any age" are for caches that want everything at once.
+  const pageLimit = resourceVersion === '0' ? 0 : limit
+  const page = {
+    options: { ...options, limit: pageLimit },
+    revision: deps.cache.revision,
+    after: '',
+  }
+  return currentPage(page, scope, deps)
+}
+
+async function continueList(
+  options: ListOptions,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<ListPage> {
+  if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
+    throw badRequest('specifying resource version is not allowed when using continue')
+  }
+  const token = parseContinue(options.continueToken)
+  if (isUnchangedSince(token.revision, scope, deps)) {
+    return currentPage({ options, ...token }, scope, deps)
+  }
+  return historicPage({ options, revision: token.revision, after: token.after }, scope, deps)
+}
+
+/** What the cache holds is what it held at that revision. */
+function isUnchangedSince(revision: number, scope: RequestScope, deps: RegistryDeps): boolean {
+  const resource = deps.cache.resource(scope.reader.storage)
+  return revision <= deps.cache.revision && resource.version <= revision
+}
+
+function currentPage(
+  { options, revision, after }: PagePlace,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): ListPage {
+  const { selection, limit } = options
+  const { reader } = scope
+  const all = deps.cache.resource(reader.storage).list(selection.namespace)
+  const isWhole = selection.name === '' && !hasSelectors(selection)
+  const rest = after === '' ? all : all.filter(({ key }) => key > after)
+  if (limit === 0) {
+    const items = isWhole ? rest : rest.filter((item) => selects(selection, item, reader))
+    return { items, revision }
+  }
+  const items: CachedObject[] = []
+  for (const [at, item] of rest.entries()) {
+    if (!isWhole && !selects(selection, item, reader)) continue
+    if (items.length === limit) {
+      return cutPage(items, { revision, remaining: isWhole ? rest.length - at : undefined })
+    }
+    items.push(item)
+  }
+  return { items, revision }
+}
+
+function cutPage(
+  items: readonly CachedObject[],
+  page: { revision: number; remaining: number | undefined },
+): ListPage {
+  const after = items.at(-1)?.key ?? ''
+  return {
+    items,
+    revision: page.revision,
+    continueToken: encodeContinue({ revision: page.revision, after }),
+    ...(page.remaining === undefined ? {} : { remaining: page.remaining }),
+  }
+}
+
+/** Where a page starts, and as of when. */
+interface PagePlace {
+  options: ListOptions
+  revision: number
+  after: string
+}
+
+/** From the store, as it was at a revision. */
+async function historicPage(
+  { options, revision, after }: PagePlace,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<ListPage> {
+  const { selection, limit } = options
+  const { reader } = scope
+  const isWhole = selection.name === '' && !hasSelectors(selection)
+  const base = storageKey(reader.storage, '')
+  const prefix = selection.namespace === '' ? base : `${base}${selection.namespace}/`
+  const items: CachedObject[] = []
+  let from = after === '' ? undefined : `${base}${after}`
+  for (;;) {
+    const page = await readHistory(deps, {
+      prefix,
+      revision,
+      limit: limit === 0 ? deps.limits.loadPageEntries : limit + 1,
+      ...(from === undefined ? {} : { after: from }),
+    })
+    for (const [at, entry] of page.entries.entries()) {
+      const item = cachedEntry(entry, base)
+      if (!isWhole && !selects(selection, item, reader)) continue
+      if (limit > 0 && items.length === limit) {
+        const remaining = page.entries.length - at + page.remaining
+        return cutPage(items, { revision, remaining: isWhole ? remaining : undefined })
+      }
+      items.push(item)
+    }
+    from = page.entries.at(-1)?.key
+    if (!page.more || from === undefined) return { items, revision }
+  }
+}
+
+async function readHistory(
+  deps: RegistryDeps,
+  options: Parameters<RegistryDeps['store']['list']>[0],
+) {
+  try {
+    return await deps.store.list(options)
+  } catch (error) {
+    if (error instanceof CompactedError) {
+      throw expired(
+        'The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.',
+      )
+    }
+    if (error instanceof FutureRevisionError) throw badRequest(error.message)
+    throw error
+  }
+}
+
+function cachedEntry(entry: Entry, base: string): CachedObject {
+  return new CachedObject(entry.key.slice(base.length), {
+    value: entry.value,
+    revision: entry.modRevision,
+    createRevision: entry.createRevision,
+  })
+}

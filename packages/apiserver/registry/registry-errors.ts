@@ -1,0 +1,92 @@
+import { StatusError, type Kind, type StatusCause } from '@skerry/api'
+
+type Named = Pick<Kind, 'group' | 'kind' | 'resource'>
+
+export function notFound(kind: Named, name: string): StatusError {
+  return new StatusError('NotFound', `${qualified(kind)} ${JSON.stringify(name)} not found`, {
+    details: resourceDetails(kind, name),
+  })
+}
+
+export function alreadyExists(kind: Named, name: string): StatusError {
+  return new StatusError(
+    'AlreadyExists',
+    `${qualified(kind)} ${JSON.stringify(name)} already exists`,
+    { details: resourceDetails(kind, name) },
+  )
+}
+
+/** A generated name was taken each time. */
+export function generateNameConflict(kind: Named, name: string): StatusError {
+  return new StatusError(
+    'AlreadyExists',
+    `${qualified(kind)} ${JSON.stringify(name)} already exists, the server was not able to generate a unique name for the object`,
+    { details: { ...resourceDetails(kind, name), retryAfterSeconds: 1 } },
+  )
+}
+
+export function conflict(kind: Named, name: string, why: string): StatusError {
+  return new StatusError(
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualified(kind)} ${JSON.stringify(name)}: ${why}`,
+    { details: resourceDetails(kind, name) },
+  )
+}
+
+export function modifiedConflict(kind: Named, name: string): StatusError {
+  return conflict(
+    kind,
+    name,
+    'the object has been modified; please apply your changes to the latest version and try again',
+  )
+}
+
+/** Throws unless there are no causes. */
+export function requireValid(kind: Named, name: string, causes: readonly StatusCause[]): void {
+  if (causes.length > 0) throw invalid(kind, name, causes)
+}
+
+export function invalid(kind: Named, name: string, causes: readonly StatusCause[]): StatusError {
+  const whole = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
+  const unique = uniqueCauses(causes)
+  const texts = unique.map(({ field, message }) => (field ? `${field}: ${message}` : `${message}`))
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
+  return new StatusError('Invalid', `${whole} ${JSON.stringify(name)} is invalid: ${list}`, {
+    details: {
+      ...(name === '' ? {} : { name }),
+      ...(kind.group === '' ? {} : { group: kind.group }),
+      kind: kind.kind,
+      causes: unique,
+    },
+  })
+}
+
+function uniqueCauses(causes: readonly StatusCause[]): StatusCause[] {
+  const seen = new Set<string>()
+  return causes.filter(({ field, message }) => {
+    const key = `${field} ${message}`
+    if (seen.has(key)) return false
+    seen.add(key)
+    return true
+  })
+}
+
+export function badRequest(message: string): StatusError {
+  return new StatusError('BadRequest', message)
+}
+
+export function expired(message: string): StatusError {
+  return new StatusError('Expired', message)
+}
+
+export function qualified({ group, resource }: Pick<Kind, 'group' | 'resource'>): string {
+  return group === '' ? resource : `${resource}.${group}`
+}
+
+function resourceDetails(kind: Named, name: string) {
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(kind.group === '' ? {} : { group: kind.group }),
+    kind: kind.resource,
+  }
+}

@@ -1,0 +1,20 @@
+import type { CachedObject } from '../cache/cached-object.ts'
+import { storageKey } from '../cache/watch-cache.ts'
+import type { RegistryDeps, RequestScope } from './request-scope.ts'
+
+/** False: the object changed meanwhile. */
+export async function removeObject(
+  current: CachedObject,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<boolean> {
+  const { reader } = scope
+  const result = await deps.store.write({
+    key: storageKey(reader.storage, current.key),
+    expectRevision: current.revision,
+  })
+  if (!result.isApplied) return false
+  await deps.cache.waitFor(result.revision, scope.signal)
+  deps.interceptors[reader.storage]?.onDeleted(reader.parse(current))
+  return true
+}

@@ -1,0 +1,87 @@
+import type { AnyObject, StrategyContext } from '@skerry/api'
+import type { Clock, Logger, Random } from '@skerry/base'
+import type { Store } from '@skerry/store'
+import type { UserInfo } from '../access.ts'
+import type { AdmissionPlugin } from '../admission.ts'
+import type { WatchCache } from '../cache/watch-cache.ts'
+import type { ApiServerLimits } from '../limits-table.ts'
+import type { Interceptor } from './interceptor.ts'
+import type { KindReader } from './kind-reader.ts'
+import type { LeasePool } from './lease-pool.ts'
+import type { ServedKinds } from './served-kinds.ts'
+
+/** What the registry stands on. */
+export interface RegistryDeps {
+  readonly store: Store
+  readonly cache: WatchCache
+  readonly kinds: ServedKinds
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly limits: ApiServerLimits
+  readonly admission: readonly AdmissionPlugin[]
+  /** By storage key, e.g. core/services. */
+  readonly interceptors: Readonly<Record<string, Interceptor>>
+  readonly leases: LeasePool
+}
+
+/** One request as the registry sees it: authorized, its kind known, its options checked. */
+export interface RequestScope {
+  readonly reader: KindReader
+  readonly namespace: string
+  readonly name: string
+  readonly subresource: string
+  readonly user: UserInfo
+  readonly isDryRun: boolean
+  /** The name in managedFields; from the fieldManager parameter or the user agent. */
+  readonly fieldManager: string
+  readonly fieldValidation: FieldValidation
+  readonly warn: (text: string) => void
+  readonly signal: AbortSignal
+  /** CreateOptions, UpdateOptions, … for admission. */
+  readonly options: AnyObject | undefined
+}
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+
+/** The key below the resource. */
+export function objectKey(scope: RequestScope, name = scope.name): string {
+  return scope.reader.kind.isNamespaced ? `${scope.namespace}/${name}` : name
+}
+
+export function strategyContext(scope: RequestScope, deps: RegistryDeps): StrategyContext {
+  const { user } = scope
+  return {
+    nowMs: deps.clock.now(),
+    randomName: () => nameSuffix(deps.random),
+    user: user.name,
+    userGroups: user.groups,
+    userExtra: user.extra,
+    ...(user.uid === undefined ? {} : { userUid: user.uid }),
+  }
+}
+
+/** No vowels and no look-alikes, so that no word comes out; upstream's alphabet. */
+const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
+
+export function nameSuffix(random: Random): string {
+  let text = ''
+  for (let at = 0; at < 5; at += 1) {
+    text += suffixAlphabet[Math.floor(random.next() * suffixAlphabet.length)]
+  }
+  return text
+}
+
+/** RFC 4122 version 4. */
+export function newUid(random: Random): string {
+  const bytes = random.bytes(16)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = Buffer.from(bytes).toString('hex')
+  return [8, 12, 16, 20, 32].map((end, at, ends) => hex.slice(at && ends[at - 1], end)).join('-')
+}
+
+/** metav1.Time: whole seconds. */
+export function timeText(nowMs: number): string {
+  return `${new Date(nowMs).toISOString().slice(0, 19)}Z`
+}

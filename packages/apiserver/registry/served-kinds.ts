@@ -1,0 +1,58 @@
+import type { GroupResource, GroupVersionResource, Kind } from '@skerry/api'
+import { createKindReader, type KindReader } from './kind-reader.ts'
+
+/** The kinds that are served now: built-in ones for good, those of CRDs while their CRD stands. */
+export class ServedKinds {
+  /** Changes with every change of the set; for memoising discovery and OpenAPI. */
+  version = 0
+  readonly #byResource = new Map<string, KindReader>()
+  /** For one group and resource, the reader that the server itself uses: the stored version's. */
+  readonly #byGroupResource = new Map<string, KindReader>()
+
+  constructor(kinds: readonly Kind[]) {
+    for (const kind of kinds) this.add(kind)
+  }
+
+  add(kind: Kind): void {
+    const reader = createKindReader(kind)
+    this.#byResource.set(keyOf(kind.group, kind.version, kind.resource), reader)
+    const key = `${kind.group}/${kind.resource}`
+    const isStored = kind.version === kind.storageVersion && kind.storageGroup === undefined
+    if (isStored || !this.#byGroupResource.has(key)) this.#byGroupResource.set(key, reader)
+    this.version += 1
+  }
+
+  remove(kind: Kind): void {
+    this.#byResource.delete(keyOf(kind.group, kind.version, kind.resource))
+    const key = `${kind.group}/${kind.resource}`
+    this.#byGroupResource.delete(key)
+    for (const reader of this.#byResource.values()) {
+      const other = reader.kind
+      if (other.group === kind.group && other.resource === kind.resource) {
+        this.#byGroupResource.set(key, reader)
+      }
+    }
+    this.version += 1
+  }
+
+  find({ group, version, resource }: GroupVersionResource): KindReader | undefined {
+    return this.#byResource.get(keyOf(group, version, resource))
+  }
+
+  /** In the version that the server stores. */
+  findStored({ group, resource }: GroupResource): KindReader | undefined {
+    return this.#byGroupResource.get(`${group}/${resource}`)
+  }
+
+  hasGroupVersion(group: string, version: string): boolean {
+    return this.all().some((kind) => kind.group === group && kind.version === version)
+  }
+
+  all(): Kind[] {
+    return [...this.#byResource.values()].map(({ kind }) => kind)
+  }
+}
+
+function keyOf(group: string, version: string, resource: string): string {
+  return `${group}/${version}/${resource}`
+}

@@ -1,0 +1,299 @@
+import {
+  equalJson,
+  validateObjectMetaUpdate,
+  type AnyObject,
+  type Kind,
+  type StatusCause,
+} from '@skerry/api'
+import { CachedObject } from '../cache/cached-object.ts'
+import { storageKey } from '../cache/watch-cache.ts'
+import { admit, admitValid } from './admission-chain.ts'
+import { createAdmitted, hasGeneration } from './create.ts'
+import { setDefaults } from './decode.ts'
+import { removeObject } from './remove.ts'
+import type { Reservation } from './interceptor.ts'
+import {
+  badRequest,
+  conflict,
+  invalid,
+  modifiedConflict,
+  notFound,
+  requireValid,
+} from './registry-errors.ts'
+import {
+  objectKey,
+  strategyContext,
+  type RegistryDeps,
+  type RequestScope,
+} from './request-scope.ts'
+
+export interface Change {
+  /**
+   * The next state, from a private copy of the current one; undefined: there is none. Runs again
+   * when the object changed meanwhile.
+   */
+  readonly next: (current: AnyObject | undefined) => AnyObject
+  /** A missing object is created (apply, and PUT of kinds that allow it). */
+  readonly mayCreate: boolean
+  readonly attemptsMax: number
+}
+
+export interface ChangeResult {
+  readonly cached: CachedObject
+  readonly isCreated: boolean
+}
+
+/** Reads, changes, admits, validates and writes; starts over when someone else was faster. */
+export async function changeObject(
+  change: Change,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<ChangeResult> {
+  const { reader, name } = scope
+  await deps.cache.fresh(scope.signal)
+  for (let attempt = 1; ; attempt += 1) {
+    const current = deps.cache.resource(reader.storage).get(objectKey(scope))
+    if (!current) {
+      if (!change.mayCreate) throw notFound(reader.kind, name)
+      return { cached: await createMissing(change, scope, deps), isCreated: true }
+    }
+    const result = await tryChange(change, current, scope, deps)
+    if (result) return { cached: result, isCreated: false }
+    if (attempt >= change.attemptsMax) throw modifiedConflict(reader.kind, name)
+    // The one who was faster may be ahead of the cache.
+    await deps.cache.fresh(scope.signal)
+  }
+}
+
+async function createMissing(
+  change: Change,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<CachedObject> {
+  const object = change.next(undefined)
+  requireName(object, scope)
+  const { reader, name } = scope
+  if (object.metadata.uid) {
+    throw conflict(
+      reader.kind,
+      name,
+      `Precondition failed: UID in precondition: ${object.metadata.uid}, UID in object meta: `,
+    )
+  }
+  delete object.metadata.resourceVersion
+  await admit({ operation: 'CREATE', object, oldObject: undefined, name }, scope, deps)
+  return createAdmitted(object, scope, deps)
+}
+
+/** Undefined: someone else was faster, and the request does not insist on a version. */
+async function tryChange(
+  change: Change,
+  current: CachedObject,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<CachedObject | undefined> {
+  const { reader, name } = scope
+  const old = reader.parse(current)
+  const next = change.next(reader.parse(current))
+  requireName(next, scope)
+  const isConditional = requireVersion(next, old, scope)
+  await admit({ operation: 'UPDATE', object: next, oldObject: old }, scope, deps)
+  prepareForUpdate(next, old, scope, deps)
+  const isMain = scope.subresource === ''
+  const reservation = isMain
+    ? deps.interceptors[reader.storage]?.onUpdate(next, old, scope)
+    : undefined
+  try {
+    validateUpdate(next, old, scope)
+    await admitValid({ operation: 'UPDATE', object: next, oldObject: old }, scope, deps)
+    const written = await writeNext(next, { old, current, reservation }, scope, deps)
+    if (!written && isConditional) throw modifiedConflict(reader.kind, name)
+    return written
+  } catch (error) {
+    reservation?.rollback()
+    throw error
+  }
+}
+
+interface Before {
+  old: AnyObject
+  current: CachedObject
+  reservation: Reservation | undefined
+}
+
+async function writeNext(
+  next: AnyObject,
+  { old, current, reservation }: Before,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<CachedObject | undefined> {
+  const { reader } = scope
+  const value = reader.encode(next)
+  const { createRevision } = current
+  const unchanged = new CachedObject(current.key, {
+    value,
+    revision: current.revision,
+    createRevision,
+  })
+  if (Buffer.compare(unchanged.bytes, current.bytes) === 0) {
+    reservation?.rollback()
+    return current
+  }
+  if (scope.isDryRun) {
+    reservation?.rollback()
+    return unchanged
+  }
+  if (isReleased(next, old, reader.kind)) {
+    const isRemoved = await removeObject(current, scope, deps)
+    if (isRemoved) reservation?.commit()
+    else reservation?.rollback()
+    return isRemoved ? unchanged : undefined
+  }
+  const leaseId = await deps.leases.leaseFor(reader.storage)
+  const result = await deps.store.write({
+    key: storageKey(reader.storage, current.key),
+    value,
+    expectRevision: current.revision,
+    ...(leaseId === undefined ? {} : { leaseId }),
+  })
+  if (!result.isApplied) {
+    reservation?.rollback()
+    return undefined
+  }
+  reservation?.commit()
+  await deps.cache.waitFor(result.revision, scope.signal)
+  return new CachedObject(current.key, { value, revision: result.revision, createRevision })
+}
+
+/** A deleted object that waited for its last finalizer goes with the update that removes it. */
+function isReleased(next: AnyObject, old: AnyObject, kind: Kind): boolean {
+  if (old.metadata.deletionTimestamp === undefined) return false
+  if ((old.metadata.deletionGracePeriodSeconds ?? 0) > 0) return false
+  if ((next.metadata.finalizers ?? []).length > 0) return false
+  return !kind.strategy.isHeld?.(next)
+}
+
+function requireName(object: AnyObject, { name, namespace, reader }: RequestScope): void {
+  const { metadata } = object
+  if (!metadata.name) metadata.name = name
+  else if (metadata.name !== name) {
+    throw badRequest(
+      `the name of the object (${metadata.name}) does not match the name on the URL (${name})`,
+    )
+  }
+  if (reader.kind.isNamespaced) requireNamespace(object, namespace)
+}
+
+/** Sets it where it is absent. */
+export function requireNamespace(object: AnyObject, namespace: string): void {
+  const { metadata } = object
+  if (!metadata.namespace) metadata.namespace = namespace
+  else if (metadata.namespace !== namespace) {
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    )
+  }
+}
+
+/** True when the request insists on the version it has seen. */
+function requireVersion(next: AnyObject, old: AnyObject, scope: RequestScope): boolean {
+  const { kind } = scope.reader
+  const { resourceVersion, uid } = next.metadata
+  if (uid && uid !== old.metadata.uid) {
+    throw conflict(
+      kind,
+      scope.name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`,
+    )
+  }
+  if (resourceVersion && resourceVersion !== '0') {
+    if (resourceVersion !== old.metadata.resourceVersion) throw modifiedConflict(kind, scope.name)
+    return true
+  }
+  if (kind.strategy.allowUnconditionalUpdate === false) {
+    const message = 'Invalid value: 0: must be specified for an update'
+    const cause = { reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' }
+    throw invalid(kind, scope.name, [cause])
+  }
+  next.metadata.resourceVersion = old.metadata.resourceVersion ?? ''
+  return false
+}
+
+function prepareForUpdate(
+  next: AnyObject,
+  old: AnyObject,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): void {
+  const { kind } = scope.reader
+  keepSystemFields(next, old)
+  const { strategy } = kind
+  const context = strategyContext(scope, deps)
+  if (scope.subresource === 'status') {
+    keepAllButStatus(next, old, kind)
+    strategy.prepareForStatusUpdate?.(next, old, context)
+  } else {
+    if (kind.subresources.some(({ name }) => name === 'status')) keepMember(next, old, 'status')
+    strategy.prepareForUpdate?.(next, old, context)
+    const isChanged = !equalJson(bodyOf(next), bodyOf(old))
+    if (hasGeneration(kind) && isChanged) {
+      next.metadata.generation = (old.metadata.generation ?? 0) + 1
+    }
+  }
+  setDefaults(next, kind)
+}
+
+/** What a client need not repeat, and cannot change. */
+function keepSystemFields(next: AnyObject, old: AnyObject): void {
+  const { metadata } = next
+  const before = old.metadata
+  delete metadata.selfLink
+  metadata.uid ||= before.uid ?? ''
+  metadata.creationTimestamp ||= before.creationTimestamp ?? null
+  if (before.deletionTimestamp !== undefined)
+    metadata.deletionTimestamp ??= before.deletionTimestamp
+  if (before.deletionGracePeriodSeconds !== undefined) {
+    metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds
+  }
+  if (before.generation === undefined) delete metadata.generation
+  else metadata.generation = before.generation
+}
+
+function keepAllButStatus(next: AnyObject, old: AnyObject, kind: Kind): void {
+  for (const key of Object.keys(next)) {
+    if (key !== 'status' && key !== 'metadata' && !(key in old)) delete next[key]
+  }
+  for (const key of Object.keys(old)) {
+    if (key !== 'status' && key !== 'metadata') next[key] = old[key]
+  }
+  if (!kind.isCustom) {
+    keepMember(next.metadata, old.metadata, 'ownerReferences')
+    return
+  }
+  const { managedFields, resourceVersion } = next.metadata
+  next.metadata = { ...old.metadata, ...(managedFields ? { managedFields } : {}) }
+  if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion
+}
+
+function keepMember<T extends object>(next: T, old: T, key: keyof T): void {
+  const before = old[key]
+  if (before === undefined) delete next[key]
+  else next[key] = before
+}
+
+/** What a generation counts. */
+function bodyOf(object: AnyObject): Record<string, unknown> {
+  const { metadata: _metadata, status: _status, ...body } = object
+  return body
+}
+
+function validateUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): void {
+  const { kind } = scope.reader
+  const { strategy } = kind
+  const causes: StatusCause[] = validateObjectMetaUpdate(next.metadata, old.metadata)
+  const validate =
+    scope.subresource === 'status' ? strategy.validateStatusUpdate : strategy.validateUpdate
+  causes.push(...(validate?.(next, old) ?? []))
+  requireValid(kind, scope.name, causes)
+  for (const text of strategy.warnings?.(next, old) ?? []) scope.warn(text)
+}

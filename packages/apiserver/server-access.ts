@@ -1,0 +1,18 @@
+import type { Authenticator, Authorizer } from './access.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import type { Impersonation } from './authn/impersonation.ts'
+import type { ReviewHandler } from './review.ts'
+import type { SubresourceHandler } from './subresource.ts'
+
+/** Who may do what, and what is done to objects on their way in. */
+export interface Access {
+  /** The first that knows the caller decides; a caller that none knows is system:anonymous. */
+  readonly authenticators: readonly Authenticator[]
+  readonly authorizers: readonly Authorizer[]
+  readonly admission: readonly AdmissionPlugin[]
+  /** Keyed `resource/subresource`. */
+  readonly subresources: Readonly<Record<string, SubresourceHandler>>
+  /** Keyed `resource.group`. */
+  readonly reviews?: Readonly<Record<string, ReviewHandler>>
+  readonly impersonation?: Impersonation
+}

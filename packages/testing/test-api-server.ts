@@ -1,0 +1,183 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { builtinKinds, type Kind } from '@skerry/api'
+import {
+  createApiServer,
+  createX509Authenticator,
+  mastersAuthorizer,
+  type Access,
+  type ApiServer,
+  type ApiServerOptions,
+  type Objects,
+  type UserInfo,
+} from '@skerry/apiserver'
+import {
+  createMetrics,
+  silentLogger,
+  systemClock,
+  systemRandom,
+  type Clock,
+  type Logger,
+} from '@skerry/base'
+import type { Transport } from '@skerry/client'
+import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
+import { openSqliteStore, type SqliteStore } from '@skerry/store'
+
+export interface TestApiServerOptions {
+  /** Default: every built-in kind. */
+  readonly kinds?: readonly Kind[]
+  /** Default: client certificates, system:masters may do everything, nobody else anything; no admission. */
+  readonly access?: (objects: Objects) => Access
+  readonly limits?: ApiServerOptions['limits']
+  readonly routes?: ApiServerOptions['routes']
+  readonly clock?: Clock
+  readonly log?: Logger
+  /** Namespaces made before the server is handed out. Default: default and kube-system. */
+  readonly namespaces?: readonly string[]
+}
+
+export interface TestApiServer extends AsyncDisposable {
+  readonly server: ApiServer
+  readonly objects: Objects
+  readonly store: SqliteStore
+  /** As the administrator (system:masters), in-process. */
+  readonly transport: Transport
+  /** As anyone, in-process. */
+  transportAs(user: UserInfo): Transport
+  /** `https://127.0.0.1:<port>` */
+  readonly url: string
+  /** PEM, for clients that come over the socket. */
+  readonly credentials: TestCredentials
+  /** A file that kubectl takes as --kubeconfig. */
+  readonly kubeconfigPath: string
+}
+
+export interface TestCredentials {
+  readonly ca: string
+  readonly cert: string
+  readonly key: string
+}
+
+export const administrator: UserInfo = Object.freeze({
+  name: 'kubernetes-admin',
+  groups: Object.freeze(['system:masters', 'system:authenticated']),
+  extra: Object.freeze({}),
+})
+
+/** An API server in this process on an ephemeral port, with an embedded store in a directory of its own. */
+export async function startTestApiServer(
+  options: TestApiServerOptions = {},
+): Promise<TestApiServer> {
+  await using stack = new AsyncDisposableStack()
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-test-'))
+  stack.defer(() => rm(directory, { recursive: true, force: true }))
+  const { clock = systemClock, log = silentLogger } = options
+  const store = stack.use(await openSqliteStore(join(directory, 'store.db'), {}, { clock, log }))
+  const tls = await testCertificates(clock)
+  const server = stack.use(
+    await createApiServer(
+      {
+        kinds: options.kinds ?? (await builtinKinds()),
+        tls: { cert: tls.serverCert, key: tls.serverKey, clientCa: tls.credentials.ca },
+        access: options.access ?? (() => openAccess(clock)),
+        ...(options.limits ? { limits: options.limits } : {}),
+        ...(options.routes ? { routes: options.routes } : {}),
+      },
+      { store, clock, random: systemRandom, log, metrics: createMetrics() },
+      new AbortController().signal,
+    ),
+  )
+  await server.listen()
+  for (const name of options.namespaces ?? ['default', 'kube-system']) {
+    await server.objects.create(
+      { group: '', resource: 'namespaces' },
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+    )
+  }
+  const kubeconfigPath = join(directory, 'kubeconfig')
+  await writeKubeconfig(kubeconfigPath, server.address, tls.credentials)
+  const owned = stack.move()
+  return {
+    server,
+    objects: server.objects,
+    store,
+    transport: server.transport(administrator),
+    transportAs: (user) => server.transport(user),
+    url: server.address,
+    credentials: tls.credentials,
+    kubeconfigPath,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Certificates name users; only system:masters may do anything. */
+export function openAccess(clock: Clock): Access {
+  return {
+    authenticators: [createX509Authenticator(clock)],
+    authorizers: [mastersAuthorizer],
+    admission: [],
+    subresources: {},
+  }
+}
+
+async function testCertificates(clock: Clock) {
+  const notBeforeMs = clock.now() - 3_600_000
+  const notAfterMs = clock.now() + 24 * 3_600_000
+  const dates = { notBeforeMs, notAfterMs }
+  const authority = await createAuthority({ subject: { commonName: 'test-ca' }, ...dates })
+  const serverKeys = await generateKeyPair()
+  const serverCert = await signCertificate(authority, {
+    subject: { commonName: 'kube-apiserver' },
+    publicKeyPem: serverKeys.publicKeyPem,
+    ...dates,
+    keyUsages: ['digitalSignature'],
+    extendedUsages: ['serverAuth'],
+    dnsNames: ['localhost', 'kubernetes', 'kubernetes.default'],
+    ipAddresses: ['127.0.0.1'],
+  })
+  const adminKeys = await generateKeyPair()
+  const cert = await signCertificate(authority, {
+    subject: { commonName: administrator.name, organizations: ['system:masters'] },
+    publicKeyPem: adminKeys.publicKeyPem,
+    ...dates,
+    keyUsages: ['digitalSignature'],
+    extendedUsages: ['clientAuth'],
+  })
+  const ca = authority.certificatePem
+  return {
+    serverCert,
+    serverKey: serverKeys.privateKeyPem,
+    credentials: { ca, cert, key: adminKeys.privateKeyPem },
+  }
+}
+
+async function writeKubeconfig(
+  path: string,
+  server: string,
+  credentials: TestCredentials,
+): Promise<void> {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      {
+        name: 'test',
+        cluster: { server, 'certificate-authority-data': base64(credentials.ca) },
+      },
+    ],
+    users: [
+      {
+        name: 'admin',
+        user: {
+          'client-certificate-data': base64(credentials.cert),
+          'client-key-data': base64(credentials.key),
+        },
+      },
+    ],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'admin' } }],
+    'current-context': 'test',
+  }
+  await writeFile(path, JSON.stringify(config), { mode: 0o600 })
+}
