@@ -5,6 +5,7 @@ import {
   type Cluster,
   type Informer,
   type ResourceClient,
+  type ResourceRef,
   type TypedResource,
 } from '@skerry/client'
 
@@ -22,6 +23,8 @@ export interface InformerSetDeps {
 export interface InformerSet {
   /** All namespaces, no selectors. Asked for the first time while running, it starts then. */
   informer<T extends KubeObject>(resource: TypedResource<T>): Informer<T>
+  /** The informer that somebody asked for already; metadata is all that its type tells. */
+  existing(resource: ResourceRef): Informer<KubeObject> | undefined
   /** Writes go to the server and into the informer, where there is one for the resource. */
   client<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T>
   /** Every informer that was asked for so far has synced. */
@@ -56,6 +59,10 @@ class SharedInformers implements InformerSet {
     this.#informers.set(key, informer as unknown as Informer<KubeObject>)
     if (this.#signal) this.#start(informer, this.#signal)
     return informer
+  }
+
+  existing(resource: ResourceRef): Informer<KubeObject> | undefined {
+    return this.#informers.get(nameOf(resource))
   }
 
   client<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T> {
@@ -98,7 +105,7 @@ class SharedInformers implements InformerSet {
   }
 }
 
-function nameOf(resource: TypedResource<KubeObject>): string {
+function nameOf(resource: ResourceRef): string {
   return `${resource.group}/${resource.version}/${resource.resource}`
 }
 

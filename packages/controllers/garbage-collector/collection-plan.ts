@@ -1,0 +1,51 @@
+import type { OwnerReference } from '@skerry/api'
+import type { PartialObject } from '@skerry/client'
+import {
+  foregroundFinalizer,
+  isDeletingDependents,
+  orphanFinalizer,
+  type GraphNode,
+} from './owner-graph.ts'
+
+/** What a live read found of an owner. */
+export type OwnerState = 'solid' | 'absent' | 'waiting-for-dependents'
+
+export type CollectionPlan =
+  | { readonly action: 'keep' }
+  /** Let go of owners that are gone or go; the object lives on with the others. */
+  | { readonly action: 'drop-owners'; readonly ownerReferences: readonly OwnerReference[] }
+  | {
+      readonly action: 'delete'
+      readonly propagationPolicy: 'Orphan' | 'Foreground' | 'Background'
+      /** First let its owners not wait for it: a cycle of waiting would never end. */
+      readonly unblockOwners: boolean
+    }
+
+export interface CollectionInput {
+  /** As the server has it now. */
+  object: PartialObject
+  owners: readonly { reference: OwnerReference; state: OwnerState }[]
+  dependents: readonly GraphNode[]
+}
+
+/** An object with owners goes when the last of them is gone. */
+export function planCollection({ object, owners, dependents }: CollectionInput): CollectionPlan {
+  if (owners.length === 0) return { action: 'keep' }
+  const solid = owners.filter(({ state }) => state === 'solid')
+  if (solid.length === owners.length) return { action: 'keep' }
+  if (solid.length > 0) {
+    return { action: 'drop-owners', ownerReferences: solid.map(({ reference }) => reference) }
+  }
+  const isAwaited = owners.some(({ state }) => state === 'waiting-for-dependents')
+  if (isAwaited && dependents.length > 0) {
+    const unblockOwners = dependents.some(isDeletingDependents)
+    return { action: 'delete', propagationPolicy: 'Foreground', unblockOwners }
+  }
+  const finalizers = object.metadata.finalizers ?? []
+  const propagationPolicy = finalizers.includes(orphanFinalizer)
+    ? 'Orphan'
+    : finalizers.includes(foregroundFinalizer)
+      ? 'Foreground'
+      : 'Background'
+  return { action: 'delete', propagationPolicy, unblockOwners: false }
+}
