@@ -2,8 +2,16 @@ import type { DaemonSet, DaemonSetStatus } from '../../generated/types.ts'
 import { applyPodTemplateDefaults } from '../core/pod-spec-defaults.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
+import {
+  validateDaemonSet,
+  validateDaemonSetStatus,
+  validateDaemonSetUpdate,
+} from './daemon-set-validation.ts'
 
 export const daemonSetStrategy = strategyOf<DaemonSet>({
+  validate: validateDaemonSet,
+  validateUpdate: validateDaemonSetUpdate,
+  validateStatusUpdate: validateDaemonSetStatus,
   ...statusApart,
   defaults: applyDaemonSetDefaults,
   prepareForCreate(next) {

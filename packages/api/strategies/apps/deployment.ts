@@ -2,8 +2,16 @@ import type { Deployment } from '../../generated/types.ts'
 import { applyPodTemplateDefaults } from '../core/pod-spec-defaults.ts'
 import { keepField, statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import {
+  validateDeployment,
+  validateDeploymentStatus,
+  validateDeploymentUpdate,
+} from './deployment-validation.ts'
 
 export const deploymentStrategy = strategyOf<Deployment>({
+  validate: validateDeployment,
+  validateUpdate: validateDeploymentUpdate,
+  validateStatusUpdate: validateDeploymentStatus,
   ...statusApart,
   defaults: applyDeploymentDefaults,
   prepareForStatusUpdate(next, old) {

@@ -2,8 +2,16 @@ import type { ReplicaSet } from '../../generated/types.ts'
 import { applyPodTemplateDefaults } from '../core/pod-spec-defaults.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import {
+  validateReplicaSet,
+  validateReplicaSetStatus,
+  validateReplicaSetUpdate,
+} from './replica-set-validation.ts'
 
 export const replicaSetStrategy = strategyOf<ReplicaSet>({
+  validate: validateReplicaSet,
+  validateUpdate: validateReplicaSetUpdate,
+  validateStatusUpdate: validateReplicaSetStatus,
   ...statusApart,
   defaults: applyReplicaSetDefaults,
   prepareForCreate(next) {

@@ -3,8 +3,17 @@ import { applyPodTemplateDefaults } from '../core/pod-spec-defaults.ts'
 import { applyClaimSpecDefaults } from '../core/volume-defaults.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
+import {
+  validateStatefulSet,
+  validateStatefulSetStatus,
+  validateStatefulSetUpdate,
+} from './stateful-set-validation.ts'
 
 export const statefulSetStrategy = strategyOf<StatefulSet>({
+  nameRule: 'dns-label',
+  validate: validateStatefulSet,
+  validateUpdate: validateStatefulSetUpdate,
+  validateStatusUpdate: validateStatefulSetStatus,
   ...statusApart,
   defaults: applyStatefulSetDefaults,
   prepareForCreate(next) {

@@ -2,8 +2,11 @@ import type { CronJob } from '../../generated/types.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 import { applyJobTemplateSpecDefaults } from './job-spec-defaults.ts'
+import { validateCronJob, validateCronJobUpdate } from './cron-job-validation.ts'
 
 export const cronJobStrategy = strategyOf<CronJob>({
+  validate: validateCronJob,
+  validateUpdate: validateCronJobUpdate,
   ...statusApart,
   defaults: applyCronJobDefaults,
 })

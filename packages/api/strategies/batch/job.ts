@@ -2,8 +2,13 @@ import type { Job } from '../../generated/types.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 import { applyJobSpecDefaults } from './job-spec-defaults.ts'
+import { validateJob, validateJobUpdate } from './job-validation.ts'
+import { validateJobStatus } from './job-status-validation.ts'
 
 export const jobStrategy = strategyOf<Job>({
+  validate: validateJob,
+  validateUpdate: validateJobUpdate,
+  validateStatusUpdate: validateJobStatus,
   ...statusApart,
   defaults: applyJobDefaults,
   prepareForCreate(next) {

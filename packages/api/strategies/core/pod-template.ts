@@ -1,10 +1,21 @@
 import type { PodTemplate } from '../../generated/types.ts'
 import { strategyOf } from '../typed-strategy.ts'
 import { applyPodTemplateDefaults } from './pod-spec-defaults.ts'
+import type { StatusCause } from '../../status-error.ts'
+import type { LooseObject } from '../typed-strategy.ts'
+import { checkPodTemplate } from './pod-template-validation.ts'
 
 export const podTemplateStrategy = strategyOf<PodTemplate>({
+  validate: validatePodTemplate,
+  validateUpdate: validatePodTemplate,
   hasGeneration: true,
   defaults(object) {
     applyPodTemplateDefaults((object.template ??= {}))
   },
 })
+
+function validatePodTemplate(object: LooseObject<PodTemplate>): StatusCause[] {
+  const found: StatusCause[] = []
+  checkPodTemplate(object.template ?? {}, 'template', found)
+  return found
+}

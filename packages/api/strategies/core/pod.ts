@@ -6,8 +6,13 @@ import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
 import { expandMatchLabelKeys } from './match-label-keys.ts'
 import { applyPodDefaults } from './pod-defaults.ts'
 import { qosClassOf } from './pod-qos.ts'
+import { validatePod, validatePodUpdate } from './pod-validation.ts'
+import { validatePodStatus } from './pod-status-validation.ts'
 
 export const podStrategy = strategyOf<Pod>({
+  validate: validatePod,
+  validateUpdate: validatePodUpdate,
+  validateStatusUpdate: validatePodStatus,
   hasGeneration: true,
   defaults: applyPodDefaults,
   prepareForCreate: preparePod,

@@ -2,8 +2,15 @@ import type { ReplicationController } from '../../generated/types.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 import { applyPodTemplateDefaults } from './pod-spec-defaults.ts'
+import {
+  validateReplicationController,
+  validateReplicationControllerStatus,
+} from './replication-controller-validation.ts'
 
 export const replicationControllerStrategy = strategyOf<ReplicationController>({
+  validate: validateReplicationController,
+  validateUpdate: validateReplicationController,
+  validateStatusUpdate: validateReplicationControllerStatus,
   ...statusApart,
   defaults: applyReplicationControllerDefaults,
   defaultGarbageCollection: 'orphan',

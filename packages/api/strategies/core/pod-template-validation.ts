@@ -1,0 +1,53 @@
+import type { PodTemplateSpec } from '../../generated/types.ts'
+import { fieldForbidden, fieldInvalid, fieldNotSupported } from '../../field-error.ts'
+import { validateAnnotations } from '../../object-meta.ts'
+import type { Found } from '../checks.ts'
+import { checkLabels } from '../label-checks.ts'
+import type { Loose } from '../typed-strategy.ts'
+import { checkPodAnnotations } from './pod-spec-validation/pod-annotations.ts'
+import { checkPodSpec } from './pod-spec-validation/pod-spec.ts'
+
+export function checkPodTemplate(
+  template: Loose<PodTemplateSpec>,
+  path: string,
+  found: Found,
+): void {
+  const { metadata = {}, spec = {} } = template
+  checkLabels(metadata.labels, `${path}.labels`, found)
+  found.push(...validateAnnotations(metadata.annotations, `${path}.annotations`))
+  checkPodAnnotations(metadata.annotations, spec, `${path}.annotations`, found)
+  checkPodSpec(spec, undefined, `${path}.spec`, found)
+  if ((spec.ephemeralContainers ?? []).length > 0) {
+    const detail = 'ephemeral containers not allowed in pod template'
+    found.push(fieldForbidden(`${path}.spec.ephemeralContainers`, detail))
+  }
+}
+
+/** For controllers that keep pods running; `kind` is named in the finding. */
+export function checkRunsForever(
+  template: Loose<PodTemplateSpec>,
+  kind: string,
+  path: string,
+  found: Found,
+): void {
+  const { restartPolicy = '', activeDeadlineSeconds } = template.spec ?? {}
+  if (restartPolicy !== 'Always') {
+    found.push(fieldNotSupported(`${path}.spec.restartPolicy`, restartPolicy, ['Always']))
+  }
+  if (activeDeadlineSeconds !== undefined) {
+    const detail = `activeDeadlineSeconds in ${kind} is not Supported`
+    found.push(fieldForbidden(`${path}.spec.activeDeadlineSeconds`, detail))
+  }
+}
+
+export function labelsMismatch(template: Loose<PodTemplateSpec>, path: string): Found[number] {
+  const { labels } = template.metadata ?? {}
+  const shown = labels ? inOrder(labels) : null
+  const detail = '`selector` does not match template `labels`'
+  return fieldInvalid(`${path}.metadata.labels`, shown, detail)
+}
+
+function inOrder(labels: Readonly<Record<string, string>>): Record<string, string> {
+  const keys = Object.keys(labels).toSorted((first, second) => (first < second ? -1 : 1))
+  return Object.fromEntries(keys.map((key) => [key, labels[key] ?? '']))
+}
