@@ -81,6 +81,7 @@ export async function createApiServer(
     metrics: deps.metrics,
     version: { ...versionDefaults, ...options.version },
     address: () => state.address.replace('https://', ''),
+    customSchema: () => undefined,
   })
   const pipeline = createPipeline({
     ...deps,

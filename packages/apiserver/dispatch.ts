@@ -1,6 +1,8 @@
+import type { Kind } from '@skerry/api'
 import type { Metrics } from '@skerry/base'
 import type { Duplex } from 'node:stream'
 import type { Access } from './server-access.ts'
+import { createOpenApiHandler } from './handlers/open-api-handler.ts'
 import { servePath, unknownResource, type PathDeps } from './handlers/path-handler.ts'
 import {
   decodeBodyOf,
@@ -35,6 +37,8 @@ export interface DispatchDeps {
   readonly metrics: Metrics
   readonly version: Readonly<Record<string, string>>
   readonly address: () => string
+  /** A custom kind's openAPIV3Schema as its CRD has it. */
+  readonly customSchema: (kind: Kind) => unknown
 }
 
 /** Subresources whose answers may last as long as the client likes. */
@@ -48,6 +52,7 @@ export function createDispatcher(deps: DispatchDeps) {
     metrics: deps.metrics,
     version: deps.version,
     address: deps.address,
+    openApi: createOpenApiHandler(registry.kinds, deps.customSchema),
     health: {
       ping: async () => undefined,
       log: async () => undefined,

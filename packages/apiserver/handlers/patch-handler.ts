@@ -4,17 +4,23 @@ import {
   applyMergePatch,
   applyStrategicMergePatch,
   decodeBody,
+  decodeObjectBody,
+  fieldForbidden,
+  fieldRequired,
   isJsonObject,
+  validateFieldManager,
   type AnyObject,
 } from '@skerry/api'
 import type { ApiAnswer } from '../http/exchange.ts'
 import { readBody } from '../http/read-body.ts'
+import { isTrue } from '../http/request-info.ts'
 import { typedObject } from '../registry/decode.ts'
-import { trackChange } from '../registry/managed-fields.ts'
-import { badRequest } from '../registry/registry-errors.ts'
+import { applied, trackChange } from '../registry/managed-fields.ts'
+import { badRequest, invalid, requireValid } from '../registry/registry-errors.ts'
+import type { RequestScope } from '../registry/request-scope.ts'
 import { changeObject } from '../registry/update.ts'
 import { objectAnswer } from './represent.ts'
-import { parseWriteOptions } from './request-options.ts'
+import { parseWriteOptions, type WriteOptions } from './request-options.ts'
 import { scopeOf, viewFor, type HandlerDeps, type ResourceCall } from './resource-call.ts'
 
 /** Applies the patch to any JSON object; pure. */
@@ -22,30 +28,88 @@ export type PatchFunction = (current: AnyObject) => unknown
 
 export async function patchObject(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
   const view = viewFor(call, deps)
-  const { request, info, reader, warn } = call
-  const options = parseWriteOptions(info.query, request.headers['user-agent'])
+  const { request, info } = call
+  const isApply = applyTypes.has(mediaType(request.headers['content-type']))
+  const options = parseWriteOptions(info.query, isApply ? '' : request.headers['user-agent'])
+  requirePatchOptions(options, isApply, info.query)
   const scope = scopeOf(call, options)
   const bytes = await readBody(request.body, deps.limits.bodyBytesMax)
-  const { patch, findings } = patchFunction(call, bytes)
   const change = {
-    next: (current: AnyObject | undefined) => {
-      // changeObject never asks for a missing object unless it may be created.
-      if (!current) throw new TypeError('Cannot patch: there is no object')
-      const patched = patch(structuredClone(current))
-      if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is no object')
-      const next = typedObject(patched, findings, {
-        kind: reader.kind,
-        fieldValidation: options.fieldValidation,
-        warn,
-      })
-      trackChange(next, current, scope, deps)
-      return next
-    },
-    mayCreate: false,
+    next: isApply ? applyTo(bytes, call, scope, deps) : patchTo(bytes, call, scope, deps),
+    mayCreate: isApply && scope.subresource === '',
+    isDerived: true,
     attemptsMax: deps.limits.patchAttemptsMax,
   }
-  const { cached } = await changeObject(change, scope, deps)
-  return objectAnswer(200, cached, view)
+  const { cached, isCreated } = await changeObject(change, scope, deps)
+  return objectAnswer(isCreated ? 201 : 200, cached, view)
+}
+
+type Next = (current: AnyObject | undefined) => AnyObject
+
+function patchTo(
+  bytes: Uint8Array,
+  call: ResourceCall,
+  scope: RequestScope,
+  deps: HandlerDeps,
+): Next {
+  const { patch, findings } = patchFunction(call, bytes)
+  const { kind } = call.reader
+  return (current) => {
+    // changeObject never asks for a missing object unless it may be created.
+    if (!current) throw new TypeError('Cannot patch: there is no object')
+    const patched = patch(current)
+    if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is no object')
+    const next = typedObject(patched, findings, { ...scope, kind })
+    trackChange(next, current, scope, deps)
+    return next
+  }
+}
+
+/** Server-side apply, of JSON or YAML. */
+function applyTo(
+  bytes: Uint8Array,
+  call: ResourceCall,
+  scope: RequestScope,
+  deps: HandlerDeps,
+): Next {
+  const { object, duplicates } = decodeObjectBody(bytes, 'application/yaml', { isStrict: true })
+  const configuration = configurationOf(object)
+  const isForced = isTrue(call.info.query.get('force'))
+  const { kind } = call.reader
+  return (live) => {
+    const next = applied({ live, applied: configuration, isForced }, scope, deps)
+    return typedObject({ ...next }, duplicates, { ...scope, kind })
+  }
+}
+
+function configurationOf(object: Record<string, unknown>): AnyObject {
+  const { apiVersion = '', kind = '', metadata = {} } = object
+  const isNamed = typeof apiVersion === 'string' && typeof kind === 'string'
+  if (!isNamed || !isJsonObject(metadata)) {
+    throw badRequest('error decoding YAML: apiVersion, kind and metadata are required')
+  }
+  return { ...object, apiVersion, kind, metadata }
+}
+
+const applyTypes = new Set(['application/apply-patch+yaml', 'application/apply-patch+json'])
+
+const patchOptionsKind = Object.freeze({ group: 'meta.k8s.io', kind: 'PatchOptions', resource: '' })
+
+function requirePatchOptions(
+  { fieldManager }: WriteOptions,
+  isApply: boolean,
+  query: URLSearchParams,
+): void {
+  if (isApply && !query.get('fieldManager')) {
+    throw invalid(patchOptionsKind, '', [
+      fieldRequired('fieldManager', 'is required for apply patch'),
+    ])
+  }
+  if (!isApply && query.has('force')) {
+    const detail = 'may not be specified for non-apply patch'
+    throw invalid(patchOptionsKind, '', [fieldForbidden('force', detail)])
+  }
+  requireValid(patchOptionsKind, '', validateFieldManager(fieldManager, 'fieldManager'))
 }
 
 /** By content type. Throws UnsupportedMediaType. */

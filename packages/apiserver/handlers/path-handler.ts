@@ -15,12 +15,14 @@ import { negotiate, wantsPretty } from '../http/negotiate.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { ServedKinds } from '../registry/served-kinds.ts'
 import { healthAnswer, type HealthChecks } from './health.ts'
+import type { OpenApiHandler } from './open-api-handler.ts'
 import { valueAnswer } from './represent.ts'
 
 export interface PathDeps {
   readonly kinds: ServedKinds
   readonly metrics: Metrics
   readonly health: HealthChecks
+  readonly openApi: OpenApiHandler
   /** What GET /version says. */
   readonly version: Readonly<Record<string, string>>
   readonly address: () => string
@@ -37,7 +39,7 @@ export async function servePath(
   const parts = info.path.split('/').filter((part) => part !== '')
   switch (parts[0]) {
     case undefined:
-      return jsonAnswer(200, { paths: rootPaths(deps.kinds.all()) })
+      return jsonAnswer(200, { paths: rootPaths(deps.kinds.inOrder()) })
     case 'healthz':
     case 'livez':
     case 'readyz':
@@ -46,6 +48,8 @@ export async function servePath(
       return shaped(call, deps.version)
     case 'metrics':
       return metricsAnswer(deps.metrics)
+    case 'openapi':
+      return deps.openApi(call.request, parts)
     case 'api':
     case 'apis':
       return discoveryAnswer(call, parts, deps)
@@ -59,7 +63,7 @@ async function discoveryAnswer(
   parts: readonly string[],
   deps: PathDeps,
 ): Promise<ApiAnswer> {
-  const kinds = deps.kinds.all()
+  const kinds = deps.kinds.inOrder()
   const [root, first = '', second = ''] = parts
   if (parts.length === 1) {
     const version = aggregatedVersionOf(call.request.headers['accept'] ?? '')

@@ -119,6 +119,7 @@ async function updated(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer
       return next
     },
     mayCreate,
+    isDerived: false,
     attemptsMax: deps.limits.updateAttemptsMax,
   }
   const { cached, isCreated } = await changeObject(change, scope, deps)

@@ -8,6 +8,8 @@ export async function writeAnswer(
   out: Writable,
   { log }: { log: Logger },
 ): Promise<void> {
+  // HTTP/2 ends a stream by itself where the status or method allows no body.
+  if (out.writableEnded) return
   if (body instanceof Uint8Array) {
     out.end(body)
     return

@@ -1,4 +1,9 @@
-import type { GroupResource, GroupVersionResource, Kind } from '@skerry/api'
+import {
+  discoveryOrder,
+  type GroupResource,
+  type GroupVersionResource,
+  type Kind,
+} from '@skerry/api'
 import { createKindReader, type KindReader } from './kind-reader.ts'
 
 /** The kinds that are served now: built-in ones for good, those of CRDs while their CRD stands. */
@@ -8,6 +13,8 @@ export class ServedKinds {
   readonly #byResource = new Map<string, KindReader>()
   /** For one group and resource, the reader that the server itself uses: the stored version's. */
   readonly #byGroupResource = new Map<string, KindReader>()
+
+  #ordered: { version: number; kinds: readonly Kind[] } | undefined
 
   constructor(kinds: readonly Kind[]) {
     for (const kind of kinds) this.add(kind)
@@ -46,6 +53,17 @@ export class ServedKinds {
 
   hasGroupVersion(group: string, version: string): boolean {
     return this.all().some((kind) => kind.group === group && kind.version === version)
+  }
+
+  /** As discovery and OpenAPI show them. */
+  inOrder(): readonly Kind[] {
+    if (this.#ordered?.version !== this.version) {
+      const all = this.all()
+      const builtin = all.filter(({ isCustom }) => !isCustom)
+      const custom = all.filter(({ isCustom }) => isCustom)
+      this.#ordered = { version: this.version, kinds: discoveryOrder(builtin, custom) }
+    }
+    return this.#ordered.kinds
   }
 
   all(): Kind[] {

@@ -76,7 +76,8 @@ export function createServerObjects(deps: RegistryDeps, signal: AbortSignal): Ob
         return typed
       }
       const { updateAttemptsMax: attemptsMax } = deps.limits
-      const { cached } = await changeObject({ next, mayCreate: false, attemptsMax }, asked, deps)
+      const wanted = { next, mayCreate: false, isDerived: true, attemptsMax }
+      const { cached } = await changeObject(wanted, asked, deps)
       return reader.parse(cached)
     },
     async delete(resource, namespace, name) {

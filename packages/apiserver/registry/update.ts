@@ -35,6 +35,8 @@ export interface Change {
   readonly next: (current: AnyObject | undefined) => AnyObject
   /** A missing object is created (apply, and PUT of kinds that allow it). */
   readonly mayCreate: boolean
+  /** `next` keeps the resourceVersion it was given unless the client changes it: patches. */
+  readonly isDerived: boolean
   readonly attemptsMax: number
 }
 
@@ -96,7 +98,8 @@ async function tryChange(
   const old = reader.parse(current)
   const next = change.next(reader.parse(current))
   requireName(next, scope)
-  const isConditional = requireVersion(next, old, scope)
+  const insists = requireVersion(next, old, scope)
+  const isConditional = insists && !change.isDerived
   await admit({ operation: 'UPDATE', object: next, oldObject: old }, scope, deps)
   prepareForUpdate(next, old, scope, deps)
   const isMain = scope.subresource === ''
