@@ -56,7 +56,11 @@ export {
 export { evaluateJsonPath, parseJsonPath, type JsonPath } from './columns/json-path.ts'
 export type { OpenApiInput } from './openapi/definitions.ts'
 export { openApiV2Document } from './openapi/open-api-v2.ts'
-export { encodeOpenApiV2, openApiV2ProtobufType } from './openapi/open-api-v2-protobuf.ts'
+export {
+  acceptsOpenApiV2Protobuf,
+  encodeOpenApiV2,
+  openApiV2ProtobufType,
+} from './openapi/open-api-v2-protobuf.ts'
 export { openApiV3Document, openApiV3Hash, openApiV3Index } from './openapi/open-api-v3.ts'
 export {
   declarationFileOf,
@@ -161,3 +165,9 @@ export { applyMergePatch } from './patch/merge-patch.ts'
 export { applyStrategicMergePatch } from './patch/strategic-merge.ts'
 export { applyServerSide, type ServerSideApply } from './patch/apply/apply-server-side.ts'
 export { trackUpdate, type TrackedUpdate } from './patch/apply/track-update.ts'
+export { schemaFromCrd, type CrdSchema } from './structural/crd-schema.ts'
+export { checkStructural } from './structural/structural-check.ts'
+export { collectRules, validateStructural, type RulesAt } from './structural/validate.ts'
+export { defaultStructural, pruneStructural } from './structural/prune.ts'
+export { checkCustomMetadata } from './structural/custom-metadata.ts'
+export { toleratesTaint } from './taints.ts'

@@ -3,12 +3,45 @@ import { deploymentController } from './deployment/deployment-controller.ts'
 import { garbageCollector } from './garbage-collector/garbage-collector.ts'
 import { namespaceController } from './namespace/namespace-controller.ts'
 import { replicaSetController } from './replicaset/replica-set-controller.ts'
+import { statefulSetController } from './statefulset/stateful-set-controller.ts'
+import { csrApprovingController } from './certificates/csr-approving-controller.ts'
+import { csrCleanerController } from './certificates/csr-cleaner-controller.ts'
+import { disruptionController } from './disruption/disruption-controller.ts'
+import { endpointsController } from './endpoints/endpoints-controller.ts'
+import { endpointSliceController } from './endpointslice/endpointslice-controller.ts'
+import { nodeLifecycleController } from './nodes/node-lifecycle-controller.ts'
+import { taintEvictionController } from './nodes/taint-eviction-controller.ts'
+import { podGcController } from './pod-gc/pod-gc-controller.ts'
+import { serviceAccountController } from './serviceaccount/service-account-controller.ts'
+import { localPathProvisionerController } from './volumes/local-path-provisioner.ts'
+import { persistentVolumeBinder } from './volumes/persistent-volume-binder.ts'
+import {
+  claimProtectionController,
+  volumeProtectionController,
+} from './volumes/volume-protection.ts'
 
-/** Every controller, named as kube-controller-manager's --controllers flag names it. */
+/**
+ * Every controller that needs no configuration, named as kube-controller-manager's --controllers
+ * flag names it. Those that need some are made by the factories of mod.ts.
+ */
 export const controllers: Readonly<Record<string, ControllerDefinition | BackgroundController>> =
   Object.freeze({
     'deployment-controller': deploymentController,
     'garbage-collector-controller': garbageCollector,
     'namespace-controller': namespaceController,
     'replicaset-controller': replicaSetController,
+    'statefulset-controller': statefulSetController,
+    'certificatesigningrequest-approving-controller': csrApprovingController,
+    'certificatesigningrequest-cleaner-controller': csrCleanerController,
+    'disruption-controller': disruptionController,
+    'endpoints-controller': endpointsController,
+    'endpointslice-controller': endpointSliceController,
+    'local-path-provisioner': localPathProvisionerController,
+    'node-lifecycle-controller': nodeLifecycleController,
+    'persistentvolume-binder-controller': persistentVolumeBinder,
+    'persistentvolume-protection-controller': volumeProtectionController,
+    'persistentvolumeclaim-protection-controller': claimProtectionController,
+    'pod-garbage-collector-controller': podGcController,
+    'serviceaccount-controller': serviceAccountController,
+    'taint-eviction-controller': taintEvictionController,
   })

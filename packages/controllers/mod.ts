@@ -5,3 +5,15 @@
  * Start reading at controllers-table.ts, then replicaset/.
  */
 export { controllerNames, runControllers, type RunControllersDeps } from './run-controllers.ts'
+export {
+  csrSigningController,
+  type CsrSigningOptions,
+} from './certificates/csr-signing-controller.ts'
+export { nodeIpamController, type NodeIpamOptions } from './nodes/node-ipam.ts'
+export { rootCaPublisher } from './root-ca/root-ca-publisher.ts'
+export {
+  directoryRemoved,
+  localPathDirectory,
+  localPathNode,
+  localPathProvisioner,
+} from './volumes/local-path-provisioner.ts'

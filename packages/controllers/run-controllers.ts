@@ -3,6 +3,8 @@ import { createEventSink, type Cluster, type EventSink } from '@skerry/client'
 import {
   createInformerSet,
   runController,
+  type BackgroundController,
+  type ControllerDefinition,
   type ControllerDeps,
   type ControllerMetrics,
   type InformerSet,
@@ -19,6 +21,8 @@ export interface RunControllersDeps {
   informers?: InformerSet
   /** As with informers. */
   events?: EventSink
+  /** Run beside the named ones: controllers that were made with a configuration. */
+  configured?: readonly (ControllerDefinition | BackgroundController)[]
 }
 
 /** The names that `all` means. */
@@ -39,17 +43,24 @@ export async function runControllers(
   const events = deps.events ?? createEventSink(deps.cluster, deps)
   const shared: ControllerDeps = { ...deps, informers, events }
   const tasks: Task[] = (names === 'all' ? controllerNames() : names).map((name) =>
-    taskOf(name, shared),
+    taskOf(namedController(name), shared),
   )
+  tasks.push(...(deps.configured ?? []).map((controller) => taskOf(controller, shared)))
   if (!deps.informers) tasks.push((scope) => informers.run(scope))
   if (!deps.events) tasks.push((scope) => events.run(scope))
   await runAll(signal, tasks)
 }
 
-function taskOf(name: string, deps: ControllerDeps): Task {
+function namedController(name: string): ControllerDefinition | BackgroundController {
   const controller = controllers[name]
-  if (!controller)
-    throw new RangeError(`Cannot run controller "${name}": there is none of this name`)
+  if (controller) return controller
+  throw new RangeError(`Cannot run controller "${name}": there is none of this name`)
+}
+
+function taskOf(
+  controller: ControllerDefinition | BackgroundController,
+  deps: ControllerDeps,
+): Task {
   return (scope) =>
     'run' in controller ? controller.run(deps, scope) : runController(controller, deps, scope)
 }

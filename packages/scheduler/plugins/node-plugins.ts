@@ -1,4 +1,4 @@
-import type { Taint, Toleration } from '@skerry/api'
+import { toleratesTaint, type Taint } from '@skerry/api'
 import { normalizeByMax, refuse, refuseForGood, type Plugin } from '../plugin.ts'
 import type { HostPort } from '../pod-info.ts'
 import { matchesAnyTerm, matchesTerm } from './node-selector-terms.ts'
@@ -19,7 +19,9 @@ export const nodeUnschedulable: Plugin = {
   name: 'NodeUnschedulable',
   filter: ({ pod }) => {
     const taint: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }
-    const isTolerated = (pod.pod.spec?.tolerations ?? []).some((each) => tolerates(each, taint))
+    const isTolerated = (pod.pod.spec?.tolerations ?? []).some((each) =>
+      toleratesTaint(each, taint),
+    )
     return (node) =>
       node.node?.spec?.unschedulable === true && !isTolerated
         ? refuseForGood('node(s) were unschedulable')
@@ -36,7 +38,7 @@ export const taintToleration: Plugin = {
       const taint = (node.node?.spec?.taints ?? []).find(
         (each) =>
           (each.effect === 'NoSchedule' || each.effect === 'NoExecute') &&
-          !tolerations.some((toleration) => tolerates(toleration, each)),
+          !tolerations.some((toleration) => toleratesTaint(toleration, each)),
       )
       if (taint === undefined) return undefined
       return refuseForGood(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`)
@@ -52,26 +54,11 @@ export const taintToleration: Plugin = {
         (node.node?.spec?.taints ?? []).filter(
           (taint) =>
             taint.effect === 'PreferNoSchedule' &&
-            !tolerations.some((each) => tolerates(each, taint)),
+            !tolerations.some((each) => toleratesTaint(each, taint)),
         ).length,
       normalize: normalizeByMax(true),
     }
   },
-}
-
-/** core/v1 Toleration.ToleratesTaint. */
-export function tolerates(toleration: Toleration, taint: Taint): boolean {
-  if (
-    toleration.effect !== undefined &&
-    toleration.effect !== '' &&
-    toleration.effect !== taint.effect
-  ) {
-    return false
-  }
-  if (toleration.key !== undefined && toleration.key !== '' && toleration.key !== taint.key)
-    return false
-  if (toleration.operator === 'Exists') return true
-  return (toleration.key ?? '') !== '' && (toleration.value ?? '') === (taint.value ?? '')
 }
 
 export const nodeAffinity: Plugin = {

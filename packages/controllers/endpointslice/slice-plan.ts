@@ -1,0 +1,146 @@
+import type { EndpointPort, EndpointSlice, Service } from '@skerry/api'
+import { controllerReference } from '@skerry/controller-runtime'
+import type { PodEndpoint } from './endpoint-plan.ts'
+
+/** Upstream's default: a change of one endpoint rewrites at most this many. */
+export const endpointsPerSliceMax = 100
+
+export const managedBy = 'endpointslice-controller.k8s.io'
+
+export interface SlicePlan {
+  create: EndpointSlice[]
+  update: EndpointSlice[]
+  remove: EndpointSlice[]
+}
+
+/**
+ * Endpoints are grouped by their ports, each group filled into the slices it already has, so that
+ * one pod's change writes one slice.
+ */
+export function planSlices(
+  service: Service,
+  wanted: readonly PodEndpoint[],
+  existing: readonly EndpointSlice[],
+): SlicePlan {
+  const plan: SlicePlan = { create: [], update: [], remove: [] }
+  const groups = groupByPorts(service, wanted)
+  const free = new Set(existing)
+  for (const [portsKey, group] of groups) {
+    const own = existing.filter((slice) => keyOfPorts(slice.ports ?? []) === portsKey)
+    for (const slice of own) free.delete(slice)
+    planGroup(service, group, { own, plan })
+  }
+  plan.remove.push(...free)
+  return plan
+}
+
+type Group = { ports: readonly EndpointPort[]; endpoints: PodEndpoint[] }
+
+/** A service without endpoints keeps one empty slice, so that a reader sees it was looked at. */
+function groupByPorts(service: Service, wanted: readonly PodEndpoint[]): Map<string, Group> {
+  const groups = new Map<string, Group>()
+  for (const each of wanted) {
+    const key = keyOfPorts(each.ports)
+    const group = groups.get(key) ?? { ports: each.ports, endpoints: [] }
+    group.endpoints.push(each)
+    groups.set(key, group)
+  }
+  if (groups.size === 0 && service.spec !== undefined) {
+    groups.set(keyOfPorts([]), { ports: [], endpoints: [] })
+  }
+  return groups
+}
+
+function planGroup(
+  service: Service,
+  group: Group,
+  { own, plan }: { own: readonly EndpointSlice[]; plan: SlicePlan },
+): void {
+  const missing = new Map(group.endpoints.map((each) => [addressOf(each), each]))
+  const kept = own.map((slice) => ({
+    slice,
+    endpoints: (slice.endpoints ?? []).flatMap((endpoint) => {
+      const key = endpoint.targetRef?.uid ?? endpoint.addresses[0] ?? ''
+      const next = missing.get(key)
+      missing.delete(key)
+      return next === undefined ? [] : [next.endpoint]
+    }),
+  }))
+  const rest = [...missing.values()].map((each) => each.endpoint)
+  for (const each of kept) {
+    const room = endpointsPerSliceMax - each.endpoints.length
+    each.endpoints.push(...rest.splice(0, Math.max(0, room)))
+  }
+  for (const { slice, endpoints } of kept) {
+    if (endpoints.length === 0 && (kept.length > 1 || group.endpoints.length > 0))
+      plan.remove.push(slice)
+    else if (differs(service, slice, endpoints))
+      plan.update.push({
+        ...sliceOf(service, group, endpoints),
+        metadata: nextMeta(service, slice),
+      })
+  }
+  while (rest.length > 0 || (kept.length === 0 && group.endpoints.length === 0)) {
+    plan.create.push(sliceOf(service, group, rest.splice(0, endpointsPerSliceMax)))
+    if (rest.length === 0) return
+  }
+}
+
+function addressOf(each: PodEndpoint): string {
+  return each.endpoint.targetRef?.uid ?? each.endpoint.addresses[0] ?? ''
+}
+
+function differs(
+  service: Service,
+  slice: EndpointSlice,
+  endpoints: EndpointSlice['endpoints'],
+): boolean {
+  return (
+    JSON.stringify(slice.endpoints ?? []) !== JSON.stringify(endpoints) ||
+    JSON.stringify(slice.metadata.labels) !== JSON.stringify(nextMeta(service, slice).labels)
+  )
+}
+
+function sliceOf(
+  service: Service,
+  group: Group,
+  endpoints: EndpointSlice['endpoints'],
+): EndpointSlice {
+  const { name = '', namespace } = service.metadata
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      generateName: `${name}-`,
+      namespace,
+      labels: labelsOf(service),
+      ownerReferences: [controllerReference(service)],
+    },
+    addressType: 'IPv4',
+    endpoints,
+    ports: [...group.ports],
+  }
+}
+
+function nextMeta(service: Service, slice: EndpointSlice): EndpointSlice['metadata'] {
+  return { ...slice.metadata, labels: labelsOf(service) }
+}
+
+/** The service's own labels, and those that readers find slices by. */
+function labelsOf(service: Service): Record<string, string> {
+  const labels: Record<string, string> = {
+    ...service.metadata.labels,
+    'kubernetes.io/service-name': service.metadata.name ?? '',
+    'endpointslice.kubernetes.io/managed-by': managedBy,
+  }
+  if (service.spec?.clusterIP === 'None') labels['service.kubernetes.io/headless'] = ''
+  return labels
+}
+
+function keyOfPorts(ports: readonly EndpointPort[] | EndpointSlice['ports']): string {
+  const texts = (ports ?? []).map(
+    (port) =>
+      `${port.name ?? ''}/${port.port ?? 0}/${port.protocol ?? 'TCP'}/${port.appProtocol ?? ''}`,
+  )
+  return texts.toSorted().join(',')
+}

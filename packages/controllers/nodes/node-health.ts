@@ -1,0 +1,105 @@
+import type { Lease, Node, NodeCondition, Taint } from '@skerry/api'
+
+export const nodeHealthDefaults = Object.freeze({
+  /** Look at every node this often. */
+  checkMs: 5_000,
+  /** Without a sign of life for this long a node's conditions become Unknown. */
+  graceMs: 50_000,
+  /** A node that has never reported gets this long. */
+  startupGraceMs: 60_000,
+})
+
+/** What was last seen of a node and when, by this process's own monotonic clock. */
+export interface Heartbeat {
+  /** Changes with each sign of life; its content does not matter. */
+  sign: string
+  seenMs: number
+}
+
+/**
+ * The last sign of life: the lease's renewal or the Ready condition's heartbeat. Compared for
+ * change only, never with our clock: a node's clock may be wrong by a year.
+ */
+export function heartbeatSign(node: Node, lease: Lease | undefined): string {
+  const ready = conditionOf(node, 'Ready')
+  return `${lease?.spec?.renewTime ?? ''} ${ready?.lastHeartbeatTime ?? ''}`
+}
+
+export function conditionOf(node: Node, type: string): NodeCondition | undefined {
+  return (node.status?.conditions ?? []).find((each) => each.type === type)
+}
+
+const watchedConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
+
+/** The conditions of a node that fell silent; undefined when they say so already. */
+export function silentConditions(node: Node, timestamp: string): NodeCondition[] | undefined {
+  const hasReported = conditionOf(node, 'Ready') !== undefined
+  const reason = hasReported ? 'NodeStatusUnknown' : 'NodeStatusNeverUpdated'
+  const message = hasReported
+    ? 'Kubelet stopped posting node status.'
+    : 'Kubelet never posted node status.'
+  const changed = watchedConditions.filter((type) => conditionOf(node, type)?.status !== 'Unknown')
+  if (changed.length === 0) return undefined
+  const others = (node.status?.conditions ?? []).filter((each) => !changed.includes(each.type))
+  const unknown = changed.map((type): NodeCondition => ({
+    ...conditionOf(node, type),
+    type,
+    status: 'Unknown',
+    reason,
+    message,
+    lastTransitionTime: timestamp,
+  }))
+  return [...others, ...unknown]
+}
+
+const notReadyKey = 'node.kubernetes.io/not-ready'
+const unreachableKey = 'node.kubernetes.io/unreachable'
+
+const pressureTaints: Readonly<Record<string, string>> = Object.freeze({
+  MemoryPressure: 'node.kubernetes.io/memory-pressure',
+  DiskPressure: 'node.kubernetes.io/disk-pressure',
+  PIDPressure: 'node.kubernetes.io/pid-pressure',
+  NetworkUnavailable: 'node.kubernetes.io/network-unavailable',
+})
+
+const ownKeys = new Set([
+  notReadyKey,
+  unreachableKey,
+  'node.kubernetes.io/unschedulable',
+  ...Object.values(pressureTaints),
+])
+
+/** The taints a node should carry by its conditions; undefined when it carries just those. */
+export function planTaints(node: Node, timestamp: string): Taint[] | undefined {
+  const present = node.spec?.taints ?? []
+  const wanted = wantedTaints(node)
+  const kept = present.filter(
+    (taint) => !ownKeys.has(taint.key) || wanted.some((each) => isSame(each, taint)),
+  )
+  const added = wanted.filter((each) => !present.some((taint) => isSame(each, taint)))
+  if (added.length === 0 && kept.length === present.length) return undefined
+  const stamped = added.map((each) =>
+    each.effect === 'NoExecute' ? { ...each, timeAdded: timestamp } : each,
+  )
+  return [...kept, ...stamped]
+}
+
+function wantedTaints(node: Node): Taint[] {
+  const taints: Taint[] = []
+  const ready = conditionOf(node, 'Ready')?.status ?? 'Unknown'
+  if (ready !== 'True') {
+    const key = ready === 'False' ? notReadyKey : unreachableKey
+    taints.push({ key, effect: 'NoSchedule' }, { key, effect: 'NoExecute' })
+  }
+  if (node.spec?.unschedulable === true) {
+    taints.push({ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' })
+  }
+  for (const [type, key] of Object.entries(pressureTaints)) {
+    if (conditionOf(node, type)?.status === 'True') taints.push({ key, effect: 'NoSchedule' })
+  }
+  return taints
+}
+
+function isSame(a: Taint, b: Taint): boolean {
+  return a.key === b.key && a.effect === b.effect
+}

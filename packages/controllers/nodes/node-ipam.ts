@@ -1,0 +1,76 @@
+import type { Node } from '@skerry/api'
+import { keyOfObject, parseKey, resources } from '@skerry/client'
+import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
+
+export interface NodeIpamOptions {
+  /** Every pod of the cluster, e.g. 10.42.0.0/16. IPv4. */
+  clusterCidr: string
+  /** Prefix length of each node's part; 24 by default, as upstream. */
+  nodeMaskSize: number
+}
+
+/** The first free part of the cluster's range; undefined when all are taken. */
+export function nextPodCidr(nodes: readonly Node[], options: NodeIpamOptions): string | undefined {
+  const [base = '', length = ''] = options.clusterCidr.split('/')
+  const count = 2 ** (options.nodeMaskSize - Number(length))
+  const size = 2 ** (32 - options.nodeMaskSize)
+  const taken = new Set(nodes.flatMap((node) => node.spec?.podCIDRs ?? node.spec?.podCIDR ?? []))
+  const start = toNumber(base)
+  for (let index = 0; index < count; index++) {
+    const candidate = `${toText(start + index * size)}/${options.nodeMaskSize}`
+    if (!taken.has(candidate)) return candidate
+  }
+  return undefined
+}
+
+function toNumber(address: string): number {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+}
+
+function toText(value: number): string {
+  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
+}
+
+/** Gives each node the range that its pods' addresses come from. One worker: two nodes never race. */
+export function nodeIpamController(options: NodeIpamOptions): ControllerDefinition {
+  const [, length = ''] = options.clusterCidr.split('/')
+  if (!(Number(length) <= options.nodeMaskSize && options.nodeMaskSize <= 30)) {
+    throw new RangeError(
+      `Cannot divide ${options.clusterCidr}: the node mask /${options.nodeMaskSize} is not between /${length} and /30`,
+    )
+  }
+  return {
+    name: 'node-ipam-controller',
+    workers: 1,
+    watches: [
+      watch(resources.nodes, {
+        keysOf: ({ type, object }) =>
+          type !== 'deleted' && !object.spec?.podCIDR ? [keyOfObject(object)] : [],
+      }),
+    ],
+    async reconcile(key, context, signal) {
+      const nodes = context.informer(resources.nodes)
+      const node = nodes.get(parseKey(key))
+      if (node === undefined || node.spec?.podCIDR) return
+      const podCIDR = nextPodCidr(nodes.list(), options)
+      if (podCIDR === undefined) {
+        context.events.event(node, {
+          type: 'Normal',
+          reason: 'CIDRNotAvailable',
+          message: `Node ${node.metadata.name} status is now: CIDRNotAvailable`,
+        })
+        throw new Error(
+          `Cannot give ${node.metadata.name} a pod range: ${options.clusterCidr} is used up`,
+        )
+      }
+      await context.client(resources.nodes).patch(
+        {
+          type: 'strategic',
+          name: node.metadata.name ?? '',
+          patch: { spec: { podCIDR, podCIDRs: [podCIDR] } },
+        },
+        signal,
+      )
+    },
+  }
+}

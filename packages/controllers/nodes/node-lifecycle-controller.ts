@@ -1,0 +1,171 @@
+import { isStatusError, type Node, type Pod } from '@skerry/api'
+import { keyOfObject, resources } from '@skerry/client'
+import type { BackgroundController, ControllerDeps } from '@skerry/controller-runtime'
+import { podCondition } from '../pods/pod-state.ts'
+import { timestamp } from '../status/timestamp.ts'
+import {
+  heartbeatSign,
+  nodeHealthDefaults,
+  planTaints,
+  silentConditions,
+  type Heartbeat,
+} from './node-health.ts'
+
+const byNode = 'node-lifecycle-by-node'
+
+/** Tells live nodes from silent ones, taints them accordingly, and marks the pods of silent ones not ready. */
+export const nodeLifecycleController: BackgroundController = {
+  name: 'node-lifecycle-controller',
+  async run(deps, signal) {
+    const heartbeats = new Map<string, Heartbeat>()
+    const nodes = deps.informers.informer(resources.nodes)
+    const leases = deps.informers.informer(resources.leases)
+    const pods = deps.informers.informer(resources.pods)
+    pods.addIndex(byNode, (pod) => [pod.spec?.nodeName ?? ''])
+    await Promise.all([nodes, leases, pods].map((each) => each.whenSynced(signal)))
+    const checks = createWake(deps)
+    using _nodes = nodes.onChange(({ type }) => type !== 'deleted' && checks.soon())
+    for (;;) {
+      const known = new Set<string>()
+      for (const node of nodes.list()) {
+        known.add(node.metadata.name ?? '')
+        await checkNode({ node, heartbeats }, deps, signal)
+      }
+      for (const name of heartbeats.keys()) if (!known.has(name)) heartbeats.delete(name)
+      await checks.wait(signal)
+    }
+  },
+}
+
+/** Until the next round, or sooner when a node changed. */
+function createWake(deps: ControllerDeps): {
+  soon: () => void
+  wait: (signal: AbortSignal) => Promise<void>
+} {
+  const settleMs = 100
+  let wake: (() => void) | undefined
+  let isWanted = false
+  return {
+    soon: () => {
+      isWanted = true
+      wake?.()
+    },
+    async wait(signal) {
+      if (isWanted) await deps.clock.sleep(settleMs, signal)
+      else {
+        using scope = new DisposableStack()
+        await new Promise<void>((resolve, reject) => {
+          wake = resolve
+          scope.use(deps.clock.setTimer(nodeHealthDefaults.checkMs, resolve))
+          const onAbort = (): void => reject(signal.reason)
+          if (signal.aborted) return onAbort()
+          signal.addEventListener('abort', onAbort, { once: true })
+          scope.defer(() => signal.removeEventListener('abort', onAbort))
+        })
+        wake = undefined
+      }
+      isWanted = false
+    },
+  }
+}
+
+async function checkNode(
+  { node, heartbeats }: { node: Node; heartbeats: Map<string, Heartbeat> },
+  deps: ControllerDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const current = isSilent(node, heartbeats, deps) ? await markSilent(node, deps, signal) : node
+    await writeTaints(current, deps, signal)
+    if (isUnready(current)) await markPodsNotReady(current, deps, signal)
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Conflict')) return
+    deps.log.error('Node not checked, trying again', {
+      node: node.metadata.name,
+      error: error instanceof Error ? error : null,
+    })
+  }
+}
+
+function isSilent(node: Node, heartbeats: Map<string, Heartbeat>, deps: ControllerDeps): boolean {
+  const name = node.metadata.name ?? ''
+  const lease = deps.informers
+    .informer(resources.leases)
+    .get({ namespace: 'kube-node-lease', name })
+  const sign = heartbeatSign(node, lease)
+  const nowMs = deps.clock.monotonicMs()
+  const known = heartbeats.get(name)
+  if (known === undefined || known.sign !== sign) {
+    heartbeats.set(name, { sign, seenMs: nowMs })
+    return false
+  }
+  const { graceMs, startupGraceMs } = nodeHealthDefaults
+  return nowMs - known.seenMs > (sign.trim() === '' ? startupGraceMs : graceMs)
+}
+
+async function markSilent(node: Node, deps: ControllerDeps, signal: AbortSignal): Promise<Node> {
+  const conditions = silentConditions(node, timestamp(deps.clock.now()))
+  if (conditions === undefined) return node
+  deps.log.info('Node fell silent', { node: node.metadata.name })
+  deps.events.recorder({ component: 'node-controller' }).event(node, {
+    type: 'Normal',
+    reason: 'NodeNotReady',
+    message: `Node ${node.metadata.name} status is now: NodeNotReady`,
+  })
+  return deps.informers
+    .client(resources.nodes)
+    .patchStatus(
+      { type: 'strategic', name: node.metadata.name ?? '', patch: { status: { conditions } } },
+      signal,
+    )
+}
+
+async function writeTaints(node: Node, deps: ControllerDeps, signal: AbortSignal): Promise<void> {
+  const taints = planTaints(node, timestamp(deps.clock.now()))
+  if (taints === undefined) return
+  // With the version it was planned from: taints are one list, and others write it too.
+  const patch = { metadata: { resourceVersion: node.metadata.resourceVersion }, spec: { taints } }
+  await deps.informers
+    .client(resources.nodes)
+    .patch({ type: 'merge', name: node.metadata.name ?? '', patch }, signal)
+}
+
+function isUnready(node: Node): boolean {
+  return (node.status?.conditions ?? []).some(
+    (each) => each.type === 'Ready' && each.status !== 'True',
+  )
+}
+
+/** So that services stop sending traffic to a node that does not answer. */
+async function markPodsNotReady(
+  node: Node,
+  deps: ControllerDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const pods = deps.informers.informer(resources.pods).byIndex(byNode, node.metadata.name ?? '')
+  for (const pod of pods) {
+    if (podCondition(pod, 'Ready')?.status !== 'True') continue
+    await markNotReady(pod, deps, signal)
+  }
+}
+
+async function markNotReady(pod: Pod, deps: ControllerDeps, signal: AbortSignal): Promise<void> {
+  const condition = {
+    ...podCondition(pod, 'Ready'),
+    status: 'False',
+    lastTransitionTime: timestamp(deps.clock.now()),
+  }
+  const { namespace, name = '' } = pod.metadata
+  try {
+    await deps.informers
+      .client(resources.pods)
+      .patchStatus(
+        { type: 'strategic', namespace, name, patch: { status: { conditions: [condition] } } },
+        signal,
+      )
+    deps.log.debug('Pod marked not ready', { pod: keyOfObject(pod) })
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error
+  }
+}

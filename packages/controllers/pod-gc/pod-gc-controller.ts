@@ -1,0 +1,99 @@
+import { isStatusError, type Pod } from '@skerry/api'
+import { keyOfObject, resources } from '@skerry/client'
+import type { BackgroundController, ControllerDeps } from '@skerry/controller-runtime'
+import { isPodFinished } from '../pods/pod-state.ts'
+
+/** Upstream's default of --terminated-pod-gc-threshold, made smaller for small boxes. */
+const finishedPodsMax = 1_000
+const checkMs = 20_000
+/** A pod whose node was gone at one look and still is at the next is an orphan. */
+const quarantineMs = 40_000
+
+export interface PodGcInput {
+  pods: readonly Pod[]
+  nodeNames: ReadonlySet<string>
+  /** Node names that are not there, and since when (monotonic). */
+  missingSinceMs: ReadonlyMap<string, number>
+  nowMs: number
+}
+
+/** The pods that nobody will finish: beyond the bound of finished ones, on a node that is gone, or deleted before they had one. */
+export function planPodGc(input: PodGcInput): Pod[] {
+  const finished = input.pods
+    .filter((pod) => isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined)
+    .toSorted((a, b) => createdMs(a) - createdMs(b))
+  const surplus = finished.slice(0, Math.max(0, finished.length - finishedPodsMax))
+  const lost = input.pods.filter((pod) => {
+    const nodeName = pod.spec?.nodeName ?? ''
+    if (nodeName === '') return pod.metadata.deletionTimestamp !== undefined
+    const sinceMs = input.missingSinceMs.get(nodeName)
+    return (
+      sinceMs !== undefined &&
+      input.nowMs - sinceMs >= quarantineMs &&
+      !input.nodeNames.has(nodeName)
+    )
+  })
+  return [...new Set([...surplus, ...lost])]
+}
+
+function createdMs(pod: Pod): number {
+  return Date.parse(pod.metadata.creationTimestamp ?? '') || 0
+}
+
+export const podGcController: BackgroundController = {
+  name: 'pod-garbage-collector-controller',
+  async run(deps, signal) {
+    const missingSinceMs = new Map<string, number>()
+    const pods = deps.informers.informer(resources.pods)
+    const nodes = deps.informers.informer(resources.nodes)
+    await Promise.all([pods.whenSynced(signal), nodes.whenSynced(signal)])
+    for (;;) {
+      const nodeNames = new Set(nodes.list().map((node) => node.metadata.name ?? ''))
+      noteMissing({ pods: pods.list(), nodeNames, missingSinceMs }, deps.clock.monotonicMs())
+      const plan = planPodGc({
+        pods: pods.list(),
+        nodeNames,
+        missingSinceMs,
+        nowMs: deps.clock.monotonicMs(),
+      })
+      for (const pod of plan) await removePod(pod, deps, signal)
+      await deps.clock.sleep(checkMs, signal)
+    }
+  },
+}
+
+function noteMissing(
+  world: {
+    pods: readonly Pod[]
+    nodeNames: ReadonlySet<string>
+    missingSinceMs: Map<string, number>
+  },
+  nowMs: number,
+): void {
+  for (const name of world.missingSinceMs.keys()) {
+    if (world.nodeNames.has(name)) world.missingSinceMs.delete(name)
+  }
+  for (const pod of world.pods) {
+    const name = pod.spec?.nodeName ?? ''
+    if (name !== '' && !world.nodeNames.has(name) && !world.missingSinceMs.has(name)) {
+      world.missingSinceMs.set(name, nowMs)
+    }
+  }
+}
+
+async function removePod(pod: Pod, deps: ControllerDeps, signal: AbortSignal): Promise<void> {
+  const { name = '', namespace, uid } = pod.metadata
+  try {
+    await deps.informers
+      .client(resources.pods)
+      .delete({ namespace, name, gracePeriodSeconds: 0, preconditions: { uid } }, signal)
+    deps.log.info('Pod collected', { pod: keyOfObject(pod), node: pod.spec?.nodeName })
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Conflict')) return
+    deps.log.error('Pod not collected, trying again', {
+      pod: keyOfObject(pod),
+      error: error instanceof Error ? error : null,
+    })
+  }
+}

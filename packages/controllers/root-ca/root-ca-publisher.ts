@@ -1,0 +1,40 @@
+import { isStatusError } from '@skerry/api'
+import { parseKey, resources } from '@skerry/client'
+import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
+import { activeNamespace } from '../serviceaccount/service-account-controller.ts'
+
+const configMapName = 'kube-root-ca.crt'
+
+/** Puts the API server's CA into every namespace, where pods' service account volumes take it from. */
+export function rootCaPublisher(caBundlePem: string): ControllerDefinition {
+  return {
+    name: 'root-ca-certificate-publisher-controller',
+    watches: [
+      watch(resources.namespaces, { keysOf: activeNamespace }),
+      watch(resources.configMaps, {
+        keysOf: ({ object }) =>
+          object.metadata.name === configMapName ? [object.metadata.namespace ?? ''] : [],
+      }),
+    ],
+    async reconcile(key, context, signal) {
+      const namespace = context.informer(resources.namespaces).get(parseKey(key))
+      if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return
+      const place = { namespace: namespace.metadata.name, name: configMapName }
+      const existing = context.informer(resources.configMaps).get(place)
+      if (existing?.data?.['ca.crt'] === caBundlePem) return
+      const next = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: existing?.metadata ?? place,
+        data: { 'ca.crt': caBundlePem },
+      }
+      const client = context.client(resources.configMaps)
+      try {
+        await (existing === undefined ? client.create(next, signal) : client.update(next, signal))
+      } catch (error) {
+        // Gone or going meanwhile: then it needs no certificate.
+        if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Forbidden')) throw error
+      }
+    },
+  }
+}
