@@ -11,6 +11,8 @@ export interface FieldCheck {
   schemaName: string
   /** The kind that is wanted, for the message; the object's own where absent. */
   kind?: string
+  /** When `object` is a part of another one: that one, and the path from it. */
+  within?: { object: JsonObject; path: string }
 }
 
 export interface FieldFindings {
@@ -27,13 +29,13 @@ export const fieldCheckLimits = Object.freeze({ unknownFieldsMax: 100 })
  * has the wrong type.
  */
 export function checkFields(check: FieldCheck): FieldFindings {
-  const { object, schemas, schemaName } = check
+  const { object, schemas, schemaName, within } = check
   const checker = new FieldChecker(schemas)
   try {
-    checker.check(object, { ref: schemaName }, rootPlace)
+    checker.check(object, { ref: schemaName }, { ...rootPlace, path: within?.path ?? '' })
   } catch (error) {
     if (!(error instanceof FieldTypeError)) throw error
-    throw new StatusError('BadRequest', `${decodingPrefix(check)}${error.message}`, {
+    throw new StatusError('BadRequest', `${decodingPrefix(within ?? check)}${error.message}`, {
       cause: error,
     })
   }
@@ -49,7 +51,8 @@ export function strictDecodingError(
   return new StatusError('BadRequest', `${decodingPrefix(check)}${detail}`)
 }
 
-function decodingPrefix({ object, kind }: Pick<FieldCheck, 'object' | 'kind'>): string {
+/** `Pod in version "v1" cannot be handled as a Pod: `, which starts every such message. */
+export function decodingPrefix({ object, kind }: Pick<FieldCheck, 'object' | 'kind'>): string {
   const ownKind = typeof object['kind'] === 'string' ? object['kind'] : ''
   const apiVersion = typeof object['apiVersion'] === 'string' ? object['apiVersion'] : ''
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)

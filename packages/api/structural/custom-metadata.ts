@@ -1,0 +1,68 @@
+import { checkFields, decodingPrefix } from '../encoding/field-check.ts'
+import { isJsonObject, memberOf, type JsonObject } from '../json.ts'
+import type { Schema } from '../schema.ts'
+import { StatusError } from '../status-error.ts'
+import { objectMetaName, objectMetaSchemas } from './object-meta-schema.ts'
+
+/**
+ * Types metadata of a custom resource and of the resources embedded in it, in place, and returns
+ * their unknown fields. Throws StatusError BadRequest for wrong types.
+ */
+export function checkCustomMetadata(object: JsonObject, schema: Schema): string[] {
+  const found: string[] = []
+  walk(object, schema, { path: '', root: object, found })
+  return found
+}
+
+interface Walk {
+  readonly path: string
+  readonly root: JsonObject
+  readonly found: string[]
+}
+
+function walk(value: unknown, schema: Schema, at: Walk): void {
+  if (Array.isArray(value)) {
+    const { items } = schema
+    if (items)
+      value.forEach((item, index) => walk(item, items, { ...at, path: `${at.path}[${index}]` }))
+    return
+  }
+  if (!isJsonObject(value)) return
+  if (schema.embeddedResource) at.found.push(...checkMetadata(value, at))
+  for (const [key, member] of Object.entries(value)) {
+    if (typeof member !== 'object' || member === null) continue
+    const { properties, additionalProperties } = schema
+    const declared = properties && Object.hasOwn(properties, key)
+    const below = declared ? properties[key] : additionalProperties
+    if (below && below.ref === undefined) walk(member, below, { ...at, path: child(at.path, key) })
+  }
+}
+
+function checkMetadata(resource: JsonObject, { path, root }: Walk): readonly string[] {
+  const metadata = memberOf(resource, 'metadata')
+  if (metadata === undefined) return []
+  if (metadata === null) {
+    delete resource['metadata']
+    return []
+  }
+  const where = child(path, 'metadata')
+  const prefix = decodingPrefix({ object: root })
+  if (!isJsonObject(metadata)) {
+    throw new StatusError('BadRequest', `${prefix}${where}: metadata is no object`)
+  }
+  const before = path === '' ? '' : JSON.stringify(metadata)
+  try {
+    const within = { object: root, path: where }
+    const type = { schemas: objectMetaSchemas, schemaName: objectMetaName }
+    return checkFields({ object: metadata, within, ...type }).unknownFields
+  } catch (error) {
+    if (!(error instanceof StatusError) || path === '') throw error
+    const detail = error.message.slice(prefix.length)
+    const message = `${prefix}${where}: Invalid value: ${before}: ${detail}`
+    throw new StatusError('BadRequest', message, { cause: error })
+  }
+}
+
+function child(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`
+}
