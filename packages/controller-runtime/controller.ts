@@ -1,5 +1,5 @@
 import { abortReason, runAll, type Clock, type Logger, type Random } from '@skerry/base'
-import { isStatusError, type KubeObject } from '@skerry/api'
+import { StatusError, isStatusError, type KubeObject } from '@skerry/api'
 import type {
   Change,
   Cluster,
@@ -192,9 +192,15 @@ async function reconcileOnce(
   metrics?.onReconciled({ controller: definition.name, outcome, seconds, waiting: queue.length })
 }
 
-/** A conflict means that the world moved on; whoever looks again sees it. Nothing for a person to do. */
 function logFailure(log: Logger, key: string, error: unknown): void {
   const cause = error instanceof Error ? error : new Error(String(error))
-  if (isStatusError(error, 'Conflict')) log.debug('Reconcile met a conflict', { key, error: cause })
+  if (isPassing(error)) log.debug('Reconcile was overtaken', { key, error: cause })
   else log.info('Reconcile failed', { key, error: cause })
+}
+
+/** The world moved on: another look sees it, or finds the namespace gone. Nothing for a person to do. */
+function isPassing(error: unknown): boolean {
+  if (isStatusError(error, 'Conflict')) return true
+  const causes = error instanceof StatusError ? error.details?.causes : undefined
+  return causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true
 }

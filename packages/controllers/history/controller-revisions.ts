@@ -1,0 +1,86 @@
+import type { ControllerRevision, KubeObject, PodTemplateSpec } from '@skerry/api'
+import { controllerReference } from '@skerry/controller-runtime'
+import { canonicalText, templateHash } from '../pods/pod-template.ts'
+
+/** The label that names a revision on the objects made from it. */
+export const controllerRevisionHashLabel = 'controller-revision-hash'
+
+/** Oldest first; of equal numbers the older object first. */
+export function sortRevisions(revisions: readonly ControllerRevision[]): ControllerRevision[] {
+  return revisions.toSorted((a, b) => {
+    if (a.revision !== b.revision) return a.revision - b.revision
+    const first = `${a.metadata.creationTimestamp ?? ''} ${a.metadata.name}`
+    const second = `${b.metadata.creationTimestamp ?? ''} ${b.metadata.name}`
+    return first < second ? -1 : 1
+  })
+}
+
+/** What a revision stores: a strategic patch that puts its template back, as kubectl applies it. */
+export function revisionData(template: PodTemplateSpec): Record<string, unknown> {
+  return { spec: { template: { ...template, $patch: 'replace' } } }
+}
+
+export function templateOfRevision(revision: ControllerRevision): PodTemplateSpec {
+  // Written by revisionData, here or by another implementation of the same format.
+  const data = revision.data as { spec?: { template?: PodTemplateSpec & { $patch?: string } } }
+  const { $patch: _, ...template } = data.spec?.template ?? {}
+  return template
+}
+
+export interface RevisionOwner {
+  owner: KubeObject
+  template: PodTemplateSpec
+  collisionCount: number
+}
+
+export function newRevision(
+  { owner, template, collisionCount }: RevisionOwner,
+  revision: number,
+): ControllerRevision {
+  const hash = templateHash(template, collisionCount)
+  const { name = '', namespace, annotations } = owner.metadata
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: {
+      name: `${name.slice(0, 223)}-${hash}`,
+      ...(namespace ? { namespace } : {}),
+      labels: { ...template.metadata?.labels, [controllerRevisionHashLabel]: hash },
+      ...(annotations ? { annotations: { ...annotations } } : {}),
+      ownerReferences: [controllerReference(owner)],
+    },
+    data: revisionData(template),
+    revision,
+  }
+}
+
+export type RevisionPlan =
+  /** The newest revision has this template already. */
+  | { readonly action: 'keep'; readonly revision: ControllerRevision }
+  /** An older one has it (a rollback): it becomes the newest. */
+  | { readonly action: 'renumber'; readonly revision: ControllerRevision; readonly number: number }
+  | { readonly action: 'create'; readonly revision: ControllerRevision }
+
+/** `sorted` is oldest first. */
+export function planRevision(
+  wanted: RevisionOwner,
+  sorted: readonly ControllerRevision[],
+): RevisionPlan {
+  const text = canonicalText(wanted.template)
+  const equal = sorted.findLast((each) => canonicalText(templateOfRevision(each)) === text)
+  const newest = sorted.at(-1)
+  const number = (newest?.revision ?? 0) + 1
+  if (!equal) return { action: 'create', revision: newRevision(wanted, number) }
+  if (equal === newest) return { action: 'keep', revision: equal }
+  return { action: 'renumber', revision: equal, number }
+}
+
+/** Revisions beyond the limit that no pod and no status names; the oldest. */
+export function planTruncation(
+  sorted: readonly ControllerRevision[],
+  live: ReadonlySet<string>,
+  limit: number,
+): ControllerRevision[] {
+  const history = sorted.filter(({ metadata }) => !live.has(metadata.name ?? ''))
+  return history.slice(0, Math.max(0, history.length - limit))
+}
