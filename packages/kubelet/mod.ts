@@ -14,3 +14,6 @@ export {
 export { importImage, type ImportOptions } from './images/import-image.ts'
 export { buildOciArchive, type ImageShape, type LayerFile } from './images/oci-archive.ts'
 export { ensurePauseImage, pauseImage } from './images/pause-image.ts'
+export { runKubelet, type KubeletDeps, type RunningKubelet } from './run-kubelet.ts'
+export { kubeletDefaults, type KubeletConfig } from './kubelet-config.ts'
+export type { PodDirectory } from './pods/pod-set.ts'

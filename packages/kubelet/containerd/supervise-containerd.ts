@@ -157,7 +157,7 @@ class ContainerdProcess {
   }
 
   async keepRunning(signal: AbortSignal): Promise<void> {
-    let delayMs = containerdDefaults.pollMs
+    let delayMs: number = containerdDefaults.pollMs
     while (!signal.aborted) {
       await this.#deps.clock.sleep(containerdDefaults.pollMs, signal)
       if (this.#current && (await isRunning(this.#current))) continue

@@ -1,6 +1,5 @@
 import {
   RuntimeError,
-  isRuntimeError,
   type Container,
   type ContainerRuntime,
   type ContainerStats,
@@ -36,7 +35,7 @@ export const dialDefaults: Readonly<Required<DialOptions>> = Object.freeze({
 /** The connection is made by the first call and made again after containerd was restarted. */
 export function dialContainerd(socketPath: string, options: DialOptions = {}): ContainerRuntime {
   const { requestTimeoutMs } = { ...dialDefaults, ...options }
-  const channel = new GrpcChannel(socketPath)
+  const channel = new GrpcChannel(`unix:${socketPath}`)
   const cri = { package: 'runtime.v1', messages: criMessages, enums: criEnums }
   const runtime = caller(
     channel,
@@ -357,13 +356,4 @@ function toImage(wire: WireImage): Image {
 function required<T>(part: T | null | undefined, name: string): T {
   if (part) return part
   throw new RuntimeError('Unknown', `Cannot read ${name}: the runtime's answer was empty`)
-}
-
-/** Removing and stopping are done when the thing is gone, by whomever. */
-export async function ignoreNotFound(work: Promise<unknown>): Promise<void> {
-  try {
-    await work
-  } catch (error) {
-    if (!isRuntimeError(error, 'NotFound')) throw error
-  }
 }

@@ -65,12 +65,12 @@ export interface CallOptions {
   metadata?: Readonly<Record<string, string>>
 }
 
-/** One connection to a unix socket; reconnects by itself when the server comes back. */
+/** One connection without TLS, e.g. to unix:/path; reconnects by itself when the server comes back. */
 export class GrpcChannel implements Disposable {
   readonly #client: Client
 
-  constructor(socketPath: string) {
-    this.#client = new Client(`unix:${socketPath}`, credentials.createInsecure(), {
+  constructor(address: string) {
+    this.#client = new Client(address, credentials.createInsecure(), {
       'grpc.initial_reconnect_backoff_ms': 50,
       'grpc.min_reconnect_backoff_ms': 50,
       'grpc.max_reconnect_backoff_ms': 1000,

@@ -86,7 +86,8 @@ async function tarOf(files: readonly LayerFile[]): Promise<Uint8Array> {
   }
   archive.finalize()
   const chunks: Uint8Array[] = []
-  for await (const chunk of archive) chunks.push(chunk)
+  // What pack() emits are Buffers; its types leave that open.
+  for await (const chunk of archive) chunks.push(chunk as Uint8Array)
   return Buffer.concat(chunks)
 }
 

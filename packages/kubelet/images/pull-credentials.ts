@@ -1,0 +1,81 @@
+import type { Secret } from '@skerry/api'
+import type { RegistryAuth } from '../cri/container-runtime.ts'
+import { parseImageReference } from './image-reference.ts'
+
+interface DockerAuth {
+  username?: string
+  password?: string
+  auth?: string
+  identitytoken?: string
+  registrytoken?: string
+}
+
+/**
+ * The credentials to try for an image, most specific registry path first. A secret that is not a
+ * docker config, or is broken, gives none: the pull then says what is missing.
+ */
+export function pullCredentials(image: string, secrets: readonly Secret[]): RegistryAuth[] {
+  const reference = parseImageReference(image)
+  if (!reference) return []
+  const target = `${reference.registry}/${reference.repository}`
+  return secrets
+    .flatMap(authsOf)
+    .filter(([pattern]) => matchesTarget(pattern, target))
+    .toSorted(([one], [other]) => other.length - one.length)
+    .map(([pattern, auth]) => toRegistryAuth(pattern, auth))
+}
+
+function authsOf(secret: Secret): [string, DockerAuth][] {
+  const modern = decode(secret.data?.['.dockerconfigjson'])
+  const legacy = decode(secret.data?.['.dockercfg'])
+  const auths = modern && 'auths' in modern ? modern.auths : legacy
+  if (typeof auths !== 'object' || auths === null) return []
+  return Object.entries(auths).flatMap(([host, auth]: [string, unknown]) =>
+    typeof auth === 'object' && auth !== null ? [[hostPattern(host), auth] as const] : [],
+  ) as [string, DockerAuth][] // objects whose known fields are all optional
+}
+
+function decode(base64: string | undefined): object | undefined {
+  if (base64 === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(Buffer.from(base64, 'base64').toString('utf8'))
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `https://index.docker.io/v1/` and the like: scheme and version are history, the host counts. */
+function hostPattern(host: string): string {
+  const bare = host.replace(/^https?:\/\//, '').replace(/\/(v1|v2)?\/?$/, '')
+  return bare === 'index.docker.io' || bare === 'registry-1.docker.io' ? 'docker.io' : bare
+}
+
+/** Globs match within one label of the host; a path matches as a prefix. */
+function matchesTarget(pattern: string, target: string): boolean {
+  const [patternHost = '', ...patternPath] = pattern.split('/')
+  const [host = '', ...path] = target.split('/')
+  const patternLabels = patternHost.split('.')
+  const labels = host.split('.')
+  if (patternLabels.length !== labels.length) return false
+  const isHost = patternLabels.every((label, index) => globMatches(label, labels[index] ?? ''))
+  return isHost && path.join('/').startsWith(patternPath.join('/'))
+}
+
+function globMatches(glob: string, text: string): boolean {
+  const source = glob.replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('*', '.*')
+  return new RegExp(`^${source}$`).test(text)
+}
+
+function toRegistryAuth(serverAddress: string, auth: DockerAuth): RegistryAuth {
+  const [username, ...password] = auth.auth
+    ? Buffer.from(auth.auth, 'base64').toString('utf8').split(':')
+    : []
+  return {
+    serverAddress,
+    username: auth.username ?? username ?? '',
+    password: auth.password ?? password.join(':'),
+    ...(auth.identitytoken ? { identityToken: auth.identitytoken } : {}),
+    ...(auth.registrytoken ? { registryToken: auth.registrytoken } : {}),
+  }
+}

@@ -1,0 +1,72 @@
+import { ExpectedError, exitCodes } from '@skerry/base'
+import type { NodeDirectories } from './pods/pod-paths.ts'
+
+export interface KubeletConfig extends NodeDirectories {
+  nodeName: string
+  /** The machine's addresses in the cluster, the main one first. */
+  nodeIps: readonly string[]
+  /** Empty: pods use the machine's own resolvers. */
+  clusterDns?: readonly string[]
+  clusterDomain?: string
+  resolvConfFile?: string
+  /** Used until the node object has a podCIDR, and without a control plane. */
+  podCidr?: string
+  cniConfDirectory: string
+  cniBinDirectory?: string
+  /** Manifests of pods that run without any API server. */
+  staticPodDirectory?: string
+  /** Port that the API server reaches this node on. */
+  port?: number
+  labels?: Readonly<Record<string, string>>
+  taints?: readonly { key: string; value?: string; effect: string }[]
+  podsMax?: number
+  /** Set aside for the machine itself, e.g. { cpu: '100m', memory: '128Mi' }. */
+  reserved?: Readonly<Record<string, string>>
+  seccompDirectory?: string
+  /** End the pods when the agent is told to stop. */
+  stopsPodsOnExit?: boolean
+  /** The sandbox image: never garbage. */
+  sandboxImage?: string
+  /** containerd's root, synced after each pull. */
+  imageDirectory?: string
+  version?: string
+}
+
+export const kubeletDefaults = Object.freeze({
+  clusterDns: Object.freeze([]) as readonly string[],
+  clusterDomain: 'cluster.local',
+  resolvConfFile: '/etc/resolv.conf',
+  podCidr: '',
+  cniBinDirectory: '/usr/lib/cni',
+  staticPodDirectory: '',
+  port: 10_250,
+  labels: Object.freeze({}) as Readonly<Record<string, string>>,
+  taints: Object.freeze([]) as readonly { key: string; value?: string; effect: string }[],
+  podsMax: 110,
+  reserved: Object.freeze({}) as Readonly<Record<string, string>>,
+  seccompDirectory: '/var/lib/kubelet/seccomp',
+  stopsPodsOnExit: false,
+  sandboxImage: 'localhost/skerry/pause:1',
+  imageDirectory: '',
+  version: 'v1.36.3',
+})
+
+export type ResolvedConfig = Required<KubeletConfig>
+
+/** Throws ExpectedError for what a person has to put right. */
+export function resolveConfig(config: KubeletConfig): ResolvedConfig {
+  const resolved = { ...kubeletDefaults, ...config }
+  if (!/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(resolved.nodeName)) {
+    throw new ExpectedError(
+      `Cannot start node: "${resolved.nodeName}" is no node name; use lower-case letters, digits, - and .`,
+      exitCodes.usage,
+    )
+  }
+  if (resolved.nodeIps.length === 0) {
+    throw new ExpectedError(
+      'Cannot start node: it has no address; pass its IP in the cluster',
+      exitCodes.usage,
+    )
+  }
+  return resolved
+}

@@ -1,0 +1,61 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hasCode } from '../system-error.ts'
+
+export interface PodNetwork {
+  /** The node's share of the cluster's pod addresses, one per address family. */
+  podCidrs: readonly string[]
+  /** On a tmpfs: after a reboot no address is taken. */
+  ipamDirectory: string
+  /** Name of the bridge that pods hang on; unique per network namespace. */
+  bridge: string
+  mtu?: number
+}
+
+const fileName = '10-skerry.conflist'
+
+/** bridge + host-local + portmap; masquerading is the service proxy's. */
+export function cniConflist(network: PodNetwork): object {
+  const isIpv6 = (cidr: string): boolean => cidr.includes(':')
+  return {
+    cniVersion: '1.0.0',
+    name: 'skerry',
+    plugins: [
+      {
+        type: 'bridge',
+        bridge: network.bridge,
+        isGateway: true,
+        hairpinMode: true,
+        ipMasq: false,
+        ...(network.mtu === undefined ? {} : { mtu: network.mtu }),
+        ipam: {
+          type: 'host-local',
+          dataDir: network.ipamDirectory,
+          ranges: network.podCidrs.map((subnet) => [{ subnet }]),
+          routes: network.podCidrs.map((cidr) => ({ dst: isIpv6(cidr) ? '::/0' : '0.0.0.0/0' })),
+        },
+      },
+      { type: 'portmap', capabilities: { portMappings: true }, snat: true },
+    ],
+  }
+}
+
+/** Written whole or not at all; true when it changed. containerd sees it by itself. */
+export async function writeCniConfig(directory: string, network: PodNetwork): Promise<boolean> {
+  const path = join(directory, fileName)
+  const text = `${JSON.stringify(cniConflist(network), null, 2)}\n`
+  if ((await readOr(path, '')) === text) return false
+  await mkdir(directory, { recursive: true })
+  await writeFile(`${path}.new`, text)
+  await rename(`${path}.new`, path)
+  return true
+}
+
+async function readOr(path: string, fallback: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return fallback
+    throw error
+  }
+}

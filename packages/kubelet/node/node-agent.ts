@@ -1,0 +1,242 @@
+import { hostname } from 'node:os'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  createBackoff,
+  runAll,
+  withTimeout,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
+import { isStatusError, type Lease, type Node, type NodeStatus } from '@skerry/api'
+import { resources, type Cluster } from '@skerry/client'
+import type { ContainerRuntime, RuntimeCondition } from '../cri/container-runtime.ts'
+import type { ResolvedConfig } from '../kubelet-config.ts'
+import { asError } from '../system-error.ts'
+import { nodeResources, systemInfo, type Machine } from './node-facts.ts'
+import { missingLabels, nodeLabels, nodeStatus, type NodePressure } from './node-status.ts'
+
+export const nodeAgentDefaults = Object.freeze({
+  /** How often the status is computed; it is sent when it differs … */
+  statusMs: 10_000,
+  /** … or at least this often. */
+  reportMs: 300_000,
+  leaseRenewMs: 10_000,
+  leaseSeconds: 40,
+  /** For one request: a dead link must not hold up the next try. */
+  requestTimeoutMs: 10_000,
+})
+
+export interface NodeAgentDeps {
+  cluster: Cluster
+  runtime: ContainerRuntime
+  clock: Clock
+  random: Random
+  log: Logger
+  pressure: () => NodePressure
+  /** Called with the node object as the API has it. */
+  onNode: (node: Node) => void
+}
+
+const leaseNamespace = 'kube-node-lease'
+
+/** Registers the node, reports how it is, and renews its lease, for as long as the agent runs. */
+export class NodeAgent {
+  readonly #config: ResolvedConfig
+  readonly #machine: Machine
+  readonly #deps: NodeAgentDeps
+  #node: Node | undefined
+  #status: NodeStatus = {}
+  #sentStatus: NodeStatus | undefined
+  #sentAtMs = -Infinity
+  #wake: (() => void) | undefined
+
+  constructor(config: ResolvedConfig, machine: Machine, deps: NodeAgentDeps) {
+    this.#config = config
+    this.#machine = machine
+    this.#deps = deps
+  }
+
+  /** Computes the status now instead of at the next tick. */
+  refresh(): void {
+    this.#wake?.()
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#retry('register node', signal, (scope) => this.#register(scope))
+    await runAll(signal, [
+      (scope) => this.#reportForever(scope),
+      (scope) => this.#renewForever(scope),
+    ])
+  }
+
+  async #retry(
+    what: string,
+    signal: AbortSignal,
+    work: (scope: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const backoff = createBackoff({ initialMs: 200, maxMs: 7_000 }, this.#deps.random)
+    const { requestTimeoutMs: ms } = nodeAgentDefaults
+    for (;;) {
+      try {
+        return await withTimeout({ ms, message: `Cannot ${what}: no answer` }, signal, work)
+      } catch (error) {
+        signal.throwIfAborted()
+        this.#deps.log.debug('Node request failed', { what, error: asError(error) })
+        await this.#deps.clock.sleep(backoff.nextMs(), signal)
+      }
+    }
+  }
+
+  /** Creates the node object, or takes the one there is: its taints and podCIDR are others' work. */
+  async #register(signal: AbortSignal): Promise<void> {
+    const nodes = this.#deps.cluster.resource(resources.nodes)
+    const { nodeName } = this.#config
+    const { architecture } = this.#machine.systemInfo
+    const labels = nodeLabels(this.#config, { hostname: hostname(), arch: architecture })
+    await this.#compute(signal)
+    try {
+      this.#accept(await nodes.get({ name: nodeName }, signal))
+    } catch (error) {
+      if (!isStatusError(error, 'NotFound')) throw error
+      const node: Node = {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name: nodeName, labels },
+        spec: { taints: this.#config.taints.map((taint) => ({ ...taint })) },
+        status: this.#status,
+      }
+      this.#accept(await nodes.create(node, signal))
+      this.#deps.log.info('Node registered', { node: nodeName })
+    }
+    const missing = this.#node ? missingLabels(this.#node, labels) : {}
+    if (Object.keys(missing).length === 0) return
+    const patch = { metadata: { labels: missing } }
+    this.#accept(await nodes.patch({ name: nodeName, type: 'strategic', patch }, signal))
+  }
+
+  #accept(node: Node): void {
+    this.#node = node
+    this.#deps.onNode(node)
+  }
+
+  async #reportForever(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#retry('report node status', signal, (scope) => this.#report(scope))
+      const ticked = Promise.withResolvers<void>()
+      using _timer = this.#deps.clock.setTimer(nodeAgentDefaults.statusMs, ticked.resolve)
+      this.#wake = ticked.resolve
+      signal.addEventListener('abort', () => ticked.resolve(), { once: true })
+      await ticked.promise
+      this.#wake = undefined
+    }
+  }
+
+  async #report(signal: AbortSignal): Promise<void> {
+    await this.#compute(signal)
+    const nowMs = this.#deps.clock.monotonicMs()
+    const isDue = nowMs - this.#sentAtMs >= nodeAgentDefaults.reportMs
+    if (!isDue && isSameReport(this.#sentStatus, this.#status)) {
+      // Without a podCIDR yet the object is read again: somebody is about to give it one.
+      if (!this.#node?.spec?.podCIDR) await this.#readNode(signal)
+      return
+    }
+    const nodes = this.#deps.cluster.resource(resources.nodes)
+    const name = this.#config.nodeName
+    const patch = { status: statusPatchOf(this.#status) }
+    try {
+      this.#accept(await nodes.patchStatus({ name, type: 'strategic', patch }, signal))
+    } catch (error) {
+      if (!isStatusError(error, 'NotFound')) throw error
+      return this.#register(signal)
+    }
+    this.#sentStatus = this.#status
+    this.#sentAtMs = nowMs
+  }
+
+  async #readNode(signal: AbortSignal): Promise<void> {
+    const nodes = this.#deps.cluster.resource(resources.nodes)
+    this.#accept(await nodes.get({ name: this.#config.nodeName }, signal))
+  }
+
+  async #compute(signal: AbortSignal): Promise<void> {
+    const { runtime, clock, pressure } = this.#deps
+    let runtimeConditions: RuntimeCondition[] | undefined
+    let images = this.#lastImages
+    let version = this.#lastVersion
+    try {
+      runtimeConditions = await runtime.conditions(signal)
+      images = await runtime.listImages(signal)
+      version = await runtime.version(signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      this.#deps.log.debug('Runtime does not answer', { error: asError(error) })
+    }
+    this.#lastImages = images
+    this.#lastVersion = version
+    this.#status = nodeStatus({
+      config: this.#config,
+      hostname: hostname(),
+      previous: this.#node?.status ?? this.#status,
+      resources: nodeResources(this.#machine, this.#config),
+      systemInfo: systemInfo(this.#machine, version, this.#config.version),
+      images,
+      runtimeConditions,
+      pressure: pressure(),
+      nowMs: clock.now(),
+    })
+  }
+
+  #lastImages: Awaited<ReturnType<ContainerRuntime['listImages']>> = []
+  #lastVersion = { runtimeName: 'containerd', runtimeVersion: 'unknown' }
+
+  async #renewForever(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#retry('renew node lease', signal, (scope) => this.#renew(scope))
+      await this.#deps.clock.sleep(nodeAgentDefaults.leaseRenewMs, signal)
+    }
+  }
+
+  async #renew(signal: AbortSignal): Promise<void> {
+    const leases = this.#deps.cluster.resource(resources.leases)
+    const name = this.#config.nodeName
+    const renewTime = new Date(this.#deps.clock.now()).toISOString().replace('Z', '000Z')
+    const spec = {
+      holderIdentity: name,
+      leaseDurationSeconds: nodeAgentDefaults.leaseSeconds,
+      renewTime,
+    }
+    const key = { namespace: leaseNamespace, name }
+    try {
+      await leases.patch({ ...key, type: 'merge', patch: { spec } }, signal)
+    } catch (error) {
+      if (!isStatusError(error, 'NotFound')) throw error
+      const { uid } = this.#node?.metadata ?? {}
+      const owner = { apiVersion: 'v1', kind: 'Node', name, uid: uid ?? '' }
+      const lease: Lease = {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { ...key, ...(uid ? { ownerReferences: [owner] } : {}) },
+        spec,
+      }
+      await leases.create(lease, signal)
+    }
+  }
+}
+
+/** Heartbeats alone are no news. */
+function isSameReport(one: NodeStatus | undefined, other: NodeStatus): boolean {
+  const calm = (status: NodeStatus): NodeStatus => ({
+    ...status,
+    conditions: (status.conditions ?? []).map((condition) => ({
+      ...condition,
+      lastHeartbeatTime: '',
+    })),
+  })
+  return one !== undefined && isDeepStrictEqual(calm(one), calm(other))
+}
+
+/** Addresses merge by type on the server: the list is replaced, so that an old one goes. */
+function statusPatchOf(status: NodeStatus): object {
+  return { ...status, addresses: [...(status.addresses ?? []), { $patch: 'replace' }] }
+}

@@ -1,0 +1,147 @@
+import type { Node, NodeCondition, NodeStatus } from '@skerry/api'
+import type { Image, RuntimeCondition } from '../cri/container-runtime.ts'
+import type { ResolvedConfig } from '../kubelet-config.ts'
+import { timestamp } from '../status/container-statuses.ts'
+import type { NodeResources } from './node-facts.ts'
+
+export interface NodePressure {
+  memory: boolean
+  disk: boolean
+  pids: boolean
+}
+
+export interface NodeStatusInput {
+  config: ResolvedConfig
+  hostname: string
+  previous: NodeStatus
+  resources: NodeResources
+  systemInfo: NonNullable<NodeStatus['nodeInfo']>
+  images: readonly Image[]
+  /** Undefined: the runtime does not answer. */
+  runtimeConditions: readonly RuntimeCondition[] | undefined
+  pressure: NodePressure
+  nowMs: number
+}
+
+/** As upstream: images beyond are not listed, or a node object would grow without bound. */
+const imagesMax = 50
+const imageNamesMax = 5
+
+export function nodeStatus(input: NodeStatusInput): NodeStatus {
+  const { config, previous, resources, nowMs } = input
+  const addresses = [
+    ...config.nodeIps.map((address) => ({ type: 'InternalIP', address })),
+    { type: 'Hostname', address: input.hostname },
+  ]
+  return {
+    addresses,
+    capacity: resources.capacity,
+    allocatable: resources.allocatable,
+    conditions: conditionsOf(input).map((fact) => {
+      const old = previous.conditions?.find(({ type }) => type === fact.type)
+      const isSame = old?.status === fact.status && old.lastTransitionTime !== undefined
+      return {
+        ...fact,
+        lastHeartbeatTime: timestamp(nowMs),
+        lastTransitionTime: isSame ? old.lastTransitionTime : timestamp(nowMs),
+      }
+    }) as NodeCondition[], // each field of a condition is set above
+    daemonEndpoints: { kubeletEndpoint: { Port: config.port } },
+    nodeInfo: input.systemInfo,
+    images: imagesOf(input.images),
+  }
+}
+
+type Fact = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>
+
+function conditionsOf({ pressure, runtimeConditions }: NodeStatusInput): Fact[] {
+  return [
+    pressureFact('MemoryPressure', pressure.memory, {
+      reason: 'KubeletHasInsufficientMemory',
+      calm: 'KubeletHasSufficientMemory',
+      message: 'kubelet has insufficient memory available',
+      calmMessage: 'kubelet has sufficient memory available',
+    }),
+    pressureFact('DiskPressure', pressure.disk, {
+      reason: 'KubeletHasDiskPressure',
+      calm: 'KubeletHasNoDiskPressure',
+      message: 'kubelet has disk pressure',
+      calmMessage: 'kubelet has no disk pressure',
+    }),
+    pressureFact('PIDPressure', pressure.pids, {
+      reason: 'KubeletHasInsufficientPID',
+      calm: 'KubeletHasSufficientPID',
+      message: 'kubelet has insufficient PID available',
+      calmMessage: 'kubelet has sufficient PID available',
+    }),
+    readyFact(runtimeConditions),
+  ]
+}
+
+interface PressureWords {
+  reason: string
+  calm: string
+  message: string
+  calmMessage: string
+}
+
+function pressureFact(type: string, isPressed: boolean, words: PressureWords): Fact {
+  return isPressed
+    ? { type, status: 'True', reason: words.reason, message: words.message }
+    : { type, status: 'False', reason: words.calm, message: words.calmMessage }
+}
+
+function readyFact(conditions: readonly RuntimeCondition[] | undefined): Fact {
+  const failures = conditions
+    ? conditions
+        .filter(({ status }) => !status)
+        .map(({ type, reason, message }) =>
+          type === 'NetworkReady'
+            ? `container runtime network not ready: NetworkReady=false reason:${reason} message:${message}`
+            : `container runtime not ready: ${type}=false reason:${reason} message:${message}`,
+        )
+    : ['container runtime is down']
+  return failures.length === 0
+    ? {
+        type: 'Ready',
+        status: 'True',
+        reason: 'KubeletReady',
+        message: 'kubelet is posting ready status',
+      }
+    : { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: failures.join(', ') }
+}
+
+function imagesOf(images: readonly Image[]): NonNullable<NodeStatus['images']> {
+  return images
+    .toSorted((one, other) => other.size - one.size)
+    .slice(0, imagesMax)
+    .map(({ repoDigests, repoTags, size }) => ({
+      names: [...repoDigests, ...repoTags].slice(0, imageNamesMax),
+      sizeBytes: size,
+    }))
+}
+
+/** Labels that every node has; those from the config come on top. */
+export function nodeLabels(
+  config: ResolvedConfig,
+  node: { hostname: string; arch: string },
+): Record<string, string> {
+  return {
+    'kubernetes.io/hostname': node.hostname,
+    'kubernetes.io/arch': node.arch,
+    'kubernetes.io/os': 'linux',
+    'beta.kubernetes.io/arch': node.arch,
+    'beta.kubernetes.io/os': 'linux',
+    ...config.labels,
+  }
+}
+
+/** What has to be set on a node object that exists, because someone took it away. */
+export function missingLabels(
+  node: Node,
+  labels: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(labels).filter(([key, value]) => node.metadata.labels?.[key] !== value),
+  )
+}

@@ -1,0 +1,89 @@
+import type { Container, EphemeralContainer, Pod, VolumeMount } from '@skerry/api'
+import type {
+  ContainerConfig,
+  LinuxContainerResources,
+  LinuxContainerSecurityContext,
+  Mount,
+} from '../cri/container-runtime.ts'
+import { expand } from '../env/expand.ts'
+import { containerSpecHash, specOf } from './pod-spec.ts'
+import { containerLogPath } from './pod-paths.ts'
+import { runtimeAnnotations, runtimeLabels } from './runtime-labels.ts'
+
+export const terminationMessagePathDefault = '/dev/termination-log'
+
+export interface ContainerInput {
+  pod: Pod
+  container: Container | EphemeralContainer
+  restartCount: number
+  /** What the runtime knows the image by. */
+  imageId: string
+  env: ReadonlyMap<string, string>
+  mounts: Mount[]
+  resources: LinuxContainerResources
+  securityContext: LinuxContainerSecurityContext
+}
+
+export function containerConfig(input: ContainerInput): ContainerConfig {
+  const { pod, container, restartCount, env } = input
+  const { name = '', namespace = '', uid = '' } = pod.metadata
+  const value = (variable: string): string | undefined => env.get(variable)
+  const terminationPath = container.terminationMessagePath ?? terminationMessagePathDefault
+  return {
+    metadata: { name: container.name, attempt: restartCount },
+    image: { image: input.imageId },
+    command: (container.command ?? []).map((text) => expand(text, value)),
+    args: (container.args ?? []).map((text) => expand(text, value)),
+    workingDir: container.workingDir ?? '',
+    envs: [...env].map(([key, text]) => ({ key, value: text })),
+    mounts: input.mounts,
+    devices: [],
+    labels: {
+      [runtimeLabels.podName]: name,
+      [runtimeLabels.podNamespace]: namespace,
+      [runtimeLabels.podUid]: uid,
+      [runtimeLabels.containerName]: container.name,
+    },
+    annotations: {
+      [runtimeAnnotations.containerHash]: containerSpecHash(container),
+      [runtimeAnnotations.restartCount]: String(restartCount),
+      [runtimeAnnotations.terminationMessagePath]: terminationPath,
+      [runtimeAnnotations.terminationMessagePolicy]: container.terminationMessagePolicy ?? 'File',
+    },
+    logPath: containerLogPath(container.name, restartCount),
+    stdin: container.stdin === true,
+    stdinOnce: container.stdinOnce === true,
+    tty: container.tty === true,
+    linux: { resources: input.resources, securityContext: input.securityContext },
+  }
+}
+
+const propagations: Readonly<Record<string, Mount['propagation']>> = Object.freeze({
+  HostToContainer: 'PROPAGATION_HOST_TO_CONTAINER',
+  Bidirectional: 'PROPAGATION_BIDIRECTIONAL',
+})
+
+export function mountOf(volumeMount: VolumeMount, hostPath: string, isReadOnly: boolean): Mount {
+  return {
+    containerPath: volumeMount.mountPath.startsWith('/')
+      ? volumeMount.mountPath
+      : `/${volumeMount.mountPath}`,
+    hostPath,
+    readonly: isReadOnly || volumeMount.readOnly === true,
+    propagation: propagations[volumeMount.mountPropagation ?? ''] ?? 'PROPAGATION_PRIVATE',
+  }
+}
+
+/** A container that brings its own /etc/hosts keeps it. */
+export function needsHostsFile(container: Container | EphemeralContainer): boolean {
+  return !(container.volumeMounts ?? []).some(({ mountPath }) => mountPath === '/etc/hosts')
+}
+
+export function podCgroupParent(nodeName: string, pod: Pod): string {
+  return `/skerry/${nodeName}/pod${pod.metadata.uid ?? ''}`
+}
+
+/** The pod's RuntimeClass; undefined for the default runtime. */
+export function runtimeClassOf(pod: Pod): string | undefined {
+  return specOf(pod).runtimeClassName || undefined
+}

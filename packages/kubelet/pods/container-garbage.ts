@@ -1,0 +1,27 @@
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from './observed-pod.ts'
+
+/** Dead containers kept per name, beside the newest: `logs --previous` reads that one. */
+const deadContainersKept = 1
+
+export interface Garbage {
+  containers: ObservedContainer[]
+  /** After their containers. */
+  sandboxes: ObservedSandbox[]
+}
+
+/** What of a living pod nobody will ask for any more. */
+export function podGarbage(observed: ObservedPod): Garbage {
+  const seen = new Map<string, number>()
+  const containers = observed.containers.filter(({ name, state }) => {
+    const count = seen.get(name) ?? 0
+    seen.set(name, count + 1)
+    return count > deadContainersKept && state !== 'running'
+  })
+  const kept = new Set(
+    observed.containers.filter((one) => !containers.includes(one)).map((one) => one.sandboxId),
+  )
+  const sandboxes = observed.sandboxes
+    .slice(1)
+    .filter(({ id, isReady }) => !isReady && !kept.has(id))
+  return { containers, sandboxes }
+}

@@ -1,0 +1,295 @@
+import { runAll, type Clock, type Logger } from '@skerry/base'
+import {
+  isRuntimeError,
+  type Container,
+  type ContainerRuntime,
+  type ContainerStatus,
+  type PodSandbox,
+} from '../cri/container-runtime.ts'
+import { asError } from '../system-error.ts'
+import {
+  nothingObserved,
+  type ObservedContainer,
+  type ObservedPod,
+  type ObservedSandbox,
+  type ObservedState,
+} from './observed-pod.ts'
+import { runtimeAnnotations, runtimeLabels } from './runtime-labels.ts'
+import { terminationMessage } from './termination-message.ts'
+
+export const observerDefaults = Object.freeze({
+  /** Exits are pushed; this catches what was missed. */
+  relistMs: 1_000,
+  resubscribeMs: 1_000,
+})
+
+export interface PodObserverDeps {
+  runtime: ContainerRuntime
+  clock: Clock
+  log: Logger
+  /** The boot that runs now. */
+  bootId: string
+}
+
+/** What the runtime lists of one pod, and a text that changes when something in it does. */
+interface Listed {
+  sandboxes: PodSandbox[]
+  containers: Container[]
+  signature: string
+}
+
+/**
+ * Watches the runtime: tells which pods changed, and reads one pod in detail. Details of a state
+ * that cannot change any more are read once.
+ */
+export class PodObserver {
+  readonly #deps: PodObserverDeps
+  readonly #listeners = new Set<(uid: string) => void>()
+  readonly #details = new Map<string, ObservedContainer>()
+  readonly #sandboxes = new Map<string, ObservedSandbox>()
+  #pods = new Map<string, Listed>()
+  #running: Promise<void> | undefined
+  #next: Promise<void> | undefined
+  #lastRelistMs: number | undefined
+
+  readonly #signal: AbortSignal
+
+  /** `signal` is the observer's life: a list that several wait for ends with no one of them. */
+  constructor(deps: PodObserverDeps, signal: AbortSignal) {
+    this.#deps = deps
+    this.#signal = signal
+  }
+
+  /** Monotonic time of the last complete list; undefined before the first. */
+  get lastRelistMs(): number | undefined {
+    return this.#lastRelistMs
+  }
+
+  /** Called with the uid of each pod whose sandboxes or containers changed state. */
+  onChange(listener: (uid: string) => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+
+  /** Pods that the runtime has anything of, known to the API or not. */
+  podUids(): string[] {
+    return [...this.#pods.keys()]
+  }
+
+  /** Name and namespace of a pod that only the runtime knows. */
+  labelsOf(uid: string): Readonly<Record<string, string>> {
+    const listed = this.#pods.get(uid)
+    return listed?.sandboxes[0]?.labels ?? listed?.containers[0]?.labels ?? {}
+  }
+
+  async run(): Promise<void> {
+    await runAll(this.#signal, [(scope) => this.#poll(scope), (scope) => this.#subscribe(scope)])
+  }
+
+  /** As it is now: the lists are read after the call. */
+  async observe(uid: string, signal: AbortSignal): Promise<ObservedPod> {
+    await this.relist()
+    signal.throwIfAborted()
+    const listed = this.#pods.get(uid)
+    if (!listed) return nothingObserved
+    const sandboxes: ObservedSandbox[] = []
+    for (const sandbox of listed.sandboxes) {
+      sandboxes.push(await this.#observeSandbox(sandbox, signal))
+    }
+    const dead = new Set(
+      listed.sandboxes.filter((sandbox) => this.#isOfFormerBoot(sandbox)).map(({ id }) => id),
+    )
+    const containers: ObservedContainer[] = []
+    for (const container of listed.containers) {
+      const observed = await this.#observeContainer(container, signal)
+      if (observed) containers.push(dead.has(observed.sandboxId) ? asDead(observed) : observed)
+    }
+    return { sandboxes, containers }
+  }
+
+  /** Callers that come while a list is under way share the next one. */
+  relist(): Promise<void> {
+    if (this.#next) return this.#next
+    const start = (): Promise<void> => {
+      this.#next = undefined
+      this.#running = this.#relistNow().finally(() => {
+        this.#running = undefined
+      })
+      return this.#running
+    }
+    if (!this.#running) return start()
+    this.#next = this.#running.then(start, start)
+    return this.#next
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.relist()
+      } catch (error) {
+        if (signal.aborted) throw error
+        this.#deps.log.debug('Relist failed', { error: asError(error) })
+      }
+      await this.#deps.clock.sleep(observerDefaults.relistMs, signal)
+    }
+  }
+
+  async #subscribe(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#deps.runtime.watchExits(() => this.#onExit(), signal)
+      } catch (error) {
+        if (signal.aborted) throw error
+        this.#deps.log.debug('Exit subscription ended', { error: asError(error) })
+      }
+      await this.#deps.clock.sleep(observerDefaults.resubscribeMs, signal)
+    }
+  }
+
+  #onExit(): void {
+    // A failed list here is repeated by the poll a moment later.
+    this.relist().catch((error: unknown) => {
+      if (!this.#signal.aborted) this.#deps.log.debug('Relist failed', { error: asError(error) })
+    })
+  }
+
+  async #relistNow(): Promise<void> {
+    const { runtime, clock } = this.#deps
+    const sandboxes = await runtime.listPodSandboxes(this.#signal)
+    const containers = await runtime.listContainers(this.#signal)
+    const before = this.#pods
+    this.#pods = groupByPod(sandboxes, containers)
+    this.#lastRelistMs = clock.monotonicMs()
+    this.#forget(sandboxes, containers)
+    const uids = new Set([...before.keys(), ...this.#pods.keys()])
+    for (const uid of uids) {
+      if (before.get(uid)?.signature === this.#pods.get(uid)?.signature) continue
+      for (const listener of this.#listeners) listener(uid)
+    }
+  }
+
+  #forget(sandboxes: readonly PodSandbox[], containers: readonly Container[]): void {
+    const ids = new Set([...sandboxes, ...containers].map(({ id }) => id))
+    for (const known of [this.#details, this.#sandboxes]) {
+      for (const id of known.keys()) if (!ids.has(id)) known.delete(id)
+    }
+  }
+
+  #isOfFormerBoot(sandbox: PodSandbox): boolean {
+    return sandbox.annotations[runtimeAnnotations.bootId] !== this.#deps.bootId
+  }
+
+  async #observeSandbox(sandbox: PodSandbox, signal: AbortSignal): Promise<ObservedSandbox> {
+    const isReady = sandbox.state === 'SANDBOX_READY' && !this.#isOfFormerBoot(sandbox)
+    const known = this.#sandboxes.get(sandbox.id)
+    const isHostNetwork = sandbox.annotations[runtimeAnnotations.hostNetwork] === 'true'
+    if (known?.isReady === isReady && (known.ips.length > 0 || isHostNetwork)) return known
+    const observed: ObservedSandbox = {
+      id: sandbox.id,
+      attempt: sandbox.metadata.attempt,
+      isReady,
+      createdAtMs: sandbox.createdAt / 1e6,
+      ips: known?.ips ?? (await this.#ipsOf(sandbox.id, signal)),
+      isHostNetwork,
+    }
+    this.#sandboxes.set(sandbox.id, observed)
+    return observed
+  }
+
+  async #ipsOf(id: string, signal: AbortSignal): Promise<readonly string[]> {
+    try {
+      return (await this.#deps.runtime.podSandboxStatus(id, signal)).ips
+    } catch (error) {
+      if (isRuntimeError(error, 'NotFound')) return []
+      throw error
+    }
+  }
+
+  /** Undefined when it was removed since it was listed. */
+  async #observeContainer(
+    container: Container,
+    signal: AbortSignal,
+  ): Promise<ObservedContainer | undefined> {
+    const known = this.#details.get(container.id)
+    if (known && known.state === stateOf(container.state) && known.state !== 'created') return known
+    try {
+      const status = await this.#deps.runtime.containerStatus(container.id, signal)
+      const isOver = status.state === 'CONTAINER_EXITED'
+      const message = isOver ? await terminationMessage(status) : ''
+      const observed = toObserved(container, status, message)
+      this.#details.set(container.id, observed)
+      return observed
+    } catch (error) {
+      if (isRuntimeError(error, 'NotFound')) return undefined
+      throw error
+    }
+  }
+}
+
+function groupByPod(
+  sandboxes: readonly PodSandbox[],
+  containers: readonly Container[],
+): Map<string, Listed> {
+  const pods = new Map<string, Listed>()
+  const entry = (uid: string): Listed => {
+    const found = pods.get(uid) ?? { sandboxes: [], containers: [], signature: '' }
+    pods.set(uid, found)
+    return found
+  }
+  for (const sandbox of sandboxes) entry(sandbox.metadata.uid).sandboxes.push(sandbox)
+  for (const container of containers) {
+    entry(container.labels[runtimeLabels.podUid] ?? '').containers.push(container)
+  }
+  pods.delete('')
+  for (const listed of pods.values()) {
+    listed.sandboxes.sort(newestFirst)
+    listed.containers.sort(newestFirst)
+    const parts = [...listed.sandboxes, ...listed.containers]
+    listed.signature = parts.map(({ id, state }) => `${id}=${state}`).join(' ')
+  }
+  return pods
+}
+
+function newestFirst(one: { createdAt: number }, other: { createdAt: number }): number {
+  return other.createdAt - one.createdAt
+}
+
+const states: Readonly<Record<Container['state'], ObservedState>> = Object.freeze({
+  CONTAINER_CREATED: 'created',
+  CONTAINER_RUNNING: 'running',
+  CONTAINER_EXITED: 'exited',
+  CONTAINER_UNKNOWN: 'unknown',
+})
+
+function stateOf(state: Container['state']): ObservedState {
+  return states[state]
+}
+
+function toObserved(
+  container: Container,
+  status: ContainerStatus,
+  message: string,
+): ObservedContainer {
+  return {
+    id: status.id,
+    name: status.labels[runtimeLabels.containerName] ?? status.metadata.name,
+    restartCount: Number(status.annotations[runtimeAnnotations.restartCount] ?? 0),
+    sandboxId: container.podSandboxId,
+    state: stateOf(status.state),
+    createdAtMs: status.createdAt / 1e6,
+    startedAtMs: status.startedAt / 1e6,
+    finishedAtMs: status.finishedAt / 1e6,
+    exitCode: status.exitCode,
+    reason: status.reason,
+    message: message || status.message,
+    specHash: status.annotations[runtimeAnnotations.containerHash] ?? '',
+    image: status.image.image,
+    imageId: status.imageRef,
+  }
+}
+
+/** Its processes ended with the boot that it was started in. */
+function asDead(container: ObservedContainer): ObservedContainer {
+  if (container.state === 'exited') return container
+  return { ...container, state: 'exited', exitCode: 255, reason: 'Unknown' }
+}

@@ -1,0 +1,194 @@
+import { readFile, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Pod } from '@skerry/api'
+import { removeCgroup } from '../containerd/cgroups.ts'
+import type { PodSandboxConfig } from '../cri/container-runtime.ts'
+import { ignoreNotFound } from '../cri/ignore-not-found.ts'
+import type { NodeContext } from '../node-context.ts'
+import { createPodCgroup } from '../resources/pod-cgroup.ts'
+import { asError, hasCode } from '../system-error.ts'
+import {
+  removePodDirectories,
+  setUpVolumes,
+  tearDownVolumes,
+  type PodVolumes,
+} from '../volumes/pod-volumes.ts'
+import { podCgroupParent, runtimeClassOf } from './container-config.ts'
+import type { Garbage } from './container-garbage.ts'
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from './observed-pod.ts'
+import { parseResolvConf, podDns } from './pod-dns.ts'
+import { podLogDirectory } from './pod-paths.ts'
+import type { StartAction } from './pod-plan.ts'
+import { isHostNetwork } from './pod-spec.ts'
+import { sandboxConfig } from './sandbox-config.ts'
+import { startContainer } from './start-container.ts'
+import { StartError } from './start-error.ts'
+
+export type UsedSandbox = Pick<ObservedSandbox, 'id' | 'attempt' | 'ips'>
+
+/** What one pod has on the node: volumes, cgroup, sandboxes, directories. Carries out, decides nothing. */
+export class PodResources {
+  readonly #context: NodeContext
+  #volumes: PodVolumes | undefined
+
+  constructor(context: NodeContext) {
+    this.#context = context
+  }
+
+  get refreshAtMs(): number | undefined {
+    return this.#volumes?.refreshAtMs
+  }
+
+  mustRefresh(): boolean {
+    const atMs = this.#volumes?.refreshAtMs
+    return atMs !== undefined && atMs <= this.#context.clock.now()
+  }
+
+  /** Volumes and cgroup, as they should be now. */
+  async setUp(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { objects, config, facts, cgroups, clock } = this.#context
+    await objects.whenKnown(pod, signal)
+    await createPodCgroup(cgroups, podCgroupParent(config.nodeName, pod), pod)
+    this.#volumes = await setUpVolumes(
+      {
+        pod,
+        directories: config,
+        sources: objects,
+        podIps: [],
+        hostIps: facts.hostIps,
+        allocatable: facts.allocatable,
+        nowMs: clock.now(),
+      },
+      signal,
+    )
+  }
+
+  /** Throws what RunPodSandbox threw, after an event about it. */
+  async createSandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<UsedSandbox> {
+    const { runtime, events } = this.#context
+    try {
+      const handler = await this.#handlerOf(pod, signal)
+      const config = await this.#sandboxConfig(pod, attempt)
+      const id = await runtime.runPodSandbox(config, handler, signal)
+      const { ips } = await runtime.podSandboxStatus(id, signal)
+      return { id, attempt, ips: isHostNetwork(pod) ? [] : ips }
+    } catch (cause) {
+      signal.throwIfAborted()
+      const message = `Failed to create pod sandbox: ${asError(cause).message}`
+      events.event(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message })
+      throw new StartError('CreatePodSandboxError', message, { cause })
+    }
+  }
+
+  /** The sandbox that containers are to be started in; the plan made sure that there is one. */
+  sandboxOf(pod: Pod, observed: ObservedPod): UsedSandbox {
+    const [newest] = observed.sandboxes
+    if (newest) return newest
+    throw new RangeError(`Cannot start containers of pod "${pod.metadata.name}": no sandbox`)
+  }
+
+  async start(
+    pod: Pod,
+    request: { action: StartAction; sandbox: UsedSandbox; observed: ObservedPod },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { action, sandbox, observed } = request
+    const { facts } = this.#context
+    if (!this.#volumes) throw new RangeError('Cannot start container: volumes are not set up')
+    await startContainer(
+      this.#context,
+      {
+        pod,
+        action,
+        sandboxId: sandbox.id,
+        sandboxConfig: await this.#sandboxConfig(pod, sandbox.attempt),
+        podIps: isHostNetwork(pod) ? facts.hostIps : sandbox.ips,
+        volumes: this.#volumes,
+        observed,
+      },
+      signal,
+    )
+  }
+
+  async stopSandboxes(sandboxes: readonly ObservedSandbox[], signal: AbortSignal): Promise<void> {
+    for (const { id } of sandboxes) {
+      await ignoreNotFound(this.#context.runtime.stopPodSandbox(id, signal))
+    }
+  }
+
+  async collectGarbage(pod: Pod, garbage: Garbage, signal: AbortSignal): Promise<void> {
+    for (const container of garbage.containers) await this.#removeContainer(pod, container, signal)
+    for (const { id } of garbage.sandboxes) await this.#removeSandbox(id, signal)
+  }
+
+  /** Once nothing runs: what costs the node something. Dead containers stay for their logs. */
+  async reclaim(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { config, cgroups } = this.#context
+    await tearDownVolumes(config, pod, signal)
+    const isGone = await removeCgroup(cgroups, podCgroupParent(config.nodeName, pod))
+    if (!isGone) this.#context.log.debug('Pod cgroup is still in use', { pod: pod.metadata.name })
+    this.#volumes = undefined
+  }
+
+  /** Once the pod is gone from the API: everything. */
+  async remove(pod: Pod, observed: ObservedPod, signal: AbortSignal): Promise<void> {
+    const { config, cgroups } = this.#context
+    for (const { id } of observed.containers) {
+      await ignoreNotFound(this.#context.runtime.removeContainer(id, signal))
+    }
+    for (const { id } of observed.sandboxes) await this.#removeSandbox(id, signal)
+    await removePodDirectories(config, pod.metadata.uid ?? '', signal)
+    await rm(podLogDirectory(config, pod), { recursive: true, force: true })
+    await removeCgroup(cgroups, podCgroupParent(config.nodeName, pod))
+  }
+
+  async #removeSandbox(id: string, signal: AbortSignal): Promise<void> {
+    const { runtime } = this.#context
+    await ignoreNotFound(runtime.stopPodSandbox(id, signal))
+    await ignoreNotFound(runtime.removePodSandbox(id, signal))
+  }
+
+  async #removeContainer(
+    pod: Pod,
+    { id, name, restartCount }: ObservedContainer,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await ignoreNotFound(this.#context.runtime.removeContainer(id, signal))
+    const directory = join(podLogDirectory(this.#context.config, pod), name)
+    for (const file of await filesIn(directory)) {
+      if (file.startsWith(`${restartCount}.log`)) await rm(join(directory, file), { force: true })
+    }
+  }
+
+  async #handlerOf(pod: Pod, signal: AbortSignal): Promise<string> {
+    const name = runtimeClassOf(pod)
+    if (name === undefined) return ''
+    const handler = await this.#context.objects.runtimeHandler(name, signal)
+    if (handler !== undefined) return handler
+    throw new Error(`failed to get runtime handler: RuntimeClass "${name}" not found`)
+  }
+
+  async #sandboxConfig(pod: Pod, attempt: number): Promise<PodSandboxConfig> {
+    const { config, facts } = this.#context
+    const host = parseResolvConf(await readFile(config.resolvConfFile, 'utf8').catch(() => ''))
+    const { clusterDns, clusterDomain, nodeName } = config
+    return sandboxConfig({
+      pod,
+      attempt,
+      logDirectory: podLogDirectory(config, pod),
+      cgroupParent: podCgroupParent(nodeName, pod),
+      dns: podDns(pod, { servers: clusterDns, domain: clusterDomain }, host),
+      clusterDomain,
+      bootId: facts.bootId,
+    })
+  }
+}
+
+async function filesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  }
+}

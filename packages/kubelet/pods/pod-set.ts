@@ -1,0 +1,133 @@
+import type { Pod } from '@skerry/api'
+import type { NodeContext } from '../node-context.ts'
+import type { NodeStore } from '../store/node-store.ts'
+import { asError } from '../system-error.ts'
+import { podDirectory, podLogDirectory } from './pod-paths.ts'
+import { PodWorker } from './pod-worker.ts'
+import { runtimeLabels } from './runtime-labels.ts'
+import { TaskGroup } from './task-group.ts'
+
+/** What log, exec and statistics servers look pods up by. */
+export interface PodDirectory {
+  list(): Pod[]
+  /** The pod as the node runs it, with its newest status. */
+  find(namespace: string, name: string): Pod | undefined
+  /** Folder of the container logs: `<container>/<restart count>.log` below it. */
+  logDirectory(pod: Pod): string
+  dataDirectory(pod: Pod): string
+}
+
+/** One worker for each pod that the node knows; wakes them when something of theirs changes. */
+export class PodSet implements PodDirectory, AsyncDisposable {
+  readonly #context: NodeContext
+  readonly #store: NodeStore
+  readonly #workers = new Map<string, PodWorker>()
+  readonly #tasks: TaskGroup
+  readonly #signal: AbortSignal
+
+  constructor(context: NodeContext, store: NodeStore, signal: AbortSignal) {
+    this.#context = context
+    this.#store = store
+    this.#signal = signal
+    this.#tasks = new TaskGroup(signal, (name, error) => {
+      context.log.error('Pod worker failed', { uid: name, error: asError(error) })
+    })
+  }
+
+  list(): Pod[] {
+    return [...this.#workers.values()].map((worker) => this.#withStatus(worker.pod))
+  }
+
+  find(namespace: string, name: string): Pod | undefined {
+    const found = [...this.#workers.values()].filter(
+      ({ pod }) => pod.metadata.namespace === namespace && pod.metadata.name === name,
+    )
+    // One that ends may still be there beside its successor.
+    const worker = found.find(({ isTerminating }) => !isTerminating) ?? found.at(-1)
+    return worker && this.#withStatus(worker.pod)
+  }
+
+  logDirectory(pod: Pod): string {
+    return podLogDirectory(this.#context.config, pod)
+  }
+
+  dataDirectory(pod: Pod): string {
+    return podDirectory(this.#context.config, pod.metadata.uid ?? '')
+  }
+
+  evict(uid: string, failure: { reason: string; message: string }, graceSeconds: number): void {
+    this.#workers.get(uid)?.evict(failure, graceSeconds)
+  }
+
+  async run(): Promise<void> {
+    using _pods = this.#store.onPod(({ type, pod }) => {
+      if (type === 'set') this.set(pod)
+      else this.remove(pod)
+    })
+    using _objects = this.#store.onObject((uids) => {
+      for (const uid of uids) this.#workers.get(uid)?.refreshVolumes()
+    })
+    using _observed = this.#context.observer.onChange((uid) => {
+      const worker = this.#workers.get(uid)
+      if (worker) worker.wake()
+      else this.#adoptOrphan(uid)
+    })
+    for (const pod of this.#store.list()) this.set(pod)
+    await this.#tasks.untilAborted()
+  }
+
+  set(pod: Pod): void {
+    const uid = pod.metadata.uid ?? ''
+    const known = this.#workers.get(uid)
+    if (known) return known.update(pod)
+    this.#add(uid, new PodWorker(this.#context, pod))
+  }
+
+  remove(pod: Pod): void {
+    this.#workers.get(pod.metadata.uid ?? '')?.remove(pod)
+  }
+
+  /** Asked after the first contact with the API: what the runtime has and nobody wants ends. */
+  endOrphans(): void {
+    for (const uid of this.#context.observer.podUids()) this.#adoptOrphan(uid)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#tasks[Symbol.asyncDispose]()
+  }
+
+  #add(uid: string, worker: PodWorker): void {
+    this.#workers.set(uid, worker)
+    this.#tasks.add(uid, async (scope) => {
+      try {
+        await worker.run(scope)
+      } finally {
+        this.#workers.delete(uid)
+      }
+    })
+  }
+
+  /** Believed only once the API has said which pods belong here. */
+  #adoptOrphan(uid: string): void {
+    if (!this.#store.isSynced || this.#workers.has(uid) || this.#signal.aborted) return
+    const labels = this.#context.observer.labelsOf(uid)
+    const name = labels[runtimeLabels.podName]
+    const namespace = labels[runtimeLabels.podNamespace]
+    if (name === undefined || namespace === undefined) return
+    this.#context.log.info('Ending a pod that nobody knows', { namespace, pod: name, uid })
+    const pod: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace, uid },
+      spec: { containers: [] },
+    }
+    const worker = new PodWorker(this.#context, pod)
+    this.#add(uid, worker)
+    worker.remove(pod)
+  }
+
+  #withStatus(pod: Pod): Pod {
+    const status = this.#context.statuses.get(pod.metadata.uid ?? '')
+    return status ? { ...pod, status } : pod
+  }
+}

@@ -1,0 +1,354 @@
+import { createBackoff, linkedSignal, runAll, type Backoff } from '@skerry/base'
+import type { Pod, PodStatus } from '@skerry/api'
+import { isRuntimeError } from '../cri/container-runtime.ts'
+import type { NodeContext } from '../node-context.ts'
+import { ProbeSet } from '../probes/probe-set.ts'
+import { podStatus } from '../status/pod-status.ts'
+import { asError } from '../system-error.ts'
+import { VolumeError } from '../volumes/volume.ts'
+import { podGarbage } from './container-garbage.ts'
+import { containerEvent } from './container-event.ts'
+import { killContainer } from './kill-container.ts'
+import type { ObservedPod } from './observed-pod.ts'
+import { deadlineMs, endOfPod } from './pod-end.ts'
+import { planPod } from './plan-pod.ts'
+import type { PodPlan, StartAction, Termination } from './pod-plan.ts'
+import { PodResources } from './pod-resources.ts'
+import { describePod, gracePeriodSeconds } from './pod-spec.ts'
+import { nextBackoff, type RestartBackoff } from './restart-backoff.ts'
+import { StartError } from './start-error.ts'
+
+export const workerDefaults = Object.freeze({
+  /** After a container could not be started. */
+  retryMs: 10_000,
+  /** After a failed pull, to say that the next one waits. */
+  pullRetryMs: 2_000,
+  /** Planned again at least this often, whatever was missed. */
+  resyncMs: 60_000,
+})
+
+interface StartFailure {
+  reason: string
+  message: string
+  retryAtMs: number
+}
+
+/**
+ * Brings one pod to what its spec asks and keeps it there, until the pod is gone. Observes, plans
+ * (planPod), acts, and begins again; nothing that was decided earlier is trusted.
+ */
+export class PodWorker {
+  readonly #context: NodeContext
+  readonly #resources: PodResources
+  readonly #backoffs = new Map<string, RestartBackoff>()
+  readonly #failures = new Map<string, StartFailure>()
+  readonly #announced = new Map<string, number>()
+  readonly #retries: Backoff
+  #pod: Pod
+  #isRemoved = false
+  #isReclaimed = false
+  #termination: Termination | undefined
+  #areVolumesStale = true
+  #wake: (() => void) | undefined
+  #isWoken = false
+  #interrupt: ((reason: Error) => void) | undefined
+
+  constructor(context: NodeContext, pod: Pod) {
+    this.#context = context
+    this.#pod = pod
+    this.#resources = new PodResources(context)
+    this.#retries = createBackoff({ initialMs: 500, maxMs: 60_000 }, context.random)
+  }
+
+  get pod(): Pod {
+    return this.#pod
+  }
+
+  get isTerminating(): boolean {
+    return this.#termination !== undefined
+  }
+
+  /** The pod as the API now has it. */
+  update(pod: Pod): void {
+    this.#pod = pod
+    this.#checkEnd()
+    this.wake()
+  }
+
+  /** The pod is gone from the API (or its manifest is): end it and leave nothing behind. */
+  remove(last: Pod): void {
+    this.#pod = last
+    this.#isRemoved = true
+    this.#checkEnd()
+    this.wake()
+  }
+
+  /** Ends the pod for a reason of the node's own; it fails with that reason. */
+  evict(failure: { reason: string; message: string }, graceSeconds: number): void {
+    if (this.#termination) return
+    this.#beginEnd({ graceSeconds, failure })
+    this.wake()
+  }
+
+  /** Something that its volumes are made from has changed. */
+  refreshVolumes(): void {
+    this.#areVolumesStale = true
+    this.wake()
+  }
+
+  wake(): void {
+    this.#isWoken = true
+    this.#wake?.()
+  }
+
+  /** Resolves when nothing of the pod is left on the node. */
+  async run(signal: AbortSignal): Promise<void> {
+    await using probes = new ProbeSet(this.#context, () => this.wake(), signal)
+    while (!signal.aborted) {
+      this.#isWoken = false
+      using scope = linkedSignal(signal)
+      this.#interrupt = (reason) => scope.abort(reason)
+      try {
+        const next = await this.#sync(probes, scope.signal)
+        if (next === 'gone') return
+        if (next !== 'again') await this.#sleepUntil(next, signal)
+      } catch (error) {
+        if (signal.aborted) throw error
+        if (!scope.signal.aborted) await this.#onFailure(error, signal)
+      } finally {
+        this.#interrupt = undefined
+      }
+    }
+  }
+
+  async #sync(probes: ProbeSet, signal: AbortSignal): Promise<'gone' | 'again' | number> {
+    const { observer, clock } = this.#context
+    const observed = await observer.observe(this.#uid, signal)
+    const nowMs = clock.now()
+    this.#checkEnd()
+    const plan = this.#plan(observed, probes, nowMs)
+    if (plan.isFinished && !this.#termination) {
+      this.#beginEnd({ graceSeconds: gracePeriodSeconds(this.#pod) })
+      return 'again'
+    }
+    const podIp = observed.sandboxes.find(({ isReady }) => isReady)?.ips[0]
+    probes.reconcile(this.#pod, observed, podIp ?? this.#context.facts.hostIps[0] ?? '')
+    this.#publish(observed, { plan, probes, nowMs })
+    if (this.#termination) return this.#end(observed, plan, signal)
+    if (await this.#act(observed, plan, signal)) return 'again'
+    await this.#resources.collectGarbage(this.#pod, podGarbage(observed), signal)
+    this.#retries.reset()
+    return this.#nextWake(plan, nowMs)
+  }
+
+  get #uid(): string {
+    return this.#pod.metadata.uid ?? ''
+  }
+
+  #plan(observed: ObservedPod, probes: ProbeSet, nowMs: number): PodPlan {
+    const plan = planPod({
+      pod: this.#pod,
+      observed,
+      probes: probes.results,
+      backoffs: this.#backoffs,
+      ...(this.#termination ? { termination: this.#termination } : {}),
+      nowMs,
+    })
+    const start = plan.start.filter(
+      ({ container }) => (this.#failures.get(container.name)?.retryAtMs ?? 0) <= nowMs,
+    )
+    return { ...plan, start }
+  }
+
+  /** Decides from the pod itself whether it must end; an end is never taken back. */
+  #checkEnd(): void {
+    const previous = this.#context.statuses.get(this.#uid) ?? this.#pod.status ?? {}
+    const nowMs = this.#context.clock.now()
+    const end = endOfPod({ pod: this.#pod, isRemoved: this.#isRemoved, previous, nowMs })
+    if (end) this.#beginEnd(end)
+  }
+
+  #beginEnd(end: { graceSeconds: number; failure?: { reason: string; message: string } }): void {
+    const current = this.#termination
+    if (current && end.graceSeconds >= current.graceSeconds) return
+    const startedAtMs = current?.startedAtMs ?? this.#context.clock.now()
+    this.#termination = { ...current, ...end, startedAtMs }
+    this.#interrupt?.(new Error('The pod ends'))
+  }
+
+  #publish(
+    observed: ObservedPod,
+    { plan, probes, nowMs }: { plan: PodPlan; probes: ProbeSet; nowMs: number },
+  ): void {
+    const { statuses, facts } = this.#context
+    const previous: PodStatus = statuses.get(this.#uid) ?? this.#pod.status ?? {}
+    const failure = this.#termination?.failure
+    const isTerminal = this.#termination !== undefined && plan.kill.length === 0
+    const waiting = new Map<string, { reason: string; message: string }>(this.#failures)
+    for (const one of plan.backOff) waiting.set(one.name, one)
+    this.#announce(plan)
+    const status = podStatus({
+      pod: this.#pod,
+      observed,
+      previous,
+      waiting,
+      probes: probes.results,
+      ...(failure ? { failure } : {}),
+      isTerminal,
+      hostIps: facts.hostIps,
+      nowMs,
+    })
+    statuses.set(this.#pod, status)
+  }
+
+  #announce(plan: PodPlan): void {
+    for (const { name, untilMs } of plan.backOff) {
+      if (this.#announced.get(name) === untilMs) continue
+      this.#announced.set(name, untilMs)
+      const message = `Back-off restarting failed container ${name} in pod ${describePod(this.#pod)}`
+      containerEvent(this.#context.events, this.#pod, name, {
+        type: 'Warning',
+        reason: 'BackOff',
+        message,
+      })
+    }
+  }
+
+  /** True when something was done and the world must be looked at again. */
+  async #act(observed: ObservedPod, plan: PodPlan, signal: AbortSignal): Promise<boolean> {
+    const { kill, stopSandboxes, createSandbox, start } = plan
+    const needsVolumes = start.length > 0 || createSandbox !== undefined
+    await this.#kill(plan, observed, signal)
+    await this.#resources.stopSandboxes(stopSandboxes, signal)
+    if (needsVolumes || this.#areVolumesStale || this.#resources.mustRefresh()) {
+      this.#areVolumesStale = false
+      await this.#resources.setUp(this.#pod, signal)
+    }
+    if (createSandbox !== undefined) {
+      if (createSandbox > 0) this.#sandboxChanged()
+      const sandbox = await this.#resources.createSandbox(this.#pod, createSandbox, signal)
+      await this.#start(start, { sandbox, observed }, signal)
+      return true
+    }
+    if (start.length === 0) return kill.length > 0 || stopSandboxes.length > 0
+    const sandbox = this.#resources.sandboxOf(this.#pod, observed)
+    const startedCount = await this.#start(start, { sandbox, observed }, signal)
+    return startedCount > 0 || kill.length > 0
+  }
+
+  #sandboxChanged(): void {
+    this.#context.events.event(this.#pod, {
+      type: 'Normal',
+      reason: 'SandboxChanged',
+      message: 'Pod sandbox changed, it will be killed and re-created.',
+    })
+  }
+
+  async #kill(plan: PodPlan, observed: ObservedPod, signal: AbortSignal): Promise<void> {
+    const podIp = observed.sandboxes[0]?.ips[0] ?? this.#context.facts.hostIps[0] ?? ''
+    const kills = plan.kill.map((action) => (scope: AbortSignal) => {
+      return killContainer(this.#context, { pod: this.#pod, podIp, action }, scope)
+    })
+    await runAll(signal, kills)
+    signal.throwIfAborted()
+  }
+
+  /** One after the other, in the order of the spec; how many were started. */
+  async #start(
+    actions: readonly StartAction[],
+    where: {
+      sandbox: { id: string; attempt: number; ips: readonly string[] }
+      observed: ObservedPod
+    },
+    signal: AbortSignal,
+  ): Promise<number> {
+    let startedCount = 0
+    for (const action of actions) {
+      const { name } = action.container
+      if (action.afterExitMs !== undefined) this.#noteRestart(name, action.afterExitMs)
+      try {
+        await this.#resources.start(this.#pod, { action, ...where }, signal)
+        this.#failures.delete(name)
+        startedCount += 1
+      } catch (error) {
+        if (!(error instanceof StartError)) throw error
+        this.#failures.set(name, this.#failureOf(error))
+        if (action.kind === 'init' || action.kind === 'sidecar') return startedCount
+      }
+    }
+    return startedCount
+  }
+
+  #noteRestart(name: string, finishedAtMs: number): void {
+    const times = { finishedAtMs, nowMs: this.#context.clock.now() }
+    this.#backoffs.set(name, nextBackoff(this.#backoffs.get(name), times))
+  }
+
+  #failureOf(error: StartError): StartFailure {
+    const { retryMs, pullRetryMs } = workerDefaults
+    const delayMs = error.retryAfterMs ?? (error.reason === 'ErrImagePull' ? pullRetryMs : retryMs)
+    const retryAtMs = this.#context.clock.now() + delayMs
+    return { reason: error.reason, message: error.message, retryAtMs }
+  }
+
+  async #end(
+    observed: ObservedPod,
+    plan: PodPlan,
+    signal: AbortSignal,
+  ): Promise<'gone' | 'again' | number> {
+    await this.#kill(plan, observed, signal)
+    await this.#resources.stopSandboxes(plan.stopSandboxes, signal)
+    if (!plan.isFinished || plan.stopSandboxes.length > 0) return 'again'
+    if (!this.#isReclaimed) {
+      await this.#resources.reclaim(this.#pod, signal)
+      this.#isReclaimed = true
+    }
+    if (this.#isRemoved) {
+      await this.#resources.remove(this.#pod, observed, signal)
+      this.#context.statuses.forget(this.#uid)
+      return 'gone'
+    }
+    this.#context.statuses.reclaimed(this.#pod)
+    return this.#context.clock.now() + workerDefaults.resyncMs
+  }
+
+  #nextWake(plan: PodPlan, nowMs: number): number {
+    const deadline = deadlineMs(this.#pod, this.#context.statuses.get(this.#uid) ?? {})
+    return Math.min(
+      nowMs + workerDefaults.resyncMs,
+      plan.wakeAtMs ?? Infinity,
+      this.#resources.refreshAtMs ?? Infinity,
+      deadline ?? Infinity,
+      ...[...this.#failures.values()].map(({ retryAtMs }) => retryAtMs),
+    )
+  }
+
+  async #sleepUntil(atMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#isWoken) return
+    const delayMs = Math.max(0, atMs - this.#context.clock.now())
+    const woken = Promise.withResolvers<void>()
+    const onAbort = (): void => woken.resolve()
+    using _timer = this.#context.clock.setTimer(delayMs, woken.resolve)
+    this.#wake = woken.resolve
+    signal.addEventListener('abort', onAbort, { once: true })
+    await woken.promise
+    signal.removeEventListener('abort', onAbort)
+    this.#wake = undefined
+  }
+
+  /** The pod is tried again, after a while that grows; a change of the pod comes first. */
+  async #onFailure(error: unknown, signal: AbortSignal): Promise<void> {
+    const { clock, events, log } = this.#context
+    const cause = asError(error)
+    if (cause instanceof VolumeError) {
+      const text = { reason: 'FailedMount', message: cause.message }
+      events.event(this.#pod, { type: 'Warning', ...text })
+    } else if (!isRuntimeError(error, 'Unavailable')) {
+      const text = { reason: 'FailedSync', message: `error syncing pod: ${cause.message}` }
+      if (!(error instanceof StartError)) events.event(this.#pod, { type: 'Warning', ...text })
+    }
+    const { namespace, name } = this.#pod.metadata
+    log.debug('Pod not synced', { namespace, pod: name, error: cause })
+    await this.#sleepUntil(clock.now() + this.#retries.nextMs(), signal)
+  }
+}

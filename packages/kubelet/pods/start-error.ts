@@ -1,0 +1,29 @@
+/** Why a container is not started now, in the words of its status (state.waiting). */
+export type StartFailureReason =
+  | 'InvalidImageName'
+  | 'ImageInspectError'
+  | 'ErrImageNeverPull'
+  | 'ErrImagePull'
+  | 'ImagePullBackOff'
+  | 'CreateContainerConfigError'
+  | 'CreateContainerError'
+  | 'RunContainerError'
+  | 'PostStartHookError'
+  | 'CreatePodSandboxError'
+
+export class StartError extends Error {
+  override name = 'StartError'
+  readonly reason: StartFailureReason
+  /** When trying again makes sense; absent: the caller's usual delay. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    reason: StartFailureReason,
+    message: string,
+    options: ErrorOptions & { retryAfterMs?: number } = {},
+  ) {
+    super(message, options)
+    this.reason = reason
+    this.retryAfterMs = options.retryAfterMs
+  }
+}

@@ -1,0 +1,104 @@
+import type { Container, EphemeralContainer, Pod, Probe } from '@skerry/api'
+import type { NodeContext } from '../node-context.ts'
+import { containerEvent } from '../pods/container-event.ts'
+import { probeOnce } from './probe-once.ts'
+import type { ProbeResult } from './probe-results.ts'
+
+export const probeKinds = ['startup', 'liveness', 'readiness'] as const
+export type ProbeKind = (typeof probeKinds)[number]
+
+export interface ProbeTarget {
+  pod: Pod
+  container: Container | EphemeralContainer
+  containerId: string
+  podIp: string
+  startedAtMs: number
+}
+
+export interface ProberOptions {
+  kind: ProbeKind
+  probe: Probe
+  target: ProbeTarget
+  /** What an earlier run of the agent found for this very container. */
+  initial: ProbeResult | undefined
+  /** Liveness and readiness wait for the startup probe. */
+  isStarted: () => boolean
+  onResult: (result: ProbeResult) => void
+}
+
+export interface ProbeCount {
+  readonly last: ProbeResult
+  /** How often the last outcome came in a row. */
+  readonly count: number
+  readonly result: ProbeResult
+}
+
+/** Before anything is known: alive, but not ready and not started. */
+export function initialCount(kind: ProbeKind, known?: ProbeResult): ProbeCount {
+  if (known) return { last: 'unknown', count: 0, result: known }
+  const result = kind === 'liveness' ? 'success' : kind === 'readiness' ? 'failure' : 'unknown'
+  return { last: 'unknown', count: 0, result }
+}
+
+/** The result changes only when an outcome came as often in a row as its threshold says. */
+export function countOutcome(
+  before: ProbeCount,
+  outcome: 'success' | 'failure',
+  { successThreshold = 1, failureThreshold = 3 }: Probe,
+): ProbeCount {
+  const count = before.last === outcome ? before.count + 1 : 1
+  const threshold = outcome === 'success' ? successThreshold : failureThreshold
+  return { last: outcome, count, result: count >= threshold ? outcome : before.result }
+}
+
+const periodSecondsDefault = 10
+
+/**
+ * Probes until the signal aborts. A liveness or startup probe that has failed holds still: the
+ * container is about to be replaced. A startup probe that has succeeded is done.
+ */
+export async function runProber(
+  options: ProberOptions,
+  context: NodeContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { kind, probe, target, isStarted, onResult } = options
+  const { clock } = context
+  const periodMs = (probe.periodSeconds ?? periodSecondsDefault) * 1000
+  const delayMs = (probe.initialDelaySeconds ?? 0) * 1000
+  let state = initialCount(kind, options.initial)
+  onResult(state.result)
+  if (kind === 'startup' && state.result === 'success') return
+  const waitMs = target.startedAtMs + delayMs - clock.now()
+  if (waitMs > 0) await clock.sleep(waitMs, signal)
+  for (;;) {
+    if (kind === 'startup' || isStarted()) {
+      const outcome = await probeOnce(probe, { target, context }, signal)
+      if (outcome.isFailure) announce(context, target, `${labels[kind]} ${outcome.message}`)
+      if (outcome.isCounted) {
+        state = countOutcome(state, outcome.isFailure ? 'failure' : 'success', probe)
+      }
+      onResult(state.result)
+      if (kind !== 'readiness' && state.result === 'failure') return
+      if (kind === 'startup' && state.result === 'success') return
+    }
+    await clock.sleep(isStarted() || kind === 'startup' ? periodMs : startPollMs, signal)
+  }
+}
+
+/** How soon after the startup probe the others begin. */
+const startPollMs = 250
+
+const labels: Readonly<Record<ProbeKind, string>> = Object.freeze({
+  startup: 'Startup',
+  liveness: 'Liveness',
+  readiness: 'Readiness',
+})
+
+function announce(context: NodeContext, { pod, container }: ProbeTarget, message: string): void {
+  containerEvent(context.events, pod, container.name, {
+    type: 'Warning',
+    reason: 'Unhealthy',
+    message,
+  })
+}

@@ -1,0 +1,123 @@
+import type { Pod, PodCondition, PodStatus } from '@skerry/api'
+import { isDeepStrictEqual } from 'node:util'
+import { usableSandbox, type ObservedPod } from '../pods/observed-pod.ts'
+import { isHostNetwork, specOf } from '../pods/pod-spec.ts'
+import type { Termination } from '../pods/pod-plan.ts'
+import { qosClass } from '../resources/qos.ts'
+import type { ProbeResults } from '../probes/probe-results.ts'
+import { containerStatuses, timestamp } from './container-statuses.ts'
+import { ownConditionTypes, podConditions } from './pod-conditions.ts'
+import { podPhase, type PodPhase } from './pod-phase.ts'
+
+export interface PodStatusInput {
+  pod: Pod
+  observed: ObservedPod
+  /** What was last computed here, or else what the API has. */
+  previous: PodStatus
+  /** Why a container is not started now, by name. */
+  waiting: ReadonlyMap<string, { reason: string; message: string }>
+  probes: ProbeResults
+  failure?: Termination['failure']
+  /** Nothing will be started any more and nothing runs. */
+  isTerminal: boolean
+  hostIps: readonly string[]
+  nowMs: number
+}
+
+/** Everything that the node agent says about a pod; pure, so that equal facts give equal bytes. */
+export function podStatus(input: PodStatusInput): PodStatus {
+  const { pod, previous, observed } = input
+  const spec = specOf(pod)
+  const inits = (spec.initContainers ?? []).map((container) => {
+    const kind = container.restartPolicy === 'Always' ? 'sidecar' : 'init'
+    return containerStatuses(input, [container], kind)
+  })
+  const initContainerStatuses = inits.flat()
+  const regular = containerStatuses(input, spec.containers, 'regular').toSorted(byName)
+  const ephemeral = containerStatuses(input, spec.ephemeralContainers ?? [], 'ephemeral')
+  const statuses = [...initContainerStatuses, ...regular]
+  const phase = lastingPhase(input, podPhase(pod, statuses, input.isTerminal))
+  const sandbox = usableSandbox(observed, isHostNetwork(pod))
+  const generation = pod.metadata.generation
+  return {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    phase,
+    conditions: withTimes(
+      input,
+      podConditions({ pod, phase, statuses, hasSandbox: sandbox !== undefined }),
+    ),
+    ...reasonOf(input, phase),
+    ...addresses(input),
+    startTime: previous.startTime ?? timestamp(input.nowMs),
+    ...(initContainerStatuses.length > 0 ? { initContainerStatuses } : {}),
+    containerStatuses: regular,
+    ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
+    qosClass: previous.qosClass ?? qosClass(pod),
+  }
+}
+
+function byName(one: { name: string }, other: { name: string }): number {
+  return one.name < other.name ? -1 : 1
+}
+
+/** A pod never leaves Succeeded or Failed. */
+function lastingPhase(input: PodStatusInput, computed: PodPhase): PodPhase {
+  for (const before of [input.pod.status?.phase, input.previous.phase]) {
+    if (before === 'Failed' || before === 'Succeeded') return before
+  }
+  return input.failure ? 'Failed' : computed
+}
+
+function reasonOf(input: PodStatusInput, phase: PodPhase): Partial<PodStatus> {
+  const { failure, previous, pod } = input
+  if (failure && phase === 'Failed') return { ...failure }
+  if (phase !== previous.phase) return {}
+  const reason = previous.reason ?? pod.status?.reason
+  const message = previous.message ?? pod.status?.message
+  return { ...(reason ? { reason } : {}), ...(message ? { message } : {}) }
+}
+
+/** A pod that has ended keeps the addresses it had: clients look them up in logs. */
+function addresses(input: PodStatusInput): Partial<PodStatus> {
+  const { pod, observed, previous, hostIps } = input
+  const host = hostIps[0] ? { hostIP: hostIps[0], hostIPs: hostIps.map((ip) => ({ ip })) } : {}
+  const seen = isHostNetwork(pod)
+    ? observed.sandboxes.length > 0 || previous.podIP
+      ? hostIps
+      : []
+    : (observed.sandboxes.find(({ isReady }) => isReady)?.ips ?? [])
+  const ips =
+    seen.length > 0 || !input.isTerminal ? seen : (previous.podIPs ?? []).map(({ ip }) => ip)
+  return { ...host, ...(ips[0] ? { podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) } : {}) }
+}
+
+/** Other owners' conditions stay; a transition time changes only with the status. */
+function withTimes(
+  input: PodStatusInput,
+  facts: readonly Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>[],
+): PodCondition[] {
+  const known = input.previous.conditions ?? []
+  const generation = input.pod.metadata.generation
+  const others = (input.pod.status?.conditions ?? []).filter(
+    ({ type }) => !ownConditionTypes.includes(type),
+  )
+  const disruption = known.filter(({ type }) => type === 'DisruptionTarget')
+  const own = facts.map((fact) => {
+    const old = known.find(({ type }) => type === fact.type)
+    const lastTransitionTime =
+      old?.status === fact.status && old.lastTransitionTime
+        ? old.lastTransitionTime
+        : timestamp(input.nowMs)
+    return {
+      ...fact,
+      lastTransitionTime,
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+    }
+  })
+  return [...others, ...disruption, ...own]
+}
+
+/** Whether there is something to tell the API. */
+export function isSameStatus(one: PodStatus | undefined, other: PodStatus): boolean {
+  return isDeepStrictEqual(one, other)
+}

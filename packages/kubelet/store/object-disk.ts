@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from '@skerry/base'
+import type { KubeObject } from '@skerry/api'
+import { asError, hasCode } from '../system-error.ts'
+
+export interface DiskEntry {
+  /** Plural resource, e.g. pods; a folder of its own. */
+  resource: string
+  /** Unique within the resource, e.g. namespace/name or a uid. */
+  key: string
+}
+
+const separator = '\n'
+
+/**
+ * Objects on disk, one file each: a line with the SHA-256 of the rest, then the JSON. A file
+ * appears whole or not at all (written aside, synced, renamed), and one that was damaged since is
+ * left out at the next start. Writes are queued; of several for one object only the last is made.
+ */
+export class ObjectDisk {
+  readonly #directory: string
+  readonly #log: Logger
+  /** null: to be removed. */
+  readonly #pending = new Map<string, { entry: DiskEntry; object: KubeObject | null }>()
+  #wake: (() => void) | undefined
+  #flushing: Promise<void> | undefined
+
+  constructor(directory: string, log: Logger) {
+    this.#directory = directory
+    this.#log = log
+  }
+
+  put(entry: DiskEntry, object: KubeObject): void {
+    this.#queue(entry, object)
+  }
+
+  remove(entry: DiskEntry): void {
+    this.#queue(entry, null)
+  }
+
+  /** Everything of one resource that is whole, by key. */
+  async load<T extends KubeObject>(resource: string): Promise<Map<string, T>> {
+    const objects = new Map<string, T>()
+    for (const name of await namesIn(join(this.#directory, resource))) {
+      if (!name.endsWith('.json')) continue
+      const path = join(this.#directory, resource, name)
+      const object = parse(await readFile(path, 'utf8'))
+      // Written by put() under this resource, and unchanged since: the checksum says so.
+      if (object) objects.set(decodeURIComponent(name.slice(0, -5)), object as T)
+      else this.#log.error('Damaged file in the node store is ignored', { path })
+    }
+    return objects
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.flush()
+      if (this.#pending.size > 0) continue
+      const changed = Promise.withResolvers<void>()
+      this.#wake = changed.resolve
+      signal.addEventListener('abort', () => changed.resolve(), { once: true })
+      await changed.promise
+    }
+    await this.flush()
+  }
+
+  /** Resolves when what was queued before the call is on disk. */
+  flush(): Promise<void> {
+    const previous = this.#flushing ?? Promise.resolve()
+    this.#flushing = previous.then(() => this.#flushPending())
+    return this.#flushing
+  }
+
+  #queue(entry: DiskEntry, object: KubeObject | null): void {
+    this.#pending.set(`${entry.resource}/${entry.key}`, { entry, object })
+    this.#wake?.()
+  }
+
+  async #flushPending(): Promise<void> {
+    for (const [key, pending] of this.#pending) {
+      this.#pending.delete(key)
+      try {
+        await this.#write(pending.entry, pending.object)
+      } catch (error) {
+        // The node goes on from memory; after a reboot it may know an older state.
+        this.#log.error('Cannot write the node store', { key, error: asError(error) })
+      }
+    }
+  }
+
+  async #write(entry: DiskEntry, object: KubeObject | null): Promise<void> {
+    const directory = join(this.#directory, entry.resource)
+    const path = join(directory, `${encodeURIComponent(entry.key)}.json`)
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    if (object) {
+      const aside = `${path}.new`
+      {
+        await using file = await open(aside, 'w', 0o600)
+        await file.writeFile(format(object))
+        await file.sync()
+      }
+      await rename(aside, path)
+    } else await rm(path, { force: true })
+    await using folder = await open(directory, 'r')
+    await folder.sync()
+  }
+}
+
+function format(object: KubeObject): string {
+  const json = JSON.stringify(object)
+  return `${checksum(json)}${separator}${json}`
+}
+
+function parse(text: string): KubeObject | undefined {
+  const end = text.indexOf(separator)
+  const json = text.slice(end + 1)
+  if (end < 0 || text.slice(0, end) !== checksum(json)) return undefined
+  // The checksum was made over what format() was given.
+  return JSON.parse(json) as KubeObject
+}
+
+function checksum(json: string): string {
+  return createHash('sha256').update(json).digest('hex')
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  }
+}

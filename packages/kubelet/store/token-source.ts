@@ -1,0 +1,109 @@
+import { withTimeout, type Clock, type Logger } from '@skerry/base'
+import { StatusError, type AnyObject, type KubeObject } from '@skerry/api'
+import { resources, type Cluster } from '@skerry/client'
+import { specOf } from '../pods/pod-spec.ts'
+import { refreshTime } from '../volumes/projected-files.ts'
+import { VolumeError, type ServiceAccountToken, type TokenRequest } from '../volumes/volume.ts'
+import { asError } from '../system-error.ts'
+import type { ObjectDisk } from './object-disk.ts'
+
+interface StoredToken extends KubeObject {
+  token: ServiceAccountToken
+}
+
+const resource = 'tokens'
+/** How soon to try again where an old token had to do. */
+const retryMs = 60_000
+const requestTimeoutMs = 5_000
+
+/**
+ * Tokens bound to pods, asked for once and renewed before they expire. Without the API an old
+ * token serves on, even an expired one: a pod that does not talk to the API starts all the same.
+ */
+export class TokenSource {
+  readonly #deps: { cluster: Cluster; clock: Clock; log: Logger; disk: ObjectDisk }
+  readonly #tokens = new Map<string, ServiceAccountToken>()
+
+  constructor(deps: { cluster: Cluster; clock: Clock; log: Logger; disk: ObjectDisk }) {
+    this.#deps = deps
+  }
+
+  async load(): Promise<void> {
+    for (const [key, stored] of await this.#deps.disk.load<StoredToken>(resource)) {
+      this.#tokens.set(key, stored.token)
+    }
+  }
+
+  async token(request: TokenRequest, signal: AbortSignal): Promise<ServiceAccountToken> {
+    const key = `${request.pod.metadata.uid}/${request.audience}/${request.expirationSeconds}`
+    const known = this.#tokens.get(key)
+    const nowMs = this.#deps.clock.now()
+    if (known && refreshTime(known) > nowMs) return known
+    try {
+      const message = 'no answer from the API in time'
+      const token = await withTimeout({ ms: requestTimeoutMs, message }, signal, (scope) =>
+        this.#request(request, scope),
+      )
+      this.#tokens.set(key, token)
+      const metadata = { name: key }
+      const stored: StoredToken = { apiVersion: 'v1', kind: 'Token', metadata, token }
+      this.#deps.disk.put({ resource, key }, stored)
+      return token
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof StatusError) {
+        throw new VolumeError(`failed to fetch token: ${error.message}`, { cause: error })
+      }
+      if (!known) {
+        const message = `failed to fetch token: ${asError(error).message}`
+        throw new VolumeError(message, { cause: error })
+      }
+      this.#deps.log.debug('Token not renewed', { error: asError(error) })
+      // Counts as fresh for a minute only, so that it is tried again.
+      return { ...known, issuedAtMs: nowMs, expiresAtMs: nowMs + retryMs / 0.8 }
+    }
+  }
+
+  /** Once the pod is gone. */
+  forget(podUid: string): void {
+    for (const key of this.#tokens.keys()) {
+      if (!key.startsWith(`${podUid}/`)) continue
+      this.#tokens.delete(key)
+      this.#deps.disk.remove({ resource, key })
+    }
+  }
+
+  async #request(request: TokenRequest, signal: AbortSignal): Promise<ServiceAccountToken> {
+    const { pod, audience, expirationSeconds } = request
+    const { namespace = '', name = '', uid = '' } = pod.metadata
+    const issuedAtMs = this.#deps.clock.now()
+    const answer = await this.#deps.cluster.resource(resources.serviceAccounts).createSubresource(
+      {
+        namespace,
+        name: specOf(pod).serviceAccountName || 'default',
+        subresource: 'token',
+        body: {
+          apiVersion: 'authentication.k8s.io/v1',
+          kind: 'TokenRequest',
+          metadata: {},
+          spec: {
+            audiences: audience ? [audience] : [],
+            expirationSeconds,
+            boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
+          },
+        },
+      },
+      signal,
+    )
+    const { token, expirationTimestamp } = statusOf(answer)
+    return { token, issuedAtMs, expiresAtMs: Date.parse(expirationTimestamp) }
+  }
+}
+
+function statusOf(answer: AnyObject): { token: string; expirationTimestamp: string } {
+  const { token, expirationTimestamp } = (answer['status'] ?? {}) as Record<string, unknown> // tested below
+  if (typeof token === 'string' && typeof expirationTimestamp === 'string') {
+    return { token, expirationTimestamp }
+  }
+  throw new TypeError('Cannot read token: the answer has none')
+}

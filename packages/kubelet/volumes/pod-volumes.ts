@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import type { Pod, Volume } from '@skerry/api'
+import { podDirectory, podSecretDirectory, type NodeDirectories } from '../pods/pod-paths.ts'
+import { specOf } from '../pods/pod-spec.ts'
+import { asError } from '../system-error.ts'
+import { removeTree, unmountTree } from './mounts.ts'
+import { setUpVolume } from './volume-table.ts'
+import { VolumeError, type MountedVolume, type VolumeContext } from './volume.ts'
+
+export interface PodVolumes {
+  readonly byName: ReadonlyMap<string, MountedVolume>
+  /** Set up again by then. */
+  readonly refreshAtMs: number | undefined
+}
+
+/**
+ * Sets up every volume that a container mounts, or brings it up to date. The first failure is
+ * thrown as a VolumeError with kubelet's text; what was set up before it stays.
+ */
+export async function setUpVolumes(
+  context: VolumeContext,
+  signal: AbortSignal,
+): Promise<PodVolumes> {
+  const byName = new Map<string, MountedVolume>()
+  for (const volume of specOf(context.pod).volumes ?? []) {
+    byName.set(volume.name, await setUpOne(volume, context, signal))
+  }
+  const refreshes = [...byName.values()].flatMap(({ refreshAtMs }) => refreshAtMs ?? [])
+  return { byName, refreshAtMs: refreshes.length > 0 ? Math.min(...refreshes) : undefined }
+}
+
+async function setUpOne(
+  volume: Volume,
+  context: VolumeContext,
+  signal: AbortSignal,
+): Promise<MountedVolume> {
+  try {
+    return await setUpVolume(volume, context, signal)
+  } catch (cause) {
+    signal.throwIfAborted()
+    const message = `MountVolume.SetUp failed for volume "${volume.name}" : ${asError(cause).message}`
+    throw new VolumeError(message, { cause })
+  }
+}
+
+/** Once no container runs: data of emptyDir volumes stays until the pod is removed. */
+export async function tearDownVolumes(
+  directories: NodeDirectories,
+  pod: Pod,
+  signal: AbortSignal,
+): Promise<void> {
+  const uid = pod.metadata.uid ?? ''
+  await unmountTree(podDirectory(directories, uid), signal)
+  await removeTree(podSecretDirectory(directories, uid), signal)
+  await removeTree(join(podDirectory(directories, uid), 'volumes'), signal)
+}
+
+/** Everything that is left of a pod which is gone, e.g. after a crash in the middle. */
+export async function removePodDirectories(
+  directories: NodeDirectories,
+  uid: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await removeTree(podSecretDirectory(directories, uid), signal)
+  await removeTree(podDirectory(directories, uid), signal)
+}

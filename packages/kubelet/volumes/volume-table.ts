@@ -1,0 +1,187 @@
+import { chmod, chown, lstat, mkdir, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { quantityToNumber, type PersistentVolume, type Pod, type Volume } from '@skerry/api'
+import { podDirectory, podSecretDirectory } from '../pods/pod-paths.ts'
+import { specOf } from '../pods/pod-spec.ts'
+import { exists } from '../system-error.ts'
+import { checkHostPath } from './host-path.ts'
+import { isMountPoint, mountTmpfs } from './mounts.ts'
+import {
+  configMapFiles,
+  downwardFiles,
+  projectedFiles,
+  secretFiles,
+  type Projection,
+} from './projected-files.ts'
+import { VolumeError, type MountedVolume, type SetUpVolume, type VolumeContext } from './volume.ts'
+import { writeAtomically } from './write-atomically.ts'
+
+/** How each kind of volume is made, by its field in the spec; what is not here is refused. */
+const setUpBySource: Readonly<Record<string, SetUpVolume>> = Object.freeze({
+  emptyDir: setUpEmptyDir,
+  configMap: (volume, context) =>
+    write(volume, context, {
+      plugin: 'configmap',
+      projection: configMapFiles(volume.configMap ?? {}, context),
+    }),
+  secret: (volume, context) =>
+    write(volume, context, {
+      plugin: 'secret',
+      projection: secretFiles(volume.secret ?? {}, context),
+    }),
+  downwardAPI: (volume, context) => {
+    const { items = [], defaultMode } = volume.downwardAPI ?? {}
+    const projection = downwardFiles(items, context, defaultMode)
+    return write(volume, context, { plugin: 'downward-api', projection })
+  },
+  projected: async (volume, context, signal) => {
+    const projection = await projectedFiles(volume.projected ?? {}, context, signal)
+    return write(volume, context, { plugin: 'projected', projection })
+  },
+  hostPath: async (volume) => {
+    const { path = '', type = '' } = volume.hostPath ?? {}
+    await checkHostPath(path, type)
+    return { hostPath: path, isReadOnly: false }
+  },
+  persistentVolumeClaim: (volume, context) => {
+    const { claimName = '', readOnly = false } = volume.persistentVolumeClaim ?? {}
+    return setUpClaim(claimName, readOnly, context)
+  },
+  ephemeral: (volume, context) =>
+    setUpClaim(`${context.pod.metadata.name}-${volume.name}`, false, context),
+})
+
+export const setUpVolume: SetUpVolume = (volume, context, signal) => {
+  const source = Object.keys(volume).find((field) => field !== 'name') ?? 'emptyDir'
+  const setUp = setUpBySource[source]
+  if (!setUp) throw new VolumeError(`no volume plugin matched: ${source} is not supported here`)
+  return setUp(volume, context, signal)
+}
+
+/** Volumes with secrets in them lie on a tmpfs and are gone with the boot. */
+const secretPlugins: readonly string[] = ['secret', 'projected']
+
+function volumeDirectory(context: VolumeContext, plugin: string, name: string): string {
+  const uid = context.pod.metadata.uid ?? ''
+  const base = secretPlugins.includes(plugin)
+    ? podSecretDirectory(context.directories, uid)
+    : podDirectory(context.directories, uid)
+  return join(base, 'volumes', `kubernetes.io~${plugin}`, name)
+}
+
+async function write(
+  volume: Volume,
+  context: VolumeContext,
+  { plugin, projection }: { plugin: string; projection: Projection },
+): Promise<MountedVolume> {
+  const hostPath = volumeDirectory(context, plugin, volume.name)
+  const gid = fsGroupOf(context.pod)
+  await writeAtomically(hostPath, projection.files, {
+    nowMs: context.nowMs,
+    ...(gid === undefined ? {} : { gid }),
+  })
+  const { refreshAtMs } = projection
+  return { hostPath, isReadOnly: true, ...(refreshAtMs === undefined ? {} : { refreshAtMs }) }
+}
+
+function fsGroupOf(pod: Pod): number | undefined {
+  return specOf(pod).securityContext?.fsGroup
+}
+
+async function setUpEmptyDir(
+  volume: Volume,
+  context: VolumeContext,
+  signal: AbortSignal,
+): Promise<MountedVolume> {
+  const { medium = '', sizeLimit } = volume.emptyDir ?? {}
+  const hostPath = volumeDirectory(context, 'empty-dir', volume.name)
+  const mounted: MountedVolume = { hostPath, isReadOnly: false }
+  const isMemory = medium === 'Memory'
+  if (medium !== '' && !isMemory) throw new VolumeError(`unknown storage medium "${medium}"`)
+  const isThere = isMemory ? await isMountPoint(hostPath) : await exists(hostPath)
+  if (isThere) return mounted
+  await mkdir(hostPath, { recursive: true })
+  if (isMemory) {
+    const sizeBytes = sizeLimit === undefined ? undefined : quantityToNumber(sizeLimit)
+    const size = sizeBytes === undefined || sizeBytes === 0 ? {} : { sizeBytes }
+    await mountTmpfs(hostPath, { ...size, mode: 0o777 }, signal)
+  }
+  await chmod(hostPath, 0o777)
+  await setGroup(hostPath, { gid: fsGroupOf(context.pod), isRecursive: false })
+  return mounted
+}
+
+async function setUpClaim(
+  claimName: string,
+  isReadOnly: boolean,
+  context: VolumeContext,
+): Promise<MountedVolume> {
+  const { pod, sources } = context
+  const claim = sources.persistentVolumeClaim(pod.metadata.namespace ?? '', claimName)
+  if (!claim) throw new VolumeError(`persistentvolumeclaim "${claimName}" not found`)
+  const volumeName = claim.spec?.volumeName
+  if (!volumeName || claim.status?.phase !== 'Bound') {
+    throw new VolumeError(`PVC ${pod.metadata.namespace}/${claimName} is not bound`)
+  }
+  const volume = sources.persistentVolume(volumeName)
+  if (!volume) throw new VolumeError(`persistentvolume "${volumeName}" not found`)
+  if (volume.spec?.claimRef?.uid !== claim.metadata.uid) {
+    throw new VolumeError(`persistentvolume "${volumeName}" is bound to another claim`)
+  }
+  const hostPath = await localPathOf(volume)
+  const policy = specOf(pod).securityContext?.fsGroupChangePolicy
+  if (!isReadOnly) {
+    await setGroup(hostPath, {
+      gid: fsGroupOf(pod),
+      isRecursive: true,
+      isSkippedWhenRight: policy === 'OnRootMismatch',
+    })
+  }
+  return { hostPath, isReadOnly }
+}
+
+async function localPathOf(volume: PersistentVolume): Promise<string> {
+  const { hostPath, local } = volume.spec ?? {}
+  if (hostPath) {
+    await checkHostPath(hostPath.path, hostPath.type ?? '')
+    if (!hostPath.type) await mkdir(hostPath.path, { recursive: true })
+    return hostPath.path
+  }
+  if (!local) {
+    throw new VolumeError(
+      `persistentvolume "${volume.metadata.name}" is neither local nor hostPath, which is all this node mounts`,
+    )
+  }
+  if (!(await exists(local.path))) {
+    throw new VolumeError(`path "${local.path}" does not exist`)
+  }
+  return local.path
+}
+
+interface GroupOptions {
+  gid: number | undefined
+  isRecursive: boolean
+  /** Leave the tree alone when its root already has the group. */
+  isSkippedWhenRight?: boolean
+}
+
+/** Gives the tree to the group: it may read and write, and new files stay its own. */
+async function setGroup(path: string, options: GroupOptions): Promise<void> {
+  const { gid, isRecursive, isSkippedWhenRight } = options
+  if (gid === undefined) return
+  const root = await stat(path)
+  if (isSkippedWhenRight && root.gid === gid && (root.mode & 0o2060) === 0o2060) return
+  if (isRecursive && root.isDirectory()) {
+    for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
+      await setGroupOf(join(entry.parentPath, entry.name), gid)
+    }
+  }
+  await setGroupOf(path, gid)
+}
+
+async function setGroupOf(path: string, gid: number): Promise<void> {
+  const { mode, uid } = await lstat(path)
+  if ((mode & 0o170000) === 0o120000) return
+  await chown(path, uid, gid)
+  await chmod(path, (mode & 0o7777) | ((mode & 0o170000) === 0o040000 ? 0o2770 : 0o660))
+}

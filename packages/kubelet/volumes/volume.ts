@@ -1,0 +1,62 @@
+import type {
+  ConfigMap,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+  Volume,
+} from '@skerry/api'
+import type { NodeAllocatable } from '../env/container-resource.ts'
+import type { NodeDirectories } from '../pods/pod-paths.ts'
+
+export interface TokenRequest {
+  pod: Pod
+  /** Empty: the API server itself. */
+  audience: string
+  expirationSeconds: number
+}
+
+export interface ServiceAccountToken {
+  token: string
+  expiresAtMs: number
+  issuedAtMs: number
+}
+
+/** What volumes are filled from: the node's own copies of API objects. */
+export interface VolumeSources {
+  configMap(namespace: string, name: string): ConfigMap | undefined
+  secret(namespace: string, name: string): Secret | undefined
+  persistentVolumeClaim(namespace: string, name: string): PersistentVolumeClaim | undefined
+  persistentVolume(name: string): PersistentVolume | undefined
+  token(request: TokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>
+}
+
+export interface VolumeContext {
+  pod: Pod
+  directories: NodeDirectories
+  sources: VolumeSources
+  podIps: readonly string[]
+  hostIps: readonly string[]
+  allocatable: NodeAllocatable
+  nowMs: number
+}
+
+export interface MountedVolume {
+  hostPath: string
+  /** Whatever the mount says: the volume's source is not to be written. */
+  isReadOnly: boolean
+  /** Filled again then, because something in it expires. */
+  refreshAtMs?: number
+}
+
+/** Idempotent: also brings a volume that is there up to date. */
+export type SetUpVolume = (
+  volume: Volume,
+  context: VolumeContext,
+  signal: AbortSignal,
+) => Promise<MountedVolume>
+
+/** Becomes the FailedMount event of the pod. */
+export class VolumeError extends Error {
+  override name = 'VolumeError'
+}
