@@ -100,7 +100,7 @@ export {
 export {
   objectMetaLimits,
   validateAnnotations,
-  validateFieldManager,
+  validateManagerName,
   validateLabels,
   validateObjectMeta,
   validateObjectMetaUpdate,

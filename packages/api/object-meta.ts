@@ -103,7 +103,7 @@ export function validateAnnotations(
 }
 
 /** The fieldManager parameter and the manager of a managedFields entry. */
-export function validateFieldManager(manager: string, field: string): StatusCause[] {
+export function validateManagerName(manager: string, field: string): StatusCause[] {
   const found: StatusCause[] = []
   if (byteLength(manager) > objectMetaLimits.fieldManagerBytesMax) {
     found.push(fieldTooLong(field, objectMetaLimits.fieldManagerBytesMax))
@@ -213,7 +213,7 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[]): StatusCa
     if (entry.fieldsType && entry.fieldsType !== 'FieldsV1') {
       found.push(fieldInvalid(`${field}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`'))
     }
-    found.push(...validateFieldManager(entry.manager ?? '', `${field}.manager`))
+    found.push(...validateManagerName(entry.manager ?? '', `${field}.manager`))
     if (byteLength(entry.subresource ?? '') > objectMetaLimits.subresourceBytesMax) {
       found.push(fieldTooLong(`${field}.subresource`, objectMetaLimits.subresourceBytesMax))
     }

@@ -19,18 +19,16 @@ export function schemaFromCrd(openAPIV3Schema: unknown): CrdSchema {
   const root = isJsonObject(openAPIV3Schema)
     ? schemaFromProps(openAPIV3Schema)
     : { preserveUnknownFields: true }
-  const rootSchema: Schema = {
-    ...root,
-    type: 'object',
-    embeddedResource: true,
-    properties: {
-      ...root.properties,
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { ref: objectMetaName },
-    },
-  }
+  const rootSchema = withMeta({ ...root, type: 'object', embeddedResource: true })
   return { schemas: { ...objectMetaSchemas, [rootName]: rootSchema }, schemaName: rootName }
+}
+
+/** Every resource has these, whatever its schema says. */
+function withMeta(schema: Schema): Schema {
+  const { properties } = schema
+  const text: Schema = { type: 'string' }
+  const meta = { apiVersion: text, kind: text, metadata: { ref: objectMetaName } }
+  return { ...schema, properties: { ...properties, ...meta } }
 }
 
 /** By the JSON they were made of: the parts of oneOf and the like are converted when first met. */
@@ -55,7 +53,7 @@ function convert(props: Readonly<JsonObject>): Schema {
     else validations[key] = value
   }
   if (Object.keys(validations).length > 0) schema.validations = validations
-  return schema
+  return schema.embeddedResource ? withMeta(schema) : schema
 }
 
 const documentation: ReadonlySet<string> = new Set([

@@ -25,8 +25,8 @@ import {
   encodeManagers,
   managerKey,
   setFields,
-  type Manager,
-  type Managers,
+  type FieldOwner,
+  type FieldOwners,
   type OwnedType,
 } from './managers.ts'
 import { mergeApplied, removeFields } from './merge-applied.ts'
@@ -115,7 +115,7 @@ function checkConfiguration({
 function liveManagers(
   { live, schemas, schemaName, apiVersion, nowMs }: ServerSideApply,
   type: OwnedType,
-): Managers {
+): FieldOwners {
   const managers = decodeManagers(live?.metadata.managedFields, type) ?? new Map()
   if (!live || managers.size > 0) return managers
   const zero = zeroObject(type.schema, type.schemas)
@@ -126,19 +126,19 @@ function liveManagers(
 
 interface Outcome {
   readonly object: AnyObject
-  readonly managers: Managers
+  readonly managers: FieldOwners
   readonly conflicts: readonly OwnershipConflict[]
 }
 
-function merge(apply: ServerSideApply, before: Managers, type: OwnedType): Outcome {
+function merge(apply: ServerSideApply, before: FieldOwners, type: OwnedType): Outcome {
   const { live, applied } = apply
-  const managers: Managers = new Map(before)
+  const managers: FieldOwners = new Map(before)
   const base: JsonObject = live ?? zeroObject(type.schema, type.schemas)
   const owned = ownedFields(applied, type.schema, type.schemas)
   const set = apply.resetFields
     ? recursiveDifferenceOf(owned, fieldSetOf(apply.resetFields))
     : owned
-  const self: Manager = {
+  const self: FieldOwner = {
     name: apply.manager,
     operation: 'Apply',
     apiVersion: apply.apiVersion,
@@ -163,19 +163,19 @@ function merge(apply: ServerSideApply, before: Managers, type: OwnedType): Outco
   return { object: finished(next, apply), managers, conflicts }
 }
 
-function managerAt(managers: Managers, self: Manager): Manager {
+function managerAt(managers: FieldOwners, self: FieldOwner): FieldOwner {
   return managers.get(managerKey(self)) ?? self
 }
 
-function keepTime(managers: Managers, self: Manager, last: Manager | undefined): void {
+function keepTime(managers: FieldOwners, self: FieldOwner, last: FieldOwner | undefined): void {
   const current = managers.get(managerKey(self))
   if (current) managers.set(managerKey(self), { ...current, time: last?.time })
 }
 
 /** Others lose what this apply changed or removed; what they lose by a change is a conflict. */
 function takeOwnership(
-  managers: Managers,
-  self: Manager,
+  managers: FieldOwners,
+  self: FieldOwner,
   comparison: ReturnType<typeof compareForUpdate>,
 ): OwnershipConflict[] {
   const written = unionOf(comparison.modified, comparison.added)
@@ -195,7 +195,7 @@ function takeOwnership(
  */
 function pruneFields(
   merged: unknown,
-  owners: { last: FieldSet; managers: readonly Manager[]; self: Manager },
+  owners: { last: FieldSet; managers: readonly FieldOwner[]; self: FieldOwner },
   type: OwnedType,
 ): unknown {
   const { schema, schemas } = type

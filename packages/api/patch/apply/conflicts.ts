@@ -1,11 +1,11 @@
 import { quoteGo } from '../../field-error.ts'
 import { StatusError, type StatusCause } from '../../status-error.ts'
 import { isEmptySet, pathsOf, unionOf, noFields, differenceOf, type FieldSet } from './field-set.ts'
-import { managerKey, type Manager } from './managers.ts'
+import { managerKey, type FieldOwner } from './managers.ts'
 
 /** Fields that an apply would take from a manager that owns them. */
 export interface OwnershipConflict {
-  readonly manager: Manager
+  readonly manager: FieldOwner
   readonly set: FieldSet
 }
 
@@ -30,7 +30,7 @@ export function conflictError(conflicts: readonly OwnershipConflict[]): StatusEr
   const causes: StatusCause[] = []
   const lines: string[] = []
   for (const { manager, set } of sorted) {
-    const who = printManager(manager)
+    const who = printOwner(manager)
     lines.push(`conflicts with ${who}:`)
     for (const field of pathsOf(set)) {
       causes.push({ reason: 'FieldManagerConflict', message: `conflict with ${who}`, field })
@@ -45,7 +45,7 @@ export function conflictError(conflicts: readonly OwnershipConflict[]): StatusEr
   return new StatusError('Conflict', message, { details: { causes } })
 }
 
-function printManager({ name, operation, subresource, apiVersion }: Manager): string {
+function printOwner({ name, operation, subresource, apiVersion }: FieldOwner): string {
   const via = subresource ? ` with subresource ${quoteGo(subresource)}` : ''
   const using = operation === 'Update' ? ` using ${apiVersion}` : ''
   return `${quoteGo(name)}${via}${using}`

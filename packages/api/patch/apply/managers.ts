@@ -5,7 +5,7 @@ import { decodeFieldSet, encodeFieldSet, isEmptySet, unionOf, type FieldSet } fr
 import { reconciledFields } from './owned-fields.ts'
 
 /** Who owns what, decoded from metadata.managedFields. */
-export interface Manager {
+export interface FieldOwner {
   readonly name: string
   readonly operation: 'Apply' | 'Update'
   readonly apiVersion: string
@@ -16,7 +16,7 @@ export interface Manager {
 }
 
 /** By managerKey. */
-export type Managers = Map<string, Manager>
+export type FieldOwners = Map<string, FieldOwner>
 
 export const managersLimits = Object.freeze({
   /** More Update entries than this are merged into one for ancient changes, oldest first. */
@@ -26,7 +26,7 @@ export const managersLimits = Object.freeze({
 const ancientChanges = 'ancient-changes'
 
 /** Two entries with one key are the same manager. An applier keeps its fields across versions. */
-export function managerKey(manager: Omit<Manager, 'time' | 'set'>): string {
+export function managerKey(manager: Omit<FieldOwner, 'time' | 'set'>): string {
   const { name, operation, apiVersion, subresource } = manager
   return JSON.stringify([name, operation, operation === 'Apply' ? '' : apiVersion, subresource])
 }
@@ -43,15 +43,15 @@ const decodedSets = new WeakMap<object, { schema: Schema; set: FieldSet }>()
 export function decodeManagers(
   entries: readonly ManagedFieldsEntry[] | undefined,
   type: OwnedType,
-): Managers | undefined {
-  const managers: Managers = new Map()
+): FieldOwners | undefined {
+  const managers: FieldOwners = new Map()
   for (const entry of entries ?? []) {
     const { operation, apiVersion, fieldsType, fieldsV1 } = entry
     if (operation !== 'Apply' && operation !== 'Update') return undefined
     if (!apiVersion || fieldsType !== 'FieldsV1') return undefined
     const set = decodeSet(fieldsV1 ?? {}, type)
     if (set === undefined) return undefined
-    const manager: Manager = {
+    const manager: FieldOwner = {
       name: entry.manager ?? '',
       operation,
       apiVersion,
@@ -78,7 +78,7 @@ function decodeSet(fields: JsonObject, type: OwnedType): FieldSet | undefined {
 }
 
 /** Sorted as upstream sorts them; undefined when nobody owns anything. */
-export function encodeManagers(managers: Managers): ManagedFieldsEntry[] | undefined {
+export function encodeManagers(managers: FieldOwners): ManagedFieldsEntry[] | undefined {
   const sorted = [...managers.values()].toSorted(compareManagers)
   if (sorted.length === 0) return undefined
   return sorted.map(({ name, operation, apiVersion, subresource, time, set }) => ({
@@ -92,7 +92,7 @@ export function encodeManagers(managers: Managers): ManagedFieldsEntry[] | undef
   }))
 }
 
-function compareManagers(a: Manager, b: Manager): number {
+function compareManagers(a: FieldOwner, b: FieldOwner): number {
   return (
     compareText(a.operation, b.operation) ||
     timeMs(a) - timeMs(b) ||
@@ -106,24 +106,24 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function timeMs(manager: Manager): number {
+function timeMs(manager: FieldOwner): number {
   return manager.time === undefined ? 0 : Date.parse(manager.time)
 }
 
 /** Replaces a manager's set; an empty one removes the manager. */
-export function setFields(managers: Managers, manager: Manager, set: FieldSet): void {
+export function setFields(managers: FieldOwners, manager: FieldOwner, set: FieldSet): void {
   const key = managerKey(manager)
   if (isEmptySet(set)) managers.delete(key)
   else managers.set(key, { ...manager, set })
 }
 
 /** Merges the oldest Update entries of a version until few enough are left. */
-export function capUpdateManagers(managers: Managers): void {
+export function capUpdateManagers(managers: FieldOwners): void {
   const updaters = [...managers.values()]
     .filter(({ operation }) => operation === 'Update')
     .toSorted((a, b) => timeMs(a) - timeMs(b) || compareText(managerKey(a), managerKey(b)))
   let count = updaters.length
-  const firstOfVersion = new Map<string, Manager>()
+  const firstOfVersion = new Map<string, FieldOwner>()
   for (const updater of updaters) {
     if (count <= managersLimits.updateManagersMax) return
     const { apiVersion } = updater

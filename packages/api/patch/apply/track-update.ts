@@ -17,8 +17,8 @@ import {
   encodeManagers,
   managerKey,
   setFields,
-  type Manager,
-  type Managers,
+  type FieldOwner,
+  type FieldOwners,
   type OwnedType,
 } from './managers.ts'
 import { zeroObject } from './zero-object.ts'
@@ -77,7 +77,7 @@ function knownManagers(
   sent: readonly ManagedFieldsEntry[] | undefined,
   own: readonly ManagedFieldsEntry[] | undefined,
   type: OwnedType,
-): Managers {
+): FieldOwners {
   const managers = sent?.length ? decodeManagers(sent, type) : undefined
   if (managers && managers.size > 0) return managers
   return decodeManagers(own, type) ?? new Map()
@@ -115,7 +115,7 @@ export function compareForUpdate(
 
 /** What the writer changed is the writer's, and nobody else's any more. */
 export function trackChange(
-  managers: Managers,
+  managers: FieldOwners,
   comparison: Comparison,
   update: Pick<TrackedUpdate, 'manager' | 'apiVersion' | 'subresource' | 'nowMs'>,
 ): void {
@@ -125,7 +125,7 @@ export function trackChange(
   }
   const set = differenceOf(written, systemFields)
   if (!isEmptySet(set)) {
-    const manager: Manager = {
+    const manager: FieldOwner = {
       name: update.manager || 'unknown',
       operation: 'Update',
       apiVersion: update.apiVersion,
