@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedClock } from '@skerry/testing'
+import { simulatedClock } from '@skerry/base'
 import { runCompaction, type CompactionOptions } from './compaction.ts'
 
 const cases: readonly { what: string; options: CompactionOptions; expected: number[] }[] = [

@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { silentLogger } from '@skerry/base'
-import { simulatedClock } from '@skerry/testing'
+import { silentLogger, simulatedClock } from '@skerry/base'
 import { openSqliteStore } from './sqlite-store.ts'
 import { storeContract } from './store-contract.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedClock } from '@skerry/testing'
+import { simulatedClock } from '@skerry/base'
 import { SlowWatcherError, type StoreEvent } from './store.ts'
 import { WatchHub } from './watch-hub.ts'
 

@@ -20,7 +20,7 @@ export {
   type Layer,
   type LayerFile,
 } from './images/oci-image.ts'
-export { simulatedClock, type SimulatedClock } from './simulated-clock.ts'
+export { simulatedClock, type SimulatedClock } from '@skerry/base'
 export {
   administrator,
   openAccess,

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '@skerry/base'
+import type { Clock, Timer } from './clock.ts'
 
 export interface SimulatedClock extends Clock {
   /** Moves time and fires what is due, in order; lets promises settle between two timers. */
@@ -26,6 +26,8 @@ export function simulatedClock(epochMs = 1_700_000_000_000): SimulatedClock {
     sleep: (ms, signal) => sleepOn(setTimer, ms, signal),
     async advance(ms) {
       const untilMs = nowMs + ms
+      // What was just started sets its timers first.
+      await settle()
       for (;;) {
         const next = earliest(pending)
         if (next === undefined || next.atMs > untilMs) break

@@ -1,0 +1,53 @@
+/**
+ * tunnel: HTTP/2 reversed over one outbound WebSocket. The agent dials; the hub asks. Requests,
+ * bodies and upgrades pass as bytes: it knows nothing of Kubernetes, users or rights.
+ * Start reading at tunnel-link.ts (what it stands on), agent-session.ts and hub-session.ts (the two
+ * ends), then tunnel-agent.ts (stays connected) and tunnel-registry.ts (who is connected).
+ */
+export {
+  dialTunnel,
+  runTunnelAgent,
+  type DialTunnelOptions,
+  type TunnelAgentDeps,
+  type TunnelAgentOptions,
+  type TunnelAgentState,
+} from './tunnel-agent.ts'
+export { type AgentSession, type SessionDeps, type TunnelHandler } from './agent-session.ts'
+export { acceptTunnel, type AcceptOptions, type TunnelSession } from './hub-session.ts'
+export {
+  createTunnelServer,
+  tunnelServerDefaults,
+  type TunnelAuthentication,
+  type TunnelServer,
+  type TunnelServerOptions,
+} from './tunnel-server.ts'
+export {
+  registryDefaults,
+  TunnelRegistry,
+  TunnelUnavailableError,
+  type RegistryOptions,
+  type TunnelEnd,
+} from './tunnel-registry.ts'
+export {
+  isSwitched,
+  TunnelBusyError,
+  TunnelClosedError,
+  TunnelStreamError,
+  type TunnelBody,
+  type TunnelHeaders,
+  type TunnelRequest,
+  type TunnelResponse,
+  type TunnelSwitched,
+  type TunnelUpgraded,
+} from './tunnel-message.ts'
+export { BadMessageError } from './tunnel-headers.ts'
+export { joinStreams } from './join-streams.ts'
+export { TunnelDialError } from './dial-web-socket.ts'
+export type {
+  TunnelDial,
+  TunnelEndpoint,
+  TunnelLink,
+  TunnelProxy,
+  TunnelTls,
+} from './tunnel-link.ts'
+export { tunnelLimitDefaults, type TunnelLimits } from './tunnel-limits.ts'

@@ -1,0 +1,114 @@
+import type { TunnelHeaders } from './tunnel-message.ts'
+import type { TunnelLimits } from './tunnel-limits.ts'
+
+/**
+ * Marks an upgrade: the protocol the client asked for, as HTTP/2 has no Upgrade header. RFC 8441's
+ * extended CONNECT would lose the request's method, and API servers authorize by method.
+ */
+export const upgradeHeader = 'tunnel-upgrade'
+/** With status 200: the far side answered 101. HTTP/2 forbids status 101 (RFC 9113, 8.6). */
+export const switchedHeader = 'tunnel-switched'
+
+/** Meaningful between two neighbours only (RFC 9110, 7.6.1), or ours. */
+const hopByHop: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'host',
+  upgradeHeader,
+  switchedHeader,
+])
+
+const nameShape = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
+/** Visible ASCII, space, tab and bytes above ASCII; no CR, LF or NUL, which would split a message. */
+// oxlint-disable-next-line no-control-regex
+const valueShape = /^[\t\x20-\x7e\x80-\xff]*$/
+const pathShape = /^\/[\x21-\x7e]*$/
+const methodShape = /^[A-Z]{1,32}$/
+
+/** A message that must not be passed on; `status` is the answer for the one who sent it. */
+export class BadMessageError extends RangeError {
+  override name = 'BadMessageError'
+  readonly status: 400 | 414 | 431
+  constructor(message: string, status: 400 | 414 | 431 = 400) {
+    super(message)
+    this.status = status
+  }
+}
+
+type HeaderLimits = Pick<TunnelLimits, 'headerBytesMax' | 'headersMax' | 'pathBytesMax'>
+
+/** Flat name and value pairs for the wire, checked, without what is hop-by-hop. */
+export function wireHeaders(headers: TunnelHeaders, limits: HeaderLimits): string[] {
+  const named = connectionNamed(headers)
+  const flat: string[] = []
+  for (const [rawName, value] of Object.entries(headers)) {
+    const name = rawName.toLowerCase()
+    if (hopByHop.has(name) || named.has(name)) continue
+    // RFC 9113, 8.2.2: the one value of TE that passes.
+    if (name === 'te' && value !== 'trailers') continue
+    for (const one of typeof value === 'string' ? [value] : value) flat.push(name, one)
+  }
+  assertHeaders(flat, limits)
+  return flat
+}
+
+/** Parses the wire's flat list; pseudo headers (":path") come back apart. */
+export function parseHeaders(
+  flat: readonly string[],
+  limits: HeaderLimits,
+): { pseudo: ReadonlyMap<string, string>; headers: TunnelHeaders } {
+  const pseudo = new Map<string, string>()
+  const ordinary: string[] = []
+  const headers: Record<string, string | string[]> = Object.create(null)
+  for (let index = 0; index + 1 < flat.length; index += 2) {
+    const [name = '', value = ''] = [flat[index], flat[index + 1]]
+    if (name.startsWith(':')) {
+      pseudo.set(name, value)
+      continue
+    }
+    ordinary.push(name, value)
+    const known = headers[name]
+    if (known === undefined) headers[name] = value
+    else if (typeof known === 'string') headers[name] = [known, value]
+    else known.push(value)
+  }
+  assertHeaders(ordinary, limits)
+  return { pseudo, headers }
+}
+
+export function assertTarget(method: string, path: string, limits: HeaderLimits): void {
+  if (!methodShape.test(method)) throw new BadMessageError('Cannot pass request: bad method')
+  if (path.length > limits.pathBytesMax) {
+    const text = `Cannot pass request: its path is longer than ${limits.pathBytesMax} bytes`
+    throw new BadMessageError(text, 414)
+  }
+  if (!pathShape.test(path)) throw new BadMessageError('Cannot pass request: bad path')
+}
+
+function assertHeaders(flat: readonly string[], limits: HeaderLimits): void {
+  let bytes = 0
+  for (let index = 0; index + 1 < flat.length; index += 2) {
+    const [name = '', value = ''] = [flat[index], flat[index + 1]]
+    bytes += name.length + value.length
+    if (!nameShape.test(name)) throw new BadMessageError('Cannot pass headers: bad name')
+    if (!valueShape.test(value)) {
+      throw new BadMessageError(`Cannot pass headers: bad value of ${name}`)
+    }
+  }
+  if (bytes > limits.headerBytesMax || flat.length > 2 * limits.headersMax) {
+    const most = `${limits.headersMax} headers of ${limits.headerBytesMax} bytes`
+    throw new BadMessageError(`Cannot pass headers: more than ${most}`, 431)
+  }
+}
+
+function connectionNamed(headers: TunnelHeaders): ReadonlySet<string> {
+  const value = headers['connection'] ?? []
+  const names = (typeof value === 'string' ? [value] : value).join(',').split(',')
+  return new Set(names.map((name) => name.trim().toLowerCase()))
+}

@@ -1,0 +1,60 @@
+/** Every bound of a tunnel, in one place. Both ends have their own copy. */
+export interface TunnelLimits {
+  /** Streams open at once in one tunnel; more are refused. */
+  streamsMax: number
+  /** Most that a peer may send on one stream before its reader catches up. */
+  streamWindowBytes: number
+  /** Least, when `bufferedBytesMax` is used up: slow readers must not stop the others. */
+  streamWindowBytesMin: number
+  sessionWindowBytes: number
+  /** Bytes received and not yet read, in all streams; windows shrink as this fills. */
+  bufferedBytesMax: number
+  /** HTTP/2 frames; also a WebSocket message is at most this and its headers. */
+  frameBytesMax: number
+  /** Names and values of one request's or answer's headers. */
+  headerBytesMax: number
+  headersMax: number
+  pathBytesMax: number
+  /** How often each end pings when all is well. */
+  pingMs: number
+  /** Nothing heard for this long: the link is dead. Keep below 30 s: NAT forgets idle flows. */
+  deadMs: number
+  dialMs: number
+  /** On a graceful end, how long open streams may take. */
+  drainMs: number
+}
+
+export const tunnelLimitDefaults: Readonly<TunnelLimits> = Object.freeze({
+  streamsMax: 1_000,
+  streamWindowBytes: 8_388_608,
+  streamWindowBytesMin: 65_536,
+  sessionWindowBytes: 33_554_432,
+  bufferedBytesMax: 67_108_864,
+  frameBytesMax: 262_144,
+  headerBytesMax: 65_536,
+  headersMax: 256,
+  pathBytesMax: 16_384,
+  pingMs: 10_000,
+  deadMs: 25_000,
+  dialMs: 20_000,
+  drainMs: 30_000,
+})
+
+export function validateTunnelLimits(overrides: Partial<TunnelLimits> = {}): TunnelLimits {
+  const limits = { ...tunnelLimitDefaults, ...overrides }
+  for (const [name, value] of Object.entries(limits)) {
+    if (Number.isSafeInteger(value) && value > 0) continue
+    throw new RangeError(
+      `Cannot make tunnel: limit ${name} is ${value}, want a whole number above 0`,
+    )
+  }
+  if (limits.streamWindowBytesMin > limits.streamWindowBytes) {
+    throw new RangeError('Cannot make tunnel: streamWindowBytesMin is above streamWindowBytes')
+  }
+  return limits
+}
+
+/** Room for WebSocket messages that carry several HTTP/2 frames in one. */
+export function messageBytesMax(limits: TunnelLimits): number {
+  return 2 * limits.frameBytesMax + 65_536
+}

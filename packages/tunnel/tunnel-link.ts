@@ -1,0 +1,62 @@
+import type { Duplex } from 'node:stream'
+
+/** What a tunnel hears from its link, besides the stream's bytes. */
+export interface LinkListener {
+  /** Anything came from the other end: bytes, a ping, an answer to ours. */
+  onHeard(): void
+  onPong(payload: string): void
+}
+
+/**
+ * One ordered, reliable connection between hub and agent with a ping of its own. The seam under
+ * the tunnel: WebSocket in production (web-socket-link.ts), memory in a simulation.
+ */
+export interface TunnelLink {
+  /** Carries HTTP/2. Never buffers more than its marks; a full one makes the writer wait. */
+  readonly stream: Duplex
+  /** All bytes that arrived so far, also of a message that is not whole yet. */
+  readonly bytesHeard: number
+  /** Bytes of the stream. */
+  readonly bytesIn: number
+  readonly bytesOut: number
+  /** One listener; it misses nothing when set in the turn that made the link. */
+  listen(listener: LinkListener): void
+  /** At most 125 bytes of ASCII. */
+  ping(payload: string): void
+  /** What the other end hears when the stream ends by itself. */
+  sayAtEnd(reason: string): void
+  /** Says goodbye with the reason and ends. */
+  close(reason: string): void
+  /** Ends at once, without the other end's help. */
+  terminate(): void
+  /** Why it ended, in words; never rejects. */
+  readonly closed: Promise<string>
+}
+
+export interface TunnelEndpoint {
+  /** wss://hub.example:443/tunnel */
+  url: string
+  headers?: Readonly<Record<string, string>>
+  tls?: TunnelTls
+  /** A corporate proxy that understands CONNECT. */
+  proxy?: TunnelProxy
+}
+
+export interface TunnelTls {
+  /** PEM. Only these are trusted when set; the system's otherwise. */
+  ca?: string
+  cert?: string
+  key?: string
+  /** Name to expect in the hub's certificate when it is not the URL's. */
+  serverName?: string
+}
+
+export interface TunnelProxy {
+  /** http:// or https://, with user and password where the proxy wants them. */
+  url: string
+  /** PEM, for an https:// proxy. */
+  ca?: string
+}
+
+/** Dials the hub. Rejects with a cause that says which step failed. */
+export type TunnelDial = (endpoint: TunnelEndpoint, signal: AbortSignal) => Promise<TunnelLink>

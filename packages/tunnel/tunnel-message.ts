@@ -1,0 +1,55 @@
+import type { Duplex } from 'node:stream'
+
+/** Lower-case names; a name that occurs more than once has an array, in order. */
+export type TunnelHeaders = Readonly<Record<string, string | readonly string[]>>
+
+export type TunnelBody = AsyncIterable<Uint8Array>
+
+export interface TunnelRequest {
+  method: string
+  /** Path with the query, already encoded. */
+  path: string
+  /** Hop-by-hop headers are dropped on the way, see hygiene in tunnel-headers.ts. */
+  headers: TunnelHeaders
+  body?: TunnelBody | Uint8Array
+}
+
+export interface TunnelResponse {
+  status: number
+  headers: TunnelHeaders
+  body: TunnelBody
+}
+
+/** The far side took the upgrade: bytes in both directions, each ends on its own. */
+export interface TunnelSwitched {
+  status: 101
+  headers: TunnelHeaders
+  stream: Duplex
+}
+
+/** An upgrade that the far side refused is an ordinary answer. */
+export type TunnelUpgraded = TunnelSwitched | TunnelResponse
+
+export function isSwitched(answer: TunnelUpgraded): answer is TunnelSwitched {
+  return 'stream' in answer
+}
+
+/** A stream was reset by the other end, or the tunnel ended under it. */
+export class TunnelStreamError extends Error {
+  override name = 'TunnelStreamError'
+}
+
+/** The tunnel has ended. A request that fails with `isSent: false` never left and may be repeated. */
+export class TunnelClosedError extends Error {
+  override name = 'TunnelClosedError'
+  readonly isSent: boolean
+  constructor(reason: string, options: ErrorOptions & { isSent: boolean }) {
+    super(`Cannot use tunnel: ${reason}`, options)
+    this.isSent = options.isSent
+  }
+}
+
+/** All streams that the tunnel may have are open. Nothing was sent. */
+export class TunnelBusyError extends Error {
+  override name = 'TunnelBusyError'
+}
