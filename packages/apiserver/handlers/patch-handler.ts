@@ -8,7 +8,7 @@ import {
   fieldForbidden,
   fieldRequired,
   isJsonObject,
-  validateFieldManager,
+  validateManagerName,
   type AnyObject,
 } from '@skerry/api'
 import type { ApiAnswer } from '../http/exchange.ts'
@@ -109,7 +109,7 @@ function requirePatchOptions(
     const detail = 'may not be specified for non-apply patch'
     throw invalid(patchOptionsKind, '', [fieldForbidden('force', detail)])
   }
-  requireValid(patchOptionsKind, '', validateFieldManager(fieldManager, 'fieldManager'))
+  requireValid(patchOptionsKind, '', validateManagerName(fieldManager, 'fieldManager'))
 }
 
 /** By content type. Throws UnsupportedMediaType. */

@@ -1,9 +1,10 @@
-import { StatusError } from '@skerry/api'
+import { StatusError, type AnyObject } from '@skerry/api'
 import type { UserInfo } from '../access.ts'
 import type { ApiRequest } from '../http/exchange.ts'
 import { negotiate, wantsPretty } from '../http/negotiate.ts'
 import { readBody } from '../http/read-body.ts'
 import type { RequestInfo } from '../http/request-info.ts'
+import { decodeProtobuf, protobufType } from '../protobuf/decode-object.ts'
 import { decodeKindObject } from '../registry/decode.ts'
 import type { KindReader } from '../registry/kind-reader.ts'
 import type { RegistryDeps, RequestScope } from '../registry/request-scope.ts'
@@ -51,17 +52,31 @@ export function viewFor(call: ResourceCall, deps: RegistryDeps): View {
   })
 }
 
-export async function decodeBodyOf(call: ResourceCall, options: WriteOptions, deps: RegistryDeps) {
-  const { request, reader, warn } = call
-  const bytesMax = deps.limits.bodyBytesMax
-  const bytes = await readBody(request.body, bytesMax)
+export async function decodeBodyOf(
+  call: ResourceCall,
+  options: WriteOptions,
+  deps: RegistryDeps,
+): Promise<AnyObject> {
+  const { reader, warn } = call
+  const { kind } = reader
+  const { bytes, contentType } = await readObjectBody(call, kind.schemaName, deps)
   if (bytes.length === 0) throw new StatusError('BadRequest', 'the body of the request is empty')
-  return decodeKindObject({
-    kind: reader.kind,
-    bytes,
-    contentType: request.headers['content-type'] ?? '',
-    fieldValidation: options.fieldValidation,
-    bytesMax,
-    warn,
-  })
+  const { fieldValidation } = options
+  const bytesMax = Math.max(deps.limits.bodyBytesMax, bytes.length)
+  return decodeKindObject({ kind, bytes, contentType, fieldValidation, bytesMax, warn })
 }
+
+/** The body; protobuf is turned into JSON, which is what everything behind this speaks. */
+export async function readObjectBody(
+  { request }: Pick<ResourceCall, 'request'>,
+  schemaName: string,
+  deps: RegistryDeps,
+): Promise<{ bytes: Uint8Array; contentType: string }> {
+  const bytes = await readBody(request.body, deps.limits.bodyBytesMax)
+  const contentType = request.headers['content-type'] ?? ''
+  if (!contentType.startsWith(protobufType) || bytes.length === 0) return { bytes, contentType }
+  const value = await decodeProtobuf(bytes, schemaName)
+  return { bytes: utf8.encode(JSON.stringify(value)), contentType: 'application/json' }
+}
+
+const utf8 = new TextEncoder()

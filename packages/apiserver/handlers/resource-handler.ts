@@ -1,10 +1,9 @@
 import type { Subresource } from '@skerry/api'
 import type { ApiAnswer } from '../http/exchange.ts'
-import { readBody } from '../http/read-body.ts'
 import { answerOf, methodNotAllowed, notFoundPath } from '../http/status-answer.ts'
 import { createObject } from '../registry/create.ts'
 import { deleteCollection } from '../registry/delete-collection.ts'
-import { parseDeleteOptions } from '../registry/delete-options.ts'
+import { parseDeleteOptions, type DeleteOptions } from '../registry/delete-options.ts'
 import { deleteObject, type DeleteResult } from '../registry/delete.ts'
 import { listObjects } from '../registry/list.ts'
 import { trackChange, trackCreate } from '../registry/managed-fields.ts'
@@ -20,6 +19,7 @@ import {
 } from './request-options.ts'
 import {
   decodeBodyOf,
+  readObjectBody,
   scopeOf,
   viewFor,
   type HandlerDeps,
@@ -128,13 +128,18 @@ async function updated(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer
 
 async function deleted(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
   const view = viewFor(call, deps)
-  const { request, info } = call
-  const body = await readBody(request.body, deps.limits.bodyBytesMax)
-  const options = parseDeleteOptions(body, request.headers['content-type'] ?? '', info.query)
+  const options = await deleteOptionsOf(call, deps)
   const scope = { ...scopeOf(call), isDryRun: options.isDryRun }
   const result = await deleteObject(options, scope, deps)
   return result.isGone ? goneAnswer(result, call) : objectAnswer(200, result.cached, view)
 }
+
+async function deleteOptionsOf(call: ResourceCall, deps: HandlerDeps): Promise<DeleteOptions> {
+  const { bytes, contentType } = await readObjectBody(call, deleteOptionsSchema, deps)
+  return parseDeleteOptions(bytes, contentType, call.info.query)
+}
+
+const deleteOptionsSchema = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'
 
 function goneAnswer({ cached }: DeleteResult, { reader, info }: ResourceCall): ApiAnswer {
   const { kind } = reader
@@ -155,9 +160,8 @@ function goneAnswer({ cached }: DeleteResult, { reader, info }: ResourceCall): A
 
 async function collectionDeleted(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
   const view = viewFor(call, deps)
-  const { request, info, reader } = call
-  const body = await readBody(request.body, deps.limits.bodyBytesMax)
-  const options = parseDeleteOptions(body, request.headers['content-type'] ?? '', info.query)
+  const { info, reader } = call
+  const options = await deleteOptionsOf(call, deps)
   const scope = { ...scopeOf(call), isDryRun: options.isDryRun }
   const selection = parseSelection(info, reader.kind)
   return listAnswer(await deleteCollection(selection, options, scope, deps), view)

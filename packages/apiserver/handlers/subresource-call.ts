@@ -2,17 +2,19 @@ import { StatusError, type AnyObject } from '@skerry/api'
 import type { Duplex } from 'node:stream'
 import type { Objects } from '../objects.ts'
 import type { ApiAnswer } from '../http/exchange.ts'
-import { readBody } from '../http/read-body.ts'
 import { methodNotAllowed } from '../http/status-answer.ts'
 import { admit, admitValid } from '../registry/admission-chain.ts'
 import { decodeKindObject } from '../registry/decode.ts'
 import type { SubresourceHandler, SubresourceRequest } from '../subresource.ts'
 import { valueAnswer } from './represent.ts'
 import { parseWriteOptions } from './request-options.ts'
-import { scopeOf, viewFor, type HandlerDeps, type ResourceCall } from './resource-call.ts'
-
-/** Verbs of subresources whose body is an object; the others' bodies are the handler's to read. */
-const objectContentTypes = /^(?:application\/(?:json|yaml)|$)/
+import {
+  readObjectBody,
+  scopeOf,
+  viewFor,
+  type HandlerDeps,
+  type ResourceCall,
+} from './resource-call.ts'
 
 /** A subresource that the generic registry does not serve. */
 export async function serveSubresource(
@@ -74,18 +76,16 @@ async function subresourceRequest(
 
 /** Only creates of a kind the server knows (Binding, Eviction, TokenRequest) carry an object. */
 async function bodyObject(call: ResourceCall, deps: HandlerDeps): Promise<AnyObject | undefined> {
-  const { info, request, reader, warn } = call
+  const { info, reader, warn } = call
   if (info.verb !== 'create') return undefined
   const record = reader.kind.subresources.find(({ name }) => name === info.subresource)
   const bodyKind = record && bodyKinds[record.kind.kind]
-  const contentType = request.headers['content-type'] ?? ''
-  if (!record || !bodyKind || !objectContentTypes.test(contentType)) return undefined
+  if (!record || !bodyKind) return undefined
+  const { bytes, contentType } = await readObjectBody(call, bodyKind, deps)
   const bytesMax = deps.limits.bodyBytesMax
-  const bytes = await readBody(request.body, bytesMax)
   const { group, version, kind } = record.kind
-  const schemaName = bodyKind
   return decodeKindObject({
-    kind: { ...reader.kind, group, version, kind, schemaName, strategy: {} },
+    kind: { ...reader.kind, group, version, kind, schemaName: bodyKind, strategy: {} },
     bytes,
     contentType,
     fieldValidation: 'Ignore',

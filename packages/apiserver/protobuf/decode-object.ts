@@ -1,0 +1,206 @@
+import { formatDurationMs } from '@skerry/api'
+import { ProtoReader, malformed } from './proto-reader.ts'
+
+export const protobufType = 'application/vnd.kubernetes.protobuf'
+
+/** Number, JSON name (empty: inlined), type, and flags: r repeated, m map, z left out when zero. */
+type Field = readonly [number: number, name: string, type: string, flags: string]
+type Messages = Readonly<Record<string, readonly Field[]>>
+type JsonRecord = Record<string, unknown>
+
+const depthMax = 100
+/** runtime.Unknown, after four bytes that tell it from anything else. */
+const magic = Object.freeze([0x6b, 0x38, 0x73, 0x00])
+
+let loaded: Promise<Messages> | undefined
+
+/** A protobuf body as the JSON value that stands for the same object. Throws StatusError BadRequest. */
+export async function decodeProtobuf(bytes: Uint8Array, schemaName: string): Promise<JsonRecord> {
+  const messages = await (loaded ??= loadMessages())
+  if (magic.some((byte, at) => bytes[at] !== byte))
+    throw malformed('its head is not that of Kubernetes')
+  const reader = new ProtoReader(bytes, magic.length)
+  const typeMeta: { apiVersion: string; kind: string } = { apiVersion: '', kind: '' }
+  let raw: Uint8Array = new Uint8Array(0)
+  for (let next = reader.next(); next; next = reader.next()) {
+    if (next.field === 1) readTypeMeta(reader.bytes(), typeMeta)
+    else if (next.field === 2) raw = reader.bytes()
+    else reader.skip(next.wire)
+  }
+  const decoder = new MessageDecoder(messages)
+  return { ...typeMeta, ...decoder.message(schemaName, raw, {}, 0) }
+}
+
+async function loadMessages(): Promise<Messages> {
+  const { default: facts } = await import('./generated/messages.json', { with: { type: 'json' } })
+  // hack/generate-protobuf.ts writes the file from values of this very type.
+  return facts as unknown as Messages
+}
+
+function readTypeMeta(bytes: Uint8Array, into: { apiVersion: string; kind: string }): void {
+  const reader = new ProtoReader(bytes)
+  for (let next = reader.next(); next; next = reader.next()) {
+    if (next.field === 1) into.apiVersion = reader.string()
+    else if (next.field === 2) into.kind = reader.string()
+    else reader.skip(next.wire)
+  }
+}
+
+class MessageDecoder {
+  readonly #messages: Messages
+  readonly #fields = new Map<string, ReadonlyMap<number, Field>>()
+
+  constructor(messages: Messages) {
+    this.#messages = messages
+  }
+
+  /** Fills `into`, so that inlined messages share their parent's object. */
+  message(name: string, bytes: Uint8Array, into: JsonRecord, depth: number): JsonRecord {
+    if (depth > depthMax) throw malformed('it is nested too deeply')
+    const fields = this.#fieldsOf(name)
+    const reader = new ProtoReader(bytes)
+    for (let next = reader.next(); next; next = reader.next()) {
+      const field = fields.get(next.field)
+      if (field) this.#field(field, reader, into, depth)
+      else reader.skip(next.wire)
+    }
+    return into
+  }
+
+  #field(field: Field, reader: ProtoReader, into: JsonRecord, depth: number): void {
+    const [, name, type, flags] = field
+    if (name === '') {
+      this.message(type, reader.bytes(), into, depth + 1)
+      return
+    }
+    if (flags.includes('m')) {
+      const entry = this.#mapEntry(type, reader.bytes(), depth)
+      const map = recordAt(into, name)
+      Object.defineProperty(map, entry.key, {
+        value: entry.value,
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      })
+      return
+    }
+    const value = this.#value(type, reader, depth)
+    if (flags.includes('r')) listAt(into, name).push(value)
+    else if (!flags.includes('z') || !isZero(value)) into[name] = value
+  }
+
+  #value(type: string, reader: ProtoReader, depth: number): unknown {
+    switch (type) {
+      case 'string':
+        return reader.string()
+      case 'int':
+        return reader.int()
+      case 'bool':
+        return reader.int() !== 0
+      case 'double':
+        return reader.double()
+      case 'bytes':
+        return Buffer.from(reader.bytes()).toString('base64')
+      default:
+        return this.#messageValue(type, reader.bytes(), depth)
+    }
+  }
+
+  #messageValue(type: string, bytes: Uint8Array, depth: number): unknown {
+    const raw = rawJson.has(shortName(type))
+    if (raw) return parseRaw(bytes)
+    const plain = this.message(type, bytes, {}, depth + 1)
+    const special = specialTypes[shortName(type)]
+    return special ? special(plain) : plain
+  }
+
+  #mapEntry(type: string, bytes: Uint8Array, depth: number): { key: string; value: unknown } {
+    const reader = new ProtoReader(bytes)
+    let key = ''
+    let value: unknown = type === 'string' || type === 'bytes' ? '' : {}
+    for (let next = reader.next(); next; next = reader.next()) {
+      if (next.field === 1) key = reader.string()
+      else if (next.field === 2) value = this.#value(type, reader, depth + 1)
+      else reader.skip(next.wire)
+    }
+    return { key, value }
+  }
+
+  #fieldsOf(name: string): ReadonlyMap<number, Field> {
+    const known = this.#fields.get(name)
+    if (known) return known
+    const fields = this.#messages[name]
+    if (!fields) throw malformed(`${name} has no protobuf form`)
+    const byNumber = new Map(fields.map((field) => [field[0], field]))
+    this.#fields.set(name, byNumber)
+    return byNumber
+  }
+}
+
+function recordAt(into: JsonRecord, name: string): JsonRecord {
+  const found = into[name]
+  // Only this decoder writes into the object, and a field is a map each time.
+  if (found !== undefined) return found as JsonRecord
+  const made: JsonRecord = {}
+  into[name] = made
+  return made
+}
+
+function listAt(into: JsonRecord, name: string): unknown[] {
+  const found = into[name]
+  if (Array.isArray(found)) return found
+  const made: unknown[] = []
+  into[name] = made
+  return made
+}
+
+function isZero(value: unknown): boolean {
+  return value === '' || value === 0 || value === false
+}
+
+function shortName(type: string): string {
+  return type.slice(type.lastIndexOf('.') + 1)
+}
+
+/** Messages whose one field holds JSON text. */
+const rawJson = new Set(['RawExtension', 'FieldsV1', 'JSON'])
+
+function parseRaw(bytes: Uint8Array): unknown {
+  const reader = new ProtoReader(bytes)
+  let text = ''
+  for (let next = reader.next(); next; next = reader.next()) {
+    if (next.field === 1) text = reader.string()
+    else reader.skip(next.wire)
+  }
+  if (text === '') return null
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw malformed('embedded JSON cannot be read', error)
+  }
+}
+
+/** Types whose JSON form is not an object of their fields. */
+const specialTypes: Readonly<Record<string, (message: JsonRecord) => unknown>> = Object.freeze({
+  Quantity: ({ string }) => string ?? '0',
+  Time: (message) => timeOf(message, 0),
+  MicroTime: (message) => timeOf(message, 6),
+  Duration: ({ duration }) => formatDurationMs(Number(duration ?? 0) / 1e6),
+  IntOrString: ({ type, intVal, strVal }) => (type === 1 ? (strVal ?? '') : (intVal ?? 0)),
+  Verbs: ({ items }) => items ?? [],
+  ExtraValue: ({ items }) => items ?? [],
+  JSONSchemaPropsOrBool: ({ schema, allows }) => schema ?? allows ?? false,
+  JSONSchemaPropsOrArray: ({ schema, jSONSchemas }) => schema ?? jSONSchemas ?? [],
+  JSONSchemaPropsOrStringArray: ({ schema, property }) => schema ?? property ?? [],
+})
+
+/** RFC 3339; null for no time. */
+function timeOf({ seconds, nanos }: JsonRecord, fractionDigits: number): string | null {
+  if (typeof seconds !== 'number') return null
+  const whole = new Date(seconds * 1000)
+  if (Number.isNaN(whole.getTime())) throw malformed('a time is out of range')
+  const text = whole.toISOString().slice(0, 19)
+  if (fractionDigits === 0) return `${text}Z`
+  const fraction = String(Math.trunc(Number(nanos ?? 0) / 1000)).padStart(6, '0')
+  return `${text}.${fraction}Z`
+}

@@ -1,0 +1,85 @@
+import { badRequest } from '../registry/registry-errors.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const dataViews = new WeakMap<Uint8Array, DataView>()
+
+/** Reads the fields of one protobuf message, bounds checked. */
+export class ProtoReader {
+  readonly #bytes: Uint8Array
+  #at: number
+  readonly #end: number
+
+  constructor(bytes: Uint8Array, from = 0, end = bytes.length) {
+    this.#bytes = bytes
+    this.#at = from
+    this.#end = end
+  }
+
+  /** The next field's number and wire type; undefined at the end. */
+  next(): { field: number; wire: number } | undefined {
+    if (this.#at >= this.#end) return undefined
+    const tag = this.int()
+    return { field: Math.floor(tag / 8), wire: tag % 8 }
+  }
+
+  /** A varint as a signed 64-bit number; exact up to 2^53. */
+  int(): number {
+    let value = 0n
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = this.#byte()
+      value |= BigInt(byte & 0x7f) << shift
+      if (byte < 0x80) return Number(BigInt.asIntN(64, value))
+    }
+    throw malformed('a number is too long')
+  }
+
+  double(): number {
+    const from = this.#take(8)
+    let view = dataViews.get(this.#bytes)
+    if (!view) {
+      const { buffer, byteOffset, byteLength } = this.#bytes
+      view = new DataView(buffer, byteOffset, byteLength)
+      dataViews.set(this.#bytes, view)
+    }
+    return view.getFloat64(from, true)
+  }
+
+  bytes(): Uint8Array {
+    const length = this.int()
+    const from = this.#take(length)
+    return this.#bytes.subarray(from, from + length)
+  }
+
+  string(): string {
+    try {
+      return utf8.decode(this.bytes())
+    } catch (error) {
+      throw malformed('a string is not UTF-8', error)
+    }
+  }
+
+  skip(wire: number): void {
+    if (wire === 0) this.int()
+    else if (wire === 1) this.#take(8)
+    else if (wire === 2) this.bytes()
+    else if (wire === 5) this.#take(4)
+    else throw malformed(`wire type ${wire} is unknown`)
+  }
+
+  #byte(): number {
+    return this.#bytes[this.#take(1)] ?? 0
+  }
+
+  #take(count: number): number {
+    const from = this.#at
+    if (count < 0 || from + count > this.#end) throw malformed('it ends too early')
+    this.#at = from + count
+    return from
+  }
+}
+
+export function malformed(why: string, cause?: unknown): Error {
+  const error = badRequest(`the object provided is unrecognized: malformed protobuf: ${why}`)
+  if (cause !== undefined) error.cause = cause
+  return error
+}
