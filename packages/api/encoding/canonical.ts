@@ -1,10 +1,10 @@
-import { isJsonObject } from '../json.ts'
+import { isJsonObject, setMember, type JsonObject } from '../json.ts'
 
 const utf8 = new TextEncoder()
 
 /**
  * The bytes' text of an object as it is stored: `{"apiVersion":…,"kind":…,"metadata":{…},…}` with
- * all other keys sorted, so that equal objects are equal bytes. It never carries
+ * all other keys in one order, so that equal objects are equal bytes. It never carries
  * metadata.resourceVersion: the revision is the store's to say (spliceResourceVersion).
  */
 export function encodeCanonical(object: {
@@ -12,51 +12,56 @@ export function encodeCanonical(object: {
   kind: string
   metadata?: unknown
 }): string {
-  const metadata: unknown = object.metadata
-  if (metadata !== undefined && !isJsonObject(metadata)) {
-    throw new TypeError(`Cannot encode ${object.kind}: metadata is no object`)
+  const { apiVersion, kind, metadata = {} } = object
+  if (!isJsonObject(metadata)) {
+    throw new TypeError(`Cannot encode ${kind}: metadata is no object`)
   }
-  let text = `{"apiVersion":${JSON.stringify(object.apiVersion)},"kind":${JSON.stringify(object.kind)}`
-  text += `,"metadata":${encodeMembers(metadata ?? {}, '', (key) => key !== 'resourceVersion')}`
-  return encodeMembers({ ...object }, text, isNotHead)
-}
-
-function isNotHead(key: string): boolean {
-  return key !== 'apiVersion' && key !== 'kind' && key !== 'metadata'
-}
-
-/** Sorted members after `head` (an unfinished object, or nothing), closed. */
-function encodeMembers(
-  object: Readonly<Record<string, unknown>>,
-  head: string,
-  isWanted?: (key: string) => boolean,
-): string {
-  let text = head === '' ? '{' : head
-  let separator = head === '' ? '' : ','
-  for (const key of sortedKeys(object)) {
-    const value = object[key]
-    if (value === undefined || (isWanted && !isWanted(key))) continue
-    text += `${separator}${JSON.stringify(key)}:${encodeSorted(value)}`
-    separator = ','
+  let text = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)}`
+  text += `,"metadata":${encodeSorted({ ...metadata, resourceVersion: undefined })}`
+  for (const [key, value] of Object.entries(object).toSorted(byKey)) {
+    if (value === undefined || key === 'apiVersion' || key === 'kind' || key === 'metadata')
+      continue
+    text += `,${JSON.stringify(key)}:${encodeSorted(value)}`
   }
   return `${text}}`
 }
 
-/** JSON with the keys of every object sorted. */
+/** JSON with the keys of every object sorted (keys that are array indices first, as numbers). */
 export function encodeSorted(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  if (isJsonObject(value)) return encodeMembers(value, '')
-  if (!Array.isArray(value)) return 'null'
-  return `[${value.map((item) => encodeSorted(item)).join(',')}]`
+  return JSON.stringify(sorted(value)) ?? 'null'
 }
 
-/** Most maps come sorted already; checking that is cheaper than sorting. */
-function sortedKeys(object: Readonly<Record<string, unknown>>): string[] {
-  const keys = Object.keys(object)
-  for (let at = 1; at < keys.length; at += 1) {
-    if ((keys[at - 1] ?? '') > (keys[at] ?? '')) return keys.toSorted()
-  }
-  return keys
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Most objects come sorted already, and then there is nothing to copy. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return sortedList(value)
+  if (!isJsonObject(value)) return value
+  const keys = Object.keys(value)
+  let isSorted = true
+  const members = keys.map((key, at) => {
+    if (at > 0 && (keys[at - 1] ?? '') > key) isSorted = false
+    const member = value[key]
+    const own = sorted(member)
+    if (own !== member) isSorted = false
+    return own
+  })
+  return isSorted ? value : sortedObject(keys, members)
+}
+
+function sortedObject(keys: readonly string[], members: readonly unknown[]): JsonObject {
+  const object: JsonObject = {}
+  const entries = keys.map((key, at) => [key, members[at]] as const)
+  for (const [key, member] of entries.toSorted(byKey)) setMember(object, key, member)
+  return object
+}
+
+function sortedList(list: readonly unknown[]): readonly unknown[] {
+  const items = list.map(sorted)
+  return items.every((item, at) => item === list[at]) ? list : items
 }
 
 const openBrace = 0x7b

@@ -131,13 +131,14 @@ class FieldChecker {
     const struct = type.name?.slice(type.name.indexOf('.') + 1) ?? place.struct
     for (const key of Object.keys(object)) {
       const field = Object.hasOwn(properties, key) ? properties[key] : undefined
+      const value = object[key]
+      if (field !== undefined && isPlainScalar(value, field)) continue
       const path = place.path === '' ? key : `${place.path}.${key}`
       if (field === undefined) {
         this.#unknown(path)
         delete object[key]
         continue
       }
-      const value = object[key]
       if (value === null && !isRaw(field, this.#schemas)) {
         delete object[key]
         continue
@@ -151,6 +152,7 @@ class FieldChecker {
 
   #entries(map: JsonObject, schema: Schema, place: Place): void {
     for (const key of Object.keys(map)) {
+      if (isPlainScalar(map[key], schema)) continue
       const value = map[key] === null ? zeroOf(schema, this.#schemas) : map[key]
       const path = `${place.path}.${key}`
       const checked = this.check(value, schema, { ...place, path })
@@ -162,6 +164,7 @@ class FieldChecker {
     if (!Array.isArray(value)) return wrongType(value, goType({ schema: definition }), place)
     const items = definition.items ?? {}
     for (let at = 0; at < value.length; at += 1) {
+      if (isPlainScalar(value[at], items)) continue
       const item: unknown = value[at] === null ? zeroOf(items, this.#schemas) : value[at]
       value[at] = this.check(item, items, { ...place, path: `${place.path}[${at}]` })
     }
@@ -222,6 +225,20 @@ function checkTime(value: string, isMicro: boolean): string {
   throw new FieldTypeError(
     `parsing time "${value}" as "${layout}": cannot parse "${value}" as "2006"`,
   )
+}
+
+/** Most fields are such, and then there is nothing to do; this keeps their paths from being built. */
+function isPlainScalar(value: unknown, field: Schema): boolean {
+  switch (typeof value) {
+    case 'string':
+      return field.type === 'string' && field.format === undefined
+    case 'boolean':
+      return field.type === 'boolean'
+    case 'number':
+      return field.type === 'integer' && (value | 0) === value
+    default:
+      return false
+  }
 }
 
 function isEmptyContainer(value: unknown, field: Schema): boolean {
