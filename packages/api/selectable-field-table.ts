@@ -50,7 +50,7 @@ const computedFields: Readonly<Record<string, (object: AnyObject) => unknown>> =
   // Accepted, and then matches only the empty value: no pod carries a field of that name.
   '/Pod status.podIPs': () => '',
   '/Event source': (event) => at(event, 'source.component') || event['reportingComponent'],
-  'batch/Job status.successful': (job) => at(job, 'status.succeeded'),
+  'batch/Job status.successful': (job) => at(job, 'status.succeeded') ?? 0,
 })
 
 /** The value that a field selector compares, e.g. `spec.nodeName`; '' where the object has none. */

@@ -235,8 +235,8 @@ const shortAccessMode: readonly (readonly [string, string])[] = [
   ['ReadWriteOncePod', 'RWOP'],
 ]
 
-function accessModesText(modes: readonly string[] = []): string {
-  return joined(shortAccessMode.filter(([mode]) => modes.includes(mode)).map(([, short]) => short))
+function accessModesText(modes: readonly string[] | undefined): string {
+  return joined(shortAccessMode.filter(([mode]) => modes?.includes(mode)).map(([, short]) => short))
 }
 
 function quotaText({ status }: ResourceQuota, isWanted: (name: string) => boolean): string {

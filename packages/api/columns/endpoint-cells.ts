@@ -6,20 +6,22 @@ import type {
 } from '../generated/types.ts'
 
 /** `ip:port` of every ready address; only the ip where a subset has no ports. */
-export function endpointTexts(subsets: readonly EndpointSubset[] = []): string[] {
-  return subsets.flatMap(({ addresses = [], ports = [] }) => {
+export function endpointTexts(subsets: readonly EndpointSubset[] | undefined): string[] {
+  return (subsets ?? []).flatMap((subset) => {
+    // A list that is required but empty may be null.
+    const [addresses, ports] = [subset.addresses ?? [], subset.ports ?? []]
     if (ports.length === 0) return addresses.map(({ ip }) => ip)
     return ports.flatMap(({ port }) => addresses.map(({ ip }) => hostPort(ip, port)))
   })
 }
 
-export function slicePortTexts(ports: readonly DiscoveryV1EndpointPort[] = []): string[] {
-  return ports.map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port)))
+export function slicePortTexts(ports: readonly DiscoveryV1EndpointPort[] | undefined): string[] {
+  return (ports ?? []).map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port)))
 }
 
 /** `80/TCP`, and with a node port `80:30080/TCP`. */
-export function servicePortsText(ports: readonly ServicePort[] = []): string {
-  return ports
+export function servicePortsText(ports: readonly ServicePort[] | undefined): string {
+  return (ports ?? [])
     .map(({ port, nodePort, protocol = 'TCP' }) =>
       nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`,
     )

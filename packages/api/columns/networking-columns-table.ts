@@ -70,13 +70,13 @@ export const networkingColumns: Readonly<Record<string, readonly Column[]>> = Ob
   'networking.k8s.io/IPAddress': columnsOf<IPAddress>([
     nameCell,
     { name: 'ParentRef', cell: parentText },
-    ageCell,
   ]),
   'discovery.k8s.io/EndpointSlice': endpointSlice,
 })
 
 /** The count after the first three is that of rules, also of those without a host. */
-function hostsText(rules: readonly IngressRule[] = []): string {
+function hostsText(all: readonly IngressRule[] | undefined): string {
+  const rules = all ?? []
   const hosts: string[] = []
   for (const { host } of rules) {
     if (hosts.length === 3) return `${joined(hosts)} + ${rules.length - 3} more...`

@@ -216,8 +216,8 @@ export const policyColumns: Readonly<Record<string, readonly Column[]>> = Object
   ]),
 })
 
-function subjectsText(subjects: readonly RbacV1Subject[] = [], kind: string): string {
-  return subjects
+function subjectsText(subjects: readonly RbacV1Subject[] | undefined, kind: string): string {
+  return (subjects ?? [])
     .filter((subject) => subject.kind === kind)
     .map(({ name, namespace }) => (kind === 'ServiceAccount' ? `${namespace ?? ''}/${name}` : name))
     .join(', ')

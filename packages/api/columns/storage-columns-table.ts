@@ -1,13 +1,11 @@
 import type {
   CSIDriver,
   CSINode,
-  CSIStorageCapacity,
   StorageClass,
   VolumeAttachment,
   VolumeAttributesClass,
 } from '../generated/types.ts'
 import type { Column } from '../kind.ts'
-import { canonicalQuantity } from '../quantity.ts'
 import { ageCell, columnsOf, integer, joined, nameCell, orText, type CellOf } from './column.ts'
 
 const storageClass = columnsOf<StorageClass>([
@@ -58,14 +56,6 @@ export const storageColumns: Readonly<Record<string, readonly Column[]>> = Objec
     nameCell,
     integer('Drivers', ({ spec }) => spec.drivers.length),
     ageCell,
-  ]),
-  'storage.k8s.io/CSIStorageCapacity': columnsOf<CSIStorageCapacity>([
-    nameCell,
-    { name: 'StorageClassName', cell: ({ storageClassName }) => storageClassName },
-    {
-      name: 'Capacity',
-      cell: ({ capacity }) => (capacity === undefined ? '<unset>' : canonicalQuantity(capacity)),
-    },
   ]),
   'storage.k8s.io/VolumeAttributesClass': columnsOf<VolumeAttributesClass>([
     nameCell,

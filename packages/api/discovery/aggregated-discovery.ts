@@ -63,7 +63,12 @@ export function aggregatedVersionOf(accept: string): AggregatedVersion | undefin
   for (const range of accept.split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
     if (type !== 'application/json' && type !== '*/*' && type !== 'application/*') continue
-    const asked = new Map(parameters.map((one) => one.split('=', 2) as [string, string]))
+    const asked = new Map(
+      parameters.map((one): [string, string] => {
+        const [key = '', value = ''] = one.split('=', 2)
+        return [key, value]
+      }),
+    )
     if (!asked.has('as')) return undefined
     const version = asked.get('v')
     if (asked.get('g') !== 'apidiscovery.k8s.io') continue

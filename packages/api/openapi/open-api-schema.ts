@@ -26,7 +26,7 @@ export function openApiDefinition(
   if (openBuiltins.has(name)) return { type: 'object' }
   const { dialect, described } = context
   const definition = openApiSchema(schema, dialect)
-  const properties = definition['properties'] as OpenApiObject | undefined
+  const properties = isObject(definition['properties']) ? definition['properties'] : undefined
   for (const [field, sentence] of Object.entries(described?.fields ?? {})) {
     const property = properties?.[field]
     if (properties && isObject(property)) properties[field] = withDescription(property, sentence)

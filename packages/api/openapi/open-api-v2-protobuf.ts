@@ -1,8 +1,13 @@
 import type { OpenApiObject } from './open-api-schema.ts'
 import { ProtoWriter } from './proto-writer.ts'
 
-/** What old clients send in Accept, and the answer's Content-Type. */
-export const openApiV2ProtobufType = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+/** The Content-Type of the protobuf form. */
+export const openApiV2ProtobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+
+/** True when an Accept header names the protobuf form, in today's spelling or that of old kubectls. */
+export function acceptsOpenApiV2Protobuf(accept: string): boolean {
+  return /application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf/.test(accept)
+}
 
 /**
  * The document of openApiV2Document in gnostic's protobuf form (openapi.v2.Document, field numbers

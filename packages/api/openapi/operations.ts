@@ -250,7 +250,8 @@ function connectOperations(kind: Kind, subresource: Subresource, suffix: string)
 }
 
 function basicsOf(method: Method, { group, version, kind }: GroupVersionKind) {
-  return { method, action: method as string, kind: { group, version, kind } }
+  const action: string = method
+  return { method, action, kind: { group, version, kind } }
 }
 
 function bodyTypes(kind: Kind): readonly string[] {
