@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
+import { addRoleCommands } from './role-commands.ts'
 
 /** Every command, its options and its help; what it does is imported when it runs. */
 export function addCommands(program: Command): void {
+  addRoleCommands(program)
   addTestCommands(program)
 }
 

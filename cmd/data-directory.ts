@@ -1,0 +1,111 @@
+import { mkdir, readFile, readdir } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { ExpectedError, exitCodes } from '@skerry/base'
+
+/** Grows by one when what is in a data directory changes its meaning. */
+export const dataFormat = 1
+
+const formatFile = 'format.json'
+
+export const dataDirectoryDefault = '/var/lib/skerry'
+
+/**
+ * Makes the directory (mode 0700) or checks that an existing one is ours and of a format this
+ * program reads. An older format is migrated by whoever owns the part; a newer one, or a directory
+ * that holds something else, is refused.
+ */
+export async function openDataDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    const found = await readFormat(path)
+    if (found === undefined) {
+      await refuseForeign(path)
+      await writeFileDurably(join(path, formatFile), `${JSON.stringify({ format: dataFormat })}\n`)
+    } else if (found > dataFormat) {
+      throw new ExpectedError(
+        `Cannot open ${path}: its format ${found} is newer than this program's ${dataFormat}; upgrade skerry, or pass another --data-dir`,
+        exitCodes.dataDirectory,
+      )
+    }
+  } catch (error) {
+    throw explain(error, path)
+  }
+}
+
+async function readFormat(path: string): Promise<number | undefined> {
+  const file = join(path, formatFile)
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  const match = /^\{"format":(\d+)\}\s*$/.exec(text)
+  if (match) return Number(match[1])
+  throw new ExpectedError(
+    `Cannot open ${path}: ${file} is damaged; restore the directory from a backup, or run "skerry reset --yes"`,
+    exitCodes.dataDirectory,
+  )
+}
+
+/** Without a format file only an empty directory is ours: a mistyped path must not be written into. */
+async function refuseForeign(path: string): Promise<void> {
+  const names = (await readdir(path)).filter((name) => name !== 'lost+found')
+  if (names.length === 0) return
+  throw new ExpectedError(
+    `Cannot open ${path}: it holds ${names[0]} and no ${formatFile}, so it is not a skerry data directory or was written half; pass another --data-dir, or empty it`,
+    exitCodes.dataDirectory,
+  )
+}
+
+function explain(error: unknown, path: string): unknown {
+  switch (codeOf(error)) {
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new ExpectedError(
+        `Cannot write to ${path}: permission denied; run as root`,
+        exitCodes.missingRight,
+        {
+          cause: error,
+        },
+      )
+    case 'ENOSPC':
+      return new ExpectedError(
+        `Cannot write to ${path}: the disk is full; free some space`,
+        exitCodes.diskFull,
+        {
+          cause: error,
+        },
+      )
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return new ExpectedError(
+        `Cannot open ${path}: it is not a directory`,
+        exitCodes.dataDirectory,
+        {
+          cause: error,
+        },
+      )
+    default:
+      return error
+  }
+}
+
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : undefined
+}
+
+/** Atomic and durable: after a power cut there is the old file or the new one, never half of one. */
+export async function writeFileDurably(path: string, content: string, mode = 0o600): Promise<void> {
+  const temporary = `${path}.tmp`
+  await using file = await open(temporary, 'w', mode)
+  await file.writeFile(content)
+  await file.sync()
+  await rename(temporary, path)
+  await using directory = await open(dirname(path), constants.O_RDONLY)
+  await directory.sync()
+}

@@ -1,0 +1,52 @@
+import { writeKubeconfig, type Kubeconfig } from '@skerry/client'
+
+export interface KubeconfigContext {
+  /** Names the context and its cluster. */
+  name: string
+  server: string
+}
+
+export interface KubeconfigIdentity {
+  caPem: string
+  certificatePem: string
+  keyPem: string
+  user: string
+}
+
+/** One user, one context per server; the first is current. */
+export async function writeClientKubeconfig(
+  path: string,
+  contexts: readonly KubeconfigContext[],
+  identity: KubeconfigIdentity,
+): Promise<void> {
+  await writeKubeconfig(path, clientKubeconfig(contexts, identity))
+}
+
+export function clientKubeconfig(
+  contexts: readonly KubeconfigContext[],
+  identity: KubeconfigIdentity,
+): Kubeconfig {
+  const base64 = (pem: string): string => Buffer.from(pem).toString('base64')
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': contexts[0]?.name ?? '',
+    clusters: contexts.map(({ name, server }) => ({
+      name,
+      cluster: { server, 'certificate-authority-data': base64(identity.caPem) },
+    })),
+    contexts: contexts.map(({ name }) => ({
+      name,
+      context: { cluster: name, user: identity.user },
+    })),
+    users: [
+      {
+        name: identity.user,
+        user: {
+          'client-certificate-data': base64(identity.certificatePem),
+          'client-key-data': base64(identity.keyPem),
+        },
+      },
+    ],
+  }
+}

@@ -1,0 +1,163 @@
+import { isStatusError, type AnyObject, type GroupResource } from '@skerry/api'
+import type { Objects } from '@skerry/apiserver'
+import { localPathProvisioner } from '@skerry/controllers'
+
+export interface SiteAddresses {
+  /** First address of the service range: the API server's own service. */
+  apiServiceIp: string
+  dnsServiceIp: string
+  /** Where clients in the cluster's network reach this API server. */
+  advertiseAddress: string
+  port: number
+}
+
+const services: GroupResource = { group: '', resource: 'services' }
+const endpoints: GroupResource = { group: '', resource: 'endpoints' }
+const slices: GroupResource = { group: 'discovery.k8s.io', resource: 'endpointslices' }
+const storageClasses: GroupResource = { group: 'storage.k8s.io', resource: 'storageclasses' }
+const clusterRoles: GroupResource = { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }
+const clusterRoleBindings: GroupResource = {
+  group: 'rbac.authorization.k8s.io',
+  resource: 'clusterrolebindings',
+}
+
+/** What a site has from its first start beyond the API server's own bootstrap objects. */
+export async function ensureSiteObjects(objects: Objects, addresses: SiteAddresses): Promise<void> {
+  await ensure(objects, services, apiService(addresses))
+  await publishApiEndpoints(objects, addresses)
+  await ensure(objects, services, dnsService(addresses))
+  await ensure(objects, storageClasses, localPathClass())
+  await ensure(objects, clusterRoles, nodeNetworkRole())
+  await ensure(objects, clusterRoleBindings, nodeNetworkBinding())
+}
+
+async function ensure(objects: Objects, resource: GroupResource, wanted: AnyObject): Promise<void> {
+  const { namespace = '', name = '' } = wanted.metadata
+  if (objects.get(resource, namespace, name) !== undefined) return
+  try {
+    await objects.create(resource, wanted)
+  } catch (error) {
+    if (!isStatusError(error, 'AlreadyExists')) throw error
+  }
+}
+
+function apiService({ apiServiceIp, port }: SiteAddresses): AnyObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: 'kubernetes',
+      namespace: 'default',
+      labels: { component: 'apiserver', provider: 'kubernetes' },
+    },
+    spec: {
+      type: 'ClusterIP',
+      clusterIP: apiServiceIp,
+      clusterIPs: [apiServiceIp],
+      ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: port }],
+    },
+  }
+}
+
+/** This server's own address, as kube-apiserver publishes it; written again when it changed. */
+async function publishApiEndpoints(objects: Objects, addresses: SiteAddresses): Promise<void> {
+  const { advertiseAddress, port } = addresses
+  const ports = [{ name: 'https', port, protocol: 'TCP' }]
+  const meta = { name: 'kubernetes', namespace: 'default' }
+  await put(objects, endpoints, {
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { ...meta, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+    subsets: [{ addresses: [{ ip: advertiseAddress }], ports }],
+  })
+  await put(objects, slices, {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { ...meta, labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: [advertiseAddress], conditions: { ready: true } }],
+    ports,
+  })
+}
+
+async function put(objects: Objects, resource: GroupResource, wanted: AnyObject): Promise<void> {
+  const { namespace = '', name = '' } = wanted.metadata
+  if (objects.get(resource, namespace, name) === undefined) return ensure(objects, resource, wanted)
+  await objects.update(resource, { namespace, name }, (object) => {
+    const before = JSON.stringify(object)
+    const { metadata: _metadata, ...rest } = wanted
+    Object.assign(object, rest)
+    return JSON.stringify(object) !== before
+  })
+}
+
+/** Every node answers this address itself (service-proxy), so the service selects no pods. */
+function dnsService({ dnsServiceIp }: SiteAddresses): AnyObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: 'kube-dns',
+      namespace: 'kube-system',
+      labels: { 'k8s-app': 'kube-dns', 'kubernetes.io/name': 'CoreDNS' },
+    },
+    spec: {
+      type: 'ClusterIP',
+      clusterIP: dnsServiceIp,
+      clusterIPs: [dnsServiceIp],
+      ports: [
+        { name: 'dns', port: 53, protocol: 'UDP', targetPort: 53 },
+        { name: 'dns-tcp', port: 53, protocol: 'TCP', targetPort: 53 },
+      ],
+    },
+  }
+}
+
+function localPathClass(): AnyObject {
+  return {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: {
+      name: 'local-path',
+      annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' },
+    },
+    provisioner: localPathProvisioner,
+    reclaimPolicy: 'Delete',
+    volumeBindingMode: 'WaitForFirstConsumer',
+  }
+}
+
+/**
+ * What a node's service network and local volumes read beyond the node authorizer's rules. The one
+ * thing it may write is the status of a volume, never where a volume is or whose.
+ */
+function nodeNetworkRole(): AnyObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'skerry:node' },
+    rules: [
+      {
+        apiGroups: [''],
+        resources: ['services', 'nodes', 'persistentvolumes'],
+        verbs: ['get', 'list', 'watch'],
+      },
+      {
+        apiGroups: ['discovery.k8s.io'],
+        resources: ['endpointslices'],
+        verbs: ['get', 'list', 'watch'],
+      },
+      { apiGroups: [''], resources: ['persistentvolumes/status'], verbs: ['patch'] },
+    ],
+  }
+}
+
+function nodeNetworkBinding(): AnyObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'skerry:node' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'skerry:node' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:nodes' }],
+  }
+}

@@ -1,0 +1,148 @@
+import { join } from 'node:path'
+import { runAll, type Task } from '@skerry/base'
+import { builtinKinds } from '@skerry/api'
+import { createDirectDial, type UserInfo } from '@skerry/apiserver'
+import { createCluster, createEventSink } from '@skerry/client'
+import { createInformerSet } from '@skerry/controller-runtime'
+import {
+  csrSigningController,
+  nodeIpamController,
+  rootCaPublisher,
+  runControllers,
+} from '@skerry/controllers'
+import { runScheduler } from '@skerry/scheduler'
+import { compactionDefaults, runCompaction } from '@skerry/store'
+import { openBackupSocket } from './backup-socket.ts'
+import { startControlPlane, type ControlPlane } from './control-plane.ts'
+import { openDataDirectory } from './data-directory.ts'
+import { addressOf, hostAddresses } from './host-addresses.ts'
+import { writeClientKubeconfig } from './kubeconfig-file.ts'
+import { reportReady, type RoleContext } from './role-context.ts'
+import { ensureSiteObjects } from './site-objects.ts'
+import { version } from './version.ts'
+
+export interface SiteOptions {
+  dataDir: string
+  name: string
+  bindAddress: string
+  port: number
+  /** Names and addresses beside the machine's own that clients use. */
+  extraSans: readonly string[]
+  clusterCidr: string
+  serviceCidr: string
+  clusterDomain: string
+}
+
+const yearSeconds = 365 * 24 * 3_600
+
+/** A whole control plane in this process, until the signal aborts. */
+export async function runSite(options: SiteOptions, context: RoleContext): Promise<void> {
+  await openDataDirectory(options.dataDir)
+  const addresses = hostAddresses()
+  const apiServiceIp = addressOf(options.serviceCidr, 1)
+  await using plane = await startControlPlane(
+    {
+      directory: options.dataDir,
+      authorityName: `skerry-site-${options.name}`,
+      bindAddress: options.bindAddress,
+      port: options.port,
+      dnsNames: [
+        'localhost',
+        ...serviceNames(options.clusterDomain),
+        ...options.extraSans.filter((san) => !isAddress(san)),
+      ],
+      ipAddresses: [
+        '127.0.0.1',
+        apiServiceIp,
+        ...addresses,
+        ...options.extraSans.filter(isAddress),
+      ],
+      kinds: await builtinKinds(),
+      dial: (pki) =>
+        createDirectDial({
+          ...pki.kubeletClient,
+          kubeletAuthorityPem: pki.authority.certificatePem,
+        }),
+    },
+    context,
+  )
+  const port = Number(new URL(plane.server.address).port)
+  await ensureSiteObjects(plane.objects, {
+    apiServiceIp,
+    dnsServiceIp: addressOf(options.serviceCidr, 10),
+    advertiseAddress: addresses[0] ?? '127.0.0.1',
+    port,
+  })
+  await writeAdminKubeconfig(plane, {
+    path: join(options.dataDir, 'admin.kubeconfig'),
+    name: options.name,
+    port,
+  })
+  await using _backups = await openBackupSocket(join(options.dataDir, 'backup.sock'), plane.store)
+  reportReady()
+  context.log.info('Site serves', { address: plane.server.address, version })
+  await runAll(context.signal, [
+    () => plane.server.failed,
+    (scope) => runCompaction(plane.store, compactionDefaults, context.clock, scope),
+    ...controllerTasks(options, plane, context),
+  ])
+}
+
+/** One set of informers for all controllers and the scheduler: one copy of the world in memory. */
+function controllerTasks(options: SiteOptions, plane: ControlPlane, context: RoleContext): Task[] {
+  const { clock, random, log } = context
+  const cluster = createCluster(plane.server.transport(controlPlaneUser), {
+    log,
+    clock,
+    userAgent: `skerry-site/${version}`,
+  })
+  const informers = createInformerSet(cluster, { clock, random, log })
+  const events = createEventSink(cluster, { clock, log })
+  const shared = { cluster, informers, events, clock, random, log }
+  const { authority } = plane.pki
+  const configured = [
+    rootCaPublisher(authority.certificatePem),
+    nodeIpamController({ clusterCidr: options.clusterCidr, nodeMaskSize: 24 }),
+    csrSigningController({
+      clientAuthority: authority,
+      servingAuthority: authority,
+      durationSecondsMax: yearSeconds,
+    }),
+  ]
+  return [
+    (scope) => informers.run(scope),
+    (scope) => events.run(scope),
+    (scope) => runControllers('all', { ...shared, configured }, scope),
+    (scope) => runScheduler(shared, scope),
+  ]
+}
+
+/** Controllers and scheduler act as one user here; system:masters, as in one process nothing parts them. */
+const controlPlaneUser: UserInfo = Object.freeze({
+  name: 'system:skerry-site',
+  groups: Object.freeze(['system:masters', 'system:authenticated']),
+  extra: Object.freeze({}),
+})
+
+function serviceNames(clusterDomain: string): string[] {
+  const inCluster = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
+  return [...inCluster, `kubernetes.default.svc.${clusterDomain}`]
+}
+
+function isAddress(text: string): boolean {
+  return /^[\d.]+$/.test(text) || text.includes(':')
+}
+
+/** For whoever administers this control plane on its own machine. */
+export async function writeAdminKubeconfig(
+  plane: ControlPlane,
+  { path, name, port }: { path: string; name: string; port: number },
+): Promise<void> {
+  const { admin, authority } = plane.pki
+  await writeClientKubeconfig(path, [{ name, server: `https://127.0.0.1:${port}` }], {
+    caPem: authority.certificatePem,
+    certificatePem: admin.certificatePem,
+    keyPem: admin.privateKeyPem,
+    user: `${name}-admin`,
+  })
+}
