@@ -1,4 +1,5 @@
 import type { BackgroundController, ControllerDefinition } from '@skerry/controller-runtime'
+import { daemonSetController } from './daemonset/daemon-set-controller.ts'
 import { deploymentController } from './deployment/deployment-controller.ts'
 import { garbageCollector } from './garbage-collector/garbage-collector.ts'
 import { namespaceController } from './namespace/namespace-controller.ts'
@@ -26,6 +27,7 @@ import {
  */
 export const controllers: Readonly<Record<string, ControllerDefinition | BackgroundController>> =
   Object.freeze({
+    'daemonset-controller': daemonSetController,
     'deployment-controller': deploymentController,
     'garbage-collector-controller': garbageCollector,
     'namespace-controller': namespaceController,

@@ -1,0 +1,157 @@
+import type { DaemonSet, DaemonSetStatus, Node, Pod } from '@skerry/api'
+import { scaledCount } from '../int-or-percent.ts'
+import { isPodAvailable, isPodReady } from '../pods/pod-state.ts'
+import { isUpdated, nodeOfPod } from './daemon-pods.ts'
+import { fitOf, type NodeFit } from './node-fit.ts'
+import { planRollingUpdate } from './rolling-update.ts'
+
+export interface DaemonSetView {
+  set: DaemonSet
+  nodes: readonly Node[]
+  /** Those it controls. */
+  pods: readonly Pod[]
+  /** The label of pods of the newest template. */
+  hash: string
+  /** True while the last failed pod of this node is too recent to be replaced. */
+  isInBackoff: (node: string) => boolean
+  nowMs: number
+}
+
+export interface DaemonSetPlan {
+  /** Nodes that get a pod. */
+  readonly create: readonly string[]
+  readonly remove: readonly Pod[]
+  /** Of those removed, the ones that ended by themselves; `node` counts a failure there. */
+  readonly ended: readonly { pod: Pod; node: string }[]
+}
+
+/** One node, whether pods belong there, and those that are there, the best first. */
+export interface NodePods {
+  readonly name: string
+  readonly fit: NodeFit
+  readonly pods: readonly Pod[]
+}
+
+/** Decides; touches nothing. First each node gets what it needs, then, in a later look, updates roll. */
+export function planDaemonSet(view: DaemonSetView): DaemonSetPlan {
+  const { set } = view
+  if (set.metadata.deletionTimestamp) return { create: [], remove: [], ended: [] }
+  const placed = placePods(view)
+  const parts = placed.map((node) => planNode(view, node))
+  const homeless = homelessPods(view)
+  const plan = {
+    create: parts.flatMap(({ create }) => create),
+    remove: [...parts.flatMap(({ remove }) => remove), ...homeless],
+    ended: parts.flatMap(({ ended }) => ended),
+  }
+  const isSettled = plan.create.length + plan.remove.length === 0
+  if (!isSettled || set.spec?.updateStrategy?.type === 'OnDelete') return plan
+  const update = planRollingUpdate({ ...view, placed, ...fenceposts(view, placed) })
+  return { ...update, ended: [] }
+}
+
+export function placePods({ set, nodes, pods }: DaemonSetView): NodePods[] {
+  const byNode = Map.groupBy(pods, (pod) => nodeOfPod(pod) ?? '')
+  return nodes.map((node) => {
+    const name = node.metadata.name ?? ''
+    const here = (byNode.get(name) ?? []).toSorted(bestFirst)
+    return { name, fit: fitOf(set, node), pods: here }
+  })
+}
+
+function fenceposts(
+  { set }: DaemonSetView,
+  placed: readonly NodePods[],
+): { maxSurge: number; maxUnavailable: number } {
+  const total = placed.filter(({ fit }) => fit.shouldRun).length
+  const rolling = set.spec?.updateStrategy?.rollingUpdate ?? {}
+  const maxSurge = scaledCount(rolling.maxSurge, { total, rounding: 'up' })
+  const unavailable = scaledCount(rolling.maxUnavailable, { total, rounding: 'up' })
+  const maxUnavailable = maxSurge === 0 && unavailable === 0 ? 1 : unavailable
+  return { maxSurge, maxUnavailable }
+}
+
+/** Not scheduled yet, and its node is gone: nobody will ever place it. */
+function homelessPods({ nodes, pods }: DaemonSetView): Pod[] {
+  const names = new Set(nodes.map(({ metadata }) => metadata.name))
+  return pods.filter((pod) => {
+    if (pod.spec?.nodeName || pod.metadata.deletionTimestamp) return false
+    const node = nodeOfPod(pod)
+    return node !== undefined && !names.has(node)
+  })
+}
+
+const nothing: DaemonSetPlan = Object.freeze({ create: [], remove: [], ended: [] })
+
+function planNode(view: DaemonSetView, node: NodePods): DaemonSetPlan {
+  const { shouldRun, shouldStay } = node.fit
+  if (node.pods.length === 0) return shouldRun ? { ...nothing, create: [node.name] } : nothing
+  const present = node.pods.filter((pod) => !pod.metadata.deletionTimestamp)
+  if (!shouldStay) return { ...nothing, remove: present }
+  const ended = present.filter(
+    (pod) =>
+      pod.status?.phase === 'Succeeded' ||
+      (pod.status?.phase === 'Failed' && !view.isInBackoff(node.name)),
+  )
+  const running = present.filter(
+    ({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed',
+  )
+  const surplus = surplusPods(view, running)
+  const needsPod = allowsSurge(view.set) && running.length === 0 && shouldRun
+  return {
+    create: needsPod ? [node.name] : [],
+    remove: [...ended, ...surplus],
+    ended: ended.map((pod) => ({ pod, node: node.name })),
+  }
+}
+
+/** One pod per node; with surge one of the new template beside one of the old until it is available. */
+function surplusPods(view: DaemonSetView, running: readonly Pod[]): readonly Pod[] {
+  const { set, hash, nowMs } = view
+  if (!allowsSurge(set)) return running.slice(1)
+  const updated = running.filter((pod) => isUpdated(set, pod, hash))
+  const outdated = running.filter((pod) => !isUpdated(set, pod, hash))
+  const surplus = [...updated.slice(1), ...outdated.slice(1)]
+  const [newPod] = updated
+  const [oldPod] = outdated
+  if (!newPod || !oldPod) return surplus
+  const minReadySeconds = set.spec?.minReadySeconds ?? 0
+  const isReplaced = !isPodReady(oldPod) || isPodAvailable(newPod, minReadySeconds, nowMs)
+  return isReplaced ? [...surplus, oldPod] : surplus
+}
+
+export function allowsSurge(set: DaemonSet): boolean {
+  const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
+  const surge = rollingUpdate?.maxSurge
+  return type !== 'OnDelete' && surge !== undefined && surge !== 0 && surge !== '0%'
+}
+
+/** Scheduled before pending, then the oldest. */
+function bestFirst(first: Pod, second: Pod): number {
+  const byScheduling = Number(!first.spec?.nodeName) - Number(!second.spec?.nodeName)
+  if (byScheduling !== 0) return byScheduling
+  const a = `${first.metadata.creationTimestamp ?? ''} ${first.metadata.name}`
+  const b = `${second.metadata.creationTimestamp ?? ''} ${second.metadata.name}`
+  return a < b ? -1 : 1
+}
+
+export function daemonSetStatus(view: DaemonSetView, collisionCount: number): DaemonSetStatus {
+  const { set, hash, nowMs } = view
+  const placed = placePods(view)
+  const wanted = placed.filter(({ fit }) => fit.shouldRun)
+  const minReadySeconds = set.spec?.minReadySeconds ?? 0
+  const first = wanted.flatMap(({ pods }) => pods[0] ?? [])
+  const available = first.filter((pod) => isPodAvailable(pod, minReadySeconds, nowMs)).length
+  const misscheduled = placed.filter(({ fit, pods }) => !fit.shouldRun && pods.length > 0)
+  return {
+    desiredNumberScheduled: wanted.length,
+    currentNumberScheduled: first.length,
+    numberMisscheduled: misscheduled.length,
+    numberReady: first.filter(isPodReady).length,
+    updatedNumberScheduled: first.filter((pod) => isUpdated(set, pod, hash)).length,
+    numberAvailable: available,
+    numberUnavailable: wanted.length - available,
+    observedGeneration: set.metadata.generation ?? 0,
+    ...(collisionCount > 0 ? { collisionCount } : {}),
+  }
+}

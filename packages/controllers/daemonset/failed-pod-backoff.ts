@@ -1,0 +1,31 @@
+const firstMs = 1_000
+const maxMs = 900_000
+
+interface Entry {
+  delayMs: number
+  atMs: number
+}
+
+/**
+ * A pod that fails as soon as it starts must not be replaced as fast as it fails. Each failure on
+ * a node doubles the wait, from 1 s to 15 min; as long without one forgets them.
+ */
+export class FailedPodBackoff {
+  readonly #entries = new Map<string, Entry>()
+
+  /** How long until the node's next pod may be replaced; 0: now. */
+  remainingMs(key: string, nowMs: number): number {
+    const entry = this.#entries.get(key)
+    return entry ? Math.max(0, entry.atMs + entry.delayMs - nowMs) : 0
+  }
+
+  onFailure(key: string, nowMs: number): void {
+    const entry = this.#entries.get(key)
+    const isRecent = entry !== undefined && nowMs - entry.atMs < 2 * maxMs
+    const delayMs = isRecent ? Math.min(maxMs, 2 * entry.delayMs) : firstMs
+    this.#entries.set(key, { delayMs, atMs: nowMs })
+    for (const [other, { atMs }] of this.#entries) {
+      if (nowMs - atMs >= 2 * maxMs) this.#entries.delete(other)
+    }
+  }
+}
