@@ -22,6 +22,17 @@ const crd: CustomResourceDefinition = {
         name: 'v1',
         served: true,
         storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: {
+                type: 'object',
+                properties: { color: { type: 'string', default: 'red' } },
+              },
+            },
+          },
+        },
         subresources: {
           status: {},
           scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
@@ -49,11 +60,7 @@ const crd: CustomResourceDefinition = {
 async function widgetKinds(): Promise<{ v1: Kind; v1beta1: Kind }> {
   const [builtin] = await builtinKinds()
   assert.ok(builtin)
-  const [v1beta1, v1, ...others] = kindsOfCustomResource({
-    crd,
-    builtinSchemas: builtin.schemas,
-    schemaOf: () => ({ type: 'object' }),
-  })
+  const [v1beta1, v1, ...others] = kindsOfCustomResource(crd, builtin.schemas)
   assert.ok(v1beta1 && v1 && others.length === 0, 'one kind for each served version')
   return { v1, v1beta1 }
 }
@@ -64,6 +71,8 @@ test('a CRD gives each served version its names, subresources and selectable fie
   assert.equal(v1.listKind, 'WidgetList')
   assert.equal(v1.schemaName, 'com.example.stable.v1.Widget')
   assert.ok('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' in v1.schemas)
+  const spec = v1.schemas[v1.schemaName]?.properties?.['spec']
+  assert.deepEqual(spec?.properties?.['color'], { type: 'string', default: 'red' })
   assert.deepEqual(v1.selectableFields, ['spec.color'])
   assert.deepEqual(
     v1.subresources.map(({ name, kind }) => `${name} ${kind.kind}`),

@@ -7,14 +7,7 @@ import type {
 import type { Kind, Strategy, Subresource } from './kind.ts'
 import type { AnyObject } from './object.ts'
 import type { Schema, SchemaSet } from './schema.ts'
-
-export interface CustomResourceInput {
-  readonly crd: CustomResourceDefinition
-  /** Definitions that custom resources refer to, ObjectMeta among them: those of built-in kinds. */
-  readonly builtinSchemas: SchemaSet
-  /** The compact schema of one version, from its openAPIV3Schema. */
-  readonly schemaOf: (version: CustomResourceDefinitionVersion) => Schema
-}
+import { schemaFromCrd } from './structural/crd-schema.ts'
 
 /** In the order that upstream's discovery gives them. */
 const verbs = Object.freeze([
@@ -42,9 +35,14 @@ const sharedDefinitions = [
 
 const scaleSchemaName = 'io.k8s.api.autoscaling.v1.Scale'
 
-/** One kind for each version of a CRD that is served. */
-export function kindsOfCustomResource(input: CustomResourceInput): Kind[] {
-  const { crd, builtinSchemas } = input
+/**
+ * One kind for each version of a CRD that is served. `builtinSchemas` are those of built-in kinds:
+ * documents about custom resources refer to some of them (Scale, DeleteOptions, Status, …).
+ */
+export function kindsOfCustomResource(
+  crd: CustomResourceDefinition,
+  builtinSchemas: SchemaSet,
+): Kind[] {
   const shared = closureOf(
     [
       ...sharedDefinitions.map((name) => `io.k8s.apimachinery.pkg.apis.meta.v1.${name}`),
@@ -55,7 +53,7 @@ export function kindsOfCustomResource(input: CustomResourceInput): Kind[] {
   const storage = crd.spec.versions.find((version) => version.storage)
   return crd.spec.versions
     .filter((version) => version.served)
-    .map((version) => kindOfVersion(input, version, { shared, storage: storage ?? version }))
+    .map((version) => kindOfVersion(crd, version, { shared, storage: storage ?? version }))
 }
 
 /** `com.example.stable.v1.CronTab`, as upstream names the definition in OpenAPI. */
@@ -64,7 +62,7 @@ export function customSchemaName(group: string, version: string, kind: string): 
 }
 
 function kindOfVersion(
-  { crd, schemaOf }: CustomResourceInput,
+  crd: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,
   context: { shared: SchemaSet; storage: CustomResourceDefinitionVersion },
 ): Kind {
@@ -88,13 +86,19 @@ function kindOfVersion(
       schemaName,
     }),
     schemaName,
-    schemas: { ...context.shared, [schemaName]: schemaOf(version) },
+    schemas: { ...context.shared, [schemaName]: rootSchemaOf(version) },
     storageVersion: context.storage.name,
     isCustom: true,
     selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.slice(1)),
     columns: customColumns(version.additionalPrinterColumns),
     strategy: version.subresources?.status ? strategyWithStatus : strategyWithoutStatus,
   }
+}
+
+/** The metadata that it refers to is among the shared definitions. */
+function rootSchemaOf({ schema }: CustomResourceDefinitionVersion): Schema {
+  const made = schemaFromCrd(schema?.openAPIV3Schema)
+  return made.schemas[made.schemaName] ?? {}
 }
 
 function subresourcesOf(

@@ -48,11 +48,7 @@ export {
   type ApiGroupDiscoveryList,
 } from './discovery/aggregated-discovery.ts'
 export { compareVersions, discoveryOrder } from './discovery/kind-order.ts'
-export {
-  customSchemaName,
-  kindsOfCustomResource,
-  type CustomResourceInput,
-} from './custom-resource-kinds.ts'
+export { customSchemaName, kindsOfCustomResource } from './custom-resource-kinds.ts'
 export { evaluateJsonPath, parseJsonPath, type JsonPath } from './columns/json-path.ts'
 export type { OpenApiInput } from './openapi/definitions.ts'
 export { openApiV2Document } from './openapi/open-api-v2.ts'

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { builtinKinds } from '../builtin-kinds.ts'
 import { kindsOfCustomResource } from '../custom-resource-kinds.ts'
 import { discoveryOrder } from '../discovery/kind-order.ts'
+import type { CustomResourceDefinition } from '../generated/types.ts'
 import type { OpenApiInput } from './definitions.ts'
 import { loadDescriptions, parseDeclarations } from './descriptions.ts'
 import { acceptsOpenApiV2Protobuf, encodeOpenApiV2 } from './open-api-v2-protobuf.ts'
@@ -31,21 +32,18 @@ const widgetSchema = {
 
 async function inputWithWidget(color = 'red'): Promise<OpenApiInput> {
   const builtin = await builtinKinds()
-  const custom = kindsOfCustomResource({
-    crd: {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: {},
-      spec: {
-        group: 'example.com',
-        scope: 'Namespaced',
-        names: { plural: 'widgets', kind: 'Widget' },
-        versions: [{ name: 'v1', served: true, storage: true, subresources: { status: {} } }],
-      },
+  const crd: CustomResourceDefinition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {},
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [{ name: 'v1', served: true, storage: true, subresources: { status: {} } }],
     },
-    builtinSchemas: builtin[0]?.schemas ?? {},
-    schemaOf: () => ({ type: 'object' }),
-  })
+  }
+  const custom = kindsOfCustomResource(crd, builtin[0]?.schemas ?? {})
   const schema = structuredClone(widgetSchema)
   schema.properties.spec.properties.color.default = color
   return { kinds: discoveryOrder(builtin, custom), customSchema: () => schema }

@@ -7,7 +7,7 @@ import { pathsOf, type Operation, type PathEntry } from './operations.ts'
 import { parameters } from './parameter-table.ts'
 
 /** Changes when documents made from the same kinds come to differ. */
-const documentRevision = '1'
+const documentRevision = 'v1.36.3 1'
 
 const builtinTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
 const customTypes = ['application/json', 'application/yaml']
@@ -67,20 +67,27 @@ function groupVersionsOf(kinds: readonly Kind[]): Map<string, Kind[]> {
   return found
 }
 
-/** Built-in schemas change only with the program, whose revision stands for them. */
 function hashOf(input: OpenApiInput, kinds: readonly Kind[]): string {
-  const facts = kinds.map((kind) => ({
-    ...kind,
-    schemas: kind.isCustom
-      ? (input.customSchema?.(kind) ?? kind.schemas)
-      : Object.keys(kind.schemas).length,
-    columns: undefined,
-    strategy: undefined,
-  }))
-  const text = JSON.stringify([documentRevision, input.descriptions !== undefined, facts])
-  return Array.from(sha256(text), (byte) => byte.toString(16).padStart(2, '0'))
-    .join('')
-    .toUpperCase()
+  const facts = kinds.map((kind) => hashOfKind(kind, input))
+  return hexHash(JSON.stringify([documentRevision, input.descriptions !== undefined, facts]))
+}
+
+/** By the kind itself, which is made anew when its CRD changes: clients ask for the index often. */
+const hashes = new WeakMap<Kind, string>()
+
+function hashOfKind(kind: Kind, input: OpenApiInput): string {
+  const known = hashes.get(kind)
+  if (known !== undefined) return known
+  // Built-in schemas change only with the program, whose revision stands for them.
+  const schema = kind.isCustom ? (input.customSchema?.(kind) ?? kind.schemas) : undefined
+  const hash = hexHash(JSON.stringify({ ...kind, schemas: schema, columns: [], strategy: {} }))
+  hashes.set(kind, hash)
+  return hash
+}
+
+function hexHash(text: string): string {
+  const bytes = Array.from(sha256(text), (byte) => byte.toString(16).padStart(2, '0'))
+  return bytes.join('').toUpperCase()
 }
 
 function pathItem(entry: PathEntry, kinds: readonly Kind[]): OpenApiObject {
