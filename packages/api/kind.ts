@@ -93,8 +93,6 @@ export interface Strategy {
   readonly onDecode?: (object: AnyObject) => string[]
   /** Brings an object that was stored under an older schema up to date, each time it is read. */
   readonly onRead?: (object: AnyObject) => void
-  /** What keeps a deleted object beside metadata.finalizers, as a Namespace's spec.finalizers do. */
-  readonly isHeld?: (object: AnyObject) => boolean
   /** Clears what the client may not set (status, …). */
   readonly prepareForCreate?: (next: AnyObject, context: StrategyContext) => void
   readonly prepareForUpdate?: (next: AnyObject, old: AnyObject, context: StrategyContext) => void

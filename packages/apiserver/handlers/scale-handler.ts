@@ -1,12 +1,169 @@
-import type { Subresource } from '@skerry/api'
+import {
+  fieldInvalid,
+  isJsonObject,
+  labelSelectorOf,
+  labelSelectorOfMap,
+  type AnyObject,
+  type JsonObject,
+  type Kind,
+  type Subresource,
+} from '@skerry/api'
 import type { ApiAnswer } from '../http/exchange.ts'
+import { readBody } from '../http/read-body.ts'
 import { methodNotAllowed } from '../http/status-answer.ts'
-import type { HandlerDeps, ResourceCall } from './resource-call.ts'
+import { decodeKindObject, typedObject } from '../registry/decode.ts'
+import { trackChange } from '../registry/managed-fields.ts'
+import { getObject } from '../registry/read.ts'
+import { badRequest, invalid } from '../registry/registry-errors.ts'
+import { changeObject } from '../registry/update.ts'
+import { patchFunction } from './patch-handler.ts'
+import { valueAnswer } from './represent.ts'
+import { parseWriteOptions } from './request-options.ts'
+import {
+  readObjectBody,
+  scopeOf,
+  viewFor,
+  type HandlerDeps,
+  type ResourceCall,
+} from './resource-call.ts'
 
+type ScalePaths = NonNullable<Subresource['scale']>
+
+/** autoscaling/v1 Scale of any kind that says where its replicas are. */
 export async function scaleAnswer(
-  _call: ResourceCall,
-  _subresource: Subresource,
-  _deps: HandlerDeps,
+  call: ResourceCall,
+  subresource: Subresource,
+  deps: HandlerDeps,
 ): Promise<ApiAnswer> {
-  throw methodNotAllowed()
+  const { scale: paths } = subresource
+  const { info, reader } = call
+  if (!paths || !subresource.verbs.includes(info.verb)) throw methodNotAllowed()
+  const { representation } = viewFor(call, deps)
+  if (info.verb === 'get') {
+    const cached = await getObject(scopeOf(call), '', deps)
+    return valueAnswer(200, scaleOf(reader.parse(cached), paths), representation)
+  }
+  const options = parseWriteOptions(info.query, call.request.headers['user-agent'])
+  const scope = scopeOf(call, options)
+  const nextScale = await scaleChange(call, subresource, deps)
+  const change = {
+    next(current: AnyObject | undefined): AnyObject {
+      // changeObject never asks for a missing object unless it may be created.
+      if (!current) throw new TypeError('Cannot scale: there is no object')
+      const scale = nextScale(scaleOf(current, paths))
+      requireReplicas(scale, call)
+      const next = structuredClone(current)
+      setPath(next, paths.specReplicasPath, replicasOf(scale))
+      const { uid, resourceVersion } = scale.metadata
+      if (uid !== undefined) next.metadata.uid = uid
+      next.metadata.resourceVersion = resourceVersion ?? ''
+      trackChange(next, current, scope, deps)
+      return next
+    },
+    mayCreate: false,
+    isDerived: info.verb === 'patch',
+    attemptsMax: deps.limits.updateAttemptsMax,
+  }
+  const { cached } = await changeObject(change, scope, deps)
+  return valueAnswer(200, scaleOf(reader.parse(cached), paths), representation)
+}
+
+async function scaleChange(
+  call: ResourceCall,
+  subresource: Subresource,
+  deps: HandlerDeps,
+): Promise<(current: AnyObject) => AnyObject> {
+  const { warn, info, request } = call
+  const kind = scaleKind(call.reader.kind, subresource)
+  const { fieldValidation } = parseWriteOptions(info.query, request.headers['user-agent'])
+  const { bodyBytesMax: bytesMax } = deps.limits
+  if (info.verb === 'update') {
+    const body = await readObjectBody(call, kind.schemaName, deps)
+    const scale = decodeKindObject({ kind, ...body, fieldValidation, bytesMax, warn })
+    return () => scale
+  }
+  const bytes = await readBody(request.body, bytesMax)
+  const { patch, findings } = patchFunction({ request, reader: { ...call.reader, kind } }, bytes)
+  return (current) => {
+    const patched = patch(current)
+    if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is no object')
+    return typedObject(patched, findings, { kind, fieldValidation, warn })
+  }
+}
+
+function scaleKind(parent: Kind, { kind }: Subresource): Kind {
+  return { ...parent, ...kind, schemaName: scaleSchema, strategy: {}, isCustom: false }
+}
+
+const scaleSchema = 'io.k8s.api.autoscaling.v1.Scale'
+
+function scaleOf(object: AnyObject, paths: ScalePaths): AnyObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+  const selector = selectorText(paths.labelSelectorPath && getPath(object, paths.labelSelectorPath))
+  const wanted = numberAt(object, paths.specReplicasPath)
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      creationTimestamp: creationTimestamp ?? null,
+    },
+    spec: wanted === 0 ? {} : { replicas: wanted },
+    status: {
+      replicas: numberAt(object, paths.statusReplicasPath),
+      ...(selector === '' ? {} : { selector }),
+    },
+  }
+}
+
+function requireReplicas(scale: AnyObject, { info, reader }: ResourceCall): void {
+  const replicas = replicasOf(scale)
+  if (replicas >= 0) return
+  const kind = { ...reader.kind, group: 'autoscaling', kind: 'Scale' }
+  const detail = 'must be greater than or equal to 0'
+  throw invalid(kind, info.name, [fieldInvalid('spec.replicas', replicas, detail)])
+}
+
+function replicasOf(scale: AnyObject): number {
+  return numberAt(scale, '.spec.replicas')
+}
+
+function numberAt(object: AnyObject, path: string): number {
+  const value = getPath(object, path)
+  return typeof value === 'number' ? value : 0
+}
+
+/** A selector's text, whether the kind holds it as text, as labels or as a LabelSelector. */
+function selectorText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (!isJsonObject(value)) return ''
+  if ('matchLabels' in value || 'matchExpressions' in value)
+    return labelSelectorOf(value).toString()
+  const labels = Object.entries(value).map(([key, label]) => [key, String(label)])
+  return labelSelectorOfMap(Object.fromEntries(labels)).toString()
+}
+
+function getPath(object: JsonObject, path: string): unknown {
+  let value: unknown = object
+  for (const part of path.split('.').slice(1)) {
+    if (!isJsonObject(value)) return undefined
+    value = value[part]
+  }
+  return value
+}
+
+function setPath(object: JsonObject, path: string, value: unknown): void {
+  const parts = path.split('.').slice(1)
+  const last = parts.pop() ?? ''
+  let target = object
+  for (const part of parts) {
+    const next = target[part]
+    const made: JsonObject = isJsonObject(next) ? next : {}
+    target[part] = made
+    target = made
+  }
+  target[last] = value
 }

@@ -4,6 +4,7 @@ import { storageKey } from '../cache/watch-cache.ts'
 import { admitValid, admit } from './admission-chain.ts'
 import type { DeleteOptions } from './delete-options.ts'
 import { conflict, modifiedConflict, notFound } from './registry-errors.ts'
+import { deletionRuleOf, isHeld } from './deletion-table.ts'
 import { removeObject } from './remove.ts'
 import { objectKey, timeText, type RegistryDeps, type RequestScope } from './request-scope.ts'
 
@@ -95,20 +96,22 @@ export function planDeletion(
   const { strategy } = context.scope.reader.kind
   const finalizers = finalizersFor(old.metadata, options, strategy.defaultGarbageCollection)
   const graceSeconds = strategy.gracefulDeletion?.(old, options.gracePeriodSeconds) ?? 0
-  const isHeld = finalizers.length > 0 || strategy.isHeld?.(old) === true
+  const isKept = finalizers.length > 0 || isHeld(old, context.scope.reader.kind)
   const before = old.metadata.deletionTimestamp
   if (before !== undefined) {
     const pendingSeconds = old.metadata.deletionGracePeriodSeconds ?? 0
     const isShorter = options.gracePeriodSeconds !== undefined && graceSeconds < pendingSeconds
     if (!isShorter && pendingSeconds > 0) return withFinalizers(old, finalizers)
     if (graceSeconds === 0 || pendingSeconds === 0) {
-      if (!isHeld) return 'remove'
+      if (!isKept) return 'remove'
       if (!isShorter) return withFinalizers(old, finalizers)
     }
     return marked(old, { finalizers, graceSeconds, nowMs: context.nowMs, isShortened: true })
   }
-  if (graceSeconds === 0 && !isHeld) return 'remove'
-  return marked(old, { finalizers, graceSeconds, nowMs: context.nowMs, isShortened: false })
+  if (graceSeconds === 0 && !isKept) return 'remove'
+  const next = marked(old, { finalizers, graceSeconds, nowMs: context.nowMs, isShortened: false })
+  deletionRuleOf(context.scope.reader.kind)?.onMarked(next)
+  return next
 }
 
 function withFinalizers(old: AnyObject, finalizers: readonly string[]): AnyObject | 'wait' {

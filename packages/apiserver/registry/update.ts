@@ -10,6 +10,8 @@ import { storageKey } from '../cache/watch-cache.ts'
 import { admit, admitValid } from './admission-chain.ts'
 import { createAdmitted, hasGeneration } from './create.ts'
 import { setDefaults } from './decode.ts'
+import { isHeld } from './deletion-table.ts'
+import { keepAllButPart } from './part-table.ts'
 import { removeObject } from './remove.ts'
 import type { Reservation } from './interceptor.ts'
 import {
@@ -20,9 +22,11 @@ import {
   notFound,
   requireValid,
 } from './registry-errors.ts'
+import { objectParts, type ObjectPart } from '../subresources/object-parts-table.ts'
 import {
   objectKey,
   strategyContext,
+  timeText,
   type RegistryDeps,
   type RequestScope,
 } from './request-scope.ts'
@@ -173,7 +177,7 @@ function isReleased(next: AnyObject, old: AnyObject, kind: Kind): boolean {
   if (old.metadata.deletionTimestamp === undefined) return false
   if ((old.metadata.deletionGracePeriodSeconds ?? 0) > 0) return false
   if ((next.metadata.finalizers ?? []).length > 0) return false
-  return !kind.strategy.isHeld?.(next)
+  return !isHeld(next, kind)
 }
 
 function requireName(object: AnyObject, { name, namespace, reader }: RequestScope): void {
@@ -232,18 +236,21 @@ function prepareForUpdate(
   keepSystemFields(next, old)
   const { strategy } = kind
   const context = strategyContext(scope, deps)
-  if (scope.subresource === 'status') {
-    keepAllButStatus(next, old, kind)
-    strategy.prepareForStatusUpdate?.(next, old, context)
+  if (scope.subresource !== '') {
+    keepAllButPart(next, old, { kind, subresource: scope.subresource })
+    if (scope.subresource === 'status') strategy.prepareForStatusUpdate?.(next, old, context)
+    else countGeneration(next, old, kind)
   } else {
     if (kind.subresources.some(({ name }) => name === 'status')) keepMember(next, old, 'status')
     strategy.prepareForUpdate?.(next, old, context)
-    const isChanged = !equalJson(bodyOf(next), bodyOf(old))
-    if (hasGeneration(kind) && isChanged) {
-      next.metadata.generation = (old.metadata.generation ?? 0) + 1
-    }
+    countGeneration(next, old, kind)
   }
   setDefaults(next, kind)
+}
+
+function countGeneration(next: AnyObject, old: AnyObject, kind: Kind): void {
+  if (!hasGeneration(kind) || equalJson(bodyOf(next), bodyOf(old))) return
+  next.metadata.generation = (old.metadata.generation ?? 0) + 1
 }
 
 /** What a client need not repeat, and cannot change. */
@@ -262,22 +269,6 @@ function keepSystemFields(next: AnyObject, old: AnyObject): void {
   else metadata.generation = before.generation
 }
 
-function keepAllButStatus(next: AnyObject, old: AnyObject, kind: Kind): void {
-  for (const key of Object.keys(next)) {
-    if (key !== 'status' && key !== 'metadata' && !(key in old)) delete next[key]
-  }
-  for (const key of Object.keys(old)) {
-    if (key !== 'status' && key !== 'metadata') next[key] = old[key]
-  }
-  if (!kind.isCustom) {
-    keepMember(next.metadata, old.metadata, 'ownerReferences')
-    return
-  }
-  const { managedFields, resourceVersion } = next.metadata
-  next.metadata = { ...old.metadata, ...(managedFields ? { managedFields } : {}) }
-  if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion
-}
-
 function keepMember<T extends object>(next: T, old: T, key: keyof T): void {
   const before = old[key]
   if (before === undefined) delete next[key]
@@ -294,9 +285,14 @@ function validateUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): v
   const { kind } = scope.reader
   const { strategy } = kind
   const causes: StatusCause[] = validateObjectMetaUpdate(next.metadata, old.metadata)
-  const validate =
-    scope.subresource === 'status' ? strategy.validateStatusUpdate : strategy.validateUpdate
-  causes.push(...(validate?.(next, old) ?? []))
+  causes.push(...(validationOf(scope)?.(next, old) ?? []))
   requireValid(kind, scope.name, causes)
   for (const text of strategy.warnings?.(next, old) ?? []) scope.warn(text)
+}
+
+function validationOf({ reader, subresource }: RequestScope) {
+  const { strategy } = reader.kind
+  if (subresource === 'status') return strategy.validateStatusUpdate
+  // A part may change what an update of the whole may not.
+  return subresource === '' ? strategy.validateUpdate : strategy.validate
 }

@@ -1,0 +1,31 @@
+import { isJsonObject, type AnyObject, type Kind } from '@skerry/api'
+
+/** What the end of a kind's objects needs beside finalizers and grace. */
+export interface DeletionRule {
+  /** Keeps a deleted object even when it has no finalizers. */
+  readonly isHeld: (object: AnyObject) => boolean
+  /** Once, when the object is marked for deletion; in place. */
+  readonly onMarked: (object: AnyObject) => void
+}
+
+/** Keyed `group/Kind`. */
+const deletionRules: Readonly<Record<string, DeletionRule>> = Object.freeze({
+  '/Namespace': {
+    isHeld({ spec }) {
+      const finalizers = isJsonObject(spec) ? spec['finalizers'] : undefined
+      return Array.isArray(finalizers) && finalizers.length > 0
+    },
+    onMarked(namespace) {
+      const { status } = namespace
+      namespace['status'] = { ...(isJsonObject(status) ? status : {}), phase: 'Terminating' }
+    },
+  },
+})
+
+export function deletionRuleOf({ group, kind }: Kind): DeletionRule | undefined {
+  return deletionRules[`${group}/${kind}`]
+}
+
+export function isHeld(object: AnyObject, kind: Kind): boolean {
+  return deletionRuleOf(kind)?.isHeld(object) === true
+}
