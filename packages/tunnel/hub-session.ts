@@ -1,6 +1,6 @@
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { pipeline } from 'node:stream/promises'
-import type { Timer } from '@skerry/base'
+import { abortReason, type Timer } from '@skerry/base'
 import type { SessionDeps } from './agent-session.ts'
 import { watchLink, type LinkHealth } from './link-health.ts'
 import { governStreams, sessionOptions, type SessionStreams } from './session-window.ts'
@@ -123,7 +123,7 @@ class HubSession implements TunnelSession {
     const stream = this.#open(request, { endStream: body === undefined, extra: [] }, signal)
     if (body instanceof Uint8Array) stream.end(body)
     else if (body !== undefined) sendBody(body, stream)
-    const answerBody = readableOf(stream)
+    const answerBody = readableOf(stream, (cause) => this.#streamFault(stream, signal, cause))
     const { status, headers } = await this.#answer(stream, signal)
     return { status, headers, body: answerBody }
   }
@@ -135,7 +135,7 @@ class HubSession implements TunnelSession {
     }
     const extra = [upgradeHeader, protocol]
     const stream = this.#open(request, { endStream: false, extra }, signal)
-    const bytes = duplexOf(stream)
+    const bytes = duplexOf(stream, (cause) => this.#streamFault(stream, signal, cause))
     const { status, headers: all } = await this.#answer(stream, signal)
     const { [switchedHeader]: switched, ...headers } = all
     if (typeof switched === 'string') {
@@ -212,15 +212,15 @@ class HubSession implements TunnelSession {
     })
   }
 
-  #streamFault(stream: ClientHttp2Stream, signal: AbortSignal, cause?: Error): unknown {
-    if (signal.aborted) return signal.reason
+  #streamFault(stream: ClientHttp2Stream, signal: AbortSignal, cause?: Error): Error {
+    if (signal.aborted) return abortReason(signal)
     const isRefused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM
     const options = cause ? { cause } : {}
     if (!this.isOpen || isRefused) {
       const reason = this.#reason ?? (isRefused ? 'the agent refused the stream' : 'it ended')
       return new TunnelClosedError(reason, { ...options, isSent: !isRefused })
     }
-    const text = `Cannot get answer: the agent reset the stream (code ${stream.rstCode})`
+    const text = `Cannot read answer: the agent reset the stream (code ${stream.rstCode})`
     return new TunnelStreamError(text, options)
   }
 

@@ -8,17 +8,20 @@ import { TunnelStreamError } from './tunnel-message.ts'
  * adapters are ordinary streams: what arrived stays readable until its end.
  */
 
+/** Says why a stream broke off, for its reader. */
+export type ExplainCut = (cause?: Error) => Error
+
 /** The bytes that the other end sends. Destroying it cancels the stream. */
-export function readableOf(source: Http2Stream): Readable {
-  const feed = createFeed(source)
+export function readableOf(source: Http2Stream, explain: ExplainCut = cut): Readable {
+  const feed = createFeed(source, explain)
   const target = new Readable({ read: feed.pull, destroy: cancelling(source) })
   feed.start(target)
   return target
 }
 
 /** Both directions; each ends on its own. */
-export function duplexOf(source: Http2Stream): Duplex {
-  const feed = createFeed(source)
+export function duplexOf(source: Http2Stream, explain: ExplainCut = cut): Duplex {
+  const feed = createFeed(source, explain)
   const target = new Duplex({
     allowHalfOpen: true,
     read: feed.pull,
@@ -30,7 +33,16 @@ export function duplexOf(source: Http2Stream): Duplex {
   return target
 }
 
-function createFeed(source: Http2Stream): { pull: () => void; start(target: Readable): void } {
+function cut(cause?: Error): Error {
+  return new TunnelStreamError('Cannot go on: the stream was cut', cause ? { cause } : {})
+}
+
+interface Feed {
+  pull: () => void
+  start(target: Readable): void
+}
+
+function createFeed(source: Http2Stream, explain: ExplainCut): Feed {
   let target: Readable | undefined
   let isWanted = false
   const move = (): void => {
@@ -50,11 +62,15 @@ function createFeed(source: Http2Stream): { pull: () => void; start(target: Read
       // Whoever reads gets the error; without a reader it must not end the process.
       to.on('error', ignore)
       source.on('readable', move)
-      source.once('end', () => to.push(null))
-      source.once('error', (error) => to.destroy(error))
+      source.once('end', () => {
+        // A stream that is torn down ends, too; half a body must not look whole.
+        const isCut = source.destroyed || source.rstCode !== constants.NGHTTP2_NO_ERROR
+        if (isCut) to.destroy(explain())
+        else to.push(null)
+      })
+      source.once('error', (error) => to.destroy(explain(error)))
       source.once('close', () => {
-        if (!source.readableEnded)
-          to.destroy(new TunnelStreamError('Cannot go on: the stream was cut'))
+        if (!source.readableEnded) to.destroy(explain())
       })
     },
   }

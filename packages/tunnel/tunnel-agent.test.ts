@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { test } from 'node:test'
 import { seededRandom, silentLogger, simulatedClock } from '@skerry/base'
-import type { TunnelHandler } from './agent-session.ts'
+import type { AgentSession, TunnelHandler } from './agent-session.ts'
 import { acceptTunnel, type TunnelSession } from './hub-session.ts'
-import { createTunnelScene } from './testing/tunnel-scene.ts'
+import { createTunnelScene, type TunnelScene } from './testing/tunnel-scene.ts'
 import { memoryLinks } from './testing/memory-link.ts'
 import { dialTunnel, runTunnelAgent, type TunnelAgentState } from './tunnel-agent.ts'
 import { TunnelDialError } from './dial-web-socket.ts'
@@ -228,3 +228,46 @@ test('a hub that drains gets the next tunnel before the old one ends', async () 
   abort.abort(new Error('stop'))
   await assert.rejects(running, /stop/)
 })
+
+const endings: readonly {
+  what: string
+  end: (scene: TunnelScene, ends: { hub: TunnelSession; agent: AgentSession }) => unknown
+  words: RegExp
+}[] = [
+  { what: 'a cut link', end: (scene) => scene.relay.cut(), words: /ECONNRESET|connection was cut/ },
+  { what: 'the hub’s close', end: (_, { hub }) => hub.close('revoked'), words: /revoked/ },
+  {
+    what: 'the agent’s close',
+    end: (_, { agent }) => agent.close('agent stops'),
+    words: /agent stops/,
+  },
+  {
+    what: 'a drain that took too long',
+    end: async (scene, { hub }) => {
+      hub.drain('restart')
+      await scene.clock.advance(30_000)
+    },
+    words: /restart/,
+  },
+]
+for (const { what, end, words } of endings) {
+  for (const reader of ['waits', 'is late'] as const) {
+    test(`${what} never makes half a body look whole (reader ${reader})`, async () => {
+      await using scene = await createTunnelScene({ viaRelay: true })
+      const body = new PassThrough()
+      const onRequest = async () => ({ status: 200, headers: {}, body })
+      const ends = await scene.connect({ onRequest, onUpgrade: onRequest })
+      body.write('half')
+      const response = await ends.hub.send(get, never)
+      const unread = await ends.hub.send(get, never)
+      const reading = reader === 'waits' ? Array.fromAsync(response.body) : undefined
+      reading?.catch(() => undefined)
+      await ends.hub.ping(never)
+      await end(scene, ends)
+      await ends.hub.closed
+      await assert.rejects(reading ?? Array.fromAsync(response.body), words)
+      await assert.rejects(Array.fromAsync(unread.body), words)
+      assert.match(await ends.agent.closed, words)
+    })
+  }
+}

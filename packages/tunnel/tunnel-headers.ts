@@ -108,7 +108,9 @@ function assertHeaders(flat: readonly string[], limits: HeaderLimits): void {
 }
 
 function connectionNamed(headers: TunnelHeaders): ReadonlySet<string> {
-  const value = headers['connection'] ?? []
-  const names = (typeof value === 'string' ? [value] : value).join(',').split(',')
+  const names = Object.entries(headers).flatMap(([name, value]) => {
+    if (name.toLowerCase() !== 'connection') return []
+    return (typeof value === 'string' ? [value] : value).join(',').split(',')
+  })
   return new Set(names.map((name) => name.trim().toLowerCase()))
 }

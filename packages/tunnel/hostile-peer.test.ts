@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect as connectHttp2 } from 'node:http2'
+import { connect, createServer as createTcpServer, type Socket } from 'node:net'
+import { Readable, type Duplex } from 'node:stream'
+import { test } from 'node:test'
+import { silentLogger, simulatedClock } from '@skerry/base'
+import { WebSocket } from 'ws'
+import { serveTunnel, type TunnelHandler } from './agent-session.ts'
+import { TunnelDialError, tunnelProtocol } from './dial-web-socket.ts'
+import { memoryLinks } from './testing/memory-link.ts'
+import { createTunnelScene, type TunnelScene } from './testing/tunnel-scene.ts'
+import { dialTunnel } from './tunnel-agent.ts'
+import { validateTunnelLimits } from './tunnel-limits.ts'
+
+const never = new AbortController().signal
+const get = { method: 'GET', path: '/', headers: {} }
+
+const answering: TunnelHandler = {
+  onRequest: async () => ({ status: 200, headers: {}, body: Readable.from([Buffer.from('ok')]) }),
+  onUpgrade: async () => ({ status: 400, headers: {}, body: Readable.from([]) }),
+}
+
+async function openRaw(scene: TunnelScene, identity: string): Promise<WebSocket> {
+  const { url, tls } = await scene.endpoint(identity)
+  const webSocket = new WebSocket(url, tunnelProtocol, { ...tls, perMessageDeflate: false })
+  await once(webSocket, 'open')
+  return webSocket
+}
+
+const attacks: readonly { what: string; data: string | Buffer; words: RegExp }[] = [
+  { what: 'text', data: 'GET / HTTP/1.1', words: /text is not understood|1003/ },
+  { what: 'a message above the limit', data: Buffer.alloc(2_000_000), words: /max payload size/i },
+  { what: 'bytes that are no HTTP/2', data: Buffer.alloc(1_000, 0xff), words: /protocol failed/ },
+]
+for (const { what, data, words } of attacks) {
+  test(`an agent that sends ${what} is cut off alone`, async () => {
+    await using scene = await createTunnelScene()
+    const { hub: honest } = await scene.connect(answering, 'honest')
+    const webSocket = await openRaw(scene, 'hostile')
+    const [session] = scene.registry.sessions('hostile')
+    webSocket.send(data)
+    webSocket.on('error', () => undefined)
+    assert.match((await session?.closed) ?? '', words)
+    const { status } = await honest.send(get, never)
+    assert.equal(status, 200)
+    webSocket.terminate()
+  })
+}
+
+const floods: readonly {
+  what: string
+  headers: Record<string, string | string[]>
+  status: number
+}[] = [
+  { what: 'too many headers', headers: { a: Array.from({ length: 260 }, () => 'x') }, status: 431 },
+  { what: 'a path that is too long', headers: { ':path': `/${'a'.repeat(20_000)}` }, status: 414 },
+]
+for (const { what, headers, status } of floods) {
+  test(`a hub that sends ${what} gets ${status} from the agent`, async () => {
+    const { near, far } = memoryLinks()
+    const deps = { clock: simulatedClock(), log: silentLogger }
+    const agent = serveTunnel(near, answering, validateTunnelLimits(), deps)
+    const client = connectHttp2('http://tunnel', { createConnection: () => far.stream })
+    const stream = client.request({ ':path': '/', ...headers })
+    const [answer] = await once(stream, 'response')
+    assert.equal(answer[':status'], status)
+    client.destroy()
+    agent.close('done')
+    await agent.closed
+  })
+}
+
+test('a handshake for another protocol is refused', async () => {
+  await using scene = await createTunnelScene()
+  const { url, tls } = await scene.endpoint()
+  const webSocket = new WebSocket(url, 'chat', { ...tls })
+  const [error] = await once(webSocket, 'error')
+  assert.match(String(error), /400/)
+})
+
+/** CONNECT for one user only. */
+async function createProxy(): Promise<{ port: number } & AsyncDisposable> {
+  const wanted = `Basic ${Buffer.from('clerk:p@ss').toString('base64')}`
+  const sockets: Duplex[] = []
+  const server = createServer()
+  server.on('connect', (request, socket: Duplex) => {
+    sockets.push(socket)
+    socket.on('error', () => undefined)
+    if (request.headers['proxy-authorization'] !== wanted) {
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
+      return
+    }
+    const far = connect(Number(request.url?.split(':').at(-1)), '127.0.0.1')
+    sockets.push(far)
+    far.on('error', () => socket.destroy())
+    socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+    socket.pipe(far)
+    far.pipe(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('Cannot tell port')
+  return {
+    port: address.port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+test('a tunnel passes a proxy that wants a login; a wrong one is named', async () => {
+  await using scene = await createTunnelScene()
+  await using proxy = await createProxy()
+  const endpoint = await scene.endpoint()
+  const deps = { clock: scene.clock, log: silentLogger }
+  const through = (login: string) => {
+    const options = { ...endpoint, proxy: { url: `http://${login}@127.0.0.1:${proxy.port}` } }
+    return dialTunnel(options, answering, deps, never)
+  }
+  await assert.rejects(through('clerk:wrong'), (error) => {
+    assert.ok(error instanceof TunnelDialError, String(error))
+    assert.match(error.message, /Cannot pass proxy 127.0.0.1 port \d+: it answered 407/)
+    return error.status === 407
+  })
+  const agent = await through('clerk:p%40ss')
+  const { body } = await scene.registry.send('site-1', get, never)
+  assert.equal(Buffer.concat(await Array.fromAsync(body)).toString(), 'ok')
+  agent.close('done')
+  await agent.closed
+})
+
+test('a hub that is not there is named with the step that failed', async () => {
+  const deps = { clock: simulatedClock(), log: silentLogger }
+  const dialing = dialTunnel({ url: 'wss://127.0.0.1:1/tunnel' }, answering, deps, never)
+  await assert.rejects(dialing, /Cannot connect to 127.0.0.1 port 1: .*ECONNREFUSED/)
+})
+
+test('a hub that accepts and says nothing is given up after dialMs', async () => {
+  const clock = simulatedClock()
+  const sockets: Socket[] = []
+  const silent = createTcpServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const address = silent.address()
+  assert.ok(address !== null && typeof address !== 'string')
+  const url = `wss://127.0.0.1:${address.port}/tunnel`
+  const dialing = dialTunnel({ url }, answering, { clock, log: silentLogger }, never)
+  const ends = assert.rejects(dialing, /no answer in 20000 ms/)
+  await clock.advance(20_000)
+  await ends
+  for (const socket of sockets) socket.destroy()
+  silent.close()
+})

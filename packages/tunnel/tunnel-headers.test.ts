@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseHeaders, wireHeaders } from './tunnel-headers.ts'
+import { tunnelLimitDefaults } from './tunnel-limits.ts'
+import type { TunnelHeaders } from './tunnel-message.ts'
+
+const cases: readonly { what: string; headers: TunnelHeaders; wire: string[] }[] = [
+  { what: 'names become lower case', headers: { Accept: 'a/b' }, wire: ['accept', 'a/b'] },
+  { what: 'each value has its own line', headers: { a: ['1', '2'] }, wire: ['a', '1', 'a', '2'] },
+  {
+    what: 'what concerns one connection stays there',
+    headers: { connection: 'close', 'keep-alive': '5', 'transfer-encoding': 'chunked', host: 'x' },
+    wire: [],
+  },
+  {
+    what: 'what Connection names stays there, too',
+    headers: { Connection: 'X-One, x-two', 'x-one': '1', 'X-Two': '2', 'x-three': '3' },
+    wire: ['x-three', '3'],
+  },
+  { what: 'TE passes for trailers only', headers: { te: 'trailers' }, wire: ['te', 'trailers'] },
+  { what: 'any other TE does not', headers: { te: 'gzip' }, wire: [] },
+  {
+    what: 'the tunnel’s own marks cannot be forged',
+    headers: { 'tunnel-upgrade': 'spdy', 'Tunnel-Switched': 'spdy' },
+    wire: [],
+  },
+]
+for (const { what, headers, wire } of cases) {
+  test(`headers: ${what}`, () => {
+    assert.deepEqual(wireHeaders(headers, tunnelLimitDefaults), wire)
+  })
+}
+
+test('a header named like a prototype member is only a header', () => {
+  const { headers } = parseHeaders(['__proto__', 'x', 'constructor', 'y'], tunnelLimitDefaults)
+  assert.deepEqual(Object.keys(headers), ['__proto__', 'constructor'])
+})
