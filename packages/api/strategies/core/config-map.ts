@@ -1,6 +1,55 @@
 import type { ConfigMap } from '../../generated/types.ts'
-import { strategyOf } from '../typed-strategy.ts'
+import { fieldForbidden, fieldInvalid, fieldTooLong } from '../../field-error.ts'
+import { byteLength, checkConfigKey } from '../../names.ts'
+import type { StatusCause } from '../../status-error.ts'
+import { decodedLength } from '../base64.ts'
+import { addInvalid, isSame, type Found } from '../checks.ts'
+import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 
 export const configMapStrategy = strategyOf<ConfigMap>({
   hasGeneration: false,
+  validate: validateConfigMap,
+  validateUpdate(next, old) {
+    const found: Found = []
+    checkImmutable(next, old, ['data', 'binaryData'], found)
+    return [...found, ...validateConfigMap(next)]
+  },
 })
+
+/** Also of a Secret. */
+export const dataBytesMax = 1024 * 1024
+
+function validateConfigMap(map: LooseObject<ConfigMap>): StatusCause[] {
+  const found: Found = []
+  const { data = {}, binaryData = {} } = map
+  let bytes = 0
+  for (const [key, value] of Object.entries(data)) {
+    addInvalid(found, `data[${key}]`, key, checkConfigKey(key))
+    if (key in binaryData) {
+      const detail = 'duplicate of key present in binaryData'
+      found.push(fieldInvalid(`data[${key}]`, key, detail))
+    }
+    bytes += byteLength(value)
+  }
+  for (const [key, value] of Object.entries(binaryData)) {
+    addInvalid(found, `binaryData[${key}]`, key, checkConfigKey(key))
+    bytes += decodedLength(value)
+  }
+  if (bytes > dataBytesMax) found.push(fieldTooLong('[]', dataBytesMax))
+  return found
+}
+
+/** What was declared immutable stays so, with all that it holds. */
+export function checkImmutable<T extends { immutable?: boolean }>(
+  next: T,
+  old: T,
+  fields: readonly (keyof T & string)[],
+  found: Found,
+): void {
+  if (!old.immutable) return
+  const detail = 'field is immutable when `immutable` is set'
+  if (!next.immutable) found.push(fieldForbidden('immutable', detail))
+  for (const field of fields) {
+    if (!isSame(next[field], old[field])) found.push(fieldForbidden(field, detail))
+  }
+}

@@ -1,7 +1,10 @@
 import type { Endpoints } from '../../generated/types.ts'
 import { strategyOf } from '../typed-strategy.ts'
+import { validateEndpoints, validateEndpointsUpdate } from './endpoints-validation.ts'
 
 export const endpointsStrategy = strategyOf<Endpoints>({
+  validate: validateEndpoints,
+  validateUpdate: validateEndpointsUpdate,
   hasGeneration: false,
   allowCreateOnUpdate: true,
   defaults(endpoints) {

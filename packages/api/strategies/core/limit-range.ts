@@ -1,8 +1,11 @@
 import type { LimitRange, LimitRangeItem } from '../../generated/types.ts'
 import { strategyOf, type Loose } from '../typed-strategy.ts'
 import { addMissingAmounts } from './resource-list.ts'
+import { validateLimitRange } from './limit-range-validation.ts'
 
 export const limitRangeStrategy = strategyOf<LimitRange>({
+  validate: validateLimitRange,
+  validateUpdate: validateLimitRange,
   hasGeneration: false,
   allowCreateOnUpdate: true,
   defaults(range) {

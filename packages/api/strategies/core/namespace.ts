@@ -1,8 +1,14 @@
 import type { Namespace } from '../../generated/types.ts'
 import { keepField, statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { fieldInvalid } from '../../field-error.ts'
+import type { StatusCause } from '../../status-error.ts'
+import type { Found } from '../checks.ts'
+import { checkFinalizer } from './finalizer-names.ts'
 
 export const namespaceStrategy = strategyOf<Namespace>({
+  validate: validateNamespace,
+  validateStatusUpdate: validatePhase,
   hasGeneration: false,
   nameRule: 'dns-label',
   defaults: applyNamespaceDefaults,
@@ -31,4 +37,21 @@ function applyNamespaceDefaults(namespace: LooseObject<Namespace>): void {
   namespace.spec ??= {}
   namespace.status ??= {}
   namespace.status.phase ||= 'Active'
+}
+
+function validateNamespace(namespace: LooseObject<Namespace>): StatusCause[] {
+  const found: Found = []
+  for (const name of namespace.spec?.finalizers ?? []) {
+    checkFinalizer(name, 'spec.finalizers', found)
+  }
+  return found
+}
+
+function validatePhase(next: LooseObject<Namespace>): StatusCause[] {
+  const isDeleted = next.metadata.deletionTimestamp !== undefined
+  const wanted = isDeleted ? 'Terminating' : 'Active'
+  const { phase = '' } = next.status ?? {}
+  if (phase === wanted) return []
+  const detail = `may only be '${wanted}' if \`deletionTimestamp\` is ${isDeleted ? 'not empty' : 'empty'}`
+  return [fieldInvalid('status.Phase', phase, detail)]
 }

@@ -1,8 +1,12 @@
 import type { Node, NodeStatus } from '../../generated/types.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
+import { validateNode, validateNodeUpdate } from './node-validation.ts'
 
 export const nodeStrategy = strategyOf<Node>({
+  validate: validateNode,
+  validateUpdate: validateNodeUpdate,
+  validateStatusUpdate: validateNodeUpdate,
   hasGeneration: false,
   defaults: applyNodeDefaults,
   // A kubelet registers itself with its status in one create, so that it is kept.

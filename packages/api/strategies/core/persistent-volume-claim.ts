@@ -2,13 +2,24 @@ import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../../gen
 import { keepField, statusApart } from '../keep-fields.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
 import { applyClaimSpecDefaults } from './volume-defaults.ts'
+import {
+  validateClaim,
+  validateClaimStatus,
+  validateClaimUpdate,
+} from './persistent-volume-claim-validation.ts'
 
 export const persistentVolumeClaimStrategy = strategyOf<PersistentVolumeClaim>({
+  validate: validateClaim,
+  validateUpdate: validateClaimUpdate,
+  validateStatusUpdate: validateClaimStatus,
   hasGeneration: false,
   defaults: applyClaimDefaults,
   prepareForCreate(next) {
     next.status = { phase: 'Pending' }
-    if (next.spec) alignDataSources(next.spec)
+    if (next.spec) {
+      dropForeignDataSource(next.spec)
+      alignDataSources(next.spec)
+    }
   },
   prepareForUpdate(next, old) {
     keepField(next, old, 'status')
@@ -31,4 +42,14 @@ function alignDataSources(spec: Loose<PersistentVolumeClaimSpec>): void {
     const { apiGroup, kind, name } = spec.dataSourceRef
     spec.dataSource = { ...(apiGroup === undefined ? {} : { apiGroup }), kind, name }
   }
+}
+
+/** The older field takes only claims and snapshots; anything else given there was always ignored. */
+function dropForeignDataSource(spec: Loose<PersistentVolumeClaimSpec>): void {
+  const { dataSource } = spec
+  if (!dataSource || spec.dataSourceRef) return
+  const { apiGroup = '', kind } = dataSource
+  const isClaim = apiGroup === '' && kind === 'PersistentVolumeClaim'
+  const isSnapshot = apiGroup === 'snapshot.storage.k8s.io' && kind === 'VolumeSnapshot'
+  if (!isClaim && !isSnapshot) delete spec.dataSource
 }

@@ -3,8 +3,14 @@ import { keepField } from '../keep-fields.ts'
 import { rfc3339 } from '../timestamps.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 import { applyLegacySourceDefaults } from './volume-defaults.ts'
+import {
+  validatePersistentVolume,
+  validatePersistentVolumeUpdate,
+} from './persistent-volume-validation.ts'
 
 export const persistentVolumeStrategy = strategyOf<PersistentVolume>({
+  validate: validatePersistentVolume,
+  validateUpdate: validatePersistentVolumeUpdate,
   hasGeneration: false,
   defaults: applyPersistentVolumeDefaults,
   prepareForCreate(next, context) {

@@ -2,6 +2,7 @@ import type { PodTemplateSpec } from '../../generated/types.ts'
 import { fieldForbidden, fieldInvalid, fieldNotSupported } from '../../field-error.ts'
 import { validateAnnotations } from '../../object-meta.ts'
 import type { Found } from '../checks.ts'
+import { inKeyOrder } from '../key-order.ts'
 import { checkLabels } from '../label-checks.ts'
 import type { Loose } from '../typed-strategy.ts'
 import { checkPodAnnotations } from './pod-spec-validation/pod-annotations.ts'
@@ -42,12 +43,7 @@ export function checkRunsForever(
 
 export function labelsMismatch(template: Loose<PodTemplateSpec>, path: string): Found[number] {
   const { labels } = template.metadata ?? {}
-  const shown = labels ? inOrder(labels) : null
+  const shown = labels ? inKeyOrder(labels) : null
   const detail = '`selector` does not match template `labels`'
   return fieldInvalid(`${path}.metadata.labels`, shown, detail)
-}
-
-function inOrder(labels: Readonly<Record<string, string>>): Record<string, string> {
-  const keys = Object.keys(labels).toSorted((first, second) => (first < second ? -1 : 1))
-  return Object.fromEntries(keys.map((key) => [key, labels[key] ?? '']))
 }

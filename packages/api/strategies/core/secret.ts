@@ -1,8 +1,11 @@
 import type { Secret } from '../../generated/types.ts'
 import { encodeBase64 } from '../base64.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { validateSecret, validateSecretUpdate } from './secret-validation.ts'
 
 export const secretStrategy = strategyOf<Secret>({
+  validate: validateSecret,
+  validateUpdate: validateSecretUpdate,
   hasGeneration: false,
   defaults: applySecretDefaults,
   prepareForUpdate(next, old) {

@@ -1,0 +1,63 @@
+import type { Service, ServiceSpec } from '../../generated/types.ts'
+import type { Loose, LooseObject } from '../typed-strategy.ts'
+
+type Spec = Loose<ServiceSpec>
+
+/** clusterIP is the older, singular form of clusterIPs; both always show the same. */
+export function alignClusterIps(spec: Spec, old?: Spec): void {
+  const { clusterIP, clusterIPs = [] } = spec
+  if (!old) {
+    if (clusterIP && clusterIPs.length === 0) spec.clusterIPs = [clusterIP]
+    return
+  }
+  const isSingularChanged = (clusterIP ?? '') !== (old.clusterIP ?? '')
+  const before = old.clusterIPs ?? []
+  const isPluralChanged =
+    clusterIPs.length !== before.length || clusterIPs.some((ip, at) => ip !== before[at])
+  if (isSingularChanged && !isPluralChanged) {
+    if (clusterIP) spec.clusterIPs = [clusterIP]
+    else delete spec.clusterIPs
+  } else if (isSingularChanged && clusterIP && clusterIPs.length === 0) {
+    spec.clusterIPs = [clusterIP]
+  } else if (isPluralChanged && !isSingularChanged && clusterIPs.length === 0) {
+    delete spec.clusterIP
+  }
+}
+
+/** A client that replaces a service need not repeat what the server had allocated for it. */
+export function keepAllocated(next: LooseObject<Service>, old: LooseObject<Service>): void {
+  const { spec = {} } = next
+  const before = old.spec ?? {}
+  if (spec.type !== 'ExternalName' && before.type !== 'ExternalName') {
+    if (!spec.clusterIP && (spec.clusterIPs ?? []).length === 0) {
+      if (before.clusterIP) spec.clusterIP = before.clusterIP
+      if (before.clusterIPs) spec.clusterIPs = [...before.clusterIPs]
+    }
+  }
+  if (hasNodePorts(spec) && hasNodePorts(before)) keepNodePorts(spec, before)
+  if (needsHealthCheckPort(spec) && needsHealthCheckPort(before)) {
+    spec.healthCheckNodePort ||= before.healthCheckNodePort
+  }
+}
+
+function hasNodePorts(spec: Spec): boolean {
+  return spec.type === 'NodePort' || spec.type === 'LoadBalancer'
+}
+
+function needsHealthCheckPort(spec: Spec): boolean {
+  return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
+}
+
+function keepNodePorts(spec: Spec, old: Spec): void {
+  const taken = new Set(
+    (spec.ports ?? []).map(({ protocol, nodePort }) => `${protocol} ${nodePort}`),
+  )
+  for (const port of spec.ports ?? []) {
+    if (port.nodePort) continue
+    const same = old.ports?.find(
+      (candidate) => candidate.protocol === port.protocol && candidate.port === port.port,
+    )
+    if (!same?.nodePort || taken.has(`${same.protocol} ${same.nodePort}`)) continue
+    port.nodePort = same.nodePort
+  }
+}
