@@ -9,9 +9,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Schema } from '../../packages/api/schema.ts'
 import { compactDefinition, isListDefinition } from './compact-schema.ts'
+import { readEnums, withEnums } from './enum-facts.ts'
 import { kindFacts, type KindFacts } from './kind-facts.ts'
 import { typeText } from './type-text.ts'
 import { findModule, readUpstream, type UpstreamFacts } from './upstream.ts'
+import { readZeroFields, withZeroFields, type GoModuleDirs } from './zero-fields.ts'
 
 const { values } = parseArgs({
   options: {
@@ -20,7 +22,10 @@ const { values } = parseArgs({
   },
 })
 
-const facts = readUpstream(findModule(values.version))
+const moduleDir = findModule(values.version)
+const facts = readUpstream(moduleDir)
+const enums = readEnums(moduleDir)
+const zeroFields = readZeroFields(typeModules(values.version))
 const kinds = kindFacts(values.version, facts)
 const stable = definitionsOf(facts, (version) => !version.includes('beta'))
 const all = definitionsOf(facts, () => true)
@@ -32,12 +37,25 @@ write('schema-beta.json', linePerEntry(beta))
 write('kinds.json', kindsText(kinds))
 write('types.ts', typeText(all, kinds.kinds))
 
+/** The modules that Kubernetes v1.x is made of are v0.x. */
+function typeModules(version: string): GoModuleDirs {
+  const dir = (name: string) => findModule(version.replace(/^v1/, 'v0'), `k8s.io/${name}`)
+  return {
+    api: dir('api'),
+    apimachinery: dir('apimachinery'),
+    apiextensions: dir('apiextensions-apiserver'),
+    aggregator: dir('kube-aggregator'),
+  }
+}
+
 function definitionsOf(upstream: UpstreamFacts, isWanted: (version: string) => boolean) {
   const definitions: Record<string, Schema> = {}
   for (const document of upstream.documents) {
     if (!isWanted(document.version)) continue
     for (const [name, raw] of Object.entries(document.schemas)) {
-      if (!isListDefinition(raw)) definitions[name] = compactDefinition(name, raw)
+      if (!isListDefinition(raw)) {
+        definitions[name] = withZeroFields(name, compactDefinition(name, raw), zeroFields)
+      }
     }
   }
   const names = Object.keys(definitions).toSorted()

@@ -70,15 +70,15 @@ export interface UpstreamFacts {
 }
 
 /** Where the Go toolchain keeps the module, downloading it when needed. */
-export function findModule(version: string): string {
-  const text = execFileSync('go', ['mod', 'download', '-json', `k8s.io/kubernetes@${version}`], {
+export function findModule(version: string, module = 'k8s.io/kubernetes'): string {
+  const text = execFileSync('go', ['mod', 'download', '-json', `${module}@${version}`], {
     encoding: 'utf8',
     cwd: '/',
   })
   // The go command documents this shape (go help mod download).
   const answer = JSON.parse(text) as { Dir?: string; Error?: string }
   if (answer.Dir === undefined) {
-    throw new Error(`Cannot find k8s.io/kubernetes ${version}: ${answer.Error ?? 'no directory'}`)
+    throw new Error(`Cannot find ${module} ${version}: ${answer.Error ?? 'no directory'}`)
   }
   return answer.Dir
 }

@@ -18,6 +18,8 @@ export interface Schema {
   /** A default that upstream declares in its OpenAPI or a CRD's schema. */
   default?: unknown
   enum?: readonly unknown[]
+  /** Of a field: false, 0 and "" are the same as absent, and are never written. */
+  omitZero?: boolean
   nullable?: boolean
   /** x-kubernetes-list-type; absent means atomic for server-side apply. */
   listType?: 'atomic' | 'set' | 'map'

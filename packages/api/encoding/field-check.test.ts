@@ -121,6 +121,22 @@ test('null is absent for a field and empty for a value; empty maps vanish; scala
   })
 })
 
+test('a zero that upstream never writes is absent; one that means something stays', () => {
+  const object = pod({
+    hostNetwork: false,
+    nodeName: '',
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 0,
+    containers: [{ name: '', stdin: false, livenessProbe: { periodSeconds: 0 } }],
+  })
+  checkFields({ object, schemas: builtIn, schemaName: podSchema })
+  assert.deepEqual(object['spec'], {
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 0,
+    containers: [{ name: '', livenessProbe: {} }],
+  })
+})
+
 test('declared defaults are filled in, also inside lists and defaulted objects', () => {
   const object: JsonObject = {
     apiVersion: 'apps/v1',

@@ -24,8 +24,8 @@ export const fieldCheckLimits = Object.freeze({ unknownFieldsMax: 100 })
 
 /**
  * Does to a decoded object of a built-in kind what upstream's typed decoding does: removes unknown
- * fields (and reports them), takes null for absent, drops empty lists and maps that are not
- * required, writes quantities and times canonically. Throws StatusError BadRequest when a value
+ * fields (and reports them), takes null for absent, drops zero values, empty lists and maps that
+ * are not required, writes quantities and times canonically. Throws StatusError BadRequest when a value
  * has the wrong type.
  */
 export function checkFields(check: FieldCheck): FieldFindings {
@@ -132,7 +132,10 @@ class FieldChecker {
     for (const key of Object.keys(object)) {
       const field = Object.hasOwn(properties, key) ? properties[key] : undefined
       const value = object[key]
-      if (field !== undefined && isPlainScalar(value, field)) continue
+      if (field !== undefined && isPlainScalar(value, field)) {
+        if (field.omitZero && !value) delete object[key]
+        continue
+      }
       const path = place.path === '' ? key : `${place.path}.${key}`
       if (field === undefined) {
         this.#unknown(path)

@@ -7,7 +7,7 @@ import type { SchemaSet } from '../../schema.ts'
 import { StatusError, type StatusCause } from '../../status-error.ts'
 import { applyServerSide } from './apply-server-side.ts'
 import recorded from './testdata/ownership.json' with { type: 'json' }
-import { trackUpdate } from './track-update.ts'
+import { keepTimesOfNoop, trackUpdate } from './track-update.ts'
 
 /** One request to Kubernetes 1.36 and what it answered; steps of one object follow each other. */
 interface Step {
@@ -112,4 +112,16 @@ test('an entry keeps its time until its set changes', () => {
     }
     live = step.want
   }
+})
+
+test('a write that only moved times is no write', () => {
+  const live = steps.find((step) => step.want?.metadata.managedFields)?.want
+  assert.ok(live)
+  const next = cloneJson(live)
+  for (const entry of next.metadata.managedFields ?? []) entry.time = '2030-01-01T00:00:00Z'
+  const changed = cloneJson({ ...next, data: { other: 'x' } })
+  keepTimesOfNoop(next, live)
+  assert.deepEqual(next, live)
+  keepTimesOfNoop(changed, live)
+  assert.notDeepEqual(changed.metadata.managedFields, live.metadata.managedFields)
 })

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../json.ts'
+import { equalJson, isJsonObject, type JsonObject } from '../../json.ts'
 import type { AnyObject, ManagedFieldsEntry } from '../../object.ts'
 import type { SchemaSet } from '../../schema.ts'
 import { compareObjects, isUnchanged, withoutFields, type Comparison } from './compare.ts'
@@ -46,6 +46,26 @@ export function trackUpdate(update: TrackedUpdate): void {
   const entries = nextManagedFields(update, type)
   if (entries === undefined) delete update.next.metadata.managedFields
   else update.next.metadata.managedFields = entries
+}
+
+/**
+ * A write that changed nothing but times of managedFields keeps the old ones, so that it is no
+ * write. Call it when admission is done; `next` is changed in place.
+ */
+export function keepTimesOfNoop(next: AnyObject, live: AnyObject): void {
+  const before = live.metadata.managedFields ?? []
+  const after = next.metadata.managedFields ?? []
+  if (before.length === 0 || !equalJson(before.map(withoutTime), after.map(withoutTime))) return
+  const { managedFields: _live, ...liveMetadata } = live.metadata
+  const { managedFields: _next, ...nextMetadata } = next.metadata
+  const isSame =
+    equalJson(liveMetadata, nextMetadata) &&
+    equalJson({ ...live, metadata: null }, { ...next, metadata: null })
+  if (isSame) next.metadata.managedFields = live.metadata.managedFields ?? []
+}
+
+function withoutTime({ time: _time, ...entry }: ManagedFieldsEntry): ManagedFieldsEntry {
+  return entry
 }
 
 export function ownedType(of: { schemas: SchemaSet; schemaName: string }): OwnedType {
