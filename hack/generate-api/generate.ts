@@ -54,7 +54,8 @@ function definitionsOf(upstream: UpstreamFacts, isWanted: (version: string) => b
     if (!isWanted(document.version)) continue
     for (const [name, raw] of Object.entries(document.schemas)) {
       if (!isListDefinition(raw)) {
-        definitions[name] = withZeroFields(name, compactDefinition(name, raw), zeroFields)
+        const schema = withEnums(name, compactDefinition(name, raw), enums)
+        definitions[name] = withZeroFields(name, schema, zeroFields)
       }
     }
   }
