@@ -78,10 +78,10 @@ function nextManagedFields(
   type: OwnedType,
 ): ManagedFieldsEntry[] | undefined {
   const { live, next } = update
-  const sent = managedFieldsOf(update)
+  const own = live?.metadata.managedFields
+  const sent = managedFieldsOf(update, own)
   if (live && isReset(sent)) return undefined
   const comparison = compareForUpdate(live ?? zeroObject(type.schema, type.schemas), next, update)
-  const own = live?.metadata.managedFields
   const keepsEntries = sent === undefined || sent.length === 0 || sent === own
   // Nothing changed: nothing to decode, which is what most writes of controllers come to.
   if (live && keepsEntries && isUnchanged(comparison)) return own?.length ? own : undefined
@@ -103,13 +103,16 @@ function knownManagers(
   return decodeManagers(own, type) ?? new Map()
 }
 
-/** A request to a subresource cannot set managedFields. */
-function managedFieldsOf({
-  live,
-  next,
-  subresource,
-}: TrackedUpdate): ManagedFieldsEntry[] | undefined {
-  return subresource ? live?.metadata.managedFields : next.metadata.managedFields
+/**
+ * A request to a subresource cannot set managedFields. Entries that equal the live ones are
+ * answered by the live ones, whose sets are decoded already.
+ */
+function managedFieldsOf(
+  { next, subresource }: TrackedUpdate,
+  own: ManagedFieldsEntry[] | undefined,
+): ManagedFieldsEntry[] | undefined {
+  const sent = next.metadata.managedFields
+  return subresource || (own !== undefined && equalJson(sent, own)) ? own : sent
 }
 
 /** An empty list, or a list of one empty entry, clears all ownership. */
