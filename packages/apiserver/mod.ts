@@ -62,6 +62,20 @@ export {
 } from './bootstrap-policy/bootstrap-objects.ts'
 export { createDefaultPlugins } from './admission-plugins/default-plugins.ts'
 export type { PluginDeps } from './admission-plugins/plugin-deps.ts'
-export { createSubresourceTable, type SubresourceTableOptions } from './subresources/subresource-table.ts'
+export {
+  createSubresourceTable,
+  type SubresourceTableOptions,
+} from './subresources/subresource-table.ts'
+export {
+  createDirectDial,
+  type AddressTarget,
+  type BackendDial,
+  type NodeTarget,
+} from './subresources/backend/backend-dial.ts'
+export {
+  createDefaultAccess,
+  issuerRoutes,
+  type DefaultAccessOptions,
+  type ServiceAccountOptions,
+} from './default-access.ts'
 export { createLegacyBinding } from './subresources/binding.ts'
-export { createDirectDial, type BackendDial } from './subresources/backend/backend-dial.ts'

@@ -22,6 +22,13 @@ export function parseDeleteOptions(
   query: URLSearchParams,
 ): DeleteOptions {
   const fields = bytes.length > 0 ? decodeObjectBody(bytes, contentType).object : ofQuery(query)
+  return deleteOptionsOf(fields, isDryRun(query.getAll('dryRun')))
+}
+
+export function deleteOptionsOf(
+  fields: Record<string, unknown>,
+  isDryRunAsked = false,
+): DeleteOptions {
   const kind = fields['kind']
   if (kind !== undefined && kind !== 'DeleteOptions') {
     throw badRequest(
@@ -38,7 +45,7 @@ export function parseDeleteOptions(
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
     ...(uid === undefined ? {} : { uid }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    isDryRun: isDryRun(fields['dryRun']) || isDryRun(query.getAll('dryRun')),
+    isDryRun: isDryRunAsked || isDryRun(fields['dryRun']),
     object: { ...fields, apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions', metadata: {} },
   }
 }

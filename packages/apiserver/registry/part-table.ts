@@ -28,6 +28,8 @@ export function keepAllButPart(
   old: AnyObject,
   { kind, subresource }: { kind: Kind; subresource: string },
 ): void {
+  // Written by the subresource's own handler (binding, eviction), which has checked its change.
+  if (subresource !== 'scale' && !isPart(subresource)) return
   const wanted = structuredClone(next)
   for (const key of Object.keys(next)) if (key !== 'metadata') delete next[key]
   for (const [key, value] of Object.entries(old)) {

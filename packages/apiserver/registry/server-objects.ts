@@ -3,6 +3,7 @@ import type { UserInfo } from '../access.ts'
 import type { Objects } from '../objects.ts'
 import { createObject } from './create.ts'
 import { typedObject } from './decode.ts'
+import { deleteOptionsOf } from './delete-options.ts'
 import { deleteObject } from './delete.ts'
 import { trackChange } from './managed-fields.ts'
 import type { KindReader } from './kind-reader.ts'
@@ -80,10 +81,11 @@ export function createServerObjects(deps: RegistryDeps, signal: AbortSignal): Ob
       const { cached } = await changeObject(wanted, asked, deps)
       return reader.parse(cached)
     },
-    async delete(resource, namespace, name) {
+    async delete(resource, namespace, name, options) {
       const reader = readerOf(resource)
+      const asked = options ? deleteOptionsOf({ ...options }) : noDeleteOptions
       try {
-        await deleteObject(noDeleteOptions, scope(reader, { namespace, name }), deps)
+        await deleteObject(asked, scope(reader, { namespace, name }), deps)
       } catch (error) {
         if (!isStatusError(error, 'NotFound')) throw error
       }

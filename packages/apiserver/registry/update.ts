@@ -22,11 +22,9 @@ import {
   notFound,
   requireValid,
 } from './registry-errors.ts'
-import { objectParts, type ObjectPart } from '../subresources/object-parts-table.ts'
 import {
   objectKey,
   strategyContext,
-  timeText,
   type RegistryDeps,
   type RequestScope,
 } from './request-scope.ts'
@@ -237,9 +235,10 @@ function prepareForUpdate(
   const { strategy } = kind
   const context = strategyContext(scope, deps)
   if (scope.subresource !== '') {
-    keepAllButPart(next, old, { kind, subresource: scope.subresource })
-    if (scope.subresource === 'status') strategy.prepareForStatusUpdate?.(next, old, context)
-    else countGeneration(next, old, kind)
+    const { subresource } = scope
+    keepAllButPart(next, old, { kind, subresource })
+    if (subresource === 'status') strategy.prepareForStatusUpdate?.(next, old, context)
+    else if (subresource !== 'binding') countGeneration(next, old, kind)
   } else {
     if (kind.subresources.some(({ name }) => name === 'status')) keepMember(next, old, 'status')
     strategy.prepareForUpdate?.(next, old, context)

@@ -1,21 +1,43 @@
-import type { Clock } from '@skerry/base'
+import type { Clock, Random } from '@skerry/base'
 import type { SubresourceHandler } from '../subresource.ts'
+import type { BackendDial } from './backend/backend-dial.ts'
+import { createLogHandler } from './backend/pod-log.ts'
+import { createPodStreamHandler } from './backend/pod-stream.ts'
+import { createNodeProxy, createPodProxy, createServiceProxy } from './backend/proxy.ts'
 import { createBindingHandler } from './binding.ts'
 import { createEvictionHandler } from './eviction.ts'
 import { createTokenHandler, type TokenSubresourceOptions } from './service-account-token.ts'
 
 export interface SubresourceTableOptions {
   readonly tokens: TokenSubresourceOptions
+  /** Absent on servers that have no nodes, as a hub: those subresources are then not served. */
+  readonly dial?: BackendDial
+}
+
+export interface SubresourceTableDeps {
+  readonly clock: Clock
+  readonly random: Random
 }
 
 /** Every subresource that is more than a part of its object; the key is `resource/subresource`. */
 export function createSubresourceTable(
-  options: SubresourceTableOptions,
-  clock: Clock,
+  { tokens, dial }: SubresourceTableOptions,
+  { clock, random }: SubresourceTableDeps,
 ): Readonly<Record<string, SubresourceHandler>> {
   return Object.freeze({
     'pods/binding': createBindingHandler(clock),
     'pods/eviction': createEvictionHandler(clock),
-    'serviceaccounts/token': createTokenHandler(options.tokens, clock),
+    'serviceaccounts/token': createTokenHandler(tokens, clock),
+    ...(dial
+      ? {
+          'pods/log': createLogHandler(dial),
+          'pods/exec': createPodStreamHandler(dial, 'exec'),
+          'pods/attach': createPodStreamHandler(dial, 'attach'),
+          'pods/portforward': createPodStreamHandler(dial, 'portforward'),
+          'pods/proxy': createPodProxy({ dial, random }),
+          'nodes/proxy': createNodeProxy({ dial, random }),
+          'services/proxy': createServiceProxy({ dial, random }),
+        }
+      : {}),
   })
 }

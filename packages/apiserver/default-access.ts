@@ -1,0 +1,141 @@
+import type { Clock, Logger, Random } from '@skerry/base'
+import type { Authenticator } from './access.ts'
+import { createDefaultPlugins } from './admission-plugins/default-plugins.ts'
+import { createTokenReview, selfSubjectReview } from './authn/authentication-reviews.ts'
+import { createAuthenticatorChain, unionTokens } from './authn/authenticator-chain.ts'
+import { createBootstrapTokenAuthenticator } from './authn/bootstrap-token-authenticator.ts'
+import { createImpersonation } from './authn/impersonation.ts'
+import { issuerDocuments } from './authn/issuer-discovery.ts'
+import { createServiceAccountAuthenticator } from './authn/service-account-authenticator.ts'
+import {
+  createStaticTokenAuthenticator,
+  type StaticToken,
+} from './authn/static-token-authenticator.ts'
+import type { TokenAuthenticator } from './authn/token-authenticator.ts'
+import { createTokenIssuer } from './authn/token-issuer.ts'
+import { createX509Authenticator } from './authn/x509-authenticator.ts'
+import { createSelfSubjectAccessReview, createSubjectAccessReview } from './authz/access-reviews.ts'
+import { chainAuthorizers } from './authz/authorizer-chain.ts'
+import { createNodeAuthorizer } from './authz/node-authorizer.ts'
+import { createRbacAuthorizer, mastersAuthorizer } from './authz/rbac-authorizer.ts'
+import { createRuleResolver } from './authz/rule-resolver.ts'
+import { createSelfSubjectRulesReview } from './authz/rules-review.ts'
+import { nodeRules } from './bootstrap-policy/bootstrap-objects.ts'
+import type { Route } from './dispatch.ts'
+import type { Objects } from './objects.ts'
+import type { Access } from './server-access.ts'
+import type { BackendDial } from './subresources/backend/backend-dial.ts'
+import { createLegacyBinding } from './subresources/binding.ts'
+import { createSubresourceTable } from './subresources/subresource-table.ts'
+
+export interface DefaultAccessOptions {
+  readonly serviceAccounts: ServiceAccountOptions
+  readonly staticTokens?: readonly StaticToken[]
+  /** False: requests without credentials are refused. Default true, as upstream. */
+  readonly isAnonymousAllowed?: boolean
+  /** How nodes and pods are reached; absent where there are none. */
+  readonly dial?: BackendDial
+}
+
+export interface ServiceAccountOptions {
+  /** `iss` of the tokens, and their audience when they ask for none. */
+  readonly issuer: string
+  readonly signingKeyPem: string
+  /** Keys of former times whose tokens are still good; PEM. */
+  readonly formerKeyPems?: readonly string[]
+}
+
+export interface DefaultAccessDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** Who may do what, as upstream decides it by default: one place that puts all the parts together. */
+export function createDefaultAccess(
+  options: DefaultAccessOptions,
+  deps: DefaultAccessDeps,
+): (objects: Objects) => Access {
+  return (objects) => {
+    const { clock, random } = deps
+    const { issuer, signingKeyPem } = options.serviceAccounts
+    const audiences = [issuer]
+    const tokens = tokenAuthenticators(objects, options, clock)
+    const rules = createRuleResolver(objects)
+    const authorizers = [
+      mastersAuthorizer,
+      createNodeAuthorizer(objects, nodeRules()),
+      createRbacAuthorizer(rules),
+    ]
+    const authorizer = chainAuthorizers(authorizers)
+    const tokenIssuer = createTokenIssuer({ issuer, signingKeyPem }, clock)
+    return {
+      authenticators: [authenticatorFor(tokens, options, deps)],
+      authorizers,
+      impersonation: createImpersonation(authorizer),
+      admission: createDefaultPlugins({ objects, authorizer, rules, clock, random }),
+      subresources: createSubresourceTable(
+        { tokens: { tokenIssuer, audiences }, ...(options.dial ? { dial: options.dial } : {}) },
+        deps,
+      ),
+      reviews: {
+        bindings: createLegacyBinding(objects, clock),
+        'tokenreviews.authentication.k8s.io': createTokenReview({ tokens, audiences }),
+        'selfsubjectreviews.authentication.k8s.io': selfSubjectReview,
+        'subjectaccessreviews.authorization.k8s.io': createSubjectAccessReview(authorizer),
+        'localsubjectaccessreviews.authorization.k8s.io': createSubjectAccessReview(authorizer),
+        'selfsubjectaccessreviews.authorization.k8s.io': createSelfSubjectAccessReview(authorizer),
+        'selfsubjectrulesreviews.authorization.k8s.io': createSelfSubjectRulesReview(rules),
+      },
+    }
+  }
+}
+
+function tokenAuthenticators(
+  objects: Objects,
+  { serviceAccounts, staticTokens = [] }: DefaultAccessOptions,
+  clock: Clock,
+): TokenAuthenticator {
+  return unionTokens([
+    createStaticTokenAuthenticator(staticTokens, clock),
+    createServiceAccountAuthenticator({
+      issuers: [serviceAccounts.issuer],
+      keyPems: verificationKeys(serviceAccounts),
+      objects,
+      clock,
+    }),
+    createBootstrapTokenAuthenticator(objects, clock),
+  ])
+}
+
+function verificationKeys({ signingKeyPem, formerKeyPems = [] }: ServiceAccountOptions): string[] {
+  return [signingKeyPem, ...formerKeyPems]
+}
+
+function authenticatorFor(
+  tokens: TokenAuthenticator,
+  { serviceAccounts, isAnonymousAllowed = true }: DefaultAccessOptions,
+  { clock, log }: DefaultAccessDeps,
+): Authenticator {
+  return createAuthenticatorChain({
+    certificates: createX509Authenticator(clock),
+    tokens,
+    audiences: [serviceAccounts.issuer],
+    isAnonymousAllowed,
+    log,
+  })
+}
+
+/** The paths where others find the keys that our service account tokens verify with. */
+export function issuerRoutes(options: ServiceAccountOptions, keySetUrl: string): Route[] {
+  const keyPems = verificationKeys(options)
+  const documents = issuerDocuments({ issuer: options.issuer, keyPems, keySetUrl })
+  return documents.map(({ path, contentType, body }) => ({
+    prefix: path,
+    serve: async () => ({
+      status: 200,
+      headers: { 'content-type': contentType, 'cache-control': 'public, max-age=3600' },
+      body: Buffer.from(body),
+    }),
+  }))
+}

@@ -1,0 +1,109 @@
+import { connect as connectTcp, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect as connectTls } from 'node:tls'
+import { withTimeout } from '@skerry/base'
+import { connectLimits } from './connect-limits-table.ts'
+
+/** Where a node's kubelet listens. */
+export interface NodeTarget {
+  readonly nodeName: string
+  readonly host: string
+  readonly port: number
+}
+
+export interface AddressTarget {
+  readonly host: string
+  readonly port: number
+  readonly isTls: boolean
+}
+
+/**
+ * How the API server reaches what runs on nodes. Replaced where there is no way but a tunnel. Both
+ * give a stream that is ready for HTTP/1.1, allows half-close, and belongs to the caller.
+ */
+export interface BackendDial {
+  /** To a node's kubelet; the stream is encrypted and the server's identity is known to the kubelet. */
+  dialNode(target: NodeTarget, signal: AbortSignal): Promise<Duplex>
+  /** To a pod or anything else with an address in the cluster's network. */
+  dialAddress(target: AddressTarget, signal: AbortSignal): Promise<Duplex>
+}
+
+export interface DirectDialOptions {
+  /** Shown to kubelets; PEM. */
+  readonly certificatePem: string
+  readonly privateKeyPem: string
+  /** The authority that kubelets' serving certificates must be of; PEM. Absent: any is taken, as upstream does by default. */
+  readonly kubeletAuthorityPem?: string
+}
+
+/** Straight over the network. */
+export function createDirectDial(options: DirectDialOptions): BackendDial {
+  const { certificatePem: cert, privateKeyPem: key, kubeletAuthorityPem: ca } = options
+  return {
+    dialNode: ({ host, port }, signal) =>
+      dial({ host, port }, signal, (socket) =>
+        connectTls({
+          socket,
+          cert,
+          key,
+          ...serverNameOf(host),
+          ...(ca === undefined ? { rejectUnauthorized: false } : { ca, host }),
+          ALPNProtocols: ['http/1.1'],
+        }),
+      ),
+    dialAddress: ({ host, port, isTls }, signal) =>
+      dial({ host, port }, signal, isTls ? anyServer(host) : undefined),
+  }
+}
+
+/** A pod's certificate is its own affair: nobody told us whom to trust for it. */
+function anyServer(host: string): (socket: Socket) => Duplex {
+  return (socket) =>
+    connectTls({
+      socket,
+      rejectUnauthorized: false,
+      ...serverNameOf(host),
+      ALPNProtocols: ['http/1.1'],
+    })
+}
+
+/** TLS sends names, never addresses. */
+function serverNameOf(host: string): { servername?: string } {
+  return /^[0-9.]+$|:/.test(host) ? {} : { servername: host }
+}
+
+async function dial(
+  address: { host: string; port: number },
+  signal: AbortSignal,
+  secure?: (socket: Socket) => Duplex,
+): Promise<Duplex> {
+  const message = `dial tcp ${address.host}:${address.port}: no answer in ${connectLimits.dialTimeoutMs} ms`
+  return withTimeout({ ms: connectLimits.dialTimeoutMs, message }, signal, async (scope) => {
+    const socket = connectTcp({ ...address, allowHalfOpen: true, noDelay: true })
+    // Idle sessions are normal; a peer that vanished is found by TCP itself.
+    socket.setKeepAlive(true, connectLimits.keepAliveMs)
+    await once(socket, 'connect', scope)
+    if (!secure) return socket
+    const secured = secure(socket)
+    await once(secured, 'secureConnect', scope)
+    return secured
+  })
+}
+
+function once(stream: Duplex, event: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: unknown): void => {
+      stream.off(event, onReady).off('error', settle)
+      signal.removeEventListener('abort', onAbort)
+      if (error === undefined) return resolve()
+      // A late error of a stream that nobody waits for any more must not crash the process.
+      stream.on('error', () => undefined).destroy()
+      reject(error)
+    }
+    const onReady = (): void => settle()
+    const onAbort = (): void => settle(signal.reason)
+    stream.once(event, onReady).once('error', settle)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+  })
+}

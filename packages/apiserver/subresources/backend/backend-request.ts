@@ -1,0 +1,119 @@
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { StatusError } from '@skerry/api'
+import { abortReason } from '@skerry/base'
+import { connectLimits } from './connect-limits-table.ts'
+
+/** One request to a kubelet, pod or service. */
+export interface BackendRequest {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  /** The Host header; also names the backend in messages. */
+  readonly host: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: AsyncIterable<Uint8Array>
+  readonly dial: (signal: AbortSignal) => Promise<Duplex>
+}
+
+/** What the backend said first: an ordinary answer, or that it switched protocols. */
+export type BackendAnswer =
+  | { readonly type: 'response'; readonly response: IncomingMessage }
+  | {
+      readonly type: 'upgrade'
+      readonly response: IncomingMessage
+      readonly socket: Duplex
+      readonly head: Uint8Array
+    }
+
+/**
+ * Sends the request and resolves with the head of the answer. The signal ends the connection, also
+ * later. Throws InternalError `error dialing backend: …` when there is no connection.
+ */
+export async function sendToBackend(
+  request: BackendRequest,
+  signal: AbortSignal,
+): Promise<BackendAnswer> {
+  const socket = await dialOrExplain(request, signal)
+  const { method, path, headers } = request
+  const outgoing = httpRequest({
+    method,
+    path,
+    headers: { ...headers, host: request.host },
+    createConnection: () => socket,
+  })
+  const onAbort = (): void => void outgoing.destroy(abortReason(signal))
+  signal.addEventListener('abort', onAbort, { once: true })
+  socket.once('close', () => signal.removeEventListener('abort', onAbort))
+  const answer = answerOf(outgoing)
+  const sent = sendBody(outgoing, request.body)
+  try {
+    const first = await answer
+    // The backend may answer before it read the whole body; then the rest does not matter.
+    sent.catch(() => undefined)
+    return first
+  } catch (error) {
+    outgoing.destroy()
+    sent.catch(() => undefined)
+    throw signal.aborted ? abortReason(signal) : backendError(error)
+  }
+}
+
+async function dialOrExplain(request: BackendRequest, signal: AbortSignal): Promise<Duplex> {
+  try {
+    return await request.dial(signal)
+  } catch (error) {
+    if (signal.aborted) throw abortReason(signal)
+    throw backendError(error)
+  }
+}
+
+export function backendError(cause: unknown): StatusError {
+  if (cause instanceof StatusError) return cause
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new StatusError('InternalError', `error dialing backend: ${why}`, { cause })
+}
+
+function answerOf(outgoing: ClientRequest): Promise<BackendAnswer> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      const waited = connectLimits.answerHeadTimeoutMs
+      outgoing.destroy(new Error(`no answer from the backend in ${waited} ms`))
+    }, connectLimits.answerHeadTimeoutMs)
+    const settle = (): void => clearTimeout(timer)
+    outgoing.once('response', (response) => {
+      settle()
+      resolve({ type: 'response', response })
+    })
+    outgoing.once('upgrade', (response, socket, head) => {
+      settle()
+      resolve({ type: 'upgrade', response, socket, head })
+    })
+    outgoing.on('error', (error) => {
+      settle()
+      reject(error)
+    })
+  })
+}
+
+async function sendBody(
+  outgoing: ClientRequest,
+  body: AsyncIterable<Uint8Array> | undefined,
+): Promise<void> {
+  if (body) await pipeline(body, outgoing)
+  else outgoing.end()
+}
+
+/** The first bytes of an answer's body as text; for messages. */
+export async function readErrorText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response) {
+    const bytes = Buffer.from(chunk)
+    chunks.push(bytes)
+    size += bytes.length
+    if (size >= connectLimits.errorBodyBytesMax) break
+  }
+  return Buffer.concat(chunks).subarray(0, connectLimits.errorBodyBytesMax).toString('utf8')
+}

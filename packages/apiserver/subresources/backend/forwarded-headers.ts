@@ -1,0 +1,34 @@
+/** Headers that end at this server: credentials, and what belongs to one hop. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  'authorization',
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+])
+
+/** What of a request's headers goes on to a kubelet, pod or service. */
+export function forwardedHeaders(
+  headers: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const isUpgrade = headers.upgrade !== undefined
+  const kept = Object.entries(headers).filter(([name]) => {
+    if (name.startsWith(':') || name.startsWith('impersonate-') || ownHeaders.has(name))
+      return false
+    return isUpgrade || (name !== 'connection' && name !== 'upgrade')
+  })
+  // A token in a WebSocket subprotocol is a credential too.
+  const protocols = headers['sec-websocket-protocol']
+  const withoutToken = protocols
+    ?.split(',')
+    .map((protocol) => protocol.trim())
+    .filter((protocol) => !protocol.startsWith('base64url.bearer.authorization.k8s.io.'))
+  return {
+    ...Object.fromEntries(kept),
+    ...(withoutToken ? { 'sec-websocket-protocol': withoutToken.join(', ') } : {}),
+  }
+}

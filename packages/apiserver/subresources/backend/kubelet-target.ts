@@ -1,0 +1,35 @@
+import type { Node } from '@skerry/api'
+import { StatusError } from '@skerry/api'
+import type { Objects } from '../../objects.ts'
+import { notFound } from '../../status-answers.ts'
+import { getTyped } from '../../typed-objects.ts'
+import { wellKnown } from '../../well-known-resources.ts'
+import type { NodeTarget } from './backend-dial.ts'
+
+/** Addresses first: an edge seldom has DNS for its nodes. */
+const addressTypes: readonly string[] = [
+  'InternalIP',
+  'ExternalIP',
+  'Hostname',
+  'InternalDNS',
+  'ExternalDNS',
+]
+const kubeletPort = 10_250
+
+/** Where that node's kubelet is. Throws NotFound, or says that the node has no address. */
+export function kubeletTarget(objects: Objects, nodeName: string): NodeTarget {
+  const node = getTyped<Node>(objects, wellKnown.nodes, { name: nodeName })
+  if (!node) throw notFound(wellKnown.nodes, nodeName)
+  const addresses = node.status?.addresses ?? []
+  const host = addressTypes
+    .map((type) => addresses.find((address) => address.type === type)?.address)
+    .find((address) => address !== undefined)
+  if (host === undefined) {
+    throw new StatusError(
+      'InternalError',
+      `no preferred addresses found; known addresses: ${JSON.stringify(addresses)}`,
+    )
+  }
+  const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port || kubeletPort
+  return { nodeName, host, port }
+}

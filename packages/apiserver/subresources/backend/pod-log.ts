@@ -1,0 +1,111 @@
+import {
+  StatusError,
+  fieldForbidden,
+  fieldInvalid,
+  type StatusCause,
+  type StatusReason,
+} from '@skerry/api'
+import { invalidObject } from '../../status-answers.ts'
+import type { SubresourceAnswer, SubresourceHandler } from '../../subresource.ts'
+import type { BackendDial } from './backend-dial.ts'
+import { readErrorText, sendToBackend } from './backend-request.ts'
+import { kubeletTarget } from './kubelet-target.ts'
+import { chooseContainer, findPod } from './pod-container.ts'
+
+/** pods/log: what a container wrote, from its node, as it comes. */
+export function createLogHandler(dial: BackendDial): SubresourceHandler {
+  return {
+    async serve({ objects, namespace, name, query, signal }) {
+      const options = readLogOptions(query, name)
+      const pod = findPod(objects, { namespace, name })
+      const container = chooseContainer(pod, query.get('container') ?? '')
+      if (!pod.spec?.nodeName) return noContent()
+      const target = kubeletTarget(objects, pod.spec.nodeName)
+      const answer = await sendToBackend(
+        {
+          method: 'GET',
+          path: `/containerLogs/${namespace}/${name}/${container}?${options.toString()}`,
+          host: `${target.host}:${target.port}`,
+          headers: {},
+          dial: (scope) => dial.dialNode(target, scope),
+        },
+        signal,
+      )
+      if (answer.type === 'upgrade') {
+        answer.socket.destroy()
+        throw new StatusError('InternalError', 'the kubelet switched protocols without being asked')
+      }
+      const { response } = answer
+      const code = response.statusCode ?? 500
+      if (code < 200 || code > 206) throw refusal(code, name, await readErrorText(response))
+      return { type: 'stream', status: 200, headers: plainText, body: response }
+    },
+  }
+}
+
+const plainText = Object.freeze({ 'content-type': 'text/plain' })
+
+/** A pod that is nowhere has no log yet. */
+function noContent(): SubresourceAnswer {
+  return { type: 'stream', status: 204, headers: {}, body: emptyBody() }
+}
+
+async function* emptyBody(): AsyncGenerator<Uint8Array> {
+  // Ends at once.
+}
+
+const flags: readonly string[] = ['follow', 'previous', 'timestamps']
+/** Query parameters that are numbers, with the least that each may be and how that is said. */
+const numbers: Readonly<Record<string, { min: number; message: string }>> = Object.freeze({
+  sinceSeconds: { min: 1, message: 'must be greater than 0' },
+  tailLines: { min: 0, message: 'must be greater than or equal to 0' },
+  limitBytes: { min: 1, message: 'must be greater than 0' },
+})
+
+/** Checks what the client asks and gives what the kubelet is asked. */
+function readLogOptions(query: URLSearchParams, podName: string): URLSearchParams {
+  const options = new URLSearchParams()
+  const causes: StatusCause[] = []
+  for (const flag of flags) {
+    if (['true', '1'].includes(query.get(flag) ?? '')) options.set(flag, 'true')
+  }
+  for (const [name, { min, message }] of Object.entries(numbers)) {
+    const text = query.get(name)
+    if (text === null || text === '') continue
+    const value = Number(text)
+    if (!Number.isSafeInteger(value)) {
+      throw new StatusError(
+        'BadRequest',
+        `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`,
+      )
+    }
+    if (value < min) causes.push(fieldInvalid(name, value, message))
+    options.set(name, text)
+  }
+  const sinceTime = query.get('sinceTime')
+  if (sinceTime) options.set('sinceTime', sinceTime)
+  if (sinceTime && options.has('sinceSeconds')) {
+    causes.push(fieldForbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'))
+  }
+  if (causes.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, podName, causes)
+  return options
+}
+
+const reasonOfCode: Readonly<Record<number, StatusReason>> = Object.freeze({
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  503: 'ServiceUnavailable',
+})
+
+/** The kubelet's own words, which tell people why there is no log. */
+function refusal(code: number, podName: string, text: string): StatusError {
+  if (code === 400) return new StatusError('BadRequest', text)
+  if (code === 404) {
+    const message = `the server could not find the requested resource ( pods/log ${podName})`
+    return new StatusError('NotFound', message, { details: { name: podName, kind: 'pods/log' } })
+  }
+  const reason = reasonOfCode[code]
+  if (reason === undefined) return new StatusError('InternalError', text)
+  return new StatusError(reason, text, { code })
+}

@@ -1,0 +1,98 @@
+import { isIP } from 'node:net'
+import { StatusError, type Endpoints, type Pod, type Service } from '@skerry/api'
+import type { Random } from '@skerry/base'
+import type { Objects } from '../../objects.ts'
+import { notFound } from '../../status-answers.ts'
+import { getTyped } from '../../typed-objects.ts'
+import { wellKnown } from '../../well-known-resources.ts'
+import type { AddressTarget } from './backend-dial.ts'
+import { findPod } from './pod-container.ts'
+
+/** `name`, `name:port` or `scheme:name:port`, as proxy paths name what they mean. */
+export interface ProxyName {
+  readonly scheme: '' | 'http' | 'https'
+  readonly name: string
+  /** A number, a service port's name, or empty. */
+  readonly port: string
+}
+
+/** Undefined when the text is none of the three forms. */
+export function parseProxyName(text: string): ProxyName | undefined {
+  const parts = text.split(':')
+  if (parts.length === 3) {
+    const [scheme = '', name = '', port = ''] = parts
+    if ((scheme !== '' && scheme !== 'http' && scheme !== 'https') || name === '') return undefined
+    return { scheme, name, port }
+  }
+  const [name = '', port] = parts
+  if (parts.length > 2 || name === '' || port === '') return undefined
+  return { scheme: '', name, port: port ?? '' }
+}
+
+/** The pod's address and the asked port, else the first that it declares, else 80 or 443. */
+export function podTarget(
+  objects: Objects,
+  namespace: string,
+  { scheme, name, port }: ProxyName,
+): AddressTarget {
+  const pod = findPod(objects, { namespace, name })
+  const host = pod.status?.podIP ?? ''
+  refuseSpecialAddress(host)
+  const isTls = scheme === 'https'
+  const wanted = port === '' ? declaredPort(pod) : Number(port)
+  return { host, port: wanted ?? (isTls ? 443 : 80), isTls }
+}
+
+function declaredPort(pod: Pod): number | undefined {
+  return (pod.spec?.containers ?? []).flatMap((container) => container.ports ?? [])[0]
+    ?.containerPort
+}
+
+/** One of the service's ready pods, at random. */
+export function serviceTarget(
+  objects: Objects,
+  namespace: string,
+  proxyName: ProxyName,
+  random: Random,
+): AddressTarget {
+  const { scheme, name } = proxyName
+  const portName = servicePortName(objects, namespace, proxyName)
+  const endpoints = getTyped<Endpoints>(objects, wellKnown.endpoints, { namespace, name })
+  if (!endpoints) throw notFound(wellKnown.endpoints, name)
+  const candidates = (endpoints.subsets ?? []).flatMap((subset) =>
+    (subset.ports ?? [])
+      .filter((port) => (port.name ?? '') === portName)
+      .flatMap(({ port }) => (subset.addresses ?? []).map(({ ip }) => ({ host: ip, port }))),
+  )
+  const chosen = candidates[Math.floor(random.next() * candidates.length)]
+  if (!chosen) {
+    throw new StatusError(
+      'ServiceUnavailable',
+      `no endpoints available for service ${JSON.stringify(name)}`,
+    )
+  }
+  refuseSpecialAddress(chosen.host)
+  return { ...chosen, isTls: scheme === 'https' }
+}
+
+/** A number is one of the service's own ports; endpoints carry only its name. */
+function servicePortName(objects: Objects, namespace: string, { name, port }: ProxyName): string {
+  if (!/^\d+$/.test(port)) return port
+  const service = getTyped<Service>(objects, wellKnown.services, { namespace, name })
+  if (!service) throw notFound(wellKnown.services, name)
+  const found = (service.spec?.ports ?? []).find((candidate) => String(candidate.port) === port)
+  if (found) return found.name ?? ''
+  throw new StatusError(
+    'ServiceUnavailable',
+    `no service port ${port} found for service ${JSON.stringify(name)}`,
+  )
+}
+
+/** Objects must not make this server talk to its own machine or to link-local services. */
+export function refuseSpecialAddress(address: string): void {
+  const isSpecial =
+    isIP(address) === 0 ||
+    /^(0\.|127\.|169\.254\.|22[4-9]\.|23\d\.|255\.255\.255\.255)/.test(address) ||
+    /^(::1?$|fe[89ab]|ff)/i.test(address)
+  if (isSpecial) throw new StatusError('BadRequest', 'address not allowed')
+}

@@ -1,0 +1,109 @@
+import { StatusError } from '@skerry/api'
+import type { Random } from '@skerry/base'
+import type {
+  SubresourceAnswer,
+  SubresourceHandler,
+  SubresourceRequest,
+} from '../../subresource.ts'
+import type { BackendDial } from './backend-dial.ts'
+import { sendToBackend, type BackendRequest } from './backend-request.ts'
+import { forwardedHeaders } from './forwarded-headers.ts'
+import { kubeletTarget } from './kubelet-target.ts'
+import {
+  parseProxyName,
+  podTarget,
+  refuseSpecialAddress,
+  serviceTarget,
+  type ProxyName,
+} from './proxy-target.ts'
+import { passUpgrade, writeRefusal } from './upgrade-tunnel.ts'
+
+/** Whom a request goes on to. */
+type Route = (request: SubresourceRequest, name: ProxyName) => Pick<BackendRequest, 'host' | 'dial'>
+
+export interface ProxyDeps {
+  readonly dial: BackendDial
+  readonly random: Random
+}
+
+/** pods/proxy: any HTTP request to a pod. */
+export function createPodProxy({ dial }: ProxyDeps): SubresourceHandler {
+  return createProxy('pod', ({ objects, namespace }, name) => {
+    const target = podTarget(objects, namespace, name)
+    return { host: hostOf(target), dial: (scope) => dial.dialAddress(target, scope) }
+  })
+}
+
+/** services/proxy: any HTTP request to one of a service's pods. */
+export function createServiceProxy({ dial, random }: ProxyDeps): SubresourceHandler {
+  return createProxy('service', ({ objects, namespace }, name) => {
+    const target = serviceTarget(objects, namespace, name, random)
+    return { host: hostOf(target), dial: (scope) => dial.dialAddress(target, scope) }
+  })
+}
+
+/** nodes/proxy: any HTTP request to a kubelet, or to another port of its node. */
+export function createNodeProxy({ dial }: ProxyDeps): SubresourceHandler {
+  return createProxy('node', ({ objects }, { scheme, name, port }) => {
+    const kubelet = kubeletTarget(objects, name)
+    if (port === '' || port === String(kubelet.port)) {
+      return { host: hostOf(kubelet), dial: (scope) => dial.dialNode(kubelet, scope) }
+    }
+    refuseSpecialAddress(kubelet.host)
+    const target = { host: kubelet.host, port: Number(port), isTls: scheme === 'https' }
+    return { host: hostOf(target), dial: (scope) => dial.dialAddress(target, scope) }
+  })
+}
+
+function createProxy(word: string, route: Route): SubresourceHandler {
+  const toBackend = (request: SubresourceRequest): BackendRequest => {
+    const name = parseProxyName(request.name)
+    if (!name) {
+      throw new StatusError('BadRequest', `invalid ${word} request ${JSON.stringify(request.name)}`)
+    }
+    const query = request.query.toString()
+    return {
+      ...route(request, name),
+      method: request.method,
+      path: `${request.restOfPath || '/'}${query === '' ? '' : `?${query}`}`,
+      headers: forwardedHeaders(request.headers),
+    }
+  }
+  return {
+    async serve(request) {
+      const backend = toBackend(request)
+      await request.admit(undefined)
+      const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
+      const withBody = hasBody ? { ...backend, body: request.rawBody } : backend
+      return toAnswer(await sendToBackend(withBody, request.signal))
+    },
+    async upgrade(request, client) {
+      let backend: BackendRequest
+      try {
+        backend = toBackend(request)
+        await request.admit(undefined)
+      } catch (error) {
+        return writeRefusal(client.socket, error)
+      }
+      await passUpgrade(backend, client, request.signal)
+    },
+  }
+}
+
+function toAnswer(answer: Awaited<ReturnType<typeof sendToBackend>>): SubresourceAnswer {
+  if (answer.type === 'upgrade') {
+    answer.socket.destroy()
+    throw new StatusError('InternalError', 'the backend switched protocols without being asked')
+  }
+  const { response } = answer
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (['connection', 'keep-alive', 'transfer-encoding'].includes(name)) continue
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return { type: 'stream', status: response.statusCode ?? 502, headers, body: response }
+}
+
+function hostOf({ host, port }: { host: string; port: number }): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
