@@ -59,7 +59,8 @@ export function selectableFieldValue(kind: Kind, field: string, object: AnyObjec
   const value = computed ? computed(object) : at(object, field)
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  return zeroOf(schemaAt(kind.schemas, kind.schemaName, field))
+  // A Go field always has a value; what a custom resource lacks has none.
+  return kind.isCustom ? '' : zeroOf(schemaAt(kind.schemas, kind.schemaName, field))
 }
 
 function zeroOf(schema: Schema | undefined): string {

@@ -69,15 +69,19 @@ function specialDefinitions(
 }
 
 function listDefinition(kind: Kind, dialect: OpenApiDialect): OpenApiObject {
+  const link = (name: string): OpenApiObject =>
+    dialect === 'v3' && !kind.isCustom
+      ? { default: {}, allOf: [referenceTo(name, dialect)] }
+      : referenceTo(name, dialect)
   return {
     description: `${kind.listKind} is a list of ${kind.kind}.`,
     type: 'object',
     required: ['items'],
     properties: {
       apiVersion: { type: 'string' },
-      items: { type: 'array', items: referenceTo(kind.schemaName, dialect) },
+      items: { type: 'array', items: link(kind.schemaName) },
       kind: { type: 'string' },
-      metadata: referenceTo(`${meta}ListMeta`, dialect),
+      metadata: link(`${meta}ListMeta`),
     },
   }
 }
