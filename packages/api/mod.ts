@@ -54,7 +54,7 @@ export type { OpenApiInput } from './openapi/definitions.ts'
 export { openApiV2Document } from './openapi/open-api-v2.ts'
 export {
   acceptsOpenApiV2Protobuf,
-  encodeOpenApiV2,
+  encodeOpenApiV2Document,
   openApiV2ProtobufType,
 } from './openapi/open-api-v2-protobuf.ts'
 export { openApiV3Document, openApiV3Hash, openApiV3Index } from './openapi/open-api-v3.ts'
@@ -167,3 +167,4 @@ export { collectRules, validateStructural, type RulesAt } from './structural/val
 export { defaultStructural, pruneStructural } from './structural/prune.ts'
 export { checkCustomMetadata } from './structural/custom-metadata.ts'
 export { toleratesTaint } from './taints.ts'
+export { localPath } from './local-path.ts'

@@ -4,7 +4,7 @@ import { referenceTo, type OpenApiDialect, type OpenApiObject } from './open-api
 const metaPrefix = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 
 /** Keywords that OpenAPI v2 has no words for, or that its clients cannot bear. */
-const unknownToV2 = [
+const unknownToSwagger = [
   'oneOf',
   'anyOf',
   'not',
@@ -65,7 +65,7 @@ function convert(raw: OpenApiObject, dialect: OpenApiDialect): OpenApiObject {
     }
     return result
   }
-  return simplifyForV2(result)
+  return simplifyForSwagger(result)
 }
 
 function embed(result: OpenApiObject, dialect: OpenApiDialect): void {
@@ -74,10 +74,10 @@ function embed(result: OpenApiObject, dialect: OpenApiDialect): void {
 }
 
 /** What may be null or have unknown fields is any value to clients of v2. */
-function simplifyForV2(schema: OpenApiObject): OpenApiObject {
+function simplifyForSwagger(schema: OpenApiObject): OpenApiObject {
   const isAny =
     schema['nullable'] === true || schema['x-kubernetes-preserve-unknown-fields'] === true
-  for (const key of unknownToV2) delete schema[key]
+  for (const key of unknownToSwagger) delete schema[key]
   if (isAny) for (const key of ['type', 'properties', 'required', 'items']) delete schema[key]
   return schema
 }

@@ -6,7 +6,7 @@ import { discoveryOrder } from '../discovery/kind-order.ts'
 import type { CustomResourceDefinition } from '../generated/types.ts'
 import type { OpenApiInput } from './definitions.ts'
 import { loadDescriptions, parseDeclarations } from './descriptions.ts'
-import { acceptsOpenApiV2Protobuf, encodeOpenApiV2 } from './open-api-v2-protobuf.ts'
+import { acceptsOpenApiV2Protobuf, encodeOpenApiV2Document } from './open-api-v2-protobuf.ts'
 import { openApiV2Document } from './open-api-v2.ts'
 import { openApiV3Document, openApiV3Hash, openApiV3Index } from './open-api-v3.ts'
 
@@ -199,7 +199,7 @@ test('the protobuf form is what gnostic reads', () => {
   const type = [0xb2, 1, 8, 0x0a, ...text('object')]
   const fields = message(1, property)
   const schema = [...type, 0xca, 1, fields.length, ...fields]
-  assert.deepEqual(Array.from(encodeOpenApiV2(document)), [
+  assert.deepEqual(Array.from(encodeOpenApiV2Document(document)), [
     0x0a,
     ...text('2.0'),
     ...message(2, []),

@@ -13,7 +13,7 @@ export function acceptsOpenApiV2Protobuf(accept: string): boolean {
  * The document of openApiV2Document in gnostic's protobuf form (openapi.v2.Document, field numbers
  * of gnostic-models' OpenAPIv2.proto), which kubectl asks for up to 1.26.
  */
-export function encodeOpenApiV2(document: OpenApiObject): Uint8Array {
+export function encodeOpenApiV2Document(document: OpenApiObject): Uint8Array {
   return new ProtoWriter()
     .text(1, document['swagger'])
     .message(2, infoMessage(record(document['info'])))

@@ -31,14 +31,14 @@ export function openApiV2Document(input: OpenApiInput): OpenApiObject {
 function pathItem(entry: PathEntry): OpenApiObject {
   const item: OpenApiObject = {}
   for (const operation of entry.operations)
-    item[operation.method] = operationV2(operation, entry.tag)
-  item['parameters'] = entry.parameters.map(parameterV2)
+    item[operation.method] = swaggerOperation(operation, entry.tag)
+  item['parameters'] = entry.parameters.map(swaggerParameter)
   return item
 }
 
-function operationV2(operation: Operation, tag: string): OpenApiObject {
+function swaggerOperation(operation: Operation, tag: string): OpenApiObject {
   const { body } = operation
-  const list = operation.parameters.map(parameterV2)
+  const list = operation.parameters.map(swaggerParameter)
   if (body) {
     const schema = referenceTo(body.definition, 'v2')
     const required = operation.method === 'delete' ? {} : { required: true }
@@ -56,7 +56,7 @@ function operationV2(operation: Operation, tag: string): OpenApiObject {
       ...Object.fromEntries(
         Object.entries(operation.answers).map(([code, definition]) => [
           code,
-          answerV2(Number(code), definition),
+          swaggerAnswer(Number(code), definition),
         ]),
       ),
       401: { description: 'Unauthorized' },
@@ -68,12 +68,12 @@ function operationV2(operation: Operation, tag: string): OpenApiObject {
 
 const answerWords: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' }
 
-function answerV2(code: number, definition: string | undefined): OpenApiObject {
+function swaggerAnswer(code: number, definition: string | undefined): OpenApiObject {
   const schema = definition === undefined ? { type: 'string' } : referenceTo(definition, 'v2')
   return { description: answerWords[code] ?? '', schema }
 }
 
-function parameterV2(name: string): OpenApiObject {
+function swaggerParameter(name: string): OpenApiObject {
   const parameter = parameters[name]
   if (!parameter) throw new RangeError(`Cannot describe parameter: ${name} is not known`)
   const { in: place, type, description } = parameter

@@ -1,6 +1,6 @@
 import {
   acceptsOpenApiV2Protobuf,
-  encodeOpenApiV2,
+  encodeOpenApiV2Document,
   loadDescriptions,
   openApiV2Document,
   openApiV2ProtobufType,
@@ -73,7 +73,7 @@ async function makeV3(input: OpenApiInput, path: string): Promise<Document | und
 async function makeV2(input: OpenApiInput, isProtobuf: boolean): Promise<Document> {
   const value = openApiV2Document(await withDescriptions(input, input.kinds))
   return isProtobuf
-    ? toDocument(openApiV2ProtobufType, encodeOpenApiV2(value))
+    ? toDocument(openApiV2ProtobufType, encodeOpenApiV2Document(value))
     : toDocument('application/json', utf8.encode(JSON.stringify(value)))
 }
 
