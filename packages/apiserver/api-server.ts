@@ -6,6 +6,7 @@ import type { UserInfo } from './access.ts'
 import type { AdmissionPlugin } from './admission.ts'
 import type { AuditSink } from './audit.ts'
 import { WatchCache } from './cache/watch-cache.ts'
+import { createCustomKinds } from './crd/custom-kinds.ts'
 import { createDispatcher, type Route } from './dispatch.ts'
 import type { HandlerDeps } from './handlers/resource-call.ts'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/http-server.ts'
@@ -71,6 +72,7 @@ export async function createApiServer(
   const registry = createRegistry(options, { ...deps, cache, limits })
   const objects = createServerObjects(registry, stop.signal)
   const access = options.access(objects)
+  const customKinds = createCustomKinds({ registry, objects, clock, log })
   registry.admission.push(...access.admission)
   const state = { address: '' }
   const dispatcher = createDispatcher({
@@ -81,7 +83,7 @@ export async function createApiServer(
     metrics: deps.metrics,
     version: { ...versionDefaults, ...options.version },
     address: () => state.address.replace('https://', ''),
-    customSchema: () => undefined,
+    customSchema: (kind) => customKinds.customSchema(kind),
   })
   const pipeline = createPipeline({
     ...deps,
@@ -95,6 +97,7 @@ export async function createApiServer(
   const work = runAll(stop.signal, [
     (scope) => cache.run(scope),
     (scope) => cache.runBookmarks(scope),
+    (scope) => customKinds.run(scope),
   ])
   return {
     listen: () => listen(server, state, options),

@@ -20,6 +20,15 @@ const deletionRules: Readonly<Record<string, DeletionRule>> = Object.freeze({
       namespace['status'] = { ...(isJsonObject(status) ? status : {}), phase: 'Terminating' }
     },
   },
+  'apiextensions.k8s.io/CustomResourceDefinition': {
+    // The first delete always marks: the definition's objects go before it.
+    isHeld: ({ metadata }) => metadata.deletionTimestamp === undefined,
+    onMarked({ metadata }) {
+      const finalizers = metadata.finalizers ?? []
+      const cleanup = 'customresourcecleanup.apiextensions.k8s.io'
+      if (!finalizers.includes(cleanup)) metadata.finalizers = [...finalizers, cleanup]
+    },
+  },
 })
 
 export function deletionRuleOf({ group, kind }: Kind): DeletionRule | undefined {

@@ -31,17 +31,9 @@ export function createServerObjects(deps: RegistryDeps, signal: AbortSignal): Ob
   }
   const cacheOf = (reader: KindReader) => deps.cache.resource(reader.storage)
   const scope = (reader: KindReader, key: { namespace: string; name: string }): RequestScope => ({
-    reader,
+    ...serverScope(reader, signal),
     namespace: reader.kind.isNamespaced ? key.namespace : '',
     name: key.name,
-    subresource: '',
-    user: serverUser,
-    isDryRun: false,
-    fieldManager: 'skerry',
-    fieldValidation: 'Ignore',
-    warn: () => undefined,
-    signal,
-    options: undefined,
   })
   return {
     get(resource, namespace, name) {
@@ -90,5 +82,22 @@ export function createServerObjects(deps: RegistryDeps, signal: AbortSignal): Ob
         if (!isStatusError(error, 'NotFound')) throw error
       }
     },
+  }
+}
+
+/** The server itself asks, for the whole resource. */
+export function serverScope(reader: KindReader, signal: AbortSignal): RequestScope {
+  return {
+    reader,
+    namespace: '',
+    name: '',
+    subresource: '',
+    user: serverUser,
+    isDryRun: false,
+    fieldManager: 'skerry',
+    fieldValidation: 'Ignore',
+    warn: () => undefined,
+    signal,
+    options: undefined,
   }
 }

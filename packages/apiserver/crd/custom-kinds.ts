@@ -1,0 +1,209 @@
+import {
+  equalJson,
+  isStatusError,
+  kindsOfCustomResource,
+  type CustomResourceDefinition,
+  type Kind,
+} from '@skerry/api'
+import { BoundedQueue, type Clock, type Logger } from '@skerry/base'
+import { everything } from '../cache/selection.ts'
+import { resourceKey } from '../cache/watch-cache.ts'
+import type { CacheEvent, CacheListener } from '../cache/resource-cache.ts'
+import type { Objects } from '../objects.ts'
+import { deleteCollection } from '../registry/delete-collection.ts'
+import { timeText, type RegistryDeps, type RequestScope } from '../registry/request-scope.ts'
+import { serverScope } from '../registry/server-objects.ts'
+import { typed } from '../typed-objects.ts'
+import { withSchemaHooks } from './custom-strategy.ts'
+import { isEstablished, planStatus } from './definition-status.ts'
+
+export interface CustomKindsDeps {
+  readonly registry: RegistryDeps
+  readonly objects: Objects
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface CustomKinds {
+  /** A custom kind's openAPIV3Schema as its CRD has it. */
+  customSchema(kind: Kind): unknown
+  /** Follows the CRDs until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+const definitions = Object.freeze({
+  group: 'apiextensions.k8s.io',
+  resource: 'customresourcedefinitions',
+})
+const storage = resourceKey(definitions.group, definitions.resource)
+const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
+const pendingMax = 10_000
+const retryMs = 1_000
+
+/**
+ * Serves the kinds of CRDs: each established definition's kinds from the moment it is in the
+ * cache, its status soon after; a deleted one's objects go before it does.
+ */
+export function createCustomKinds(deps: CustomKindsDeps): CustomKinds {
+  const { registry } = deps
+  if (!registry.kinds.findStored(definitions)) {
+    return { customSchema: () => undefined, run: async () => undefined }
+  }
+  const served = new Map<string, ServedDefinition>()
+  let pending = new BoundedQueue<string>(pendingMax)
+  const see = (name: string, crd: CustomResourceDefinition | undefined): void => {
+    serve(served, name, crd, registry)
+    pending.push(name)
+  }
+  const seeAll = (): void => {
+    for (const object of deps.objects.list(definitions)) {
+      see(object.metadata.name ?? '', typed<CustomResourceDefinition>(object))
+    }
+  }
+  seeAll()
+  return {
+    customSchema: ({ group, version, resource }) =>
+      served.get(`${resource}.${group}`)?.crd.spec.versions.find(({ name }) => name === version)
+        ?.schema?.openAPIV3Schema,
+    async run(signal) {
+      while (!signal.aborted) {
+        using _listening = listen(deps, see, () => pending.close())
+        using _stop = closing(pending, signal)
+        for await (const name of pending) await reconcile(name, deps, signal)
+        pending = new BoundedQueue<string>(pendingMax)
+        if (!signal.aborted) seeAll()
+      }
+    },
+  }
+}
+
+interface ServedDefinition {
+  readonly crd: CustomResourceDefinition
+  readonly kinds: readonly Kind[]
+}
+
+/** Synchronous, so that the kinds are there when the event reaches anybody else. */
+function serve(
+  served: Map<string, ServedDefinition>,
+  name: string,
+  crd: CustomResourceDefinition | undefined,
+  { kinds, cache }: RegistryDeps,
+): void {
+  const before = served.get(name)
+  if (crd && before && equalJson(crd.spec, before.crd.spec) && isServed(crd)) {
+    served.set(name, { ...before, crd })
+    return
+  }
+  for (const kind of before?.kinds ?? []) kinds.remove(kind)
+  served.delete(name)
+  if (crd && isServed(crd)) {
+    const builtinSchemas = kinds.findStored(definitions)?.kind.schemas ?? {}
+    const made = kindsOfCustomResource(crd, builtinSchemas).map((kind) =>
+      withSchemaHooks(kind, crd),
+    )
+    for (const kind of made) kinds.add(kind)
+    served.set(name, { crd, kinds: made })
+  }
+  // Watchers of the old kinds would go on in the old shape.
+  const { group, names } = (crd ?? before?.crd)?.spec ?? {}
+  if (before && group !== undefined && names)
+    cache.resource(resourceKey(group, names.plural)).reset()
+}
+
+function isServed(crd: CustomResourceDefinition): boolean {
+  return isEstablished(crd)
+}
+
+function listen(
+  { registry }: CustomKindsDeps,
+  see: (name: string, crd: CustomResourceDefinition | undefined) => void,
+  onReset: () => void,
+): Disposable {
+  const reader = registry.kinds.findStored(definitions)
+  const listener: CacheListener = {
+    onEvent({ type, object }: CacheEvent) {
+      if (!reader) return
+      const crd =
+        type === 'put' ? typed<CustomResourceDefinition>(reader.frozen(object)) : undefined
+      see(object.name, crd)
+    },
+    onBookmark: () => undefined,
+    onReset,
+  }
+  return registry.cache.resource(storage).listen(listener)
+}
+
+function closing(queue: BoundedQueue<string>, signal: AbortSignal): Disposable {
+  const onAbort = (): void => queue.close()
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  return { [Symbol.dispose]: () => signal.removeEventListener('abort', onAbort) }
+}
+
+async function reconcile(name: string, deps: CustomKindsDeps, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      const object = deps.objects.get(definitions, '', name)
+      if (!object || signal.aborted) return
+      const crd = typed<CustomResourceDefinition>(object)
+      if (crd.metadata.deletionTimestamp !== undefined) await cleanUp(crd, deps, signal)
+      else await writeStatus(crd, deps)
+      return
+    } catch (error) {
+      if (signal.aborted || isStatusError(error, 'NotFound')) return
+      deps.log.error('CRD is not served yet', {
+        crd: name,
+        error: error instanceof Error ? error : String(error),
+      })
+      await deps.clock.sleep(retryMs, signal)
+    }
+  }
+}
+
+async function writeStatus(crd: CustomResourceDefinition, deps: CustomKindsDeps): Promise<void> {
+  const { name } = crd.metadata
+  const status = planStatus(crd, deps.registry.kinds.all(), timeText(deps.clock.now()))
+  if (equalJson(status, crd.status)) return
+  await deps.objects.update(
+    definitions,
+    { namespace: '', name: name ?? '', subresource: 'status' },
+    (next) => {
+      next['status'] = status
+    },
+  )
+}
+
+/** All objects first, then the definition. */
+async function cleanUp(
+  crd: CustomResourceDefinition,
+  { registry, objects }: CustomKindsDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { group, names } = crd.spec
+  const name = crd.metadata.name ?? ''
+  if (!(crd.metadata.finalizers ?? []).includes(cleanupFinalizer)) return
+  const reader = registry.kinds.findStored({ group, resource: names.plural })
+  if (reader) {
+    const scope: RequestScope = { ...serverScope(reader, signal), subresource: '' }
+    const options = {
+      isDryRun: false,
+      object: { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions', metadata: {} },
+    }
+    await deleteCollection(everything, options, scope, registry)
+    await emptied(reader.storage, registry, signal)
+  }
+  await objects.update(definitions, { namespace: '', name }, (next) => {
+    next.metadata.finalizers = (next.metadata.finalizers ?? []).filter(
+      (finalizer) => finalizer !== cleanupFinalizer,
+    )
+  })
+}
+
+/** Objects with finalizers take their time. */
+async function emptied(
+  key: string,
+  { cache, clock }: RegistryDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  while (cache.resource(key).size > 0) await clock.sleep(retryMs, signal)
+}
