@@ -2,6 +2,8 @@ import type { BackgroundController, ControllerDefinition } from '@skerry/control
 import { daemonSetController } from './daemonset/daemon-set-controller.ts'
 import { deploymentController } from './deployment/deployment-controller.ts'
 import { garbageCollector } from './garbage-collector/garbage-collector.ts'
+import { jobController } from './job/job-controller.ts'
+import { ttlAfterFinishedController } from './job/ttl-after-finished-controller.ts'
 import { namespaceController } from './namespace/namespace-controller.ts'
 import { replicaSetController } from './replicaset/replica-set-controller.ts'
 import { statefulSetController } from './statefulset/stateful-set-controller.ts'
@@ -30,9 +32,11 @@ export const controllers: Readonly<Record<string, ControllerDefinition | Backgro
     'daemonset-controller': daemonSetController,
     'deployment-controller': deploymentController,
     'garbage-collector-controller': garbageCollector,
+    'job-controller': jobController,
     'namespace-controller': namespaceController,
     'replicaset-controller': replicaSetController,
     'statefulset-controller': statefulSetController,
+    'ttl-after-finished-controller': ttlAfterFinishedController,
     'certificatesigningrequest-approving-controller': csrApprovingController,
     'certificatesigningrequest-cleaner-controller': csrCleanerController,
     'disruption-controller': disruptionController,
