@@ -125,3 +125,15 @@ function parseGroups(text: string, isEnd: boolean): number[] | undefined {
   }
   return groups
 }
+
+/** Is the first a part of the second, and not all of it? */
+export function isWithin(inner: CidrNumbers, outer: CidrNumbers): boolean {
+  if (inner.ip.family !== outer.ip.family || inner.prefixLength <= outer.prefixLength) return false
+  const width = inner.ip.family === 4 ? 8 : 16
+  for (const [at, part] of outer.ip.parts.entries()) {
+    const bits = Math.min(Math.max(outer.prefixLength - at * width, 0), width)
+    const mask = (2 ** width - 1) ^ (2 ** (width - bits) - 1)
+    if ((part & mask) !== ((inner.ip.parts[at] ?? 0) & mask)) return false
+  }
+  return true
+}

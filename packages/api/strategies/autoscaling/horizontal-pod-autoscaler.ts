@@ -5,8 +5,15 @@ import type {
 } from '../../generated/types.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
+import {
+  validateAutoscaler,
+  validateAutoscalerStatus,
+} from './horizontal-pod-autoscaler-validation.ts'
 
 export const horizontalPodAutoscalerStrategy = strategyOf<HorizontalPodAutoscaler>({
+  validate: (autoscaler) => validateAutoscaler(autoscaler),
+  validateUpdate: validateAutoscaler,
+  validateStatusUpdate: validateAutoscalerStatus,
   ...statusApart,
   hasGeneration: false,
   defaults: applyAutoscalerDefaults,

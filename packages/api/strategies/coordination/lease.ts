@@ -1,5 +1,8 @@
 import type { Lease } from '../../generated/types.ts'
-import { strategyOf } from '../typed-strategy.ts'
+import { fieldInvalid } from '../../field-error.ts'
+import type { StatusCause } from '../../status-error.ts'
+import type { Found } from '../checks.ts'
+import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 
 export const leaseStrategy = strategyOf<Lease>({
   hasGeneration: false,
@@ -13,4 +16,19 @@ export const leaseStrategy = strategyOf<Lease>({
     delete next.spec?.strategy
     delete next.spec?.preferredHolder
   },
+  validate: validateLease,
+  validateUpdate: validateLease,
 })
+
+function validateLease(lease: LooseObject<Lease>): StatusCause[] {
+  const found: Found = []
+  const { leaseDurationSeconds: duration, leaseTransitions: transitions } = lease.spec ?? {}
+  if (duration !== undefined && duration <= 0) {
+    found.push(fieldInvalid('spec.leaseDurationSeconds', duration, 'must be greater than 0'))
+  }
+  if (transitions !== undefined && transitions < 0) {
+    const detail = 'must be greater than or equal to 0'
+    found.push(fieldInvalid('spec.leaseTransitions', transitions, detail))
+  }
+  return found
+}

@@ -1,7 +1,10 @@
 import type { EndpointSlice } from '../../generated/types.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { validateEndpointSlice, validateEndpointSliceUpdate } from './endpoint-slice-validation.ts'
 
 export const endpointSliceStrategy = strategyOf<EndpointSlice>({
+  validate: validateEndpointSlice,
+  validateUpdate: validateEndpointSliceUpdate,
   hasGeneration: true,
   defaults: applyEndpointSliceDefaults,
 })

@@ -1,7 +1,10 @@
 import type { NetworkPolicy } from '../../generated/types.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { validateNetworkPolicy } from './network-policy-validation.ts'
 
 export const networkPolicyStrategy = strategyOf<NetworkPolicy>({
+  validate: validateNetworkPolicy,
+  validateUpdate: validateNetworkPolicy,
   hasGeneration: true,
   defaults: applyNetworkPolicyDefaults,
 })

@@ -1,8 +1,12 @@
 import type { PodDisruptionBudget } from '../../generated/types.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { validateBudget, validateBudgetStatus } from './pod-disruption-budget-validation.ts'
 
 export const podDisruptionBudgetStrategy = strategyOf<PodDisruptionBudget>({
+  validate: validateBudget,
+  validateUpdate: validateBudget,
+  validateStatusUpdate: validateBudgetStatus,
   ...statusApart,
   allowUnconditionalUpdate: false,
   defaults: applyBudgetDefaults,

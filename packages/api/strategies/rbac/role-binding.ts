@@ -1,7 +1,19 @@
 import type { ClusterRoleBinding, RoleBinding } from '../../generated/types.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import {
+  checkRoleRefUnchanged,
+  rbacGroup,
+  validateClusterRoleBinding,
+  validateRoleBinding,
+} from './rbac-validation.ts'
 
 export const roleBindingStrategy = strategyOf<RoleBinding>({
+  validate: validateRoleBinding,
+  validateUpdate(next, old) {
+    const found = validateRoleBinding(next)
+    checkRoleRefUnchanged(next, old, found)
+    return found
+  },
   hasGeneration: false,
   allowCreateOnUpdate: true,
   nameRule: 'path-segment',
@@ -9,13 +21,17 @@ export const roleBindingStrategy = strategyOf<RoleBinding>({
 })
 
 export const clusterRoleBindingStrategy = strategyOf<ClusterRoleBinding>({
+  validate: validateClusterRoleBinding,
+  validateUpdate(next, old) {
+    const found = validateClusterRoleBinding(next)
+    checkRoleRefUnchanged(next, old, found)
+    return found
+  },
   hasGeneration: false,
   allowCreateOnUpdate: true,
   nameRule: 'path-segment',
   defaults: applyBindingDefaults,
 })
-
-export const rbacGroup = 'rbac.authorization.k8s.io'
 
 function applyBindingDefaults(binding: LooseObject<RoleBinding | ClusterRoleBinding>): void {
   binding.roleRef ??= {}

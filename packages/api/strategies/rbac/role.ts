@@ -1,7 +1,10 @@
 import type { ClusterRole, Role } from '../../generated/types.ts'
 import { strategyOf } from '../typed-strategy.ts'
+import { validateClusterRole, validateRole } from './rbac-validation.ts'
 
 export const roleStrategy = strategyOf<Role>({
+  validate: validateRole,
+  validateUpdate: validateRole,
   hasGeneration: false,
   allowCreateOnUpdate: true,
   nameRule: 'path-segment',
@@ -11,6 +14,8 @@ export const roleStrategy = strategyOf<Role>({
 })
 
 export const clusterRoleStrategy = strategyOf<ClusterRole>({
+  validate: validateClusterRole,
+  validateUpdate: validateClusterRole,
   hasGeneration: false,
   allowCreateOnUpdate: true,
   nameRule: 'path-segment',

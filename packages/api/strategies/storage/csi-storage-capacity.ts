@@ -1,7 +1,30 @@
 import type { CSIStorageCapacity } from '../../generated/types.ts'
-import { strategyOf } from '../typed-strategy.ts'
+import { fieldInvalid } from '../../field-error.ts'
+import { parseQuantity } from '../../quantity.ts'
+import type { StatusCause } from '../../status-error.ts'
+import { checkSubdomainField, checkUnchanged, type Found } from '../checks.ts'
+import { checkLabelSelector } from '../label-checks.ts'
+import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 
 export const csiStorageCapacityStrategy = strategyOf<CSIStorageCapacity>({
   hasGeneration: false,
   allowUnconditionalUpdate: false,
+  validate: validateCapacity,
+  validateUpdate(next, old) {
+    const found: Found = []
+    checkUnchanged(next.nodeTopology, old.nodeTopology, 'nodeTopology', found)
+    checkUnchanged(next.storageClassName, old.storageClassName, 'storageClassName', found)
+    return found
+  },
 })
+
+function validateCapacity(object: LooseObject<CSIStorageCapacity>): StatusCause[] {
+  const found: Found = []
+  const { nodeTopology, storageClassName = '', capacity } = object
+  checkLabelSelector(nodeTopology, 'nodeTopology', found)
+  checkSubdomainField(storageClassName, 'storageClassName', found)
+  if (capacity !== undefined && parseQuantity(capacity).nanos < 0n) {
+    found.push(fieldInvalid('capacity', capacity, 'must be greater than or equal to 0'))
+  }
+  return found
+}

@@ -1,5 +1,9 @@
-import type { StorageClass } from '../../generated/types.ts'
-import { strategyOf } from '../typed-strategy.ts'
+import type { StorageClass, TopologySelectorTerm } from '../../generated/types.ts'
+import { fieldDuplicate, fieldRequired } from '../../field-error.ts'
+import type { StatusCause } from '../../status-error.ts'
+import { checkOneOf, checkQualifiedField, checkUnchanged, type Found } from '../checks.ts'
+import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
+import { checkParameters, checkProvisioner } from './provisioner-checks.ts'
 
 export const storageClassStrategy = strategyOf<StorageClass>({
   hasGeneration: false,
@@ -7,4 +11,41 @@ export const storageClassStrategy = strategyOf<StorageClass>({
     storageClass.reclaimPolicy ??= 'Delete'
     storageClass.volumeBindingMode ??= 'Immediate'
   },
+  validate: validateStorageClass,
+  validateUpdate(next, old) {
+    const found: Found = []
+    // Volumes were made by what the class says; only whether they may grow can be decided later.
+    const fixed = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const
+    for (const field of fixed) checkUnchanged(next[field], old[field], field, found)
+    return found
+  },
 })
+
+function validateStorageClass(storageClass: LooseObject<StorageClass>): StatusCause[] {
+  const found: Found = []
+  checkProvisioner(storageClass.provisioner, 'provisioner', found)
+  checkParameters(storageClass.parameters ?? {}, 'parameters', found)
+  checkOneOf(storageClass.reclaimPolicy, ['Delete', 'Retain'], 'reclaimPolicy', found)
+  const modes = ['Immediate', 'WaitForFirstConsumer']
+  checkOneOf(storageClass.volumeBindingMode, modes, 'volumeBindingMode', found)
+  for (const [at, term] of (storageClass.allowedTopologies ?? []).entries()) {
+    checkTopologyTerm(term, `allowedTopologies[${at}]`, found)
+  }
+  return found
+}
+
+function checkTopologyTerm(term: Loose<TopologySelectorTerm>, path: string, found: Found): void {
+  const keys = new Set<string>()
+  for (const [at, expression] of (term.matchLabelExpressions ?? []).entries()) {
+    const field = `${path}.matchLabelExpressions[${at}]`
+    const { key = '', values = [] } = expression
+    if (values.length === 0) found.push(fieldRequired(`${field}.values`))
+    for (const [index, value] of values.entries()) {
+      if (values.indexOf(value) < index)
+        found.push(fieldDuplicate(`${field}.values[${index}]`, value))
+    }
+    checkQualifiedField(key, `${field}.key`, found)
+    if (keys.has(key)) found.push(fieldDuplicate(`${field}.key`, key))
+    keys.add(key)
+  }
+}

@@ -2,8 +2,11 @@ import type { VolumeAttachment } from '../../generated/types.ts'
 import { keepField, statusApart } from '../keep-fields.ts'
 import { applyLegacySourceDefaults } from '../core/volume-defaults.ts'
 import { strategyOf } from '../typed-strategy.ts'
+import { validateAttachment, validateAttachmentUpdate } from './volume-attachment-validation.ts'
 
 export const volumeAttachmentStrategy = strategyOf<VolumeAttachment>({
+  validate: validateAttachment,
+  validateUpdate: validateAttachmentUpdate,
   ...statusApart,
   hasGeneration: false,
   allowUnconditionalUpdate: false,

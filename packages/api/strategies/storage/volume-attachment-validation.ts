@@ -1,0 +1,39 @@
+import type { VolumeAttachment } from '../../generated/types.ts'
+import { fieldForbidden, fieldRequired } from '../../field-error.ts'
+import type { StatusCause } from '../../status-error.ts'
+import { checkNotEmpty, checkSubdomainField, checkUnchanged, type Found } from '../checks.ts'
+import { checkCsiDriverName } from '../core/csi-driver-name.ts'
+import type { LooseObject } from '../typed-strategy.ts'
+
+export function validateAttachment(attachment: LooseObject<VolumeAttachment>): StatusCause[] {
+  const found: Found = []
+  const { attacher = '', nodeName = '', source = {} } = attachment.spec ?? {}
+  checkCsiDriverName(attacher, 'spec.attacher', found)
+  const { inlineVolumeSpec, persistentVolumeName: name } = source
+  const detail = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
+  if (!inlineVolumeSpec && name === undefined) {
+    found.push(fieldRequired('spec.source', detail))
+  } else if (inlineVolumeSpec && name !== undefined) {
+    found.push(fieldForbidden('spec.source', detail))
+  } else if (name === '') {
+    const text = 'must specify non empty persistentVolumeName'
+    found.push(fieldRequired('spec.source.persistentVolumeName', text))
+  } else if (inlineVolumeSpec && !inlineVolumeSpec.csi) {
+    const text = 'has to be specified in the context of inline volumes'
+    found.push(fieldRequired('spec.source.inlineVolumeSpec.csi', text))
+  }
+  if (checkNotEmpty(nodeName, 'spec.nodeName', found)) {
+    checkSubdomainField(nodeName, 'spec.nodeName', found)
+  }
+  if (name) checkSubdomainField(name, 'spec.source.persistentVolumeName', found)
+  return found
+}
+
+export function validateAttachmentUpdate(
+  next: LooseObject<VolumeAttachment>,
+  old: LooseObject<VolumeAttachment>,
+): StatusCause[] {
+  const found = validateAttachment(next)
+  checkUnchanged(next.spec, old.spec, 'spec', found)
+  return found
+}
