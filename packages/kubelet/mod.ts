@@ -17,3 +17,13 @@ export { ensurePauseImage, pauseImage } from './images/pause-image.ts'
 export { runKubelet, type KubeletDeps, type RunningKubelet } from './run-kubelet.ts'
 export { kubeletDefaults, type KubeletConfig } from './kubelet-config.ts'
 export type { PodDirectory } from './pods/pod-set.ts'
+export { createCallerCheck, type CallerCheck } from './server/caller-check.ts'
+export {
+  startKubeletServer,
+  type KubeletServer,
+  type KubeletServerDeps,
+  type KubeletServerOptions,
+  type ServerTls,
+} from './server/kubelet-server.ts'
+export { runLogRotation, type LogRotationDeps, type RunningLog } from './logs/rotate-logs.ts'
+export { runLocalPathVolumes, type LocalPathConfig } from './local-path/local-path-volumes.ts'

@@ -1,0 +1,295 @@
+import { createServer, type Server } from 'node:https'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { pipeline } from 'node:stream/promises'
+import { ExpectedError, exitCodes, type Clock, type Logger, type Metrics } from '@skerry/base'
+import { StatusError, type Pod } from '@skerry/api'
+import type { ContainerRuntime } from '../cri/container-runtime.ts'
+import { readLog } from '../logs/read-log.ts'
+import type { PodDirectory } from '../pods/pod-set.ts'
+import type { CallerCheck } from './caller-check.ts'
+import { findContainerStatus, logPathOf, parseLogOptions } from './log-request.ts'
+import { joinSession, refuse } from './stream-session.ts'
+
+export interface KubeletServerOptions {
+  address: string
+  port: number
+  tls: ServerTls
+}
+
+export interface ServerTls {
+  cert: string
+  key: string
+  /** Whose client certificates are taken; PEM. */
+  clientCa: string
+}
+
+export interface KubeletServerDeps {
+  pods: PodDirectory
+  runtime: ContainerRuntime
+  callers: CallerCheck
+  clock: Clock
+  log: Logger
+  metrics: Metrics
+}
+
+export interface KubeletServer extends AsyncDisposable {
+  readonly port: number
+  /** A renewed certificate; connections that stand are not touched. */
+  setTls(tls: ServerTls): void
+}
+
+/** Logs, exec, attach and port-forward of this node's pods, under upstream kubelet's paths. */
+export async function startKubeletServer(
+  options: KubeletServerOptions,
+  deps: KubeletServerDeps,
+  signal: AbortSignal,
+): Promise<KubeletServer> {
+  const server = createServer({
+    ...tlsOf(options.tls),
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.2',
+  })
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    void answer(request, response, { deps, signal })
+  })
+  server.on('upgrade', (request: IncomingMessage, socket: TLSSocket, head: Buffer) => {
+    socket.on('error', () => socket.destroy())
+    void upgrade({ request, socket, head }, { deps, signal })
+  })
+  const port = await listen(server, options)
+  return {
+    port,
+    setTls: (tls) => server.setSecureContext(tlsOf(tls)),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+function tlsOf({ cert, key, clientCa }: ServerTls): { cert: string; key: string; ca: string } {
+  return { cert, key, ca: clientCa }
+}
+
+function listen(server: Server, { address, port }: KubeletServerOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new ExpectedError(
+              `Cannot listen on ${address}:${port}: the port is taken; stop the other kubelet, or pass --kubelet-port`,
+              exitCodes.portTaken,
+              { cause: error },
+            )
+          : error,
+      ),
+    )
+    server.listen(port, address, () => {
+      // An address family and port, as the server listens on TCP.
+      const bound = server.address() as AddressInfo
+      resolve(bound.port)
+    })
+  })
+}
+
+interface Scope {
+  deps: KubeletServerDeps
+  signal: AbortSignal
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  scope: Scope,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'https://node')
+  try {
+    await check(request, url, scope)
+    const [, first = '', ...rest] = url.pathname.split('/').map(decodeURIComponent)
+    const route = routes[first]
+    if (route === undefined)
+      throw new StatusError('NotFound', `404 page not found: ${url.pathname}`)
+    await route({ rest, url, request, response }, scope)
+  } catch (error) {
+    answerError(error, response, scope.deps.log)
+  }
+}
+
+function answerError(error: unknown, response: ServerResponse, log: Logger): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  if (error instanceof StatusError) {
+    response.writeHead(error.code, { 'content-type': 'text/plain' }).end(error.message)
+    return
+  }
+  log.error('Request failed', { error: error instanceof Error ? error : null })
+  response.writeHead(500, { 'content-type': 'text/plain' }).end(messageOf(error))
+}
+
+async function check(request: IncomingMessage, url: URL, { deps, signal }: Scope): Promise<void> {
+  if (!(request.socket instanceof TLSSocket)) throw new StatusError('Unauthorized', 'Unauthorized')
+  const asked = { method: request.method ?? 'GET', path: url.pathname }
+  await deps.callers.requireAllowed(request.socket, asked, signal)
+}
+
+interface Exchange {
+  rest: string[]
+  url: URL
+  request: IncomingMessage
+  response: ServerResponse
+}
+
+const routes: Readonly<Record<string, (exchange: Exchange, scope: Scope) => Promise<void>>> =
+  Object.freeze({
+    healthz: async ({ response }) => void response.end('ok'),
+    pods: async ({ response }, { deps }) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(
+        JSON.stringify({
+          kind: 'PodList',
+          apiVersion: 'v1',
+          metadata: {},
+          items: deps.pods.list(),
+        }),
+      )
+    },
+    metrics: async ({ response }, { deps }) => {
+      response.setHeader('content-type', 'text/plain; version=0.0.4')
+      response.end(await deps.metrics.text())
+    },
+    containerLogs: serveLogs,
+  })
+
+async function serveLogs(
+  { rest, url, response }: Exchange,
+  { deps, signal }: Scope,
+): Promise<void> {
+  const pod = findPod(deps.pods, rest)
+  const container = rest[2] ?? ''
+  const options = parseLogOptions(url.searchParams, deps.clock.now())
+  const isPrevious = url.searchParams.get('previous') === 'true'
+  const path = logPathOf(deps.pods, { pod, container, isPrevious })
+  const uid = pod.metadata.uid
+  const isRunning = (): boolean => {
+    const current = deps.pods.find(rest[0] ?? '', rest[1] ?? '')
+    if (current?.metadata.uid !== uid || isPrevious) return false
+    return (
+      current !== undefined && findContainerStatus(current, container)?.state?.running !== undefined
+    )
+  }
+  response.writeHead(200, { 'content-type': 'text/plain', 'transfer-encoding': 'chunked' })
+  response.flushHeaders()
+  const gone = new AbortController()
+  response.once('close', () => gone.abort(new Error('client left')))
+  const scope = AbortSignal.any([gone.signal, signal])
+  try {
+    await pipeline(
+      readLog({ path, isRunning }, options, { clock: deps.clock, signal: scope }),
+      response,
+    )
+  } catch (error) {
+    if (!scope.aborted) throw error
+    response.destroy()
+  }
+}
+
+function findPod(pods: PodDirectory, [namespace = '', name = '']: readonly string[]): Pod {
+  const pod = pods.find(namespace, name)
+  if (pod === undefined)
+    throw new StatusError('NotFound', `pod ${namespace}/${name} does not exist`)
+  return pod
+}
+
+interface Upgrade {
+  request: IncomingMessage
+  socket: TLSSocket
+  head: Buffer
+}
+
+async function upgrade(client: Upgrade, { deps, signal }: Scope): Promise<void> {
+  const url = new URL(client.request.url ?? '/', 'https://node')
+  try {
+    const asked = { method: client.request.method ?? 'GET', path: url.pathname }
+    await deps.callers.requireAllowed(client.socket, asked, signal)
+    await joinSession(client, await sessionUrl(url, deps, signal))
+  } catch (error) {
+    if (client.socket.destroyed) return
+    const status =
+      error instanceof StatusError ? `${error.code} ${error.reason}` : '500 Internal Server Error'
+    deps.log.debug('Session refused', {
+      path: url.pathname,
+      error: error instanceof Error ? error : null,
+    })
+    refuse(client.socket, messageOf(error), status)
+  }
+}
+
+/** Asks the runtime for a session; what it answers is an address of its own streaming server. */
+async function sessionUrl(
+  url: URL,
+  { pods, runtime }: KubeletServerDeps,
+  signal: AbortSignal,
+): Promise<string> {
+  const [, kind = '', ...rest] = url.pathname.split('/').map(decodeURIComponent)
+  const pod = findPod(pods, rest)
+  const query = url.searchParams
+  if (kind === 'portForward') {
+    const ports = query
+      .getAll('port')
+      .flatMap((each) => each.split(','))
+      .map(Number)
+      .filter((port) => port > 0)
+    return runtime.portForward(await sandboxOf(pod, runtime, signal), ports, signal)
+  }
+  const containerId = containerIdOf(pod, rest[2] ?? '')
+  const streams = {
+    stdin: isOn(query, 'input', 'stdin'),
+    stdout: isOn(query, 'output', 'stdout'),
+    stderr: isOn(query, 'error', 'stderr') && !isOn(query, 'tty'),
+    tty: isOn(query, 'tty'),
+  }
+  if (kind === 'attach') return runtime.attach({ containerId, ...streams }, signal)
+  if (kind === 'exec')
+    return runtime.exec({ containerId, cmd: query.getAll('command'), ...streams }, signal)
+  throw new StatusError('NotFound', `404 page not found: ${url.pathname}`)
+}
+
+function isOn(query: URLSearchParams, ...names: string[]): boolean {
+  return names.some((name) => ['1', 'true'].includes(query.get(name) ?? ''))
+}
+
+async function sandboxOf(
+  pod: Pod,
+  runtime: ContainerRuntime,
+  signal: AbortSignal,
+): Promise<string> {
+  const sandboxes = (await runtime.listPodSandboxes(signal))
+    .filter((each) => each.metadata.uid === pod.metadata.uid && each.state === 'SANDBOX_READY')
+    .toSorted((a, b) => b.metadata.attempt - a.metadata.attempt)
+  const [newest] = sandboxes
+  if (newest === undefined)
+    throw new StatusError('NotFound', `pod ${pod.metadata.name} is not running`)
+  return newest.id
+}
+
+function containerIdOf(pod: Pod, container: string): string {
+  const status = findContainerStatus(pod, container)
+  if (status === undefined)
+    throw new StatusError('NotFound', `container not found ("${container}")`)
+  if (status.state?.running === undefined) {
+    throw new StatusError(
+      'InternalError',
+      `container "${container}" in pod "${pod.metadata.name}" is not running`,
+    )
+  }
+  return (status.containerID ?? '').replace(/^[a-z0-9.-]+:\/\//, '')
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

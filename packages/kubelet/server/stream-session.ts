@@ -1,0 +1,166 @@
+import { connect, type Socket } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { WebSocketServer, createWebSocketStream, type WebSocket } from 'ws'
+
+/** The protocol in which newer clients carry SPDY/3.1 port-forwarding inside WebSocket messages. */
+const tunnelledPortForward = 'SPDY/3.1+portforward.k8s.io'
+
+/** The runtime's streaming server knows no newer one; a client that is refused comes back with SPDY. */
+const newestChannels = 'v5.channel.k8s.io'
+
+const connectMs = 10_000
+const headBytesMax = 16 * 1024
+
+export interface ClientUpgrade {
+  request: IncomingMessage
+  socket: Duplex
+  head: Buffer
+}
+
+/** Joins a client's upgraded connection with the runtime's streaming server at `url`, byte by byte. */
+export async function joinSession(client: ClientUpgrade, url: string): Promise<void> {
+  const protocols = protocolsOf(client.request)
+  if (protocols.includes(tunnelledPortForward)) return joinTunnelled(client, url)
+  const isWebSocket = client.request.headers.upgrade?.toLowerCase() === 'websocket'
+  if (isWebSocket && protocols.length > 0 && protocols.every((each) => each === newestChannels)) {
+    return refuse(
+      client.socket,
+      'unable to upgrade: only v4.channel.k8s.io and SPDY/3.1 are spoken here',
+    )
+  }
+  const target = new URL(url)
+  await using backend = await connectTo(target)
+  backend.write(requestHead(client.request, target, isWebSocket ? protocols : []))
+  if (client.head.length > 0) backend.write(client.head)
+  await joinBoth(client.socket, backend)
+}
+
+function protocolsOf(request: IncomingMessage): string[] {
+  return (request.headers['sec-websocket-protocol'] ?? '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean)
+}
+
+/** The client's own upgrade request, addressed to the runtime; a channel protocol it does not know is left out. */
+function requestHead(
+  request: IncomingMessage,
+  target: URL,
+  webSocketProtocols: readonly string[],
+): string {
+  const lines = [`GET ${target.pathname}${target.search} HTTP/1.1`, `Host: ${target.host}`]
+  const { rawHeaders } = request
+  if (request.method === 'POST') lines[0] = `POST ${target.pathname}${target.search} HTTP/1.1`
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    const value = rawHeaders[index + 1] ?? ''
+    if (!forwardedHeaders.has(name.toLowerCase())) continue
+    if (name.toLowerCase() === 'sec-websocket-protocol') continue
+    lines.push(`${name}: ${value}`)
+  }
+  const known = webSocketProtocols.filter((each) => each !== newestChannels)
+  if (known.length > 0) lines.push(`Sec-WebSocket-Protocol: ${known.join(', ')}`)
+  return `${lines.join('\r\n')}\r\n\r\n`
+}
+
+const forwardedHeaders = new Set([
+  'connection',
+  'upgrade',
+  'x-stream-protocol-version',
+  'sec-websocket-key',
+  'sec-websocket-version',
+  'sec-websocket-protocol',
+  'content-length',
+])
+
+function connectTo(target: URL): Promise<Socket & AsyncDisposable> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host: target.hostname,
+      port: Number(target.port),
+      allowHalfOpen: true,
+    })
+    const timer = setTimeout(
+      () => socket.destroy(new Error('Cannot reach the runtime: no answer')),
+      connectMs,
+    )
+    socket.once('error', reject)
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      socket.setNoDelay(true)
+      resolve(socket)
+    })
+  })
+}
+
+/** Both directions, each with its own end: a client that has sent everything still reads the answer. */
+async function joinBoth(one: Duplex, other: Duplex): Promise<void> {
+  const results = await Promise.allSettled([
+    pipeline(one, other, { end: true }),
+    pipeline(other, one, { end: true }),
+  ])
+  if (results.every((each) => each.status === 'fulfilled')) return
+  one.destroy()
+  other.destroy()
+}
+
+/** SPDY inside WebSocket messages outside, plain SPDY towards the runtime. */
+async function joinTunnelled(client: ClientUpgrade, url: string): Promise<void> {
+  const target = new URL(url)
+  await using backend = await connectTo(target)
+  const upgrade = [
+    `POST ${target.pathname}${target.search} HTTP/1.1`,
+    `Host: ${target.host}`,
+    'Connection: Upgrade',
+    'Upgrade: SPDY/3.1',
+    'X-Stream-Protocol-Version: portforward.k8s.io',
+    'Content-Length: 0',
+  ]
+  backend.write(`${upgrade.join('\r\n')}\r\n\r\n`)
+  const rest = await readUpgradeAnswer(backend)
+  const webSocket = await acceptWebSocket(client)
+  const stream = createWebSocketStream(webSocket)
+  if (rest.length > 0) stream.write(rest)
+  await joinBoth(stream, backend)
+}
+
+async function readUpgradeAnswer(backend: Socket): Promise<Buffer> {
+  let received = Buffer.alloc(0)
+  for (;;) {
+    const chunk: unknown = backend.read()
+    if (Buffer.isBuffer(chunk)) received = Buffer.concat([received, chunk])
+    const end = received.indexOf('\r\n\r\n')
+    if (end !== -1) {
+      const [status = ''] = received.toString('latin1', 0, end).split('\r\n')
+      if (!status.includes(' 101 '))
+        throw new Error(`Cannot forward ports: the runtime answered ${status}`)
+      return received.subarray(end + 4)
+    }
+    if (received.length > headBytesMax || backend.destroyed) {
+      throw new Error('Cannot forward ports: the runtime did not answer the upgrade')
+    }
+    if (chunk === null) await new Promise<void>((resolve) => backend.once('readable', resolve))
+  }
+}
+
+function acceptWebSocket({ request, socket, head }: ClientUpgrade): Promise<WebSocket> {
+  const server = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    handleProtocols: () => tunnelledPortForward,
+  })
+  return new Promise((resolve) => server.handleUpgrade(request, socket, head, resolve))
+}
+
+export function refuse(socket: Duplex, message: string, status = '403 Forbidden'): void {
+  const body = `${message}\n`
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: text/plain',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
