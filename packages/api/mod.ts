@@ -168,3 +168,10 @@ export { defaultStructural, pruneStructural } from './structural/prune.ts'
 export { checkCustomMetadata } from './structural/custom-metadata.ts'
 export { toleratesTaint } from './taints.ts'
 export { localPath } from './local-path.ts'
+export {
+  bootstrapNamespace,
+  bootstrapSecretName,
+  bootstrapSecretType,
+  parseBootstrapToken,
+  type BootstrapToken,
+} from './bootstrap-token.ts'

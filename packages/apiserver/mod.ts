@@ -14,6 +14,7 @@ export type { Route } from './dispatch.ts'
 export type { Admitted } from './pipeline.ts'
 export type { ApiAnswer, ApiRequest } from './http/exchange.ts'
 export { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
+export { serviceAddressDefaults, type ServiceAddressOptions } from './service-addresses/service-allocator.ts'
 export type { AuditRecord, AuditSink } from './audit.ts'
 export type { Attributes, AuthenticatedUser, Authenticator, Authorizer, Credentials, Decision, UserInfo } from './access.ts'
 export type { AdmissionPlugin, AdmissionRequest, Operation } from './admission.ts'
@@ -38,13 +39,6 @@ export {
   type HeaderFields,
   type Impersonation,
 } from './authn/impersonation.ts'
-export {
-  bootstrapNamespace,
-  bootstrapSecretName,
-  bootstrapSecretType,
-  parseBootstrapToken,
-  type BootstrapToken,
-} from './authn/bootstrap-token.ts'
 export { createRuleResolver, type RuleResolver } from './authz/rule-resolver.ts'
 export { createRbacAuthorizer, mastersAuthorizer } from './authz/rbac-authorizer.ts'
 export { createNodeAuthorizer } from './authz/node-authorizer.ts'

@@ -22,3 +22,46 @@ export {
 } from './key-pair-files.ts'
 export { readFileIfPresent, secretMode, publicMode, writeFileDurably } from './secure-file.ts'
 export { certificateLifetimes, renewAtMs } from './certificate-lifetimes.ts'
+export {
+  bootstrapTokenSecret,
+  bootstrapTokenText,
+  newBootstrapToken,
+  nodeTokenGroup,
+  type BootstrapTokenOptions,
+} from './bootstrap-token-secret.ts'
+export { clusterInfoConfigMap, type ClusterInfo } from './cluster-info.ts'
+export { publishBootstrapToken, refreshClusterInfo } from './publish-token.ts'
+export { discoverCluster, type DiscoverOptions } from './discover-cluster.ts'
+export {
+  requestCertificate,
+  type CertificateRequestOptions,
+  type RequestDeps,
+} from './request-certificate.ts'
+export {
+  holdCertificate,
+  type CertificateHolder,
+  type CertificateSource,
+} from './certificate-holder.ts'
+export {
+  holdServingCertificate,
+  joinNode,
+  type JoinNodeOptions,
+  type NodeIdentity,
+  type ServingOptions,
+} from './join-node.ts'
+export {
+  openCertificateKeeper,
+  type CertificateKeeper,
+  type CertificateKeeperDeps,
+} from './certificate-keeper.ts'
+export { createBootstrapToken, nodeTokenGroup, type NewTokenOptions } from './bootstrap-token.ts'
+export {
+  bootstrapCluster,
+  discoverAuthority,
+  joinNode,
+  nodeClientRequest,
+  nodeServingRequest,
+  type JoinedIdentity,
+  type JoinOptions,
+} from './join-node.ts'
+export { requestCertificate, type CertificateRequest } from './request-certificate.ts'

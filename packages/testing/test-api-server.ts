@@ -6,6 +6,7 @@ import {
   createApiServer,
   createX509Authenticator,
   mastersAuthorizer,
+  serviceAddressDefaults,
   type Access,
   type ApiServer,
   type ApiServerOptions,
@@ -21,7 +22,7 @@ import {
   type Logger,
 } from '@skerry/base'
 import type { Transport } from '@skerry/client'
-import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
+import { createAuthority, generateKeyPair, signCertificate, type Authority } from '@skerry/pki'
 import { openSqliteStore, type SqliteStore } from '@skerry/store'
 
 export interface TestApiServerOptions {
@@ -49,6 +50,8 @@ export interface TestApiServer extends AsyncDisposable {
   readonly url: string
   /** PEM, for clients that come over the socket. */
   readonly credentials: TestCredentials
+  /** What signed the server's and the administrator's certificates, for tests that issue more. */
+  readonly authority: Authority
   /** A file that kubectl takes as --kubeconfig. */
   readonly kubeconfigPath: string
 }
@@ -81,6 +84,7 @@ export async function startTestApiServer(
         kinds: options.kinds ?? (await builtinKinds()),
         tls: { cert: tls.serverCert, key: tls.serverKey, clientCa: tls.credentials.ca },
         access: options.access ?? (() => openAccess(clock)),
+        services: serviceAddressDefaults,
         ...(options.limits ? { limits: options.limits } : {}),
         ...(options.routes ? { routes: options.routes } : {}),
       },
@@ -106,6 +110,7 @@ export async function startTestApiServer(
     transportAs: (user) => server.transport(user),
     url: server.address,
     credentials: tls.credentials,
+    authority: tls.authority,
     kubeconfigPath,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -146,6 +151,7 @@ async function testCertificates(clock: Clock) {
   })
   const ca = authority.certificatePem
   return {
+    authority,
     serverCert,
     serverKey: serverKeys.privateKeyPem,
     credentials: { ca, cert, key: adminKeys.privateKeyPem },

@@ -1,18 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Secret } from '@skerry/api'
+import {
+  bootstrapNamespace,
+  bootstrapSecretName,
+  bootstrapSecretType,
+  parseBootstrapToken,
+  type Secret,
+} from '@skerry/api'
 import type { Clock } from '@skerry/base'
 import type { Objects } from '../objects.ts'
 import { getTyped } from '../typed-objects.ts'
 import { wellKnown } from '../well-known-resources.ts'
-import {
-  bootstrapGroups,
-  bootstrapNamespace,
-  bootstrapSecretName,
-  bootstrapSecretType,
-  hasExpired,
-  parseBootstrapToken,
-  secretText,
-} from './bootstrap-token.ts'
+import { bootstrapGroups, hasExpired, secretText } from './bootstrap-token.ts'
 import type { TokenAuthenticator } from './token-authenticator.ts'
 
 /**

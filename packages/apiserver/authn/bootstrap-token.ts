@@ -1,23 +1,5 @@
 import type { Secret } from '@skerry/api'
 
-/** A bootstrap token: `<id>.<secret>`, six and sixteen characters of a-z0-9. The id is no secret. */
-export interface BootstrapToken {
-  readonly id: string
-  readonly secret: string
-}
-
-export const bootstrapSecretType = 'bootstrap.kubernetes.io/token'
-export const bootstrapNamespace = 'kube-system'
-
-export function parseBootstrapToken(text: string): BootstrapToken | undefined {
-  const [, id, secret] = /^([a-z0-9]{6})\.([a-z0-9]{16})$/.exec(text) ?? []
-  return id !== undefined && secret !== undefined ? { id, secret } : undefined
-}
-
-export function bootstrapSecretName(id: string): string {
-  return `bootstrap-token-${id}`
-}
-
 /** A field of a Secret as text; empty when it is not there. */
 export function secretText(secret: Secret, key: string): string {
   return Buffer.from(secret.data?.[key] ?? '', 'base64').toString('utf8')

@@ -1,0 +1,88 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { BootstrapToken, ConfigMap } from '@skerry/api'
+import { formatKubeconfig, parseKubeconfig } from '@skerry/client'
+
+/** Where anyone may read how to reach the cluster: no secret, but signed with each token. */
+export const clusterInfoKey = Object.freeze({ namespace: 'kube-public', name: 'cluster-info' })
+const signaturePrefix = 'jws-kubeconfig-'
+
+/** What a new machine needs to know of a cluster before it trusts it. */
+export interface ClusterInfo {
+  readonly server: string
+  /** PEM, one or more certificates. */
+  readonly authorityPem: string
+}
+
+/** The ConfigMap as kubeadm makes it, signed with each of the tokens. */
+export function clusterInfoConfigMap(
+  info: ClusterInfo,
+  tokens: readonly BootstrapToken[],
+): ConfigMap {
+  return signClusterInfo(
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { ...clusterInfoKey },
+      data: { kubeconfig: kubeconfigText(info) },
+    },
+    tokens,
+  )
+}
+
+/** Puts in the signatures of these tokens, and takes out those of others. Changes a copy. */
+export function signClusterInfo(
+  configMap: ConfigMap,
+  tokens: readonly BootstrapToken[],
+): ConfigMap {
+  const content = configMap.data?.kubeconfig ?? ''
+  const kept = Object.entries(configMap.data ?? {}).filter(
+    ([key]) => !key.startsWith(signaturePrefix),
+  )
+  const signatures = tokens.map((token) => [
+    `${signaturePrefix}${token.id}`,
+    detachedSignature(content, token),
+  ])
+  return { ...configMap, data: Object.fromEntries([...kept, ...signatures]) }
+}
+
+/** Why the ConfigMap cannot be believed by a bearer of this token; undefined when it can. */
+export function clusterInfoProblem(
+  configMap: ConfigMap,
+  token: BootstrapToken,
+): 'unsigned' | 'forged' | undefined {
+  const signature = configMap.data?.[`${signaturePrefix}${token.id}`]
+  if (signature === undefined) return 'unsigned'
+  const expected = Buffer.from(detachedSignature(configMap.data?.kubeconfig ?? '', token))
+  const given = Buffer.from(signature)
+  const isSame = given.length === expected.length && timingSafeEqual(given, expected)
+  return isSame ? undefined : 'forged'
+}
+
+/** Undefined when the ConfigMap does not say where the cluster is. */
+export function readClusterInfo(configMap: ConfigMap): ClusterInfo | undefined {
+  const config = parseKubeconfig(configMap.data?.kubeconfig ?? '', 'cluster-info')
+  const cluster = config.clusters?.[0]?.cluster
+  const authority = cluster?.['certificate-authority-data']
+  if (!cluster || authority === undefined) return undefined
+  return { server: cluster.server, authorityPem: Buffer.from(authority, 'base64').toString('utf8') }
+}
+
+/** RFC 7515 with the payload left out (appendix F), HS256 under the token's secret. */
+function detachedSignature(content: string, { id, secret }: BootstrapToken): string {
+  const header = base64url(JSON.stringify({ alg: 'HS256', kid: id }))
+  const signed = `${header}.${base64url(content)}`
+  return `${header}..${createHmac('sha256', secret).update(signed).digest('base64url')}`
+}
+
+function base64url(text: string): string {
+  return Buffer.from(text).toString('base64url')
+}
+
+function kubeconfigText({ server, authorityPem }: ClusterInfo): string {
+  const authority = Buffer.from(authorityPem).toString('base64')
+  return formatKubeconfig({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: '', cluster: { server, 'certificate-authority-data': authority } }],
+  })
+}

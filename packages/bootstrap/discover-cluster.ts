@@ -1,0 +1,97 @@
+import type { BootstrapToken, ConfigMap } from '@skerry/api'
+import { ExpectedError, exitCodes, type Clock, type Logger } from '@skerry/base'
+import {
+  createCluster,
+  createHttpsTransport,
+  resources,
+  type HttpsTransportConfig,
+} from '@skerry/client'
+import { decodePem, spkiHash } from '@skerry/pki'
+import {
+  clusterInfoKey,
+  clusterInfoProblem,
+  readClusterInfo,
+  type ClusterInfo,
+} from './cluster-info.ts'
+
+export interface DiscoverOptions {
+  /** `https://host:port`, as the operator gave it. */
+  readonly server: string
+  readonly token: BootstrapToken
+  /** `sha256:<hex>` over the keys of authorities that may be believed; at least one. */
+  readonly authorityHashes: readonly string[]
+}
+
+export interface DiscoverDeps {
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/**
+ * Finds out whom to trust: reads cluster-info from a server that is not trusted yet, checks that it
+ * was signed with our token and names a pinned authority, then reads it again over a connection
+ * that this authority vouches for. Throws ExpectedError with what to do.
+ */
+export async function discoverCluster(
+  options: DiscoverOptions,
+  deps: DiscoverDeps,
+  signal: AbortSignal,
+): Promise<ClusterInfo> {
+  const { server, token, authorityHashes } = options
+  if (authorityHashes.length === 0) {
+    throw new RangeError('Cannot join: no hash of the cluster authority was given')
+  }
+  const seen = await readConfigMap({ server, isTlsVerifySkipped: true }, deps, signal)
+  const problem = clusterInfoProblem(seen, token)
+  if (problem === 'unsigned') throw unknownToken(server, token)
+  if (problem === 'forged') throw refused(server, `its cluster-info is not signed with the token`)
+  const info = readClusterInfo(seen)
+  if (!info) throw refused(server, 'its cluster-info names no authority')
+  const certificates = decodePem(info.authorityPem)
+  const pinned = certificates.filter((pem) => authorityHashes.includes(spkiHash(pem)))
+  if (pinned.length === 0) {
+    const shown = certificates.map((pem) => spkiHash(pem)).join(', ')
+    throw refused(server, `its authority is ${shown}, not ${authorityHashes.join(', ')}`)
+  }
+  const trusted = { server, certificateAuthority: pinned.join('') }
+  const again = await readConfigMap(trusted, deps, signal)
+  if (clusterInfoProblem(again, token) !== undefined) {
+    throw refused(server, 'it says something else to those who know it')
+  }
+  // The address that we came by works from here; the one in cluster-info need not.
+  return { server, authorityPem: pinned.join('') }
+}
+
+async function readConfigMap(
+  config: HttpsTransportConfig,
+  deps: DiscoverDeps,
+  signal: AbortSignal,
+): Promise<ConfigMap> {
+  using transport = createHttpsTransport(config)
+  const cluster = createCluster(transport, { ...deps, userAgent: 'skerry (join)' })
+  try {
+    return await cluster.resource(resources.configMaps).get(clusterInfoKey, signal)
+  } catch (cause) {
+    if (signal.aborted) throw cause
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new ExpectedError(
+      `Cannot join ${config.server}: cluster-info cannot be read: ${why}`,
+      exitCodes.unreachable,
+      { cause },
+    )
+  }
+}
+
+function unknownToken(server: string, { id }: BootstrapToken): ExpectedError {
+  return new ExpectedError(
+    `Cannot join ${server}: token ${id} is unknown there or expired; create one with: skerry token create --print-join-command`,
+    exitCodes.usage,
+  )
+}
+
+function refused(server: string, why: string): ExpectedError {
+  return new ExpectedError(
+    `Cannot join ${server}: ${why}; check the address and the hash, somebody may be in between`,
+    exitCodes.usage,
+  )
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { seededRandom, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { createDefaultAccess, ensureBootstrapObjects } from '@skerry/apiserver'
+import { createCluster, createHttpsTransport, resources, type Cluster } from '@skerry/client'
+import {
+  createAuthority,
+  generateKeyPair,
+  readCertificate,
+  readSigningRequest,
+  signCertificate,
+  spkiHash,
+  type Authority,
+} from '@skerry/pki'
+import { startTestApiServer } from '@skerry/testing'
+import {
+  bootstrapTokenText,
+  clusterInfoConfigMap,
+  discoverCluster,
+  holdCertificate,
+  joinNode,
+  newBootstrapToken,
+  publishBootstrapToken,
+} from './mod.ts'
+import { clusterInfoProblem, readClusterInfo } from './cluster-info.ts'
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
+const dayMs = 86_400_000
+
+/** A server that knows a token, and whoever signs what is asked with it. */
+async function startSite() {
+  await using stack = new AsyncDisposableStack()
+  const { privateKeyPem } = await generateKeyPair()
+  const serviceAccounts = { issuer: 'https://iss', signingKeyPem: privateKeyPem }
+  const server = stack.use(
+    await startTestApiServer({
+      access: createDefaultAccess({ serviceAccounts }, deps),
+      namespaces: [],
+    }),
+  )
+  await ensureBootstrapObjects(server.objects)
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-join-'))
+  stack.defer(() => rm(directory, { recursive: true }))
+  const cluster = createCluster(server.transport, { ...deps, userAgent: 'skerry/test' })
+  const token = newBootstrapToken(systemRandom)
+  const info = { server: server.url, authorityPem: server.credentials.ca }
+  const signal = new AbortController().signal
+  await publishBootstrapToken(cluster, { token, info }, deps, signal)
+  const owned = stack.move()
+  return {
+    server,
+    cluster,
+    token,
+    info,
+    directory,
+    signal,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Approves and signs the one pending request, as the controllers do. */
+async function signPending(cluster: Cluster, authority: Authority, signal: AbortSignal) {
+  const requests = cluster.resource(resources.certificateSigningRequests)
+  for (;;) {
+    const [pending] = (await requests.list({}, signal)).items.filter(
+      (one) => !one.status?.certificate,
+    )
+    if (!pending) {
+      await systemClock.sleep(5, signal)
+      continue
+    }
+    const pem = Buffer.from(pending.spec?.request ?? '', 'base64').toString()
+    const asked = await readSigningRequest(pem)
+    const certificatePem = await signCertificate(authority, {
+      subject: asked,
+      publicKeyPem: asked.publicKeyPem,
+      notBeforeMs: Date.now() - dayMs,
+      notAfterMs: Date.now() + dayMs,
+      keyUsages: ['digitalSignature'],
+      extendedUsages: ['clientAuth'],
+    })
+    const status = { certificate: Buffer.from(certificatePem).toString('base64') }
+    await requests.updateStatus({ ...pending, status: { ...pending.status, ...status } }, signal)
+    return { requester: pending.spec?.username, asked }
+  }
+}
+
+test('a machine joins by token and hash, and then needs neither', async () => {
+  await using site = await startSite()
+  const { cluster, token, info, directory, signal, server } = site
+  const authority = server.authority
+  const options = {
+    nodeName: 'n1',
+    directory,
+    server: info.server,
+    token,
+    authorityHashes: [spkiHash(info.authorityPem)],
+  }
+  const [identity, signed] = await Promise.all([
+    joinNode(options, deps, signal),
+    signPending(cluster, authority, signal),
+  ])
+  assert.equal(signed.requester, `system:bootstrap:${token.id}`)
+  assert.equal(signed.asked.commonName, 'system:node:n1')
+  assert.deepEqual(signed.asked.organizations, ['system:nodes'])
+
+  using transport = createHttpsTransport(identity.transport)
+  const asNode = createCluster(transport, { ...deps, userAgent: 'skerry/test' })
+  await assert.rejects(asNode.resource(resources.nodes).get({ name: 'n1' }, signal), { code: 404 })
+  await assert.rejects(asNode.resource(resources.nodes).get({ name: 'n2' }, signal), { code: 403 })
+
+  const again = await joinNode({ nodeName: 'n1', directory, server: info.server }, deps, signal)
+  assert.deepEqual(again.client.current, identity.client.current)
+})
+
+test('a server that is not the pinned one, or does not know the token, is refused', async () => {
+  await using site = await startSite()
+  const { info, token, signal } = site
+  const stranger = await createAuthority({
+    subject: { commonName: 'stranger' },
+    notBeforeMs: 0,
+    notAfterMs: Date.now() + dayMs,
+  })
+  const server = info.server
+  const authorityHashes = [spkiHash(info.authorityPem)]
+  await assert.rejects(
+    discoverCluster(
+      { server, token, authorityHashes: [spkiHash(stranger.certificatePem)] },
+      deps,
+      signal,
+    ),
+    { exitCode: 2, message: /its authority is sha256:[0-9a-f]{64}, not sha256:/ },
+  )
+  const unknown = newBootstrapToken(systemRandom)
+  await assert.rejects(discoverCluster({ server, token: unknown, authorityHashes }, deps, signal), {
+    message: /token [a-z0-9]{6} is unknown there or expired/,
+  })
+  const guessed = { ...token, secret: '0000000000000000' }
+  await assert.rejects(discoverCluster({ server, token: guessed, authorityHashes }, deps, signal), {
+    message: /not signed with the token/,
+  })
+  const nowhere = 'https://127.0.0.1:1'
+  await assert.rejects(discoverCluster({ server: nowhere, token, authorityHashes }, deps, signal), {
+    exitCode: 9,
+  })
+})
+
+test('a machine that has nothing is told what it needs', async () => {
+  await using site = await startSite()
+  const { directory, info, signal } = site
+  await assert.rejects(joinNode({ nodeName: 'n1', directory, server: info.server }, deps, signal), {
+    message: /pass the token and the CA hash/,
+  })
+})
+
+test('cluster-info is signed per token; a changed byte shows', () => {
+  const token = newBootstrapToken(seededRandom(1))
+  assert.match(bootstrapTokenText(token), /^[a-z0-9]{6}\.[a-z0-9]{16}$/)
+  const info = { server: 'https://a:6443', authorityPem: 'PEM' }
+  const configMap = clusterInfoConfigMap(info, [token])
+  assert.equal(clusterInfoProblem(configMap, token), undefined)
+  assert.deepEqual(readClusterInfo(configMap), info)
+  const [header] = configMap.data?.[`jws-kubeconfig-${token.id}`]?.split('..') ?? []
+  assert.equal(
+    Buffer.from(header ?? '', 'base64url').toString(),
+    `{"alg":"HS256","kid":"${token.id}"}`,
+  )
+  const kubeconfig = configMap.data?.kubeconfig?.replace('https://a', 'https://b') ?? ''
+  const forged = { ...configMap, data: { ...configMap.data, kubeconfig } }
+  assert.equal(clusterInfoProblem(forged, token), 'forged')
+  assert.equal(clusterInfoProblem(configMap, newBootstrapToken(seededRandom(2))), 'unsigned')
+})
+
+test('a held certificate is renewed in time, again and again, whatever fails in between', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-hold-'))
+  const authority = await createAuthority({
+    subject: { commonName: 'ca' },
+    notBeforeMs: 0,
+    notAfterMs: 1000 * dayMs,
+  })
+  let nowMs = dayMs
+  const slept: number[] = []
+  const stop = new AbortController()
+  const clock = {
+    ...systemClock,
+    now: () => nowMs,
+    async sleep(ms: number, signal: AbortSignal) {
+      signal.throwIfAborted()
+      slept.push(ms)
+      nowMs += ms
+    },
+  }
+  let calls = 0
+  const source = async () => {
+    calls += 1
+    if (calls === 2) throw new Error('offline')
+    if (calls === 4) stop.abort(new Error('done'))
+    const { privateKeyPem, publicKeyPem } = await generateKeyPair()
+    const certificatePem = await signCertificate(authority, {
+      subject: { commonName: `serial-${calls}` },
+      publicKeyPem,
+      notBeforeMs: nowMs,
+      notAfterMs: nowMs + 10 * dayMs,
+      keyUsages: [],
+      extendedUsages: [],
+    })
+    return { certificatePem, privateKeyPem }
+  }
+  const paths = { certificatePath: join(directory, 'a.crt'), keyPath: join(directory, 'a.key') }
+  const holderDeps = { clock, random: seededRandom(3), log: silentLogger }
+  const holder = await holdCertificate(paths, source, holderDeps, stop.signal)
+  await assert.rejects(holder.run(stop.signal), /done/)
+  assert.equal(readCertificate(holder.current.certificatePem).commonName, 'serial-4')
+  const [first = 0, retry = 0, second = 0] = slept
+  assert.ok(first >= 7 * dayMs && first <= 9 * dayMs, String(first))
+  assert.ok(retry >= 5000 && retry < 10_000, String(retry))
+  assert.ok(second >= 7 * dayMs - retry && second <= 9 * dayMs, String(second))
+  await rm(directory, { recursive: true })
+})

@@ -1,0 +1,158 @@
+import { join } from 'node:path'
+import type { BootstrapToken } from '@skerry/api'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import {
+  createCluster,
+  createHttpsTransport,
+  type ClientCredentials,
+  type HttpsTransportConfig,
+} from '@skerry/client'
+import { holdCertificate, type CertificateHolder } from './certificate-holder.ts'
+import type { ClusterInfo } from './cluster-info.ts'
+import { discoverCluster } from './discover-cluster.ts'
+import {
+  requestCertificate,
+  type CertificateRequestOptions,
+  type RequestDeps,
+} from './request-certificate.ts'
+import { publicMode, readFileIfPresent, writeFileDurably } from './secure-file.ts'
+import type { CertificateAndKey } from './issue-certificate.ts'
+
+export interface JoinNodeOptions {
+  readonly nodeName: string
+  /** Where the identity is kept; a node that has one joins without token or network. */
+  readonly directory: string
+  readonly server: string
+  /** Needed the first time only. */
+  readonly token?: BootstrapToken
+  readonly authorityHashes?: readonly string[]
+}
+
+/** Who this machine is to the cluster, and whom it trusts. */
+export interface NodeIdentity {
+  readonly info: ClusterInfo
+  /** system:node:<name>, for calls to the API server. */
+  readonly client: CertificateHolder
+  /** For a transport to the API server, always with the newest certificate. */
+  readonly transport: HttpsTransportConfig
+}
+
+/**
+ * Gives a machine its identity: trust from token and hash, then a client certificate by request.
+ * What it has from before is used without asking anybody.
+ */
+export async function joinNode(
+  options: JoinNodeOptions,
+  deps: RequestDeps,
+  signal: AbortSignal,
+): Promise<NodeIdentity> {
+  const { directory, nodeName } = options
+  const info = await ensureTrust(options, deps, signal)
+  const paths = {
+    certificatePath: join(directory, 'kubelet-client.crt'),
+    keyPath: join(directory, 'kubelet-client.key'),
+  }
+  const base = { server: info.server, certificateAuthority: info.authorityPem }
+  // The first certificate is asked for with the token, each later one with the one before.
+  const held: { client?: CertificateHolder } = {}
+  const credentials = async (scope: AbortSignal): Promise<ClientCredentials> =>
+    held.client ? held.client.credentials(scope) : tokenCredentials(options)
+  const request = clientRequest(nodeName)
+  const client = await holdCertificate(
+    paths,
+    (scope) => requestOver({ ...base, credentials }, request, deps, scope),
+    deps,
+    signal,
+  )
+  held.client = client
+  return { info, client, transport: { ...base, credentials: (scope) => client.credentials(scope) } }
+}
+
+export interface ServingOptions {
+  readonly nodeName: string
+  readonly directory: string
+  /** What the API server and people call this machine. */
+  readonly dnsNames: readonly string[]
+  readonly ipAddresses: readonly string[]
+}
+
+/** The certificate that the kubelet shows to those who call it; asked for as the node itself. */
+export async function holdServingCertificate(
+  identity: NodeIdentity,
+  options: ServingOptions,
+  deps: RequestDeps,
+  signal: AbortSignal,
+): Promise<CertificateHolder> {
+  const { nodeName, directory, dnsNames, ipAddresses } = options
+  const paths = {
+    certificatePath: join(directory, 'kubelet-serving.crt'),
+    keyPath: join(directory, 'kubelet-serving.key'),
+  }
+  const request: CertificateRequestOptions = {
+    generateName: 'csr-',
+    signerName: 'kubernetes.io/kubelet-serving',
+    usages: ['digital signature', 'server auth'],
+    subject: nodeSubject(nodeName),
+    dnsNames,
+    ipAddresses,
+  }
+  return holdCertificate(
+    paths,
+    (scope) => requestOver(identity.transport, request, deps, scope),
+    deps,
+    signal,
+  )
+}
+
+/** The authority is written once it was checked; from then on neither token nor hash is needed. */
+async function ensureTrust(
+  options: JoinNodeOptions,
+  deps: RequestDeps,
+  signal: AbortSignal,
+): Promise<ClusterInfo> {
+  const { directory, server, token, authorityHashes = [] } = options
+  const path = join(directory, 'ca.crt')
+  const known = await readFileIfPresent(path)
+  if (known !== undefined) return { server, authorityPem: known }
+  if (!token || authorityHashes.length === 0) {
+    throw new ExpectedError(
+      `Cannot join ${server}: this machine has no identity yet in ${directory}; pass the token and the CA hash that "skerry token create --print-join-command" prints`,
+      exitCodes.usage,
+    )
+  }
+  const info = await discoverCluster({ server, token, authorityHashes }, deps, signal)
+  await writeFileDurably(path, info.authorityPem, publicMode)
+  return info
+}
+
+function tokenCredentials({ server, directory, token }: JoinNodeOptions): ClientCredentials {
+  if (token) return { bearerToken: `${token.id}.${token.secret}` }
+  throw new ExpectedError(
+    `Cannot join ${server}: the certificate in ${directory} is missing or expired; pass a new token`,
+    exitCodes.usage,
+  )
+}
+
+async function requestOver(
+  config: HttpsTransportConfig,
+  request: CertificateRequestOptions,
+  deps: RequestDeps,
+  signal: AbortSignal,
+): Promise<CertificateAndKey> {
+  using transport = createHttpsTransport(config)
+  const cluster = createCluster(transport, { ...deps, userAgent: 'skerry (certificates)' })
+  return await requestCertificate(cluster, request, deps, signal)
+}
+
+function clientRequest(nodeName: string): CertificateRequestOptions {
+  return {
+    generateName: 'node-csr-',
+    signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+    usages: ['digital signature', 'client auth'],
+    subject: nodeSubject(nodeName),
+  }
+}
+
+function nodeSubject(nodeName: string) {
+  return { commonName: `system:node:${nodeName}`, organizations: ['system:nodes'] }
+}

@@ -1,0 +1,83 @@
+import type { CertificateSigningRequest } from '@skerry/api'
+import {
+  ExpectedError,
+  createBackoff,
+  exitCodes,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
+import { resources, type Cluster } from '@skerry/client'
+import { createSigningRequest, generateKeyPair, type Subject } from '@skerry/pki'
+import type { CertificateAndKey } from './issue-certificate.ts'
+
+export interface CertificateRequestOptions {
+  /** Start of the request's name; e.g. csr-. */
+  readonly generateName: string
+  readonly signerName: string
+  readonly usages: readonly string[]
+  readonly subject: Subject
+  readonly dnsNames?: readonly string[]
+  readonly ipAddresses?: readonly string[]
+  readonly lifetimeSeconds?: number
+}
+
+export interface RequestDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+const waitDefaults = Object.freeze({ initialMs: 200, maxMs: 10_000, factor: 1.5, jitter: 0.3 })
+
+/**
+ * Asks the cluster for a certificate for a fresh key, and waits for as long as approval takes.
+ * Throws ExpectedError when the request is denied or fails.
+ */
+export async function requestCertificate(
+  cluster: Cluster,
+  options: CertificateRequestOptions,
+  deps: RequestDeps,
+  signal: AbortSignal,
+): Promise<CertificateAndKey> {
+  const { privateKeyPem } = await generateKeyPair()
+  const pem = await createSigningRequest({ ...options, privateKeyPem })
+  const requests = cluster.resource(resources.certificateSigningRequests)
+  const created = await requests.create(toObject(options, pem), signal)
+  const name = created.metadata.name ?? ''
+  deps.log.info('Certificate requested', { name, signer: options.signerName })
+  const backoff = createBackoff(waitDefaults, deps.random)
+  for (;;) {
+    const request = await requests.get({ name }, signal)
+    const certificatePem = certificateOf(request)
+    if (certificatePem !== undefined) return { certificatePem, privateKeyPem }
+    await deps.clock.sleep(backoff.nextMs(), signal)
+  }
+}
+
+function toObject(options: CertificateRequestOptions, pem: string): CertificateSigningRequest {
+  const { generateName, signerName, usages, lifetimeSeconds } = options
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { generateName },
+    spec: {
+      request: Buffer.from(pem).toString('base64'),
+      signerName,
+      usages: [...usages],
+      ...(lifetimeSeconds === undefined ? {} : { expirationSeconds: lifetimeSeconds }),
+    },
+  }
+}
+
+/** Undefined while it is not decided. */
+function certificateOf({ metadata, status }: CertificateSigningRequest): string | undefined {
+  const bad = (status?.conditions ?? []).find(({ type }) => type === 'Denied' || type === 'Failed')
+  if (bad) {
+    throw new ExpectedError(
+      `Cannot get certificate: request ${metadata.name} is ${bad.type.toLowerCase()}: ${bad.message ?? bad.reason ?? ''}`,
+      exitCodes.missingRight,
+    )
+  }
+  return status?.certificate && Buffer.from(status.certificate, 'base64').toString('utf8')
+}
