@@ -1,4 +1,5 @@
 import type { BackgroundController, ControllerDefinition } from '@skerry/controller-runtime'
+import { cronJobController } from './cronjob/cron-job-controller.ts'
 import { daemonSetController } from './daemonset/daemon-set-controller.ts'
 import { deploymentController } from './deployment/deployment-controller.ts'
 import { garbageCollector } from './garbage-collector/garbage-collector.ts'
@@ -6,6 +7,7 @@ import { jobController } from './job/job-controller.ts'
 import { ttlAfterFinishedController } from './job/ttl-after-finished-controller.ts'
 import { namespaceController } from './namespace/namespace-controller.ts'
 import { replicaSetController } from './replicaset/replica-set-controller.ts'
+import { resourceQuotaController } from './resource-quota/resource-quota-controller.ts'
 import { statefulSetController } from './statefulset/stateful-set-controller.ts'
 import { csrApprovingController } from './certificates/csr-approving-controller.ts'
 import { csrCleanerController } from './certificates/csr-cleaner-controller.ts'
@@ -29,12 +31,14 @@ import {
  */
 export const controllers: Readonly<Record<string, ControllerDefinition | BackgroundController>> =
   Object.freeze({
+    'cronjob-controller': cronJobController,
     'daemonset-controller': daemonSetController,
     'deployment-controller': deploymentController,
     'garbage-collector-controller': garbageCollector,
     'job-controller': jobController,
     'namespace-controller': namespaceController,
     'replicaset-controller': replicaSetController,
+    'resourcequota-controller': resourceQuotaController,
     'statefulset-controller': statefulSetController,
     'ttl-after-finished-controller': ttlAfterFinishedController,
     'certificatesigningrequest-approving-controller': csrApprovingController,
