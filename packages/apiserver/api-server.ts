@@ -19,6 +19,10 @@ import { ServedKinds } from './registry/served-kinds.ts'
 import { createServerObjects } from './registry/server-objects.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import type { Access } from './server-access.ts'
+import {
+  createServiceAllocator,
+  type ServiceAddressOptions,
+} from './service-addresses/service-allocator.ts'
 
 export interface ApiServerOptions {
   readonly kinds: readonly Kind[]
@@ -34,6 +38,8 @@ export interface ApiServerOptions {
   /** Fields of GET /version beside the defaults. */
   readonly version?: Readonly<Record<string, string>>
   readonly audit?: AuditSink
+  /** Gives services addresses; absent: they get none, as on a hub. */
+  readonly services?: ServiceAddressOptions
 }
 
 export interface ApiServerDeps {
@@ -132,7 +138,9 @@ function createRegistry(
     log,
     limits,
     admission: [],
-    interceptors: {},
+    interceptors: options.services
+      ? { 'core/services': createServiceAllocator(options.services, { cache, random }) }
+      : {},
     leases: new LeasePool(store, clock),
     watchCount: { open: 0 },
   }

@@ -29,3 +29,11 @@ export {
   type TestApiServerOptions,
   type TestCredentials,
 } from './test-api-server.ts'
+export {
+  callApi,
+  watchApi,
+  type ApiCall,
+  type ApiReply,
+  type JsonReply,
+  type WatchLine,
+} from './api-calls.ts'

@@ -105,8 +105,8 @@ async function writeNew(
     reservation?.rollback()
     return undefined
   }
-  reservation?.commit()
   await deps.cache.waitFor(result.revision, scope.signal)
+  reservation?.commit()
   return new CachedObject(key, {
     value,
     revision: result.revision,

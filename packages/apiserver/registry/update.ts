@@ -1,5 +1,6 @@
 import {
   equalJson,
+  keepTimesOfNoop,
   validateObjectMetaUpdate,
   type AnyObject,
   type Kind,
@@ -104,6 +105,7 @@ async function tryChange(
   const isConditional = insists && !change.isDerived
   await admit({ operation: 'UPDATE', object: next, oldObject: old }, scope, deps)
   prepareForUpdate(next, old, scope, deps)
+  keepTimesOfNoop(next, old)
   const isMain = scope.subresource === ''
   const reservation = isMain
     ? deps.interceptors[reader.storage]?.onUpdate(next, old, scope)
@@ -165,8 +167,8 @@ async function writeNext(
     reservation?.rollback()
     return undefined
   }
-  reservation?.commit()
   await deps.cache.waitFor(result.revision, scope.signal)
+  reservation?.commit()
   return new CachedObject(current.key, { value, revision: result.revision, createRevision })
 }
 

@@ -1,0 +1,241 @@
+import { fieldInvalid, type AnyObject, type Service, type StatusCause } from '@skerry/api'
+import type { Random } from '@skerry/base'
+import { StatusError } from '@skerry/api'
+import type { CacheListener, ResourceCache } from '../cache/resource-cache.ts'
+import type { WatchCache } from '../cache/watch-cache.ts'
+import type { Interceptor, Reservation } from '../registry/interceptor.ts'
+import { invalid } from '../registry/registry-errors.ts'
+import type { RequestScope } from '../registry/request-scope.ts'
+import { typed } from '../typed-objects.ts'
+import { parseRange, type AddressRange } from './address-range.ts'
+import { holdingsOf, portKey, TakenAddresses, type Holdings } from './taken-addresses.ts'
+
+export interface ServiceAddressOptions {
+  /** One CIDR, or one of each family; the first is the primary family. */
+  readonly clusterIpRanges: readonly string[]
+  readonly nodePorts: { readonly first: number; readonly last: number }
+}
+
+export const serviceAddressDefaults: ServiceAddressOptions = Object.freeze({
+  clusterIpRanges: Object.freeze(['10.43.0.0/16']),
+  nodePorts: Object.freeze({ first: 30_000, last: 32_767 }),
+})
+
+type ServiceSpec = NonNullable<Service['spec']>
+
+const storage = 'core/services'
+
+/**
+ * Gives services their cluster IPs and node ports. What is taken follows from the services
+ * themselves, so that there is nothing to repair; a write holds its share until it is in the cache.
+ */
+export function createServiceAllocator(
+  options: ServiceAddressOptions,
+  deps: { cache: WatchCache; random: Random },
+): Interceptor {
+  const ranges = options.clusterIpRanges.map(parseRange)
+  const taken = new TakenAddresses()
+  followServices(deps.cache, taken)
+  const allocate = (next: AnyObject, own: Holdings, scope: RequestScope): Reservation => {
+    const service = typed<Service>(next)
+    const reserved: string[] = []
+    const isFree = (item: string): boolean =>
+      !taken.isTaken(item) || own.addresses.includes(item) || own.ports.includes(item)
+    const allocation: Allocation = { service, scope, isFree, reserved, random: deps.random }
+    takeFamilies(allocation, ranges)
+    takeAddresses(allocation, ranges)
+    takePorts(allocation, options.nodePorts)
+    const holdings = holdingsOf(service)
+    taken.reserve(holdings)
+    let isOpen = true
+    const settle = (): void => {
+      if (isOpen) taken.release(holdings)
+      isOpen = false
+    }
+    // Once durable, the cache's own event holds them; the reservation came first and goes last.
+    return { commit: settle, rollback: settle }
+  }
+  return {
+    onCreate: (next, scope) => allocate(next, { addresses: [], ports: [] }, scope),
+    onUpdate: (next, old, scope) => allocate(next, holdingsOf(typed<Service>(old)), scope),
+    onDeleted: () => undefined,
+  }
+}
+
+function followServices(cache: WatchCache, taken: TakenAddresses): void {
+  const follow = (resource: ResourceCache): void => {
+    taken.forgetServices()
+    for (const cached of resource.list()) taken.see(cached.key, holdingsOf(typed(cached.parse())))
+    const listener: CacheListener = {
+      onEvent: ({ type, object }) =>
+        taken.see(object.key, type === 'put' ? holdingsOf(typed(object.parse())) : undefined),
+      onBookmark: () => undefined,
+      // The new cache is filled in the same turn as the old one is reset.
+      onReset: () => queueMicrotask(() => follow(cache.resource(storage))),
+    }
+    resource.listen(listener)
+  }
+  follow(cache.resource(storage))
+}
+
+interface Allocation {
+  readonly service: Service
+  readonly scope: RequestScope
+  readonly isFree: (item: string) => boolean
+  /** What this very service takes, so that it is not given twice. */
+  readonly reserved: string[]
+  readonly random: Random
+}
+
+function takeFamilies({ service, scope }: Allocation, ranges: readonly AddressRange[]): void {
+  const spec = (service.spec ??= {})
+  if (spec.type === 'ExternalName') return
+  const configured = ranges.map(({ family }) => family)
+  const isHeadless = spec.clusterIPs?.[0] === 'None'
+  const hasSelector = Object.keys(spec.selector ?? {}).length > 0
+  if (isHeadless && !hasSelector) {
+    spec.ipFamilyPolicy ??= 'RequireDualStack'
+    const [first = configured[0] ?? 'IPv4'] = spec.ipFamilies ?? []
+    const second = first === 'IPv4' ? 'IPv6' : 'IPv4'
+    if (spec.ipFamilyPolicy === 'SingleStack') spec.ipFamilies ??= [first]
+    else if ((spec.ipFamilies ?? []).length < 2) spec.ipFamilies = [first, second]
+    return
+  }
+  const causes: StatusCause[] = []
+  const isDual = configured.length > 1
+  const wantsTwo = (spec.ipFamilies ?? []).length > 1 || (spec.clusterIPs ?? []).length > 1
+  spec.ipFamilyPolicy ??= wantsTwo ? 'RequireDualStack' : 'SingleStack'
+  if (spec.ipFamilyPolicy === 'RequireDualStack' && !isDual) {
+    const detail = 'this cluster is not configured for dual-stack services'
+    causes.push(fieldInvalid('spec.ipFamilyPolicy', spec.ipFamilyPolicy, detail))
+  }
+  for (const [at, family] of (spec.ipFamilies ?? []).entries()) {
+    if (configured.some((known) => known === family)) continue
+    causes.push(fieldInvalid(`spec.ipFamilies[${at}]`, family, 'not configured on this cluster'))
+  }
+  if (causes.length > 0) throw refused(service, scope, causes)
+  const first = firstFamily(spec, ranges)
+  const wanted = spec.ipFamilyPolicy === 'SingleStack' ? 1 : configured.length
+  spec.ipFamilies = [first, ...configured.filter((family) => family !== first)].slice(0, wanted)
+}
+
+function firstFamily(spec: ServiceSpec, ranges: readonly AddressRange[]): string {
+  const [asked] = spec.ipFamilies ?? []
+  if (asked !== undefined) return asked
+  const [address] = spec.clusterIPs ?? []
+  const byAddress = ranges.find((range) => address !== undefined && range.contains(address))
+  return (byAddress ?? ranges[0])?.family ?? 'IPv4'
+}
+
+function takeAddresses(allocation: Allocation, ranges: readonly AddressRange[]): void {
+  const { service, scope, isFree, reserved, random } = allocation
+  const spec = (service.spec ??= {})
+  if (spec.type === 'ExternalName' || spec.clusterIPs?.[0] === 'None') return
+  const asked = spec.clusterIPs ?? []
+  const addresses: string[] = []
+  for (const [at, family] of (spec.ipFamilies ?? []).entries()) {
+    const range = ranges.find((candidate) => candidate.family === family)
+    if (!range) continue
+    const address = asked[at]
+    const refuse = (why: string): never => {
+      const detail = `failed to allocate IP ${address}: ${why}`
+      throw refused(service, scope, [fieldInvalid('spec.clusterIPs', asked, detail)])
+    }
+    if (address) {
+      if (!range.contains(address)) refuse('the provided network does not match the current range')
+      if (!isFree(address)) refuse('provided IP is already allocated')
+      addresses.push(address)
+      continue
+    }
+    const isTaken = (candidate: string): boolean =>
+      !isFree(candidate) || reserved.includes(candidate)
+    const picked = range.pick(isTaken, random)
+    if (picked === undefined) throw exhausted(`range ${range.cidr} is full`)
+    addresses.push(picked)
+    reserved.push(picked)
+  }
+  spec.clusterIPs = addresses
+  const [first] = addresses
+  if (first !== undefined) spec.clusterIP = first
+}
+
+function takePorts(allocation: Allocation, range: ServiceAddressOptions['nodePorts']): void {
+  const { service } = allocation
+  const spec = (service.spec ??= {})
+  const isNodePort = spec.type === 'NodePort'
+  const isBalanced = spec.type === 'LoadBalancer'
+  const needsPorts = isNodePort || (isBalanced && spec.allocateLoadBalancerNodePorts !== false)
+  const given = new Map<number, Set<string>>()
+  for (const [at, port] of (spec.ports ?? []).entries()) {
+    const protocol = port.protocol ?? 'TCP'
+    if (port.nodePort) requirePort(allocation, range, { at, port: port.nodePort, protocol })
+    else if (needsPorts) {
+      // One number for the protocols of one port, e.g. DNS over UDP and TCP.
+      const shared = (spec.ports ?? []).find(
+        (other) =>
+          other !== port &&
+          other.port === port.port &&
+          other.nodePort &&
+          other.protocol !== protocol,
+      )?.nodePort
+      const isFree =
+        shared && !given.get(shared)?.has(protocol) && allocation.isFree(portKey(shared, protocol))
+      port.nodePort = isFree ? shared : pickPort(allocation, range, protocol)
+    }
+    if (port.nodePort)
+      given.set(port.nodePort, (given.get(port.nodePort) ?? new Set()).add(protocol))
+  }
+  const needsHealth = isBalanced && spec.externalTrafficPolicy === 'Local'
+  if (!needsHealth) return
+  if (spec.healthCheckNodePort) return
+  spec.healthCheckNodePort = pickPort(allocation, range, 'TCP')
+}
+
+function requirePort(
+  { service, scope, isFree }: Allocation,
+  { first, last }: ServiceAddressOptions['nodePorts'],
+  asked: { at: number; port: number; protocol: string },
+): void {
+  const field = `spec.ports[${asked.at}].nodePort`
+  const isInside = asked.port >= first && asked.port <= last
+  if (isInside && isFree(portKey(asked.port, asked.protocol))) return
+  const detail = isInside
+    ? 'provided port is already allocated'
+    : `provided port is not in the valid range. The range of valid ports is ${first}-${last}`
+  throw refused(service, scope, [fieldInvalid(field, asked.port, detail)])
+}
+
+const portTries = 16
+
+function pickPort(
+  { isFree, reserved, random, service }: Allocation,
+  { first, last }: ServiceAddressOptions['nodePorts'],
+  protocol: string,
+): number {
+  const used = new Set((service.spec?.ports ?? []).map(({ nodePort }) => nodePort))
+  const isOpen = (port: number): boolean =>
+    isFree(portKey(port, protocol)) &&
+    !used.has(port) &&
+    !reserved.includes(portKey(port, protocol))
+  const take = (port: number): number => {
+    reserved.push(portKey(port, protocol))
+    return port
+  }
+  for (let tries = 0; tries < portTries; tries += 1) {
+    const port = first + Math.floor(random.next() * (last - first + 1))
+    if (isOpen(port)) return take(port)
+  }
+  for (let port = first; port <= last; port += 1) if (isOpen(port)) return take(port)
+  throw exhausted('all node ports are taken')
+}
+
+function refused(service: Service, scope: RequestScope, causes: StatusCause[]): StatusError {
+  return invalid(scope.reader.kind, service.metadata?.name ?? '', causes)
+}
+
+function exhausted(why: string): StatusError {
+  return new StatusError(
+    'InternalError',
+    `Internal error occurred: failed to allocate a serviceIP: ${why}`,
+  )
+}

@@ -1,0 +1,62 @@
+import type { Service } from '@skerry/api'
+
+/** Addresses and ports that services hold, or are about to. */
+export interface Holdings {
+  readonly addresses: readonly string[]
+  /** `port/protocol`: services share a number for several protocols. */
+  readonly ports: readonly string[]
+}
+
+/** What is taken: by stored services, and by writes that are not yet durable. */
+export class TakenAddresses {
+  /** How many hold it: a service that is being replaced and its successor hold the same. */
+  readonly #counts = new Map<string, number>()
+  readonly #byService = new Map<string, Holdings>()
+
+  isTaken(item: string): boolean {
+    return this.#counts.has(item)
+  }
+
+  /** What the service holds from now on; undefined: it is gone. */
+  see(service: string, holdings: Holdings | undefined): void {
+    const before = this.#byService.get(service)
+    if (holdings) {
+      this.#byService.set(service, holdings)
+      this.reserve(holdings)
+    } else this.#byService.delete(service)
+    if (before) this.release(before)
+  }
+
+  /** Before the services are told anew; what writes hold stays. */
+  forgetServices(): void {
+    for (const service of this.#byService.keys()) this.see(service, undefined)
+  }
+
+  reserve({ addresses, ports }: Holdings): void {
+    for (const item of [...addresses, ...ports]) {
+      this.#counts.set(item, (this.#counts.get(item) ?? 0) + 1)
+    }
+  }
+
+  release({ addresses, ports }: Holdings): void {
+    for (const item of [...addresses, ...ports]) {
+      const count = (this.#counts.get(item) ?? 0) - 1
+      if (count > 0) this.#counts.set(item, count)
+      else this.#counts.delete(item)
+    }
+  }
+}
+
+export function holdingsOf(service: Service): Holdings {
+  const { spec = {} } = service
+  const addresses = (spec.clusterIPs ?? []).filter((address) => address !== 'None')
+  const ports = (spec.ports ?? []).flatMap(({ nodePort, protocol }) =>
+    nodePort ? [portKey(nodePort, protocol ?? 'TCP')] : [],
+  )
+  if (spec.healthCheckNodePort) ports.push(portKey(spec.healthCheckNodePort, 'TCP'))
+  return { addresses, ports }
+}
+
+export function portKey(port: number, protocol: string): string {
+  return `${port}/${protocol}`
+}
