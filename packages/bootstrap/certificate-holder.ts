@@ -27,7 +27,13 @@ export interface CertificateHolder {
 
 const retryDefaults = Object.freeze({ initialMs: 5000, maxMs: 600_000, factor: 2, jitter: 0.5 })
 
-/** Reads the certificate from its files, or gets the first one; an expired one counts as none. */
+/** A clock that jumps, on a box without battery, is noticed within this. */
+const lookMs = 3_600_000
+
+/**
+ * Reads the certificate from its files, or gets the first one. An expired one stays in use until
+ * there is another: the machine may be offline, and its peer decides what the old one is worth.
+ */
 export async function holdCertificate(
   paths: KeyPairPaths,
   source: CertificateSource,
@@ -35,9 +41,8 @@ export async function holdCertificate(
   signal: AbortSignal,
 ): Promise<CertificateHolder> {
   const found = await readCertificateAndKey(paths)
-  const isGood = found && readCertificate(found.certificatePem).notAfterMs > deps.clock.now()
-  let current = isGood ? found : await source(signal)
-  if (!isGood) await writeCertificateAndKey(paths, current)
+  let current = found ?? (await source(signal))
+  if (!found) await writeCertificateAndKey(paths, current)
   const listeners = new Set<(renewed: CertificateAndKey) => void>()
   const renew = async (scope: AbortSignal): Promise<void> => {
     const renewed = await source(scope)
@@ -72,7 +77,7 @@ async function renewForever(
   const path = paths.certificatePath
   for (;;) {
     const dueMs = renewAtMs(readCertificate(current().certificatePem), random.next())
-    await clock.sleep(Math.max(0, dueMs - clock.now()), signal)
+    while (clock.now() < dueMs) await clock.sleep(Math.min(lookMs, dueMs - clock.now()), signal)
     const backoff = createBackoff(retryDefaults, random)
     for (;;) {
       try {

@@ -7,6 +7,7 @@ import {
   type ClientCredentials,
   type HttpsTransportConfig,
 } from '@skerry/client'
+import { readCertificate } from '@skerry/pki'
 import { holdCertificate, type CertificateHolder } from './certificate-holder.ts'
 import type { ClusterInfo } from './cluster-info.ts'
 import { discoverCluster } from './discover-cluster.ts'
@@ -53,10 +54,13 @@ export async function joinNode(
     keyPath: join(directory, 'kubelet-client.key'),
   }
   const base = { server: info.server, certificateAuthority: info.authorityPem }
-  // The first certificate is asked for with the token, each later one with the one before.
+  // The first certificate is asked for with the token, each later one with the one before; one that
+  // expired while the machine was away is replaced with a new token.
   const held: { client?: CertificateHolder } = {}
   const credentials = async (scope: AbortSignal): Promise<ClientCredentials> =>
-    held.client ? held.client.credentials(scope) : tokenCredentials(options)
+    held.client && !(options.token && isExpired(held.client.current, deps.clock.now()))
+      ? held.client.credentials(scope)
+      : tokenCredentials(options)
   const request = clientRequest(nodeName)
   const client = await holdCertificate(
     paths,
@@ -131,6 +135,10 @@ function tokenCredentials({ server, directory, token }: JoinNodeOptions): Client
     `Cannot join ${server}: the certificate in ${directory} is missing or expired; pass a new token`,
     exitCodes.usage,
   )
+}
+
+function isExpired({ certificatePem }: CertificateAndKey, nowMs: number): boolean {
+  return readCertificate(certificatePem).notAfterMs < nowMs
 }
 
 async function requestOver(

@@ -49,19 +49,3 @@ export {
   type NodeIdentity,
   type ServingOptions,
 } from './join-node.ts'
-export {
-  openCertificateKeeper,
-  type CertificateKeeper,
-  type CertificateKeeperDeps,
-} from './certificate-keeper.ts'
-export { createBootstrapToken, nodeTokenGroup, type NewTokenOptions } from './bootstrap-token.ts'
-export {
-  bootstrapCluster,
-  discoverAuthority,
-  joinNode,
-  nodeClientRequest,
-  nodeServingRequest,
-  type JoinedIdentity,
-  type JoinOptions,
-} from './join-node.ts'
-export { requestCertificate, type CertificateRequest } from './request-certificate.ts'
