@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
 import { dataDirectoryDefault } from './data-directory.ts'
@@ -8,6 +9,7 @@ const siteDataDirectory = `${dataDirectoryDefault}/site`
 /** The roles: programs that serve until they are stopped. */
 export function addRoleCommands(program: Command): void {
   addSite(program)
+  addNode(program)
 }
 
 function addSite(program: Command): void {
@@ -28,6 +30,71 @@ function addSite(program: Command): void {
         runSite({ ...options, extraSans: options.san }, context),
       )
     })
+}
+
+function addNode(program: Command): void {
+  role(program.command('node'))
+    .description('Run a node: containerd, pods, service network. Joins a site with a token.')
+    .option('--data-dir <path>', 'where its state is kept', `${dataDirectoryDefault}/node`)
+    .option(
+      '--run-dir <path>',
+      'sockets and what must not outlive a boot; on a tmpfs',
+      '/run/skerry/node',
+    )
+    .option('--node-name <name>', 'its name in the cluster (default: the host name)')
+    .option('--node-ip <ip>', 'its address in the cluster (default: the first interface)')
+    .option('--server <url>', 'the control plane; only to join')
+    .option('--token-file <path>', 'file with the bootstrap token; only to join')
+    .option('--ca-hash <hash>', 'sha256:<hex> of the control plane; only to join')
+    .option('--label <key=value>', 'label of the node (repeatable)', collect, [])
+    .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
+    .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
+    .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
+    .option('--kubelet-port <number>', 'port for logs and exec', toPort, 10_250)
+    .option('--preload-dir <path>', 'image archives imported at start (default: <data-dir>/images)')
+    .option('--stop-pods', 'end the pods when the node is stopped')
+    .addHelpText(
+      'after',
+      example('skerry node --server https://10.0.0.5:6443 --token-file token --ca-hash sha256:…'),
+    )
+    .action(async (options: NodeFlags) => {
+      const { defaultNodeName, runNode } = await import('./node.ts')
+      await runRole('node', options.logLevel, (context) =>
+        runNode(
+          {
+            ...options,
+            nodeName: options.nodeName ?? defaultNodeName(),
+            labels: Object.fromEntries(options.label.map(toLabel)),
+            preloadDir: options.preloadDir ?? join(options.dataDir, 'images'),
+            stopsPods: options.stopPods === true,
+          },
+          context,
+        ),
+      )
+    })
+}
+
+interface NodeFlags {
+  dataDir: string
+  runDir: string
+  nodeName: string | undefined
+  nodeIp: string | undefined
+  server: string | undefined
+  tokenFile: string | undefined
+  caHash: string | undefined
+  label: string[]
+  clusterCidr: string
+  serviceCidr: string
+  clusterDomain: string
+  kubeletPort: number
+  preloadDir: string | undefined
+  stopPods: boolean | undefined
+  logLevel: LogLevel
+}
+
+function toLabel(text: string): [string, string] {
+  const [key = '', value = ''] = text.split('=')
+  return [key, value]
 }
 
 interface SiteFlags {

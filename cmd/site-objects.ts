@@ -1,6 +1,6 @@
-import { isStatusError, type AnyObject, type GroupResource } from '@skerry/api'
+import { isStatusError, localPath, type AnyObject, type GroupResource } from '@skerry/api'
 import type { Objects } from '@skerry/apiserver'
-import { localPathProvisioner } from '@skerry/controllers'
+import { resources, type Cluster } from '@skerry/client'
 
 export interface SiteAddresses {
   /** First address of the service range: the API server's own service. */
@@ -29,6 +29,7 @@ export async function ensureSiteObjects(objects: Objects, addresses: SiteAddress
   await ensure(objects, storageClasses, localPathClass())
   await ensure(objects, clusterRoles, nodeNetworkRole())
   await ensure(objects, clusterRoleBindings, nodeNetworkBinding())
+  await ensure(objects, clusterRoleBindings, kubeletAdminBinding())
 }
 
 async function ensure(objects: Objects, resource: GroupResource, wanted: AnyObject): Promise<void> {
@@ -121,7 +122,7 @@ function localPathClass(): AnyObject {
       name: 'local-path',
       annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' },
     },
-    provisioner: localPathProvisioner,
+    provisioner: localPath.provisioner,
     reclaimPolicy: 'Delete',
     volumeBindingMode: 'WaitForFirstConsumer',
   }
@@ -148,6 +149,32 @@ function nodeNetworkRole(): AnyObject {
         verbs: ['get', 'list', 'watch'],
       },
       { apiGroups: [''], resources: ['persistentvolumes/status'], verbs: ['patch'] },
+      {
+        apiGroups: ['certificates.k8s.io'],
+        resources: ['certificatesigningrequests/selfnodeserver'],
+        verbs: ['create'],
+      },
+    ],
+  }
+}
+
+/** The API server's own client certificate may use every node's logs and sessions. */
+function kubeletAdminBinding(): AnyObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'skerry:kubelet-api-admin' },
+    roleRef: {
+      apiGroup: 'rbac.authorization.k8s.io',
+      kind: 'ClusterRole',
+      name: 'system:kubelet-api-admin',
+    },
+    subjects: [
+      {
+        apiGroup: 'rbac.authorization.k8s.io',
+        kind: 'User',
+        name: 'kube-apiserver-kubelet-client',
+      },
     ],
   }
 }
@@ -160,4 +187,13 @@ function nodeNetworkBinding(): AnyObject {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'skerry:node' },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:nodes' }],
   }
+}
+
+/** The address under which a site's nodes reach its API server: what it published for itself. */
+export async function advertisedServer(cluster: Cluster, signal: AbortSignal): Promise<string> {
+  const found = await cluster
+    .resource(resources.endpoints)
+    .get({ namespace: 'default', name: 'kubernetes' }, signal)
+  const subset = found.subsets?.[0]
+  return `https://${subset?.addresses?.[0]?.ip ?? '127.0.0.1'}:${subset?.ports?.[0]?.port ?? 6443}`
 }

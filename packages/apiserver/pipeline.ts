@@ -1,4 +1,4 @@
-import { StatusError } from '@skerry/api'
+import { StatusError, exactFieldValue, parseFieldSelector } from '@skerry/api'
 import { linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
 import type { Duplex } from 'node:stream'
 import type { Attributes, Authorizer, UserInfo } from './access.ts'
@@ -224,6 +224,17 @@ function warningHeaders(warnings: ReadonlySet<string>, bytesMax: number): string
   return out
 }
 
+/** A list or watch of exactly one name is authorized as that name: nodes follow their pods' objects so. */
+function selectedName(fieldSelector: string | null): string {
+  if (fieldSelector === null) return ''
+  try {
+    return exactFieldValue(parseFieldSelector(fieldSelector), 'metadata.name') ?? ''
+  } catch {
+    // A malformed selector names nothing; the handler refuses it with the reason.
+    return ''
+  }
+}
+
 function attributesOf({ info, user }: Admitted): Attributes {
   const { query } = info
   const fieldSelector = query.get('fieldSelector')
@@ -236,7 +247,7 @@ function attributesOf({ info, user }: Admitted): Attributes {
     resource: info.resource,
     subresource: info.subresource,
     namespace: info.namespace,
-    name: info.name,
+    name: info.name === '' ? selectedName(fieldSelector) : info.name,
     ...(fieldSelector === null ? {} : { fieldSelector }),
     ...(labelSelector === null ? {} : { labelSelector }),
   }

@@ -11,9 +11,3 @@ export {
 } from './certificates/csr-signing-controller.ts'
 export { nodeIpamController, type NodeIpamOptions } from './nodes/node-ipam.ts'
 export { rootCaPublisher } from './root-ca/root-ca-publisher.ts'
-export {
-  directoryRemoved,
-  localPathDirectory,
-  localPathNode,
-  localPathProvisioner,
-} from './volumes/local-path-provisioner.ts'

@@ -128,10 +128,11 @@ function prepareForCreate(next: AnyObject, scope: RequestScope, deps: RegistryDe
   delete metadata.generation
   if (kind.isNamespaced) metadata.namespace = scope.namespace
   const context = strategyContext(scope, deps)
+  metadata.creationTimestamp = timeText(context.nowMs)
+  // Before the kind's own preparation: a Job's selector is made from its uid.
+  metadata.uid = newUid(deps.random)
   kind.strategy.prepareForCreate?.(next, context)
   if (hasGeneration(kind)) metadata.generation = 1
-  metadata.creationTimestamp = timeText(context.nowMs)
-  metadata.uid = newUid(deps.random)
   setDefaults(next, kind)
 }
 

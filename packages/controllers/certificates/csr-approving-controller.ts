@@ -1,4 +1,4 @@
-import type { CertificateSigningRequest, SubjectAccessReview } from '@skerry/api'
+import type { CertificateSigningRequest, Node, SubjectAccessReview } from '@skerry/api'
 import { keyOfObject, parseKey, resources } from '@skerry/client'
 import {
   watch,
@@ -16,9 +16,18 @@ export const csrApprovingController: ControllerDefinition = {
     watch(resources.certificateSigningRequests, {
       keysOf: ({ type, object }) => (type === 'deleted' ? [] : [keyOfObject(object)]),
     }),
-    watch(resources.nodes, { keysOf: () => [] }),
+    // A node's serving certificate waits until its Node object says which addresses it has.
+    watch(resources.nodes, { keysOf: ({ object }, context) => waitingRequests(object, context) }),
   ],
   reconcile,
+}
+
+function waitingRequests(node: Node, context: ControllerContext): string[] {
+  return context
+    .informer(resources.certificateSigningRequests)
+    .list()
+    .filter((csr) => csr.spec?.username === `system:node:${node.metadata.name}` && !hasVerdict(csr))
+    .map(keyOfObject)
 }
 
 async function reconcile(

@@ -1,5 +1,6 @@
 import {
   isStatusError,
+  localPath,
   type Node,
   type PersistentVolume,
   type PersistentVolumeClaim,
@@ -11,18 +12,6 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 import { annotations, isBound } from './match-volume.ts'
-
-/** The provisioner of the class `local-path`: directories on the node's own disk. */
-export const localPathProvisioner = 'skerry.io/local-path'
-
-/** On a Node: the directory under which it keeps such volumes. The node writes it itself. */
-export const localPathDirectory = 'skerry.io/local-path-directory'
-
-/** On a volume: the node whose disk it is on; nodes watch their own by it. */
-export const localPathNode = 'skerry.io/local-path-node'
-
-/** status.reason of a released volume once its node has removed the directory. */
-export const directoryRemoved = 'DirectoryRemoved'
 
 /** Makes a volume for each claim whose node is chosen, and removes volumes that nobody claims any more. */
 export const localPathProvisionerController: ControllerDefinition = {
@@ -53,12 +42,12 @@ function isWanted(claim: PersistentVolumeClaim): boolean {
   return (
     !isBound(claim) &&
     claim.metadata.deletionTimestamp === undefined &&
-    marks?.[annotations.storageProvisioner] === localPathProvisioner
+    marks?.[annotations.storageProvisioner] === localPath.provisioner
   )
 }
 
 function isOurs(volume: PersistentVolume): boolean {
-  return volume.metadata.annotations?.[annotations.provisionedBy] === localPathProvisioner
+  return volume.metadata.annotations?.[annotations.provisionedBy] === localPath.provisioner
 }
 
 function volumesOf(node: Node, context: ControllerContext): string[] {
@@ -66,7 +55,8 @@ function volumesOf(node: Node, context: ControllerContext): string[] {
     .informer(resources.persistentVolumes)
     .list()
     .filter(
-      (volume) => isOurs(volume) && volume.metadata.labels?.[localPathNode] === node.metadata.name,
+      (volume) =>
+        isOurs(volume) && volume.metadata.labels?.[localPath.nodeLabel] === node.metadata.name,
     )
     .map((volume) => `volume/${volume.metadata.name}`)
 }
@@ -80,9 +70,9 @@ async function provision(
   const nodeName = claim?.metadata.annotations?.[annotations.selectedNode]
   if (claim === undefined || !isWanted(claim) || nodeName === undefined) return
   const node = context.informer(resources.nodes).get({ name: nodeName })
-  const directory = node?.metadata.annotations?.[localPathDirectory]
+  const directory = node?.metadata.annotations?.[localPath.directoryAnnotation]
   if (node === undefined || directory === undefined) {
-    const message = `failed to provision volume with StorageClass "${claim.spec?.storageClassName}": node ${nodeName} has no annotation ${localPathDirectory}`
+    const message = `failed to provision volume with StorageClass "${claim.spec?.storageClassName}": node ${nodeName} has no annotation ${localPath.directoryAnnotation}`
     context.events.event(claim, { type: 'Warning', reason: 'ProvisioningFailed', message })
     throw new Error(`Cannot provision ${key}: node ${nodeName} keeps no local volumes`)
   }
@@ -131,8 +121,8 @@ export function planVolume(
     kind: 'PersistentVolume',
     metadata: {
       name,
-      labels: { [localPathNode]: place.node.metadata.name ?? '' },
-      annotations: { [annotations.provisionedBy]: localPathProvisioner },
+      labels: { [localPath.nodeLabel]: place.node.metadata.name ?? '' },
+      annotations: { [annotations.provisionedBy]: localPath.provisioner },
     },
     spec: {
       capacity: { storage: claim.spec?.resources?.requests?.['storage'] ?? '0' },
@@ -172,9 +162,9 @@ async function collect(
   const volume = context.informer(resources.persistentVolumes).get({ name })
   if (volume === undefined || !isOurs(volume) || volume.status?.phase !== 'Released') return
   if (volume.spec?.persistentVolumeReclaimPolicy !== 'Delete') return
-  const nodeName = volume.metadata.labels?.[localPathNode] ?? ''
+  const nodeName = volume.metadata.labels?.[localPath.nodeLabel] ?? ''
   const isNodeGone = context.informer(resources.nodes).get({ name: nodeName }) === undefined
-  if (volume.status.reason !== directoryRemoved && !isNodeGone) return
+  if (volume.status.reason !== localPath.removedReason && !isNodeGone) return
   try {
     await context.client(resources.persistentVolumes).delete({ name }, signal)
   } catch (error) {

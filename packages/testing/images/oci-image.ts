@@ -55,7 +55,10 @@ export async function layerOfFiles(files: readonly LayerFile[]): Promise<Layer> 
     }
   }
   tar.finalize()
-  return layerOfTar(Buffer.concat(await Array.fromAsync(tar)))
+  const chunks: Buffer[] = []
+  // A tar stream without an encoding gives buffers.
+  for await (const chunk of tar) chunks.push(chunk as Buffer)
+  return layerOfTar(Buffer.concat(chunks))
 }
 
 /** The directory's tree as one layer, owned by root, with time stamps of zero so that equal trees give equal bytes. */

@@ -1,0 +1,57 @@
+import { ExpectedError, exitCodes, systemRandom, type Clock, type Random } from '@skerry/base'
+import { bootstrapTokenText, newBootstrapToken, publishBootstrapToken } from '@skerry/bootstrap'
+import type { Cluster } from '@skerry/client'
+import { spkiHash } from '@skerry/pki'
+
+export interface JoinTokenOptions {
+  /** https://host:port that the new machine will dial. */
+  server: string
+  caPem: string
+  ttlSeconds: number
+  description: string
+  /** Groups of the token's user; absent: those of a new node. */
+  groups?: readonly string[]
+}
+
+export interface JoinToken {
+  server: string
+  token: string
+  caHash: string
+  /** Milliseconds since the Unix epoch. */
+  expiresAtMs: number
+}
+
+/** A token that lets one more machine join, and what that machine must be told. */
+export async function createJoinToken(
+  cluster: Cluster,
+  options: JoinTokenOptions,
+  { clock, random = systemRandom }: { clock: Clock; random?: Random },
+  signal: AbortSignal,
+): Promise<JoinToken> {
+  if (options.ttlSeconds < 1) {
+    throw new ExpectedError(
+      'Cannot create token: it must live for at least a second',
+      exitCodes.usage,
+    )
+  }
+  const token = newBootstrapToken(random)
+  const expiresAtMs = clock.now() + options.ttlSeconds * 1_000
+  await publishBootstrapToken(
+    cluster,
+    {
+      token,
+      expiresAtMs,
+      description: options.description,
+      ...(options.groups === undefined ? {} : { groups: options.groups }),
+      info: { server: options.server, authorityPem: options.caPem },
+    },
+    { clock },
+    signal,
+  )
+  return {
+    server: options.server,
+    token: bootstrapTokenText(token),
+    caHash: spkiHash(options.caPem),
+    expiresAtMs,
+  }
+}

@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+import { mkdir, readFile } from 'node:fs/promises'
+import { ExpectedError, createBackoff, exitCodes } from '@skerry/base'
+import { parseBootstrapToken } from '@skerry/api'
+import {
+  holdServingCertificate,
+  joinNode,
+  readFileIfPresent,
+  writeFileDurably,
+  type CertificateHolder,
+  type NodeIdentity,
+} from '@skerry/bootstrap'
+import type { RoleContext } from './role-context.ts'
+
+export interface NodeIdentityOptions {
+  dataDir: string
+  nodeName: string
+  server: string | undefined
+  tokenFile: string | undefined
+  caHash: string | undefined
+}
+
+/** From disk, where an earlier start left it, without a word from the network; else by joining. */
+export async function openNodeIdentity(
+  options: NodeIdentityOptions,
+  context: RoleContext,
+): Promise<NodeIdentity> {
+  const directory = pkiDirectory(options)
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const serverFile = join(directory, 'server')
+  const server = options.server ?? (await readFileIfPresent(serverFile))?.trim()
+  if (server === undefined) {
+    throw new ExpectedError(
+      'Cannot start node: it has not joined a cluster; pass --server, --token-file and --ca-hash as "skerry token create --print-join-command" prints them',
+      exitCodes.usage,
+    )
+  }
+  const token = await readToken(options.tokenFile)
+  const identity = await joinNode(
+    {
+      nodeName: options.nodeName,
+      directory,
+      server,
+      ...(token === undefined ? {} : { token }),
+      ...(options.caHash === undefined ? {} : { authorityHashes: [options.caHash] }),
+    },
+    context,
+    context.signal,
+  )
+  await writeFileDurably(serverFile, server, 0o644)
+  return identity
+}
+
+export function pkiDirectory({ dataDir }: { dataDir: string }): string {
+  return join(dataDir, 'pki')
+}
+
+async function readToken(
+  file: string | undefined,
+): Promise<ReturnType<typeof parseBootstrapToken>> {
+  if (file === undefined) return undefined
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new ExpectedError(
+      `Cannot read the token file ${file}; pass --token-file with the token in it`,
+      exitCodes.usage,
+      {
+        cause: error,
+      },
+    )
+  })
+  const token = parseBootstrapToken(text.trim())
+  if (token !== undefined) return token
+  throw new ExpectedError(
+    `Cannot use ${file}: it holds no bootstrap token (six characters, a dot, sixteen characters)`,
+    exitCodes.usage,
+  )
+}
+
+/** Waits as long as it takes: a node away from its control plane runs pods, and has time. */
+export async function obtainServingCertificate(
+  identity: NodeIdentity,
+  options: { nodeName: string; nodeIp: string; directory: string },
+  context: RoleContext,
+): Promise<CertificateHolder> {
+  const { nodeName, nodeIp, directory } = options
+  const backoff = createBackoff({ initialMs: 1_000, maxMs: 60_000 }, context.random)
+  const serving = { nodeName, directory, dnsNames: [nodeName], ipAddresses: [nodeIp] }
+  for (;;) {
+    try {
+      return await holdServingCertificate(identity, serving, context, context.signal)
+    } catch (error) {
+      if (context.signal.aborted || error instanceof ExpectedError) throw error
+      context.log.info('Serving certificate not there yet', {
+        error: error instanceof Error ? error : null,
+      })
+      await context.clock.sleep(backoff.nextMs(), context.signal)
+    }
+  }
+}

@@ -1,0 +1,238 @@
+import { mkdir } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { runAll, type Task } from '@skerry/base'
+import type { CertificateAndKey, NodeIdentity } from '@skerry/bootstrap'
+import { createCluster, createHttpsTransport, type Cluster } from '@skerry/client'
+import {
+  createCallerCheck,
+  dialContainerd,
+  ensurePauseImage,
+  pauseImage,
+  runKubelet,
+  runLocalPathVolumes,
+  runLogRotation,
+  startKubeletServer,
+  superviseContainerd,
+  type ContainerRuntime,
+  type RunningKubelet,
+  type ServerTls,
+  type SupervisedContainerd,
+} from '@skerry/kubelet'
+import { createNft, fileSnapshot, nodeResolvers, runServiceNetwork } from '@skerry/service-proxy'
+import { openDataDirectory } from './data-directory.ts'
+import { addressOf, hostAddresses } from './host-addresses.ts'
+import { obtainServingCertificate, openNodeIdentity, pkiDirectory } from './node-identity.ts'
+import { runningLogs } from './running-logs.ts'
+import { importPreloaded } from './preload-images.ts'
+import { reportReady, type RoleContext } from './role-context.ts'
+import { version } from './version.ts'
+
+export interface NodeOptions {
+  dataDir: string
+  runDir: string
+  nodeName: string
+  nodeIp: string | undefined
+  /** Only for joining the first time; afterwards the node's own certificate is used. */
+  server: string | undefined
+  tokenFile: string | undefined
+  caHash: string | undefined
+  labels: Readonly<Record<string, string>>
+  clusterCidr: string
+  serviceCidr: string
+  clusterDomain: string
+  kubeletPort: number
+  /** Archives put there are imported at start. */
+  preloadDir: string
+  /** End the pods, too, when the node is stopped. */
+  stopsPods: boolean
+}
+
+export function defaultNodeName(): string {
+  return hostname().toLowerCase()
+}
+
+/** One node, until the signal aborts; its pods go on unless asked otherwise. */
+export async function runNode(options: NodeOptions, context: RoleContext): Promise<void> {
+  await openDataDirectory(options.dataDir)
+  const nodeIp = options.nodeIp ?? hostAddresses()[0] ?? '127.0.0.1'
+  await mkdir(options.runDir, { recursive: true, mode: 0o711 })
+  const { log, signal } = context
+  const containerd = await startContainerd(options, context)
+  await using runtime = dialContainerd(containerd.socket)
+  await prepareImages(options, { runtime, socket: containerd.socket }, context)
+  const identity = await openNodeIdentity(options, context)
+  const cluster = clusterOf(identity, context)
+  const parts: NodeParts = { options, nodeIp, cluster, runtime, identity }
+  log.info('Node starts', {
+    node: options.nodeName,
+    address: nodeIp,
+    adopted: containerd.isAdopted,
+  })
+  const kubelet = Promise.withResolvers<RunningKubelet>()
+  await runAll(signal, [
+    (scope) => containerd.keepRunning(scope),
+    (scope) => identity.client.run(scope),
+    (scope) =>
+      runKubelet(
+        kubeletConfig(parts),
+        {
+          ...context,
+          cluster,
+          runtime,
+          onReady: (running) => {
+            kubelet.resolve(running)
+            reportReady()
+          },
+        },
+        scope,
+      ),
+    async (scope) => serveKubelet(await kubelet.promise, { ...parts, context }, scope),
+    async (scope) => serviceNetwork(parts, context, scope),
+    (scope) =>
+      runLocalPathVolumes(
+        { nodeName: options.nodeName, directory: join(options.dataDir, 'volumes') },
+        { ...context, cluster },
+        scope,
+      ),
+    ...logTasks(runtime, context, join(options.dataDir, 'logs')),
+  ]).finally(() => (options.stopsPods ? containerd.stop() : undefined))
+}
+
+interface NodeParts {
+  options: NodeOptions
+  nodeIp: string
+  cluster: Cluster
+  runtime: ContainerRuntime
+  identity: NodeIdentity
+}
+
+function startContainerd(
+  options: NodeOptions,
+  { clock, log, signal }: RoleContext,
+): Promise<SupervisedContainerd> {
+  return superviseContainerd(
+    {
+      dataDirectory: join(options.dataDir, 'containerd'),
+      runDirectory: join(options.runDir, 'containerd'),
+      cniConfDirectory: join(options.runDir, 'cni'),
+      cniBinDirectory: '/usr/lib/cni',
+      registryDirectory: join(options.dataDir, 'registries'),
+      sandboxImage: pauseImage,
+    },
+    { clock, log },
+    signal,
+  )
+}
+
+async function prepareImages(
+  options: NodeOptions,
+  { runtime, socket }: { runtime: ContainerRuntime; socket: string },
+  context: RoleContext,
+): Promise<void> {
+  const target = { socket, rootDirectory: join(options.dataDir, 'containerd') }
+  await ensurePauseImage(runtime, target, context.signal)
+  await importPreloaded(options.preloadDir, target, context)
+}
+
+function clusterOf(identity: NodeIdentity, { clock, log }: RoleContext): Cluster {
+  const transport = createHttpsTransport(identity.transport)
+  return createCluster(transport, { clock, log, userAgent: `skerry-node/${version}` })
+}
+
+function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKubelet>[0] {
+  return {
+    nodeName: options.nodeName,
+    nodeIps: [nodeIp],
+    clusterDns: [addressOf(options.serviceCidr, 10)],
+    clusterDomain: options.clusterDomain,
+    dataDirectory: join(options.dataDir, 'kubelet'),
+    runDirectory: join(options.runDir, 'kubelet'),
+    logDirectory: join(options.dataDir, 'logs'),
+    cniConfDirectory: join(options.runDir, 'cni'),
+    staticPodDirectory: join(options.dataDir, 'manifests'),
+    port: options.kubeletPort,
+    labels: options.labels,
+    stopsPodsOnExit: options.stopsPods,
+    imageDirectory: join(options.dataDir, 'containerd'),
+  }
+}
+
+/** Logs, exec and port-forward, as soon as the control plane has given the certificate to show. */
+async function serveKubelet(
+  kubelet: RunningKubelet,
+  { options, nodeIp, cluster, identity, context }: NodeParts & { context: RoleContext },
+  signal: AbortSignal,
+): Promise<void> {
+  const { nodeName, kubeletPort } = options
+  const directory = pkiDirectory(options)
+  const serving = await obtainServingCertificate(
+    identity,
+    { nodeName, nodeIp, directory },
+    { ...context, signal },
+  )
+  const tlsOf = (pair: CertificateAndKey): ServerTls => ({
+    cert: pair.certificatePem,
+    key: pair.privateKeyPem,
+    clientCa: identity.info.authorityPem,
+  })
+  await using server = await startKubeletServer(
+    { address: '0.0.0.0', port: kubeletPort, tls: tlsOf(serving.current) },
+    {
+      ...context,
+      pods: kubelet.pods,
+      runtime: kubelet.runtime,
+      callers: createCallerCheck(nodeName, { cluster, clock: context.clock }),
+    },
+    signal,
+  )
+  using _renewed = serving.onRenewed((pair) => server.setTls(tlsOf(pair)))
+  context.log.info('Node serves', { node: nodeName, port: server.port })
+  await serving.run(signal)
+}
+
+async function serviceNetwork(
+  parts: NodeParts,
+  context: RoleContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { options, nodeIp, cluster } = parts
+  const dnsAddress = addressOf(options.serviceCidr, 10)
+  await runServiceNetwork(
+    {
+      nodeName: options.nodeName,
+      nodeAddress: nodeIp,
+      clusterCidr: options.clusterCidr,
+      serviceCidr: options.serviceCidr,
+      dnsAddress,
+      clusterDomain: options.clusterDomain,
+      resolvers: await nodeResolvers([dnsAddress]),
+    },
+    {
+      ...context,
+      cluster,
+      nft: createNft(),
+      snapshot: fileSnapshot(join(options.dataDir, 'service-network.json')),
+    },
+    signal,
+  )
+}
+
+function logTasks(
+  runtime: ContainerRuntime,
+  { clock, log }: RoleContext,
+  directory: string,
+): Task[] {
+  return [
+    (scope) =>
+      runLogRotation(
+        {
+          runningLogs: (signal) => runningLogs(runtime, directory, signal),
+          reopen: (id, signal) => runtime.reopenContainerLog(id, signal),
+          clock,
+          log,
+        },
+        scope,
+      ),
+  ]
+}
