@@ -7,8 +7,16 @@ import type {
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf } from '../typed-strategy.ts'
 import { applyMatchResourcesDefaults } from './webhook-defaults.ts'
+import {
+  validateMutatingBinding,
+  validateMutatingPolicy,
+  validateValidatingBinding,
+  validateValidatingPolicy,
+} from './policy-validation.ts'
 
 export const validatingAdmissionPolicyStrategy = strategyOf<ValidatingAdmissionPolicy>({
+  validate: validateValidatingPolicy,
+  validateUpdate: validateValidatingPolicy,
   ...statusApart,
   hasGeneration: true,
   allowUnconditionalUpdate: false,
@@ -22,6 +30,8 @@ export const validatingAdmissionPolicyStrategy = strategyOf<ValidatingAdmissionP
 
 export const validatingAdmissionPolicyBindingStrategy =
   strategyOf<ValidatingAdmissionPolicyBinding>({
+    validate: validateValidatingBinding,
+    validateUpdate: validateValidatingBinding,
     hasGeneration: true,
     allowUnconditionalUpdate: false,
     defaults(binding) {
@@ -30,6 +40,8 @@ export const validatingAdmissionPolicyBindingStrategy =
   })
 
 export const mutatingAdmissionPolicyStrategy = strategyOf<MutatingAdmissionPolicy>({
+  validate: validateMutatingPolicy,
+  validateUpdate: validateMutatingPolicy,
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   defaults(policy) {
@@ -40,6 +52,8 @@ export const mutatingAdmissionPolicyStrategy = strategyOf<MutatingAdmissionPolic
 })
 
 export const mutatingAdmissionPolicyBindingStrategy = strategyOf<MutatingAdmissionPolicyBinding>({
+  validate: validateMutatingBinding,
+  validateUpdate: validateMutatingBinding,
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   defaults(binding) {

@@ -4,8 +4,13 @@ import type {
 } from '../../generated/types.ts'
 import { strategyOf } from '../typed-strategy.ts'
 import { applyWebhookDefaults } from './webhook-defaults.ts'
+import type { StatusCause } from '../../status-error.ts'
+import type { LooseObject } from '../typed-strategy.ts'
+import { checkWebhooks } from './webhook-validation.ts'
 
 export const validatingWebhookConfigurationStrategy = strategyOf<ValidatingWebhookConfiguration>({
+  validate: validateConfiguration,
+  validateUpdate: validateConfiguration,
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   defaults(configuration) {
@@ -14,6 +19,8 @@ export const validatingWebhookConfigurationStrategy = strategyOf<ValidatingWebho
 })
 
 export const mutatingWebhookConfigurationStrategy = strategyOf<MutatingWebhookConfiguration>({
+  validate: validateConfiguration,
+  validateUpdate: validateConfiguration,
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   defaults(configuration) {
@@ -23,3 +30,11 @@ export const mutatingWebhookConfigurationStrategy = strategyOf<MutatingWebhookCo
     }
   },
 })
+
+type AnyConfiguration = ValidatingWebhookConfiguration | MutatingWebhookConfiguration
+
+function validateConfiguration(configuration: LooseObject<AnyConfiguration>): StatusCause[] {
+  const found: StatusCause[] = []
+  checkWebhooks(configuration.webhooks ?? [], found)
+  return found
+}

@@ -1,8 +1,14 @@
 import type { CustomResourceDefinition } from '../../generated/types.ts'
 import { keepField } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import {
+  validateDefinition,
+  validateDefinitionUpdate,
+} from './custom-resource-definition-validation.ts'
 
 export const customResourceDefinitionStrategy = strategyOf<CustomResourceDefinition>({
+  validate: validateDefinition,
+  validateUpdate: validateDefinitionUpdate,
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   defaults: applyDefinitionDefaults,

@@ -2,8 +2,14 @@ import type { APIService } from '../../generated/types.ts'
 import { keepField, statusApart } from '../keep-fields.ts'
 import { rfc3339 } from '../timestamps.ts'
 import { strategyOf } from '../typed-strategy.ts'
+import { validateApiService, validateApiServiceStatus } from './api-service-validation.ts'
 
 export const apiServiceStrategy = strategyOf<APIService>({
+  // Its own check demands version.group, which may start with a digit.
+  nameRule: 'path-segment',
+  validate: validateApiService,
+  validateUpdate: validateApiService,
+  validateStatusUpdate: validateApiServiceStatus,
   hasGeneration: false,
   allowUnconditionalUpdate: false,
   defaults(apiService) {

@@ -6,13 +6,21 @@ import type { StrategyContext } from '../../kind.ts'
 import { keepField } from '../keep-fields.ts'
 import { rfc3339 } from '../timestamps.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
+import {
+  validateRequest,
+  validateRequestStatus,
+  validateRequestUpdate,
+} from './certificate-signing-request-validation.ts'
 
 type Request = LooseObject<CertificateSigningRequest>
 type Condition = Loose<CertificateSigningRequestCondition>
 
 export const certificateSigningRequestStrategy = strategyOf<CertificateSigningRequest>({
+  validate: validateRequest,
+  validateUpdate: validateRequestUpdate,
+  validateStatusUpdate: validateRequestStatus,
   hasGeneration: false,
-  nameRule: 'dns-subdomain',
+  nameRule: 'path-segment',
   defaults(request) {
     request.spec ??= {}
     request.status ??= {}

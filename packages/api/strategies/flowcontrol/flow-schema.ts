@@ -1,8 +1,11 @@
 import type { FlowSchema } from '../../generated/types.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf } from '../typed-strategy.ts'
+import { validateFlowSchema } from './flow-schema-validation.ts'
 
 export const flowSchemaStrategy = strategyOf<FlowSchema>({
+  validate: validateFlowSchema,
+  validateUpdate: validateFlowSchema,
   ...statusApart,
   hasGeneration: true,
   defaults(schema) {

@@ -1,8 +1,11 @@
 import type { PriorityLevelConfiguration } from '../../generated/types.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { validatePriorityLevel } from './priority-level-validation.ts'
 
 export const priorityLevelConfigurationStrategy = strategyOf<PriorityLevelConfiguration>({
+  validate: validatePriorityLevel,
+  validateUpdate: validatePriorityLevel,
   ...statusApart,
   hasGeneration: true,
   defaults: applyPriorityLevelDefaults,

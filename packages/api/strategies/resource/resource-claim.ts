@@ -2,8 +2,16 @@ import type { ResourceClaim, ResourceClaimTemplate } from '../../generated/types
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf } from '../typed-strategy.ts'
 import { applyDeviceClaimDefaults } from './device-claim-defaults.ts'
+import {
+  validateResourceClaim,
+  validateResourceClaimTemplate,
+  validateResourceClaimTemplateUpdate,
+  validateResourceClaimUpdate,
+} from './claim-validation.ts'
 
 export const resourceClaimStrategy = strategyOf<ResourceClaim>({
+  validate: validateResourceClaim,
+  validateUpdate: validateResourceClaimUpdate,
   ...statusApart,
   hasGeneration: false,
   defaults(claim) {
@@ -15,6 +23,8 @@ export const resourceClaimStrategy = strategyOf<ResourceClaim>({
 })
 
 export const resourceClaimTemplateStrategy = strategyOf<ResourceClaimTemplate>({
+  validate: validateResourceClaimTemplate,
+  validateUpdate: validateResourceClaimTemplateUpdate,
   hasGeneration: false,
   defaults(template) {
     const spec = (template.spec ??= {})
