@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
   callApi,
+  simulatedClock,
   startTestApiServer,
   watchApi,
   type ApiCall,

@@ -15,13 +15,19 @@ export function planStatus(
   now: string,
 ): CustomResourceDefinitionStatus {
   const before: Partial<CustomResourceDefinitionStatus> = crd.status ?? {}
-  const conflicts = nameConflicts(crd, served)
-  const accepted = conflicts.length === 0
+  // Of several conflicts the last is told, as upstream does.
+  const conflict = nameConflicts(crd, served).at(-1)
+  const accepted = conflict === undefined
   const wasEstablished = isEstablished(crd)
   const conditions = [
     accepted
       ? condition('NamesAccepted', 'True', 'NoConflicts', 'no conflicts found')
-      : condition('NamesAccepted', 'False', conflicts[0]?.reason ?? '', textOf(conflicts)),
+      : condition(
+          'NamesAccepted',
+          'False',
+          conflict.reason,
+          `${JSON.stringify(conflict.name)} is already in use`,
+        ),
     // Once established, a CRD stays so: its objects exist.
     accepted || wasEstablished
       ? condition(
@@ -94,10 +100,6 @@ function nameConflicts(crd: CustomResourceDefinition, served: readonly Kind[]): 
   if (kinds.has(kind)) found.push({ reason: 'KindConflict', name: kind })
   if (kinds.has(listKind)) found.push({ reason: 'ListKindConflict', name: listKind })
   return found
-}
-
-function textOf(conflicts: readonly NameConflict[]): string {
-  return conflicts.map(({ name }) => `${JSON.stringify(name)} is already in use`).join(', ')
 }
 
 function fullNames(names: Names): Names {

@@ -1,7 +1,7 @@
 import http2 from 'node:http2'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { ExpectedError, exitCodes, type Logger } from '@skerry/base'
 import type { ApiServerLimits } from '../limits-table.ts'
@@ -138,13 +138,22 @@ async function onStream(
     target: headers[':path'] ?? '/',
     headers: http2Headers(headers),
     fields: () => pairs(Array.isArray(rawHeaders) ? rawHeaders : []),
-    body: stream,
+    body: kept(stream),
     peer: peerOf(stream.session?.socket),
     signal: controller.signal,
   })
   if (stream.destroyed || stream.headersSent) return dispose(answer)
   stream.respond({ ':status': answer.status, ...mutable(answer.headers) })
   await writeAnswer(answer.body, stream, options)
+  // The rest of a body that nobody reads would hold the stream open (RFC 9113, section 8.1).
+  if (!stream.endAfterHeaders && !stream.readableEnded && !stream.destroyed) {
+    stream.close(http2.constants.NGHTTP2_NO_ERROR)
+  }
+}
+
+/** A reader that stops early must not take the connection with it: the answer is still to be written. */
+function kept(stream: Readable): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => stream.iterator({ destroyOnReturn: false }) }
 }
 
 async function onHttp1(
@@ -159,8 +168,8 @@ async function onHttp1(
   if (response.destroyed) return dispose(answer)
   response.writeHead(answer.status, mutable(answer.headers))
   await writeAnswer(answer.body, response, options)
-  // What was not read of the body would be taken for the next request.
-  if (!request.complete) request.destroy()
+  // What was not read of the body stands before the next request.
+  request.resume()
 }
 
 async function onUpgrade(
@@ -179,7 +188,7 @@ function http1Request(request: IncomingMessage, signal: AbortSignal): ApiRequest
     target: request.url ?? '/',
     headers: http1Headers(request),
     fields: () => pairs(request.rawHeaders),
-    body: request,
+    body: kept(request),
     peer: peerOf(request.socket),
     signal,
   }

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import http2 from 'node:http2'
+import https from 'node:https'
+import { after, before, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { startTestApiServer, type TestApiServer, type TestCredentials } from '@skerry/testing'
+
+let server: TestApiServer
+
+before(async () => {
+  server = await startTestApiServer({ limits: { bodyBytesMax: 100_000, gzipBytesMin: 1_000 } })
+})
+after(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+interface Reply {
+  status: number
+  headers: Record<string, unknown>
+  bytes: Buffer
+}
+
+interface Ask {
+  method?: string
+  path: string
+  body?: string
+  headers?: Record<string, string>
+  credentials?: Pick<TestCredentials, 'cert' | 'key'> | undefined
+}
+
+function overHttp1({ method = 'GET', path, body, headers, credentials }: Ask): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const request = https.request(
+      new URL(path, server.url),
+      {
+        method,
+        ca: server.credentials.ca,
+        agent: false,
+        ...credentials,
+        ...(headers ? { headers } : {}),
+      },
+      (response) => {
+        const parts: Buffer[] = []
+        response.on('data', (part: Buffer) => parts.push(part))
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            bytes: Buffer.concat(parts),
+          }),
+        )
+        response.on('error', reject)
+      },
+    )
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+function overHttp2({ method = 'GET', path, body, headers, credentials }: Ask): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const session = http2.connect(server.url, { ca: server.credentials.ca, ...credentials })
+    session.on('error', reject)
+    const stream = session.request({ ':method': method, ':path': path, ...headers })
+    const parts: Buffer[] = []
+    let head: http2.IncomingHttpHeaders & { ':status'?: number } = {}
+    stream.on('response', (answer) => (head = answer))
+    stream.on('data', (part: Buffer) => parts.push(part))
+    stream.on('error', reject)
+    stream.on('end', () => {
+      session.close()
+      resolve({ status: head[':status'] ?? 0, headers: head, bytes: Buffer.concat(parts) })
+    })
+    stream.end(body)
+  })
+}
+
+const protocols = [
+  ['HTTP/1.1', overHttp1],
+  ['HTTP/2', overHttp2],
+] as const
+
+for (const [name, ask] of protocols) {
+  test(`${name}: a client certificate names the user, and nobody else may do anything`, async () => {
+    const { credentials } = server
+    const path = '/api/v1/namespaces'
+    assert.equal((await ask({ path, credentials })).status, 200)
+    const stranger = await ask({ path })
+    assert.equal(stranger.status, 403)
+    const { message } = JSON.parse(stranger.bytes.toString())
+    assert.equal(
+      message,
+      'namespaces is forbidden: User "system:anonymous" cannot list resource "namespaces" in API group "" at the cluster scope',
+    )
+  })
+
+  test(`${name}: a body above the bound is refused`, async () => {
+    const { credentials } = server
+    const body = JSON.stringify({ metadata: { name: 'large' }, data: { a: 'x'.repeat(200_000) } })
+    const reply = await ask({
+      method: 'POST',
+      path: '/api/v1/namespaces/default/configmaps',
+      body,
+      headers: { 'content-type': 'application/json' },
+      credentials,
+    })
+    assert.equal(reply.status, 413)
+  })
+
+  test(`${name}: a large answer is compressed for those who take that`, async () => {
+    const { credentials } = server
+    const path = '/api/v1'
+    const plain = await ask({ path, credentials })
+    const packed = await ask({ path, credentials, headers: { 'accept-encoding': 'gzip' } })
+    assert.equal(packed.headers['content-encoding'], 'gzip')
+    assert.deepEqual(gunzipSync(packed.bytes), plain.bytes)
+  })
+
+  test(`${name}: every answer can be found in the audit log and is not to be cached`, async () => {
+    const reply = await ask({ path: '/version', credentials: server.credentials })
+    assert.match(String(reply.headers['audit-id']), /^[0-9a-f-]{36}$/)
+    assert.equal(reply.headers['cache-control'], 'no-cache, private')
+    assert.equal(JSON.parse(reply.bytes.toString()).minor, '36')
+  })
+
+  test(`${name}: HEAD answers without a body`, async () => {
+    const reply = await ask({ method: 'HEAD', path: '/version', credentials: server.credentials })
+    assert.deepEqual([reply.status, reply.bytes.length], [200, 0])
+  })
+}
+
+test('health checks answer one by one and together', async () => {
+  const { credentials } = server
+  const verbose = await overHttp1({ path: '/readyz?verbose', credentials })
+  assert.match(verbose.bytes.toString(), /^\[\+\]ping ok\n.*readyz check passed\n$/s)
+  assert.equal((await overHttp1({ path: '/livez/store', credentials })).bytes.toString(), 'ok')
+  assert.equal((await overHttp1({ path: '/livez/nonsense', credentials })).status, 404)
+})
+
+test('an upgrade that nothing serves is refused in HTTP', async () => {
+  const { credentials } = server
+  const reply = await overHttp1({
+    path: '/api/v1/namespaces/default/pods/x/exec',
+    headers: { connection: 'Upgrade', upgrade: 'websocket' },
+    credentials,
+  })
+  assert.equal(reply.status, 404)
+})

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { seededRandom } from '@skerry/base'
+import { callApi, startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { parseRange } from './address-range.ts'
+
+let server: TestApiServer
+
+before(async () => {
+  server = await startTestApiServer()
+})
+after(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const services = '/api/v1/namespaces/default/services'
+
+async function create(name: string, spec: Record<string, unknown>) {
+  const body = { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } }
+  return callApi(server.transport, { method: 'POST', path: services, body })
+}
+
+test('a service gets an address of its own and keeps it through updates', async () => {
+  const { body: one } = await create('one', {})
+  const { body: two } = await create('two', {})
+  assert.match(one.spec.clusterIP, /^10\.43\./)
+  assert.deepEqual(one.spec.clusterIPs, [one.spec.clusterIP])
+  assert.deepEqual([one.spec.ipFamilies, one.spec.ipFamilyPolicy], [['IPv4'], 'SingleStack'])
+  assert.notEqual(one.spec.clusterIP, two.spec.clusterIP)
+  const replaced = await callApi(server.transport, {
+    method: 'PUT',
+    path: `${services}/one`,
+    body: { metadata: { name: 'one' }, spec: { ports: [{ port: 81 }] } },
+  })
+  assert.equal(replaced.body.spec?.clusterIP, one.spec.clusterIP, replaced.text)
+})
+
+test('what cannot be given is refused in upstream’s words', async () => {
+  const { body: first } = await create('first', {
+    type: 'NodePort',
+    ports: [{ port: 1, nodePort: 30100 }],
+  })
+  const table: readonly [Record<string, unknown>, string][] = [
+    [
+      { clusterIP: '1.2.3.4' },
+      'spec.clusterIPs: Invalid value: ["1.2.3.4"]: failed to allocate IP 1.2.3.4: the provided network does not match the current range',
+    ],
+    [
+      { clusterIP: first.spec.clusterIP },
+      `spec.clusterIPs: Invalid value: ["${first.spec.clusterIP}"]: failed to allocate IP ${first.spec.clusterIP}: provided IP is already allocated`,
+    ],
+    [
+      { type: 'NodePort', ports: [{ port: 1, nodePort: 80 }] },
+      'spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767',
+    ],
+    [
+      { type: 'NodePort', ports: [{ port: 1, nodePort: 30100 }] },
+      'spec.ports[0].nodePort: Invalid value: 30100: provided port is already allocated',
+    ],
+    [
+      { ipFamilyPolicy: 'RequireDualStack' },
+      'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
+    ],
+    [
+      { ipFamilies: ['IPv6'] },
+      'spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster',
+    ],
+  ]
+  for (const [spec, message] of table) {
+    const { status, body } = await create('refused', spec)
+    assert.deepEqual([status, body.message], [422, `Service "refused" is invalid: ${message}`])
+  }
+})
+
+test('an address is free again when its service is gone or changes its sort', async () => {
+  const { body } = await create('short', {})
+  const { clusterIP } = body.spec
+  await callApi(server.transport, { method: 'DELETE', path: `${services}/short` })
+  assert.equal((await create('next', { clusterIP })).status, 201)
+})
+
+test('a dry run takes nothing', async () => {
+  const clusterIP = '10.43.0.77'
+  const body = { metadata: { name: 'dry' }, spec: { clusterIP, ports: [{ port: 80 }] } }
+  const path = `${services}?dryRun=All`
+  const dry = await callApi(server.transport, { method: 'POST', path, body })
+  assert.equal(dry.body.spec.clusterIP, clusterIP)
+  assert.equal((await create('wet', { clusterIP })).status, 201)
+})
+
+test('headless services have no address, and node ports share a number between protocols', async () => {
+  const { body: headless } = await create('headless', { clusterIP: 'None', selector: { a: 'b' } })
+  assert.deepEqual([headless.spec.clusterIPs, headless.spec.ipFamilies], [['None'], ['IPv4']])
+  const ports = [
+    { name: 'udp', port: 53, protocol: 'UDP' },
+    { name: 'tcp', port: 53 },
+  ]
+  const { body: dns } = await create('dns', { type: 'NodePort', ports })
+  assert.equal(dns.spec.ports[0].nodePort, dns.spec.ports[1].nodePort)
+  const { body: balanced } = await create('lb', {
+    type: 'LoadBalancer',
+    externalTrafficPolicy: 'Local',
+  })
+  assert.ok(balanced.spec.healthCheckNodePort >= 30000)
+})
+
+test('a range gives out every address but its ends, and then none', () => {
+  const random = seededRandom(1)
+  for (const [cidr, count] of [
+    ['10.0.0.0/29', 6],
+    ['fd00::/125', 7],
+  ] as const) {
+    const range = parseRange(cidr)
+    const taken = new Set<string>()
+    for (let at = 0; at < count; at += 1) {
+      const picked = range.pick((address) => taken.has(address), random)
+      assert.ok(
+        picked !== undefined && range.contains(picked) && !taken.has(picked),
+        `${cidr} ${picked}`,
+      )
+      taken.add(picked)
+    }
+    assert.equal(
+      range.pick((address) => taken.has(address), random),
+      undefined,
+    )
+  }
+  assert.throws(() => parseRange('10.0.0.0'), RangeError)
+})
