@@ -1,0 +1,150 @@
+import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { StatusError, type KubeObject, type Pod } from '@skerry/api'
+import {
+  createCluster,
+  keyOfObject,
+  parseKey,
+  resources,
+  type Cluster,
+  type Informer,
+  type ResourceClient,
+  type TypedResource,
+} from '@skerry/client'
+import { createInformerSet, type InformerSet } from '@skerry/controller-runtime'
+import { startTestApiServer } from '@skerry/testing'
+import { runControllers } from '../run-controllers.ts'
+
+/** How a test's node treats a pod; `stuck` leaves it pending. */
+export type PodBehaviour = 'run' | 'succeed' | 'fail' | 'stuck'
+
+export interface ControllerWorld extends AsyncDisposable {
+  readonly cluster: Cluster
+  readonly signal: AbortSignal
+  client<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T>
+  /** Resolves with what `see` returns, once it returns something; rejects after ten seconds. */
+  eventually<T extends KubeObject, R>(
+    resource: TypedResource<T>,
+    see: (objects: readonly T[]) => R | undefined,
+  ): Promise<R>
+}
+
+export interface WorldOptions {
+  controllers: readonly string[]
+  behaviour?: (pod: Pod) => PodBehaviour
+}
+
+const patienceMs = 10_000
+
+/** An API server in this process, some controllers, and a node that only sets pod status. */
+export async function startControllerWorld(options: WorldOptions): Promise<ControllerWorld> {
+  await using stack = new AsyncDisposableStack()
+  const api = stack.use(await startTestApiServer())
+  const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
+  const cluster = createCluster(api.transport, { ...deps, userAgent: 'skerry-test' })
+  const informers = createInformerSet(cluster, deps)
+  const scope = stack.use(linkedSignal(new AbortController().signal))
+  const node = informers.informer(resources.pods)
+  const subscription = stack.use(playNode({ cluster, node, options, signal: scope.signal }))
+  const running = [
+    quiet(informers.run(scope.signal), scope.signal),
+    quiet(runControllers(options.controllers, { ...deps, cluster }, scope.signal), scope.signal),
+  ]
+  stack.defer(async () => {
+    subscription[Symbol.dispose]()
+    scope.abort(new Error('Test ended'))
+    await Promise.all(running)
+  })
+  const kept = stack.move()
+  return {
+    cluster,
+    signal: scope.signal,
+    client: (resource) => cluster.resource(resource),
+    eventually: (resource, see) => eventually(informers, { resource, see }, scope.signal),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+async function quiet(running: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  try {
+    await running
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
+async function eventually<T extends KubeObject, R>(
+  informers: InformerSet,
+  { resource, see }: { resource: TypedResource<T>; see: (objects: readonly T[]) => R | undefined },
+  signal: AbortSignal,
+): Promise<R> {
+  const informer = informers.informer(resource)
+  await informer.whenSynced(signal)
+  const seen = Promise.withResolvers<R>()
+  const look = (): void => {
+    const result = see(informer.list())
+    if (result !== undefined) seen.resolve(result)
+  }
+  using _subscription = informer.onChange(look)
+  using _timer = systemClock.setTimer(patienceMs, () =>
+    seen.reject(new Error(`Not seen in time: ${JSON.stringify(informer.list(), undefined, 1)}`)),
+  )
+  look()
+  return await seen.promise
+}
+
+interface NodeParts {
+  cluster: Cluster
+  node: Informer<Pod>
+  options: WorldOptions
+  signal: AbortSignal
+}
+
+function playNode({ cluster, node, options, signal }: NodeParts): Disposable {
+  const pods = cluster.resource(resources.pods)
+  const behave = options.behaviour ?? (() => 'run')
+  return node.onChange(({ type, object }) => {
+    if (type === 'deleted') return
+    void play(pods, { pod: object, behaviour: behave(object) }, signal)
+  })
+}
+
+async function play(
+  pods: ResourceClient<Pod>,
+  { pod, behaviour }: { pod: Pod; behaviour: PodBehaviour },
+  signal: AbortSignal,
+): Promise<void> {
+  const key = parseKey(keyOfObject(pod))
+  try {
+    if (pod.metadata.deletionTimestamp) {
+      if (pod.metadata.deletionGracePeriodSeconds === 0) return
+      await pods.delete({ ...key, gracePeriodSeconds: 0 }, signal)
+    } else if (pod.status?.phase === 'Pending' && behaviour !== 'stuck') {
+      const patch = { status: statusOf(pod, behaviour) }
+      await pods.patchStatus({ ...key, type: 'merge', patch }, signal)
+    }
+  } catch (error) {
+    // The pod went while the node played; anything else would show in what the test waits for.
+    if (!(error instanceof StatusError) && !signal.aborted) throw error
+  }
+}
+
+function statusOf(pod: Pod, behaviour: PodBehaviour): object {
+  const now = `${new Date().toISOString().slice(0, 19)}Z`
+  const isRunning = behaviour === 'run'
+  const exitCode = behaviour === 'fail' ? 1 : 0
+  const state = isRunning
+    ? { running: { startedAt: now } }
+    : { terminated: { exitCode, startedAt: now, finishedAt: now } }
+  return {
+    phase: isRunning ? 'Running' : behaviour === 'fail' ? 'Failed' : 'Succeeded',
+    conditions: [{ type: 'Ready', status: isRunning ? 'True' : 'False', lastTransitionTime: now }],
+    containerStatuses: (pod.spec?.containers ?? []).map(({ name, image = '' }) => ({
+      name,
+      image,
+      imageID: '',
+      ready: isRunning,
+      restartCount: 0,
+      state,
+    })),
+  }
+}
