@@ -239,6 +239,7 @@ function prepareForUpdate(
   if (scope.subresource !== '') {
     const { subresource } = scope
     keepAllButPart(next, old, { kind, subresource })
+    strategy.parts?.[subresource]?.prepare?.(next, old, context)
     if (subresource === 'status') strategy.prepareForStatusUpdate?.(next, old, context)
     else if (subresource !== 'binding') countGeneration(next, old, kind)
   } else {
@@ -295,5 +296,6 @@ function validationOf({ reader, subresource }: RequestScope) {
   const { strategy } = reader.kind
   if (subresource === 'status') return strategy.validateStatusUpdate
   // A part may change what an update of the whole may not.
-  return subresource === '' ? strategy.validateUpdate : strategy.validate
+  if (subresource === '') return strategy.validateUpdate
+  return strategy.parts?.[subresource]?.validate ?? strategy.validate
 }
