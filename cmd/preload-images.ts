@@ -17,7 +17,8 @@ export async function importPreloaded(
   for (const name of (await readdir(directory)).toSorted()) {
     if (!/\.(tar|tar\.gz|tgz)$/.test(name)) continue
     const path = join(directory, name)
-    const mark = join(directory, `.${name}.imported`)
+    // Beside the images themselves: who wipes those wipes the memory of them.
+    const mark = join(target.rootDirectory, `preloaded-${name}`)
     const { size, mtimeMs } = await stat(path)
     const version = `${size} ${mtimeMs}`
     if ((await readFileIfPresent(mark)) === version) continue

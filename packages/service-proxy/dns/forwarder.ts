@@ -49,19 +49,26 @@ export async function nodeResolvers(
 function askByUdp(query: Buffer, resolver: string, port: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = createSocket('udp4')
+    let isOpen = true
     const finish = (act: () => void): void => {
+      if (!isOpen) return
+      isOpen = false
       clearTimeout(timer)
       socket.close()
       act()
     }
     const timer = setTimeout(() => finish(() => reject(silent(resolver))), answerMsMax)
-    socket.once('error', (error) => finish(() => reject(error)))
+    socket.on('error', (error) => finish(() => reject(error)))
     socket.on('message', (answer, from) => {
       // Only the resolver asked, with the id asked: anything else is a guess by a third party.
       if (from.address !== resolver || answer.readUInt16BE(0) !== query.readUInt16BE(0)) return
       finish(() => resolve(answer))
     })
-    socket.connect(port, resolver, () => socket.send(query))
+    // A node without a route to its resolver hears so here, before anything is sent.
+    socket.connect(port, resolver, (error?: Error) => {
+      if (error) finish(() => reject(error))
+      else if (isOpen) socket.send(query)
+    })
   })
 }
 
