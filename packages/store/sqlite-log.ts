@@ -42,20 +42,21 @@ export interface HistoryOptions {
   bytesMax: number
 }
 
-/** Newest row per key at a revision, from the index alone. */
+/** Newest row per key at a revision, in key order and from the index alone; deleted keys are left out. */
 const newestPerKey = `
   SELECT key, max(revision) AS revision, is_deleted FROM log INDEXED BY log_key
   WHERE key >= :from AND key > :after AND (:until IS NULL OR key < :until) AND revision <= :revision
-  GROUP BY key`
+  GROUP BY key HAVING is_deleted = 0 ORDER BY key LIMIT :limit`
 
 const sql = Object.freeze({
   newestRevision: 'SELECT max(revision) AS revision FROM log',
   head: `SELECT revision, create_revision, is_deleted, lease_id, value FROM log
     WHERE key = ? AND revision <= ? ORDER BY revision DESC LIMIT 1`,
+  // CROSS JOIN keeps the order of the two; else SQLite may sort all before it takes the first.
   page: `SELECT log.key, log.revision, log.create_revision, log.value
-    FROM (${newestPerKey}) AS newest JOIN log ON log.revision = newest.revision
-    WHERE newest.is_deleted = 0 ORDER BY newest.key LIMIT :limit`,
-  count: `SELECT count(*) AS count FROM (${newestPerKey}) WHERE is_deleted = 0`,
+    FROM (${newestPerKey}) AS newest CROSS JOIN log ON log.revision = newest.revision
+    ORDER BY newest.key`,
+  count: `SELECT count(*) AS count, max(key) AS last FROM (${newestPerKey})`,
   append: 'INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)',
   history: `SELECT now.key, now.revision, now.create_revision, now.is_deleted, now.value,
       before.value AS before_value, before.revision AS before_revision,
@@ -106,8 +107,14 @@ export class SqliteLog {
     return rows.map((row) => entryOf(textOf(row, 'key'), row))
   }
 
-  count(options: Omit<PageOptions, 'limit'>): number {
-    return Number(this.#statements.count.get(rangeParameters(options))?.['count'])
+  /** Counts at most `limit` entries; `last` is the key it came to. */
+  count(options: PageOptions): { count: number; last: string } {
+    const row: Row = this.#statements.count.get({
+      ...rangeParameters(options),
+      limit: options.limit,
+    }) ?? { count: 0 }
+    const count = numberOf(row, 'count')
+    return { count, last: count === 0 ? '' : textOf(row, 'last') }
   }
 
   append(row: LogRow): void {

@@ -5,6 +5,7 @@ import { prefixRange } from './key-range.ts'
 import { LeaseBook } from './lease-book.ts'
 import { copyStore } from './sqlite-backup.ts'
 import { pragma, type Database } from './sqlite-database.ts'
+import { PageRemainders, type PageCut } from './page-remainders.ts'
 import { SqliteLog } from './sqlite-log.ts'
 import { readMeta, writeMeta } from './sqlite-schema.ts'
 import { StoreClosedError } from './store-errors.ts'
@@ -65,6 +66,7 @@ export class SqliteStore implements Store {
   readonly #leases: LeaseBook
   readonly #hub: WatchHub
   readonly #commits: GroupCommit
+  readonly #remainders: PageRemainders
   #revision: number
   #compacted: number
   /** Settles when no compaction or backup runs; they follow each other. */
@@ -79,6 +81,7 @@ export class SqliteStore implements Store {
     this.#limits = limits
     this.#deps = deps
     this.#log = new SqliteLog(database)
+    this.#remainders = new PageRemainders(limits.pagedListsMax)
     this.#compacted = readMeta(database, 'compacted')
     this.#revision = Math.max(1, this.#log.newestRevision(), this.#compacted)
     const revision = (): number => this.#revision
@@ -123,7 +126,8 @@ export class SqliteStore implements Store {
       await nextTurn()
       this.#readableRevision(revision)
     }
-    const remaining = this.#log.count({ range, revision, after })
+    const cut = { prefix: options.prefix, revision, after: options.after ?? '' }
+    const remaining = await this.#remaining(cut, entries.length, after)
     return { revision, entries, more: remaining > 0, remaining }
   }
 
@@ -284,6 +288,33 @@ export class SqliteStore implements Store {
       })
       scrubbed = to
       await nextTurn()
+    }
+  }
+
+  /** Entries after `last`: known from the page before, which was cut at `cut`, or counted. */
+  async #remaining(cut: PageCut, taken: number, last: string): Promise<number> {
+    const known = this.#remainders.get(cut)
+    const next = { ...cut, after: last }
+    const remaining = known === undefined ? await this.#count(next) : known - taken
+    this.#remainders.set(next, remaining)
+    return remaining
+  }
+
+  async #count(cut: PageCut): Promise<number> {
+    const { prefix, revision } = cut
+    const limit = this.#limits.countSliceEntries
+    let { after } = cut
+    for (let total = 0; ; await nextTurn()) {
+      this.#readableRevision(revision)
+      const { count, last } = this.#log.count({
+        range: prefixRange(prefix),
+        revision,
+        after,
+        limit,
+      })
+      total += count
+      if (count < limit) return total
+      after = last
     }
   }
 

@@ -17,6 +17,10 @@ export interface StoreLimits {
   leasesMax: number
   /** Entries read between two turns of the event loop. */
   listSliceEntries: number
+  /** Entries counted between two turns of the event loop. */
+  countSliceEntries: number
+  /** Lists read page by page whose remainder is remembered. */
+  pagedListsMax: number
   /** Revisions replayed between two turns of the event loop. */
   replaySliceRevisions: number
   /** Revisions scrubbed in one transaction of a compaction. */
@@ -40,6 +44,8 @@ export const storeLimitDefaults: Readonly<StoreLimits> = Object.freeze({
   watchersMax: 20_000,
   leasesMax: 100_000,
   listSliceEntries: 1_000,
+  countSliceEntries: 5_000,
+  pagedListsMax: 256,
   replaySliceRevisions: 1_000,
   compactionSliceRevisions: 500,
   backupSliceRows: 500,

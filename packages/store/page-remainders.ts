@@ -1,0 +1,34 @@
+/** Where a list was cut: what follows `after` at that revision never changes. */
+export interface PageCut {
+  readonly prefix: string
+  readonly revision: number
+  readonly after: string
+}
+
+/**
+ * How many entries follow a cut, so that a list read in a hundred pages is counted once. Forgets
+ * the oldest; a forgotten one is counted again.
+ */
+export class PageRemainders {
+  readonly #remainders = new Map<string, number>()
+  readonly #cutsMax: number
+
+  constructor(cutsMax: number) {
+    this.#cutsMax = cutsMax
+  }
+
+  get(cut: PageCut): number | undefined {
+    return this.#remainders.get(nameOf(cut))
+  }
+
+  set(cut: PageCut, remaining: number): void {
+    this.#remainders.set(nameOf(cut), remaining)
+    if (this.#remainders.size <= this.#cutsMax) return
+    const oldest = this.#remainders.keys().next().value
+    if (oldest !== undefined) this.#remainders.delete(oldest)
+  }
+}
+
+function nameOf(cut: PageCut): string {
+  return JSON.stringify([cut.prefix, cut.revision, cut.after])
+}
