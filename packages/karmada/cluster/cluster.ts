@@ -1,0 +1,95 @@
+import type { KubeObject, Taint } from '@skerry/api'
+import type { TypedResource } from '@skerry/client'
+
+/** cluster.karmada.io/v1alpha1 Cluster: one edge cluster, as Karmada knows it. */
+export interface Cluster extends KubeObject {
+  spec: ClusterSpec
+  status?: ClusterStatus
+}
+
+export interface ClusterSpec {
+  /** UID of the cluster's kube-system namespace: no two Clusters may be the same cluster. */
+  id?: string
+  syncMode: 'Push' | 'Pull'
+  apiEndpoint?: string
+  secretRef?: SecretReference
+  impersonatorSecretRef?: SecretReference
+  insecureSkipTLSVerification?: boolean
+  proxyURL?: string
+  proxyHeader?: Record<string, string>
+  provider?: string
+  region?: string
+  zone?: string
+  zones?: string[]
+  taints?: Taint[]
+  resourceModels?: ResourceModel[]
+}
+
+export interface SecretReference {
+  namespace?: string
+  name?: string
+}
+
+export interface ResourceModel {
+  grade: number
+  ranges: { name: string; min: string; max: string }[]
+}
+
+export interface ClusterStatus {
+  kubernetesVersion?: string
+  apiEnablements?: ApiEnablement[]
+  conditions?: ClusterCondition[]
+  nodeSummary?: NodeSummary
+  resourceSummary?: ResourceSummary
+  remedyActions?: string[]
+}
+
+export interface ApiEnablement {
+  groupVersion: string
+  resources?: { name: string; kind: string }[]
+}
+
+/** metav1.Condition. */
+export interface ClusterCondition {
+  type: string
+  status: 'True' | 'False' | 'Unknown'
+  reason: string
+  message: string
+  lastTransitionTime: string
+  observedGeneration?: number
+}
+
+export interface NodeSummary {
+  totalNum?: number
+  readyNum?: number
+}
+
+export interface ResourceSummary {
+  allocatable?: Record<string, string>
+  allocating?: Record<string, string>
+  allocated?: Record<string, string>
+  allocatableModelings?: { grade: number; count: number }[]
+}
+
+export const clusterResource: TypedResource<Cluster> = Object.freeze({
+  group: 'cluster.karmada.io',
+  version: 'v1alpha1',
+  resource: 'clusters',
+  isNamespaced: false,
+})
+
+/** Holds the leases of all clusters, and the secrets of those that are pushed to. */
+export const clusterNamespace = 'karmada-cluster'
+
+/** Where a cluster's agent finds its Works. */
+export function executionNamespace(clusterName: string): string {
+  return `karmada-es-${clusterName}`
+}
+
+/** Condition types: the first is Karmada's and written by the agent, the second is the hub's own. */
+export const conditionTypes = Object.freeze({ ready: 'Ready', connected: 'Connected' })
+
+/** Certificates of this cluster's agent that were issued before that time are void; RFC 3339. */
+export const revokedBeforeAnnotation = 'skerry.io/revoked-before'
+/** When the agent last collected what the status says; RFC 3339. */
+export const collectedAtAnnotation = 'skerry.io/status-collected-at'
