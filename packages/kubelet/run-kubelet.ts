@@ -1,19 +1,30 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runAll, type Clock, type Logger, type Metrics, type Random } from '@skerry/base'
+import {
+  runAll,
+  withTimeout,
+  type Clock,
+  type Logger,
+  type Metrics,
+  type Random,
+} from '@skerry/base'
 import type { Node } from '@skerry/api'
-import { createEventSink, type Cluster } from '@skerry/client'
+import { createEventSink, type Cluster, type EventSink } from '@skerry/client'
 import { detectCgroups } from './containerd/cgroups.ts'
 import type { ContainerRuntime } from './cri/container-runtime.ts'
+import { NodePressureWatch } from './garbage/node-pressure.ts'
 import { ImagePuller } from './images/image-puller.ts'
 import { syncFilesystem } from './images/import-image.ts'
 import { resolveConfig, type KubeletConfig, type ResolvedConfig } from './kubelet-config.ts'
 import type { NodeContext } from './node-context.ts'
-import { writeCniConfig } from './node/cni-config.ts'
 import { NodeAgent } from './node/node-agent.ts'
-import { nodeFacts, readMachine } from './node/node-facts.ts'
+import { nodeFacts, readMachine, type Machine } from './node/node-facts.ts'
+import { PodNetworkFiles } from './node/pod-network-files.ts'
 import { PodObserver } from './pods/pod-observer.ts'
 import { PodSet, type PodDirectory } from './pods/pod-set.ts'
+import { stopAllPods } from './pods/stop-all-pods.ts'
+import { isStatic } from './static-pods/manifest.ts'
+import { StaticPods } from './static-pods/static-pods.ts'
 import { StatusReporter } from './status/status-reporter.ts'
 import { NodeStore } from './store/node-store.ts'
 
@@ -34,9 +45,12 @@ export interface RunningKubelet {
   readonly runtime: ContainerRuntime
 }
 
+/** How long pods may take to end where the config asks that they end with the agent. */
+const stopPodsMs = 60_000
+
 /**
- * The node agent, until the signal aborts. Pods go on without it. Needs no API server to start:
- * what the node's disk has is run until the API says otherwise.
+ * The node agent, until the signal aborts. Pods go on without it, unless the config asks that they
+ * end. Needs no API server to start: what the node's disk has is run until the API says otherwise.
  */
 export async function runKubelet(
   config: KubeletConfig,
@@ -46,57 +60,113 @@ export async function runKubelet(
   const resolved = resolveConfig(config)
   await makeDirectories(resolved)
   const machine = await readMachine(resolved.dataDirectory)
-  const { cluster, runtime, clock, log } = deps
-  const events = createEventSink(cluster, { clock, log })
-  const store = new NodeStore(
-    { nodeName: resolved.nodeName, directory: join(resolved.dataDirectory, 'store') },
+  await using store = createStore(resolved, deps, signal)
+  const events = createEventSink(deps.cluster, deps)
+  const staticPods = createStaticPods(resolved, deps, { store, pods: () => pods })
+  const context = await createContext(
+    { resolved, machine, store, events, staticPods },
     deps,
     signal,
   )
-  await using _store = store
+  await using pods = new PodSet(context, store, signal)
+  const network = new PodNetworkFiles(resolved, deps)
+  const pressure = new NodePressureWatch(resolved, {
+    ...deps,
+    pods,
+    onChange: () => agent.refresh(),
+  })
+  const onNode = (node: Node): void => {
+    store.keepNode(node)
+    network.onNode(node)
+  }
+  const agent = new NodeAgent(resolved, machine, {
+    ...deps,
+    pressure: () => pressure.pressure(),
+    onNode,
+  })
+  await store.load()
+  if (store.node) network.onNode(store.node)
+  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime })
+  try {
+    await runAll(signal, [
+      () => store.run(),
+      () => context.observer.run(),
+      () => pods.run(),
+      (scope) => pods.endOrphans(scope),
+      (scope) => staticPods.run(scope),
+      (scope) => context.statuses.run(scope),
+      (scope) => events.run(scope),
+      (scope) => network.run(scope),
+      (scope) => pressure.run(scope),
+      (scope) => agent.run(scope),
+    ])
+  } finally {
+    if (resolved.stopsPodsOnExit && signal.aborted) await stopPods(deps)
+  }
+}
+
+function createStore(config: ResolvedConfig, deps: KubeletDeps, signal: AbortSignal): NodeStore {
+  const directory = join(config.dataDirectory, 'store')
+  return new NodeStore({ nodeName: config.nodeName, directory }, deps, signal)
+}
+
+function createStaticPods(
+  config: ResolvedConfig,
+  deps: KubeletDeps,
+  { store, pods }: { store: NodeStore; pods: () => PodSet },
+): StaticPods {
+  const { staticPodDirectory: directory, nodeName } = config
+  return new StaticPods(
+    { directory, nodeName },
+    {
+      ...deps,
+      onSet: (pod) => pods().set(pod),
+      onRemove: (pod) => pods().remove(pod),
+      apiPods: () => (store.isSynced ? store.list() : []),
+      node: () => store.node,
+    },
+  )
+}
+
+interface Parts {
+  resolved: ResolvedConfig
+  machine: Machine
+  store: NodeStore
+  events: EventSink
+  staticPods: StaticPods
+}
+
+async function createContext(
+  { resolved, machine, store, events, staticPods }: Parts,
+  deps: KubeletDeps,
+  signal: AbortSignal,
+): Promise<NodeContext> {
   const facts = nodeFacts(machine, resolved)
-  const observer = new PodObserver({ runtime, clock, log, bootId: facts.bootId }, signal)
   const recorder = events.recorder({ component: 'kubelet', host: resolved.nodeName })
+  const runningPods = deps.metrics.gauge('kubelet_running_pods', 'Pods whose phase is Running.')
   const statuses = new StatusReporter({
     ...deps,
-    onStatus: (uid, status) => store.keepStatus(uid, status),
+    targetOf: (pod) => (isStatic(pod) ? staticPods.mirror(pod) : pod),
+    onStatus(uid, status) {
+      store.keepStatus(uid, status)
+      runningPods.set(statuses.runningCount)
+    },
   })
-  const images = new ImagePuller({
-    runtime,
-    clock,
-    events: recorder,
-    onPulled: (scope) => syncImages(resolved, scope),
-  })
-  const context: NodeContext = {
+  return {
     ...deps,
     config: resolved,
     facts,
     cgroups: await detectCgroups(),
     events: recorder,
-    observer,
-    images,
+    observer: new PodObserver({ ...deps, bootId: facts.bootId }, signal),
+    images: new ImagePuller({
+      ...deps,
+      events: recorder,
+      onPulled: (scope) => syncImages(resolved, scope),
+    }),
     objects: store,
     statuses,
   }
-  const pods = new PodSet(context, store, signal)
-  await using _pods = pods
-  const network = new PodNetworkFiles(resolved, deps)
-  const agent = new NodeAgent(resolved, machine, {
-    ...deps,
-    pressure: () => ({ memory: false, disk: false, pids: false }),
-    onNode: (node) => network.onNode(node),
-  })
-  await store.load()
-  deps.onReady?.({ config: resolved, pods, runtime })
-  await runAll(signal, [
-    () => store.run(),
-    () => observer.run(),
-    () => pods.run(),
-    (scope) => statuses.run(scope),
-    (scope) => events.run(scope),
-    (scope) => network.run(scope),
-    (scope) => agent.run(scope),
-  ])
 }
 
 async function makeDirectories(config: ResolvedConfig): Promise<void> {
@@ -110,44 +180,9 @@ async function syncImages(config: ResolvedConfig, signal: AbortSignal): Promise<
   if (config.imageDirectory !== '') await syncFilesystem(config.imageDirectory, signal)
 }
 
-/** Writes the pod network's configuration as soon as, and whenever, the node's podCIDR is known. */
-class PodNetworkFiles {
-  readonly #config: ResolvedConfig
-  readonly #log: Logger
-  #podCidrs: readonly string[]
-  #wake: (() => void) | undefined
-
-  constructor(config: ResolvedConfig, { log }: { log: Logger }) {
-    this.#config = config
-    this.#log = log
-    this.#podCidrs = config.podCidr === '' ? [] : [config.podCidr]
-  }
-
-  onNode(node: Node): void {
-    const { podCIDRs, podCIDR } = node.spec ?? {}
-    const assigned = podCIDRs ?? (podCIDR ? [podCIDR] : [])
-    if (assigned.length === 0) return
-    this.#podCidrs = assigned
-    this.#wake?.()
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#write()
-      const changed = Promise.withResolvers<void>()
-      this.#wake = changed.resolve
-      signal.addEventListener('abort', () => changed.resolve(), { once: true })
-      await changed.promise
-    }
-  }
-
-  async #write(): Promise<void> {
-    if (this.#podCidrs.length === 0) return
-    const isChanged = await writeCniConfig(this.#config.cniConfDirectory, {
-      podCidrs: this.#podCidrs,
-      ipamDirectory: join(this.#config.runDirectory, 'ipam'),
-      bridge: 'skerry0',
-    })
-    if (isChanged) this.#log.info('Pod network configured', { podCidrs: this.#podCidrs.join(',') })
-  }
+async function stopPods({ runtime, log }: KubeletDeps): Promise<void> {
+  log.info('Ending all pods')
+  const message = 'Cannot end all pods: some took too long'
+  const forever = new AbortController().signal
+  await withTimeout({ ms: stopPodsMs, message }, forever, (scope) => stopAllPods(runtime, scope))
 }

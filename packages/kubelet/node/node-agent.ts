@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import {
   createBackoff,
+  createWakeFlag,
   runAll,
   withTimeout,
   type Clock,
@@ -49,7 +50,7 @@ export class NodeAgent {
   #status: NodeStatus = {}
   #sentStatus: NodeStatus | undefined
   #sentAtMs = -Infinity
-  #wake: (() => void) | undefined
+  readonly #due = createWakeFlag()
 
   constructor(config: ResolvedConfig, machine: Machine, deps: NodeAgentDeps) {
     this.#config = config
@@ -59,7 +60,7 @@ export class NodeAgent {
 
   /** Computes the status now instead of at the next tick. */
   refresh(): void {
-    this.#wake?.()
+    this.#due.raise()
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -123,12 +124,8 @@ export class NodeAgent {
   async #reportForever(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#retry('report node status', signal, (scope) => this.#report(scope))
-      const ticked = Promise.withResolvers<void>()
-      using _timer = this.#deps.clock.setTimer(nodeAgentDefaults.statusMs, ticked.resolve)
-      this.#wake = ticked.resolve
-      signal.addEventListener('abort', () => ticked.resolve(), { once: true })
-      await ticked.promise
-      this.#wake = undefined
+      using _timer = this.#deps.clock.setTimer(nodeAgentDefaults.statusMs, this.#due.raise)
+      await this.#due.wait(signal)
     }
   }
 

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pod } from '@skerry/api'
 
@@ -23,6 +24,11 @@ export function podSecretDirectory(nodes: NodeDirectories, uid: string): string 
 export function podLogDirectory(nodes: NodeDirectories, pod: Pod): string {
   const { namespace = '', name = '', uid = '' } = pod.metadata
   return join(nodes.logDirectory, `${namespace}_${name}_${uid}`)
+}
+
+/** The uids of the pods that have something on disk, running or left over from a crash. */
+export async function podDirectoriesOf(nodes: NodeDirectories): Promise<string[]> {
+  return readdir(join(nodes.dataDirectory, 'pods'))
 }
 
 /** Relative to the pod's log directory. */

@@ -1,8 +1,11 @@
 import type { Pod } from '@skerry/api'
 import type { NodeContext } from '../node-context.ts'
+import { rejectPod } from '../resources/admit-pod.ts'
+import { isMirror } from '../static-pods/manifest.ts'
 import type { NodeStore } from '../store/node-store.ts'
 import { asError } from '../system-error.ts'
-import { podDirectory, podLogDirectory } from './pod-paths.ts'
+import { removePodDirectories } from '../volumes/pod-volumes.ts'
+import { podDirectoriesOf, podDirectory, podLogDirectory } from './pod-paths.ts'
 import { PodWorker } from './pod-worker.ts'
 import { runtimeLabels } from './runtime-labels.ts'
 import { TaskGroup } from './task-group.ts'
@@ -61,6 +64,7 @@ export class PodSet implements PodDirectory, AsyncDisposable {
 
   async run(): Promise<void> {
     using _pods = this.#store.onPod(({ type, pod }) => {
+      if (isMirror(pod)) return
       if (type === 'set') this.set(pod)
       else this.remove(pod)
     })
@@ -72,7 +76,7 @@ export class PodSet implements PodDirectory, AsyncDisposable {
       if (worker) worker.wake()
       else this.#adoptOrphan(uid)
     })
-    for (const pod of this.#store.list()) this.set(pod)
+    for (const pod of this.#store.list().filter((one) => !isMirror(one))) this.set(pod)
     await this.#tasks.untilAborted()
   }
 
@@ -80,16 +84,24 @@ export class PodSet implements PodDirectory, AsyncDisposable {
     const uid = pod.metadata.uid ?? ''
     const known = this.#workers.get(uid)
     if (known) return known.update(pod)
-    this.#add(uid, new PodWorker(this.#context, pod))
+    const worker = new PodWorker(this.#context, pod)
+    const rejection = this.#reject(pod)
+    if (rejection) worker.evict(rejection, 0)
+    this.#add(uid, worker)
   }
 
   remove(pod: Pod): void {
     this.#workers.get(pod.metadata.uid ?? '')?.remove(pod)
   }
 
-  /** Asked after the first contact with the API: what the runtime has and nobody wants ends. */
-  endOrphans(): void {
+  /** Ends what the runtime or the disk has of pods that nobody wants, once the API was heard. */
+  async endOrphans(signal: AbortSignal): Promise<void> {
+    await this.#store.whenSynced(signal)
+    await this.#context.observer.relist()
     for (const uid of this.#context.observer.podUids()) this.#adoptOrphan(uid)
+    for (const uid of await podDirectoriesOf(this.#context.config)) {
+      if (!this.#workers.has(uid)) await removePodDirectories(this.#context.config, uid, signal)
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -104,6 +116,18 @@ export class PodSet implements PodDirectory, AsyncDisposable {
       } finally {
         this.#workers.delete(uid)
       }
+    })
+  }
+
+  /** Only a pod that has not begun: one that runs has its place. */
+  #reject(pod: Pod): { reason: string; message: string } | undefined {
+    if (pod.status?.startTime || pod.metadata.deletionTimestamp) return undefined
+    const others = [...this.#workers.values()].filter(({ isTerminating }) => !isTerminating)
+    return rejectPod({
+      pod,
+      others: others.map((worker) => worker.pod),
+      allocatable: this.#context.facts.allocatable,
+      podsMax: this.#context.config.podsMax,
     })
   }
 

@@ -1,4 +1,4 @@
-import { createBackoff, type Clock, type Logger, type Random } from '@skerry/base'
+import { createBackoff, createWakeFlag, type Clock, type Logger, type Random } from '@skerry/base'
 import { StatusError, isStatusError, type Pod, type PodStatus } from '@skerry/api'
 import { resources, type Cluster } from '@skerry/client'
 import { asError } from '../system-error.ts'
@@ -10,6 +10,8 @@ export interface StatusReporterDeps {
   clock: Clock
   random: Random
   log: Logger
+  /** The pod in the API that stands for this one; undefined while there is none. */
+  targetOf: (pod: Pod) => Pod | undefined
   /** Called with each status that differs from the one before. */
   onStatus: (uid: string, status: PodStatus) => void
 }
@@ -32,7 +34,7 @@ interface Entry {
 export class StatusReporter {
   readonly #deps: StatusReporterDeps
   readonly #entries = new Map<string, Entry>()
-  #wake: (() => void) | undefined
+  readonly #changed = createWakeFlag()
 
   constructor(deps: StatusReporterDeps) {
     this.#deps = deps
@@ -40,6 +42,10 @@ export class StatusReporter {
 
   get(uid: string): PodStatus | undefined {
     return this.#entries.get(uid)?.status
+  }
+
+  get runningCount(): number {
+    return [...this.#entries.values()].filter(({ status }) => status.phase === 'Running').length
   }
 
   set(pod: Pod, status: PodStatus): void {
@@ -54,7 +60,7 @@ export class StatusReporter {
       entry.status = status
     }
     this.#deps.onStatus(uid, status)
-    this.#wake?.()
+    this.#changed.raise()
   }
 
   /** After this the pod is deleted from the API, if its deletion was asked for. */
@@ -64,7 +70,7 @@ export class StatusReporter {
     entry.pod = pod
     if (entry.isReclaimed && entry.isDone) return
     entry.isReclaimed = true
-    this.#wake?.()
+    this.#changed.raise()
   }
 
   forget(uid: string): void {
@@ -77,18 +83,9 @@ export class StatusReporter {
       const isAllSent = await this.#sendAll(signal)
       if (isAllSent) {
         backoff.reset()
-        await this.#untilChange(signal)
+        await this.#changed.wait(signal)
       } else await this.#deps.clock.sleep(backoff.nextMs(), signal)
     }
-  }
-
-  async #untilChange(signal: AbortSignal): Promise<void> {
-    if ([...this.#entries.values()].some(isPending)) return
-    const changed = Promise.withResolvers<void>()
-    this.#wake = changed.resolve
-    signal.addEventListener('abort', () => changed.resolve(), { once: true })
-    await changed.promise
-    this.#wake = undefined
   }
 
   /** False when one could not be sent. */
@@ -113,7 +110,9 @@ export class StatusReporter {
   }
 
   async #send(entry: Entry, signal: AbortSignal): Promise<void> {
-    const { pod, status } = entry
+    const { status } = entry
+    const pod = this.#deps.targetOf(entry.pod)
+    if (!pod) return
     const { namespace = '', name = '', uid = '' } = pod.metadata
     const pods = this.#deps.cluster.resource(resources.pods)
     try {

@@ -3,6 +3,7 @@ import {
   isStatusError,
   type ConfigMap,
   type KubeObject,
+  type Node,
   type PersistentVolume,
   type PersistentVolumeClaim,
   type Pod,
@@ -67,6 +68,7 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
   readonly #objectListeners = new Set<(podUids: ReadonlySet<string>) => void>()
   readonly #signal: AbortSignal
   #isSynced = false
+  #node: Node | undefined
 
   constructor(
     options: { nodeName: string; directory: string },
@@ -96,13 +98,31 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
     return this.#isSynced
   }
 
+  /** Resolves once the API has said which pods belong here. */
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    await this.#informer.whenSynced(signal)
+  }
+
   /** Monotonic time of the API's last word; undefined before the first. */
   get lastContactMs(): number | undefined {
     return this.#informer.lastContactMs()
   }
 
+  /** The node object as the API had it last: its pod addresses are needed without the API too. */
+  get node(): Node | undefined {
+    return this.#node
+  }
+
+  keepNode(node: Node): void {
+    const isNews = this.#node?.spec?.podCIDR !== node.spec?.podCIDR || !this.#node
+    this.#node = node
+    // Its status changes every few minutes; what matters without the API does not.
+    if (isNews) this.#disk.put({ resource: 'nodes', key: node.metadata.name ?? '' }, node)
+  }
+
   /** Reads the disk. Call once, before run(). */
   async load(): Promise<void> {
+    for (const node of (await this.#disk.load<Node>('nodes')).values()) this.#node = node
     await this.#references.load()
     await this.#tokens.load()
     for (const [namespace, list] of await this.#disk.load<StoredServices>('services')) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Logger } from '@skerry/base'
+import { createWakeFlag, type Logger } from '@skerry/base'
 import type { KubeObject } from '@skerry/api'
 import { asError, hasCode } from '../system-error.ts'
 
@@ -24,7 +24,7 @@ export class ObjectDisk {
   readonly #log: Logger
   /** null: to be removed. */
   readonly #pending = new Map<string, { entry: DiskEntry; object: KubeObject | null }>()
-  #wake: (() => void) | undefined
+  readonly #changed = createWakeFlag()
   #flushing: Promise<void> | undefined
 
   constructor(directory: string, log: Logger) {
@@ -56,14 +56,9 @@ export class ObjectDisk {
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      await this.#changed.wait(signal)
       await this.flush()
-      if (this.#pending.size > 0) continue
-      const changed = Promise.withResolvers<void>()
-      this.#wake = changed.resolve
-      signal.addEventListener('abort', () => changed.resolve(), { once: true })
-      await changed.promise
     }
-    await this.flush()
   }
 
   /** Resolves when what was queued before the call is on disk. */
@@ -75,7 +70,7 @@ export class ObjectDisk {
 
   #queue(entry: DiskEntry, object: KubeObject | null): void {
     this.#pending.set(`${entry.resource}/${entry.key}`, { entry, object })
-    this.#wake?.()
+    this.#changed.raise()
   }
 
   async #flushPending(): Promise<void> {

@@ -1,0 +1,49 @@
+import type { Image } from '../cri/container-runtime.ts'
+
+export const imageGarbageDefaults = Object.freeze({
+  /** Share of the disk in use at which images are removed … */
+  highShare: 0.85,
+  /** … until so much is left in use. */
+  lowShare: 0.8,
+  /** An image that was seen for less than this is spared: a pod may be about to use it. */
+  ageMsMin: 120_000,
+  checkMs: 300_000,
+})
+
+export interface ImageUse {
+  image: Image
+  firstSeenMs: number
+  /** 0: never. */
+  lastUsedMs: number
+}
+
+export interface ImageGarbageInput {
+  images: readonly ImageUse[]
+  /** Ids and references that containers, of whatever state, or pods name. */
+  inUse: ReadonlySet<string>
+  disk: { usedBytes: number; capacityBytes: number }
+  nowMs: number
+}
+
+/** Which images to remove, the one unused for longest first; none below the high mark. */
+export function planImageGarbage(input: ImageGarbageInput): Image[] {
+  const { disk, nowMs } = input
+  const { highShare, lowShare, ageMsMin } = imageGarbageDefaults
+  if (disk.usedBytes < highShare * disk.capacityBytes) return []
+  let excessBytes = disk.usedBytes - lowShare * disk.capacityBytes
+  const candidates = input.images
+    .filter(({ image }) => !isInUse(image, input.inUse))
+    .filter(({ firstSeenMs }) => nowMs - firstSeenMs >= ageMsMin)
+    .toSorted((one, other) => one.lastUsedMs - other.lastUsedMs)
+  const removed: Image[] = []
+  for (const { image } of candidates) {
+    if (excessBytes <= 0) break
+    removed.push(image)
+    excessBytes -= image.size
+  }
+  return removed
+}
+
+export function isInUse(image: Image, inUse: ReadonlySet<string>): boolean {
+  return [image.id, ...image.repoTags, ...image.repoDigests].some((name) => inUse.has(name))
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { strategies, type AnyObject, type Pod } from '@skerry/api'
+import { parse } from 'yaml'
+
+export const staticAnnotations = Object.freeze({
+  hash: 'kubernetes.io/config.hash',
+  source: 'kubernetes.io/config.source',
+  seen: 'kubernetes.io/config.seen',
+  mirror: 'kubernetes.io/config.mirror',
+})
+
+/**
+ * The pod of a manifest file, as this node runs it. Its uid is made from what the file says, so
+ * that a changed manifest is a new pod. Throws for a file that holds no pod.
+ */
+export function parseManifest(
+  text: string,
+  options: { file: string; nodeName: string; nowMs: number },
+): Pod {
+  const { file, nodeName, nowMs } = options
+  const content: unknown = parse(text)
+  if (!isPod(content)) throw new TypeError(`Cannot read ${file}: it is not a v1 Pod`)
+  const hash = createHash('md5').update(nodeName).update(file).update(text).digest('hex')
+  const uid = content.metadata.uid || hash
+  const pod: Pod & AnyObject = {
+    ...content,
+    metadata: {
+      ...content.metadata,
+      name: `${content.metadata.name}-${nodeName}`,
+      namespace: content.metadata.namespace || 'default',
+      uid,
+      annotations: {
+        ...content.metadata.annotations,
+        [staticAnnotations.hash]: uid,
+        [staticAnnotations.source]: 'file',
+        [staticAnnotations.seen]: new Date(nowMs).toISOString(),
+      },
+    },
+    spec: {
+      ...content.spec,
+      nodeName,
+      tolerations: [
+        ...(content.spec.tolerations ?? []),
+        { effect: 'NoExecute', operator: 'Exists' },
+      ],
+    },
+  }
+  // No API server has filled in what the manifest leaves out.
+  strategies['/Pod']?.defaults?.(pod)
+  return pod
+}
+
+type CompletePod = Pod & { spec: NonNullable<Pod['spec']> }
+
+function isPod(content: unknown): content is CompletePod {
+  if (typeof content !== 'object' || content === null) return false
+  const { kind, apiVersion, metadata, spec } = content as Partial<Pod> // every field is tested here
+  return (
+    kind === 'Pod' &&
+    apiVersion === 'v1' &&
+    typeof metadata?.name === 'string' &&
+    Array.isArray(spec?.containers)
+  )
+}
+
+export function isStatic(pod: Pod): boolean {
+  return pod.metadata.annotations?.[staticAnnotations.source] === 'file' && !isMirror(pod)
+}
+
+/** The picture of a static pod in the API: shown there, never run. */
+export function isMirror(pod: Pod): boolean {
+  return pod.metadata.annotations?.[staticAnnotations.mirror] !== undefined
+}
+
+/** What is created in the API, so that people see the pod there. */
+export function mirrorOf(pod: Pod, node: { name: string; uid: string } | undefined): Pod {
+  const { uid: _uid, annotations, ...metadata } = pod.metadata
+  const hash = annotations?.[staticAnnotations.hash] ?? ''
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      ...metadata,
+      annotations: { ...annotations, [staticAnnotations.mirror]: hash },
+      ...(node
+        ? {
+            ownerReferences: [
+              { apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid, controller: true },
+            ],
+          }
+        : {}),
+    },
+    ...(pod.spec ? { spec: pod.spec } : {}),
+  }
+}

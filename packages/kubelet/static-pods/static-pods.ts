@@ -1,0 +1,139 @@
+import { readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock, Logger } from '@skerry/base'
+import { isStatusError, type Node, type Pod } from '@skerry/api'
+import { resources, type Cluster } from '@skerry/client'
+import { asError, hasCode } from '../system-error.ts'
+import { isMirror, mirrorOf, parseManifest, staticAnnotations } from './manifest.ts'
+
+export const staticPodDefaults = Object.freeze({
+  scanMs: 5_000,
+  /** Manifests read; more are named in the log and left alone. */
+  manifestsMax: 100,
+})
+
+export interface StaticPodsDeps {
+  cluster: Cluster
+  clock: Clock
+  log: Logger
+  onSet: (pod: Pod) => void
+  onRemove: (pod: Pod) => void
+  /** The pods of this node as the API has them. */
+  apiPods: () => readonly Pod[]
+  node: () => Node | undefined
+}
+
+/** Pods from manifest files. They run without any API; where there is one, it gets a mirror of each. */
+export class StaticPods {
+  readonly #deps: StaticPodsDeps
+  readonly #directory: string
+  readonly #nodeName: string
+  /** By file name. */
+  readonly #pods = new Map<string, Pod>()
+
+  constructor(options: { directory: string; nodeName: string }, deps: StaticPodsDeps) {
+    this.#directory = options.directory
+    this.#nodeName = options.nodeName
+    this.#deps = deps
+  }
+
+  /** Where the status of a static pod goes; undefined: the API has no picture of it yet. */
+  mirror(pod: Pod): Pod | undefined {
+    return this.#deps
+      .apiPods()
+      .find(
+        (candidate) =>
+          isMirror(candidate) &&
+          candidate.metadata.name === pod.metadata.name &&
+          candidate.metadata.namespace === pod.metadata.namespace &&
+          !candidate.metadata.deletionTimestamp,
+      )
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#scan()
+      try {
+        await this.#syncMirrors(signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        this.#deps.log.debug('Mirror pods not synced', { error: asError(error) })
+      }
+      await this.#deps.clock.sleep(staticPodDefaults.scanMs, signal)
+    }
+  }
+
+  async #scan(): Promise<void> {
+    const files = (await manifestsIn(this.#directory)).slice(0, staticPodDefaults.manifestsMax)
+    for (const file of files) {
+      try {
+        this.#read(file, await readFile(join(this.#directory, file), 'utf8'))
+      } catch (error) {
+        this.#deps.log.debug('Manifest not read', { file, error: asError(error) })
+      }
+    }
+    for (const [file, pod] of this.#pods) {
+      if (files.includes(file)) continue
+      this.#pods.delete(file)
+      this.#deps.onRemove(pod)
+    }
+  }
+
+  #read(file: string, text: string): void {
+    const nowMs = this.#deps.clock.now()
+    const pod = parseManifest(text, { file, nodeName: this.#nodeName, nowMs })
+    const known = this.#pods.get(file)
+    if (known?.metadata.uid === pod.metadata.uid) return
+    if (known) this.#deps.onRemove(known)
+    this.#pods.set(file, pod)
+    this.#deps.onSet(pod)
+  }
+
+  /** Missing or outdated ones are made anew; those without a manifest go. */
+  async #syncMirrors(signal: AbortSignal): Promise<void> {
+    const client = this.#deps.cluster.resource(resources.pods)
+    const wanted = new Map([...this.#pods.values()].map((pod) => [nameOf(pod), pod]))
+    for (const mirror of this.#deps.apiPods().filter(isMirror)) {
+      const pod = wanted.get(nameOf(mirror))
+      const hash = mirror.metadata.annotations?.[staticAnnotations.mirror]
+      const isRight = pod?.metadata.annotations?.[staticAnnotations.hash] === hash
+      if (isRight && !mirror.metadata.deletionTimestamp) {
+        wanted.delete(nameOf(mirror))
+        continue
+      }
+      const { namespace = '', name = '', uid = '' } = mirror.metadata
+      const request = { namespace, name, gracePeriodSeconds: 0, preconditions: { uid } }
+      await ignoring('NotFound', client.delete(request, signal))
+    }
+    const node = this.#deps.node()
+    const owner = node?.metadata.uid ? { name: this.#nodeName, uid: node.metadata.uid } : undefined
+    for (const pod of wanted.values()) {
+      await ignoring('AlreadyExists', client.create(mirrorOf(pod, owner), signal))
+    }
+  }
+}
+
+function nameOf(pod: Pod): string {
+  return `${pod.metadata.namespace}/${pod.metadata.name}`
+}
+
+async function ignoring(
+  reason: 'NotFound' | 'AlreadyExists',
+  work: Promise<unknown>,
+): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!isStatusError(error, reason)) throw error
+  }
+}
+
+async function manifestsIn(directory: string): Promise<string[]> {
+  try {
+    const names = await readdir(directory)
+    return names.filter((name) => /^[^.].*\.(ya?ml|json)$/.test(name)).toSorted()
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  }
+}
