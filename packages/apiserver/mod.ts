@@ -69,6 +69,7 @@ export {
 export {
   createDefaultAccess,
   issuerRoutes,
+  type DefaultAccessDeps,
   type DefaultAccessOptions,
   type ServiceAccountOptions,
 } from './default-access.ts'

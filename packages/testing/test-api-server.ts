@@ -4,12 +4,15 @@ import { join } from 'node:path'
 import { builtinKinds, type Kind } from '@skerry/api'
 import {
   createApiServer,
+  createDefaultAccess,
+  ensureBootstrapObjects,
   createX509Authenticator,
   mastersAuthorizer,
   serviceAddressDefaults,
   type Access,
   type ApiServer,
   type ApiServerOptions,
+  type DefaultAccessDeps,
   type Objects,
   type UserInfo,
 } from '@skerry/apiserver'
@@ -30,6 +33,8 @@ export interface TestApiServerOptions {
   readonly kinds?: readonly Kind[]
   /** Default: client certificates, system:masters may do everything, nobody else anything; no admission. */
   readonly access?: (objects: Objects) => Access
+  /** Everything that decides by default instead: RBAC with its policy, node authorizer, admission, tokens. */
+  readonly withAccess?: boolean
   readonly limits?: ApiServerOptions['limits']
   readonly routes?: ApiServerOptions['routes']
   readonly clock?: Clock
@@ -83,7 +88,7 @@ export async function startTestApiServer(
       {
         kinds: options.kinds ?? (await builtinKinds()),
         tls: { cert: tls.serverCert, key: tls.serverKey, clientCa: tls.credentials.ca },
-        access: options.access ?? (() => openAccess(clock)),
+        access: options.access ?? (await accessOf(options, { clock, random: systemRandom, log })),
         services: serviceAddressDefaults,
         ...(options.limits ? { limits: options.limits } : {}),
         ...(options.routes ? { routes: options.routes } : {}),
@@ -93,7 +98,9 @@ export async function startTestApiServer(
     ),
   )
   await server.listen()
+  if (options.withAccess) await ensureBootstrapObjects(server.objects)
   for (const name of options.namespaces ?? ['default', 'kube-system']) {
+    if (server.objects.get({ group: '', resource: 'namespaces' }, '', name)) continue
     await server.objects.create(
       { group: '', resource: 'namespaces' },
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
@@ -124,6 +131,16 @@ export function openAccess(clock: Clock): Access {
     admission: [],
     subresources: {},
   }
+}
+
+async function accessOf(
+  { withAccess }: TestApiServerOptions,
+  deps: DefaultAccessDeps,
+): Promise<(objects: Objects) => Access> {
+  if (!withAccess) return () => openAccess(deps.clock)
+  const { privateKeyPem: signingKeyPem } = await generateKeyPair()
+  const issuer = 'https://kubernetes.default.svc.cluster.local'
+  return createDefaultAccess({ serviceAccounts: { issuer, signingKeyPem } }, deps)
 }
 
 async function testCertificates(clock: Clock) {

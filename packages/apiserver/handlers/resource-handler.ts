@@ -7,6 +7,7 @@ import { parseDeleteOptions, type DeleteOptions } from '../registry/delete-optio
 import { deleteObject, type DeleteResult } from '../registry/delete.ts'
 import { listObjects } from '../registry/list.ts'
 import { trackChange, trackCreate } from '../registry/managed-fields.ts'
+import { isPart } from '../registry/part-table.ts'
 import { getObject } from '../registry/read.ts'
 import { changeObject, requireNamespace } from '../registry/update.ts'
 import { patchObject } from './patch-handler.ts'
@@ -34,7 +35,9 @@ export async function serveResource(call: ResourceCall, deps: HandlerDeps): Prom
   const { kind } = reader
   if (info.subresource === 'scale') return scaleAnswer(call, requireSubresource(call), deps)
   if (info.subresource !== '') requireSubresource(call)
-  const verb = info.verb === 'watch' ? 'watch' : info.verb
+  // Others (log, exec, binding, …) are served only where something was given that serves them.
+  if (info.subresource !== '' && !isPart(info.subresource)) throw notFoundPath()
+  const { verb } = info
   if (!isServed(call)) throw methodNotAllowed()
   const needsNamespace = kind.isNamespaced && info.namespace === ''
   if (needsNamespace && verb !== 'list' && verb !== 'watch') throw notFoundPath()
