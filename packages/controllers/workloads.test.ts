@@ -190,9 +190,9 @@ test('a stateful set starts in order with its claims and updates from the last t
   await updated()
   assert.deepEqual(seen, ['db-0 a:1', 'db-1 a:1', 'db-2 a:1', 'db-2 a:2', 'db-1 a:2', 'db-0 a:2'])
   const claims = await world.eventually(resources.persistentVolumeClaims, (all) =>
-    all.length === 3 ? all.map(({ metadata }) => metadata.name).toSorted() : undefined,
+    all.length === 3 ? all.map(({ metadata }) => metadata.name ?? '') : undefined,
   )
-  assert.deepEqual(claims, ['data-db-0', 'data-db-1', 'data-db-2'])
+  assert.deepEqual(new Set(claims), new Set(['data-db-0', 'data-db-1', 'data-db-2']))
 })
 
 test('a daemon set keeps one pod on each node that suits', async () => {

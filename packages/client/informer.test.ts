@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom, silentLogger } from '@skerry/base'
+import type { ConfigMap } from '@skerry/api'
+import { simulatedClock, type SimulatedClock } from '@skerry/testing'
+import { createCluster } from './cluster.ts'
+import { createInformer, type Informer } from './informer.ts'
+import { resources } from './resources-table.ts'
+import {
+  WatchBody,
+  scriptedTransport,
+  type ScriptedAnswer,
+  type ScriptedTransport,
+} from './testing/scripted-transport.ts'
+
+const expired = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' }
+
+function configMap(name: string, version: number, uid = name): ConfigMap {
+  const metadata = { name, namespace: 'a', uid, resourceVersion: String(version) }
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata }
+}
+
+function list(version: number, ...items: ConfigMap[]): ScriptedAnswer {
+  const metadata = { resourceVersion: String(version) }
+  return { body: { apiVersion: 'v1', kind: 'ConfigMapList', metadata, items } }
+}
+
+interface Story extends AsyncDisposable {
+  clock: SimulatedClock
+  transport: ScriptedTransport
+  informer: Informer<ConfigMap>
+  changes: string[]
+}
+
+/** Runs an informer; lists answer in turn, watches are the given bodies in turn. */
+function start(
+  lists: (ScriptedAnswer | Error)[],
+  watches: (WatchBody | ScriptedAnswer | Error)[],
+): Story {
+  const clock = simulatedClock()
+  const transport = scriptedTransport(({ path }) => {
+    const next = path.includes('watch=true') ? watches.shift() : lists.shift()
+    if (next === undefined) return new Error('connection refused')
+    return next instanceof WatchBody ? { body: next } : next
+  })
+  const deps = { clock, random: seededRandom(1), log: silentLogger }
+  const cluster = createCluster(transport, { ...deps, userAgent: 'test' })
+  const informer = createInformer(cluster.resource(resources.configMaps), {}, deps)
+  const changes: string[] = []
+  informer.onChange(({ type, object }) => {
+    changes.push(`${type} ${object.metadata.name} ${object.metadata.resourceVersion}`)
+  })
+  const controller = new AbortController()
+  const running = informer.run(controller.signal).catch((error: unknown) => error)
+  return {
+    clock,
+    transport,
+    informer,
+    changes,
+    async [Symbol.asyncDispose]() {
+      controller.abort(new Error('test ended'))
+      for (const watch of watches) if (watch instanceof WatchBody) watch.end()
+      await clock.advance(0)
+      void running
+    },
+  }
+}
+
+test('an informer lists, then follows the watch from the list on', async () => {
+  const watch = new WatchBody()
+  await using story = start([list(5, configMap('x', 3))], [watch])
+  await story.clock.advance(0)
+  assert.ok(story.informer.hasSynced())
+  watch.event('ADDED', configMap('y', 6))
+  watch.event('MODIFIED', configMap('x', 7))
+  watch.event('DELETED', configMap('y', 8))
+  await story.clock.advance(0)
+  assert.deepEqual(story.changes, ['added x 3', 'added y 6', 'updated x 7', 'deleted y 6'])
+  assert.match(story.transport.requests[1] ?? '', /resourceVersion=5/)
+  watch.end()
+})
+
+test('a watch that ends goes on from the last version, bookmarks included', async () => {
+  const first = new WatchBody()
+  const second = new WatchBody()
+  await using story = start([list(5)], [first, second])
+  await story.clock.advance(5_000)
+  first.event('BOOKMARK', { metadata: { resourceVersion: '42' } })
+  first.end()
+  await story.clock.advance(10_000)
+  assert.equal(story.transport.requests.length, 3)
+  assert.match(story.transport.requests[2] ?? '', /resourceVersion=42/)
+  second.end()
+})
+
+test('an expired watch lists again and reports only what changed meanwhile', async () => {
+  const first = new WatchBody()
+  const second = new WatchBody()
+  await using story = start(
+    [
+      list(5, configMap('x', 3), configMap('y', 4)),
+      list(50, configMap('x', 30), configMap('z', 40)),
+    ],
+    [first, second],
+  )
+  await story.clock.advance(0)
+  first.event('ERROR', expired)
+  await story.clock.advance(5_000)
+  assert.deepEqual(story.changes, [
+    'added x 3',
+    'added y 4',
+    'updated x 30',
+    'added z 40',
+    'deleted y 4',
+  ])
+  second.end()
+})
+
+test('away from the server it keeps what it has, tries ever less often, and says how old it is', async () => {
+  const watch = new WatchBody()
+  await using story = start([list(5, configMap('x', 3))], [watch])
+  await story.clock.advance(0)
+  assert.equal(story.informer.lastContactMs(), 0)
+  watch.end()
+  await story.clock.advance(600_000)
+  assert.equal(story.informer.list().length, 1)
+  assert.equal(story.informer.lastContactMs(), 0)
+  const tries = story.transport.requests.length - 2
+  assert.ok(tries >= 10 && tries <= 30, `tried ${tries} times in ten minutes`)
+})
+
+test('a watch that ends at once is not opened in a hot loop', async () => {
+  const ended = Array.from({ length: 100 }, () => {
+    const watch = new WatchBody()
+    watch.end()
+    return watch
+  })
+  await using story = start([list(5)], ended)
+  await story.clock.advance(60_000)
+  const opened = story.transport.requests.length - 1
+  assert.ok(opened <= 12, `opened ${opened} watches in a minute`)
+})
+
+test('own writes are there at once, and the watch does not bring them twice', async () => {
+  const watch = new WatchBody()
+  await using story = start([list(5)], [watch])
+  await story.clock.advance(0)
+  story.informer.recordWrite(configMap('x', 6))
+  assert.equal(story.informer.list('a').length, 1)
+  watch.event('ADDED', configMap('x', 6))
+  watch.event('MODIFIED', configMap('x', 7))
+  await story.clock.advance(0)
+  assert.deepEqual(story.changes, ['added x 6', 'updated x 7'])
+  watch.end()
+})
+
+test('an answer that comes later than its deletion does not bring the object back', async () => {
+  const watch = new WatchBody()
+  await using story = start([list(5)], [watch])
+  await story.clock.advance(0)
+  watch.event('ADDED', configMap('x', 6))
+  watch.event('DELETED', configMap('x', 7))
+  await story.clock.advance(0)
+  story.informer.recordWrite(configMap('x', 6))
+  assert.equal(story.informer.list().length, 0)
+  watch.end()
+})
+
+test('an own delete is not undone by older events that are still under way', async () => {
+  const watch = new WatchBody()
+  await using story = start([list(5, configMap('x', 3))], [watch])
+  await story.clock.advance(0)
+  story.informer.recordDelete(configMap('x', 8))
+  watch.event('MODIFIED', configMap('x', 7))
+  await story.clock.advance(0)
+  assert.equal(story.informer.list().length, 0)
+  watch.event('DELETED', configMap('x', 8))
+  watch.event('ADDED', configMap('x', 9, 'another'))
+  await story.clock.advance(0)
+  assert.deepEqual(story.changes, ['added x 3', 'deleted x 3', 'added x 9'])
+  watch.end()
+})
+
+test('an object that was made anew under the same name is a deletion and an addition', async () => {
+  const first = new WatchBody()
+  const second = new WatchBody()
+  await using story = start(
+    [list(5, configMap('x', 3, 'one')), list(9, configMap('x', 8, 'two'))],
+    [first, second],
+  )
+  await story.clock.advance(0)
+  first.event('ERROR', expired)
+  await story.clock.advance(5_000)
+  assert.deepEqual(story.changes, ['added x 3', 'deleted x 3', 'added x 8'])
+  second.end()
+})
+
+test('objects are found by index, also after they changed it, and cannot be changed', async () => {
+  const watch = new WatchBody()
+  await using story = start([list(5, configMap('x', 3))], [watch])
+  await story.clock.advance(0)
+  story.informer.addIndex('color', ({ data }) => [data?.['color'] ?? 'none'])
+  assert.equal(story.informer.byIndex('color', 'none').length, 1)
+  watch.event('MODIFIED', { ...configMap('x', 6), data: { color: 'red' } })
+  await story.clock.advance(0)
+  assert.equal(story.informer.byIndex('color', 'none').length, 0)
+  const [red] = story.informer.byIndex('color', 'red')
+  assert.ok(red)
+  assert.throws(() => Object.assign(red.metadata, { name: 'y' }), TypeError)
+  watch.end()
+})
