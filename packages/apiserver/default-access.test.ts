@@ -56,6 +56,7 @@ test('a pod is admitted with its account, bound once, and only its node may say 
   const pods = admin.resource(resources.pods)
   const created = await pods.create(pod('web'), signal)
   assert.equal(created.spec?.serviceAccountName, 'default')
+  assert.equal(created.spec.priority, 0)
   assert.match(created.spec.volumes?.[0]?.name ?? '', /^kube-api-access-/)
 
   const key = { namespace: 'default', name: 'web' }

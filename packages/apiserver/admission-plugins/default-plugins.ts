@@ -1,8 +1,22 @@
 import type { AdmissionPlugin } from '../admission.ts'
 import { createEscalationCheck } from '../authz/escalation-check.ts'
+import {
+  createCertificateApproval,
+  createCertificateSigning,
+  createCertificateSubjectRestriction,
+} from './certificate-signers.ts'
+import { createDefaultIngressClass, createDefaultStorageClass } from './default-classes.ts'
+import { createDefaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { createLimitRanger } from './limit-ranger.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
+import { createNodeRestriction } from './node-restriction.ts'
 import type { PluginDeps } from './plugin-deps.ts'
+import { createPodSecurity } from './pod-security.ts'
+import { createPriority } from './priority.ts'
+import { createRuntimeClassPlugin } from './runtime-class.ts'
 import { createServiceAccountPlugin } from './service-account.ts'
+import { createClaimResize, createStorageObjectInUseProtection } from './storage-protection.ts'
+import { createTaintNodesByCondition } from './taint-nodes-by-condition.ts'
 
 /**
  * The plugins that are on by default, in upstream's order, which matters: a later one sees what an
@@ -12,7 +26,21 @@ import { createServiceAccountPlugin } from './service-account.ts'
 const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   ({ rules, authorizer }) => createEscalationCheck(rules, authorizer),
   createNamespaceLifecycle,
+  createLimitRanger,
   createServiceAccountPlugin,
+  createNodeRestriction,
+  createTaintNodesByCondition,
+  createPodSecurity,
+  createPriority,
+  createDefaultTolerationSeconds,
+  createDefaultStorageClass,
+  createStorageObjectInUseProtection,
+  createClaimResize,
+  createRuntimeClassPlugin,
+  createCertificateApproval,
+  createCertificateSigning,
+  createCertificateSubjectRestriction,
+  createDefaultIngressClass,
 ]
 
 export function createDefaultPlugins(deps: PluginDeps): AdmissionPlugin[] {

@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { CertificateSigningRequest } from '@skerry/api'
+import { readSigningRequest } from '@skerry/pki'
+import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
+import type { Authorizer } from '../access.ts'
+import { systemGroups } from '../authn/user-names.ts'
+import { typed } from '../typed-objects.ts'
+import type { PluginDeps } from './plugin-deps.ts'
+import { refuse } from './refusal.ts'
+
+const clientSigner = 'kubernetes.io/kube-apiserver-client'
+
+/** Approving needs the right to approve for that signer, beside the right to write the request. */
+export function createCertificateApproval({ authorizer }: PluginDeps): AdmissionPlugin {
+  return {
+    name: 'CertificateApproval',
+    handles: (request) => isRequest(request, 'UPDATE', 'approval'),
+    validate: (request) => requireSigner(request, 'approve', authorizer),
+  }
+}
+
+/** So does signing. */
+export function createCertificateSigning({ authorizer }: PluginDeps): AdmissionPlugin {
+  return {
+    name: 'CertificateSigning',
+    handles: (request) => isRequest(request, 'UPDATE', 'status'),
+    async validate(request) {
+      const next = request.object && typed<CertificateSigningRequest>(request.object).status
+      const old = request.oldObject && typed<CertificateSigningRequest>(request.oldObject).status
+      const isSame =
+        next?.certificate === old?.certificate &&
+        isDeepStrictEqual(next?.conditions ?? [], old?.conditions ?? [])
+      if (!isSame) await requireSigner(request, 'sign', authorizer)
+    },
+  }
+}
+
+/** Nobody becomes a member of system:masters by a signed request. */
+export function createCertificateSubjectRestriction(): AdmissionPlugin {
+  return {
+    name: 'CertificateSubjectRestriction',
+    handles: (request) => isRequest(request, 'CREATE', ''),
+    async validate(request) {
+      const spec = request.object && typed<CertificateSigningRequest>(request.object).spec
+      if (spec?.signerName !== clientSigner) return
+      const pem = Buffer.from(spec.request ?? '', 'base64').toString('utf8')
+      const asked = await parse(request, pem)
+      if (!asked.organizations.includes(systemGroups.masters)) return
+      throw refuse(
+        request,
+        `use of ${clientSigner} signer with ${systemGroups.masters} group is not allowed`,
+      )
+    },
+  }
+}
+
+async function parse(request: AdmissionRequest, pem: string) {
+  try {
+    return await readSigningRequest(pem)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw refuse(request, `failed to parse CSR: ${error.message}`)
+  }
+}
+
+function isRequest(request: AdmissionRequest, operation: string, subresource: string): boolean {
+  return (
+    request.resource.group === 'certificates.k8s.io' &&
+    request.resource.resource === 'certificatesigningrequests' &&
+    request.operation === operation &&
+    request.subresource === subresource
+  )
+}
+
+/** By the old object: changing the signer with the same write must not help. */
+async function requireSigner(
+  request: AdmissionRequest,
+  verb: 'approve' | 'sign',
+  authorizer: Authorizer,
+): Promise<void> {
+  const old = request.oldObject && typed<CertificateSigningRequest>(request.oldObject)
+  const signerName = old?.spec?.signerName ?? ''
+  const [domain = ''] = signerName.split('/')
+  for (const name of [signerName, `${domain}/*`]) {
+    const { verdict } = await authorizer.authorize({
+      user: request.user,
+      verb,
+      isResourceRequest: true,
+      resource: { group: 'certificates.k8s.io', version: '*', resource: 'signers' },
+      name,
+      path: '',
+    })
+    if (verdict === 'allow') return
+  }
+  throw refuse(
+    request,
+    `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`,
+  )
+}

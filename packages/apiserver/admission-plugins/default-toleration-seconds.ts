@@ -1,0 +1,36 @@
+import type { Pod, Toleration } from '@skerry/api'
+import type { AdmissionPlugin } from '../admission.ts'
+import { typed } from '../typed-objects.ts'
+import { isResource, wellKnown } from '../well-known-resources.ts'
+
+const taints: readonly string[] = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
+const tolerationSeconds = 300
+
+/** A pod stays five minutes on a node that is not well, unless it says otherwise. */
+export function createDefaultTolerationSeconds(): AdmissionPlugin {
+  return {
+    name: 'DefaultTolerationSeconds',
+    handles: ({ resource, subresource, operation }) =>
+      isResource(resource, wellKnown.pods) &&
+      subresource === '' &&
+      (operation === 'CREATE' || operation === 'UPDATE'),
+    async admit({ object }) {
+      const spec = object && typed<Pod>(object).spec
+      if (!spec) return
+      const present = spec.tolerations ?? []
+      const missing = taints.filter((key) => !present.some((one) => tolerates(one, key)))
+      if (missing.length === 0) return
+      const added = missing.map((key): Toleration => ({
+        key,
+        operator: 'Exists',
+        effect: 'NoExecute',
+        tolerationSeconds,
+      }))
+      spec.tolerations = [...present, ...added]
+    },
+  }
+}
+
+function tolerates({ key, effect }: Toleration, taint: string): boolean {
+  return (!key || key === taint) && (!effect || effect === 'NoExecute')
+}

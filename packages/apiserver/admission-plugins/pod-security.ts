@@ -1,0 +1,103 @@
+import type { KubeObject, Namespace, Pod, PodSpec } from '@skerry/api'
+import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
+import { getTyped, typed } from '../typed-objects.ts'
+import { isResource, wellKnown } from '../well-known-resources.ts'
+import type { PluginDeps } from './plugin-deps.ts'
+import { podSecurityChecks, type PodSecurityLevel, type Violation } from './pod-security-table.ts'
+import { refuse } from './refusal.ts'
+
+const levels: readonly string[] = ['privileged', 'baseline', 'restricted']
+const labelPrefix = 'pod-security.kubernetes.io/'
+
+/** Where a kind that makes pods keeps their specification. */
+const templatePaths: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  '/replicationcontrollers': ['spec', 'template', 'spec'],
+  '/podtemplates': ['template', 'spec'],
+  'apps/deployments': ['spec', 'template', 'spec'],
+  'apps/replicasets': ['spec', 'template', 'spec'],
+  'apps/statefulsets': ['spec', 'template', 'spec'],
+  'apps/daemonsets': ['spec', 'template', 'spec'],
+  'batch/jobs': ['spec', 'template', 'spec'],
+  'batch/cronjobs': ['spec', 'jobTemplate', 'spec', 'template', 'spec'],
+})
+
+/** Holds pods to the level that their namespace's labels ask for; templates only get warnings. */
+export function createPodSecurity({ objects }: PluginDeps): AdmissionPlugin {
+  return {
+    name: 'PodSecurity',
+    handles: (request) => isChecked(request),
+    async validate(request) {
+      const namespace = getTyped<Namespace>(objects, wellKnown.namespaces, {
+        name: request.namespace,
+      })
+      const spec = podSpecOf(request)
+      if (!namespace || !spec || isUnchanged(request)) return
+      const isPod = isResource(request.resource, wellKnown.pods)
+      const enforced = levelOf(namespace, 'enforce')
+      const denial = isPod ? problemsAt(enforced.level, spec) : ''
+      if (denial !== '') {
+        throw refuse(
+          request,
+          `violates PodSecurity "${enforced.level}:${enforced.version}": ${denial}`,
+        )
+      }
+      const warned = levelOf(namespace, 'warn')
+      const warning = problemsAt(warned.level, spec)
+      if (warning === '') return
+      request.warn(`would violate PodSecurity "${warned.level}:${warned.version}": ${warning}`)
+    },
+  }
+}
+
+function isChecked({ resource, subresource, operation, object }: AdmissionRequest): boolean {
+  if (!object || (operation !== 'CREATE' && operation !== 'UPDATE')) return false
+  if (isResource(resource, wellKnown.pods)) {
+    return subresource === '' || subresource === 'ephemeralcontainers'
+  }
+  return subresource === '' && templatePaths[`${resource.group}/${resource.resource}`] !== undefined
+}
+
+function podSpecOf({ resource, object }: AdmissionRequest): PodSpec | undefined {
+  if (!object) return undefined
+  if (isResource(resource, wellKnown.pods)) return typed<Pod>(object).spec
+  let found: unknown = object
+  for (const key of templatePaths[`${resource.group}/${resource.resource}`] ?? []) {
+    // Any object may be looked into by name; what is not one ends the search.
+    found = typeof found === 'object' && found !== null ? Reflect.get(found, key) : undefined
+  }
+  // The paths of the table lead to a PodSpec in the schema of their kinds.
+  return found as PodSpec | undefined
+}
+
+/** An update that leaves the specification as it was cannot make it worse. */
+function isUnchanged(request: AdmissionRequest): boolean {
+  if (request.operation !== 'UPDATE' || !request.oldObject) return false
+  const old = podSpecOf({ ...request, object: request.oldObject })
+  return JSON.stringify(old) === JSON.stringify(podSpecOf(request))
+}
+
+function levelOf(
+  { metadata }: KubeObject,
+  mode: 'enforce' | 'warn',
+): { level: PodSecurityLevel; version: string } {
+  const label = metadata.labels?.[`${labelPrefix}${mode}`] ?? 'privileged'
+  const version = metadata.labels?.[`${labelPrefix}${mode}-version`] ?? 'latest'
+  // A level that is misspelt is treated as the strictest, so that a slip opens nothing.
+  const isKnown = levels.includes(label)
+  const level = label === 'privileged' || label === 'baseline' ? label : 'restricted'
+  return { level: isKnown ? level : 'restricted', version }
+}
+
+function problemsAt(level: PodSecurityLevel, spec: PodSpec): string {
+  if (level === 'privileged') return ''
+  const isRestricted = level === 'restricted'
+  return podSecurityChecks
+    .filter((check) => check.level === 'baseline' || isRestricted)
+    .filter((check) => !(isRestricted && check.isReplacedByRestricted))
+    .flatMap((check): Violation[] => {
+      const violation = check.find(spec)
+      return violation ? [violation] : []
+    })
+    .map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`))
+    .join(', ')
+}
