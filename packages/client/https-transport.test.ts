@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { test } from 'node:test'
+import { createHttpsTransport } from './https-transport.ts'
+import { readBody } from './response-body.ts'
+import { startTestApiServer } from '@skerry/testing'
+
+const signal = new AbortController().signal
+
+async function serve(listener: RequestListener) {
+  const server = createServer(listener)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+test('a client certificate, the CA and the path of the base URL are used', async () => {
+  await using api = await startTestApiServer()
+  const { ca, cert, key } = api.credentials
+  using transport = createHttpsTransport({
+    server: `${api.url}/`,
+    certificateAuthority: ca,
+    credentials: () => Promise.resolve({ certificate: cert, key }),
+  })
+  const answer = await transport.send({ method: 'GET', path: '/version', headers: {} }, signal)
+  assert.equal(answer.status, 200)
+  assert.match((await readBody(answer.body)).toString(), /gitVersion/)
+  using stranger = createHttpsTransport({ server: api.url })
+  const refused = stranger.send({ method: 'GET', path: '/version', headers: {} }, signal)
+  await assert.rejects(refused, /certificate/)
+})
+
+test('a body that never ends is read as it comes, and ends with the signal', async () => {
+  await using server = await serve((_, response) => {
+    response.write('one\n')
+  })
+  using transport = createHttpsTransport({ server: server.url })
+  const controller = new AbortController()
+  const answer = await transport.send({ method: 'GET', path: '/', headers: {} }, controller.signal)
+  const chunks = answer.body[Symbol.asyncIterator]()
+  assert.equal(String((await chunks.next()).value), 'one\n')
+  const next = chunks.next()
+  controller.abort(new Error('enough'))
+  await assert.rejects(next, { message: 'enough' })
+})
+
+test('a token is asked for each request, and several values of a header are several lines', async () => {
+  const seen: (string | string[] | undefined)[] = []
+  await using server = await serve((request, response) => {
+    seen.push(request.headers.authorization, request.headersDistinct['impersonate-group'])
+    response.end('{}')
+  })
+  const tokens = ['first', 'second']
+  using transport = createHttpsTransport({
+    server: `${server.url}/clusters/a`,
+    credentials: () => Promise.resolve({ bearerToken: tokens.shift() ?? '' }),
+    headers: { 'impersonate-group': ['x', 'y'] },
+  })
+  for (const path of ['/one', '/two']) {
+    const answer = await transport.send({ method: 'GET', path, headers: {} }, signal)
+    await readBody(answer.body)
+  }
+  assert.deepEqual(seen, ['Bearer first', ['x', 'y'], 'Bearer second', ['x', 'y']])
+})
+
+test('no answer in time is an error that says what was asked of whom', async () => {
+  await using server = await serve(() => undefined)
+  using transport = createHttpsTransport({ server: server.url, answerHeadTimeoutMs: 20 })
+  const request = { method: 'GET' as const, path: '/api?x=secret', headers: {} }
+  await assert.rejects(transport.send(request, signal), (error: Error) => {
+    assert.match(error.message, /^Cannot GET 127\.0\.0\.1:\d+\/api: no answer in 20 ms$/)
+    return true
+  })
+})
+
+test('a kept socket that the server closed meanwhile does not fail a read', async () => {
+  let requests = 0
+  await using server = await serve((request, response) => {
+    requests++
+    if (requests === 2) request.socket.destroy()
+    else response.end('{}')
+  })
+  using transport = createHttpsTransport({ server: server.url })
+  const get = async (): Promise<number> => {
+    const answer = await transport.send({ method: 'GET', path: '/', headers: {} }, signal)
+    await readBody(answer.body)
+    return answer.status
+  }
+  assert.deepEqual([await get(), await get(), requests], [200, 200, 3])
+})
