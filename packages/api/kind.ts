@@ -105,6 +105,12 @@ export interface Strategy {
   readonly validateUpdate?: (next: AnyObject, old: AnyObject) => StatusCause[]
   readonly validateStatusUpdate?: (next: AnyObject, old: AnyObject) => StatusCause[]
   readonly warnings?: (next: AnyObject, old?: AnyObject) => string[]
+  /**
+   * Updates by a subresource that is a part of the object (approval, ephemeralcontainers, finalize,
+   * resize, …), by its name; what the part may not change was put back before. Without an entry
+   * the object is validated as on create.
+   */
+  readonly parts?: Readonly<Record<string, PartUpdate>>
   /** False for kinds that upstream does not give a generation (ConfigMap, Secret, …). Default: true when the schema has a spec. */
   readonly hasGeneration?: boolean
   /** A create on PUT to a missing name, as Lease and a few others allow. */
@@ -117,6 +123,11 @@ export interface Strategy {
   readonly nameRule?: NameRule
   /** What to do when nobody says: most kinds Background, batch/v1 Job: orphan by history. */
   readonly defaultGarbageCollection?: 'orphan' | 'background'
+}
+
+export interface PartUpdate {
+  readonly prepare?: (next: AnyObject, old: AnyObject, context: StrategyContext) => void
+  readonly validate: (next: AnyObject, old: AnyObject) => StatusCause[]
 }
 
 export type NameRule = 'dns-subdomain' | 'dns-label' | 'dns-1035-label' | 'path-segment'

@@ -31,12 +31,18 @@ export interface TypedStrategy<T> {
   validateUpdate?: (next: LooseObject<T>, old: LooseObject<T>) => StatusCause[]
   validateStatusUpdate?: (next: LooseObject<T>, old: LooseObject<T>) => StatusCause[]
   warnings?: (next: LooseObject<T>, old?: LooseObject<T>) => string[]
+  parts?: Readonly<Record<string, TypedPartUpdate<T>>>
   hasGeneration?: boolean
   allowCreateOnUpdate?: boolean
   allowUnconditionalUpdate?: boolean
   gracefulDeletion?: (object: LooseObject<T>, askedSeconds: number | undefined) => number
   nameRule?: NameRule
   defaultGarbageCollection?: 'orphan' | 'background'
+}
+
+export interface TypedPartUpdate<T> {
+  prepare?: (next: LooseObject<T>, old: LooseObject<T>, context: StrategyContext) => void
+  validate: (next: LooseObject<T>, old: LooseObject<T>) => StatusCause[]
 }
 
 /** Turns hooks written for one kind into a record of the table. */

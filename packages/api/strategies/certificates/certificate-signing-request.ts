@@ -8,6 +8,7 @@ import { rfc3339 } from '../timestamps.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
 import {
   validateRequest,
+  validateRequestApproval,
   validateRequestStatus,
   validateRequestUpdate,
 } from './certificate-signing-request-validation.ts'
@@ -19,6 +20,15 @@ export const certificateSigningRequestStrategy = strategyOf<CertificateSigningRe
   validate: validateRequest,
   validateUpdate: validateRequestUpdate,
   validateStatusUpdate: validateRequestStatus,
+  parts: {
+    approval: {
+      prepare(next, old, context) {
+        const conditions = next.status?.conditions ?? []
+        stampConditions(conditions, old.status?.conditions ?? [], rfc3339(context.nowMs))
+      },
+      validate: validateRequestApproval,
+    },
+  },
   hasGeneration: false,
   nameRule: 'path-segment',
   defaults(request) {
@@ -66,8 +76,7 @@ function keepConditions(conditions: Condition[], before: readonly Condition[], t
   for (const [index, place] of places.entries()) conditions[place] = { ...kept[index] }
 }
 
-/** Also for the approval subresource. */
-export function stampConditions(
+function stampConditions(
   conditions: readonly Condition[],
   before: readonly Condition[],
   now: string,

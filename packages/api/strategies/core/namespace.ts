@@ -9,6 +9,7 @@ import { checkFinalizer } from './finalizer-names.ts'
 export const namespaceStrategy = strategyOf<Namespace>({
   validate: validateNamespace,
   validateStatusUpdate: validatePhase,
+  parts: { finalize: { validate: validateFinalize } },
   hasGeneration: false,
   nameRule: 'dns-label',
   defaults: applyNamespaceDefaults,
@@ -43,6 +44,14 @@ function validateNamespace(namespace: LooseObject<Namespace>): StatusCause[] {
   const found: Found = []
   for (const name of namespace.spec?.finalizers ?? []) {
     checkFinalizer(name, 'spec.finalizers', found)
+  }
+  return found
+}
+
+function validateFinalize(namespace: LooseObject<Namespace>): StatusCause[] {
+  const found: Found = []
+  for (const [at, name] of (namespace.spec?.finalizers ?? []).entries()) {
+    checkFinalizer(name, `spec.finalizers[${at}]`, found)
   }
   return found
 }

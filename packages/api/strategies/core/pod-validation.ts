@@ -27,7 +27,8 @@ export function validatePod(pod: LooseObject<Pod>): StatusCause[] {
   return found
 }
 
-function checkWholePod(pod: LooseObject<Pod>, found: Found): void {
+/** What holds for a pod at any time. */
+export function checkWholePod(pod: LooseObject<Pod>, found: Found): void {
   const { metadata, spec = {} } = pod
   checkPodAnnotations(metadata.annotations, spec, 'metadata.annotations', found)
   checkPodSpec(spec, { name: metadata.name }, 'spec', found)

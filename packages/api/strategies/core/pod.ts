@@ -5,6 +5,7 @@ import { rfc3339 } from '../timestamps.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
 import { expandMatchLabelKeys } from './match-label-keys.ts'
 import { applyPodDefaults } from './pod-defaults.ts'
+import { podParts } from './pod-part-updates.ts'
 import { qosClassOf } from './pod-qos.ts'
 import { validatePod, validatePodUpdate } from './pod-validation.ts'
 import { validatePodStatus } from './pod-status-validation.ts'
@@ -14,6 +15,7 @@ export const podStrategy = strategyOf<Pod>({
   validateUpdate: validatePodUpdate,
   validateStatusUpdate: validatePodStatus,
   hasGeneration: true,
+  parts: podParts,
   defaults: applyPodDefaults,
   prepareForCreate: preparePod,
   prepareForUpdate(next, old) {
