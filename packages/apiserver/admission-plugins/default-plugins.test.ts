@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnyObject } from '@skerry/api'
+import type { AnyObject, ResourceQuota } from '@skerry/api'
 import { createSigningRequest, generateKeyPair } from '@skerry/pki'
 import type { UserInfo } from '../access.ts'
 import type { Operation } from '../admission.ts'
 import { admissionRequest } from '../testing/admission-request.ts'
 import { ObjectTable } from '../testing/object-table.ts'
 import { pluginDeps } from '../testing/plugin-deps.ts'
+import { getTyped } from '../typed-objects.ts'
 import { wellKnown } from '../well-known-resources.ts'
 import { createDefaultPlugins } from './default-plugins.ts'
 
@@ -547,4 +548,84 @@ test('a template that makes such pods is let in with a warning', async () => {
   assert.deepEqual(warnings, [
     'would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)',
   ])
+})
+
+const quota = (hard: object, used: object, spec: object = {}) =>
+  inShop('q', { spec: { hard, ...spec }, status: { hard, used } })
+const usedOf = (objects: ObjectTable) =>
+  getTyped<ResourceQuota>(objects, wellKnown.resourceQuotas, { namespace: 'shop', name: 'q' })
+    ?.status?.used
+
+test('a quota is charged as objects come, and refuses what it cannot hold', async () => {
+  const hard = { pods: '2', 'requests.cpu': '1', 'count/configmaps': '1', configmaps: '1' }
+  const objects = shop().put(
+    wellKnown.resourceQuotas,
+    quota(hard, { pods: '0', 'requests.cpu': '0', 'count/configmaps': '0', configmaps: '0' }),
+  )
+  const withCpu = (cpu: string) =>
+    podWith({ containers: [{ name: 'a', resources: { requests: { cpu } } }] })
+  await assert.rejects(attempt(objects, { target: 'pods', object: podWith() }), {
+    message: 'pods "web" is forbidden: failed quota: q: must specify requests.cpu for: a',
+  })
+  await attempt(objects, { target: 'pods', object: withCpu('600m') })
+  assert.deepEqual(usedOf(objects), {
+    ...hard,
+    pods: '1',
+    'requests.cpu': '600m',
+    'count/configmaps': '0',
+    configmaps: '0',
+  })
+  await assert.rejects(attempt(objects, { target: 'pods', object: withCpu('500m') }), {
+    code: 403,
+    message:
+      'pods "web" is forbidden: exceeded quota: q, requested: requests.cpu=500m, used: requests.cpu=600m, limited: requests.cpu=1',
+  })
+  await attempt(objects, { target: 'configmaps', object: inShop('c') })
+  await assert.rejects(
+    attempt(objects, { target: 'configmaps', object: inShop('d') }),
+    /exceeded quota: q, requested: configmaps=1,count\/configmaps=1/,
+  )
+})
+
+test('a quota that nobody has counted yet refuses, one of another scope does not', async () => {
+  const fresh = shop().put(wellKnown.resourceQuotas, quota({ pods: '5' }, {}))
+  await assert.rejects(
+    attempt(fresh, { target: 'pods', object: podWith() }),
+    /status unknown for quota: q, resources: pods/,
+  )
+  const scoped = shop().put(
+    wellKnown.resourceQuotas,
+    quota({ pods: '0' }, { pods: '0' }, { scopes: ['Terminating'] }),
+  )
+  await attempt(scoped, { target: 'pods', object: podWith() })
+  await assert.rejects(
+    attempt(scoped, { target: 'pods', object: podWith({ activeDeadlineSeconds: 5 }) }),
+    /exceeded quota/,
+  )
+})
+
+test('an update is charged for what it adds', async () => {
+  const objects = shop().put(
+    wellKnown.resourceQuotas,
+    quota({ 'requests.storage': '5Gi' }, { 'requests.storage': '2Gi' }),
+  )
+  objects.put(wellKnown.storageClasses, { metadata: { name: 'grows' }, allowVolumeExpansion: true })
+  const claim = (storage: string) =>
+    inShop('data', {
+      spec: { storageClassName: 'grows', resources: { requests: { storage } } },
+      status: { phase: 'Bound' },
+    })
+  const grow = (to: string) =>
+    attempt(objects, {
+      operation: 'UPDATE',
+      target: 'persistentvolumeclaims',
+      object: claim(to),
+      old: claim('2Gi'),
+    })
+  await grow('4Gi')
+  assert.deepEqual(usedOf(objects), { 'requests.storage': '4Gi' })
+  await assert.rejects(
+    grow('4Gi'),
+    /requested: requests.storage=2Gi, used: requests.storage=4Gi, limited: requests.storage=5Gi/,
+  )
 })

@@ -13,6 +13,7 @@ import { createNodeRestriction } from './node-restriction.ts'
 import type { PluginDeps } from './plugin-deps.ts'
 import { createPodSecurity } from './pod-security.ts'
 import { createPriority } from './priority.ts'
+import { createResourceQuota } from './resource-quota.ts'
 import { createRuntimeClassPlugin } from './runtime-class.ts'
 import { createServiceAccountPlugin } from './service-account.ts'
 import { createClaimResize, createStorageObjectInUseProtection } from './storage-protection.ts'
@@ -41,6 +42,7 @@ const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   createCertificateSigning,
   createCertificateSubjectRestriction,
   createDefaultIngressClass,
+  createResourceQuota,
 ]
 
 export function createDefaultPlugins(deps: PluginDeps): AdmissionPlugin[] {
