@@ -19,7 +19,7 @@ interface GoldenCase {
   patch: JsonObject
   /** Present for an update: the patch of the base that made the object before. */
   old?: JsonObject
-  subresource?: 'status'
+  subresource?: string
   /** What upstream answered; empty: it accepted. */
   causes: StatusCause[]
 }
@@ -69,6 +69,11 @@ function answer(base: AnyObject, item: GoldenCase): StatusCause[] {
     strategy.prepareForStatusUpdate?.(next, old, context)
     strategy.defaults?.(next)
     return strategy.validateStatusUpdate?.(next, old) ?? []
+  }
+  const part = item.subresource === undefined ? undefined : strategy.parts?.[item.subresource]
+  if (part) {
+    part.prepare?.(next, old, context)
+    return part.validate(next, old)
   }
   strategy.prepareForUpdate?.(next, old, context)
   strategy.defaults?.(next)
