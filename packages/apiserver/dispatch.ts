@@ -1,6 +1,7 @@
 import type { Kind } from '@skerry/api'
 import type { Metrics } from '@skerry/base'
 import type { Duplex } from 'node:stream'
+import type { Attributes } from './access.ts'
 import type { Access } from './server-access.ts'
 import { createOpenApiHandler } from './handlers/open-api-handler.ts'
 import { servePath, unknownResource, type PathDeps } from './handlers/path-handler.ts'
@@ -25,6 +26,10 @@ import type { ReviewHandler } from './review.ts'
 /** A path prefix that somebody else serves, e.g. `/clusters/`. */
 export interface Route {
   readonly prefix: string
+  /** Of the paths below the prefix only these; absent: all. */
+  matches?(info: RequestInfo): boolean
+  /** What the authorizers are asked, in place of the path itself. May refuse with a StatusError. */
+  attributes?(info: RequestInfo, target: string): Omit<Attributes, 'user'>
   serve(admitted: Admitted): Promise<ApiAnswer>
   upgrade?(admitted: Admitted, client: { socket: Duplex; head: Uint8Array }): Promise<void>
 }
@@ -59,22 +64,26 @@ export function createDispatcher(deps: DispatchDeps) {
       store: async () => void (await registry.store.revision()),
     },
   }
-  const routeOf = (path: string): Route | undefined =>
-    deps.routes.find(({ prefix }) => path.startsWith(prefix))
+  const routeOf = (info: RequestInfo): Route | undefined =>
+    deps.routes.find(
+      (route) => info.path.startsWith(route.prefix) && (route.matches?.(info) ?? true),
+    )
   return {
+    attributes: (info: RequestInfo, target: string): Omit<Attributes, 'user'> | undefined =>
+      routeOf(info)?.attributes?.(info, target),
     isLongRunning: (info: RequestInfo): boolean =>
       info.verb === 'watch' ||
       (info.isResourceRequest && lastingSubresources.has(info.subresource)) ||
-      routeOf(info.path) !== undefined,
+      routeOf(info) !== undefined,
     async serve(admitted: Admitted): Promise<ApiAnswer> {
       const { info } = admitted
-      const route = routeOf(info.path)
+      const route = routeOf(info)
       if (route) return route.serve(admitted)
       return info.isResourceRequest ? serveKind(admitted, deps) : servePath(admitted, paths)
     },
     async upgrade(admitted: Admitted, client: { socket: Duplex; head: Uint8Array }): Promise<void> {
       const { info } = admitted
-      const route = routeOf(info.path)
+      const route = routeOf(info)
       if (route) {
         if (!route.upgrade) throw methodNotAllowed()
         return route.upgrade(admitted, client)
@@ -113,7 +122,7 @@ async function reviewAnswer(
 ): Promise<ApiAnswer> {
   const { info, request, user, signal } = call
   if (info.verb !== 'create' || info.name !== '') throw methodNotAllowed()
-  const options = parseWriteOptions(info.query, request.headers['user-agent'])
+  const options = parseWriteOptions(info, request.headers['user-agent'])
   const object = await decodeBodyOf(call, options, deps)
   const { namespace } = scopeOf(call)
   const { isDryRun } = options

@@ -24,6 +24,8 @@ export interface Admitted {
   readonly request: ApiRequest
   readonly info: RequestInfo
   readonly user: UserInfo
+  /** Also in the answer's Audit-Id header and in the audit record. */
+  readonly auditId: string
   readonly warn: (text: string) => void
   /** Aborts when the client is gone or the time for the request is over. */
   readonly signal: AbortSignal
@@ -42,6 +44,8 @@ export interface PipelineDeps {
     admitted: Admitted,
     client: { socket: Duplex; head: Uint8Array },
   ) => Promise<void>
+  /** Attributes of paths that others serve, where they differ from what the path itself says. */
+  readonly attributes?: (info: RequestInfo, target: string) => Omit<Attributes, 'user'> | undefined
   /** True for paths whose requests may last. */
   readonly isLongRunning: (info: RequestInfo) => boolean
 }
@@ -63,6 +67,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   }
 }
 
+/** What is recorded of an upgrade that went through, when it ends. */
+const switchedStatus = 101
+
 interface InFlight {
   reads: number
   writes: number
@@ -76,32 +83,57 @@ interface Running {
 
 async function answerRequest(request: ApiRequest, running: Running): Promise<ApiAnswer> {
   const { deps } = running
-  const { clock, limits } = deps
-  const startedAtMs = clock.now()
-  const startedMs = clock.monotonicMs()
-  const info = parseRequestInfo(request.method, request.target)
-  const auditId = request.headers['audit-id'] ?? newUid(deps.random)
+  const exchange = begin(request, deps)
+  const { info, auditId } = exchange
   const warnings = new Set<string>()
-  let caller: Caller | undefined
   let answer: ApiAnswer
   try {
-    caller = await identify(request, deps.access)
+    const caller = await identify(request, deps.access)
+    exchange.caller = caller
     const admitted = {
       request,
       info,
+      auditId,
       user: caller.user,
       warn: (text: string) => void warnings.add(text),
       signal: request.signal,
     }
-    await requireAllowed(running.authorizer, attributesOf(admitted))
+    await requireAllowed(running.authorizer, attributesOf(admitted, deps))
     answer = await serveBounded(admitted, running)
   } catch (error) {
     answer = failed(error, info, deps)
   }
-  answer = await framed(answer, { auditId, warnings, request, limits })
-  const durationMs = clock.monotonicMs() - startedMs
+  answer = await framed(answer, { auditId, warnings, request, limits: deps.limits })
+  const durationMs = record(exchange, answer.status, deps)
   deps.metrics.observe(info, { status: answer.status, durationMs })
-  deps.audit({
+  return answer
+}
+
+/** One request from its start to its record. */
+interface Exchange {
+  readonly request: ApiRequest
+  readonly info: RequestInfo
+  readonly auditId: string
+  readonly startedAtMs: number
+  readonly startedMs: number
+  caller: Caller | undefined
+}
+
+function begin(request: ApiRequest, { clock, random }: PipelineDeps): Exchange {
+  return {
+    request,
+    info: parseRequestInfo(request.method, request.target),
+    auditId: request.headers['audit-id'] ?? newUid(random),
+    startedAtMs: clock.now(),
+    startedMs: clock.monotonicMs(),
+    caller: undefined,
+  }
+}
+
+function record(exchange: Exchange, status: number, { clock, audit }: PipelineDeps): number {
+  const { request, info, auditId, startedAtMs, startedMs, caller } = exchange
+  const durationMs = clock.monotonicMs() - startedMs
+  audit({
     auditId,
     info,
     uri: request.target,
@@ -109,11 +141,11 @@ async function answerRequest(request: ApiRequest, running: Running): Promise<Api
     impersonator: caller?.impersonator,
     sourceAddress: request.peer.type === 'socket' ? request.peer.address : '',
     userAgent: request.headers['user-agent'] ?? '',
-    status: answer.status,
+    status,
     startedAtMs,
     durationMs,
   })
-  return answer
+  return durationMs
 }
 
 async function answerUpgrade(
@@ -122,14 +154,19 @@ async function answerUpgrade(
   running: Running,
 ): Promise<void> {
   const { deps } = running
-  const info = parseRequestInfo(request.method, request.target)
+  const exchange = begin(request, deps)
+  const { info, auditId } = exchange
   try {
-    const { user } = await identify(request, deps.access)
-    const admitted = { request, info, user, warn: () => undefined, signal: request.signal }
-    await requireAllowed(running.authorizer, attributesOf(admitted))
+    const caller = await identify(request, deps.access)
+    exchange.caller = caller
+    const { signal } = request
+    const admitted = { request, info, auditId, user: caller.user, warn: () => undefined, signal }
+    await requireAllowed(running.authorizer, attributesOf(admitted, deps))
     await deps.upgrade(admitted, client)
+    record(exchange, switchedStatus, deps)
   } catch (error) {
     const answer = failed(error, info, deps)
+    record(exchange, answer.status, deps)
     if (client.socket.destroyed) return
     const body = isWhole(answer.body) ? answer.body : noBody
     const head = [
@@ -235,8 +272,10 @@ function selectedName(fieldSelector: string | null): string {
   }
 }
 
-function attributesOf({ info, user }: Admitted): Attributes {
+function attributesOf({ info, user, request }: Admitted, deps: PipelineDeps): Attributes {
   const { query } = info
+  const others = deps.attributes?.(info, request.target)
+  if (others) return { ...others, user }
   const fieldSelector = query.get('fieldSelector')
   const labelSelector = query.get('labelSelector')
   const common = { user, verb: info.verb, path: info.path }
