@@ -10,7 +10,6 @@ import {
 } from '@skerry/base'
 import type { Node } from '@skerry/api'
 import { createEventSink, type Cluster, type EventSink } from '@skerry/client'
-import { detectCgroups } from './containerd/cgroups.ts'
 import type { ContainerRuntime } from './cri/container-runtime.ts'
 import { NodePressureWatch } from './garbage/node-pressure.ts'
 import { ImagePuller } from './images/image-puller.ts'
@@ -35,6 +34,8 @@ export interface KubeletDeps {
   random: Random
   log: Logger
   metrics: Metrics
+  /** Where the agent runs; read from the machine when absent. */
+  machine?: Machine
   /** Called once pods can be looked up: for servers of logs, exec and statistics. */
   onReady?: (kubelet: RunningKubelet) => void
 }
@@ -59,15 +60,11 @@ export async function runKubelet(
 ): Promise<void> {
   const resolved = resolveConfig(config)
   await makeDirectories(resolved)
-  const machine = await readMachine(resolved.dataDirectory)
+  const machine = deps.machine ?? (await readMachine(resolved.dataDirectory))
   await using store = createStore(resolved, deps, signal)
   const events = createEventSink(deps.cluster, deps)
   const staticPods = createStaticPods(resolved, deps, { store, pods: () => pods })
-  const context = await createContext(
-    { resolved, machine, store, events, staticPods },
-    deps,
-    signal,
-  )
+  const context = createContext({ resolved, machine, store, events, staticPods }, deps, signal)
   await using pods = new PodSet(context, store, signal)
   const network = new PodNetworkFiles(resolved, deps)
   const pressure = new NodePressureWatch(resolved, {
@@ -136,11 +133,11 @@ interface Parts {
   staticPods: StaticPods
 }
 
-async function createContext(
+function createContext(
   { resolved, machine, store, events, staticPods }: Parts,
   deps: KubeletDeps,
   signal: AbortSignal,
-): Promise<NodeContext> {
+): NodeContext {
   const facts = nodeFacts(machine, resolved)
   const recorder = events.recorder({ component: 'kubelet', host: resolved.nodeName })
   const runningPods = deps.metrics.gauge('kubelet_running_pods', 'Pods whose phase is Running.')
@@ -156,7 +153,7 @@ async function createContext(
     ...deps,
     config: resolved,
     facts,
-    cgroups: await detectCgroups(),
+    cgroups: machine.cgroups,
     events: recorder,
     observer: new PodObserver({ ...deps, bootId: facts.bootId }, signal),
     images: new ImagePuller({

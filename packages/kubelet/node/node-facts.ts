@@ -1,12 +1,14 @@
 import { readFile, statfs } from 'node:fs/promises'
 import { arch, cpus, release } from 'node:os'
 import { quantityToMilli, quantityToNumber, type NodeSystemInfo } from '@skerry/api'
+import { detectCgroups, type Cgroups } from '../containerd/cgroups.ts'
 import { readBootId } from '../containerd/process-identity.ts'
 import type { RuntimeVersion } from '../cri/container-runtime.ts'
 import type { NodeFacts } from '../node-context.ts'
 import type { ResolvedConfig } from '../kubelet-config.ts'
 
 export interface Machine {
+  cgroups: Cgroups
   cpuCount: number
   memoryBytes: number
   ephemeralStorageBytes: number
@@ -24,6 +26,7 @@ export async function readMachine(dataDirectory: string): Promise<Machine> {
   const machineId = await readFile('/etc/machine-id', 'utf8').catch(() => '')
   const systemUuid = await readFile('/sys/class/dmi/id/product_uuid', 'utf8').catch(() => '')
   return {
+    cgroups: await detectCgroups(),
     cpuCount: cpus().length,
     memoryBytes: memoryOf(await readFile('/proc/meminfo', 'utf8')).totalBytes,
     ephemeralStorageBytes: disk.blocks * disk.bsize,

@@ -62,7 +62,7 @@ export interface PodPlan {
   readonly createSandbox: number | undefined
   readonly start: readonly StartAction[]
   readonly backOff: readonly WaitingContainer[]
-  /** Nothing runs and nothing will run: the pod has a result. */
+  /** Nothing is to go on running: the pod has its result. */
   readonly isFinished: boolean
   /** The latest time at which to plan again though nothing happened. */
   readonly wakeAtMs: number | undefined
