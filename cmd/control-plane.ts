@@ -23,6 +23,7 @@ import {
   mastersAuthorizer,
   nodeRules,
   selfSubjectReview,
+  serviceAddressDefaults,
   unionTokens,
   type Access,
   type ApiServer,
@@ -48,6 +49,8 @@ export interface ControlPlaneOptions {
   kinds: readonly Kind[]
   routes?: readonly Route[]
   audit?: AuditSink
+  /** Range of service addresses; absent on a hub, whose services are templates. */
+  serviceCidr?: string
   /** How pods' logs and streams are reached; absent on a hub, which has no nodes. */
   dial?: (pki: ClusterPki) => SubresourceTableOptions['dial']
 }
@@ -95,6 +98,9 @@ export async function startControlPlane(
         port: options.port,
         access: (objects) => createAccess(objects, { pki, dial: options.dial?.(pki), context }),
         routes: options.routes ?? [],
+        ...(options.serviceCidr === undefined
+          ? {}
+          : { services: { ...serviceAddressDefaults, clusterIpRanges: [options.serviceCidr] } }),
         version: { gitVersion: `v1.36.3+skerry-${version}` },
         ...(options.audit === undefined ? {} : { audit: options.audit }),
       },

@@ -58,6 +58,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
         ...options.extraSans.filter(isAddress),
       ],
       kinds: await builtinKinds(),
+      serviceCidr: options.serviceCidr,
       dial: (pki) =>
         createDirectDial({
           ...pki.kubeletClient,
