@@ -32,7 +32,7 @@ async function statusOf(
 ): Promise<NonNullable<TokenReview['status']>> {
   try {
     const found = await tokens.authenticateToken(token, audiences, signal)
-    if (!found) return { authenticated: false, error: 'invalid bearer token' }
+    if (!found) return refused('invalid bearer token')
     return {
       authenticated: true,
       user: toApiUser(withAuthenticatedGroup(found.user)),
@@ -40,8 +40,13 @@ async function statusOf(
     }
   } catch (error) {
     if (!(error instanceof TokenError)) throw error
-    return { authenticated: false, error: `[invalid bearer token, ${error.message}]` }
+    return refused(`[invalid bearer token, ${error.message}]`)
   }
+}
+
+/** Upstream leaves `authenticated` out when it is false, and never the user. */
+function refused(error: string): NonNullable<TokenReview['status']> {
+  return { error, user: {} }
 }
 
 /** "Who am I?" */

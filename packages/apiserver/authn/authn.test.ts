@@ -322,7 +322,7 @@ test('TokenReview tells whose token it is, for the audiences that were asked', a
   assert.equal(good.user?.username, 'system:serviceaccount:shop:robot')
   assert.deepEqual(good.audiences, ['vault'])
   const bad = await ask({ token })
-  assert.equal(bad.authenticated, false)
+  assert.equal(bad.authenticated, undefined)
   assert.match(bad.error ?? '', /audiences/)
 })
 
