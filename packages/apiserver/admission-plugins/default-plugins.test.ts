@@ -189,6 +189,9 @@ const nodeObject = (name: string, labels: object = {}, spec: object = {}) => ({
   metadata: { name, labels },
   spec,
 })
+const tokenVolumes = [
+  { name: 't', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } },
+]
 const nodeWrites: [name: string, tried: Attempt, refusal?: RegExp][] = [
   ['its mirror pod', { target: 'pods', object: mirror({}) }],
   [
@@ -295,6 +298,19 @@ const nodeWrites: [name: string, tried: Attempt, refusal?: RegExp][] = [
     },
   ],
   [
+    'a token for an audience that no volume of the pod names',
+    {
+      target: 'serviceaccounts:token',
+      object: inShop('default', {
+        spec: {
+          audiences: ['vault'],
+          boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'mine', uid: 'uid-mine' },
+        },
+      }),
+    },
+    /audience "vault" not found in pod spec volume, system:node:n1 is not authorized/,
+  ],
+  [
     'a token for a pod elsewhere',
     {
       target: 'serviceaccounts:token',
@@ -316,7 +332,10 @@ for (const [name, tried, refusal] of nodeWrites) {
   test(`a node writes ${name}: ${refusal ? 'no' : 'yes'}`, async () => {
     const objects = shop()
       .put(wellKnown.nodes, { metadata: { name: 'n1', uid: 'uid-n1' } })
-      .put(wellKnown.pods, inShop('mine', { spec: { nodeName: 'n1', containers: [] } }))
+      .put(
+        wellKnown.pods,
+        inShop('mine', { spec: { nodeName: 'n1', containers: [], volumes: tokenVolumes } }),
+      )
       .put(wellKnown.pods, inShop('theirs', { spec: { nodeName: 'n2', containers: [] } }))
     const done = attempt(objects, { ...tried, as: node })
     if (refusal) await assert.rejects(done, refusal)
@@ -627,5 +646,28 @@ test('an update is charged for what it adds', async () => {
   await assert.rejects(
     grow('4Gi'),
     /requested: requests.storage=2Gi, used: requests.storage=4Gi, limited: requests.storage=5Gi/,
+  )
+})
+
+test('a part of a pod is written without touching what already runs', async () => {
+  const write = (subresource: string, next: object, old: object) =>
+    attempt(shop(), {
+      operation: 'UPDATE',
+      target: `pods:${subresource}`,
+      object: podWith({ serviceAccountName: 'default', ...next }),
+      old: podWith({ serviceAccountName: 'default', ...old }),
+    })
+  const debug = (...names: string[]) => ({ ephemeralContainers: names.map((name) => ({ name })) })
+  await write('ephemeralcontainers', debug('a', 'b'), debug('a'))
+  await assert.rejects(write('ephemeralcontainers', debug('b'), debug('a')), {
+    code: 422,
+    message:
+      'Pod "web" is invalid: spec.ephemeralContainers: Forbidden: existing ephemeral containers "a" may not be removed\n',
+  })
+  const sized = (requests: object) => ({ containers: [{ name: 'a', resources: { requests } }] })
+  await write('resize', sized({ cpu: '2' }), sized({ cpu: '1' }))
+  await assert.rejects(
+    write('resize', sized({ 'example.com/gpu': '2' }), sized({ 'example.com/gpu': '1' })),
+    /only cpu and memory resources are mutable/,
   )
 })

@@ -11,6 +11,7 @@ import { createLimitRanger } from './limit-ranger.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createNodeRestriction } from './node-restriction.ts'
 import type { PluginDeps } from './plugin-deps.ts'
+import { createPodPartRules } from './pod-part-rules.ts'
 import { createPodSecurity } from './pod-security.ts'
 import { createPriority } from './priority.ts'
 import { createResourceQuota } from './resource-quota.ts'
@@ -26,6 +27,7 @@ import { createTaintNodesByCondition } from './taint-nodes-by-condition.ts'
  */
 const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   ({ rules, authorizer }) => createEscalationCheck(rules, authorizer),
+  createPodPartRules,
   createNamespaceLifecycle,
   createLimitRanger,
   createServiceAccountPlugin,

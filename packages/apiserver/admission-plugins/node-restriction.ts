@@ -7,6 +7,7 @@ import type {
   TokenRequest,
 } from '@skerry/api'
 import { readSigningRequest } from '@skerry/pki'
+import type { Authorizer } from '../access.ts'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
 import { nodeNameOf } from '../authn/user-names.ts'
 import { secretsOf } from '../authz/node-references.ts'
@@ -22,12 +23,13 @@ interface NodeWrite {
   readonly request: AdmissionRequest
   readonly nodeName: string
   readonly objects: Objects
+  readonly authorizer: Authorizer
 }
 /** Why the node may not write this; undefined when it may. */
 type Check = (write: NodeWrite) => string | undefined | Promise<string | undefined>
 
 /** A node writes its own node, lease and pods and nothing of others, however well it is authorized. */
-export function createNodeRestriction({ objects }: PluginDeps): AdmissionPlugin {
+export function createNodeRestriction({ objects, authorizer }: PluginDeps): AdmissionPlugin {
   return {
     name: 'NodeRestriction',
     handles: ({ user, operation }) => operation !== 'CONNECT' && nodeNameOf(user) !== undefined,
@@ -39,7 +41,12 @@ export function createNodeRestriction({ objects }: PluginDeps): AdmissionPlugin 
         throw refuse(request, `could not determine node from user ${user}`)
       }
       const { group, resource } = request.resource
-      const problem = await checks[`${group}/${resource}`]?.({ request, nodeName, objects })
+      const problem = await checks[`${group}/${resource}`]?.({
+        request,
+        nodeName,
+        objects,
+        authorizer,
+      })
       if (problem !== undefined) throw refuse(request, problem)
     },
   }
@@ -182,7 +189,8 @@ function fixedPart(object: NonNullable<AdmissionRequest['object']>): unknown {
   return { ...claim, metadata, status }
 }
 
-function checkToken({ request, nodeName, objects }: NodeWrite): string | undefined {
+async function checkToken(write: NodeWrite): Promise<string | undefined> {
+  const { request, nodeName, objects } = write
   const { operation, subresource, namespace, object } = request
   if (operation !== 'CREATE' || subresource !== 'token' || !object) return undefined
   const reference = typed<TokenRequest>(object).spec?.boundObjectRef
@@ -196,8 +204,35 @@ function checkToken({ request, nodeName, objects }: NodeWrite): string | undefin
   if (pod.metadata.uid !== reference.uid) {
     return `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`
   }
-  if (pod.spec?.nodeName === nodeName) return undefined
-  return 'node requested token bound to a pod scheduled on a different node'
+  if (pod.spec?.nodeName !== nodeName) {
+    return 'node requested token bound to a pod scheduled on a different node'
+  }
+  return checkAudience(write, pod, typed<TokenRequest>(object).spec?.audiences ?? [])
+}
+
+/** For an audience that one of the pod's volumes names, or that the node was given the right to. */
+async function checkAudience(
+  { request, nodeName, authorizer }: NodeWrite,
+  pod: Pod,
+  [audience = '', ...more]: readonly string[],
+): Promise<string | undefined> {
+  if (more.length > 0) return 'node may only request 0 or 1 audiences'
+  const sources = (pod.spec?.volumes ?? []).flatMap((volume) => volume.projected?.sources ?? [])
+  const named = sources.flatMap(({ serviceAccountToken: token }) =>
+    token ? [token.audience ?? ''] : [],
+  )
+  if (named.includes(audience)) return undefined
+  const { verdict } = await authorizer.authorize({
+    user: request.user,
+    verb: 'request-serviceaccounts-token-audience',
+    isResourceRequest: true,
+    resource: { group: '', version: 'v1', resource: audience },
+    namespace: request.namespace,
+    name: request.name,
+    path: '',
+  })
+  if (verdict === 'allow') return undefined
+  return `audience ${quote(audience)} not found in pod spec volume, system:node:${nodeName} is not authorized to request tokens for this audience`
 }
 
 function checkLease(write: NodeWrite): string | undefined {

@@ -47,10 +47,11 @@ export function createTokenHandler(
         name,
       })
       if (!account) throw notFound(wellKnown.serviceAccounts, name)
+      // Before the request is completed: admission judges what was asked for.
+      await admit(object)
       const nowMs = clock.now()
       const asked = completeRequest(object, account, options.audiences, nowMs)
       checkLifetime(asked.expirationSeconds)
-      await admit(object)
       const bound = findBound(asked.boundObjectRef, objects, { namespace, name })
       const lifetime = lifetimeOf(asked, bound, options.audiences)
       const token = await options.tokenIssuer.issue({
