@@ -1,17 +1,22 @@
 import { join } from 'node:path'
-import { createWakeFlag, type Logger } from '@skerry/base'
+import { createWakeFlag, type Clock, type Logger } from '@skerry/base'
 import type { Node } from '@skerry/api'
 import type { ResolvedConfig } from '../kubelet-config.ts'
+import { asError } from '../system-error.ts'
 import { writeCniConfig } from './cni-config.ts'
+
+const retryMs = 10_000
 
 /** Writes the pod network's configuration as soon as, and whenever, the node's podCIDR is known. */
 export class PodNetworkFiles {
   readonly #config: ResolvedConfig
+  readonly #clock: Clock
   readonly #log: Logger
   readonly #changed = createWakeFlag()
   #podCidrs: readonly string[]
 
-  constructor(config: ResolvedConfig, { log }: { log: Logger }) {
+  constructor(config: ResolvedConfig, { clock, log }: { clock: Clock; log: Logger }) {
+    this.#clock = clock
     this.#config = config
     this.#log = log
     this.#podCidrs = config.podCidr === '' ? [] : [config.podCidr]
@@ -27,8 +32,14 @@ export class PodNetworkFiles {
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#write()
-      await this.#changed.wait(signal)
+      try {
+        await this.#write()
+        await this.#changed.wait(signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        this.#log.error('Cannot write the pod network', { error: asError(error) })
+        await this.#clock.sleep(retryMs, signal)
+      }
     }
   }
 

@@ -20,6 +20,8 @@ export interface PodDirectory {
   dataDirectory(pod: Pod): string
 }
 
+const orphanRetryMs = 10_000
+
 /** One worker for each pod that the node knows; wakes them when something of theirs changes. */
 export class PodSet implements PodDirectory, AsyncDisposable {
   readonly #context: NodeContext
@@ -96,11 +98,26 @@ export class PodSet implements PodDirectory, AsyncDisposable {
 
   /** Ends what the runtime or the disk has of pods that nobody wants, once the API was heard. */
   async endOrphans(signal: AbortSignal): Promise<void> {
+    const { observer, clock, log } = this.#context
     await this.#store.whenSynced(signal)
-    await this.#context.observer.relist()
-    for (const uid of this.#context.observer.podUids()) this.#adoptOrphan(uid)
-    for (const uid of await podDirectoriesOf(this.#context.config)) {
-      if (!this.#workers.has(uid)) await removePodDirectories(this.#context.config, uid, signal)
+    for (;;) {
+      try {
+        await observer.relist()
+        for (const uid of observer.podUids()) this.#adoptOrphan(uid)
+        return await this.#removeLeftovers(signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        log.debug('Orphans not looked for', { error: asError(error) })
+        await clock.sleep(orphanRetryMs, signal)
+      }
+    }
+  }
+
+  /** Directories of pods that a crash left behind. */
+  async #removeLeftovers(signal: AbortSignal): Promise<void> {
+    const { config } = this.#context
+    for (const uid of await podDirectoriesOf(config)) {
+      if (!this.#workers.has(uid)) await removePodDirectories(config, uid, signal)
     }
   }
 

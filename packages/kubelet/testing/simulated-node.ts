@@ -1,0 +1,212 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  createMetrics,
+  seededRandom,
+  silentLogger,
+  simulatedClock,
+  type Logger,
+  type SimulatedClock,
+} from '@skerry/base'
+import type { Pod } from '@skerry/api'
+import { createCluster, resources, type Cluster, type Transport } from '@skerry/client'
+import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+import type { Machine } from '../node/node-facts.ts'
+import { runKubelet } from '../run-kubelet.ts'
+import { FakeRuntime, type Program } from './fake-runtime.ts'
+
+export interface SimulatedNodeOptions {
+  seed?: number
+  program?: Program
+  log?: Logger
+}
+
+const nodeName = 'sim'
+const namespace = 'default'
+
+/**
+ * A node agent on a simulated clock, a runtime in memory and a real API server in this process,
+ * which can crash, lose the API, lose its runtime and lose its power.
+ */
+export class SimulatedNode implements AsyncDisposable {
+  readonly clock: SimulatedClock = simulatedClock()
+  readonly runtime: FakeRuntime
+  readonly api: Cluster
+  readonly #server: TestApiServer
+  readonly #directory: string
+  readonly #seed: number
+  readonly #log: Logger
+  #isCut = false
+  #bootId = 'boot-0'
+  #agent: { stop: AbortController; done: Promise<void> } | undefined
+
+  static async start(options: SimulatedNodeOptions = {}): Promise<SimulatedNode> {
+    const server = await startTestApiServer()
+    const directory = await mkdtemp(join(tmpdir(), 'skerry-node-'))
+    const node = new SimulatedNode(server, directory, options)
+    node.startAgent()
+    return node
+  }
+
+  private constructor(server: TestApiServer, directory: string, options: SimulatedNodeOptions) {
+    this.#server = server
+    this.#directory = directory
+    this.#seed = options.seed ?? 1
+    this.#log = options.log ?? silentLogger
+    const { program } = options
+    const images = ['app:1']
+    this.runtime = new FakeRuntime({ clock: this.clock, images, ...(program ? { program } : {}) })
+    this.api = this.#clusterOf(server.transport)
+  }
+
+  /** A pod that is bound to this node, as a scheduler would leave it. */
+  async createPod(name: string, spec: Partial<NonNullable<Pod['spec']>> = {}): Promise<void> {
+    const pod: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace },
+      spec: {
+        nodeName,
+        terminationGracePeriodSeconds: 5,
+        enableServiceLinks: false,
+        containers: [{ name: 'main', image: 'app:1' }],
+        ...spec,
+      },
+    }
+    await this.api.resource(resources.pods).create(pod, never)
+  }
+
+  async deletePod(name: string): Promise<void> {
+    await this.api.resource(resources.pods).delete({ namespace, name }, never)
+  }
+
+  /** As the API has them: `name phase ready restarts`. */
+  async pods(): Promise<string[]> {
+    const { items } = await this.api.resource(resources.pods).list({ namespace }, never)
+    return items.map(({ metadata, status }) => {
+      const [main] = status?.containerStatuses ?? []
+      return `${metadata.name} ${status?.phase} ${main?.ready ? 'ready' : 'unready'} ${main?.restartCount ?? 0}`
+    })
+  }
+
+  startAgent(): void {
+    if (this.#agent) return
+    const stop = new AbortController()
+    const done = runKubelet(
+      {
+        nodeName,
+        nodeIps: ['192.168.0.1'],
+        dataDirectory: join(this.#directory, 'data'),
+        runDirectory: join(this.#directory, 'run'),
+        logDirectory: join(this.#directory, 'logs'),
+        cniConfDirectory: join(this.#directory, 'cni'),
+        staticPodDirectory: join(this.#directory, 'manifests'),
+      },
+      {
+        cluster: this.#clusterOf(this.#cutable()),
+        runtime: this.runtime,
+        clock: this.clock,
+        random: seededRandom(this.#seed),
+        log: this.#log,
+        metrics: createMetrics(),
+        machine: this.#machine(),
+      },
+      stop.signal,
+    )
+    this.#agent = { stop, done }
+  }
+
+  /** The agent is gone from one moment to the next; containers run on. */
+  async crashAgent(): Promise<void> {
+    const agent = this.#agent
+    this.#agent = undefined
+    agent?.stop.abort(new Error('crash'))
+    await agent?.done
+  }
+
+  /** Power off and on again. */
+  async reboot(): Promise<void> {
+    await this.crashAgent()
+    this.runtime.reboot()
+    this.runtime.setDown(false)
+    this.#bootId = `boot-${Number(this.#bootId.slice(5)) + 1}`
+    await rm(join(this.#directory, 'run'), { recursive: true, force: true })
+    this.startAgent()
+  }
+
+  /** Whether the agent reaches the API. */
+  setCut(isCut: boolean): void {
+    this.#isCut = isCut
+  }
+
+  /** Lets time pass until it is so; fails after `seconds` of simulated time. */
+  async until(what: string, isSo: () => boolean | Promise<boolean>, seconds = 900): Promise<void> {
+    const endMs = this.clock.monotonicMs() + seconds * 1000
+    while (!(await isSo())) {
+      if (this.clock.monotonicMs() > endMs) throw new Error(`Never came to be: ${what}`)
+      await this.pass(0.25)
+    }
+  }
+
+  /** Lets so much time pass, with turns for files to be read and written. */
+  async pass(seconds: number): Promise<void> {
+    for (let leftMs = seconds * 1000; leftMs > 0; leftMs -= 250) {
+      await this.clock.advance(Math.min(250, leftMs))
+      for (let turn = 0; turn < 4; turn++) await readFile('/proc/self/stat')
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.crashAgent()
+    await this.#server[Symbol.asyncDispose]()
+    await rm(this.#directory, { recursive: true, force: true })
+  }
+
+  #clusterOf(transport: Transport): Cluster {
+    return createCluster(transport, { log: silentLogger, clock: this.clock, userAgent: 'sim' })
+  }
+
+  /** Breaks requests that are under way, too: a cut cable spares no watch. */
+  #cutable(): Transport {
+    const isCut = (): boolean => this.#isCut
+    const { transport } = this.#server
+    const cut = (): Error => new Error('connection lost')
+    return {
+      async send(request, signal) {
+        if (isCut()) throw cut()
+        const response = await transport.send(request, signal)
+        return {
+          ...response,
+          body: (async function* () {
+            for await (const chunk of response.body) {
+              if (isCut()) throw cut()
+              yield chunk
+            }
+          })(),
+        }
+      },
+    }
+  }
+
+  #machine(): Machine {
+    return {
+      cgroups: { mode: 'none', roots: [] },
+      cpuCount: 4,
+      memoryBytes: 8 * 1024 ** 3,
+      ephemeralStorageBytes: 100 * 1024 ** 3,
+      systemInfo: {
+        architecture: 'amd64',
+        bootID: this.#bootId,
+        kernelVersion: '6',
+        kubeProxyVersion: '',
+        machineID: 'sim',
+        operatingSystem: 'linux',
+        osImage: 'sim',
+        systemUUID: 'sim',
+      },
+    }
+  }
+}
+
+const never = new AbortController().signal
