@@ -20,6 +20,8 @@ export interface ChildRole {
   /** Resolves when the role was stopped by the signal; rejects never: a dead child is started again. */
   readonly ended: Promise<void>
   readonly pid: () => number | undefined
+  /** Stops it in order and for good. */
+  stop(): Promise<void>
 }
 
 /** How long a role gets to stop in order before it is killed. */
@@ -32,8 +34,10 @@ const healthyMs = 60_000
 export function superviseRole(
   options: ChildRoleOptions,
   deps: { clock: Clock; random: Random; log: Logger },
-  signal: AbortSignal,
+  parent: AbortSignal,
 ): ChildRole {
+  const own = new AbortController()
+  const signal = AbortSignal.any([parent, own.signal])
   let child: ChildProcess | undefined
   const ready = Promise.withResolvers<void>()
   const run = async (): Promise<void> => {
@@ -54,7 +58,16 @@ export function superviseRole(
     }
   }
   ready.promise.catch(() => undefined)
-  return { ready: ready.promise, ended: run(), pid: () => child?.pid }
+  const ended = run()
+  return {
+    ready: ready.promise,
+    ended,
+    pid: () => child?.pid,
+    async stop() {
+      own.abort(new Error('no longer wanted'))
+      await ended
+    },
+  }
 }
 
 function start(options: ChildRoleOptions, logDescriptor: number): ChildProcess {

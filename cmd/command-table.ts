@@ -1,9 +1,11 @@
 import type { Command } from 'commander'
 import { addRoleCommands } from './role-commands.ts'
+import { addUpCommands } from './up-commands.ts'
 import { addTokenCommands } from './token-commands.ts'
 
 /** Every command, its options and its help; what it does is imported when it runs. */
 export function addCommands(program: Command): void {
+  addUpCommands(program)
   addRoleCommands(program)
   addTokenCommands(program)
   addTestCommands(program)

@@ -1,4 +1,4 @@
-import { networkInterfaces } from 'node:os'
+import { hostname, networkInterfaces } from 'node:os'
 
 /** Interfaces that the node itself makes: their addresses are not the machine's. */
 const ownInterfaces = /^(skerry|veth|cni|docker|br-|flannel|vxlan)/
@@ -19,4 +19,11 @@ export function addressOf(cidr: string, index: number): string {
   const [base = ''] = cidr.split('/')
   const value = base.split('.').reduce((sum, part) => sum * 256 + Number(part), 0) + index
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
+}
+
+/** The machine's own name as a node's name: lower case, without what names may not have. */
+export function defaultNodeName(): string {
+  return hostname()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]/g, '-')
 }

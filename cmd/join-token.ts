@@ -3,6 +3,9 @@ import { bootstrapTokenText, newBootstrapToken, publishBootstrapToken } from '@s
 import type { Cluster } from '@skerry/client'
 import { spkiHash } from '@skerry/pki'
 
+/** From here, as a dynamic import of a whole package would keep all of it in the program's bundle. */
+export { parseDurationMs } from '@skerry/api'
+
 export interface JoinTokenOptions {
   /** https://host:port that the new machine will dial. */
   server: string

@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { runAll, type Task } from '@skerry/base'
 import type { CertificateAndKey, NodeIdentity } from '@skerry/bootstrap'
@@ -8,7 +7,6 @@ import {
   createCallerCheck,
   dialContainerd,
   ensurePauseImage,
-  pauseImage,
   runKubelet,
   runLocalPathVolumes,
   runLogRotation,
@@ -22,6 +20,7 @@ import {
 import { createNft, fileSnapshot, nodeResolvers, runServiceNetwork } from '@skerry/service-proxy'
 import { openDataDirectory } from './data-directory.ts'
 import { addressOf, hostAddresses } from './host-addresses.ts'
+import { containerdOptions } from './node-containerd.ts'
 import { obtainServingCertificate, openNodeIdentity, pkiDirectory } from './node-identity.ts'
 import { runningLogs } from './running-logs.ts'
 import { importPreloaded } from './preload-images.ts'
@@ -46,10 +45,6 @@ export interface NodeOptions {
   preloadDir: string
   /** End the pods, too, when the node is stopped. */
   stopsPods: boolean
-}
-
-export function defaultNodeName(): string {
-  return hostname().toLowerCase()
 }
 
 /** One node, until the signal aborts; its pods go on unless asked otherwise. */
@@ -112,14 +107,7 @@ function startContainerd(
   { clock, log, signal }: RoleContext,
 ): Promise<SupervisedContainerd> {
   return superviseContainerd(
-    {
-      dataDirectory: join(options.dataDir, 'containerd'),
-      runDirectory: join(options.runDir, 'containerd'),
-      cniConfDirectory: join(options.runDir, 'cni'),
-      cniBinDirectory: '/usr/lib/cni',
-      registryDirectory: join(options.dataDir, 'registries'),
-      sandboxImage: pauseImage,
-    },
+    containerdOptions(options.dataDir, options.runDir),
     { clock, log },
     signal,
   )

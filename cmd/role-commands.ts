@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
 import { dataDirectoryDefault } from './data-directory.ts'
+import { defaultNodeName } from './host-addresses.ts'
 import { runRole } from './role-context.ts'
 
 const siteDataDirectory = `${dataDirectoryDefault}/site`
@@ -58,7 +59,7 @@ function addNode(program: Command): void {
       example('skerry node --server https://10.0.0.5:6443 --token-file token --ca-hash sha256:…'),
     )
     .action(async (options: NodeFlags) => {
-      const { defaultNodeName, runNode } = await import('./node.ts')
+      const { runNode } = await import('./node.ts')
       await runRole('node', options.logLevel, (context) =>
         runNode(
           {
@@ -113,7 +114,7 @@ function role(command: Command): Command {
   return command.option('--log-level <level>', 'error, info or debug', toLogLevel, 'info')
 }
 
-function toLogLevel(text: string): LogLevel {
+export function toLogLevel(text: string): LogLevel {
   if (text === 'error' || text === 'info' || text === 'debug') return text
   throw new InvalidArgumentError('use error, info or debug')
 }

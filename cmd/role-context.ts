@@ -35,30 +35,46 @@ export async function runRole(
   logLevel: LogLevel,
   run: (context: RoleContext) => Promise<void>,
 ): Promise<void> {
-  const controller = new AbortController()
   const log = createLogger({ level: logLevel, destination: process.stderr }).child({ role })
-  const stop = (cause: string): void => {
-    if (controller.signal.aborted) process.exit(1)
-    log.info('Stopping', { cause })
-    controller.abort(new StopRequested(`Stop requested: ${cause}`))
-  }
-  process.on('SIGTERM', () => stop('SIGTERM'))
-  process.on('SIGINT', () => stop('SIGINT'))
-  if (process.send) process.on('disconnect', () => stop('supervisor gone'))
+  const signal = stopSignal({
+    onStop: (cause) => log.info('Stopping', { cause }),
+    endsWithSupervisor: true,
+  })
   try {
     await run({
       clock: systemClock,
       random: systemRandom,
       log,
       metrics: createMetrics(),
-      signal: controller.signal,
+      signal,
     })
   } catch (error) {
-    if (!(controller.signal.aborted && error === controller.signal.reason)) throw error
+    if (!(signal.aborted && error === signal.reason)) throw error
   } finally {
     if (process.connected) process.disconnect?.()
   }
   log.info('Stopped')
+}
+
+export interface StopOptions {
+  onStop?: (cause: string) => void
+  /** A role whose supervisor is gone stops: the next `up` starts it again. */
+  endsWithSupervisor?: boolean
+}
+
+/** Aborts when somebody asks this process to stop; the second time it stops at once. */
+export function stopSignal(options: StopOptions = {}): AbortSignal {
+  const controller = new AbortController()
+  const stop = (cause: string): void => {
+    if (controller.signal.aborted) process.exit(1)
+    options.onStop?.(cause)
+    controller.abort(new StopRequested(`Stop requested: ${cause}`))
+  }
+  process.on('SIGTERM', () => stop('SIGTERM'))
+  process.on('SIGINT', () => stop('SIGINT'))
+  if (options.endsWithSupervisor && process.send)
+    process.on('disconnect', () => stop('supervisor gone'))
+  return controller.signal
 }
 
 /** Tells the supervisor that this role serves; without one, does nothing. */

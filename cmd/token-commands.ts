@@ -29,9 +29,8 @@ export function addTokenCommands(program: Command): void {
     .option('-o, --output <format>', 'json')
     .addHelpText('after', example('skerry token create --print-join-command'))
     .action(async (options: TokenFlags) => {
-      const { createJoinToken } = await import('./join-token.ts')
+      const { createJoinToken, parseDurationMs } = await import('./join-token.ts')
       const { openAdminCluster } = await import('./admin-cluster.ts')
-      const { parseDurationMs } = await import('@skerry/api')
       const { advertisedServer } = await import('./site-objects.ts')
       const admin = await openAdminCluster(join(options.dataDir, 'admin.kubeconfig'))
       const signal = AbortSignal.timeout(30_000)

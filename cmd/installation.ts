@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+
+/** Where things of one `skerry up` are. Everything follows from two directories. */
+export interface Installation {
+  dataDir: string
+  runDir: string
+  hubDir: string
+  siteDir: string
+  nodeDir: string
+  /** The file people point KUBECONFIG at: contexts for the hub and for each cluster. */
+  kubeconfig: string
+  /** Pid and identity of the supervisor; see lock-file.ts. */
+  lockFile: string
+  logFile: (role: string) => string
+  /** What this installation was started with, so that a later command finds its ports. */
+  settingsFile: string
+}
+
+export function installationAt(dataDir: string, runDir: string): Installation {
+  return {
+    dataDir,
+    runDir,
+    hubDir: join(dataDir, 'hub'),
+    siteDir: join(dataDir, 'site'),
+    nodeDir: join(dataDir, 'node'),
+    kubeconfig: join(dataDir, 'kubeconfig'),
+    lockFile: join(dataDir, 'up.pid'),
+    logFile: (role) => join(dataDir, 'log', `${role}.log`),
+    settingsFile: join(dataDir, 'settings.json'),
+  }
+}
+
+export interface UpSettings {
+  clusterName: string
+  hubPort: number
+  sitePort: number
+  kubeletPort: number
+  nodeName: string
+  clusterCidr: string
+  serviceCidr: string
+  runDir: string
+}
