@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BoundedQueue, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import type { ConfigMap } from '@skerry/api'
+import {
+  createCluster,
+  createEventSink,
+  keyOfObject,
+  resources,
+  type Transport,
+} from '@skerry/client'
+import { startTestApiServer } from '@skerry/testing'
+import { runController, watch, type ControllerDefinition } from './controller.ts'
+import { createInformerSet } from './informer-set.ts'
+
+const namespace = 'default'
+
+/** Watches of this transport deliver nothing until they are let go. */
+function heldWatches(target: Transport): Transport & { release(): void } {
+  const released = Promise.withResolvers<void>()
+  return {
+    release: released.resolve,
+    async send(request, signal) {
+      const answer = await target.send(request, signal)
+      if (!request.path.includes('watch=true')) return answer
+      return { ...answer, body: after(released.promise, answer.body) }
+    },
+  }
+}
+
+async function* after(
+  released: Promise<void>,
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  await released
+  yield* body
+}
+
+function configMap(name: string): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } }
+}
+
+test('a controller whose watch lags behind does not create twice what it has created', async () => {
+  await using api = await startTestApiServer()
+  const transport = heldWatches(api.transport)
+  const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
+  const cluster = createCluster(transport, { ...deps, userAgent: 'test' })
+  const informers = createInformerSet(cluster, deps)
+  const looks = new BoundedQueue<number>(100)
+  /** Wants three config maps with generated names, counting those that its cache shows. */
+  const definition: ControllerDefinition = {
+    name: 'three-config-maps',
+    watches: [watch(resources.configMaps, { keysOf: () => ['all'] })],
+    workers: 3,
+    async reconcile(_, context, signal) {
+      const known = context.informer(resources.configMaps).list(namespace)
+      const mine = known.filter(({ metadata }) => metadata.generateName === 'mine-')
+      for (let count = mine.length; count < 3; count++) {
+        const metadata = { generateName: 'mine-', namespace }
+        await context
+          .client(resources.configMaps)
+          .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata }, signal)
+      }
+      looks.push(mine.length)
+    },
+  }
+  const scope = new AbortController()
+  const events = createEventSink(cluster, deps)
+  await cluster.resource(resources.configMaps).create(configMap('trigger'), scope.signal)
+  const running = [
+    informers.run(scope.signal).catch(() => undefined),
+    runController(definition, { ...deps, cluster, informers, events }, scope.signal).catch(
+      () => undefined,
+    ),
+  ]
+  const seen: number[] = []
+  for await (const count of looks) {
+    seen.push(count)
+    if (seen.length === 2) break
+  }
+  transport.release()
+  const all = await cluster.resource(resources.configMaps).list({ namespace }, scope.signal)
+  const mine = all.items.filter(({ metadata }) => metadata.generateName === 'mine-')
+  assert.equal(mine.length, 3)
+  assert.deepEqual(seen, [0, 3])
+  scope.abort(new Error('test ended'))
+  await Promise.all(running)
+})
+
+test('a failed reconcile comes again, and the error of one key does not stop another', async () => {
+  await using api = await startTestApiServer()
+  const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
+  const cluster = createCluster(api.transport, { ...deps, userAgent: 'test' })
+  const informers = createInformerSet(cluster, deps)
+  const scope = new AbortController()
+  const done = Promise.withResolvers<void>()
+  const tries: string[] = []
+  const definition: ControllerDefinition = {
+    name: 'flaky',
+    watches: [watch(resources.configMaps, { keysOf: ({ object }) => [keyOfObject(object)] })],
+    reconcile(key) {
+      tries.push(key)
+      const isThird = tries.filter((each) => each === 'default/bad').length === 3
+      if (isThird && tries.includes('default/good')) done.resolve()
+      if (key === 'default/bad') return Promise.reject(new Error('still bad'))
+      return Promise.resolve()
+    },
+  }
+  for (const name of ['bad', 'good']) {
+    await cluster.resource(resources.configMaps).create(configMap(name), scope.signal)
+  }
+  const events = createEventSink(cluster, deps)
+  const running = [
+    informers.run(scope.signal).catch(() => undefined),
+    runController(definition, { ...deps, cluster, informers, events }, scope.signal).catch(
+      () => undefined,
+    ),
+  ]
+  await done.promise
+  assert.equal(tries.filter((each) => each === 'default/good').length, 1)
+  scope.abort(new Error('test ended'))
+  await Promise.all(running)
+})

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom, silentLogger } from '@skerry/base'
+import type { Lease } from '@skerry/api'
+import {
+  createCluster,
+  readBody,
+  resources,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from '@skerry/client'
+import { simulatedClock, startTestApiServer, type SimulatedClock } from '@skerry/testing'
+import { runAsLeader } from './leader-election.ts'
+
+const lease = { namespace: 'kube-system', name: 'test' }
+
+/** A candidate's way to the server, which a test can cut. */
+interface Line extends Transport {
+  isCut: boolean
+  underWay: number
+}
+
+interface Candidate extends AsyncDisposable {
+  readonly line: Line
+  readonly leads: () => boolean
+}
+
+function lineTo(target: Transport): Line {
+  const line: Line = {
+    isCut: false,
+    underWay: 0,
+    async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+      if (line.isCut) throw new Error('cut')
+      line.underWay++
+      try {
+        const answer = await target.send(request, signal)
+        const whole = await readBody(answer.body)
+        return { ...answer, body: once(whole) }
+      } finally {
+        line.underWay--
+      }
+    },
+  }
+  return line
+}
+
+async function* once(whole: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+  yield whole
+}
+
+function stand(identity: string, clock: SimulatedClock, target: Transport): Candidate {
+  const line = lineTo(target)
+  const deps = { clock, random: seededRandom(1), log: silentLogger }
+  const cluster = createCluster(line, { ...deps, userAgent: identity })
+  const controller = new AbortController()
+  let isLeading = false
+  const running = runAsLeader(
+    { ...lease, identity },
+    { ...deps, cluster },
+    controller.signal,
+    (scope) => {
+      isLeading = true
+      return new Promise((_, reject) => {
+        scope.addEventListener('abort', () => {
+          isLeading = false
+          reject(scope.reason)
+        })
+      })
+    },
+  ).catch((error: unknown) => error)
+  return {
+    line,
+    leads: () => isLeading,
+    async [Symbol.asyncDispose]() {
+      controller.abort(new Error('stopped'))
+      await running
+    },
+  }
+}
+
+/** Moves time in small steps, and between two steps lets every request come to its end. */
+async function pass(
+  { clock, candidates }: { clock: SimulatedClock; candidates: readonly Candidate[] },
+  ms: number,
+  until: () => boolean,
+): Promise<boolean> {
+  for (let passed = 0; passed <= ms && !until(); passed += 500) {
+    for (let quietTurns = 0; quietTurns < 5; quietTurns++) {
+      await clock.advance(0)
+      if (candidates.some(({ line }) => line.underWay > 0)) quietTurns = 0
+    }
+    if (!until()) await clock.advance(500)
+  }
+  return until()
+}
+
+test('one candidate leads, and the next takes over at once when it goes in good order', async () => {
+  await using api = await startTestApiServer()
+  const clock = simulatedClock()
+  const first = stand('first', clock, api.transport)
+  await using second = stand('second', clock, api.transport)
+  await using _first = first
+  const world = { clock, candidates: [first, second] }
+  assert.ok(await pass(world, 5_000, () => first.leads() || second.leads()))
+  const [leader, other] = first.leads() ? [first, second] : [second, first]
+  assert.ok(!(await pass(world, 30_000, () => other.leads())))
+  assert.ok(leader.leads())
+  await leader[Symbol.asyncDispose]()
+  assert.ok(await pass(world, 6_000, () => other.leads()), 'a released lease was not taken')
+
+  const cluster = createCluster(api.transport, { log: silentLogger, clock, userAgent: 'test' })
+  const { signal } = new AbortController()
+  const held: Lease = await cluster.resource(resources.leases).get(lease, signal)
+  assert.equal(held.spec?.holderIdentity, other === first ? 'first' : 'second')
+})
+
+test('a leader that is cut off stops before another one starts, and never leads beside it', async () => {
+  await using api = await startTestApiServer()
+  const clock = simulatedClock()
+  await using first = stand('first', clock, api.transport)
+  assert.ok(await pass({ clock, candidates: [first] }, 5_000, () => first.leads()))
+  await using second = stand('second', clock, api.transport)
+  const world = { clock, candidates: [first, second] }
+  assert.ok(!(await pass(world, 10_000, () => second.leads())))
+  let together = false
+  first.line.isCut = true
+  const tookOver = await pass(world, 40_000, () => {
+    together ||= first.leads() && second.leads()
+    return second.leads()
+  })
+  assert.ok(tookOver)
+  assert.ok(!together)
+  assert.ok(!first.leads())
+})
