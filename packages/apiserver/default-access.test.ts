@@ -1,4 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import http from 'node:http'
+import https from 'node:https'
+import net, { type AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import type { Pod, ServiceAccount, TokenRequest } from '@skerry/api'
 import { silentLogger, systemClock, systemRandom } from '@skerry/base'
@@ -13,19 +19,18 @@ import { generateKeyPair } from '@skerry/pki'
 import { startTestApiServer } from '@skerry/testing'
 import { ensureBootstrapObjects } from './bootstrap-policy/bootstrap-objects.ts'
 import { createDefaultAccess } from './default-access.ts'
+import type { BackendDial } from './subresources/backend/backend-dial.ts'
 
 const signal = new AbortController().signal
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 const issuer = 'https://kubernetes.default.svc.cluster.local'
 
 /** The real server with everything that decides by default, and a namespace with its account. */
-async function startServer() {
+async function startServer(dial?: BackendDial) {
   const { privateKeyPem } = await generateKeyPair()
+  const serviceAccounts = { issuer, signingKeyPem: privateKeyPem }
   const test = await startTestApiServer({
-    access: createDefaultAccess(
-      { serviceAccounts: { issuer, signingKeyPem: privateKeyPem } },
-      deps,
-    ),
+    access: createDefaultAccess({ serviceAccounts, ...(dial ? { dial } : {}) }, deps),
     namespaces: [],
   })
   await ensureBootstrapObjects(test.objects)
@@ -158,4 +163,79 @@ test('an eviction spends the budget and deletes the pod with its grace', async (
   }
   await pods.createSubresource({ ...key, subresource: 'eviction', body: eviction }, signal)
   await assert.rejects(pods.get(key, signal), { code: 404 })
+})
+
+/** Stands for a node's kubelet: a log in two pieces, and a session that answers when the client has finished. */
+async function startKubelet() {
+  const server = http.createServer((_request, response) => {
+    response.write('one\n')
+    response.end('two\n')
+  })
+  server.on('upgrade', (_request, socket: Duplex, head: Buffer) => {
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: SPDY/3.1\r\nconnection: Upgrade\r\n\r\n',
+    )
+    let said = head.toString()
+    socket.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+    socket.on('end', () => socket.end(`heard ${said}`))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const dial: BackendDial = {
+    dialNode: async () => net.connect({ port, host: '127.0.0.1', allowHalfOpen: true }),
+    dialAddress: async () => Promise.reject(new Error('no pod network here')),
+  }
+  return {
+    dial,
+    [Symbol.dispose]() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+test('logs and sessions pass through the server that a client speaks to', async () => {
+  using kubelet = await startKubelet()
+  await using server = await startServer(kubelet.dial)
+  const { admin, test: test_ } = server
+  await admin.resource(resources.nodes).create(
+    {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'n1' },
+      status: { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] },
+    },
+    signal,
+  )
+  const running = pod('web')
+  await admin
+    .resource(resources.pods)
+    .create(
+      { ...running, spec: { containers: running.spec?.containers ?? [], nodeName: 'n1' } },
+      signal,
+    )
+  const { ca, cert, key } = test_.credentials
+  const path = '/api/v1/namespaces/default/pods/web'
+  const log = await test_.transport.send(
+    { method: 'GET', path: `${path}/log`, headers: {} },
+    signal,
+  )
+  assert.equal(await text(log.body), 'one\ntwo\n')
+
+  const request = https.request(`${test_.url}${path}/exec?command=cat&stdin=true&stdout=true`, {
+    method: 'POST',
+    ca,
+    cert,
+    key,
+    headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1' },
+  })
+  request.end()
+  const [response, socket] = (await once(request, 'upgrade')) as [http.IncomingMessage, Duplex]
+  assert.equal(response.statusCode, 101)
+  socket.write('hello')
+  socket.end(' there')
+  assert.equal(await text(socket), 'heard hello there')
 })

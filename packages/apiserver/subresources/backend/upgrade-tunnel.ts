@@ -19,6 +19,7 @@ export async function passUpgrade(
   const { socket } = client
   // A client that leaves while nothing reads its socket is no reason to crash.
   socket.on('error', () => undefined)
+  socket.allowHalfOpen = true
   try {
     const answer = await sendToBackend(request, signal)
     if (answer.type === 'response') return await passResponse(answer.response, socket)
@@ -67,17 +68,27 @@ function rawHeaders({ rawHeaders: flat }: IncomingMessage): [name: string, value
   )
 }
 
-/** Both directions until both ended, one failed, or the signal aborts; then both streams are gone. */
-async function joinStreams(client: Duplex, backend: Duplex, signal: AbortSignal): Promise<void> {
-  const onAbort = (): void => void backend.destroy()
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    await Promise.all([pipeline(client, backend), pipeline(backend, client)])
-  } catch {
-    // One side went away in the middle; who was there has seen it, and nothing else is to be said.
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-    client.destroy()
-    backend.destroy()
-  }
+/** Both directions until both ended, one broke, or the signal aborts; then both streams are gone. */
+function joinStreams(client: Duplex, backend: Duplex, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const streams = [client, backend]
+    let finished = 0
+    const finish = (): void => {
+      signal.removeEventListener('abort', finish)
+      for (const stream of streams) stream.destroy()
+      resolve()
+    }
+    signal.addEventListener('abort', finish, { once: true })
+    for (const stream of streams) {
+      // An end in one direction says nothing about the other.
+      stream.allowHalfOpen = true
+      stream.on('error', finish).on('close', finish)
+      stream.on('finish', () => {
+        finished += 1
+        if (finished === streams.length) finish()
+      })
+    }
+    client.pipe(backend)
+    backend.pipe(client)
+  })
 }
