@@ -58,7 +58,7 @@ async function unmountBelow(directory: string): Promise<void> {
 }
 
 async function clearNetwork({ serviceCidr }: UpSettings): Promise<void> {
-  await clearNodeNetwork({ serviceCidr, dnsAddress: addressOf(serviceCidr, 10) })
+  await clearNodeNetwork({ dnsAddress: addressOf(serviceCidr, 10) })
   // Not there after a node that never had a pod: then there is nothing to delete.
   await execute('ip', ['link', 'delete', 'skerry0']).catch(() => undefined)
 }

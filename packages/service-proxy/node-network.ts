@@ -5,6 +5,9 @@ import type { Logger } from '@skerry/base'
 
 const execute = promisify(execFile)
 
+/** Marks the route to services; not that of routes to pods, which are compared with a plan and removed. */
+const serviceRouteProtocol = '74'
+
 export interface NodeNetworkConfig {
   serviceCidr: string
   /** The cluster DNS address, answered on this node. */
@@ -30,7 +33,7 @@ export async function prepareNodeNetwork(config: NodeNetworkConfig, log: Logger)
     await setSysctl('net/bridge/bridge-nf-call-iptables', '1')
   }
   await execute('ip', ['address', 'replace', `${config.dnsAddress}/32`, 'dev', 'lo'])
-  const source = ['src', config.nodeAddress, 'proto', '73']
+  const source = ['src', config.nodeAddress, 'proto', serviceRouteProtocol]
   await execute('ip', [
     'route',
     'replace',
@@ -45,11 +48,11 @@ export async function prepareNodeNetwork(config: NodeNetworkConfig, log: Logger)
 
 /** Takes back what prepareNodeNetwork and the rules left; for `skerry reset`. */
 export async function clearNodeNetwork(
-  config: Pick<NodeNetworkConfig, 'serviceCidr' | 'dnsAddress'>,
+  config: Pick<NodeNetworkConfig, 'dnsAddress'>,
 ): Promise<void> {
   const commands = [
     ['ip', 'address', 'delete', `${config.dnsAddress}/32`, 'dev', 'lo'],
-    ['ip', 'route', 'delete', config.serviceCidr, 'proto', '73'],
+    ['ip', 'route', 'flush', 'proto', serviceRouteProtocol],
     ['ip', 'route', 'flush', 'proto', '73'],
     ['ip', 'link', 'delete', 'skerry-vxlan'],
     ['nft', 'delete', 'table', 'ip', 'skerry'],
