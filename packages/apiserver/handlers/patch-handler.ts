@@ -8,6 +8,7 @@ import {
   fieldForbidden,
   fieldRequired,
   isJsonObject,
+  isStatusError,
   validateManagerName,
   type AnyObject,
 } from '@skerry/api'
@@ -30,7 +31,7 @@ export async function patchObject(call: ResourceCall, deps: HandlerDeps): Promis
   const view = viewFor(call, deps)
   const { request, info } = call
   const isApply = applyTypes.has(mediaType(request.headers['content-type']))
-  const options = parseWriteOptions(info.query, isApply ? '' : request.headers['user-agent'])
+  const options = parseWriteOptions(info, isApply ? '' : request.headers['user-agent'])
   requirePatchOptions(options, isApply, info.query)
   const scope = scopeOf(call, options)
   const bytes = await readBody(request.body, deps.limits.bodyBytesMax)
@@ -119,7 +120,7 @@ export function patchFunction(
 ): { patch: PatchFunction; findings: readonly string[] } {
   const contentType = mediaType(call.request.headers['content-type'])
   const { kind } = call.reader
-  const decode = () => decodeBody(bytes, 'application/json', { isStrict: true })
+  const decode = () => decodePatch(bytes)
   switch (contentType) {
     case 'application/json-patch+json': {
       const { value } = decode()
@@ -140,22 +141,22 @@ export function patchFunction(
     }
     default:
   }
-  throw unsupportedPatch(kind.isCustom === true)
+  throw unsupportedPatch()
+}
+
+function decodePatch(bytes: Uint8Array): ReturnType<typeof decodeBody> {
+  try {
+    return decodeBody(bytes, 'application/json', { isStrict: true })
+  } catch (error) {
+    if (!isStatusError(error, 'BadRequest')) throw error
+    throw new StatusError('BadRequest', `error decoding patch: ${error.message}`, { cause: error })
+  }
 }
 
 export function mediaType(contentType = ''): string {
   return (contentType.split(';')[0] ?? '').trim().toLowerCase()
 }
 
-function unsupportedPatch(isCustom: boolean): StatusError {
-  const types = [
-    'application/json-patch+json',
-    'application/merge-patch+json',
-    ...(isCustom ? [] : ['application/strategic-merge-patch+json']),
-    'application/apply-patch+yaml',
-  ]
-  return new StatusError(
-    'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`,
-  )
+function unsupportedPatch(): StatusError {
+  return new StatusError('UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
 }

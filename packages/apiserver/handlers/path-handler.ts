@@ -14,6 +14,7 @@ import { jsonAnswer, textAnswer, type ApiAnswer, type ApiRequest } from '../http
 import { negotiate, wantsPretty } from '../http/negotiate.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { ServedKinds } from '../registry/served-kinds.ts'
+import { notFoundPath } from '../http/status-answer.ts'
 import { healthAnswer, type HealthChecks } from './health.ts'
 import type { OpenApiHandler } from './open-api-handler.ts'
 import { valueAnswer } from './represent.ts'
@@ -75,7 +76,9 @@ async function discoveryAnswer(
     }
   }
   const value = discoveryValue(root ?? '', [first, second], { kinds, address: deps.address() })
-  return value === undefined ? textAnswer(404, '404 page not found\n') : shaped(call, value)
+  if (value !== undefined) return shaped(call, value)
+  if (root === 'api') throw notFoundPath()
+  return textAnswer(404, '404 page not found\n')
 }
 
 function discoveryValue(

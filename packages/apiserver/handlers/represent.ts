@@ -8,6 +8,7 @@ import type { ListPage } from '../registry/list.ts'
 
 const utf8 = new TextEncoder()
 const comma = utf8.encode(',')
+const openBrace = utf8.encode('{')
 const listEnd = utf8.encode(']}\n')
 const newline = utf8.encode('\n')
 
@@ -111,7 +112,12 @@ function shapedList(page: ListPage, metadata: ListMeta, view: View): unknown {
   const objects: AnyObject[] = page.items.map((item) => reader.parse(item))
   switch (representation.as) {
     case 'object':
-      return { kind: reader.kind.listKind, apiVersion: reader.apiVersion, metadata, items: objects }
+      return {
+        kind: reader.kind.listKind,
+        apiVersion: reader.apiVersion,
+        metadata,
+        items: reader.kind.isCustom ? objects : objects.map(withoutType),
+      }
     case 'partial':
       return {
         kind: 'PartialObjectMetadataList',
@@ -122,6 +128,10 @@ function shapedList(page: ListPage, metadata: ListMeta, view: View): unknown {
     case 'table':
       return tableOf({ kind: reader.kind, objects, nowMs, includeObject, metadata })
   }
+}
+
+function withoutType({ apiVersion: _apiVersion, kind: _kind, ...rest }: AnyObject) {
+  return rest
 }
 
 function listMeta({ revision, continueToken, remaining }: ListPage): ListMeta {
@@ -141,12 +151,15 @@ function* listPieces(
   let parts: Uint8Array[] = [head]
   let bytes = head.length
   let isFirst = true
+  // The list says what its items are; only custom resources repeat it, as upstream's do.
+  const skipped = reader.kind.isCustom ? 0 : reader.headLength
   for (const item of items) {
     const wire = reader.wire(item)
     if (!isFirst) parts.push(comma)
     isFirst = false
-    parts.push(wire)
-    bytes += wire.length + 1
+    if (skipped > 0) parts.push(openBrace, wire.subarray(skipped))
+    else parts.push(wire)
+    bytes += wire.length - skipped + 2
     if (bytes < chunkBytes) continue
     yield Buffer.concat(parts)
     parts = []

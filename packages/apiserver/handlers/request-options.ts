@@ -157,15 +157,16 @@ export interface WriteOptions {
 }
 
 export function parseWriteOptions(
-  query: URLSearchParams,
+  { query, verb }: RequestInfo,
   userAgent: string | undefined,
 ): WriteOptions {
+  const optionsName = optionsNames[verb] ?? 'CreateOptions'
   const validation = query.get('fieldValidation') ?? ''
   const force = query.get('force')
   return {
-    isDryRun: isDryRun(query.getAll('dryRun')),
+    isDryRun: isDryRun(query.getAll('dryRun'), optionsName),
     fieldManager: query.get('fieldManager') ?? managerOf(userAgent),
-    fieldValidation: validationOf(validation),
+    fieldValidation: validationOf(validation, optionsName),
     force: force === null ? undefined : isTrue(force),
   }
 }
@@ -175,10 +176,16 @@ function managerOf(userAgent = ''): string {
   return (userAgent.split('/')[0] ?? '').slice(0, 128) || 'unknown'
 }
 
-function validationOf(text: string): FieldValidation {
+const optionsNames: Readonly<Record<string, string>> = Object.freeze({
+  create: 'CreateOptions',
+  update: 'UpdateOptions',
+  patch: 'PatchOptions',
+})
+
+function validationOf(text: string, optionsName: string): FieldValidation {
   if (text === '') return 'Warn'
   if (text === 'Ignore' || text === 'Warn' || text === 'Strict') return text
-  const message = `Unsupported value: ${JSON.stringify(text)}: supported values: "Ignore", "Strict", "Warn"`
+  const message = `Unsupported value: ${JSON.stringify(text)}: supported values: "", "Ignore", "Strict", "Warn"`
   const cause = { reason: 'FieldValueNotSupported', message, field: 'fieldValidation' }
-  throw invalid({ group: 'meta.k8s.io', kind: 'CreateOptions', resource: '' }, '', [cause])
+  throw invalid({ group: 'meta.k8s.io', kind: optionsName, resource: '' }, '', [cause])
 }

@@ -40,7 +40,9 @@ export async function serveResource(call: ResourceCall, deps: HandlerDeps): Prom
   const { verb } = info
   if (!isServed(call)) throw methodNotAllowed()
   const needsNamespace = kind.isNamespaced && info.namespace === ''
-  if (needsNamespace && verb !== 'list' && verb !== 'watch') throw notFoundPath()
+  if (needsNamespace && verb !== 'list' && verb !== 'watch') {
+    throw info.name === '' ? methodNotAllowed() : notFoundPath()
+  }
   switch (verb) {
     case 'get':
       return getAnswer(call, deps)
@@ -100,7 +102,7 @@ async function watched(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer
 
 async function created(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
   const view = viewFor(call, deps)
-  const options = parseWriteOptions(call.info.query, call.request.headers['user-agent'])
+  const options = parseWriteOptions(call.info, call.request.headers['user-agent'])
   const scope = scopeOf(call, options)
   const object = await decodeBodyOf(call, options, deps)
   if (call.reader.kind.isNamespaced) requireNamespace(object, scope.namespace)
@@ -109,7 +111,7 @@ async function created(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer
 
 async function updated(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
   const view = viewFor(call, deps)
-  const options = parseWriteOptions(call.info.query, call.request.headers['user-agent'])
+  const options = parseWriteOptions(call.info, call.request.headers['user-agent'])
   const scope = scopeOf(call, options)
   const object = await decodeBodyOf(call, options, deps)
   const mayCreate =
@@ -134,7 +136,8 @@ async function deleted(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer
   const options = await deleteOptionsOf(call, deps)
   const scope = { ...scopeOf(call), isDryRun: options.isDryRun }
   const result = await deleteObject(options, scope, deps)
-  return result.isGone ? goneAnswer(result, call) : objectAnswer(200, result.cached, view)
+  const isShown = !result.isGone || showsDeleted.has(call.reader.storage)
+  return isShown ? objectAnswer(200, result.cached, view) : goneAnswer(result, call)
 }
 
 async function deleteOptionsOf(call: ResourceCall, deps: HandlerDeps): Promise<DeleteOptions> {
@@ -143,6 +146,27 @@ async function deleteOptionsOf(call: ResourceCall, deps: HandlerDeps): Promise<D
 }
 
 const deleteOptionsSchema = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'
+
+/** Kinds whose delete answers with the last state instead of a Status, by storage key. */
+const showsDeleted: ReadonlySet<string> = new Set([
+  'core/namespaces',
+  'core/persistentvolumeclaims',
+  'core/persistentvolumes',
+  'core/pods',
+  'core/podtemplates',
+  'core/resourcequotas',
+  'core/serviceaccounts',
+  'core/services',
+  'resource.k8s.io/deviceclasses',
+  'resource.k8s.io/resourceclaims',
+  'resource.k8s.io/resourceclaimtemplates',
+  'resource.k8s.io/resourceslices',
+  'storage.k8s.io/csidrivers',
+  'storage.k8s.io/csinodes',
+  'storage.k8s.io/storageclasses',
+  'storage.k8s.io/volumeattachments',
+  'storage.k8s.io/volumeattributesclasses',
+])
 
 function goneAnswer({ cached }: DeleteResult, { reader, info }: ResourceCall): ApiAnswer {
   const { kind } = reader

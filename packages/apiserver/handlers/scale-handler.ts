@@ -43,7 +43,7 @@ export async function scaleAnswer(
     const cached = await getObject(scopeOf(call), '', deps)
     return valueAnswer(200, scaleOf(reader.parse(cached), paths), representation)
   }
-  const options = parseWriteOptions(info.query, call.request.headers['user-agent'])
+  const options = parseWriteOptions(info, call.request.headers['user-agent'])
   const scope = scopeOf(call, options)
   const nextScale = await scaleChange(call, subresource, deps)
   const change = {
@@ -51,6 +51,7 @@ export async function scaleAnswer(
       // changeObject never asks for a missing object unless it may be created.
       if (!current) throw new TypeError('Cannot scale: there is no object')
       const scale = nextScale(scaleOf(current, paths))
+      requireName(scale, call)
       requireReplicas(scale, call)
       const next = structuredClone(current)
       setPath(next, paths.specReplicasPath, replicasOf(scale))
@@ -75,7 +76,7 @@ async function scaleChange(
 ): Promise<(current: AnyObject) => AnyObject> {
   const { warn, info, request } = call
   const kind = scaleKind(call.reader.kind, subresource)
-  const { fieldValidation } = parseWriteOptions(info.query, request.headers['user-agent'])
+  const { fieldValidation } = parseWriteOptions(info, request.headers['user-agent'])
   const { bodyBytesMax: bytesMax } = deps.limits
   if (info.verb === 'update') {
     const body = await readObjectBody(call, kind.schemaName, deps)
@@ -117,6 +118,13 @@ function scaleOf(object: AnyObject, paths: ScalePaths): AnyObject {
       ...(selector === '' ? {} : { selector }),
     },
   }
+}
+
+function requireName({ metadata }: AnyObject, { info }: ResourceCall): void {
+  if (!metadata.name || metadata.name === info.name) return
+  throw badRequest(
+    `the name of the object (${metadata.name}) does not match the name on the URL (${info.name})`,
+  )
 }
 
 function requireReplicas(scale: AnyObject, { info, reader }: ResourceCall): void {

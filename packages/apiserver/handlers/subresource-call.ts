@@ -46,7 +46,7 @@ async function subresourceRequest(
   const { info, request, reader, user, signal } = call
   const record = reader.kind.subresources.find(({ name }) => name === info.subresource)
   if (!record) throw new StatusError('NotFound', 'the server could not find the requested resource')
-  const options = parseWriteOptions(info.query, request.headers['user-agent'])
+  const options = parseWriteOptions(info, request.headers['user-agent'])
   const scope = scopeOf(call, options)
   const object = await bodyObject(call, deps)
   return {

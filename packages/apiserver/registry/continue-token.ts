@@ -26,7 +26,11 @@ export function parseContinue(text: string): ContinueToken {
       }
     }
   } catch (error) {
-    throw badRequest(`continue key is not valid: ${error instanceof Error ? error.message : ''}`)
+    throw badRequest(
+      `invalid continue token: continue key is not valid: ${error instanceof Error ? error.message : ''}`,
+    )
   }
-  throw badRequest('continue key is not valid: incorrect encoded start resourceVersion or key')
+  throw badRequest(
+    'invalid continue token: continue key is not valid: incorrect encoded start resourceVersion or key',
+  )
 }

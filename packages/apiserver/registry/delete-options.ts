@@ -1,4 +1,4 @@
-import { decodeObjectBody, isJsonObject, type AnyObject, type StatusCause } from '@skerry/api'
+import { decodeObjectBody, isJsonObject, type AnyObject } from '@skerry/api'
 import { badRequest, invalid } from './registry-errors.ts'
 
 export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground'
@@ -55,7 +55,7 @@ function ofQuery(query: URLSearchParams): Record<string, unknown> {
   const policy = query.get('propagationPolicy')
   const orphan = query.get('orphanDependents')
   if (grace !== null && !/^-?\d+$/.test(grace)) {
-    throw badRequest(`invalid gracePeriodSeconds ${JSON.stringify(grace)}: not an integer`)
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`)
   }
   return {
     ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
@@ -68,11 +68,11 @@ function policyOf(fields: Record<string, unknown>): PropagationPolicy | undefine
   const { propagationPolicy: policy, orphanDependents } = fields
   if (policy !== undefined && policy !== null && policy !== '') {
     if (policy === 'Orphan' || policy === 'Background' || policy === 'Foreground') return policy
-    const supported = '"Background", "Foreground", "Orphan"'
+    const supported = '"Foreground", "Background", "Orphan", "nil"'
     throw invalid(optionsKind, '', [
       {
         reason: 'FieldValueNotSupported',
-        message: `Unsupported value: ${JSON.stringify(policy)}: supported values: ${supported}, ""`,
+        message: `Unsupported value: ${JSON.stringify(policy)}: supported values: ${supported}`,
         field: 'propagationPolicy',
       },
     ])
@@ -87,15 +87,11 @@ function textOf(fields: Record<string, unknown>, key: string): string | undefine
 }
 
 /** `All` is the only value there is. Throws StatusError Invalid for others. */
-export function isDryRun(value: unknown): boolean {
+export function isDryRun(value: unknown, optionsName = 'DeleteOptions'): boolean {
   if (!Array.isArray(value) || value.length === 0) return false
-  const causes: StatusCause[] = value
-    .filter((item) => item !== 'All')
-    .map((item) => ({
-      reason: 'FieldValueNotSupported',
-      message: `Unsupported value: ${JSON.stringify(item)}: supported values: "All"`,
-      field: 'dryRun',
-    }))
-  if (causes.length > 0) throw invalid(optionsKind, '', causes)
-  return true
+  if (value.every((item) => item === 'All')) return true
+  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: "All"`
+  throw invalid({ ...optionsKind, kind: optionsName }, '', [
+    { reason: 'FieldValueNotSupported', message, field: 'dryRun' },
+  ])
 }

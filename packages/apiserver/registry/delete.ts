@@ -71,7 +71,7 @@ async function tryDelete(
   const next = planDeletion(old, options, { scope, nowMs: deps.clock.now() })
   if (next === 'remove') {
     if (!scope.isDryRun && !(await removeObject(current, scope, deps))) return undefined
-    return { cached: current, isGone: true }
+    return { cached: lastState({ current, old, options }, scope, deps), isGone: true }
   }
   if (next === 'wait') return { cached: current, isGone: false }
   const value = reader.encode(next)
@@ -85,6 +85,24 @@ async function tryDelete(
     await deps.cache.waitFor(revision, scope.signal)
   }
   return { cached: new CachedObject(key, { value, revision, createRevision }), isGone: false }
+}
+
+/** Kinds with a grace period show that it was none. */
+function lastState(
+  { current, old }: Deletion,
+  { reader }: RequestScope,
+  deps: RegistryDeps,
+): CachedObject {
+  if (!reader.kind.strategy.gracefulDeletion) return current
+  const finalizers = old.metadata.finalizers ?? []
+  const isShortened = old.metadata.deletionTimestamp !== undefined
+  const mark = { finalizers, graceSeconds: 0, nowMs: deps.clock.now(), isShortened }
+  const { key, revision, createRevision } = current
+  return new CachedObject(key, {
+    value: reader.encode(marked(old, mark)),
+    revision,
+    createRevision,
+  })
 }
 
 /** Decides: gone now, unchanged because it already waits, or this next state. */

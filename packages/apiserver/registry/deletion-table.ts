@@ -16,6 +16,7 @@ const deletionRules: Readonly<Record<string, DeletionRule>> = Object.freeze({
       return Array.isArray(finalizers) && finalizers.length > 0
     },
     onMarked(namespace) {
+      delete namespace.metadata.deletionGracePeriodSeconds
       const { status } = namespace
       namespace['status'] = { ...(isJsonObject(status) ? status : {}), phase: 'Terminating' }
     },

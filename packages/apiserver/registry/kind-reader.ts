@@ -11,6 +11,8 @@ export interface KindReader extends Reader {
   /** Where its objects are: `resourceKey` of the group that stores them. */
   readonly storage: string
   readonly apiVersion: string
+  /** How many wire bytes stand before metadata: the brace, apiVersion and kind. */
+  readonly headLength: number
   /** What clients of this version read: the cached bytes themselves where they are of this version. */
   wire(cached: CachedObject): Uint8Array
   /** Canonical bytes in the stored version. */
@@ -52,6 +54,7 @@ export function createKindReader(kind: Kind): KindReader {
   return {
     kind,
     apiVersion,
+    headLength: head.length + utf8.encode(`"kind":${JSON.stringify(kind.kind)},`).length,
     storage: resourceKey(kind.storageGroup ?? kind.group, kind.resource),
     parse: (cached) => (isOwn(cached.bytes) ? cached.parse() : parse(cached)),
     wire: (cached) => own(cached).bytes,

@@ -35,7 +35,7 @@ export function parseResourceVersion(text: string): number {
   const revision = /^\d{1,15}$/.test(text) ? Number(text) : -1
   if (revision < 0) {
     throw badRequest(
-      `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
     )
   }
   return revision

@@ -220,7 +220,8 @@ function requireVersion(next: AnyObject, old: AnyObject, scope: RequestScope): b
   if (kind.strategy.allowUnconditionalUpdate === false) {
     const message = 'Invalid value: 0: must be specified for an update'
     const cause = { reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' }
-    throw invalid(kind, scope.name, [cause])
+    // Upstream names the resource here, not the kind.
+    throw invalid({ ...kind, kind: kind.resource }, scope.name, [cause])
   }
   next.metadata.resourceVersion = old.metadata.resourceVersion ?? ''
   return false
@@ -250,8 +251,16 @@ function prepareForUpdate(
   setDefaults(next, kind)
 }
 
+/** Kinds whose controllers read annotations as if they were spec. */
+const countsAnnotations: ReadonlySet<string> = new Set(['apps/Deployment'])
+
 function countGeneration(next: AnyObject, old: AnyObject, kind: Kind): void {
-  if (!hasGeneration(kind) || equalJson(bodyOf(next), bodyOf(old))) return
+  if (!hasGeneration(kind)) return
+  const isSame =
+    equalJson(bodyOf(next), bodyOf(old)) &&
+    (!countsAnnotations.has(`${kind.group}/${kind.kind}`) ||
+      equalJson(next.metadata.annotations ?? {}, old.metadata.annotations ?? {}))
+  if (isSame) return
   next.metadata.generation = (old.metadata.generation ?? 0) + 1
 }
 
@@ -261,7 +270,7 @@ function keepSystemFields(next: AnyObject, old: AnyObject): void {
   const before = old.metadata
   delete metadata.selfLink
   metadata.uid ||= before.uid ?? ''
-  metadata.creationTimestamp ||= before.creationTimestamp ?? null
+  metadata.creationTimestamp = before.creationTimestamp ?? null
   if (before.deletionTimestamp !== undefined)
     metadata.deletionTimestamp ??= before.deletionTimestamp
   if (before.deletionGracePeriodSeconds !== undefined) {
