@@ -1,5 +1,5 @@
 import type { ClientCredentials } from '@skerry/client'
-import { readCertificate } from '@skerry/pki'
+import { validityOf } from '@skerry/pki'
 import { createBackoff } from '@skerry/base'
 import { renewAtMs } from './certificate-lifetimes.ts'
 import type { CertificateAndKey } from './issue-certificate.ts'
@@ -76,7 +76,7 @@ async function renewForever(
 ): Promise<void> {
   const path = paths.certificatePath
   for (;;) {
-    const dueMs = renewAtMs(readCertificate(current().certificatePem), random.next())
+    const dueMs = renewAtMs(validityOf(current().certificatePem), random.next())
     while (clock.now() < dueMs) await clock.sleep(Math.min(lookMs, dueMs - clock.now()), signal)
     const backoff = createBackoff(retryDefaults, random)
     for (;;) {

@@ -7,15 +7,10 @@ import {
   type ClientCredentials,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import { readCertificate } from '@skerry/pki'
+import { validityOf } from '@skerry/pki'
 import { holdCertificate, type CertificateHolder } from './certificate-holder.ts'
 import type { ClusterInfo } from './cluster-info.ts'
-import { discoverCluster } from './discover-cluster.ts'
-import {
-  requestCertificate,
-  type CertificateRequestOptions,
-  type RequestDeps,
-} from './request-certificate.ts'
+import type { CertificateRequestOptions, RequestDeps } from './request-certificate.ts'
 import { publicMode, readFileIfPresent, writeFileDurably } from './secure-file.ts'
 import type { CertificateAndKey } from './issue-certificate.ts'
 
@@ -124,6 +119,8 @@ async function ensureTrust(
       exitCodes.usage,
     )
   }
+  // Imported only when joining: what reads kubeconfigs takes 4 MB that a running node keeps free.
+  const { discoverCluster } = await import('./discover-cluster.ts')
   const info = await discoverCluster({ server, token, authorityHashes }, deps, signal)
   await writeFileDurably(path, info.authorityPem, publicMode)
   return info
@@ -138,7 +135,7 @@ function tokenCredentials({ server, directory, token }: JoinNodeOptions): Client
 }
 
 function isExpired({ certificatePem }: CertificateAndKey, nowMs: number): boolean {
-  return readCertificate(certificatePem).notAfterMs < nowMs
+  return validityOf(certificatePem).notAfterMs < nowMs
 }
 
 async function requestOver(
@@ -147,6 +144,8 @@ async function requestOver(
   deps: RequestDeps,
   signal: AbortSignal,
 ): Promise<CertificateAndKey> {
+  // Imported only to renew, once in months: the X.509 library takes 6 MB.
+  const { requestCertificate } = await import('./request-certificate.ts')
   using transport = createHttpsTransport(config)
   const cluster = createCluster(transport, { ...deps, userAgent: 'skerry (certificates)' })
   return await requestCertificate(cluster, request, deps, signal)

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ExpectedError, exitCodes, type Clock } from '@skerry/base'
 import { parse, stringify } from 'yaml'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { fixedCredentials, tokenFileCredentials, type CredentialSource } from './credentials.ts'
 import { execCredentials, type ExecPlugin } from './exec-credentials.ts'
 import type { HttpsTransportConfig } from './https-transport.ts'
@@ -11,55 +11,55 @@ const namedCluster = z.object({
   name: z.string(),
   cluster: z.object({
     server: z.string(),
-    'certificate-authority': z.string().optional(),
-    'certificate-authority-data': z.string().optional(),
-    'insecure-skip-tls-verify': z.boolean().optional(),
-    'tls-server-name': z.string().optional(),
-    'proxy-url': z.string().optional(),
+    'certificate-authority': z.optional(z.string()),
+    'certificate-authority-data': z.optional(z.string()),
+    'insecure-skip-tls-verify': z.optional(z.boolean()),
+    'tls-server-name': z.optional(z.string()),
+    'proxy-url': z.optional(z.string()),
   }),
 })
 
 const execPlugin = z.object({
   apiVersion: z.string(),
   command: z.string(),
-  args: z.array(z.string()).nullish(),
-  env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
-  installHint: z.string().optional(),
+  args: z.nullish(z.array(z.string())),
+  env: z.nullish(z.array(z.object({ name: z.string(), value: z.string() }))),
+  installHint: z.optional(z.string()),
 })
 
 const namedUser = z.object({
   name: z.string(),
-  user: z
-    .object({
-      'client-certificate': z.string().optional(),
-      'client-certificate-data': z.string().optional(),
-      'client-key': z.string().optional(),
-      'client-key-data': z.string().optional(),
-      token: z.string().optional(),
-      tokenFile: z.string().optional(),
-      as: z.string().optional(),
-      'as-groups': z.array(z.string()).optional(),
-      exec: execPlugin.optional(),
-    })
-    .nullish(),
+  user: z.nullish(
+    z.object({
+      'client-certificate': z.optional(z.string()),
+      'client-certificate-data': z.optional(z.string()),
+      'client-key': z.optional(z.string()),
+      'client-key-data': z.optional(z.string()),
+      token: z.optional(z.string()),
+      tokenFile: z.optional(z.string()),
+      as: z.optional(z.string()),
+      'as-groups': z.optional(z.array(z.string())),
+      exec: z.optional(execPlugin),
+    }),
+  ),
 })
 
 const namedContext = z.object({
   name: z.string(),
   context: z.object({
     cluster: z.string(),
-    user: z.string().optional(),
-    namespace: z.string().optional(),
+    user: z.optional(z.string()),
+    namespace: z.optional(z.string()),
   }),
 })
 
 const kubeconfigSchema = z.object({
-  apiVersion: z.literal('v1').default('v1'),
-  kind: z.literal('Config').default('Config'),
-  clusters: z.array(namedCluster).nullish(),
-  users: z.array(namedUser).nullish(),
-  contexts: z.array(namedContext).nullish(),
-  'current-context': z.string().optional(),
+  apiVersion: z._default(z.literal('v1'), 'v1'),
+  kind: z._default(z.literal('Config'), 'Config'),
+  clusters: z.nullish(z.array(namedCluster)),
+  users: z.nullish(z.array(namedUser)),
+  contexts: z.nullish(z.array(namedContext)),
+  'current-context': z.optional(z.string()),
 })
 
 /** clientcmd v1.Config, in its own field names; fields that are unknown here are not kept. */

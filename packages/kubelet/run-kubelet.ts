@@ -22,7 +22,7 @@ import { PodNetworkFiles } from './node/pod-network-files.ts'
 import { PodObserver } from './pods/pod-observer.ts'
 import { PodSet, type PodDirectory } from './pods/pod-set.ts'
 import { stopAllPods } from './pods/stop-all-pods.ts'
-import { isStatic } from './static-pods/manifest.ts'
+import { isStatic } from './static-pods/static-pod-marks.ts'
 import { StaticPods } from './static-pods/static-pods.ts'
 import { StatusReporter } from './status/status-reporter.ts'
 import { NodeStore } from './store/node-store.ts'
@@ -143,7 +143,7 @@ function createContext(
   const runningPods = deps.metrics.gauge('kubelet_running_pods', 'Pods whose phase is Running.')
   const statuses = new StatusReporter({
     ...deps,
-    targetOf: (pod) => (isStatic(pod) ? staticPods.mirror(pod) : pod),
+    targetOf: (pod) => (isStatic(pod) ? staticPods.mirror(pod) : store.apiPod(pod)),
     onStatus(uid, status) {
       store.keepStatus(uid, status)
       runningPods.set(statuses.runningCount)

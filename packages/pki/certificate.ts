@@ -1,4 +1,4 @@
-import { createHash, X509Certificate as NodeCertificate } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { extendedUsages, keyUsages, type KeyUsage } from './usages.ts'
 import { x509 } from './x509-library.ts'
 
@@ -43,25 +43,6 @@ export function readCertificate(source: string | Uint8Array): Certificate {
     ),
     fingerprint: createHash('sha256').update(new Uint8Array(certificate.rawData)).digest('hex'),
   }
-}
-
-/** True when `certificatePem` was signed by the key of `authorityPem`; says nothing about dates. */
-export function isIssuedBy(certificatePem: string, authorityPem: string): boolean {
-  const authority = new NodeCertificate(authorityPem)
-  const certificate = new NodeCertificate(certificatePem)
-  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
-}
-
-/** `sha256:<hex>` over the SubjectPublicKeyInfo, as kubeadm pins a CA. */
-export function spkiHash(certificatePem: string): string {
-  const der = new NodeCertificate(certificatePem).publicKey.export({ type: 'spki', format: 'der' })
-  return `sha256:${createHash('sha256').update(der).digest('hex')}`
-}
-
-/** Every CERTIFICATE block of a PEM bundle, each as PEM of its own. */
-export function decodePem(bundle: string): string[] {
-  const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  return blocks.map((block) => `${block}\n`)
 }
 
 export function subjectOf(name: InstanceType<typeof x509.Name>): {

@@ -17,11 +17,6 @@ export {
   type SigningRequest,
   type SigningRequestOptions,
 } from './signing-request.ts'
-export {
-  decodePem,
-  isIssuedBy,
-  readCertificate,
-  spkiHash,
-  type Certificate,
-} from './certificate.ts'
+export { readCertificate, type Certificate } from './certificate.ts'
+export { decodePem, isIssuedBy, spkiHash, validityOf } from './certificate-checks.ts'
 export { extendedUsages, keyUsages, type ExtendedUsage, type KeyUsage } from './usages.ts'

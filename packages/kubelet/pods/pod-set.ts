@@ -1,7 +1,7 @@
 import type { Pod } from '@skerry/api'
 import type { NodeContext } from '../node-context.ts'
 import { rejectPod } from '../resources/admit-pod.ts'
-import { isMirror } from '../static-pods/manifest.ts'
+import { isMirror } from '../static-pods/static-pod-marks.ts'
 import type { NodeStore } from '../store/node-store.ts'
 import { asError } from '../system-error.ts'
 import { removePodDirectories } from '../volumes/pod-volumes.ts'

@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto'
 import { strategies, type AnyObject, type Pod } from '@skerry/api'
 import { parse } from 'yaml'
-
-export const staticAnnotations = Object.freeze({
-  hash: 'kubernetes.io/config.hash',
-  source: 'kubernetes.io/config.source',
-  seen: 'kubernetes.io/config.seen',
-  mirror: 'kubernetes.io/config.mirror',
-})
+import { staticAnnotations } from './static-pod-marks.ts'
 
 /**
  * The pod of a manifest file, as this node runs it. Its uid is made from what the file says, so
@@ -61,35 +55,4 @@ function isPod(content: unknown): content is CompletePod {
     typeof metadata?.name === 'string' &&
     Array.isArray(spec?.containers)
   )
-}
-
-export function isStatic(pod: Pod): boolean {
-  return pod.metadata.annotations?.[staticAnnotations.source] === 'file' && !isMirror(pod)
-}
-
-/** The picture of a static pod in the API: shown there, never run. */
-export function isMirror(pod: Pod): boolean {
-  return pod.metadata.annotations?.[staticAnnotations.mirror] !== undefined
-}
-
-/** What is created in the API, so that people see the pod there. */
-export function mirrorOf(pod: Pod, node: { name: string; uid: string } | undefined): Pod {
-  const { uid: _uid, annotations, ...metadata } = pod.metadata
-  const hash = annotations?.[staticAnnotations.hash] ?? ''
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      ...metadata,
-      annotations: { ...annotations, [staticAnnotations.mirror]: hash },
-      ...(node
-        ? {
-            ownerReferences: [
-              { apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid, controller: true },
-            ],
-          }
-        : {}),
-    },
-    ...(pod.spec ? { spec: pod.spec } : {}),
-  }
 }

@@ -4,7 +4,7 @@ import type { Clock, Logger } from '@skerry/base'
 import { isStatusError, type Node, type Pod } from '@skerry/api'
 import { resources, type Cluster } from '@skerry/client'
 import { asError, hasCode } from '../system-error.ts'
-import { isMirror, mirrorOf, parseManifest, staticAnnotations } from './manifest.ts'
+import { isMirror, mirrorOf, staticAnnotations } from './static-pod-marks.ts'
 
 export const staticPodDefaults = Object.freeze({
   scanMs: 5_000,
@@ -67,7 +67,7 @@ export class StaticPods {
     const files = (await manifestsIn(this.#directory)).slice(0, staticPodDefaults.manifestsMax)
     for (const file of files) {
       try {
-        this.#read(file, await readFile(join(this.#directory, file), 'utf8'))
+        await this.#read(file, await readFile(join(this.#directory, file), 'utf8'))
       } catch (error) {
         this.#deps.log.debug('Manifest not read', { file, error: asError(error) })
       }
@@ -79,7 +79,9 @@ export class StaticPods {
     }
   }
 
-  #read(file: string, text: string): void {
+  async #read(file: string, text: string): Promise<void> {
+    // Imported with the first manifest: every kind's defaults and YAML are 5 MB, and most nodes have none.
+    const { parseManifest } = await import('./manifest.ts')
     const nowMs = this.#deps.clock.now()
     const pod = parseManifest(text, { file, nodeName: this.#nodeName, nowMs })
     const known = this.#pods.get(file)
