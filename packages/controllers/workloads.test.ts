@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Deployment, Pod } from '@skerry/api'
 import { resources } from '@skerry/client'
+import { startTestApiServer } from '@skerry/testing'
 import { startControllerWorld } from './testing/controller-world.ts'
 
 const namespace = 'default'
@@ -35,7 +36,9 @@ function isRolledOut({ status, spec, metadata }: Deployment): boolean {
 }
 
 test('a deployment rolls out, rolls to a new template, and takes its pods along when deleted', async () => {
-  await using world = await startControllerWorld({
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
     controllers: ['deployment-controller', 'replicaset-controller', 'garbage-collector-controller'],
   })
   const deployments = world.client(resources.deployments)
@@ -59,7 +62,11 @@ test('a deployment rolls out, rolls to a new template, and takes its pods along 
 })
 
 test('a deleted pod is replaced once, and scaling down removes the cheapest', async () => {
-  await using world = await startControllerWorld({ controllers: ['replicaset-controller'] })
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
+    controllers: ['replicaset-controller'],
+  })
   const sets = world.client(resources.replicaSets)
   const pods = world.client(resources.pods)
   await sets.create(
@@ -98,7 +105,11 @@ test('a deleted pod is replaced once, and scaling down removes the cheapest', as
 })
 
 test('pods that match a selector are adopted, and released when their labels change', async () => {
-  await using world = await startControllerWorld({ controllers: ['replicaset-controller'] })
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
+    controllers: ['replicaset-controller'],
+  })
   const pods = world.client(resources.pods)
   await pods.create(
     {
@@ -140,7 +151,9 @@ test('pods that match a selector are adopted, and released when their labels cha
 
 test('a stateful set starts in order with its claims and updates from the last to the first', async () => {
   const seen: string[] = []
-  await using world = await startControllerWorld({
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
     controllers: ['statefulset-controller'],
     behaviour: (pod) => {
       const step = `${pod.metadata.name} ${pod.spec?.containers[0]?.image}`
@@ -196,7 +209,11 @@ test('a stateful set starts in order with its claims and updates from the last t
 })
 
 test('a daemon set keeps one pod on each node that suits', async () => {
-  await using world = await startControllerWorld({ controllers: ['daemonset-controller'] })
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
+    controllers: ['daemonset-controller'],
+  })
   for (const name of ['n1', 'n2', 'n3']) {
     const labels = { disk: name === 'n3' ? 'hdd' : 'ssd' }
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } }
@@ -230,7 +247,9 @@ test('a daemon set keeps one pod on each node that suits', async () => {
 })
 
 test('a job counts its pods through their finalizer and completes', async () => {
-  await using world = await startControllerWorld({
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
     controllers: ['job-controller'],
     behaviour: () => 'succeed',
   })
@@ -259,7 +278,9 @@ test('a job counts its pods through their finalizer and completes', async () => 
 })
 
 test('a job fails at its backoff limit and says why', async () => {
-  await using world = await startControllerWorld({
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
     controllers: ['job-controller'],
     behaviour: () => 'fail',
   })
@@ -283,7 +304,11 @@ test('a job fails at its backoff limit and says why', async () => {
 })
 
 test('a namespace goes with all that is in it, pods first', async () => {
-  await using world = await startControllerWorld({ controllers: ['namespace-controller'] })
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
+    controllers: ['namespace-controller'],
+  })
   const namespaces = world.client(resources.namespaces)
   const name = 'doomed'
   await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, world.signal)
@@ -309,7 +334,9 @@ test('a namespace goes with all that is in it, pods first', async () => {
 })
 
 test('orphaning leaves the dependents, foreground deletion waits for them', async () => {
-  await using world = await startControllerWorld({
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
     controllers: ['deployment-controller', 'replicaset-controller', 'garbage-collector-controller'],
   })
   const deployments = world.client(resources.deployments)
@@ -334,7 +361,9 @@ test('orphaning leaves the dependents, foreground deletion waits for them', asyn
 })
 
 test('a quota says what its namespace uses', async () => {
-  await using world = await startControllerWorld({
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
     controllers: ['resourcequota-controller'],
     behaviour: () => 'stuck',
   })

@@ -22,13 +22,13 @@ export const jobLimits = Object.freeze({
   uncountedMax: 500,
 })
 
-export interface NewPod {
+export interface WantedPod {
   readonly index: number | undefined
   readonly failures: IndexFailures | undefined
 }
 
 export interface PodPlan {
-  readonly create: readonly NewPod[]
+  readonly create: readonly WantedPod[]
   /** Active pods beyond what is wanted; they do not count as failures. */
   readonly remove: readonly Pod[]
   /** A back-off ends. */
@@ -112,7 +112,7 @@ function planIndexes(input: PodPlanInput, missing: number): PodPlan {
 /** Each index has its own back-off. */
 function planPerIndex({ job, pods, counts, nowMs }: PodPlanInput, indexes: number[]): PodPlan {
   const failed = awaitingReplacement(job, pods, counts)
-  const create: NewPod[] = []
+  const create: WantedPod[] = []
   let nextMs: number | undefined
   for (const index of indexes) {
     const before = failed.get(index)

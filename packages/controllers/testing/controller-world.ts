@@ -8,10 +8,10 @@ import {
   type Cluster,
   type Informer,
   type ResourceClient,
+  type Transport,
   type TypedResource,
 } from '@skerry/client'
 import { createInformerSet, type InformerSet } from '@skerry/controller-runtime'
-import { startTestApiServer } from '@skerry/testing'
 import { runControllers } from '../run-controllers.ts'
 
 /** How a test's node treats a pod; `stuck` leaves it pending. */
@@ -29,38 +29,38 @@ export interface ControllerWorld extends AsyncDisposable {
 }
 
 export interface WorldOptions {
+  /** To the API server of the test, as its administrator. */
+  transport: Transport
   controllers: readonly string[]
   behaviour?: (pod: Pod) => PodBehaviour
 }
 
 const patienceMs = 10_000
 
-/** An API server in this process, some controllers, and a node that only sets pod status. */
-export async function startControllerWorld(options: WorldOptions): Promise<ControllerWorld> {
-  await using stack = new AsyncDisposableStack()
-  const api = stack.use(await startTestApiServer())
+/** Some controllers on an API server, and a node that only sets pod status. */
+export function startControllerWorld(options: WorldOptions): ControllerWorld {
+  const scopes = new AsyncDisposableStack()
   const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
-  const cluster = createCluster(api.transport, { ...deps, userAgent: 'skerry-test' })
+  const cluster = createCluster(options.transport, { ...deps, userAgent: 'skerry-test' })
   const informers = createInformerSet(cluster, deps)
-  const scope = stack.use(linkedSignal(new AbortController().signal))
+  const scope = scopes.use(linkedSignal(new AbortController().signal))
   const node = informers.informer(resources.pods)
-  const subscription = stack.use(playNode({ cluster, node, options, signal: scope.signal }))
+  const subscription = scopes.use(playNode({ cluster, node, options, signal: scope.signal }))
   const running = [
     quiet(informers.run(scope.signal), scope.signal),
     quiet(runControllers(options.controllers, { ...deps, cluster }, scope.signal), scope.signal),
   ]
-  stack.defer(async () => {
+  scopes.defer(async () => {
     subscription[Symbol.dispose]()
     scope.abort(new Error('Test ended'))
     await Promise.all(running)
   })
-  const kept = stack.move()
   return {
     cluster,
     signal: scope.signal,
     client: (resource) => cluster.resource(resource),
     eventually: (resource, see) => eventually(informers, { resource, see }, scope.signal),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => scopes.disposeAsync(),
   }
 }
 
