@@ -52,7 +52,8 @@ export function createOpenApiHandler(
     const accept = request.headers['accept'] ?? ''
     const isProtobuf = version === 'v2' && acceptsOpenApiV2Protobuf(accept)
     const path = rest.join('/')
-    const make = () => (version === 'v3' ? makeV3(input(), path) : makeV2(input(), isProtobuf))
+    const make = () =>
+      version === 'v3' ? groupVersionDocument(input(), path) : wholeDocument(input(), isProtobuf)
     const isKnown = version === 'v3' || (version === 'v2' && rest.length === 0)
     if (!isKnown) return textAnswer(404, '404 page not found\n')
     const document = await documentOf(`${version} ${isProtobuf} ${path}`, make)
@@ -60,7 +61,10 @@ export function createOpenApiHandler(
   }
 }
 
-async function makeV3(input: OpenApiInput, path: string): Promise<Document | undefined> {
+async function groupVersionDocument(
+  input: OpenApiInput,
+  path: string,
+): Promise<Document | undefined> {
   const [group, version] = path.startsWith('apis/')
     ? path.slice('apis/'.length).split('/')
     : ['', path.slice('api/'.length)]
@@ -70,7 +74,7 @@ async function makeV3(input: OpenApiInput, path: string): Promise<Document | und
   return value && toDocument('application/json', utf8.encode(JSON.stringify(value)))
 }
 
-async function makeV2(input: OpenApiInput, isProtobuf: boolean): Promise<Document> {
+async function wholeDocument(input: OpenApiInput, isProtobuf: boolean): Promise<Document> {
   const value = openApiV2Document(await withDescriptions(input, input.kinds))
   return isProtobuf
     ? toDocument(openApiV2ProtobufType, encodeOpenApiV2Document(value))

@@ -1,4 +1,4 @@
-import type { AnyObject, ObjectMeta } from '@skerry/api'
+import type { AnyObject, Kind, ObjectMeta } from '@skerry/api'
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admitValid, admit } from './admission-chain.ts'
@@ -68,7 +68,7 @@ async function tryDelete(
   deps: RegistryDeps,
 ): Promise<DeleteResult | undefined> {
   const { reader } = scope
-  const next = planDeletion(old, options, { scope, nowMs: deps.clock.now() })
+  const next = planDeletion(old, options, { kind: reader.kind, nowMs: deps.clock.now() })
   if (next === 'remove') {
     if (!scope.isDryRun && !(await removeObject(current, scope, deps))) return undefined
     return { cached: lastState({ current, old, options }, scope, deps), isGone: true }
@@ -109,12 +109,12 @@ function lastState(
 export function planDeletion(
   old: AnyObject,
   options: DeleteOptions,
-  context: { scope: RequestScope; nowMs: number },
+  context: { kind: Pick<Kind, 'group' | 'kind' | 'strategy'>; nowMs: number },
 ): AnyObject | 'remove' | 'wait' {
-  const { strategy } = context.scope.reader.kind
+  const { strategy } = context.kind
   const finalizers = finalizersFor(old.metadata, options, strategy.defaultGarbageCollection)
   const graceSeconds = strategy.gracefulDeletion?.(old, options.gracePeriodSeconds) ?? 0
-  const isKept = finalizers.length > 0 || isHeld(old, context.scope.reader.kind)
+  const isKept = finalizers.length > 0 || isHeld(old, context.kind)
   const before = old.metadata.deletionTimestamp
   if (before !== undefined) {
     const pendingSeconds = old.metadata.deletionGracePeriodSeconds ?? 0
@@ -128,7 +128,7 @@ export function planDeletion(
   }
   if (graceSeconds === 0 && !isKept) return 'remove'
   const next = marked(old, { finalizers, graceSeconds, nowMs: context.nowMs, isShortened: false })
-  deletionRuleOf(context.scope.reader.kind)?.onMarked(next)
+  deletionRuleOf(context.kind)?.onMarked(next)
   return next
 }
 

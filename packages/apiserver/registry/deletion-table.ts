@@ -32,10 +32,13 @@ const deletionRules: Readonly<Record<string, DeletionRule>> = Object.freeze({
   },
 })
 
-export function deletionRuleOf({ group, kind }: Kind): DeletionRule | undefined {
+export function deletionRuleOf({
+  group,
+  kind,
+}: Pick<Kind, 'group' | 'kind'>): DeletionRule | undefined {
   return deletionRules[`${group}/${kind}`]
 }
 
-export function isHeld(object: AnyObject, kind: Kind): boolean {
+export function isHeld(object: AnyObject, kind: Pick<Kind, 'group' | 'kind'>): boolean {
   return deletionRuleOf(kind)?.isHeld(object) === true
 }

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { encodeCanonical } from '@skerry/api'
+import { simulatedClock } from '@skerry/testing'
+import { apiServerLimits } from '../limits-table.ts'
+import { CachedObject } from './cached-object.ts'
+import { ResourceCache, type CacheEvent } from './resource-cache.ts'
+import { Watcher, type Frames, type WatcherOptions } from './watcher.ts'
+
+const utf8 = new TextEncoder()
+
+/** What happens to one resource, written short: `+name` for a put, `-name` for a delete. */
+function eventOf(cache: ResourceCache, text: string, revision: number): CacheEvent {
+  const key = text.slice(1)
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: key } }
+  const value = utf8.encode(encodeCanonical(object))
+  return {
+    type: text.startsWith('+') ? 'put' : 'delete',
+    revision,
+    object: new CachedObject(key, { value, revision, createRevision: 1 }),
+    previous: cache.get(key),
+  }
+}
+
+const frames: Frames = {
+  event: (type, object) => utf8.encode(`${type} ${object.key}@${object.revision};`),
+  bookmark: (revision) => utf8.encode(`BOOKMARK @${revision};`),
+}
+
+function watch(cache: ResourceCache, options: Partial<WatcherOptions>, limits = apiServerLimits) {
+  const stop = new AbortController()
+  const clock = simulatedClock()
+  const closed: string[] = []
+  const watcher = new Watcher(
+    {
+      resource: cache,
+      frames,
+      isSelected: () => true,
+      initial: [],
+      replay: [],
+      initialBookmark: undefined,
+      wantsBookmarks: false,
+      timeoutMs: 60_000,
+      revision: () => 99,
+      ...options,
+    },
+    { clock, limits, onClose: (reason) => closed.push(reason) },
+    stop.signal,
+  )
+  return { watcher, clock, stop, closed }
+}
+
+async function read(watcher: Watcher): Promise<string> {
+  let text = ''
+  for await (const part of watcher) text += Buffer.from(part).toString()
+  return text
+}
+
+const newCache = (historyEventsMax = 10) =>
+  new ResourceCache({ oldestRevision: 1, historyEventsMax })
+
+function happen(cache: ResourceCache, ...texts: string[]): void {
+  for (const text of texts) cache.apply(eventOf(cache, text, cache.version + 1))
+}
+
+test('a watch shows changes in order and ends when its time is over', async () => {
+  const cache = newCache()
+  const { watcher, clock, closed } = watch(cache, { wantsBookmarks: true })
+  happen(cache, '+a', '+a', '-a')
+  await clock.advance(60_000)
+  assert.equal(await read(watcher), 'ADDED a@2;MODIFIED a@3;DELETED a@4;BOOKMARK @99;')
+  assert.deepEqual(closed, ['timeout'])
+  assert.equal(cache.listenerCount, 0)
+})
+
+test('an object that ceases to be selected is deleted for the watcher', async () => {
+  const cache = newCache()
+  const { watcher, clock } = watch(cache, { isSelected: ({ revision }) => revision !== 3 })
+  happen(cache, '+a', '+a', '+a')
+  await clock.advance(60_000)
+  assert.equal(await read(watcher), 'ADDED a@2;DELETED a@3;ADDED a@4;')
+})
+
+test('a reader that falls too far behind is cut off and keeps nothing in memory', async () => {
+  const cache = newCache()
+  const limits = { ...apiServerLimits, watcherEventsMax: 2 }
+  const { watcher, closed } = watch(cache, {}, limits)
+  happen(cache, '+a', '+b', '+c')
+  assert.deepEqual(closed, ['slow'])
+  assert.equal(await read(watcher), '')
+})
+
+test('a client that goes away ends its watch', async () => {
+  const cache = newCache()
+  const { watcher, stop, closed } = watch(cache, {})
+  const reading = read(watcher)
+  stop.abort(new Error('gone'))
+  assert.equal(await reading, '')
+  assert.deepEqual([closed, cache.listenerCount], [['gone'], 0])
+})
+
+test('history is kept for a while, and a watch from before it is told so', () => {
+  const cache = newCache(4)
+  happen(cache, '+a', '+b', '+c', '+d', '+e')
+  assert.deepEqual(
+    cache.eventsAfter(4)?.map(({ revision }) => revision),
+    [5, 6],
+  )
+  assert.equal(cache.oldestRevision, 2)
+  assert.equal(cache.eventsAfter(1), undefined)
+})
+
+test('objects are listed in the order of their keys, whatever order they came in', () => {
+  const cache = newCache()
+  happen(cache, '+n/c', '+n/a', '+m/x', '+n/b', '-n/c', '+n-1/z')
+  const keys = (namespace?: string) => cache.list(namespace).map(({ key }) => key)
+  assert.deepEqual(keys(), ['m/x', 'n-1/z', 'n/a', 'n/b'])
+  assert.deepEqual(keys('n'), ['n/a', 'n/b'])
+  assert.deepEqual(keys('o'), [])
+})
