@@ -20,6 +20,7 @@ import {
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import { controllerRevisionHashLabel, sortRevisions } from '../history/controller-revisions.ts'
 import { claimRevisions, writeRevision } from '../history/write-revisions.ts'
 import { createInBatches, createPod, deletePod } from '../pods/pod-actions.ts'
@@ -220,8 +221,7 @@ async function truncateHistory(
     ({ metadata }) => !live.has(metadata.labels?.[controllerRevisionHashLabel]),
   )
   for (const revision of removable.slice(0, surplus)) {
-    await context
-      .client(resources.controllerRevisions)
-      .delete(parseKey(keyOfObject(revision)), signal)
+    const client = context.client(resources.controllerRevisions)
+    await ignoreNotFound(client.delete(parseKey(keyOfObject(revision)), signal))
   }
 }

@@ -20,6 +20,7 @@ import {
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import { isNamespaceTerminating, messageOf } from '../pods/pod-actions.ts'
 import { sameTemplate } from '../pods/pod-template.ts'
 import { isPodFinished } from '../pods/pod-state.ts'
@@ -305,12 +306,4 @@ async function writeStatus(
   }
   const next = { ...deployment, metadata: { ...deployment.metadata, annotations }, status }
   await context.client(resources.deployments).updateStatus(next, signal)
-}
-
-async function ignoreNotFound(answer: Promise<unknown>): Promise<void> {
-  try {
-    await answer
-  } catch (error) {
-    if (!isStatusError(error, 'NotFound')) throw error
-  }
 }

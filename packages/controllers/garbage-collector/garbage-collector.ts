@@ -6,6 +6,7 @@ import {
   type BackgroundController,
   type ControllerDeps,
 } from '@skerry/controller-runtime'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import { AbsentOwners } from './absent-owners.ts'
 import { planCollection, type CollectionPlan, type OwnerState } from './collection-plan.ts'
 import {
@@ -271,14 +272,6 @@ class GarbageCollector {
 
 function keyOf({ namespace, name }: GraphNode): ObjectKey {
   return { name, ...(namespace ? { namespace } : {}) }
-}
-
-async function ignoreNotFound(answer: Promise<unknown>): Promise<void> {
-  try {
-    await answer
-  } catch (error) {
-    if (!isStatusError(error, 'NotFound')) throw error
-  }
 }
 
 function asError(error: unknown): Error {

@@ -1,5 +1,6 @@
 import { isStatusError } from '@skerry/api'
 import type { Cluster, DiscoveredResource, Discovery } from '@skerry/client'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import { messageOf } from '../pods/pod-actions.ts'
 import type { DeletionReport } from './namespace-conditions.ts'
 
@@ -87,14 +88,6 @@ async function listed(
     if (!isStatusError(error, 'NotFound')) throw error
   }
   return found
-}
-
-async function ignoreNotFound(answer: Promise<unknown>): Promise<void> {
-  try {
-    await answer
-  } catch (error) {
-    if (!isStatusError(error, 'NotFound')) throw error
-  }
 }
 
 function isPods({ group, resource }: DiscoveredResource): boolean {

@@ -156,7 +156,7 @@ async function truncateHistory(
   const live = new Set([...keep, ...pods.map(revisionNameOf)])
   const client = context.client(resources.controllerRevisions)
   for (const revision of planTruncation(sorted, live, set.spec?.revisionHistoryLimit ?? 10)) {
-    await client.delete(parseKey(keyOfObject(revision)), signal)
+    await ignoreNotFound(client.delete(parseKey(keyOfObject(revision)), signal))
   }
 }
 
