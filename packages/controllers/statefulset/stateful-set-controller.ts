@@ -25,6 +25,7 @@ import {
   templateOfRevision,
 } from '../history/controller-revisions.ts'
 import { claimRevisions, writeRevision } from '../history/write-revisions.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import { messageOf } from '../pods/pod-actions.ts'
 import { nextAvailabilityMs } from '../pods/pod-state.ts'
 import { sameStatus } from '../status/same-status.ts'
