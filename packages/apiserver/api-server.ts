@@ -58,6 +58,8 @@ export interface ApiServer extends AsyncDisposable {
   readonly objects: Objects
   /** The API for callers in this process, as that user: the same checks, no socket. */
   transport(user: UserInfo): Transport
+  /** Renewed certificates, for connections that open from now on. */
+  setTls(tls: TlsFiles): void
   /** Rejects when the server can no longer do its work, e.g. the store is gone. */
   readonly failed: Promise<never>
 }
@@ -112,6 +114,7 @@ export async function createApiServer(
     },
     objects,
     transport: (user) => inProcessTransport(user, (request) => pipeline.onRequest(request)),
+    setTls: (tls) => server.setTls(tls),
     failed: failureOf(work),
     async [Symbol.asyncDispose]() {
       signal.removeEventListener('abort', onAbort)

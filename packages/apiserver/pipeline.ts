@@ -1,4 +1,4 @@
-import { StatusError, exactFieldValue, parseFieldSelector } from '@skerry/api'
+import { exactFieldValue, parseFieldSelector } from '@skerry/api'
 import { linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
 import type { Duplex } from 'node:stream'
 import type { Attributes, Authorizer, UserInfo } from './access.ts'
@@ -290,9 +290,4 @@ function attributesOf({ info, user, request }: Admitted, deps: PipelineDeps): At
     ...(fieldSelector === null ? {} : { fieldSelector }),
     ...(labelSelector === null ? {} : { labelSelector }),
   }
-}
-
-/** For those who answer in the server's stead and must refuse in its words. */
-export function unauthorized(): StatusError {
-  return new StatusError('Unauthorized', 'Unauthorized')
 }

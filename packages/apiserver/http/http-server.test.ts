@@ -3,6 +3,7 @@ import http2 from 'node:http2'
 import https from 'node:https'
 import { after, before, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
 import { startTestApiServer, type TestApiServer, type TestCredentials } from '@skerry/testing'
 
 let server: TestApiServer
@@ -145,4 +146,23 @@ test('an upgrade that nothing serves is refused in HTTP', async () => {
     credentials,
   })
   assert.equal(reply.status, 404)
+})
+
+test('renewed certificates are shown to new connections', async () => {
+  const dates = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 }
+  const authority = await createAuthority({ subject: { commonName: 'next-ca' }, ...dates })
+  const keys = await generateKeyPair()
+  const cert = await signCertificate(authority, {
+    subject: { commonName: 'kube-apiserver' },
+    publicKeyPem: keys.publicKeyPem,
+    ...dates,
+    keyUsages: ['digitalSignature'],
+    extendedUsages: ['serverAuth'],
+    ipAddresses: ['127.0.0.1'],
+  })
+  const { ca: clientCa, cert: clientCert, key: clientKey } = server.credentials
+  server.server.setTls({ cert, key: keys.privateKeyPem, clientCa })
+  await assert.rejects(overHttp1({ path: '/version' }))
+  const credentials = { cert: clientCert, key: clientKey, ca: authority.certificatePem }
+  assert.equal((await overHttp1({ path: '/version', credentials })).status, 200)
 })

@@ -26,6 +26,8 @@ export interface HttpServerOptions {
 }
 
 export interface HttpServer extends AsyncDisposable {
+  /** For connections that open from now on. */
+  setTls(tls: TlsFiles): void
   listen(host: string, port: number): Promise<AddressInfo>
 }
 
@@ -34,9 +36,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { tls, limits, log } = options
   const server = http2.createSecureServer({
     allowHTTP1: true,
-    cert: pem(tls.cert),
-    key: pem(tls.key),
-    ca: Array.isArray(tls.clientCa) ? tls.clientCa.map(pem) : pem(onePem(tls.clientCa)),
+    ...secureContext(tls),
     requestCert: true,
     rejectUnauthorized: false,
     minVersion: 'TLSv1.2',
@@ -77,6 +77,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
   return {
     listen: (host, port) => listen(server, host, port),
+    setTls: (next) => server.setSecureContext(secureContext(next)),
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       for (const session of sessions) session.destroy()
@@ -91,6 +92,11 @@ function track(server: http2.Http2SecureServer, sockets: Set<Duplex>): void {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
+}
+
+function secureContext({ cert, key, clientCa }: TlsFiles) {
+  const ca = Array.isArray(clientCa) ? clientCa.map(pem) : pem(onePem(clientCa))
+  return { cert: pem(cert), key: pem(key), ca }
 }
 
 function pem(value: string | Uint8Array): string | Buffer {
