@@ -20,6 +20,8 @@ import { missingLabels, nodeLabels, nodeStatus, type NodePressure } from './node
 export const nodeAgentDefaults = Object.freeze({
   /** How often the status is computed; it is sent when it differs … */
   statusMs: 10_000,
+  /** The same while the node is not ready: pods wait for that. */
+  notReadyMs: 500,
   /** … or at least this often. */
   reportMs: 300_000,
   leaseRenewMs: 10_000,
@@ -124,9 +126,16 @@ export class NodeAgent {
   async #reportForever(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#retry('report node status', signal, (scope) => this.#report(scope))
-      using _timer = this.#deps.clock.setTimer(nodeAgentDefaults.statusMs, this.#due.raise)
+      const { statusMs, notReadyMs } = nodeAgentDefaults
+      const delayMs = this.#isReady ? statusMs : notReadyMs
+      using _timer = this.#deps.clock.setTimer(delayMs, this.#due.raise)
       await this.#due.wait(signal)
     }
+  }
+
+  get #isReady(): boolean {
+    const { conditions = [] } = this.#status
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
   }
 
   async #report(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import { createBackoff, createWakeFlag, type Clock, type Logger, type Random } from '@skerry/base'
 import { StatusError, isStatusError, type Pod, type PodStatus } from '@skerry/api'
-import { resources, type Cluster } from '@skerry/client'
+import { compareResourceVersions, resources, type Cluster } from '@skerry/client'
 import { asError } from '../system-error.ts'
 import { isSameStatus } from './pod-status.ts'
 import { statusPatch } from './status-patch.ts'
@@ -10,7 +10,10 @@ export interface StatusReporterDeps {
   clock: Clock
   random: Random
   log: Logger
-  /** The pod in the API that stands for this one; undefined while there is none. */
+  /**
+   * The pod as the API has it, or what stands for it there; undefined while that is not known.
+   * Never a copy from this node's disk, whose status may not have reached the API.
+   */
   targetOf: (pod: Pod) => Pod | undefined
   /** Called with each status that differs from the one before. */
   onStatus: (uid: string, status: PodStatus) => void
@@ -19,8 +22,9 @@ export interface StatusReporterDeps {
 interface Entry {
   pod: Pod
   status: PodStatus
-  /** What the API is known to have; undefined: send whatever there is. */
+  /** What was last sent, and the version that the API gave it. */
   sent: PodStatus | undefined
+  sentVersion: string
   /** Everything is gone from this node: the pod may go from the API. */
   isReclaimed: boolean
   /** The API has the pod's end, or never had the pod. */
@@ -52,10 +56,12 @@ export class StatusReporter {
     const uid = pod.metadata.uid ?? ''
     const entry = this.#entries.get(uid)
     if (!entry) {
-      const fresh = { pod, status, sent: undefined, isReclaimed: false, isDone: false }
-      this.#entries.set(uid, fresh)
+      const fresh = { pod, status, sent: undefined, sentVersion: '' }
+      this.#entries.set(uid, { ...fresh, isReclaimed: false, isDone: false })
     } else {
       entry.pod = pod
+      // Also without a change here: the API's copy may have changed.
+      this.#changed.raise()
       if (isSameStatus(entry.status, status)) return
       entry.status = status
     }
@@ -88,10 +94,26 @@ export class StatusReporter {
     }
   }
 
+  #isPending(entry: Entry): boolean {
+    const target = this.#deps.targetOf(entry.pod)
+    if (entry.isDone || !target) return false
+    const { deletionTimestamp, uid = '' } = target.metadata
+    if (entry.isReclaimed && deletionTimestamp !== undefined) return true
+    return statusPatch(uid, this.#knownStatus(entry, target), entry.status) !== undefined
+  }
+
+  /** What the API has: what was sent, unless its copy is newer, e.g. after a restore from backup. */
+  #knownStatus({ sent, sentVersion }: Entry, target: Pod): PodStatus {
+    const { resourceVersion = '' } = target.metadata
+    const isNewer = (compareResourceVersions(resourceVersion, sentVersion) ?? 1) > 0
+    return sent && !isNewer ? sent : (target.status ?? {})
+  }
+
   /** False when one could not be sent. */
   async #sendAll(signal: AbortSignal): Promise<boolean> {
     let isAllSent = true
-    for (const entry of [...this.#entries.values()].filter(isPending)) {
+    const pending = [...this.#entries.values()].filter((entry) => this.#isPending(entry))
+    for (const entry of pending) {
       try {
         await this.#send(entry, signal)
       } catch (error) {
@@ -116,12 +138,13 @@ export class StatusReporter {
     const { namespace = '', name = '', uid = '' } = pod.metadata
     const pods = this.#deps.cluster.resource(resources.pods)
     try {
-      if (!isSameStatus(entry.sent, status)) {
-        const known = entry.sent ?? pod.status ?? {}
-        const patch = statusPatch(uid, known, status)
-        if (patch) await pods.patchStatus({ namespace, name, type: 'strategic', patch }, signal)
-        entry.sent = status
+      const patch = statusPatch(uid, this.#knownStatus(entry, pod), status)
+      if (patch) {
+        const request = { namespace, name, type: 'strategic', patch } as const
+        const { metadata } = await pods.patchStatus(request, signal)
+        entry.sentVersion = metadata.resourceVersion ?? ''
       }
+      entry.sent = status
       if (entry.isReclaimed && pod.metadata.deletionTimestamp && !entry.isDone) {
         await pods.delete(
           { namespace, name, gracePeriodSeconds: 0, preconditions: { uid } },
@@ -132,14 +155,8 @@ export class StatusReporter {
     } catch (error) {
       // Gone, or another pod of the same name has taken its place: nobody is left to be told.
       if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error
-      entry.sent = status
-      entry.isDone = true
+      // A mirror may be made anew; the pod itself never comes back under its uid.
+      entry.isDone = entry.pod.metadata.uid === uid
     }
   }
-}
-
-function isPending(entry: Entry): boolean {
-  if (entry.isDone) return false
-  const mustDelete = entry.isReclaimed && entry.pod.metadata.deletionTimestamp !== undefined
-  return mustDelete || !isSameStatus(entry.sent, entry.status)
 }

@@ -153,6 +153,13 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
     return [...this.#pods.values()]
   }
 
+  /** The pod as the API had it last; undefined for one that only the disk knows. */
+  apiPod({ metadata }: Pod): Pod | undefined {
+    const { namespace = '', name = '', uid } = metadata
+    const found = this.#informer.get({ namespace, name })
+    return found?.metadata.uid === uid ? found : undefined
+  }
+
   /** Called for each change from now on. */
   onPod(listener: (change: PodChange) => void): Disposable {
     this.#podListeners.add(listener)

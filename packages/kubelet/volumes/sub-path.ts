@@ -1,14 +1,15 @@
 import { constants } from 'node:fs'
-import { mkdir, open, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, realpath, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../system-error.ts'
 import { bindMount, isMountPoint } from './mounts.ts'
 import { VolumeError } from './volume.ts'
 
 /**
- * Binds a path inside a volume to a place that only the node can change. Each component is opened
- * below the one before it and may not be a symbolic link: a container that writes the volume could
- * else point it at the host's files between the check and the mount.
+ * Binds a path inside a volume to a place that only the node can change. Links inside the volume
+ * are followed once (a config map's keys are links); then each component is opened below the one
+ * before it and may not be a link: a container that writes the volume could else point it at the
+ * host's files between the check and the mount.
  */
 export async function mountSubPath(
   request: { volumePath: string; subPath: string; target: string },
@@ -20,11 +21,35 @@ export async function mountSubPath(
   if (subPath.startsWith('/') || parts.includes('..')) {
     throw new VolumeError(`subPath "${subPath}" must stay inside the volume`)
   }
-  await using opened = await openInside(volumePath, parts)
+  const root = await realpath(volumePath)
+  await using opened = await openInside(root, await resolveInside(root, parts))
   const isDirectory = (await opened.stat()).isDirectory()
   await makeTarget(target, isDirectory)
   await bindMount(`/proc/${process.pid}/fd/${opened.fd}`, target, signal)
   return target
+}
+
+/** The components of what the path leads to; those that do not exist yet stay as they are. */
+async function resolveInside(root: string, parts: readonly string[]): Promise<string[]> {
+  for (let known = parts.length; known >= 0; known--) {
+    const resolved = await realpathOrUndefined(join(root, ...parts.slice(0, known)))
+    if (resolved === undefined) continue
+    if (resolved !== root && !resolved.startsWith(`${root}/`)) {
+      throw new VolumeError(`subPath "${parts.join('/')}" leads out of the volume`)
+    }
+    const inside = resolved.slice(root.length + 1)
+    return [...inside.split('/').filter((part) => part !== ''), ...parts.slice(known)]
+  }
+  return [...parts]
+}
+
+async function realpathOrUndefined(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
 }
 
 async function openInside(root: string, parts: readonly string[]): Promise<FileHandle> {

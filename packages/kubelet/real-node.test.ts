@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { isStatusError, type ConfigMap, type Secret } from '@skerry/api'
+import { resources } from '@skerry/client'
+import { RealNode, prepareHost, realNodeName } from './testing/real-node.ts'
+
+const inNamespaces = 'in-namespaces'
+
+function missingPart(): string | undefined {
+  if (process.getuid?.() !== 0) return 'needs root'
+  for (const binary of ['containerd', 'runc', 'ctr', 'unshare', 'ip', 'iptables']) {
+    if (spawnSync('which', [binary]).status !== 0) return `needs ${binary}`
+  }
+  if (!existsSync('/bin/busybox')) return 'needs busybox-static'
+  return existsSync('/usr/lib/cni/bridge') ? undefined : 'needs containernetworking-plugins'
+}
+
+if (process.argv.includes(inNamespaces)) testInNamespaces()
+else {
+  const skip = missingPart()
+  test('pods on a real containerd', { skip: skip ?? false }, async () => {
+    const file = fileURLToPath(import.meta.url)
+    const args = ['--net', '--mount', '--propagation', 'private', process.execPath, file]
+    const child = spawn('unshare', [...args, inNamespaces], { stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    assert.equal(code, 0, output)
+  })
+}
+
+function testInNamespaces(): void {
+  const signal = new AbortController().signal
+  let node: RealNode
+
+  before(async () => {
+    prepareHost()
+    node = await RealNode.start()
+  })
+  after(() => node[Symbol.asyncDispose]())
+
+  const busybox = (command: string) => ({
+    name: 'main',
+    image: 'busybox:test',
+    command: ['sh', '-c', command],
+  })
+  const phaseIs = (name: string, phase: string) => async (): Promise<boolean> =>
+    (await node.pod(name)).status?.phase === phase
+
+  test('volumes, environment, identity and network reach the container', async () => {
+    const configMap: ConfigMap = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'settings', namespace: 'default' },
+      data: { color: 'blue' },
+    }
+    const secret: Secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'keys', namespace: 'default' },
+      data: { pass: Buffer.from('hunter2').toString('base64') },
+    }
+    await node.api.resource(resources.configMaps).create(configMap, signal)
+    await node.api.resource(resources.secrets).create(secret, signal)
+    await node.createPod('web', {
+      securityContext: { runAsUser: 1000, fsGroup: 2000 },
+      initContainers: [
+        {
+          ...busybox('echo made > /data/file'),
+          name: 'init',
+          volumeMounts: [{ name: 'data', mountPath: '/data' }],
+        },
+      ],
+      containers: [
+        {
+          ...busybox('hostname; id; cat /data/file /sub/x; echo $PASS $IP; sleep 1000'),
+          env: [
+            { name: 'PASS', valueFrom: { secretKeyRef: { name: 'keys', key: 'pass' } } },
+            { name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+          ],
+          readinessProbe: { exec: { command: ['cat', '/data/file'] }, periodSeconds: 1 },
+          resources: { limits: { memory: '32Mi', cpu: '500m' } },
+          volumeMounts: [
+            { name: 'data', mountPath: '/data' },
+            { name: 'settings', mountPath: '/settings' },
+            { name: 'keys', mountPath: '/keys' },
+            { name: 'memory', mountPath: '/memory' },
+            { name: 'settings', mountPath: '/sub/x', subPath: 'color' },
+          ],
+        },
+      ],
+      volumes: [
+        { name: 'data', emptyDir: {} },
+        { name: 'memory', emptyDir: { medium: 'Memory', sizeLimit: '4Mi' } },
+        { name: 'settings', configMap: { name: 'settings' } },
+        { name: 'keys', secret: { secretName: 'keys' } },
+      ],
+    })
+    await node.until('web is ready', async () =>
+      Boolean((await node.pod('web')).status?.containerStatuses?.[0]?.ready),
+    )
+    const pod = await node.pod('web')
+    const ip = pod.status?.podIP ?? ''
+    assert.match(ip, /^10\.99\.0\./)
+    assert.equal(
+      await node.log(pod, 'main'),
+      `web\nuid=1000 gid=0 groups=0,2000\nmade\nbluehunter2 ${ip}\n`,
+    )
+    assert.equal(await node.exec(pod, ['cat', '/keys/pass']), 'hunter2')
+  })
+
+  test('a changed config map reaches the running container', async () => {
+    const patch = { data: { color: 'green' } }
+    const key = { namespace: 'default', name: 'settings' }
+    await node.api.resource(resources.configMaps).patch({ ...key, type: 'merge', patch }, signal)
+    const pod = await node.pod('web')
+    await node.until('the file has changed', async () =>
+      (await node.exec(pod, ['cat', '/settings/color'])).includes('green'),
+    )
+  })
+
+  test('the pod outlives containerd and the agent', async () => {
+    const before = (await node.pod('web')).status?.containerStatuses?.[0]?.containerID
+    const pid = await node.containerdPid()
+    process.kill(pid, 'SIGKILL')
+    await node.until('containerd is back', async () => (await node.containerdPid()) !== pid)
+    await node.stopAgent()
+    node.startAgent()
+    await node.createPod('after', { containers: [busybox('sleep 1000')] })
+    await node.until('a new pod runs', phaseIs('after', 'Running'))
+    const status = (await node.pod('web')).status?.containerStatuses?.[0]
+    assert.equal(status?.containerID, before)
+    assert.equal(status?.restartCount, 0)
+    assert.equal(status?.ready, true)
+  })
+
+  test('memory beyond the limit ends the container as OOMKilled', async () => {
+    await node.createPod('hungry', {
+      restartPolicy: 'Never',
+      containers: [
+        {
+          ...busybox('dd if=/dev/zero of=/dev/null bs=64M count=1'),
+          resources: { limits: { memory: '16Mi' } },
+        },
+      ],
+    })
+    await node.until('hungry has failed', phaseIs('hungry', 'Failed'))
+    const [status] = (await node.pod('hungry')).status?.containerStatuses ?? []
+    assert.equal(status?.state?.terminated?.reason, 'OOMKilled')
+  })
+
+  test('the last words of a container are in its status', async () => {
+    await node.createPod('words', {
+      restartPolicy: 'Never',
+      containers: [busybox('echo -n goodbye > /dev/termination-log; exit 3')],
+    })
+    await node.until('words has failed', phaseIs('words', 'Failed'))
+    const [status] = (await node.pod('words')).status?.containerStatuses ?? []
+    const { exitCode, message } = status?.state?.terminated ?? {}
+    assert.deepEqual({ exitCode, message }, { exitCode: 3, message: 'goodbye' })
+  })
+
+  test('deleted pods leave no process, mount, cgroup or file behind', async () => {
+    const pods = node.api.resource(resources.pods)
+    const names = ['web', 'after', 'hungry', 'words']
+    for (const name of names) await pods.delete({ namespace: 'default', name }, signal)
+    for (const name of names) {
+      await node.until(`${name} is gone`, () =>
+        node.pod(name).then(
+          () => false,
+          (error: unknown) => isStatusError(error, 'NotFound'),
+        ),
+      )
+    }
+    await node.until('the runtime has nothing left', async () => {
+      const sandboxes = await node.runtime.listPodSandboxes(signal)
+      return sandboxes.length === 0
+    })
+    await node.until('files are gone', async () =>
+      ['kubelet/pods', 'logs'].every(
+        (name) => readdirSync(join(node.directory, name)).length === 0,
+      ),
+    )
+    assert.ok(!readFileSync('/proc/self/mountinfo', 'utf8').includes(`${node.directory}/kubelet`))
+    for (const controller of ['memory', 'cpu', '.']) {
+      const parent = join('/sys/fs/cgroup', controller, 'skerry', realNodeName)
+      if (!existsSync(parent)) continue
+      assert.deepEqual(
+        readdirSync(parent).filter((name) => name.startsWith('pod')),
+        [],
+      )
+    }
+  })
+}

@@ -1,0 +1,202 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createMetrics, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import type { Pod } from '@skerry/api'
+import { createCluster, resources, type Cluster } from '@skerry/client'
+import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+import {
+  superviseContainerd,
+  type SupervisedContainerd,
+} from '../containerd/supervise-containerd.ts'
+import type { ContainerRuntime } from '../cri/container-runtime.ts'
+import { dialContainerd } from '../cri/dial-containerd.ts'
+import { importImageBytes } from '../images/import-image.ts'
+import { buildOciArchive } from '../images/oci-archive.ts'
+import { ensurePauseImage, pauseArchitectures, pauseImage } from '../images/pause-image.ts'
+import { runKubelet } from '../run-kubelet.ts'
+
+export const realNodeName = 'real'
+const never = new AbortController().signal
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
+
+/** Gives this process what a machine has: call it once, in network and mount namespaces of its own. */
+export function prepareHost(): void {
+  // crun refuses a v2 mount beside v1 ones; runc does not mind either way.
+  spawnSync('umount', ['/sys/fs/cgroup/unified'])
+  for (const [command, ...args] of [
+    ['mount', '-t', 'tmpfs', 'tmpfs', '/run'],
+    ['ip', 'link', 'set', 'lo', 'up'],
+  ]) {
+    const { status, stderr } = spawnSync(command ?? '', args)
+    if (status !== 0) throw new Error(`Cannot prepare the host: ${String(stderr)}`)
+  }
+}
+
+/** A node agent on a real containerd, and a real API server, both in this process. */
+export class RealNode implements AsyncDisposable {
+  readonly directory: string
+  readonly api: Cluster
+  readonly runtime: ContainerRuntime
+  readonly #server: TestApiServer
+  readonly #containerd: SupervisedContainerd
+  readonly #keeping: Promise<void>
+  readonly #stop = new AbortController()
+  #agent: { stop: AbortController; done: Promise<void> } | undefined
+
+  static async start(): Promise<RealNode> {
+    const directory = await mkdtemp(join(tmpdir(), 'skerry-real-'))
+    await mkdir(join(directory, 'cni'), { recursive: true })
+    const containerd = await superviseContainerd(
+      {
+        dataDirectory: join(directory, 'containerd'),
+        runDirectory: '/run/skerry/containerd',
+        cniConfDirectory: join(directory, 'cni'),
+        cniBinDirectory: '/usr/lib/cni',
+        registryDirectory: join(directory, 'registries'),
+        sandboxImage: pauseImage,
+      },
+      deps,
+      never,
+    )
+    const runtime = dialContainerd(containerd.socket)
+    const target = { socket: containerd.socket, rootDirectory: directory }
+    await ensurePauseImage(runtime, target, never)
+    await importImageBytes(await busyboxImage(), target, never)
+    const node = new RealNode(directory, { containerd, runtime }, await startTestApiServer())
+    node.startAgent()
+    try {
+      await node.until('the node is ready', () => node.isReady())
+      return node
+    } catch (error) {
+      await node[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  private constructor(
+    directory: string,
+    parts: { containerd: SupervisedContainerd; runtime: ContainerRuntime },
+    server: TestApiServer,
+  ) {
+    this.directory = directory
+    this.runtime = parts.runtime
+    this.#containerd = parts.containerd
+    this.#server = server
+    this.api = createCluster(server.transport, { ...deps, userAgent: 'test' })
+    this.#keeping = parts.containerd.keepRunning(this.#stop.signal).catch(() => undefined)
+  }
+
+  async isReady(): Promise<boolean> {
+    const { items } = await this.api.resource(resources.nodes).list({}, never)
+    return items.some(({ status }) =>
+      status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True'),
+    )
+  }
+
+  pod(name: string): Promise<Pod> {
+    return this.api.resource(resources.pods).get({ namespace: 'default', name }, never)
+  }
+
+  startAgent(): void {
+    const stop = new AbortController()
+    const done = runKubelet(
+      {
+        nodeName: realNodeName,
+        nodeIps: ['127.0.0.1'],
+        dataDirectory: join(this.directory, 'kubelet'),
+        runDirectory: '/run/skerry/kubelet',
+        logDirectory: join(this.directory, 'logs'),
+        cniConfDirectory: join(this.directory, 'cni'),
+        podCidr: '10.99.0.0/24',
+      },
+      { ...deps, cluster: this.api, runtime: this.runtime, metrics: createMetrics() },
+      stop.signal,
+    )
+    this.#agent = { stop, done }
+  }
+
+  async stopAgent(): Promise<void> {
+    this.#agent?.stop.abort(new Error('stop'))
+    await this.#agent?.done
+    this.#agent = undefined
+  }
+
+  /** The id of containerd's process. */
+  async containerdPid(): Promise<number> {
+    const text = await readFile('/run/skerry/containerd/containerd.pid', 'utf8')
+    const { pid } = JSON.parse(text) as { pid: number } // written by superviseContainerd
+    return pid
+  }
+
+  async createPod(name: string, spec: Partial<NonNullable<Pod['spec']>>): Promise<void> {
+    const pod: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace: 'default', labels: { app: name } },
+      spec: {
+        nodeName: realNodeName,
+        terminationGracePeriodSeconds: 5,
+        containers: [],
+        ...spec,
+      },
+    }
+    await this.api.resource(resources.pods).create(pod, never)
+  }
+
+  /** What the container wrote to its log so far, without times. */
+  async log(pod: Pod, container: string): Promise<string> {
+    const { namespace, name, uid } = pod.metadata
+    const file = join(this.directory, 'logs', `${namespace}_${name}_${uid}`, container, '0.log')
+    const text = await readFile(file, 'utf8')
+    return text.replaceAll(/^\S+ std\w+ [FP] /gm, '')
+  }
+
+  async exec(pod: Pod, cmd: readonly string[]): Promise<string> {
+    const id = pod.status?.containerStatuses?.[0]?.containerID?.replace('containerd://', '') ?? ''
+    const request = { containerId: id, cmd, timeoutSeconds: 10 }
+    const { stdout } = await this.runtime.execSync(request, never)
+    return Buffer.from(stdout).toString('utf8')
+  }
+
+  /** Looks ten times a second, for half a minute at most. */
+  async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+    for (let tries = 0; tries < 300; tries++) {
+      if (await isSo()) return
+      await systemClock.sleep(100, never)
+    }
+    throw new Error(`Never came to be: ${what}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopAgent()
+    this.#stop.abort(new Error('stop'))
+    await this.#keeping
+    for (const { id } of await this.runtime.listPodSandboxes(never)) {
+      await this.runtime.stopPodSandbox(id, never)
+      await this.runtime.removePodSandbox(id, never)
+    }
+    await this.runtime[Symbol.asyncDispose]()
+    await this.#containerd.stop()
+    await this.#server[Symbol.asyncDispose]()
+    await rm(this.directory, { recursive: true, force: true })
+  }
+}
+
+const commands = ['sh', 'cat', 'echo', 'sleep', 'dd', 'id', 'httpd', 'mkdir', 'hostname', 'true']
+
+async function busyboxImage(): Promise<Uint8Array> {
+  return buildOciArchive({
+    reference: 'docker.io/library/busybox:test',
+    architecture: pauseArchitectures[process.arch] ?? 'amd64',
+    files: [
+      { path: 'bin/' },
+      { path: 'bin/busybox', content: await readFile('/bin/busybox') },
+      ...commands.map((name) => ({ path: `bin/${name}`, linkTo: 'busybox' })),
+      { path: 'tmp/', mode: 0o1777 },
+    ],
+    cmd: ['/bin/sh'],
+    env: ['PATH=/bin'],
+  })
+}
