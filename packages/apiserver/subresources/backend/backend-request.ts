@@ -84,6 +84,9 @@ function answerOf(outgoing: ClientRequest): Promise<BackendAnswer> {
     const settle = (): void => clearTimeout(timer)
     outgoing.once('response', (response) => {
       settle()
+      // The connection is for this request alone, and half-open ones do not end by themselves.
+      const { socket } = response
+      response.once('close', () => socket.destroy())
       resolve({ type: 'response', response })
     })
     outgoing.once('upgrade', (response, socket, head) => {
