@@ -80,13 +80,16 @@ interface Totals {
   failed: number
 }
 
+/** A file that takes longer hangs; the slowest end-to-end file takes a few minutes. */
+const fileMsMax = 600_000
+
 async function runGroup(
   files: readonly string[],
   concurrency: number,
   totals: Totals,
 ): Promise<void> {
   if (files.length === 0) return
-  const stream = run({ files: [...files], concurrency })
+  const stream = run({ files: [...files], concurrency, timeout: fileMsMax })
   stream.on('test:summary', (summary) => {
     if (summary.file !== undefined) return
     totals.passed += summary.counts.passed
