@@ -26,12 +26,16 @@ import {
   serviceAddressDefaults,
   unionTokens,
   type Access,
+  type AdmissionPlugin,
   type ApiServer,
   type AuditSink,
+  type Authenticator,
+  type Authorizer,
   type Objects,
   type Route,
   type SubresourceTableOptions,
 } from '@skerry/apiserver'
+import { abortReason, type Task } from '@skerry/base'
 import { ensureClusterPki, type ClusterPki } from '@skerry/bootstrap'
 import { openSqliteStore, type SqliteStore } from '@skerry/store'
 import type { RoleContext } from './role-context.ts'
@@ -53,6 +57,17 @@ export interface ControlPlaneOptions {
   serviceCidr?: string
   /** How pods' logs and streams are reached; absent on a hub, which has no nodes. */
   dial?: (pki: ClusterPki) => SubresourceTableOptions['dial']
+  /** What this control plane adds to the usual checks. */
+  extraAccess?: (objects: Objects) => ExtraAccess
+}
+
+export interface ExtraAccess {
+  /** Asked after the usual ones. */
+  authorizers: readonly Authorizer[]
+  /** After the default plugins. */
+  admission: readonly AdmissionPlugin[]
+  /** May refuse certificates that the authority has signed. */
+  certificates(usual: Authenticator): Authenticator
 }
 
 export interface ControlPlane extends AsyncDisposable {
@@ -96,7 +111,13 @@ export async function startControlPlane(
         },
         address: options.bindAddress,
         port: options.port,
-        access: (objects) => createAccess(objects, { pki, dial: options.dial?.(pki), context }),
+        access: (objects) =>
+          createAccess(objects, {
+            pki,
+            dial: options.dial?.(pki),
+            extra: options.extraAccess?.(objects) ?? noExtraAccess,
+            context,
+          }),
         routes: options.routes ?? [],
         ...(options.serviceCidr === undefined
           ? {}
@@ -120,14 +141,32 @@ export async function startControlPlane(
   }
 }
 
+const noExtraAccess: ExtraAccess = Object.freeze({
+  authorizers: Object.freeze([]),
+  admission: Object.freeze([]),
+  certificates: (usual: Authenticator) => usual,
+})
+
+/** Fails with the server, ends with the scope: for those who run beside it. */
+export function failWith(server: ApiServer): Task {
+  return (scope) =>
+    new Promise((_resolve, reject) => {
+      server.failed.catch(reject)
+      const onAbort = (): void => reject(abortReason(scope))
+      if (scope.aborted) onAbort()
+      else scope.addEventListener('abort', onAbort, { once: true })
+    })
+}
+
 interface AccessParts {
   pki: ClusterPki
   dial: SubresourceTableOptions['dial']
+  extra: ExtraAccess
   context: RoleContext
 }
 
 /** Upstream's defaults: certificates, then tokens; node authorizer, then RBAC; the default plugins. */
-function createAccess(objects: Objects, { pki, dial, context }: AccessParts): Access {
+function createAccess(objects: Objects, { pki, dial, extra, context }: AccessParts): Access {
   const { clock, random, log } = context
   const tokens = unionTokens([
     createServiceAccountAuthenticator({
@@ -143,6 +182,7 @@ function createAccess(objects: Objects, { pki, dial, context }: AccessParts): Ac
     mastersAuthorizer,
     createNodeAuthorizer(objects, nodeRules()),
     createRbacAuthorizer(rules),
+    ...extra.authorizers,
   ])
   const audiences = [tokenIssuer]
   const issuer = createTokenIssuer(
@@ -153,7 +193,7 @@ function createAccess(objects: Objects, { pki, dial, context }: AccessParts): Ac
   return {
     authenticators: [
       createAuthenticatorChain({
-        certificates: createX509Authenticator(clock),
+        certificates: extra.certificates(createX509Authenticator(clock)),
         tokens,
         audiences,
         isAnonymousAllowed: true,
@@ -161,7 +201,10 @@ function createAccess(objects: Objects, { pki, dial, context }: AccessParts): Ac
       }),
     ],
     authorizers: [authorizer],
-    admission: createDefaultPlugins({ objects, authorizer, rules, clock, random }),
+    admission: [
+      ...createDefaultPlugins({ objects, authorizer, rules, clock, random }),
+      ...extra.admission,
+    ],
     subresources: createSubresourceTable(
       { tokens: { tokenIssuer: issuer, audiences }, ...(dial === undefined ? {} : { dial }) },
       { clock, random },

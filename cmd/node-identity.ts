@@ -55,7 +55,7 @@ export function pkiDirectory({ dataDir }: { dataDir: string }): string {
   return join(dataDir, 'pki')
 }
 
-async function readToken(
+export async function readToken(
   file: string | undefined,
 ): Promise<ReturnType<typeof parseBootstrapToken>> {
   if (file === undefined) return undefined

@@ -24,6 +24,9 @@ function addSite(program: Command): void {
     .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
     .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
     .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
+    .option('--hub <url>', 'connect to this hub, under the name of this cluster')
+    .option('--hub-token-file <path>', 'file with the registration token; only to register')
+    .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
     .addHelpText('after', example('skerry site --name branch-7 --data-dir /var/lib/skerry/site'))
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('./site.ts')
@@ -93,7 +96,7 @@ interface NodeFlags {
   logLevel: LogLevel
 }
 
-function toLabel(text: string): [string, string] {
+export function toLabel(text: string): [string, string] {
   const [key = '', value = ''] = text.split('=')
   return [key, value]
 }
@@ -107,10 +110,13 @@ interface SiteFlags {
   clusterCidr: string
   serviceCidr: string
   clusterDomain: string
+  hub: string | undefined
+  hubTokenFile: string | undefined
+  hubCaHash: string | undefined
   logLevel: LogLevel
 }
 
-function role(command: Command): Command {
+export function role(command: Command): Command {
   return command.option('--log-level <level>', 'error, info or debug', toLogLevel, 'info')
 }
 

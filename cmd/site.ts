@@ -13,7 +13,7 @@ import {
 import { runScheduler } from '@skerry/scheduler'
 import { compactionDefaults, runCompaction } from '@skerry/store'
 import { openBackupSocket } from './backup-socket.ts'
-import { startControlPlane, type ControlPlane } from './control-plane.ts'
+import { failWith, startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { addressOf, hostAddresses } from './host-addresses.ts'
 import { writeClientKubeconfig } from './kubeconfig-file.ts'
@@ -31,6 +31,11 @@ export interface SiteOptions {
   clusterCidr: string
   serviceCidr: string
   clusterDomain: string
+  /** https://host:port of the hub that this site is one cluster of; absent: it is on its own. */
+  hub?: string | undefined
+  /** Both needed the first time only. */
+  hubTokenFile?: string | undefined
+  hubCaHash?: string | undefined
 }
 
 const yearSeconds = 365 * 24 * 3_600
@@ -83,10 +88,22 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
   reportReady()
   context.log.info('Site serves', { address: plane.server.address, version })
   await runAll(context.signal, [
-    () => plane.server.failed,
+    failWith(plane.server),
     (scope) => runCompaction(plane.store, compactionDefaults, context.clock, scope),
     ...controllerTasks(options, plane, context),
+    ...(await agentTasks(options, plane, context)),
   ])
+}
+
+/** Imported only by a site that has a hub. */
+async function agentTasks(
+  { dataDir, name, hub, hubTokenFile, hubCaHash }: SiteOptions,
+  plane: ControlPlane,
+  context: RoleContext,
+): Promise<Task[]> {
+  if (hub === undefined) return []
+  const { siteAgentTask } = await import('./site-agent.ts')
+  return [siteAgentTask({ dataDir, name, hub, hubTokenFile, hubCaHash }, plane, context)]
 }
 
 /** One set of informers for all controllers and the scheduler: one copy of the world in memory. */
@@ -130,7 +147,7 @@ function serviceNames(clusterDomain: string): string[] {
   return [...inCluster, `kubernetes.default.svc.${clusterDomain}`]
 }
 
-function isAddress(text: string): boolean {
+export function isAddress(text: string): boolean {
   return /^[\d.]+$/.test(text) || text.includes(':')
 }
 

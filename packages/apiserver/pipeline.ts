@@ -1,5 +1,6 @@
 import { exactFieldValue, parseFieldSelector } from '@skerry/api'
 import { linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
+import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Attributes, Authorizer, UserInfo } from './access.ts'
 import type { AuditSink } from './audit.ts'
@@ -170,8 +171,8 @@ async function answerUpgrade(
     if (client.socket.destroyed) return
     const body = isWhole(answer.body) ? answer.body : noBody
     const head = [
-      `HTTP/1.1 ${answer.status} Refused`,
-      'content-type: application/json',
+      `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? 'Refused'}`,
+      ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${String(value)}`),
       `content-length: ${body.length}`,
       'connection: close',
     ]

@@ -1,7 +1,54 @@
 /**
- * karmada: the fleet, in Karmada's words. Kinds that the hub serves beside the built-in ones, and
- * the controllers on both ends of a registration: cluster/ (Cluster objects, agents' identities and
- * rights, their status). It speaks through `client` only and knows no socket and no tunnel.
- * Start reading at cluster/cluster-kind.ts.
+ * karmada: the fleet, in Karmada's words, and the way to each cluster in it. cluster/ has the Cluster
+ * kind, agents' identities and rights, and what the hub says of a cluster's state; proxy/ is the
+ * hub's side of a request to an edge cluster; agent/ is the edge's. Objects are reached through
+ * `client` alone; it opens no port, and knows no file but the audit log.
+ * Start reading at cluster/cluster-kind.ts, then proxy/cluster-proxy.ts and agent/api-forwarder.ts.
  */
+export {
+  clusterNamespace,
+  clusterResource,
+  conditionTypes,
+  executionNamespace,
+  type Cluster,
+  type ClusterCondition,
+  type ClusterSpec,
+  type ClusterStatus,
+} from './cluster/cluster.ts'
 export { clusterKind } from './cluster/cluster-kind.ts'
+export {
+  agentTokenGroup,
+  agentUserName,
+  agentsGroup,
+  clusterOfAgent,
+} from './cluster/agent-identity.ts'
+export { agentAuthorizer, agentRestriction, clusterIdentity } from './cluster/agent-access.ts'
+export {
+  refuseRevoked,
+  revocationsKey,
+  revokeAgent,
+  type RevocationOptions,
+} from './cluster/agent-revocation.ts'
+export { agentCsrApprovingController } from './cluster/agent-csr-approving-controller.ts'
+export { clusterController } from './cluster/cluster-controller.ts'
+export {
+  createClusterMonitor,
+  type ClusterMonitorOptions,
+  type TunnelState,
+  type TunnelStates,
+} from './cluster/cluster-monitor.ts'
+export { clusterProxyRoutes, type ClusterProxyDeps } from './proxy/cluster-proxy.ts'
+export { createClusterAudit, type ClusterAudit } from './proxy/cluster-audit.ts'
+export { openAuditLog, type AuditLog, type AuditLogOptions } from './proxy/audit-log.ts'
+export { tunnelPrefix, tunnelRoute, type TunnelRouteDeps } from './proxy/tunnel-route.ts'
+export type { TunnelReport, TunnelsReport } from './proxy/tunnel-report.ts'
+export {
+  createApiForwarder,
+  type ApiForwarder,
+  type ApiForwarderOptions,
+} from './agent/api-forwarder.ts'
+export {
+  runClusterReporter,
+  type ClusterReporterDeps,
+  type ClusterReporterOptions,
+} from './agent/cluster-reporter.ts'

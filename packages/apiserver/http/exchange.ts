@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { UserInfo } from '../access.ts'
 
 /** One request, wherever it came from: a socket (http-server.ts) or the same process (in-process-transport.ts). */
@@ -11,6 +12,8 @@ export interface ApiRequest {
   readonly fields: () => readonly (readonly [name: string, value: string])[]
   readonly body: AsyncIterable<Uint8Array>
   readonly peer: Peer
+  /** Where it came by HTTP/1.1, for those who hand its connection on. */
+  readonly message?: IncomingMessage
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
 }

@@ -195,6 +195,7 @@ function http1Request(request: IncomingMessage, signal: AbortSignal): ApiRequest
     headers: http1Headers(request),
     fields: () => pairs(request.rawHeaders),
     body: kept(request),
+    message: request,
     peer: peerOf(request.socket),
     signal,
   }

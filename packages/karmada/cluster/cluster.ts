@@ -88,8 +88,3 @@ export function executionNamespace(clusterName: string): string {
 
 /** Condition types: the first is Karmada's and written by the agent, the second is the hub's own. */
 export const conditionTypes = Object.freeze({ ready: 'Ready', connected: 'Connected' })
-
-/** Certificates of this cluster's agent that were issued before that time are void; RFC 3339. */
-export const revokedBeforeAnnotation = 'skerry.io/revoked-before'
-/** When the agent last collected what the status says; RFC 3339. */
-export const collectedAtAnnotation = 'skerry.io/status-collected-at'

@@ -1,0 +1,96 @@
+import { ExpectedError, createBackoff, exitCodes, runAll } from '@skerry/base'
+import { createCluster, createHttpsTransport, type HttpsTransportConfig } from '@skerry/client'
+import {
+  createApiForwarder,
+  runClusterReporter,
+  tunnelPrefix,
+  type ClusterSpec,
+} from '@skerry/karmada'
+import { runTunnelAgent, type DialTunnelOptions, type TunnelAgentState } from '@skerry/tunnel'
+import { openAgentIdentity, type AgentIdentity } from './agent-identity.ts'
+import type { RoleContext } from './role-context.ts'
+import { version } from './version.ts'
+
+export interface AgentOptions {
+  /** Where the agent's identity is kept. */
+  directory: string
+  /** https://host:port */
+  hub: string
+  clusterName: string
+  tokenFile: string | undefined
+  tokenText: string | undefined
+  caHash: string | undefined
+  /** The cluster's own API server, and who the agent is to it. */
+  api: HttpsTransportConfig
+  /** An HTTP proxy on the way to the hub. */
+  proxyUrl?: string
+  place?: Pick<ClusterSpec, 'provider' | 'region' | 'zones'>
+  labels?: Readonly<Record<string, string>>
+  onTunnel?: (state: TunnelAgentState) => void
+}
+
+/** Registers the cluster with the hub and serves its API there, until the signal aborts. */
+export async function runAgent(options: AgentOptions, context: RoleContext): Promise<void> {
+  const identity = await untilRegistered(options, context)
+  const { clock, random, log } = context
+  using hubTransport = createHttpsTransport({
+    ...identity.transport,
+    ...(options.proxyUrl ? { proxyUrl: options.proxyUrl } : {}),
+  })
+  using localTransport = createHttpsTransport(options.api)
+  using forwarder = createApiForwarder({ api: options.api }, log)
+  const userAgent = `skerry/${version} (agent)`
+  const hub = createCluster(hubTransport, { log, clock, userAgent })
+  const local = createCluster(localTransport, { log, clock, userAgent })
+  const { clusterName: name, place, labels } = options
+  const reporting = { name, ...(place ? { place } : {}), ...(labels ? { labels } : {}) }
+  await runAll(context.signal, [
+    (scope) => identity.client.run(scope),
+    (scope) => runClusterReporter(reporting, { hub, local, clock, random, log }, scope),
+    (scope) =>
+      runTunnelAgent(
+        {
+          endpoint: () => endpointOf(options, identity),
+          ...(options.onTunnel ? { onState: options.onTunnel } : {}),
+        },
+        forwarder,
+        { clock, random, log },
+        scope,
+      ),
+  ])
+}
+
+function endpointOf(
+  { hub, clusterName, proxyUrl }: AgentOptions,
+  { authorityPem, client }: AgentIdentity,
+): DialTunnelOptions {
+  const { certificatePem: cert, privateKeyPem: key } = client.current
+  return {
+    url: `${hub.replace(/^http/, 'ws').replace(/\/$/, '')}${tunnelPrefix}${clusterName}`,
+    tls: { ca: authorityPem, cert, key },
+    ...(proxyUrl ? { proxy: { url: proxyUrl } } : {}),
+  }
+}
+
+/** The hub may not be there yet: that is normal. A wrong token or hash is not, and ends the agent. */
+async function untilRegistered(
+  options: AgentOptions,
+  context: RoleContext,
+): Promise<AgentIdentity> {
+  const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, context.random)
+  for (;;) {
+    try {
+      return await openAgentIdentity(options, context)
+    } catch (error) {
+      if (context.signal.aborted || isFinal(error)) throw error
+      const waitMs = backoff.nextMs()
+      const cause = error instanceof Error ? error : new Error(String(error))
+      context.log.info('Not registered yet', { error: cause, waitMs: Math.round(waitMs) })
+      await context.clock.sleep(waitMs, context.signal)
+    }
+  }
+}
+
+function isFinal(error: unknown): boolean {
+  return error instanceof ExpectedError && error.exitCode !== exitCodes.unreachable
+}

@@ -1,0 +1,168 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import type { LogLevel } from '@skerry/base'
+import { dataDirectoryDefault } from './data-directory.ts'
+import { collect, example, role, toLabel, toPort } from './role-commands.ts'
+import { runRole } from './role-context.ts'
+
+const hubDirectory = join(dataDirectoryDefault, 'hub')
+
+/** The cloud side: the hub itself, the agent that dials it, and the clusters that have registered. */
+export function addHubCommands(program: Command): void {
+  addHub(program)
+  addAgent(program)
+  const cluster = program.command('cluster').description('Edge clusters, as the hub knows them')
+  addJoinCommand(cluster)
+  addList(cluster)
+  addDescribe(cluster)
+  addRevoke(cluster)
+}
+
+interface HubFlags {
+  dataDir: string
+  bindAddress: string
+  port: number
+  san: string[]
+  logLevel: LogLevel
+}
+
+function addHub(program: Command): void {
+  role(program.command('hub'))
+    .description('Run the hub: the API of the fleet, and the way to every cluster in it')
+    .option('--data-dir <path>', 'where its state is kept', hubDirectory)
+    .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
+    .option('--port <number>', 'port for users and agents', toPort, 7443)
+    .option('--san <name>', 'a further name or address that clients use (repeatable)', collect, [])
+    .addHelpText('after', example('skerry hub --san hub.example.com --port 443'))
+    .action(async (options: HubFlags) => {
+      const { runHub } = await import('./hub.ts')
+      await runRole('hub', options.logLevel, (context) =>
+        runHub({ ...options, extraSans: options.san }, context),
+      )
+    })
+}
+
+interface AgentFlags {
+  dataDir: string
+  hub: string
+  name: string
+  tokenFile: string | undefined
+  caHash: string | undefined
+  kubeconfig: string | undefined
+  context: string | undefined
+  proxy: string | undefined
+  provider: string | undefined
+  region: string | undefined
+  zone: string[]
+  label: string[]
+  logLevel: LogLevel
+}
+
+function addAgent(program: Command): void {
+  role(program.command('agent'))
+    .description('Connect a Kubernetes cluster to a hub: dials out, and serves its API there')
+    .requiredOption('--hub <url>', 'the hub')
+    .requiredOption('--name <name>', 'name of the cluster on the hub')
+    .option('--token-file <path>', 'file with the registration token; or set SKERRY_TOKEN')
+    .option('--ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
+    .option('--kubeconfig <path>', 'how to reach the cluster (default: the pod it runs in)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option('--data-dir <path>', 'where its identity is kept', join(dataDirectoryDefault, 'agent'))
+    .option('--proxy <url>', 'HTTP proxy on the way to the hub')
+    .option('--provider <text>', 'who runs the place, for the Cluster object')
+    .option('--region <text>', 'where it is, for the Cluster object')
+    .option('--zone <text>', 'zone of the Cluster object (repeatable)', collect, [])
+    .option('--label <key=value>', 'label of the Cluster object (repeatable)', collect, [])
+    .addHelpText(
+      'after',
+      example(
+        'skerry agent --hub https://hub:7443 --name shop-7 --token-file token --ca-hash sha256:…',
+      ),
+    )
+    .action(async (options: AgentFlags) => {
+      const { runAgent } = await import('./agent.ts')
+      const { findLocalApi } = await import('./local-api.ts')
+      const api = await findLocalApi(options)
+      await runRole('agent', options.logLevel, (context) =>
+        runAgent({ ...agentOptions(options), api }, context),
+      )
+    })
+}
+
+function agentOptions(flags: AgentFlags) {
+  const { dataDir, hub, name, tokenFile, caHash, proxy, provider, region, zone, label } = flags
+  return {
+    directory: dataDir,
+    hub,
+    clusterName: name,
+    tokenFile,
+    tokenText: process.env['SKERRY_TOKEN'],
+    caHash,
+    ...(proxy === undefined ? {} : { proxyUrl: proxy }),
+    place: {
+      ...(provider === undefined ? {} : { provider }),
+      ...(region === undefined ? {} : { region }),
+      ...(zone.length === 0 ? {} : { zones: zone }),
+    },
+    labels: Object.fromEntries(label.map(toLabel)),
+  }
+}
+
+interface ClusterFlags {
+  dataDir: string
+  output: string | undefined
+}
+
+function onHub(command: Command): Command {
+  return command
+    .option('--data-dir <path>', 'of the hub', hubDirectory)
+    .option('-o, --output <format>', 'json')
+}
+
+function addJoinCommand(cluster: Command): void {
+  onHub(cluster.command('join-command'))
+    .description('Make a registration token and print the command for the edge')
+    .argument('<name>', 'name that the cluster will have on the hub')
+    .option('--server <url>', 'address of the hub that the agent dials')
+    .option('--ttl <duration>', 'how long the token is good, e.g. 30m, 24h', '24h')
+    .addHelpText('after', example('skerry cluster join-command shop-7 --server https://hub:7443'))
+    .action(
+      async (name: string, options: ClusterFlags & { server: string | undefined; ttl: string }) => {
+        const { printJoinCommand } = await import('./cluster-commands.ts')
+        await printJoinCommand({ ...options, name })
+      },
+    )
+}
+
+function addList(cluster: Command): void {
+  onHub(cluster.command('list'))
+    .description('Every cluster: connected or not, since when, last seen')
+    .addHelpText('after', example('skerry cluster list', 'skerry cluster list -o json'))
+    .action(async (options: ClusterFlags) => {
+      const { printClusters } = await import('./cluster-commands.ts')
+      await printClusters(options)
+    })
+}
+
+function addDescribe(cluster: Command): void {
+  onHub(cluster.command('describe'))
+    .description('All that the hub knows of one cluster')
+    .argument('<name>')
+    .addHelpText('after', example('skerry cluster describe shop-7'))
+    .action(async (name: string, options: ClusterFlags) => {
+      const { printCluster } = await import('./cluster-commands.ts')
+      await printCluster({ ...options, name })
+    })
+}
+
+function addRevoke(cluster: Command): void {
+  onHub(cluster.command('revoke'))
+    .description("Void the agent's certificates and tokens and cut its tunnel; its pods go on")
+    .argument('<name>')
+    .option('--delete', 'also delete the Cluster object')
+    .addHelpText('after', example('skerry cluster revoke shop-7'))
+    .action(async (name: string, options: ClusterFlags & { delete: boolean | undefined }) => {
+      const { revokeCluster } = await import('./cluster-commands.ts')
+      await revokeCluster({ ...options, name, deletesObject: options.delete === true })
+    })
+}

@@ -1,0 +1,40 @@
+import { checkDnsLabel } from '@skerry/api'
+import { ExpectedError, exitCodes, type Clock, type Random } from '@skerry/base'
+import type { Cluster } from '@skerry/client'
+import { agentTokenGroup } from '@skerry/karmada'
+import { createJoinToken, type JoinToken } from './join-token.ts'
+
+export interface ClusterTokenOptions {
+  clusterName: string
+  /** https://host:port of the hub, as the agent will dial it. */
+  server: string
+  caPem: string
+  ttlSeconds: number
+}
+
+/** A token with which the agent of one cluster may register, and nobody else's. */
+export async function createClusterToken(
+  hub: Cluster,
+  { clusterName, server, caPem, ttlSeconds }: ClusterTokenOptions,
+  deps: { clock: Clock; random?: Random },
+  signal: AbortSignal,
+): Promise<JoinToken> {
+  if (checkDnsLabel(clusterName).length > 0 || clusterName.length > 48) {
+    throw new ExpectedError(
+      `Cannot register cluster "${clusterName}": a name has at most 48 lower-case letters, digits and dashes`,
+      exitCodes.usage,
+    )
+  }
+  return createJoinToken(
+    hub,
+    {
+      server,
+      caPem,
+      ttlSeconds,
+      description: `registration of cluster ${clusterName}`,
+      groups: [agentTokenGroup(clusterName)],
+    },
+    deps,
+    signal,
+  )
+}

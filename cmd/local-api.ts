@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
+import { loadKubeconfig, tokenFileCredentials, type HttpsTransportConfig } from '@skerry/client'
+
+/** Where every pod finds who it is. */
+const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/** The API server beside the agent: by kubeconfig, or of the cluster in which the agent is a pod. */
+export async function findLocalApi(options: {
+  kubeconfig: string | undefined
+  context: string | undefined
+}): Promise<HttpsTransportConfig> {
+  const { kubeconfig, context } = options
+  if (kubeconfig !== undefined) {
+    const environment = { clock: systemClock, environment: process.env }
+    const chosen = context === undefined ? {} : { context }
+    return (await loadKubeconfig(kubeconfig, chosen, environment)).transport
+  }
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env
+  if (host === undefined) {
+    throw new ExpectedError(
+      'Cannot find the cluster: this is no pod; pass --kubeconfig',
+      exitCodes.usage,
+    )
+  }
+  const address = host.includes(':') ? `[${host}]` : host
+  return {
+    server: `https://${address}:${port}`,
+    certificateAuthority: await readFile(join(serviceAccountDirectory, 'ca.crt'), 'utf8'),
+    credentials: tokenFileCredentials(join(serviceAccountDirectory, 'token'), systemClock),
+  }
+}

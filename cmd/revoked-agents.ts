@@ -1,0 +1,30 @@
+import type { Clock, Logger, Random } from '@skerry/base'
+import { createInformer, resources, type Cluster } from '@skerry/client'
+import { revocationsKey } from '@skerry/karmada'
+import type { TunnelRegistry } from '@skerry/tunnel'
+
+/** Ends the tunnels of a cluster the moment its agent is revoked; the agent cannot dial again. */
+export async function cutRevokedAgents(
+  cluster: Cluster,
+  tunnels: Pick<TunnelRegistry, 'closeIdentity'>,
+  deps: { clock: Clock; random: Random; log: Logger },
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, name } = revocationsKey
+  const client = cluster.resource(resources.configMaps)
+  const informer = createInformer(
+    client,
+    { namespace, fieldSelector: `metadata.name=${name}` },
+    deps,
+  )
+  const known = new Map<string, string>()
+  using _listening = informer.onChange(({ object }) => {
+    for (const [clusterName, before] of Object.entries(object.data ?? {})) {
+      if (known.get(clusterName) === before) continue
+      known.set(clusterName, before)
+      // What was revoked before the start needs no cut: nobody came in with an older certificate.
+      if (informer.hasSynced()) tunnels.closeIdentity(clusterName, 'the agent was revoked')
+    }
+  })
+  await informer.run(signal)
+}

@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import { ExpectedError, type Clock, type Task } from '@skerry/base'
+import { issueClientCertificate, renewAtMs } from '@skerry/bootstrap'
+import type { CredentialSource } from '@skerry/client'
+import { readCertificate, type Authority } from '@skerry/pki'
+import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
+import { runAgent } from './agent.ts'
+import type { ControlPlane } from './control-plane.ts'
+import type { RoleContext } from './role-context.ts'
+
+export interface SiteAgentOptions {
+  dataDir: string
+  /** Name of the site, and of its Cluster on the hub. */
+  name: string
+  /** https://host:port */
+  hub: string
+  hubTokenFile: string | undefined
+  hubCaHash: string | undefined
+}
+
+/** The agent that connects a site to its hub, in the site's own process. The site never waits for it. */
+export function siteAgentTask(
+  options: SiteAgentOptions,
+  plane: ControlPlane,
+  context: RoleContext,
+): Task {
+  return async (signal) => {
+    await ensureAgentObjects(plane.objects)
+    const { port } = new URL(plane.server.address)
+    try {
+      await runAgent(
+        {
+          directory: join(options.dataDir, 'agent'),
+          hub: options.hub,
+          clusterName: options.name,
+          tokenFile: options.hubTokenFile,
+          tokenText: undefined,
+          caHash: options.hubCaHash,
+          api: {
+            server: `https://127.0.0.1:${port}`,
+            certificateAuthority: plane.pki.authority.certificatePem,
+            credentials: localCredentials(plane.pki.authority, context.clock),
+          },
+        },
+        { ...context, signal },
+      )
+    } catch (error) {
+      if (!(error instanceof ExpectedError)) throw error
+      // A wrong token is for a person to put right; the site and its pods go on without a hub.
+      context.log.error('Site is not connected to its hub', { error })
+    }
+  }
+}
+
+/** Issued by the site itself, anew in good time, and kept in memory only. */
+function localCredentials(authority: Authority, clock: Clock): CredentialSource {
+  let held: { certificate: string; key: string; dueMs: number } | undefined
+  return async () => {
+    if (held && clock.now() < held.dueMs) return held
+    const subject = { commonName: localAgentUser }
+    const { certificatePem, privateKeyPem } = await issueClientCertificate(
+      authority,
+      { subject },
+      clock,
+    )
+    const dueMs = renewAtMs(readCertificate(certificatePem), 0)
+    held = { certificate: certificatePem, key: privateKeyPem, dueMs }
+    return held
+  }
+}

@@ -1,0 +1,101 @@
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  type Node,
+  type Pod,
+  type Quantity,
+} from '@skerry/api'
+import type { Discovery } from '@skerry/client'
+import type { ApiEnablement, NodeSummary, ResourceSummary } from '../cluster/cluster.ts'
+
+/** Every API that the cluster serves, in the order that Karmada's own agent writes. */
+export function apiEnablementsOf({ resources }: Pick<Discovery, 'resources'>): ApiEnablement[] {
+  const groups = new Map<string, { name: string; kind: string }[]>()
+  for (const { group, version, resource, kind } of resources) {
+    const groupVersion = group === '' ? version : `${group}/${version}`
+    const known = groups.get(groupVersion) ?? []
+    known.push({ name: resource, kind })
+    groups.set(groupVersion, known)
+  }
+  return [...groups]
+    .map(([groupVersion, list]) => ({
+      groupVersion,
+      resources: list.toSorted((a, b) => order(a.name, b.name)),
+    }))
+    .toSorted((a, b) => order(a.groupVersion, b.groupVersion))
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+export function nodeSummaryOf(nodes: readonly Node[]): NodeSummary {
+  return { totalNum: nodes.length, readyNum: nodes.filter(isReady).length }
+}
+
+function isReady({ status }: Node): boolean {
+  return (status?.conditions ?? []).some(
+    ({ type, status: state }) => type === 'Ready' && state === 'True',
+  )
+}
+
+/** Allocatable of all nodes; requests of pods on a node (allocated), and of those that wait (allocating). */
+export function resourceSummaryOf(nodes: readonly Node[], pods: readonly Pod[]): ResourceSummary {
+  const allocatable: Totals = new Map()
+  const allocated: Totals = new Map()
+  const allocating: Totals = new Map()
+  for (const { status } of nodes) addAll(allocatable, status?.allocatable ?? {})
+  for (const pod of pods) {
+    const phase = pod.status?.phase
+    if (phase === 'Succeeded' || phase === 'Failed') continue
+    const target = pod.spec?.nodeName ? allocated : allocating
+    for (const [name, quantity] of podRequests(pod)) add(target, name, quantity)
+    add(target, 'pods', parseQuantity('1'))
+  }
+  return {
+    allocatable: textOf(allocatable),
+    allocated: textOf(allocated),
+    allocating: textOf(allocating),
+  }
+}
+
+type Totals = Map<string, Quantity>
+
+/** The larger of what the containers ask together and what any init container asks alone. */
+export function podRequests({ spec }: Pod): Totals {
+  const running: Totals = new Map()
+  for (const { resources } of spec?.containers ?? []) addAll(running, resources?.requests ?? {})
+  const sidecars: Totals = new Map()
+  const peak: Totals = new Map()
+  for (const { resources, restartPolicy } of spec?.initContainers ?? []) {
+    const requests = resources?.requests ?? {}
+    if (restartPolicy === 'Always') addAll(sidecars, requests)
+    const now: Totals = new Map(sidecars)
+    if (restartPolicy !== 'Always') addAll(now, requests)
+    for (const [name, quantity] of now) raise(peak, name, quantity)
+  }
+  for (const [name, quantity] of sidecars) add(running, name, quantity)
+  for (const [name, quantity] of peak) raise(running, name, quantity)
+  addAll(running, spec?.overhead ?? {})
+  return running
+}
+
+function addAll(totals: Totals, quantities: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(quantities)) add(totals, name, parseQuantity(text))
+}
+
+function add(totals: Totals, name: string, quantity: Quantity): void {
+  const known = totals.get(name)
+  totals.set(name, known ? addQuantities(known, quantity) : quantity)
+}
+
+function raise(totals: Totals, name: string, quantity: Quantity): void {
+  const known = totals.get(name)
+  if (!known || compareQuantities(quantity, known) > 0) totals.set(name, quantity)
+}
+
+function textOf(totals: Totals): Record<string, string> {
+  return Object.fromEntries([...totals].map(([name, quantity]) => [name, formatQuantity(quantity)]))
+}

@@ -1,0 +1,71 @@
+import { StatusError, isStatusError, type ConfigMap } from '@skerry/api'
+import type { Authenticator, Objects } from '@skerry/apiserver'
+import { resources, type Cluster as Api } from '@skerry/client'
+import { readCertificate } from '@skerry/pki'
+import { clusterOfAgent } from './agent-identity.ts'
+import { clusterNamespace } from './cluster.ts'
+
+/** One entry per cluster: certificates of its agent that were issued before this time are void. */
+export const revocationsKey = Object.freeze({ namespace: clusterNamespace, name: 'revoked-agents' })
+
+export interface RevocationOptions {
+  /** By how much certificates begin before they are issued, for clocks that are behind. */
+  readonly backdateMs: number
+}
+
+/**
+ * Refuses agents whose certificate was revoked. By time of issue and not by serial: a stolen
+ * machine's certificates are void, whichever they are, and a new token makes a new start.
+ */
+export function refuseRevoked(
+  inner: Authenticator,
+  objects: Objects,
+  { backdateMs }: RevocationOptions,
+): Authenticator {
+  return {
+    async authenticate(credentials, signal) {
+      const found = await inner.authenticate(credentials, signal)
+      const [leaf] = credentials.clientCertificates
+      const cluster = found && clusterOfAgent(found.user)
+      if (cluster === undefined || leaf === undefined) return found
+      const beforeMs = revokedBeforeMs(objects, cluster)
+      if (beforeMs === undefined) return found
+      if (readCertificate(leaf).notBeforeMs + backdateMs > beforeMs) return found
+      throw new StatusError('Unauthorized', 'Unauthorized', {
+        cause: new Error(`Cannot authenticate: the agent of cluster "${cluster}" was revoked`),
+      })
+    },
+  }
+}
+
+function revokedBeforeMs(objects: Objects, cluster: string): number | undefined {
+  const { namespace, name } = revocationsKey
+  const found = objects.get({ group: '', resource: 'configmaps' }, namespace, name)
+  const data = found?.['data']
+  if (typeof data !== 'object' || data === null) return undefined
+  const text: unknown = Object.entries(data).find(([key]) => key === cluster)?.[1]
+  return typeof text === 'string' ? Date.parse(text) : undefined
+}
+
+/** Voids every certificate that this cluster's agent has now. The hub then cuts its tunnel. */
+export async function revokeAgent(
+  hub: Api,
+  { cluster, nowMs }: { cluster: string; nowMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const configMaps = hub.resource(resources.configMaps)
+  const data = { [cluster]: new Date(nowMs).toISOString() }
+  const request = { ...revocationsKey, type: 'merge' as const, patch: { data } }
+  try {
+    await configMaps.patch(request, signal)
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error
+    const fresh: ConfigMap = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { ...revocationsKey },
+      data,
+    }
+    await configMaps.create(fresh, signal)
+  }
+}

@@ -1,0 +1,77 @@
+import { isStatusError, type KubeObject } from '@skerry/api'
+import { resources } from '@skerry/client'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+} from '@skerry/controller-runtime'
+import { clusterNamespace, clusterResource, executionNamespace, type Cluster } from './cluster.ts'
+
+/** Karmada's: while a Cluster has it, what belongs to the cluster is still being taken away. */
+export const clusterFinalizer = 'karmada.io/cluster-controller'
+
+/** Gives each Cluster its execution namespace, and takes namespace and lease away with it. */
+export const clusterController: ControllerDefinition = {
+  name: 'cluster-controller',
+  watches: [
+    watch(clusterResource, {
+      keysOf: ({ type, object }) => (type === 'deleted' ? [] : [object.metadata.name ?? '']),
+    }),
+  ],
+  async reconcile(name, context, signal) {
+    const cluster = context.informer(clusterResource).get({ name })
+    if (cluster === undefined) return
+    if (cluster.metadata.deletionTimestamp) return remove(cluster, context, signal)
+    const finalizers = cluster.metadata.finalizers ?? []
+    if (finalizers.includes(clusterFinalizer)) return
+    await ensureNamespace(executionNamespace(name), context, signal)
+    await writeFinalizers(cluster, [...finalizers, clusterFinalizer], context, signal)
+  },
+}
+
+async function remove(
+  cluster: Cluster,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '', finalizers = [] } = cluster.metadata
+  if (!finalizers.includes(clusterFinalizer)) return
+  const namespaces = context.client(resources.namespaces)
+  await ifThere(namespaces.delete({ name: executionNamespace(name) }, signal))
+  const leases = context.client(resources.leases)
+  await ifThere(leases.delete({ namespace: clusterNamespace, name }, signal))
+  const rest = finalizers.filter((each) => each !== clusterFinalizer)
+  await writeFinalizers(cluster, rest, context, signal)
+}
+
+async function writeFinalizers(
+  cluster: Cluster,
+  finalizers: string[],
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const metadata = { ...cluster.metadata, finalizers }
+  await context.client(clusterResource).update({ ...cluster, metadata }, signal)
+}
+
+async function ensureNamespace(
+  name: string,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const namespaces = context.client(resources.namespaces)
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+  try {
+    await namespaces.create(namespace, signal)
+  } catch (error) {
+    if (!isStatusError(error, 'AlreadyExists')) throw error
+  }
+}
+
+async function ifThere(deletion: Promise<KubeObject>): Promise<void> {
+  try {
+    await deletion
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error
+  }
+}

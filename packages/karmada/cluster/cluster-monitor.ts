@@ -1,0 +1,159 @@
+import type { Lease } from '@skerry/api'
+import { resources } from '@skerry/client'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+  type Watch,
+} from '@skerry/controller-runtime'
+import {
+  clusterNamespace,
+  clusterResource,
+  conditionTypes,
+  type Cluster,
+  type ClusterCondition,
+} from './cluster.ts'
+import { apiTime, conditionOf, withCondition, type ConditionText } from './conditions.ts'
+
+/** What the hub knows of a cluster's tunnels. */
+export interface TunnelState {
+  readonly isConnected: boolean
+  /** How the last one ended; absent while one is open or when none ever was. */
+  readonly lastEnd?: { readonly reason: string; readonly atMs: number }
+}
+
+export interface TunnelStates {
+  of(cluster: string): TunnelState
+  /** Called with the cluster whose tunnels changed. */
+  onChange(listener: (cluster: string) => void): Disposable
+}
+
+export interface ClusterMonitorOptions {
+  readonly periodMs: number
+  /** An agent that did not renew its lease for this long is not known to be alive. */
+  readonly graceMs: number
+  /** The same for one that never renewed it. */
+  readonly startupGraceMs: number
+}
+
+/** Karmada's. */
+export const clusterMonitorDefaults: Readonly<ClusterMonitorOptions> = Object.freeze({
+  periodMs: 5_000,
+  graceMs: 40_000,
+  startupGraceMs: 60_000,
+})
+
+/**
+ * Says in each Cluster's conditions whether its tunnel is open, and takes Ready back to Unknown when
+ * its agent fell silent. Silence is measured on this clock: the agents' clocks need not agree.
+ */
+export function createClusterMonitor(
+  tunnels: TunnelStates,
+  options: Partial<ClusterMonitorOptions> = {},
+): ControllerDefinition {
+  const settings = { ...clusterMonitorDefaults, ...options }
+  const heard = new Map<string, Heard>()
+  return {
+    name: 'cluster-monitor',
+    watches: [
+      watch(clusterResource, { keysOf: ({ object }) => [object.metadata.name ?? ''] }),
+      watch(resources.leases, {
+        keysOf: ({ object: { metadata } }) =>
+          metadata.namespace === clusterNamespace ? [metadata.name ?? ''] : [],
+      }),
+      tunnelWatch(tunnels),
+    ],
+    async reconcile(name, context, signal) {
+      const cluster = context.informer(clusterResource).get({ name })
+      if (cluster === undefined) return void heard.delete(name)
+      const lease = context.informer(resources.leases).get({ namespace: clusterNamespace, name })
+      const silence = listen(heard, { name, lease }, context.clock.monotonicMs())
+      const conditions = planConditions({
+        conditions: cluster.status?.conditions ?? [],
+        silence,
+        tunnel: tunnels.of(name),
+        nowMs: context.clock.now(),
+        settings,
+      })
+      await writeConditions(cluster, conditions, context, signal)
+      return { requeueAfterMs: settings.periodMs }
+    },
+  }
+}
+
+function tunnelWatch(tunnels: TunnelStates): Watch {
+  return { resource: clusterResource, subscribe: (_context, enqueue) => tunnels.onChange(enqueue) }
+}
+
+/** The lease as last seen, and when this clock first saw it so. */
+interface Heard {
+  readonly renewTime: string | undefined
+  readonly atMs: number
+}
+
+interface Silence {
+  readonly ms: number
+  readonly hasLease: boolean
+}
+
+function listen(
+  heard: Map<string, Heard>,
+  { name, lease }: { name: string; lease: Lease | undefined },
+  nowMs: number,
+): Silence {
+  const renewTime = lease?.spec?.renewTime
+  const known = heard.get(name)
+  const hasLease = lease !== undefined
+  if (known && known.renewTime === renewTime) return { ms: nowMs - known.atMs, hasLease }
+  heard.set(name, { renewTime, atMs: nowMs })
+  return { ms: 0, hasLease }
+}
+
+export interface ConditionsInput {
+  readonly conditions: readonly ClusterCondition[]
+  readonly silence: Silence
+  readonly tunnel: TunnelState
+  readonly nowMs: number
+  readonly settings: ClusterMonitorOptions
+}
+
+/** Decides; the same list comes back in new arrays when nothing is to be said. */
+export function planConditions(input: ConditionsInput): ClusterCondition[] {
+  const { nowMs, silence, settings } = input
+  const connected = withCondition(input.conditions, connectedText(input), nowMs)
+  const allowedMs = silence.hasLease ? settings.graceMs : settings.startupGraceMs
+  const isKnownUnknown = conditionOf(connected, conditionTypes.ready)?.status === 'Unknown'
+  if (silence.ms <= allowedMs || isKnownUnknown) return connected
+  const unknown: ConditionText = {
+    type: conditionTypes.ready,
+    status: 'Unknown',
+    reason: 'ClusterStatusUnknown',
+    message: `The agent was last heard at ${apiTime(nowMs - silence.ms)}.`,
+  }
+  return withCondition(connected, unknown, nowMs)
+}
+
+function connectedText({ tunnel }: ConditionsInput): ConditionText {
+  const type = conditionTypes.connected
+  if (tunnel.isConnected) {
+    return { type, status: 'True', reason: 'TunnelOpen', message: 'The tunnel is open.' }
+  }
+  const { lastEnd } = tunnel
+  if (lastEnd === undefined) {
+    const message = 'No agent has connected since the hub started.'
+    return { type, status: 'False', reason: 'NeverConnected', message }
+  }
+  const message = `The last tunnel ended at ${apiTime(lastEnd.atMs)}: ${lastEnd.reason}`
+  return { type, status: 'False', reason: 'TunnelClosed', message }
+}
+
+async function writeConditions(
+  cluster: Cluster,
+  conditions: ClusterCondition[],
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  if (JSON.stringify(conditions) === JSON.stringify(cluster.status?.conditions ?? [])) return
+  const status = { ...cluster.status, conditions }
+  await context.client(clusterResource).updateStatus({ ...cluster, status }, signal)
+}

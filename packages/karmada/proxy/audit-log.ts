@@ -1,0 +1,113 @@
+import { open, rename, type FileHandle } from 'node:fs/promises'
+import type { Logger } from '@skerry/base'
+
+export interface AuditLogOptions {
+  /** A file grows to about this size, then it becomes <path>.1, and so on. */
+  readonly fileBytesMax: number
+  /** How many files there are with the current one. */
+  readonly filesMax: number
+  /** Lines that wait for a slow disk; beyond it lines are lost, and the log says how many. */
+  readonly waitingBytesMax: number
+}
+
+export const auditLogDefaults: Readonly<AuditLogOptions> = Object.freeze({
+  fileBytesMax: 64 * 1024 * 1024,
+  filesMax: 5,
+  waitingBytesMax: 16 * 1024 * 1024,
+})
+
+/** Lines appended to a file in order, without anybody waiting for the disk. */
+export interface AuditLog extends AsyncDisposable {
+  write(line: string): void
+}
+
+export async function openAuditLog(
+  path: string,
+  options: Partial<AuditLogOptions>,
+  log: Logger,
+): Promise<AuditLog> {
+  const file = await open(path, 'a', 0o600)
+  const { size } = await file.stat()
+  return new RotatingLog({ path, file, size }, { ...auditLogDefaults, ...options }, log)
+}
+
+class RotatingLog implements AuditLog {
+  readonly #path: string
+  readonly #options: AuditLogOptions
+  readonly #log: Logger
+  #file: FileHandle
+  #size: number
+  #waiting: string[] = []
+  #waitingBytes = 0
+  #lost = 0
+  #writing: Promise<void> | undefined
+
+  constructor(
+    opened: { path: string; file: FileHandle; size: number },
+    options: AuditLogOptions,
+    log: Logger,
+  ) {
+    this.#path = opened.path
+    this.#file = opened.file
+    this.#size = opened.size
+    this.#options = options
+    this.#log = log
+  }
+
+  write(line: string): void {
+    if (this.#waitingBytes > this.#options.waitingBytesMax) {
+      this.#lost += 1
+      return
+    }
+    this.#waiting.push(line)
+    this.#waitingBytes += line.length
+    this.#writing ??= this.#drain()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writing
+    await this.#file.close()
+  }
+
+  /** Never rejects: a full disk must not stop the hub, but a person must know. */
+  async #drain(): Promise<void> {
+    // The lines of this turn go out together.
+    await Promise.resolve()
+    while (this.#waiting.length > 0) {
+      const text = this.#take()
+      try {
+        await this.#file.appendFile(text)
+        this.#size += text.length
+        if (this.#size >= this.#options.fileBytesMax) await this.#rotate()
+      } catch (error) {
+        const cause = error instanceof Error ? error : new Error(String(error))
+        this.#log.error('Audit records lost', { path: this.#path, error: cause })
+      }
+    }
+    this.#writing = undefined
+  }
+
+  #take(): string {
+    const lost = this.#lost === 0 ? '' : `${JSON.stringify({ lostRecords: this.#lost })}\n`
+    const text = `${this.#waiting.join('')}${lost}`
+    this.#waiting = []
+    this.#waitingBytes = 0
+    this.#lost = 0
+    return text
+  }
+
+  async #rotate(): Promise<void> {
+    for (let number = this.#options.filesMax - 1; number >= 1; number--) {
+      const from = number === 1 ? this.#path : `${this.#path}.${number - 1}`
+      await rename(from, `${this.#path}.${number}`).catch(ignoreMissing)
+    }
+    const next = await open(this.#path, 'a', 0o600)
+    await this.#file.close()
+    this.#file = next
+    this.#size = 0
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+}

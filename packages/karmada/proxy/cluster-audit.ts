@@ -1,0 +1,97 @@
+import type { AuditRecord, AuditSink, RequestInfo } from '@skerry/apiserver'
+import { clusterOfAgent } from '../cluster/agent-identity.ts'
+
+/** One request that passes through the hub: how much went through, and how it ended. */
+export interface Transfer {
+  bytesIn: number
+  bytesOut: number
+  /** Once; later calls say nothing new. `cause` where it did not end by itself. */
+  end(cause?: string): void
+}
+
+export interface ClusterAudit {
+  /** For the API server: called when an answer starts, or an upgrade ended. */
+  readonly sink: AuditSink
+  /** For the proxy: the line is written when both have come. */
+  begin(info: RequestInfo, cluster: string): Transfer
+}
+
+interface Passage extends Transfer {
+  readonly cluster: string
+  record: AuditRecord | undefined
+  endedMs: number | undefined
+  cause: string | undefined
+}
+
+export interface ClusterAuditDeps {
+  readonly write: (line: string) => void
+  readonly monotonicMs: () => number
+}
+
+/** A JSON line for each request to a cluster, each refusal, and each change on the hub by a person. */
+export function createClusterAudit({ write, monotonicMs }: ClusterAuditDeps): ClusterAudit {
+  const passages = new WeakMap<RequestInfo, Passage>()
+  const finish = (passage: Passage): void => {
+    const { record, endedMs } = passage
+    if (record !== undefined && endedMs !== undefined) {
+      write(lineOf(record, passage))
+    }
+  }
+  return {
+    sink(record) {
+      const passage = passages.get(record.info)
+      if (passage) {
+        passage.record = record
+        finish(passage)
+      } else if (isWorthALine(record)) write(lineOf(record, undefined))
+    },
+    begin(info, cluster) {
+      const startMs = monotonicMs()
+      const passage: Passage = {
+        cluster,
+        bytesIn: 0,
+        bytesOut: 0,
+        record: undefined,
+        endedMs: undefined,
+        cause: undefined,
+        end(cause) {
+          if (passage.endedMs !== undefined) return
+          passage.endedMs = monotonicMs() - startMs
+          passage.cause = cause
+          finish(passage)
+        },
+      }
+      passages.set(info, passage)
+      return passage
+    },
+  }
+}
+
+/** Agents report every few seconds, and controllers are the hub itself: neither is a person's doing. */
+function isWorthALine({ info, status, user, sourceAddress }: AuditRecord): boolean {
+  if (status === 401 || status === 403) return true
+  if (info.path.startsWith('/clusters/') || info.subresource === 'proxy') return true
+  const isWrite = info.method !== 'GET' && info.method !== 'HEAD'
+  return isWrite && sourceAddress !== '' && (!user || clusterOfAgent(user) === undefined)
+}
+
+function lineOf(record: AuditRecord, passage: Passage | undefined): string {
+  const { info, user, impersonator } = record
+  const line = {
+    time: new Date(record.startedAtMs).toISOString(),
+    auditID: record.auditId,
+    user: user?.name,
+    groups: user?.groups,
+    ...(impersonator ? { impersonator: impersonator.name } : {}),
+    source: record.sourceAddress,
+    userAgent: record.userAgent,
+    ...(passage ? { cluster: passage.cluster } : {}),
+    method: info.method,
+    uri: record.uri,
+    status: record.status,
+    ...(passage ? { bytesIn: passage.bytesIn, bytesOut: passage.bytesOut } : {}),
+    ms: Math.round(passage?.endedMs ?? record.durationMs),
+    ...(passage?.cause === undefined ? {} : { cut: passage.cause }),
+  }
+  return `${JSON.stringify(line)}\n`
+}

@@ -1,0 +1,159 @@
+import { StatusError } from '@skerry/api'
+import type { Admitted, ApiAnswer, Route } from '@skerry/apiserver'
+import type { Clock } from '@skerry/base'
+import type { TunnelHeaders, TunnelRegistry, TunnelRequest, TunnelResponse } from '@skerry/tunnel'
+import { clusterResource } from '../cluster/cluster.ts'
+import type { ClusterAudit, Transfer } from './cluster-audit.ts'
+import {
+  aggregatedPrefix,
+  clusterProxyAttributes,
+  clustersPrefix,
+  parseClusterTarget,
+  type ClusterTarget,
+} from './cluster-path.ts'
+import { answeredHeaders, forwardedHeaders } from './forwarded-headers.ts'
+import { passUpgrade } from './pass-upgrade.ts'
+import { tunnelRefusal } from './tunnel-refusal.ts'
+
+export interface ClusterProxyDeps {
+  readonly tunnels: Pick<TunnelRegistry, 'send' | 'upgrade'>
+  readonly audit: ClusterAudit
+  readonly clock: Pick<Clock, 'now'>
+  /** Whether a Cluster of this name is registered. */
+  readonly isKnown: (cluster: string) => boolean
+}
+
+/**
+ * `/clusters/<name>/…` and Karmada's `…/clusters/<name>/proxy/…`: an edge cluster's native API, for
+ * users that the hub has authenticated and whom its RBAC allows clusters/proxy.
+ */
+export function clusterProxyRoutes(deps: ClusterProxyDeps): Route[] {
+  const shared: Omit<Route, 'prefix'> = {
+    attributes: ({ method }, target) => clusterProxyAttributes(method, parseClusterTarget(target)),
+    serve: (admitted) => serve(admitted, deps),
+    upgrade: async (admitted, client) => {
+      const passage = open(admitted, deps)
+      const { transfer, cluster, request } = passage
+      const upgrading = { ...request, headers: withUpgrade(request.headers, admitted) }
+      try {
+        const answer = await deps.tunnels.upgrade(cluster, upgrading, admitted.signal)
+        await passUpgrade(answer, client, transfer)
+      } catch (error) {
+        throw tunnelRefusal(cluster, error, deps.clock.now())
+      } finally {
+        transfer.end()
+      }
+    },
+  }
+  return [
+    { ...shared, prefix: clustersPrefix },
+    {
+      ...shared,
+      prefix: aggregatedPrefix,
+      matches: ({ isResourceRequest, resource, subresource }) =>
+        isResourceRequest && resource.resource === 'clusters' && subresource === 'proxy',
+    },
+  ]
+}
+
+interface Passage extends ClusterTarget {
+  readonly transfer: Transfer
+  readonly request: TunnelRequest
+}
+
+function open(admitted: Admitted, { audit, isKnown }: ClusterProxyDeps): Passage {
+  const { request, user, auditId, info } = admitted
+  const target = parseClusterTarget(request.target)
+  const { cluster } = target
+  if (!isKnown(cluster)) throw unknownCluster(cluster)
+  const { peer } = request
+  const headers = forwardedHeaders({
+    fields: request.fields(),
+    user,
+    auditId,
+    sourceAddress: peer.type === 'socket' ? peer.address : '',
+  })
+  const transfer = audit.begin(info, cluster)
+  return { ...target, transfer, request: { method: request.method, path: target.target, headers } }
+}
+
+async function serve(admitted: Admitted, deps: ClusterProxyDeps): Promise<ApiAnswer> {
+  const { transfer, cluster, request } = open(admitted, deps)
+  const { signal } = admitted
+  // Also when the body is never read: the client may be gone before its first byte.
+  signal.addEventListener('abort', () => transfer.end('the client went away'), { once: true })
+  const sent = hasBody(admitted)
+    ? { ...request, body: counted(admitted.request.body, (bytes) => (transfer.bytesIn += bytes)) }
+    : request
+  try {
+    const answer = await deps.tunnels.send(cluster, sent, signal)
+    return await toAnswer(answer, admitted, transfer)
+  } catch (error) {
+    transfer.end()
+    throw tunnelRefusal(cluster, error, deps.clock.now())
+  }
+}
+
+async function toAnswer(
+  answer: TunnelResponse,
+  { request }: Admitted,
+  transfer: Transfer,
+): Promise<ApiAnswer> {
+  const headers = answeredHeaders(answer.headers)
+  if (request.method !== 'HEAD') {
+    return { status: answer.status, headers, body: answerBody(answer.body, transfer) }
+  }
+  await answer.body[Symbol.asyncIterator]().return?.()
+  transfer.end()
+  return { status: answer.status, headers, body: nothing() }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+async function* counted(
+  body: AsyncIterable<Uint8Array>,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    onBytes(chunk.length)
+    yield chunk
+  }
+}
+
+async function* answerBody(
+  body: AsyncIterable<Uint8Array>,
+  transfer: Transfer,
+): AsyncGenerator<Uint8Array> {
+  let cause: string | undefined = 'the client stopped reading'
+  try {
+    yield* counted(body, (bytes) => (transfer.bytesOut += bytes))
+    cause = undefined
+  } catch (error) {
+    cause = error instanceof Error ? error.message : String(error)
+    throw error
+  } finally {
+    transfer.end(cause)
+  }
+}
+
+/** A GET with an empty chunked body would surprise the edge; others may have one without saying so. */
+function hasBody({ request }: Admitted): boolean {
+  const length = request.headers['content-length']
+  if (length !== undefined) return length !== '0'
+  return request.headers['transfer-encoding'] !== undefined || !/^(GET|HEAD)$/.test(request.method)
+}
+
+function withUpgrade(headers: TunnelHeaders, { request }: Admitted): TunnelHeaders {
+  const { upgrade } = request.headers
+  if (upgrade === undefined || !/^[\w./-]{1,64}$/.test(upgrade)) {
+    throw new StatusError('BadRequest', 'Cannot pass upgrade to a cluster: bad protocol name')
+  }
+  return { ...headers, connection: 'Upgrade', upgrade }
+}
+
+function unknownCluster(name: string): StatusError {
+  const { group, resource } = clusterResource
+  return new StatusError('NotFound', `${resource}.${group} "${name}" not found`, {
+    details: { name, group, kind: resource },
+  })
+}

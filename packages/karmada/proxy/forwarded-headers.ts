@@ -1,0 +1,130 @@
+import { StatusError } from '@skerry/api'
+import type { HeaderFields, UserInfo } from '@skerry/apiserver'
+import type { TunnelHeaders } from '@skerry/tunnel'
+
+/** They end at the hub: credentials, what belongs to one hop, and what the hub itself says. */
+const droppedNames: ReadonlySet<string> = new Set([
+  'audit-id',
+  'authorization',
+  'connection',
+  'expect',
+  'forwarded',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'via',
+  'x-real-ip',
+])
+/** Who the user is, or where from: only the hub may say so. Underscores: some servers read them as dashes. */
+const droppedPrefix = /^(?::|impersonate[-_]|x[-_]remote[-_]|x[-_]forwarded[-_])/
+const bearerProtocol = 'base64url.bearer.authorization.k8s.io.'
+/** The edge adds them by itself to whom it has authenticated, or not. */
+const impliedGroups: ReadonlySet<string> = new Set([
+  'system:authenticated',
+  'system:unauthenticated',
+])
+
+export interface ForwardedRequest {
+  readonly fields: HeaderFields
+  readonly user: UserInfo
+  readonly auditId: string
+  /** Where the client is, as the hub sees it. */
+  readonly sourceAddress: string
+}
+
+/** Headers for the edge: the client's without what could speak for it, and whom to impersonate. */
+export function forwardedHeaders(request: ForwardedRequest): TunnelHeaders {
+  const named = namedByConnection(request.fields)
+  const out: Record<string, string[]> = {}
+  for (const [rawName, value] of request.fields) {
+    const name = rawName.toLowerCase()
+    if (droppedNames.has(name) || droppedPrefix.test(name) || named.has(name)) continue
+    const kept = name === 'sec-websocket-protocol' ? withoutToken(value) : value
+    out[name] = [...(out[name] ?? []), kept]
+  }
+  checkLength(out['content-length'])
+  return {
+    ...out,
+    ...impersonation(request.user),
+    'audit-id': request.auditId,
+    ...(request.sourceAddress === '' ? {} : { 'x-forwarded-for': request.sourceAddress }),
+  }
+}
+
+/** As client-go writes them: what is not ASCII as bytes of UTF-8, keys of extras escaped. */
+export function impersonation(user: UserInfo): Record<string, string | string[]> {
+  if (user.name === '') throw new StatusError('Unauthorized', 'Unauthorized')
+  const groups = user.groups.filter((group) => !impliedGroups.has(group))
+  const headers: Record<string, string | string[]> = { 'impersonate-user': bytesOf(user.name) }
+  if (groups.length > 0) headers['impersonate-group'] = groups.map(bytesOf)
+  if (user.uid) headers['impersonate-uid'] = bytesOf(user.uid)
+  for (const [key, values] of Object.entries(user.extra)) {
+    headers[`impersonate-extra-${escapeKey(key)}`] = values.map(bytesOf)
+  }
+  return headers
+}
+
+function bytesOf(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1')
+}
+
+/** Only letters of a header's name may stand as they are (RFC 9110, 5.6.2). */
+function escapeKey(key: string): string {
+  let out = ''
+  for (const byte of Buffer.from(key.toLowerCase(), 'utf8')) {
+    const char = String.fromCharCode(byte)
+    out += /[!#$&'*+\-.^_`|~0-9a-z]/.test(char) ? char : `%${byte.toString(16).padStart(2, '0')}`
+  }
+  return out
+}
+
+function namedByConnection(fields: HeaderFields): ReadonlySet<string> {
+  const values = fields.filter(([name]) => name.toLowerCase() === 'connection')
+  return new Set(
+    values.flatMap(([, value]) => value.split(',').map((name) => name.trim().toLowerCase())),
+  )
+}
+
+/** A bearer token may hide among the subprotocols of a WebSocket; it is for the hub alone. */
+function withoutToken(protocols: string): string {
+  const kept = protocols
+    .split(',')
+    .map((protocol) => protocol.trim())
+    .filter((protocol) => !protocol.startsWith(bearerProtocol))
+  return kept.join(', ')
+}
+
+/** Two lengths of one body are how requests are split. */
+function checkLength(lengths: readonly string[] | undefined): void {
+  if (lengths === undefined) return
+  const [length = ''] = lengths
+  if (lengths.length === 1 && /^\d{1,15}$/.test(length)) return
+  throw new StatusError('BadRequest', 'Cannot pass request to a cluster: bad content-length')
+}
+
+/** They would speak for the hub's own host in the client's eyes. */
+const droppedAnswers: ReadonlySet<string> = new Set([
+  'alt-svc',
+  'clear-site-data',
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'set-cookie',
+  'strict-transport-security',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+export function answeredHeaders(
+  headers: TunnelHeaders,
+): Record<string, string | readonly string[]> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !droppedAnswers.has(name)))
+}

@@ -1,0 +1,59 @@
+import { STATUS_CODES } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import {
+  isSwitched,
+  joinStreams,
+  type TunnelHeaders,
+  type TunnelSwitched,
+  type TunnelUpgraded,
+} from '@skerry/tunnel'
+import type { Transfer } from './cluster-audit.ts'
+import { answeredHeaders } from './forwarded-headers.ts'
+
+interface Client {
+  readonly socket: Duplex
+  /** Bytes that came with the request's head. */
+  readonly head: Uint8Array
+}
+
+/** Writes the edge's answer to an upgrade; then bytes pass both ways until both ends are done. */
+export async function passUpgrade(
+  answer: TunnelUpgraded,
+  { socket, head }: Client,
+  transfer: Transfer,
+): Promise<void> {
+  // Keystrokes are small and must not wait for each other.
+  if (socket instanceof Socket) socket.setNoDelay(true)
+  if (isSwitched(answer)) return passSession(answer, { socket, head }, transfer)
+  const headers = answeredHeaders(answer.headers)
+  socket.write(headText(answer.status, { ...headers, connection: 'close' }))
+  await pipeline(answer.body, socket).catch((error: unknown) => {
+    transfer.end(error instanceof Error ? error.message : String(error))
+  })
+}
+
+async function passSession(
+  { headers, stream }: TunnelSwitched,
+  { socket, head }: Client,
+  transfer: Transfer,
+): Promise<void> {
+  const { upgrade = '' } = headers
+  const kept = answeredHeaders(headers)
+  socket.write(headText(101, { ...kept, connection: 'Upgrade', upgrade }))
+  if (head.length > 0) stream.write(head)
+  transfer.bytesIn += head.length
+  const joined = joinStreams(socket, stream)
+  socket.on('data', (chunk: Uint8Array) => (transfer.bytesIn += chunk.length))
+  stream.on('data', (chunk: Uint8Array) => (transfer.bytesOut += chunk.length))
+  await joined
+}
+
+/** The tunnel has checked names and values: no line breaks in them. */
+function headText(status: number, headers: TunnelHeaders): string {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    (typeof value === 'string' ? [value] : value).map((one) => `${name}: ${one}\r\n`),
+  )
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`
+}

@@ -1,0 +1,43 @@
+import type { TunnelRegistry, TunnelSession } from '@skerry/tunnel'
+
+/** One open tunnel of a cluster, as the hub sees it now. */
+export interface TunnelReport {
+  readonly rttMs: number | null
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly streams: number
+  readonly bufferedBytes: number
+}
+
+/** GET /tunnel/v1/clusters/<name>. */
+export interface TunnelsReport {
+  readonly cluster: string
+  readonly isConnected: boolean
+  readonly tunnels: readonly TunnelReport[]
+  /** How the last one ended; null while one is open or when none ever was. */
+  readonly lastEnd: { readonly reason: string; readonly at: string } | null
+}
+
+export function describeTunnels(
+  registry: Pick<TunnelRegistry, 'sessions' | 'lastEnd'>,
+  cluster: string,
+): TunnelsReport {
+  const open = registry.sessions(cluster).filter(({ isOpen }) => isOpen)
+  const end = registry.lastEnd(cluster)
+  return {
+    cluster,
+    isConnected: open.length > 0,
+    tunnels: open.map(toReport),
+    lastEnd: end ? { reason: end.reason, at: new Date(end.atMs).toISOString() } : null,
+  }
+}
+
+function toReport({
+  rttMs,
+  bytesIn,
+  bytesOut,
+  streams,
+  bufferedBytes,
+}: TunnelSession): TunnelReport {
+  return { rttMs: rttMs ?? null, bytesIn, bytesOut, streams, bufferedBytes }
+}
