@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { addHubCommands } from './hub-commands.ts'
 import { addRoleCommands } from './role-commands.ts'
 import { addUpCommands } from './up-commands.ts'
 import { addTokenCommands } from './token-commands.ts'
@@ -7,6 +8,7 @@ import { addTokenCommands } from './token-commands.ts'
 export function addCommands(program: Command): void {
   addUpCommands(program)
   addRoleCommands(program)
+  addHubCommands(program)
   addTokenCommands(program)
   addTestCommands(program)
 }
