@@ -7,29 +7,18 @@ import { credentials, loadPackageDefinition, type ServiceClientConstructor } fro
 import { loadSync } from '@grpc/proto-loader'
 import { silentLogger, systemClock } from '@skerry/base'
 import { openSqliteStore } from '@skerry/store'
+import { beside, type BenchOptions, type Figure } from './figure.ts'
 
 /**
  * Durable writes per second: the embedded store beside etcd, in turns, on the same disk. Both are
  * asked as an API server in this runtime would ask them: ours by a call, etcd by gRPC over
  * loopback with one connection. Values are 1 KiB, keys are new, each writer waits for its answer.
  */
-export interface BenchOptions {
-  rounds: number
-  isJson: boolean
+export interface StoreBenchOptions extends BenchOptions {
   /** Where both keep their data; must be a real disk. */
   directory?: string
   /** Milliseconds per measurement. */
   measureMs?: number
-}
-
-export interface Figure {
-  readonly figure: string
-  readonly unit: string
-  readonly ours: number
-  readonly peer: number
-  readonly ratio: number
-  /** The ratio wanted. */
-  readonly goal: number
 }
 
 interface Subject extends AsyncDisposable {
@@ -42,8 +31,8 @@ const cases = [
   { writers: 64, goal: 1.5 },
 ] as const
 
-export async function run(options: BenchOptions): Promise<Figure[]> {
-  const { rounds, isJson, directory = '.', measureMs = 1_500 } = options
+export async function run(options: StoreBenchOptions): Promise<Figure[]> {
+  const { rounds, directory = '.', measureMs = 1_500 } = options
   const home = await mkdtemp(join(directory, '.bench-store-'))
   try {
     await using ours = await openOurs(join(home, 'state.db'))
@@ -56,11 +45,8 @@ export async function run(options: BenchOptions): Promise<Figure[]> {
         rates.ours.push(await measure(ours, load))
         rates.peer.push(await measure(peer, load))
       }
-      const [own, theirs] = [median(rates.ours), median(rates.peer)]
-      const figure = `store.write.${writers}`
-      figures.push({ figure, unit: 'writes/s', ours: own, peer: theirs, ratio: own / theirs, goal })
+      figures.push(beside(`store.write.${writers}`, { unit: 'writes/s', ...rates, goal }))
     }
-    print(figures, isJson)
     return figures
   } finally {
     await rm(home, { recursive: true })
@@ -155,19 +141,4 @@ async function freePort(): Promise<number> {
   await once(server, 'close')
   if (address === null || typeof address === 'string') throw new Error('Cannot find a free port')
   return address.port
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? 0
-}
-
-function print(figures: readonly Figure[], isJson: boolean): void {
-  if (isJson) for (const figure of figures) console.log(JSON.stringify(figure))
-  else {
-    console.table(
-      figures.map(({ ratio, ...rest }) => ({ ...rest, ratio: ratio.toFixed(2) })),
-      ['figure', 'unit', 'ours', 'peer', 'ratio', 'goal'],
-    )
-  }
 }

@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
+import { addBuildCommands } from './build-commands.ts'
 import { addHubCommands } from './hub-commands.ts'
 import { addRoleCommands } from './role-commands.ts'
 import { addUpCommands } from './up-commands.ts'
+import { requireSourceTree } from './source-tree.ts'
 import { addTokenCommands } from './token-commands.ts'
 
 /** Every command, its options and its help; what it does is imported when it runs. */
@@ -11,6 +13,7 @@ export function addCommands(program: Command): void {
   addHubCommands(program)
   addTokenCommands(program)
   addTestCommands(program)
+  addBuildCommands(program)
 }
 
 function addTestCommands(program: Command): void {
@@ -22,6 +25,7 @@ function addTestCommands(program: Command): void {
     .argument('[parts...]', 'only test files whose path contains one of these')
     .option('--quick', 'leave out the end-to-end tests, which need root')
     .action(async (only: string[], options: { quick?: boolean }) => {
+      requireSourceTree('test')
       const { runTests } = await import('./test.ts')
       process.exitCode = await runTests({ only, isQuick: options.quick === true })
     })

@@ -1,0 +1,56 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { example } from './role-commands.ts'
+import { requireSourceTree } from './source-tree.ts'
+
+/** What is done to the repository itself: artefacts and measurements. */
+export function addBuildCommands(program: Command): void {
+  addBuild(program)
+  addBench(program)
+}
+
+function addBuild(program: Command): void {
+  program
+    .command('build')
+    .description('Build the program without TypeScript, and one executable file of it with Node')
+    .option('--output-dir <path>', 'where to put both', 'dist')
+    .option('--no-executable', 'leave out the executable file (150 MB)')
+    .addHelpText('after', example('./skerry build', './skerry build --no-executable && npm pack'))
+    .action(async (options: { outputDir: string; executable: boolean }) => {
+      requireSourceTree('build')
+      const { buildProgram } = await import('./build.ts')
+      for (const path of await buildProgram(options)) console.log(path)
+    })
+}
+
+interface BenchFlags {
+  json: boolean | undefined
+  rounds: number
+  record: boolean | undefined
+}
+
+function addBench(program: Command): void {
+  program
+    .command('bench')
+    .description('Measure this program beside its peers, in turns, on this machine')
+    .argument('<name>', 'main (the figures of docs/benchmarks.md) or store (durable writes)')
+    .option('--rounds <number>', 'how often each is measured; medians are shown', toRounds, 5)
+    .option('--json', 'one JSON object a line instead of a table')
+    .option('--record', 'write the figures and the machine into docs/benchmarks.md')
+    .addHelpText('after', example('./skerry bench store', 'sudo ./skerry bench main --record'))
+    .action(async (name: string, options: BenchFlags) => {
+      requireSourceTree('bench')
+      const { runBench } = await import('./bench.ts')
+      await runBench({
+        name,
+        rounds: options.rounds,
+        isJson: options.json === true,
+        isRecorded: options.record === true,
+      })
+    })
+}
+
+function toRounds(text: string): number {
+  const rounds = Number(text)
+  if (Number.isInteger(rounds) && rounds >= 1 && rounds <= 100) return rounds
+  throw new InvalidArgumentError('use a whole number from 1 to 100')
+}

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { bundleProgram, bundleSingleFile } from './bundle.ts'
+import { version } from './version.ts'
+
+export interface ProgramBuildOptions {
+  /** Emptied of earlier builds. */
+  outputDir: string
+  /** Also make the executable file with Node in it, for this machine's architecture. */
+  executable: boolean
+}
+
+/** Resolves the paths of what was built. */
+export async function buildProgram(options: ProgramBuildOptions): Promise<string[]> {
+  const outputDirectory = resolve(options.outputDir)
+  await rm(join(outputDirectory, 'chunks'), { recursive: true, force: true })
+  const built = [await bundleProgram({ outputDirectory, version })]
+  if (options.executable) {
+    const path = join(outputDirectory, `skerry-linux-${process.arch}`)
+    await buildExecutable(path)
+    built.push(path)
+  }
+  return built
+}
+
+/**
+ * Node with the program inside, by Node's own means (node:single-executable-applications). Engine
+ * flags can be given per start with --node-options=, which is how `up` bounds each role's heap.
+ */
+async function buildExecutable(output: string): Promise<void> {
+  const scratch = await mkdtemp(join(tmpdir(), 'skerry-build-'))
+  try {
+    const main = join(scratch, 'skerry.mjs')
+    await bundleSingleFile(main, version)
+    const config = join(scratch, 'executable.json')
+    await mkdir(resolve(output, '..'), { recursive: true })
+    await writeFile(
+      config,
+      JSON.stringify({
+        main,
+        mainFormat: 'module',
+        output,
+        disableExperimentalSEAWarning: true,
+        useCodeCache: true,
+        execArgv: ['--disable-warning=ExperimentalWarning'],
+        execArgvExtension: 'cli',
+      }),
+    )
+    await promisify(execFile)(process.execPath, [`--build-sea=${config}`])
+  } finally {
+    await rm(scratch, { recursive: true })
+  }
+}
