@@ -98,7 +98,7 @@ export async function runKubelet(
       (scope) => agent.run(scope),
     ])
   } finally {
-    if (resolved.stopsPodsOnExit && signal.aborted) await stopPods(deps)
+    if (resolved.stopsPodsOnExit && signal.aborted) await stopPods(deps, pods)
   }
 }
 
@@ -177,9 +177,12 @@ async function syncImages(config: ResolvedConfig, signal: AbortSignal): Promise<
   if (config.imageDirectory !== '') await syncFilesystem(config.imageDirectory, signal)
 }
 
-async function stopPods({ runtime, log }: KubeletDeps): Promise<void> {
+async function stopPods({ runtime, log }: KubeletDeps, pods: PodDirectory): Promise<void> {
   log.info('Ending all pods')
+  const known = pods.list()
   const message = 'Cannot end all pods: some took too long'
   const forever = new AbortController().signal
-  await withTimeout({ ms: stopPodsMs, message }, forever, (scope) => stopAllPods(runtime, scope))
+  await withTimeout({ ms: stopPodsMs, message }, forever, (scope) =>
+    stopAllPods(runtime, known, scope),
+  )
 }

@@ -1,16 +1,27 @@
+import type { Pod } from '@skerry/api'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { ignoreNotFound } from '../cri/ignore-not-found.ts'
+import { gracePeriodSeconds } from './pod-spec.ts'
+import { runtimeLabels } from './runtime-labels.ts'
 
-/** For a machine that is about to go down: nobody waits for longer graces then. */
-const stopSeconds = 30
+/** The machine is about to go down: nobody waits for longer graces then. */
+const graceSecondsMax = 30
 
 /** Ends every container and sandbox on the node. The API is not told: the pods come back. */
-export async function stopAllPods(runtime: ContainerRuntime, signal: AbortSignal): Promise<void> {
+export async function stopAllPods(
+  runtime: ContainerRuntime,
+  pods: readonly Pod[],
+  signal: AbortSignal,
+): Promise<void> {
+  const graces = new Map(pods.map((pod) => [pod.metadata.uid, gracePeriodSeconds(pod)]))
   const containers = await runtime.listContainers(signal)
   await Promise.all(
     containers
       .filter(({ state }) => state === 'CONTAINER_RUNNING')
-      .map(({ id }) => ignoreNotFound(runtime.stopContainer(id, stopSeconds, signal))),
+      .map(({ id, labels }) => {
+        const grace = graces.get(labels[runtimeLabels.podUid]) ?? graceSecondsMax
+        return ignoreNotFound(runtime.stopContainer(id, Math.min(grace, graceSecondsMax), signal))
+      }),
   )
   for (const { id, state } of await runtime.listPodSandboxes(signal)) {
     if (state === 'SANDBOX_READY') await ignoreNotFound(runtime.stopPodSandbox(id, signal))
