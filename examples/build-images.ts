@@ -20,13 +20,43 @@ const execute = promisify(execFile)
 
 /** redis-server with the libraries it links, and a static shell. */
 const packages = [
-  ...['redis-server', 'redis-tools', 'libatomic1', 'libc6', 'libjemalloc2', 'liblzf1', 'libssl3'],
-  ...['libsystemd0', 'libcap2', 'libgcrypt20', 'liblzma5', 'libzstd1', 'liblz4-1', 'libgpg-error0'],
-  ...['libstdc++6', 'libgcc-s1', 'busybox-static'],
+  'redis-server',
+  'redis-tools',
+  'libatomic1',
+  'libc6',
+  'libjemalloc2',
+  'liblzf1',
+  'libssl3',
+  'libsystemd0',
+  'libcap2',
+  'libgcrypt20',
+  'liblzma5',
+  'libzstd1',
+  'liblz4-1',
+  'libgpg-error0',
+  'libstdc++6',
+  'libgcc-s1',
+  'busybox-static',
 ]
 
 /** Applets the example's scripts and its probes call by name. */
-const applets = ['sh', 'cat', 'date', 'echo', 'env', 'hostname', 'httpd', 'id', 'ls', 'ps', 'sed', 'sleep', 'tar', 'true', 'wget']
+const applets = [
+  'sh',
+  'cat',
+  'date',
+  'echo',
+  'env',
+  'hostname',
+  'httpd',
+  'id',
+  'ls',
+  'ps',
+  'sed',
+  'sleep',
+  'tar',
+  'true',
+  'wget',
+]
 
 /** The directory's images, written; returns the paths. */
 export async function buildImages(directory: string): Promise<string[]> {
@@ -57,7 +87,10 @@ async function buildGuestbook(directory: string, version: string, base: Layer): 
     { path: 'www/cgi-bin' },
     { path: 'www/cgi-bin/page', content: page.replaceAll('@VERSION@', version), mode: 0o755 },
     { path: 'www/healthz', content: 'ok\n' },
-    { path: 'www/index.html', content: '<meta http-equiv="refresh" content="0; url=/cgi-bin/page">\n' },
+    {
+      path: 'www/index.html',
+      content: '<meta http-equiv="refresh" content="0; url=/cgi-bin/page">\n',
+    },
   ])
   await writeOciArchive(path, {
     reference: `docker.io/skerry-examples/guestbook:${version}`,
@@ -95,7 +128,11 @@ async function buildBase(): Promise<Layer> {
 /** Users, /data for redis, and the shell's applets, added to the packages' files. */
 async function addSkeleton(tree: string): Promise<void> {
   const skeleton: LayerFile[] = [
-    { path: 'etc/passwd', content: 'root:x:0:0::/:/bin/sh\nredis:x:999:999::/data:/bin/sh\nweb:x:1000:1000::/:/bin/sh\n' },
+    {
+      path: 'etc/passwd',
+      content:
+        'root:x:0:0::/:/bin/sh\nredis:x:999:999::/data:/bin/sh\nweb:x:1000:1000::/:/bin/sh\n',
+    },
     { path: 'etc/group', content: 'root:x:0:\nredis:x:999:\nweb:x:1000:\n' },
     { path: 'data', mode: 0o1777 },
     { path: 'tmp', mode: 0o1777 },
@@ -117,5 +154,5 @@ async function writeFiles(tree: string, files: readonly LayerFile[]): Promise<vo
 
 if (process.argv[1] === import.meta.filename) {
   const directory = process.argv[2] ?? join(import.meta.dirname, 'images')
-  for (const path of await buildImages(directory)) console.log(path)
+  for (const path of await buildImages(directory)) process.stdout.write(`${path}\n`)
 }

@@ -37,3 +37,4 @@ export {
   type JsonReply,
   type WatchLine,
 } from './api-calls.ts'
+export { unpackClients, type KubernetesClients } from './kubectl/kubectl.ts'

@@ -1,5 +1,6 @@
 import { type ChildProcess, type SpawnOptions, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { constants } from 'node:os'
 import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
@@ -8,6 +9,7 @@ const execute = promisify(execFile)
 export interface CommandResult {
   stdout: string
   stderr: string
+  /** 128 and the signal's number, as shells have it, when a signal ended it. */
   exitCode: number
 }
 
@@ -264,7 +266,9 @@ export async function runToEnd(
   child.stdin.end(options.input ?? '')
   const exitCode = await new Promise<number>((resolve, reject) => {
     child.on('error', reject)
-    child.on('close', (code) => resolve(code ?? -1))
+    child.on('close', (code, signal) =>
+      resolve(signal === null ? (code ?? 0) : 128 + constants.signals[signal]),
+    )
   })
   return { ...output, exitCode }
 }

@@ -111,7 +111,11 @@ export async function writeOciArchive(path: string, options: ImageOptions): Prom
   await writeLayout(path, index, [config, manifest, ...options.layers.map((layer) => layer.tarGz)])
 }
 
-async function writeLayout(path: string, index: Buffer, blobs: readonly Uint8Array[]): Promise<void> {
+async function writeLayout(
+  path: string,
+  index: Buffer,
+  blobs: readonly Uint8Array[],
+): Promise<void> {
   const tar = pack()
   const written = pipeline(tar, createWriteStream(path))
   tar.entry({ name: 'oci-layout' }, json({ imageLayoutVersion: '1.0.0' }))

@@ -1,0 +1,278 @@
+import { readFile, readdir, rm, rmdir, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  createTestNetwork,
+  unpackClients,
+  type CommandResult,
+  type RunOptions,
+  type TestHost,
+  type TestNetwork,
+} from '@skerry/testing'
+import { exampleArchives } from './example-archives.ts'
+import { RoleProcess, skerryCommand, skerryEnv } from './role-process.ts'
+import { waitFor, type WaitOptions } from './wait-for.ts'
+
+export interface EdgeNode {
+  readonly name: string
+  readonly host: TestHost
+  readonly role: RoleProcess
+}
+
+/** What `skerry token create -o json` prints. */
+export interface JoinToken {
+  server: string
+  token: string
+  caHash: string
+}
+
+/** Host numbers: the site is on the first; nodes where a test puts them. */
+const siteHostNumber = 1
+
+/**
+ * A site, its nodes and kubectl, each process a real one, on hosts of their own. Everything that
+ * it makes (directories, cgroups, names) carries this process's id and goes when it is disposed.
+ */
+export class ClusterOnHosts implements AsyncDisposable {
+  readonly directory: string
+  readonly network: TestNetwork
+  readonly siteHost: TestHost
+  readonly site: RoleProcess
+  readonly nodes: EdgeNode[] = []
+  readonly #kubectl: string
+  readonly #archives: string
+  readonly #hosts = new Map<number, TestHost>()
+
+  private constructor(parts: {
+    directory: string
+    network: TestNetwork
+    siteHost: TestHost
+    kubectl: string
+    archives: string
+  }) {
+    this.directory = parts.directory
+    this.network = parts.network
+    this.siteHost = parts.siteHost
+    this.#kubectl = parts.kubectl
+    this.#archives = parts.archives
+    this.#hosts.set(siteHostNumber, parts.siteHost)
+    this.site = new RoleProcess({
+      host: parts.siteHost,
+      name: 'site',
+      args: ['site', '--data-dir', this.siteDirectory],
+      logFile: join(parts.directory, 'site.log'),
+    })
+  }
+
+  /** With the site serving; nodes are added. */
+  static async start(): Promise<ClusterOnHosts> {
+    const archives = await exampleArchives()
+    const { kubectl } = await unpackClients()
+    const directory = await mkdtemp(join(tmpdir(), 'skerry-e2e-'))
+    const network = await createTestNetwork()
+    const siteHost = await network.addHost(siteHostNumber)
+    const cluster = new ClusterOnHosts({ directory, network, siteHost, kubectl, archives })
+    try {
+      await cluster.site.start()
+      await cluster.untilServing()
+      return cluster
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  get siteDirectory(): string {
+    return join(this.directory, 'site')
+  }
+
+  get kubeconfig(): string {
+    return join(this.siteDirectory, 'admin.kubeconfig')
+  }
+
+  async untilServing(): Promise<void> {
+    await this.waitFor('the site to serve', async () =>
+      (await this.kubectl('get', '--raw', '/readyz')) === 'ok' ? true : undefined,
+    )
+  }
+
+  /** A host on the same switch; the same one for the same number. */
+  async host(number: number): Promise<TestHost> {
+    const known = this.#hosts.get(number)
+    if (known !== undefined) return known
+    const host = await this.network.addHost(number)
+    this.#hosts.set(number, host)
+    return host
+  }
+
+  async createToken(): Promise<JoinToken> {
+    const output = await this.skerry(
+      'token',
+      'create',
+      '--data-dir',
+      this.siteDirectory,
+      '-o',
+      'json',
+    )
+    // The program's own JSON, whose fields the join below would miss at once.
+    return JSON.parse(output) as JoinToken
+  }
+
+  /** Joins a node on the host and waits until it is Ready. */
+  async addNode(hostNumber: number): Promise<EdgeNode> {
+    const token = await this.createToken()
+    const node = await this.planNode(hostNumber)
+    const tokenFile = join(this.directory, `${node.name}.token`)
+    await writeFile(tokenFile, token.token)
+    const { server, caHash } = token
+    const joining = ['--server', server, '--token-file', tokenFile, '--ca-hash', caHash]
+    await this.#startRole(node, joining)
+    const joined = this.nodes.at(-1)
+    if (joined === undefined) throw new Error('Cannot add node: it was not started')
+    await this.untilNodeReady(node.name)
+    return joined
+  }
+
+  async planNode(hostNumber: number): Promise<NodePlan> {
+    const host = await this.host(hostNumber)
+    // Unique on the machine: the cgroups of its pods are named after it.
+    const name = `node-${hostNumber}-${process.pid.toString(36)}`
+    const dataDirectory = join(this.directory, name)
+    await mkdir(dataDirectory, { recursive: true })
+    return {
+      name,
+      host,
+      dataDirectory,
+      flags: ['--data-dir', dataDirectory, '--node-name', name, '--preload-dir', this.#archives],
+    }
+  }
+
+  async #startRole(plan: NodePlan, join_: readonly string[]): Promise<void> {
+    const role = new RoleProcess({
+      host: plan.host,
+      name: plan.name,
+      args: ['node', ...plan.flags, ...join_],
+      logFile: join(this.directory, `${plan.name}.log`),
+    })
+    this.nodes.push({ name: plan.name, host: plan.host, role })
+    await role.start()
+  }
+
+  async untilNodeReady(name: string): Promise<void> {
+    await this.waitFor(`node ${name} to be Ready`, async () =>
+      (await this.nodeCondition(name)) === 'True' ? true : undefined,
+    )
+  }
+
+  /** Status of the Ready condition: True, False, Unknown, or nothing while there is none. */
+  async nodeCondition(name: string): Promise<string> {
+    const path = '{.status.conditions[?(@.type=="Ready")].status}'
+    return this.kubectl('get', 'node', name, '-o', `jsonpath=${path}`)
+  }
+
+  /** Prints what it printed; throws unless it ended with 0. */
+  async kubectl(...args: string[]): Promise<string> {
+    return this.#expectSuccess(['kubectl', ...args], await this.tryKubectl(args))
+  }
+
+  async tryKubectl(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
+    return this.siteHost.run(this.kubectlCommand(args), {
+      timeoutMs: 120_000,
+      ...options,
+      env: { ...this.kubectlEnv, ...options.env },
+    })
+  }
+
+  /** For commands that are started and watched rather than run to their end. */
+  kubectlCommand(args: readonly string[]): string[] {
+    return [this.#kubectl, '--kubeconfig', this.kubeconfig, ...args]
+  }
+
+  /** A home of its own: all these clusters are 127.0.0.1:6443 to kubectl's discovery cache. */
+  get kubectlEnv(): Record<string, string> {
+    return { HOME: this.directory, KUBECACHEDIR: join(this.directory, 'kube-cache') }
+  }
+
+  async apply(manifest: string): Promise<string> {
+    const result = await this.tryKubectl(['apply', '-f', '-'], { input: manifest })
+    return this.#expectSuccess(['kubectl', 'apply'], result)
+  }
+
+  /** The program, in the site's host. */
+  async skerry(...args: string[]): Promise<string> {
+    const command = [...skerryCommand, ...args]
+    return this.#expectSuccess(
+      ['skerry', ...args],
+      await this.siteHost.run(command, { env: skerryEnv, timeoutMs: 60_000 }),
+    )
+  }
+
+  #expectSuccess(command: readonly string[], result: CommandResult): string {
+    if (result.exitCode === 0) return result.stdout
+    throw new Error(
+      `${command.join(' ')} ended with ${result.exitCode}: ${result.stderr}${result.stdout}`,
+    )
+  }
+
+  async waitFor<T>(
+    what: string,
+    look: () => Promise<T | undefined>,
+    options: WaitOptions = {},
+  ): Promise<T> {
+    return waitFor(what, look, { diagnose: () => this.diagnose(), ...options })
+  }
+
+  /** What somebody who finds a red test wants to read first. */
+  async diagnose(): Promise<string> {
+    const questions = [
+      ['get', 'nodes,pods,pvc', '-A', '-o', 'wide'],
+      ['get', 'events', '-A', '--sort-by=.lastTimestamp'],
+    ]
+    const parts: string[] = []
+    for (const question of questions) {
+      const answer = await this.tryKubectl(question, { timeoutMs: 10_000 })
+      parts.push(lastLines(`kubectl ${question.join(' ')}`, answer.stdout + answer.stderr, 40))
+    }
+    for (const role of [this.site, ...this.nodes.map((node) => node.role)]) {
+      const text = await readFile(role.logFile, 'utf8').catch(() => 'no log')
+      parts.push(lastLines(`${role.name} (${role.isRunning ? 'runs' : 'ended'})`, text, 25))
+    }
+    return parts.join('\n')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.network[Symbol.asyncDispose]()
+    for (const { name } of this.nodes) await removeCgroups(name)
+    await rm(this.directory, { recursive: true, force: true })
+  }
+}
+
+export interface NodePlan {
+  name: string
+  host: TestHost
+  dataDirectory: string
+  /** For `skerry node`, without those that join. */
+  flags: readonly string[]
+}
+
+function lastLines(title: string, text: string, count: number): string {
+  return `--- ${title}\n${text.trimEnd().split('\n').slice(-count).join('\n')}`
+}
+
+/** Left behind by whoever is killed: a cgroup is a directory that only rmdir removes. */
+async function removeCgroups(nodeName: string): Promise<void> {
+  for (const controller of await readdir('/sys/fs/cgroup')) {
+    await removeTree(join('/sys/fs/cgroup', controller, 'skerry', nodeName))
+  }
+  await removeTree(join('/sys/fs/cgroup/skerry', nodeName))
+}
+
+async function removeTree(path: string): Promise<void> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined)
+  if (entries === undefined) return
+  for (const entry of entries) if (entry.isDirectory()) await removeTree(join(path, entry.name))
+  await waitFor(`${path} to be empty`, async () => rmdir(path).then(() => true), {
+    timeoutMs: 5_000,
+    intervalMs: 50,
+  })
+}

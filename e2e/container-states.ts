@@ -1,0 +1,32 @@
+import type { ClusterOnHosts } from './cluster-on-hosts.ts'
+
+/** Container ids by pod and container, with their restart counts: equal means that none restarted. */
+export type ContainerStates = Readonly<Record<string, string>>
+
+interface PodList {
+  items: {
+    metadata: { namespace: string; name: string }
+    spec: { nodeName?: string }
+    status: {
+      containerStatuses?: { name: string; containerID?: string; restartCount: number }[]
+    }
+  }[]
+}
+
+/** Of the pods that the selector names; those of jobs come and go, so leave them out. */
+export async function containerStates(
+  cluster: ClusterOnHosts,
+  ...selection: string[]
+): Promise<ContainerStates> {
+  const output = await cluster.kubectl('get', 'pods', ...selection, '-o', 'json')
+  // kubectl prints what the API schema says; a missing field shows as a difference below.
+  const { items } = JSON.parse(output) as PodList
+  return Object.fromEntries(
+    items.flatMap(({ metadata, status }) =>
+      (status.containerStatuses ?? []).map((container) => [
+        `${metadata.namespace}/${metadata.name}/${container.name}`,
+        `${container.containerID} restarted ${container.restartCount} times`,
+      ]),
+    ),
+  )
+}
