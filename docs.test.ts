@@ -1,0 +1,215 @@
+/** The documents test themselves: what they name must exist, so that they cannot grow old unseen. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { Command } from 'commander'
+import { parseAllDocuments } from 'yaml'
+import { builtinKinds, checkFields, isJsonObject, type Kind } from '@skerry/api'
+import { exitCodes } from '@skerry/base'
+import { addCommands } from './cmd/command-table.ts'
+
+const root = import.meta.dirname
+
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+  maxBuffer: 64 * 1024 * 1024,
+})
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)))
+const documents = files.filter((file) => file.endsWith('.md'))
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+
+interface Fence {
+  language: string
+  text: string
+}
+
+const fencePattern = /^( *)```(\w*)\n([\s\S]*?)^ *```$/gm
+
+function fencesOf(markdown: string): Fence[] {
+  return [...markdown.matchAll(fencePattern)].map((match) => ({
+    language: match[2] ?? '',
+    text: (match[3] ?? '').replaceAll(new RegExp(`^${match[1]}`, 'gm'), ''),
+  }))
+}
+
+function proseOf(markdown: string): string {
+  return markdown.replaceAll(fencePattern, '')
+}
+
+function inlineCodeOf(markdown: string): string[] {
+  return [...proseOf(markdown).matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? '')
+}
+
+/** As code hosts do: lower case, letters, digits, dashes. */
+function anchorsOf(markdown: string): Set<string> {
+  const headings = proseOf(markdown).matchAll(/^#+ +(.+)$/gm)
+  return new Set(
+    [...headings].map((match) =>
+      (match[1] ?? '')
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .trim()
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+test('every relative link in a document leads somewhere', () => {
+  const wrong: string[] = []
+  for (const file of documents) {
+    const markdown = proseOf(read(file))
+    const links = [
+      ...markdown.matchAll(/\]\(([^)\s]+)\)/g),
+      ...markdown.matchAll(/(?:src|srcset|href)="([^"]+)"/g),
+    ]
+    for (const [, target = ''] of links) {
+      if (/^[a-z]+:/.test(target)) continue
+      const [path = '', anchor] = target.split('#')
+      const linked = path === '' ? file : join(dirname(file), path)
+      if (!existsSync(join(root, linked))) wrong.push(`${file}: ${target}`)
+      else if (anchor !== undefined && !anchorsOf(read(linked)).has(anchor))
+        wrong.push(`${file}: ${target} has no such heading`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('every test that a document names as proof exists', () => {
+  const wrong: string[] = []
+  let proofs = 0
+  for (const file of documents) {
+    const text = read(file).replaceAll(/\s+/g, ' ')
+    const groups = text.matchAll(/((?:“[^”]+”(?:,? and|,)? )+)\(\[[^\]]+\]\(([^)]+)\)\)/g)
+    for (const [, names = '', target = ''] of groups) {
+      const path = join(dirname(file), target)
+      const source = existsSync(join(root, path)) ? read(path) : ''
+      for (const [, name = ''] of names.matchAll(/“([^”]+)”/g)) {
+        proofs += 1
+        if (!source.replaceAll('’', "'").includes(name)) wrong.push(`${file}: "${name}" in ${path}`)
+      }
+    }
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(proofs > 30, 'ARCHITECTURE.md names its proofs')
+})
+
+test('every path and file name in the architecture exists', () => {
+  const architecture = read('ARCHITECTURE.md')
+  const modules = new Set(files.map((file) => basename(file, '.ts')))
+  const packages = new Set(files.flatMap((file) => /^packages\/([^/]+)\//.exec(file)?.[1] ?? []))
+  const wrong = inlineCodeOf(architecture).filter((code) => {
+    if (/^(packages|cmd)\/\S+\.ts$/.test(code)) return !files.includes(code)
+    return false
+  })
+  const [, paths = ''] = architecture.split(/^## Request paths$/m)
+  const steps = inlineCodeOf(paths.split(/^## /m)[0] ?? '').filter((code) => /^[a-z-]+$/.test(code))
+  for (const step of steps) if (!modules.has(step) && !packages.has(step)) wrong.push(step)
+  for (const name of packages) {
+    if (!architecture.includes(`| \`${name}\` |`)) wrong.push(`packages/${name} is not on the map`)
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(steps.length > 30, 'the request paths name files')
+})
+
+/** Lines of a shell fence, those continued by a backslash as one, without prompts. */
+function shellLines({ text }: Fence): string[] {
+  return text.replaceAll(/\\\n\s*/g, '').split('\n')
+}
+
+/** The words after `skerry` in a piece of a command line; undefined when it is not ours. */
+function skerryWords(piece: string): string[] | undefined {
+  const match = /^\s*(?:\$ )?(?:sudo )?(?:\.\/)?skerry(?: (.*))?$/.exec(piece)
+  return match === null ? undefined : (match[1] ?? '').trim().split(/\s+/).filter(Boolean)
+}
+
+function commandFault(program: Command, words: readonly string[]): string | undefined {
+  let command = program
+  const rest = [...words]
+  while (command.commands.length > 0 && rest.length > 0 && !rest[0]?.startsWith('-')) {
+    const name = rest.shift() ?? ''
+    const next = command.commands.find((each) => each.name() === name)
+    if (next === undefined) return `no command "${name}"`
+    command = next
+  }
+  for (const flag of rest.filter((word) => /^--?[a-z]/i.test(word))) {
+    const [name = ''] = flag.split('=')
+    const isKnown =
+      ['--help', '-h', '--version', '-V'].includes(name) ||
+      command.options.some(({ short, long }) => short === name || long === name)
+    if (!isKnown) return `no option ${name} of "${command.name()}"`
+  }
+  return undefined
+}
+
+test('every skerry command and option in a document exists', () => {
+  const program = new Command('skerry')
+  addCommands(program)
+  const wrong: string[] = []
+  let commands = 0
+  for (const file of documents) {
+    const markdown = read(file)
+    const shell = fencesOf(markdown).filter(({ language }) => ['sh', 'console'].includes(language))
+    const lines = [...inlineCodeOf(markdown), ...shell.flatMap(shellLines)]
+    for (const piece of lines.flatMap((line) => line.replace(/ #.*$/, '').split(/&&|\||;|>/))) {
+      const words = skerryWords(piece)
+      if (words === undefined) continue
+      commands += 1
+      const fault = commandFault(program, words)
+      if (fault !== undefined) wrong.push(`${file}: ${piece.trim()}: ${fault}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(commands > 20, 'the documents show commands')
+})
+
+/** What kubectl would be told with --validate=strict; undefined when all is well. */
+function manifestFault(kinds: readonly Kind[], value: unknown): string | undefined {
+  if (!isJsonObject(value)) return 'is no object'
+  const { apiVersion, kind } = value
+  const known = kinds.find((each) => {
+    const groupVersion = each.group === '' ? each.version : `${each.group}/${each.version}`
+    return groupVersion === apiVersion && each.kind === kind
+  })
+  if (known === undefined) return `has no built-in kind ${String(apiVersion)} ${String(kind)}`
+  const { schemas, schemaName } = known
+  const { unknownFields } = checkFields({ object: value, schemas, schemaName })
+  return unknownFields.length === 0 ? undefined : unknownFields.join(', ')
+}
+
+test('every manifest in a document and in examples is one', async () => {
+  const kinds = await builtinKinds()
+  const texts = [
+    ...documents.flatMap((file) =>
+      fencesOf(read(file))
+        .filter(({ language }) => language === 'yaml')
+        .map(({ text }) => ({ file, text })),
+    ),
+    ...files
+      .filter((file) => /^examples\/.*\.ya?ml$/.test(file))
+      .map((file) => ({ file, text: read(file) })),
+  ]
+  const wrong: string[] = []
+  let manifests = 0
+  for (const { file, text } of texts) {
+    for (const document of parseAllDocuments(text)) {
+      manifests += 1
+      if (document.errors.length > 0) wrong.push(`${file}: ${document.errors.join(', ')}`)
+      else {
+        const fault = manifestFault(kinds, document.toJS())
+        if (fault !== undefined) wrong.push(`${file}: ${fault}`)
+      }
+    }
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(manifests > 5, 'there are manifests')
+})
+
+test('the exit codes that are documented are those of the program', () => {
+  const rows = [...read('docs/operating.md').matchAll(/^\| (\d+) \| `(\w+)` \|/gm)]
+  const documented = Object.fromEntries(rows.map(([, code, name]) => [name ?? '', Number(code)]))
+  assert.deepEqual(documented, { ...exitCodes })
+})
