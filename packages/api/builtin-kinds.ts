@@ -44,6 +44,11 @@ const builtinScale = Object.freeze({
   labelSelectorPath: '.spec.selector',
 })
 
+const deprecations: Readonly<Record<string, string>> = Object.freeze({
+  '/ComponentStatus': 'v1 ComponentStatus is deprecated in v1.19+',
+  '/Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+})
+
 const strategyOfNone = Object.freeze({})
 
 let stableKinds: Promise<readonly Kind[]> | undefined
@@ -94,8 +99,10 @@ async function loadBetaSchemas(): Promise<SchemaSet> {
 function kindOf(fact: KindFact, schemas: SchemaSet): Kind {
   const { storageGroup, shortNames = [], categories = [], subresources = [], ...same } = fact
   const key = `${fact.group}/${fact.kind}`
+  const deprecation = deprecations[key]
   return {
     ...same,
+    ...(deprecation === undefined ? {} : { deprecation }),
     ...(storageGroup === undefined ? {} : { storageGroup }),
     listKind: `${fact.kind}List`,
     shortNames,

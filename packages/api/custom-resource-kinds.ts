@@ -1,3 +1,4 @@
+import { compareVersions } from './discovery/kind-order.ts'
 import { customColumns } from './columns/custom-columns.ts'
 import type {
   CustomResourceDefinition,
@@ -89,10 +90,23 @@ function kindOfVersion(
     schemas: { ...context.shared, [schemaName]: rootSchemaOf(version) },
     storageVersion: context.storage.name,
     isCustom: true,
+    ...(version.deprecated ? { deprecation: deprecationOf(crd, version) } : {}),
     selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.slice(1)),
     columns: customColumns(version.additionalPrinterColumns),
     strategy: version.subresources?.status ? strategyWithStatus : strategyWithoutStatus,
   }
+}
+
+function deprecationOf(
+  { spec: { group, names, versions } }: CustomResourceDefinition,
+  { name, deprecationWarning }: CustomResourceDefinitionVersion,
+): string {
+  if (deprecationWarning !== undefined) return deprecationWarning
+  const newest = versions
+    .filter((other) => other.served && !other.deprecated && compareVersions(other.name, name) < 0)
+    .toSorted((a, b) => compareVersions(a.name, b.name))[0]
+  const instead = newest ? `; use ${group}/${newest.name} ${names.kind}` : ''
+  return `${group}/${name} ${names.kind} is deprecated${instead}`
 }
 
 /** The metadata that it refers to is among the shared definitions. */

@@ -31,6 +31,8 @@ export interface Kind extends GroupVersionKind {
   readonly returnsDeletedObject?: boolean
   /** True for kinds made from a CRD. */
   readonly isCustom?: boolean
+  /** Sent as a warning with every answer; present only for versions that should not be used. */
+  readonly deprecation?: string
   /** Field selectors allowed beside metadata.name and metadata.namespace, e.g. spec.nodeName. */
   readonly selectableFields: readonly string[]
   readonly columns: readonly Column[]

@@ -6,7 +6,15 @@
 export type * from './object.ts'
 export type * from './generated/types.ts'
 export type { Schema, SchemaSet } from './schema.ts'
-export type { Column, Kind, NameRule, PartUpdate, Strategy, StrategyContext, Subresource } from './kind.ts'
+export type {
+  Column,
+  Kind,
+  NameRule,
+  PartUpdate,
+  Strategy,
+  StrategyContext,
+  Subresource,
+} from './kind.ts'
 export {
   StatusError,
   codeOfReason,

@@ -106,6 +106,8 @@ async function serveKind(admitted: Admitted, deps: DispatchDeps): Promise<ApiAns
     if (unknown instanceof Error) throw unknown
     return unknown
   }
+  const { deprecation } = reader.kind
+  if (deprecation !== undefined) admitted.warn(deprecation)
   const call: ResourceCall = { ...admitted, reader }
   const { resource, group } = info.resource
   const review = access.reviews?.[group === '' ? resource : `${resource}.${group}`]

@@ -1,4 +1,4 @@
-import { fieldInvalid } from '../field-error.ts'
+import { fieldInvalid, quoteGo } from '../field-error.ts'
 import type { Found } from './checks.ts'
 
 /** The address as numbers: 4 bytes of IPv4 or 8 groups of IPv6. */
@@ -45,18 +45,58 @@ export function isOnePerFamily(addresses: readonly (IpNumbers | undefined)[]): b
   return addresses.length <= 2 && families.size === addresses.length && !families.has(undefined)
 }
 
-/** Fields older than strict checking take any spelling of an address. */
+/** Fields older than strict checking take any spelling that all programs read the same way. */
 export function checkIp(text: string, field: string, found: Found): boolean {
-  if (parseIp(text)) return true
-  const detail = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
-  found.push(fieldInvalid(field, text, detail))
-  return false
+  const ip = parseIp(text)
+  const fault = ip
+    ? faultOfIp(text, ip)
+    : 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
+  if (fault) found.push(fieldInvalid(field, text, fault))
+  return !fault
+}
+
+function faultOfIp(text: string, { family, parts }: IpNumbers): string | undefined {
+  if (family === 6 || text === parts.join('.')) return undefined
+  return text.includes(':') ? 'must not be an IPv4-mapped IPv6 address' : 'must not have leading 0s'
+}
+
+/** Newer fields take one spelling only. */
+export function checkCanonicalIp(text: string, field: string, found: Found): boolean {
+  if (!checkIp(text, field, found)) return false
+  const ip = parseIp(text)
+  return !ip || checkSpelling(text, ipText(ip), field, found)
 }
 
 export function checkCidr(text: string, field: string, found: Found): boolean {
-  if (parseCidr(text)) return true
-  const detail = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
-  found.push(fieldInvalid(field, text, detail))
+  const cidr = parseCidr(text)
+  const fault = cidr
+    ? faultOfCidr(text, cidr)
+    : 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
+  if (fault) found.push(fieldInvalid(field, text, fault))
+  return !fault
+}
+
+function faultOfCidr(text: string, cidr: CidrNumbers): string | undefined {
+  const [address = '', length = ''] = text.split('/')
+  const addressFault = faultOfIp(address, cidr.ip)
+  if (addressFault && address.includes(':')) return 'must not have an IPv4-mapped IPv6 address'
+  if (addressFault || length !== String(cidr.prefixLength)) {
+    return 'must not have leading 0s in IP or prefix length'
+  }
+  const hasMore = ipText(networkOf(cidr)) !== ipText(cidr.ip)
+  return hasMore ? 'must not have bits set beyond the prefix length' : undefined
+}
+
+export function checkCanonicalCidr(text: string, field: string, found: Found): boolean {
+  if (!checkCidr(text, field, found)) return false
+  const cidr = parseCidr(text)
+  if (!cidr) return true
+  return checkSpelling(text, `${ipText(networkOf(cidr))}/${cidr.prefixLength}`, field, found)
+}
+
+function checkSpelling(text: string, canonical: string, field: string, found: Found): boolean {
+  if (text === canonical) return true
+  found.push(fieldInvalid(field, text, `must be in canonical form (${quoteGo(canonical)})`))
   return false
 }
 
@@ -131,9 +171,39 @@ export function isWithin(inner: CidrNumbers, outer: CidrNumbers): boolean {
   if (inner.ip.family !== outer.ip.family || inner.prefixLength <= outer.prefixLength) return false
   const width = inner.ip.family === 4 ? 8 : 16
   for (const [at, part] of outer.ip.parts.entries()) {
-    const bits = Math.min(Math.max(outer.prefixLength - at * width, 0), width)
-    const mask = (2 ** width - 1) ^ (2 ** (width - bits) - 1)
+    const mask = maskOfPart(outer.prefixLength, at, width)
     if ((part & mask) !== ((inner.ip.parts[at] ?? 0) & mask)) return false
   }
   return true
+}
+
+/** As RFC 5952 wants it. */
+export function ipText({ family, parts }: IpNumbers): string {
+  if (family === 4) return parts.join('.')
+  const hex = parts.map((part) => part.toString(16))
+  const { start, length } = longestZeros(parts)
+  if (length < 2) return hex.join(':')
+  return `${hex.slice(0, start).join(':')}::${hex.slice(start + length).join(':')}`
+}
+
+function longestZeros(parts: readonly number[]): { start: number; length: number } {
+  let best = { start: 0, length: 0 }
+  let length = 0
+  for (const [at, part] of parts.entries()) {
+    length = part === 0 ? length + 1 : 0
+    if (length > best.length) best = { start: at + 1 - length, length }
+  }
+  return best
+}
+
+/** The first address of the network. */
+export function networkOf({ ip, prefixLength }: CidrNumbers): IpNumbers {
+  const width = ip.family === 4 ? 8 : 16
+  const parts = ip.parts.map((part, at) => part & maskOfPart(prefixLength, at, width))
+  return { family: ip.family, parts }
+}
+
+function maskOfPart(prefixLength: number, at: number, width: number): number {
+  const bits = Math.min(Math.max(prefixLength - at * width, 0), width)
+  return (2 ** width - 1) ^ (2 ** (width - bits) - 1)
 }

@@ -3,9 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { cloneJson, isJsonObject, type JsonObject } from '../json.ts'
 import type { AnyObject } from '../object.ts'
-import type { Strategy, StrategyContext } from '../kind.ts'
 import type { StatusCause } from '../status-error.ts'
-import { strategies } from './strategy-table.ts'
+import { goldenContext, patched, strategyOfObject } from './testing/golden-objects.ts'
 
 interface GoldenFile {
   bases: Record<string, AnyObject>
@@ -22,12 +21,6 @@ interface GoldenCase {
   subresource?: string
   /** What upstream answered; empty: it accepted. */
   causes: StatusCause[]
-}
-
-const context: StrategyContext = {
-  nowMs: Date.UTC(2026, 0, 1),
-  randomName: () => 'random',
-  user: 'admin',
 }
 
 // Recorded from Kubernetes 1.36.3: the causes in its answers. Texts end at the first line break,
@@ -48,11 +41,11 @@ for (const file of readdirSync(folder)) {
 
 /** As the registry does it. */
 function answer(base: AnyObject, item: GoldenCase): StatusCause[] {
-  const strategy = strategyOf(base)
+  const strategy = strategyOfObject(base)
   const next = patched(base, item.patch)
   if (!item.old) {
     strategy.defaults?.(next)
-    strategy.prepareForCreate?.(next, context)
+    strategy.prepareForCreate?.(next, goldenContext)
     strategy.defaults?.(next)
     return strategy.validate?.(next) ?? []
   }
@@ -60,22 +53,22 @@ function answer(base: AnyObject, item: GoldenCase): StatusCause[] {
   const sent = cloneJson(old)
   strategy.defaults?.(old)
   const statusBefore = cloneJson(old['status'])
-  strategy.prepareForCreate?.(old, context)
+  strategy.prepareForCreate?.(old, goldenContext)
   strategy.defaults?.(old)
   keepServersWork(next, old, sent)
   strategy.defaults?.(next)
   if (statusBefore && item.subresource === 'status') old['status'] = statusBefore
   if (item.subresource === 'status') {
-    strategy.prepareForStatusUpdate?.(next, old, context)
+    strategy.prepareForStatusUpdate?.(next, old, goldenContext)
     strategy.defaults?.(next)
     return strategy.validateStatusUpdate?.(next, old) ?? []
   }
   const part = item.subresource === undefined ? undefined : strategy.parts?.[item.subresource]
   if (part) {
-    part.prepare?.(next, old, context)
+    part.prepare?.(next, old, goldenContext)
     return part.validate(next, old)
   }
-  strategy.prepareForUpdate?.(next, old, context)
+  strategy.prepareForUpdate?.(next, old, goldenContext)
   strategy.defaults?.(next)
   return strategy.validateUpdate?.(next, old) ?? []
 }
@@ -91,36 +84,10 @@ function keepServersWork(next: JsonObject, stored: JsonObject, sent: JsonObject)
   }
 }
 
-function patched(base: AnyObject, patch: JsonObject): AnyObject {
-  const copy = cloneJson(base)
-  merge(copy, patch)
-  copy.metadata.uid = 'uid'
-  return copy
-}
-
-function merge(target: JsonObject, patch: JsonObject): void {
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete target[key]
-    else if (!isJsonObject(value)) target[key] = cloneJson(value)
-    else {
-      const below = isJsonObject(target[key]) ? target[key] : {}
-      target[key] = below
-      merge(below, value)
-    }
-  }
-}
-
 function comparable(cause: StatusCause): StatusCause {
   const message = cause.message?.split('\n')[0] ?? ''
   return {
     ...cause,
     message: message.replace(/\{.*\}: field is immutable/, '{…}: field is immutable'),
   }
-}
-
-function strategyOf(object: AnyObject): Strategy {
-  const group = object.apiVersion.includes('/') ? object.apiVersion.split('/')[0] : ''
-  const strategy = strategies[`${group}/${object.kind}`]
-  assert.ok(strategy, `a strategy for ${group}/${object.kind}`)
-  return strategy
 }

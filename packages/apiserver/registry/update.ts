@@ -298,6 +298,7 @@ function validateUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): v
   const causes: StatusCause[] = validateObjectMetaUpdate(next.metadata, old.metadata)
   causes.push(...(validationOf(scope)?.(next, old) ?? []))
   requireValid(kind, scope.name, causes)
+  if (scope.subresource !== '') return
   for (const text of strategy.warnings?.(next, old) ?? []) scope.warn(text)
 }
 

@@ -13,8 +13,10 @@ import {
   validateValidatingBinding,
   validateValidatingPolicy,
 } from './policy-validation.ts'
+import { warningsOfFileNames } from './name-warnings.ts'
 
 export const validatingAdmissionPolicyStrategy = strategyOf<ValidatingAdmissionPolicy>({
+  warnings: warningsOfFileNames,
   validate: validateValidatingPolicy,
   validateUpdate: validateValidatingPolicy,
   ...statusApart,
@@ -30,6 +32,7 @@ export const validatingAdmissionPolicyStrategy = strategyOf<ValidatingAdmissionP
 
 export const validatingAdmissionPolicyBindingStrategy =
   strategyOf<ValidatingAdmissionPolicyBinding>({
+    warnings: warningsOfFileNames,
     validate: validateValidatingBinding,
     validateUpdate: validateValidatingBinding,
     hasGeneration: true,
@@ -40,6 +43,7 @@ export const validatingAdmissionPolicyBindingStrategy =
   })
 
 export const mutatingAdmissionPolicyStrategy = strategyOf<MutatingAdmissionPolicy>({
+  warnings: warningsOfFileNames,
   validate: validateMutatingPolicy,
   validateUpdate: validateMutatingPolicy,
   hasGeneration: true,
@@ -52,6 +56,7 @@ export const mutatingAdmissionPolicyStrategy = strategyOf<MutatingAdmissionPolic
 })
 
 export const mutatingAdmissionPolicyBindingStrategy = strategyOf<MutatingAdmissionPolicyBinding>({
+  warnings: warningsOfFileNames,
   validate: validateMutatingBinding,
   validateUpdate: validateMutatingBinding,
   hasGeneration: true,

@@ -7,8 +7,10 @@ import { applyWebhookDefaults } from './webhook-defaults.ts'
 import type { StatusCause } from '../../status-error.ts'
 import type { LooseObject } from '../typed-strategy.ts'
 import { checkWebhooks } from './webhook-validation.ts'
+import { warningsOfFileNames } from './name-warnings.ts'
 
 export const validatingWebhookConfigurationStrategy = strategyOf<ValidatingWebhookConfiguration>({
+  warnings: warningsOfFileNames,
   validate: validateConfiguration,
   validateUpdate: validateConfiguration,
   hasGeneration: true,
@@ -19,6 +21,7 @@ export const validatingWebhookConfigurationStrategy = strategyOf<ValidatingWebho
 })
 
 export const mutatingWebhookConfigurationStrategy = strategyOf<MutatingWebhookConfiguration>({
+  warnings: warningsOfFileNames,
   validate: validateConfiguration,
   validateUpdate: validateConfiguration,
   hasGeneration: true,

@@ -5,8 +5,10 @@ import {
   validateDefinition,
   validateDefinitionUpdate,
 } from './custom-resource-definition-validation.ts'
+import { warningsOfFormats } from './format-warnings.ts'
 
 export const customResourceDefinitionStrategy = strategyOf<CustomResourceDefinition>({
+  warnings: warningsOfFormats,
   validate: validateDefinition,
   validateUpdate: validateDefinitionUpdate,
   hasGeneration: true,

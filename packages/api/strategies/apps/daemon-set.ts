@@ -7,8 +7,16 @@ import {
   validateDaemonSetStatus,
   validateDaemonSetUpdate,
 } from './daemon-set-validation.ts'
+import { isSame } from '../checks.ts'
+import { warningsOfTemplate } from '../core/pod-warnings/pod-warnings.ts'
 
 export const daemonSetStrategy = strategyOf<DaemonSet>({
+  warnings(next, old) {
+    const template = next.spec?.template
+    return old && isSame(template, old.spec?.template)
+      ? []
+      : warningsOfTemplate(template, 'spec.template')
+  },
   validate: validateDaemonSet,
   validateUpdate: validateDaemonSetUpdate,
   validateStatusUpdate: validateDaemonSetStatus,

@@ -7,8 +7,21 @@ import {
   validateDeploymentStatus,
   validateDeploymentUpdate,
 } from './deployment-validation.ts'
+import { isSame } from '../checks.ts'
+import { warningsOfName } from '../name-warnings.ts'
+import { warningsOfTemplate } from '../core/pod-warnings/pod-warnings.ts'
 
 export const deploymentStrategy = strategyOf<Deployment>({
+  warnings(next, old) {
+    const { annotations } = next.metadata
+    if (old && isSame(next.spec, old.spec) && isSame(annotations, old.metadata.annotations)) {
+      return []
+    }
+    return [
+      ...(old ? [] : warningsOfName(next.metadata)),
+      ...warningsOfTemplate(next.spec?.template, 'spec.template'),
+    ]
+  },
   validate: validateDeployment,
   validateUpdate: validateDeploymentUpdate,
   validateStatusUpdate: validateDeploymentStatus,

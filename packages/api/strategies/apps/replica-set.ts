@@ -7,8 +7,18 @@ import {
   validateReplicaSetStatus,
   validateReplicaSetUpdate,
 } from './replica-set-validation.ts'
+import { isSame } from '../checks.ts'
+import { warningsOfName } from '../name-warnings.ts'
+import { warningsOfTemplate } from '../core/pod-warnings/pod-warnings.ts'
 
 export const replicaSetStrategy = strategyOf<ReplicaSet>({
+  warnings(next, old) {
+    if (old && isSame(next.spec, old.spec)) return []
+    return [
+      ...(old ? [] : warningsOfName(next.metadata)),
+      ...warningsOfTemplate(next.spec?.template, 'spec.template'),
+    ]
+  },
   validate: validateReplicaSet,
   validateUpdate: validateReplicaSetUpdate,
   validateStatusUpdate: validateReplicaSetStatus,

@@ -8,8 +8,12 @@ import {
   validateStatefulSetStatus,
   validateStatefulSetUpdate,
 } from './stateful-set-validation.ts'
+import { isSame } from '../checks.ts'
+import { warningsOfTemplate } from '../core/pod-warnings/pod-warnings.ts'
+import { warningsOfClaimSpec } from '../core/claim-warnings.ts'
 
 export const statefulSetStrategy = strategyOf<StatefulSet>({
+  warnings: warningsOfStatefulSet,
   nameRule: 'dns-label',
   validate: validateStatefulSet,
   validateUpdate: validateStatefulSetUpdate,
@@ -57,4 +61,22 @@ function applyClaimTemplateDefaults(spec: Loose<StatefulSetSpec>): void {
     template.status ??= {}
     template.status.phase ||= 'Pending'
   }
+}
+
+function warningsOfStatefulSet(
+  { spec = {} }: LooseObject<StatefulSet>,
+  old?: LooseObject<StatefulSet>,
+): string[] {
+  const isKept = old && isSame(spec, old.spec)
+  const warnings = isKept ? [] : warningsOfTemplate(spec.template, 'spec.template')
+  for (const [at, claim] of (spec.volumeClaimTemplates ?? []).entries()) {
+    // As upstream writes it: a path without spec on create, with Spec on update.
+    const path = `spec.volumeClaimTemplates[${at}]${old ? '.Spec' : ''}`
+    warnings.push(...warningsOfClaimSpec(claim.spec ?? {}, path))
+  }
+  if ((spec.revisionHistoryLimit ?? 0) < 0) {
+    const what = 'a negative value retains all historical revisions; a value >= 0 is recommended'
+    warnings.push(`spec.revisionHistoryLimit: ${what}`)
+  }
+  return warnings
 }

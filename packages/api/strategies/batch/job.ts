@@ -4,8 +4,15 @@ import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 import { applyJobSpecDefaults } from './job-spec-defaults.ts'
 import { validateJob, validateJobUpdate } from './job-validation.ts'
 import { validateJobStatus } from './job-status-validation.ts'
+import { isSame } from '../checks.ts'
+import { warningsOfName } from '../name-warnings.ts'
+import { warningsOfJobSpec } from './job-warnings.ts'
 
 export const jobStrategy = strategyOf<Job>({
+  warnings(next, old) {
+    if (old && isSame(next.spec, old.spec)) return []
+    return [...(old ? [] : warningsOfName(next.metadata)), ...warningsOfJobSpec(next.spec, 'spec')]
+  },
   validate: validateJob,
   validateUpdate: validateJobUpdate,
   validateStatusUpdate: validateJobStatus,

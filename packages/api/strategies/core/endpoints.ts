@@ -1,8 +1,19 @@
 import type { Endpoints } from '../../generated/types.ts'
 import { strategyOf } from '../typed-strategy.ts'
 import { validateEndpoints, validateEndpointsUpdate } from './endpoints-validation.ts'
+import { warningsOfIp } from '../ip-warnings.ts'
 
 export const endpointsStrategy = strategyOf<Endpoints>({
+  warnings({ metadata: { labels = {} }, subsets = [] }) {
+    if (labels['endpoints.kubernetes.io/managed-by'] === 'endpoint-controller') return []
+    return subsets.flatMap((subset, at) =>
+      (['addresses', 'notReadyAddresses'] as const).flatMap((list) =>
+        (subset[list] ?? []).flatMap(({ ip = '' }, index) =>
+          warningsOfIp(ip, `subsets[${at}].${list}[${index}].ip`),
+        ),
+      ),
+    )
+  },
   validate: validateEndpoints,
   validateUpdate: validateEndpointsUpdate,
   hasGeneration: false,

@@ -2,8 +2,18 @@ import type { Node, NodeStatus } from '../../generated/types.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
 import { validateNode, validateNodeUpdate } from './node-validation.ts'
+import { warningsOfCidr } from '../ip-warnings.ts'
 
 export const nodeStrategy = strategyOf<Node>({
+  warnings({ spec = {} }) {
+    return [
+      ...(spec.configSource ? ['spec.configSource: the feature is removed'] : []),
+      ...(spec.externalID
+        ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes']
+        : []),
+      ...(spec.podCIDRs ?? []).flatMap((cidr, at) => warningsOfCidr(cidr, `spec.podCIDRs[${at}]`)),
+    ]
+  },
   validate: validateNode,
   validateUpdate: validateNodeUpdate,
   validateStatusUpdate: validateNodeUpdate,

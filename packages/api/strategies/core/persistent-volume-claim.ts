@@ -7,8 +7,10 @@ import {
   validateClaimStatus,
   validateClaimUpdate,
 } from './persistent-volume-claim-validation.ts'
+import { warningsOfClaim } from './claim-warnings.ts'
 
 export const persistentVolumeClaimStrategy = strategyOf<PersistentVolumeClaim>({
+  warnings: warningsOfClaim,
   validate: validateClaim,
   validateUpdate: validateClaimUpdate,
   validateStatusUpdate: validateClaimStatus,

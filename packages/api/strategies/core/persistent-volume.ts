@@ -7,8 +7,10 @@ import {
   validatePersistentVolume,
   validatePersistentVolumeUpdate,
 } from './persistent-volume-validation.ts'
+import { warningsOfVolume } from './persistent-volume-warnings.ts'
 
 export const persistentVolumeStrategy = strategyOf<PersistentVolume>({
+  warnings: warningsOfVolume,
   validate: validatePersistentVolume,
   validateUpdate: validatePersistentVolumeUpdate,
   hasGeneration: false,

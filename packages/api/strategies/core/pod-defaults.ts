@@ -15,6 +15,8 @@ export function applyPodDefaults(pod: LooseObject<Pod>): void {
   }
   applyPodLevelDefaults(spec)
   applyPodSpecDefaults(spec)
+  // Only of pods; a template keeps what it was given.
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1
 }
 
 function requestWhatIsLimited(container: Loose<Container>): void {

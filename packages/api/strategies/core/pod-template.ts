@@ -4,8 +4,15 @@ import { applyPodTemplateDefaults } from './pod-spec-defaults.ts'
 import type { StatusCause } from '../../status-error.ts'
 import type { LooseObject } from '../typed-strategy.ts'
 import { checkPodTemplate } from './pod-template-validation.ts'
+import { isSame } from '../checks.ts'
+import { warningsOfTemplate } from './pod-warnings/pod-warnings.ts'
 
 export const podTemplateStrategy = strategyOf<PodTemplate>({
+  warnings(next, old) {
+    return old && isSame(next.template, old.template)
+      ? []
+      : warningsOfTemplate(next.template, 'template')
+  },
   validate: validatePodTemplate,
   validateUpdate: validatePodTemplate,
   hasGeneration: true,

@@ -5,6 +5,9 @@ import { rfc3339 } from '../timestamps.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
 import { expandMatchLabelKeys } from './match-label-keys.ts'
 import { applyPodDefaults } from './pod-defaults.ts'
+import { warningsOfName } from '../name-warnings.ts'
+import { takeAppArmorAnnotations } from './app-armor.ts'
+import { warningsOfPod } from './pod-warnings/pod-warnings.ts'
 import { podParts } from './pod-part-updates.ts'
 import { qosClassOf } from './pod-qos.ts'
 import { validatePod, validatePodUpdate } from './pod-validation.ts'
@@ -16,6 +19,7 @@ export const podStrategy = strategyOf<Pod>({
   validateStatusUpdate: validatePodStatus,
   hasGeneration: true,
   parts: podParts,
+  warnings: warningsOfNewPod,
   defaults: applyPodDefaults,
   prepareForCreate: preparePod,
   prepareForUpdate(next, old) {
@@ -41,6 +45,23 @@ function preparePod(pod: LooseObject<Pod>, context: StrategyContext): void {
     ]
   }
   expandMatchLabelKeys(spec, pod.metadata.labels)
+  takeAppArmorAnnotations(pod)
+}
+
+/** Only on create: later updates come from components that would not read them. */
+function warningsOfNewPod(pod: LooseObject<Pod>, old?: LooseObject<Pod>): string[] {
+  if (old) return []
+  const { metadata, spec = {} } = pod
+  return [
+    ...warningsOfName(metadata, "this is used in the Pod's hostname"),
+    ...warningsOfPod({
+      spec,
+      metadata,
+      path: 'spec',
+      metadataPath: 'metadata',
+      isTemplate: false,
+    }),
+  ]
 }
 
 function preparePodStatus(next: LooseObject<Pod>, old: LooseObject<Pod>): void {

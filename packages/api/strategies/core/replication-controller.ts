@@ -6,8 +6,18 @@ import {
   validateReplicationController,
   validateReplicationControllerStatus,
 } from './replication-controller-validation.ts'
+import { isSame } from '../checks.ts'
+import { warningsOfName } from '../name-warnings.ts'
+import { warningsOfTemplate } from './pod-warnings/pod-warnings.ts'
 
 export const replicationControllerStrategy = strategyOf<ReplicationController>({
+  warnings(next, old) {
+    if (old && isSame(next.spec, old.spec)) return []
+    return [
+      ...(old ? [] : warningsOfName(next.metadata)),
+      ...warningsOfTemplate(next.spec?.template, 'spec.template'),
+    ]
+  },
   validate: validateReplicationController,
   validateUpdate: validateReplicationController,
   validateStatusUpdate: validateReplicationControllerStatus,

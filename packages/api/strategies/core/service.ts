@@ -9,8 +9,10 @@ import {
   validateServiceStatus,
   validateServiceUpdate,
 } from './service-validation.ts'
+import { warningsOfService } from './service-warnings.ts'
 
 export const serviceStrategy = strategyOf<Service>({
+  warnings: warningsOfService,
   validate: validateService,
   validateUpdate: validateServiceUpdate,
   validateStatusUpdate: validateServiceStatus,

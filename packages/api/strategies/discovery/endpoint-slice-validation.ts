@@ -18,7 +18,7 @@ import {
   type Found,
 } from '../checks.ts'
 import { protocols } from '../core/pod-spec-validation/container.ts'
-import { checkEndpointIp, checkIp, isIpv6 } from '../ip-text.ts'
+import { checkEndpointIp, checkCanonicalIp, checkIp, isIpv6 } from '../ip-text.ts'
 import { checkLabels } from '../label-checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 
@@ -121,7 +121,8 @@ function checkAddress(
   if (addressType === 'FQDN') {
     checkFqdn(address, path, found)
   } else if (addressType === 'IPv4' || addressType === 'IPv6') {
-    if (!checkIp(address, path, found)) return
+    const check = addressType === 'IPv6' ? checkCanonicalIp : checkIp
+    if (!check(address, path, found)) return
     if (isIpv6(address) !== (addressType === 'IPv6')) {
       found.push(fieldInvalid(place.field, address, `must be an ${addressType} address`))
     }

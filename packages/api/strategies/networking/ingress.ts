@@ -7,7 +7,14 @@ import {
   validateIngressUpdate,
 } from './ingress-validation.ts'
 
+const classKey = 'kubernetes.io/ingress.class'
+
 export const ingressStrategy = strategyOf<Ingress>({
+  warnings({ metadata: { annotations = {} }, spec }, old) {
+    if (old || !(classKey in annotations) || spec?.ingressClassName !== undefined) return []
+    const instead = "please use 'spec.ingressClassName' instead"
+    return [`annotation "${classKey}" is deprecated, ${instead}`]
+  },
   validate: validateIngress,
   validateUpdate: validateIngressUpdate,
   validateStatusUpdate: validateIngressStatus,

@@ -9,6 +9,7 @@ import {
   checkUnchanged,
   type Found,
 } from '../checks.ts'
+import { checkCanonicalIp } from '../ip-text.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 
 export const ipAddressStrategy = strategyOf<IPAddress>({
@@ -25,6 +26,7 @@ export const ipAddressStrategy = strategyOf<IPAddress>({
 
 function validateIpAddress(address: LooseObject<IPAddress>): StatusCause[] {
   const found: Found = []
+  checkCanonicalIp(address.metadata.name ?? '', 'metadata.name', found)
   const parent = address.spec?.parentRef
   const path = 'spec.parentRef'
   if (!parent) {

@@ -2,7 +2,7 @@ import type { ServiceCIDR } from '../../generated/types.ts'
 import { fieldInvalid, fieldRequired } from '../../field-error.ts'
 import type { StatusCause } from '../../status-error.ts'
 import { isSame, type Found } from '../checks.ts'
-import { checkCidr, isOnePerFamily, parseCidr } from '../ip-text.ts'
+import { checkCanonicalCidr, isOnePerFamily, parseCidr } from '../ip-text.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 
@@ -33,7 +33,7 @@ function validateServiceCidr(object: LooseObject<ServiceCIDR>): StatusCause[] {
     found.push(fieldInvalid(field, { CIDRs: cidrs }, 'may only hold up to 2 values'))
     return found
   }
-  for (const [at, cidr] of cidrs.entries()) checkCidr(cidr, `${field}[${at}]`, found)
+  for (const [at, cidr] of cidrs.entries()) checkCanonicalCidr(cidr, `${field}[${at}]`, found)
   const parsed = cidrs.map((cidr) => parseCidr(cidr)?.ip)
   if (cidrs.length === 2 && parsed.every(Boolean) && !isOnePerFamily(parsed)) {
     const detail =

@@ -6,8 +6,15 @@ import { checkRequirements } from '../core/pod-spec-validation/resources.ts'
 import { checkTolerations } from '../core/pod-spec-validation/tolerations.ts'
 import { checkLabels } from '../label-checks.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { adviceOnNodeLabel } from '../node-label-warnings.ts'
 
 export const runtimeClassStrategy = strategyOf<RuntimeClass>({
+  warnings({ scheduling }) {
+    return Object.keys(scheduling?.nodeSelector ?? {}).flatMap((key) => {
+      const advice = adviceOnNodeLabel(key)
+      return advice ? [`scheduling.nodeSelector: ${advice}`] : []
+    })
+  },
   hasGeneration: false,
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,

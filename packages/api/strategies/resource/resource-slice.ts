@@ -1,7 +1,13 @@
 import type { ResourceSlice } from '../../generated/types.ts'
 import { strategyOf } from '../typed-strategy.ts'
+import { quoteGo } from '../../field-error.ts'
 
 export const resourceSliceStrategy = strategyOf<ResourceSlice>({
+  warnings({ spec: { driver = '' } = {} }) {
+    if (driver === driver.toLowerCase()) return []
+    const what = 'driver names should be lowercase'
+    return [`spec.driver: ${what}; ${quoteGo(driver)} contains uppercase characters`]
+  },
   hasGeneration: true,
   defaults(slice) {
     if (slice.spec?.pool) slice.spec.pool.generation ??= 0

@@ -3,8 +3,16 @@ import { fieldDuplicate, fieldInvalid, fieldNotSupported } from '../../field-err
 import type { StatusCause } from '../../status-error.ts'
 import { checkOneOf, checkUnchanged, type Found } from '../checks.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { isSame } from '../checks.ts'
 
 export const csiDriverStrategy = strategyOf<CSIDriver>({
+  warnings({ spec = {} }, old) {
+    const { serviceAccountTokenInSecrets: isInSecrets, tokenRequests = [] } = spec
+    if (tokenRequests.length === 0 || isInSecrets !== undefined) return []
+    if (old && isSame(tokenRequests, old.spec?.tokenRequests)) return []
+    const why = 'set to true to prevent possible logging of tokens in volume attributes'
+    return [`spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, ${why}`]
+  },
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   defaults: applyDriverDefaults,

@@ -5,8 +5,19 @@ import type { StatusCause } from '../../status-error.ts'
 import { checkSubdomainField, checkUnchanged, type Found } from '../checks.ts'
 import { checkLabelSelector } from '../label-checks.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { adviceOnNodeLabel, warningsOfExpressionKeys } from '../node-label-warnings.ts'
 
 export const csiStorageCapacityStrategy = strategyOf<CSIStorageCapacity>({
+  warnings({ nodeTopology = {} }) {
+    const { matchExpressions, matchLabels = {} } = nodeTopology
+    return [
+      ...warningsOfExpressionKeys(matchExpressions, 'nodeTopology.matchExpressions'),
+      ...Object.keys(matchLabels).flatMap((key) => {
+        const advice = adviceOnNodeLabel(key)
+        return advice ? [`nodeTopology.matchLabels.${key}: ${advice}`] : []
+      }),
+    ]
+  },
   hasGeneration: false,
   allowUnconditionalUpdate: false,
   validate: validateCapacity,

@@ -4,8 +4,18 @@ import type { StatusCause } from '../../status-error.ts'
 import { checkOneOf, checkQualifiedField, checkUnchanged, type Found } from '../checks.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
 import { checkParameters, checkProvisioner } from './provisioner-checks.ts'
+import { adviceOnNodeLabel } from '../node-label-warnings.ts'
 
 export const storageClassStrategy = strategyOf<StorageClass>({
+  warnings({ allowedTopologies = [] }) {
+    return allowedTopologies.flatMap(({ matchLabelExpressions = [] }, at) =>
+      matchLabelExpressions.flatMap(({ key = '' }, index) => {
+        const advice = adviceOnNodeLabel(key)
+        const path = `allowedTopologies[${at}].matchLabelExpressions[${index}].key`
+        return advice ? [`${path}: ${advice}`] : []
+      }),
+    )
+  },
   hasGeneration: false,
   defaults(storageClass) {
     storageClass.reclaimPolicy ??= 'Delete'

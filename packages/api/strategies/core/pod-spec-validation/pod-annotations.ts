@@ -1,6 +1,7 @@
 import type { PodSpec } from '../../../generated/types.ts'
 import { fieldForbidden, fieldInvalid } from '../../../field-error.ts'
 import { checkRelativePath, type Found } from '../../checks.ts'
+import { appArmorPrefix } from '../app-armor.ts'
 import type { Loose } from '../../typed-strategy.ts'
 
 type Annotations = Readonly<Record<string, string>>
@@ -9,7 +10,6 @@ const mirrorKey = 'kubernetes.io/config.mirror'
 const deletionCostKey = 'controller.kubernetes.io/pod-deletion-cost'
 const seccompPodKey = 'seccomp.security.alpha.kubernetes.io/pod'
 const seccompContainerPrefix = 'container.seccomp.security.alpha.kubernetes.io/'
-const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/'
 
 /** Annotations that Kubernetes itself reads. */
 export function checkPodAnnotations(
