@@ -13,6 +13,7 @@ import {
   switchedHeader,
   upgradeHeader,
   wireHeaders,
+  wireUpgradeHeaders,
 } from './tunnel-headers.ts'
 import type { TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelLink } from './tunnel-link.ts'
@@ -146,7 +147,7 @@ async function answerStream(
   }
   const { upgrade = protocol } = answer.headers
   const switched = [switchedHeader, typeof upgrade === 'string' ? upgrade : protocol]
-  stream.respond([':status', '200', ...wireHeaders(answer.headers, limits), ...switched])
+  stream.respond([':status', '200', ...wireUpgradeHeaders(answer.headers, limits), ...switched])
   await joinStreams(duplexOf(stream), answer.stream)
 }
 

@@ -11,6 +11,7 @@ import {
   switchedHeader,
   upgradeHeader,
   wireHeaders,
+  wireUpgradeHeaders,
 } from './tunnel-headers.ts'
 import { validateTunnelLimits, type TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelLink } from './tunnel-link.ts'
@@ -184,7 +185,9 @@ class HubSession implements TunnelSession {
     const { host = 'tunnel' } = request.headers
     const authority = typeof host === 'string' ? host : 'tunnel'
     const target = [':method', method, ':path', path, ':scheme', 'http', ':authority', authority]
-    const flat = [...target, ...wireHeaders(request.headers, this.#limits), ...options.extra]
+    const isUpgrade = options.extra.length > 0
+    const headersOf = isUpgrade ? wireUpgradeHeaders : wireHeaders
+    const flat = [...target, ...headersOf(request.headers, this.#limits), ...options.extra]
     const stream = this.#session.request(flat, { endStream: options.endStream })
     this.#streams.add(stream)
     followSignal(stream, signal)

@@ -58,6 +58,15 @@ export function wireHeaders(headers: TunnelHeaders, limits: HeaderLimits): strin
   return flat
 }
 
+/**
+ * As wireHeaders, for a message whose stream becomes a byte stream: clients send `content-length: 0`
+ * with a POST that upgrades, and HTTP/2 resets a stream that carries more than was announced.
+ */
+export function wireUpgradeHeaders(headers: TunnelHeaders, limits: HeaderLimits): string[] {
+  const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-length')
+  return wireHeaders(Object.fromEntries(kept), limits)
+}
+
 /** Parses the wire's flat list; pseudo headers (":path") come back apart. */
 export function parseHeaders(
   flat: readonly string[],

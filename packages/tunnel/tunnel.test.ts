@@ -141,13 +141,14 @@ test('an upgrade carries bytes both ways and each end closes on its own', async 
         assert.equal(request.method, 'POST')
         return {
           status: 101,
-          headers: { upgrade: 'SPDY/3.1', 'x-stream': 'v4' },
+          headers: { upgrade: 'SPDY/3.1', 'x-stream': 'v4', 'content-length': '0' },
           stream: lateEcho(),
         }
       },
     ),
   )
-  const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1' }
+  // kubectl announces an empty body with the POST that it upgrades.
+  const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'content-length': '0' }
   const upgraded = await hub.upgrade({ method: 'POST', path: '/exec', headers }, never)
   assert.ok(isSwitched(upgraded))
   assert.equal(upgraded.headers['upgrade'], 'SPDY/3.1')
