@@ -25,7 +25,10 @@ else {
   test('pods on a real containerd', { skip: skip ?? false }, async () => {
     const file = fileURLToPath(import.meta.url)
     const args = ['--net', '--mount', '--propagation', 'private', process.execPath, file]
-    const child = spawn('unshare', [...args, inNamespaces], { stdio: ['ignore', 'pipe', 'pipe'] })
+    // An environment of its own: else the inner tests would report in the outer runner's format.
+    const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
+    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
+    const child = spawn('unshare', [...args, inNamespaces], { env, stdio })
     let output = ''
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
     child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))

@@ -89,7 +89,7 @@ export async function runKubelet(
       () => store.run(),
       () => context.observer.run(),
       () => pods.run(),
-      (scope) => pods.endOrphans(scope),
+      (scope) => pods.endOrphans(staticPods.whenScanned(), scope),
       (scope) => staticPods.run(scope),
       (scope) => context.statuses.run(scope),
       (scope) => events.run(scope),

@@ -52,6 +52,20 @@ export async function removeCgroup(cgroups: Cgroups, path: string): Promise<bool
   return isGone
 }
 
+/** Names of the groups below a path, in whichever hierarchy they are. */
+export async function childCgroups(cgroups: Cgroups, path: string): Promise<string[]> {
+  const names = new Set<string>()
+  for (const root of cgroups.roots) {
+    try {
+      const entries = await readdir(join(root, path), { withFileTypes: true })
+      for (const entry of entries) if (entry.isDirectory()) names.add(entry.name)
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error
+    }
+  }
+  return [...names]
+}
+
 async function removeTree(directory: string): Promise<boolean> {
   let names
   try {

@@ -79,8 +79,12 @@ export function needsHostsFile(container: Container | EphemeralContainer): boole
   return !(container.volumeMounts ?? []).some(({ mountPath }) => mountPath === '/etc/hosts')
 }
 
+export function nodeCgroup(nodeName: string): string {
+  return `/skerry/${nodeName}`
+}
+
 export function podCgroupParent(nodeName: string, pod: Pod): string {
-  return `/skerry/${nodeName}/pod${pod.metadata.uid ?? ''}`
+  return `${nodeCgroup(nodeName)}/pod${pod.metadata.uid ?? ''}`
 }
 
 /** The pod's RuntimeClass; undefined for the default runtime. */

@@ -1,10 +1,12 @@
 import type { Pod } from '@skerry/api'
+import { childCgroups, removeCgroup } from '../containerd/cgroups.ts'
 import type { NodeContext } from '../node-context.ts'
 import { rejectPod } from '../resources/admit-pod.ts'
 import { isMirror } from '../static-pods/static-pod-marks.ts'
 import type { NodeStore } from '../store/node-store.ts'
 import { asError } from '../system-error.ts'
 import { removePodDirectories } from '../volumes/pod-volumes.ts'
+import { nodeCgroup } from './container-config.ts'
 import { podDirectoriesOf, podDirectory, podLogDirectory } from './pod-paths.ts'
 import { PodWorker } from './pod-worker.ts'
 import { runtimeLabels } from './runtime-labels.ts'
@@ -29,6 +31,7 @@ export class PodSet implements PodDirectory, AsyncDisposable {
   readonly #workers = new Map<string, PodWorker>()
   readonly #tasks: TaskGroup
   readonly #signal: AbortSignal
+  #mayEndOrphans = false
 
   constructor(context: NodeContext, store: NodeStore, signal: AbortSignal) {
     this.#context = context
@@ -96,10 +99,15 @@ export class PodSet implements PodDirectory, AsyncDisposable {
     this.#workers.get(pod.metadata.uid ?? '')?.remove(pod)
   }
 
-  /** Ends what the runtime or the disk has of pods that nobody wants, once the API was heard. */
-  async endOrphans(signal: AbortSignal): Promise<void> {
+  /**
+   * Ends what the runtime or the disk has of pods that nobody wants, once the API was heard and
+   * every other source of pods is `ready`.
+   */
+  async endOrphans(ready: Promise<void>, signal: AbortSignal): Promise<void> {
     const { observer, clock, log } = this.#context
+    await ready
     await this.#store.whenSynced(signal)
+    this.#mayEndOrphans = true
     for (;;) {
       try {
         await observer.relist()
@@ -113,11 +121,17 @@ export class PodSet implements PodDirectory, AsyncDisposable {
     }
   }
 
-  /** Directories of pods that a crash left behind. */
+  /** Directories and cgroups of pods that a crash left behind. */
   async #removeLeftovers(signal: AbortSignal): Promise<void> {
-    const { config } = this.#context
+    const { config, cgroups } = this.#context
     for (const uid of await podDirectoriesOf(config)) {
       if (!this.#workers.has(uid)) await removePodDirectories(config, uid, signal)
+    }
+    const parent = nodeCgroup(config.nodeName)
+    for (const name of await childCgroups(cgroups, parent)) {
+      if (!this.#workers.has(name.replace(/^pod/, ''))) {
+        await removeCgroup(cgroups, `${parent}/${name}`)
+      }
     }
   }
 
@@ -148,9 +162,9 @@ export class PodSet implements PodDirectory, AsyncDisposable {
     })
   }
 
-  /** Believed only once the API has said which pods belong here. */
+  /** A pod that only the runtime has. */
   #adoptOrphan(uid: string): void {
-    if (!this.#store.isSynced || this.#workers.has(uid) || this.#signal.aborted) return
+    if (!this.#mayEndOrphans || this.#workers.has(uid) || this.#signal.aborted) return
     const labels = this.#context.observer.labelsOf(uid)
     const name = labels[runtimeLabels.podName]
     const namespace = labels[runtimeLabels.podNamespace]

@@ -30,6 +30,7 @@ export class StaticPods {
   readonly #nodeName: string
   /** By file name. */
   readonly #pods = new Map<string, Pod>()
+  readonly #scanned = Promise.withResolvers<void>()
 
   constructor(options: { directory: string; nodeName: string }, deps: StaticPodsDeps) {
     this.#directory = options.directory
@@ -50,9 +51,24 @@ export class StaticPods {
       )
   }
 
+  /** Resolves when the manifests were read once: before that a static pod looks like nobody's. */
+  whenScanned(): Promise<void> {
+    return this.#scanned.promise
+  }
+
   async run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#scanForever(signal)
+    } finally {
+      // Whoever waits for the first scan is to end, too.
+      this.#scanned.resolve()
+    }
+  }
+
+  async #scanForever(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#scan()
+      this.#scanned.resolve()
       try {
         await this.#syncMirrors(signal)
       } catch (error) {

@@ -10,6 +10,7 @@ import {
   superviseContainerd,
   type SupervisedContainerd,
 } from '../containerd/supervise-containerd.ts'
+import { detectCgroups, removeCgroup } from '../containerd/cgroups.ts'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { dialContainerd } from '../cri/dial-containerd.ts'
 import { importImageBytes } from '../images/import-image.ts'
@@ -17,7 +18,8 @@ import { buildOciArchive } from '../images/oci-archive.ts'
 import { ensurePauseImage, pauseArchitectures, pauseImage } from '../images/pause-image.ts'
 import { runKubelet } from '../run-kubelet.ts'
 
-export const realNodeName = 'real'
+/** Cgroups are not in the namespaces: two runs at once may not share one. */
+export const realNodeName = `real-${process.pid}`
 const never = new AbortController().signal
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 
@@ -179,6 +181,7 @@ export class RealNode implements AsyncDisposable {
     }
     await this.runtime[Symbol.asyncDispose]()
     await this.#containerd.stop()
+    await removeCgroup(await detectCgroups(), `/skerry/${realNodeName}`)
     await this.#server[Symbol.asyncDispose]()
     await rm(this.directory, { recursive: true, force: true })
   }
