@@ -75,6 +75,7 @@ async function removeCgroups(nodeName: string): Promise<void> {
   }
 }
 
+/** Only directories, and only empty ones; files stay and keep what is above them. */
 async function removeTree(path: string): Promise<void> {
   const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return []
