@@ -39,12 +39,13 @@ function markOf(pid: number): ProcessMark {
   return { pid, startTicks: startTicksOf(pid) ?? '' }
 }
 
-/** Field 22 of /proc/<pid>/stat; undefined when there is no such process. */
+/** Field 22 of /proc/<pid>/stat; undefined when there is no such process, or only its zombie. */
 function startTicksOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The command in parentheses may hold spaces: count from its end.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH') return undefined
     throw error

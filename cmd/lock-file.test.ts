@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ExpectedError } from '@skerry/base'
+import { lockHolder, takeLock } from './lock-file.ts'
+
+async function scratchLock(context: {
+  after: (clean: () => Promise<void>) => void
+}): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-lock-'))
+  context.after(() => rm(directory, { recursive: true, force: true }))
+  return join(directory, 'up.pid')
+}
+
+const statOf = (pid: number): Promise<string[]> =>
+  readFile(`/proc/${pid}/stat`, 'utf8').then((text) =>
+    text.slice(text.lastIndexOf(')') + 2).split(' '),
+  )
+
+test('a lock is refused while its process lives, and free when it is given back', async (context) => {
+  const path = await scratchLock(context)
+  {
+    await using _lock = await takeLock(path)
+    assert.equal(await lockHolder(path), process.pid)
+    await assert.rejects(takeLock(path), (error) => {
+      assert.ok(error instanceof ExpectedError)
+      assert.match(error.message, new RegExp(`already running as process ${process.pid}`))
+      return true
+    })
+  }
+  assert.equal(await lockHolder(path), undefined)
+})
+
+test('a lock whose process was killed is free, also while nobody has reaped it', async (context) => {
+  const path = await scratchLock(context)
+  // The shell becomes a sleep, which never asks after its child: that stays a zombie.
+  const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'])
+  context.after(() => void parent.kill('SIGKILL'))
+  const [line] = await once(parent.stdout, 'data')
+  const pid = Number(String(line))
+  let fields = await statOf(pid)
+  for (let turn = 0; fields[0] !== 'Z' && turn < 100_000; turn += 1) {
+    await nextTurn()
+    fields = await statOf(pid)
+  }
+  assert.equal(fields[0], 'Z')
+  await writeFile(path, JSON.stringify({ pid, startTicks: fields[19] }))
+  assert.equal(await lockHolder(path), undefined)
+})
+
+test('a lock of another process with the same number, or torn, is free', async (context) => {
+  const path = await scratchLock(context)
+  for (const text of [`{"pid":${process.pid},"startTicks":"1"}`, '{"pid":12', '']) {
+    await writeFile(path, text)
+    assert.equal(await lockHolder(path), undefined, text)
+  }
+})
