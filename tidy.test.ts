@@ -46,6 +46,11 @@ function importsOf(file: string): string[] {
   return found
 }
 
+/** Tests, the contract suites, and what a package keeps for its tests in a folder testing/. */
+function isTestCode(file: string): boolean {
+  return /\.test\.ts$|-contract\.ts$|(^|\/)testing\//.test(file)
+}
+
 function packageOf(file: string): string | undefined {
   return /^packages\/([^/]+)\//.exec(file)?.[1]
 }
@@ -54,7 +59,7 @@ test('packages import only lower levels, and only through their door', () => {
   const wrong: string[] = []
   for (const file of code) {
     const from = packageOf(file)
-    const isTest = file.endsWith('.test.ts') || /-contract\.ts$/.test(file)
+    const isTest = isTestCode(file)
     for (const target of importsOf(file)) {
       const inner = /^@skerry\/([^/]+)(\/.*)?$/.exec(target)
       if (inner?.[2]) wrong.push(`${file}: ${target} passes by the door`)
@@ -120,8 +125,7 @@ test('argv, env and signals are read in cmd only', () => {
   const wrong = code.filter(
     (file) =>
       file.startsWith('packages/') &&
-      !file.endsWith('.test.ts') &&
-      !file.startsWith('packages/testing/') &&
+      !isTestCode(file) &&
       /process\.(env|argv|on\()/.test(read(file)),
   )
   assert.deepEqual(wrong, [])
