@@ -14,6 +14,7 @@ export function addCommands(program: Command): void {
   addTokenCommands(program)
   addTestCommands(program)
   addBuildCommands(program)
+  addCompletion(program)
 }
 
 function addTestCommands(program: Command): void {
@@ -28,5 +29,16 @@ function addTestCommands(program: Command): void {
       requireSourceTree('test')
       const { runTests } = await import('./test.ts')
       process.exitCode = await runTests({ only, isQuick: options.quick === true })
+    })
+}
+
+function addCompletion(program: Command): void {
+  program
+    .command('completion <shell>')
+    .description('Print a completion script for bash, zsh or fish')
+    .addHelpText('after', '\nExamples:\n  skerry completion bash > /etc/bash_completion.d/skerry\n')
+    .action(async (shell: string) => {
+      const { completionScript } = await import('./completion.ts')
+      process.stdout.write(completionScript(program, shell))
     })
 }
