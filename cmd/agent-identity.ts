@@ -1,21 +1,25 @@
 import { join } from 'node:path'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { parseBootstrapToken } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import {
   discoverCluster,
   holdCertificate,
   publicMode,
+  readCertificateAndKey,
   readFileIfPresent,
   requestCertificate,
   writeFileDurably,
   type CertificateAndKey,
   type CertificateHolder,
   type CertificateRequestOptions,
+  type KeyPairPaths,
 } from '@skerry/bootstrap'
 import {
   createCluster,
   createHttpsTransport,
+  fixedCredentials,
+  readBody,
   type ClientCredentials,
   type HttpsTransportConfig,
 } from '@skerry/client'
@@ -67,8 +71,13 @@ export async function openAgentIdentity(
     if (token) return { bearerToken: `${token.id}.${token.secret}` }
     throw notRegistered(options, `the certificate in ${directory} is missing or expired`)
   }
+  const paths = {
+    certificatePath: join(directory, 'agent.crt'),
+    keyPath: join(directory, 'agent.key'),
+  }
+  if (token) await dropRefused(paths, base, context)
   const client = await holdCertificate(
-    { certificatePath: join(directory, 'agent.crt'), keyPath: join(directory, 'agent.key') },
+    paths,
     (signal) => requestOver({ ...base, credentials }, options.clusterName, context, signal),
     context,
     context.signal,
@@ -76,6 +85,24 @@ export async function openAgentIdentity(
   held.client = client
   const transport = { ...base, credentials: (signal: AbortSignal) => client.credentials(signal) }
   return { authorityPem, client, transport }
+}
+
+/** A revoked certificate is of no use any more; with a token there can be another. */
+async function dropRefused(
+  paths: KeyPairPaths,
+  base: HttpsTransportConfig,
+  context: RoleContext,
+): Promise<void> {
+  const found = await readCertificateAndKey(paths)
+  if (found === undefined) return
+  const credentials = { certificate: found.certificatePem, key: found.privateKeyPem }
+  using transport = createHttpsTransport({ ...base, credentials: fixedCredentials(credentials) })
+  const request = { method: 'GET', path: '/version', headers: {} } as const
+  const answer = await transport.send(request, context.signal)
+  await readBody(answer.body)
+  if (answer.status !== 401) return
+  context.log.info('Certificate is refused, asking for another', { path: paths.certificatePath })
+  await rm(paths.certificatePath, { force: true })
 }
 
 async function ensureTrust(

@@ -73,6 +73,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Uint8Array) => {
     socket.on('error', quiet)
+    // Sessions end one direction first: the input of a command, before its output has come.
+    socket.allowHalfOpen = true
     void onUpgrade(options, request, { socket, head })
   })
   return {

@@ -86,12 +86,12 @@ async function reportForever(
   { clock, random, log }: ClusterReporterDeps,
   signal: AbortSignal,
 ): Promise<never> {
-  const backoff = createBackoff({ initialMs: 500, maxMs: 10_000, jitter: 0.5 }, random)
+  const backoff = createBackoff({ initialMs: 250, maxMs: 10_000, jitter: 0.5 }, random)
   for (;;) {
     try {
-      await reporter.report(signal)
-      backoff.reset()
-      await clock.sleep(reporter.periodMs, signal)
+      const isTaken = await reporter.report(signal)
+      if (isTaken) backoff.reset()
+      await clock.sleep(isTaken ? reporter.periodMs : backoff.nextMs(), signal)
     } catch (error) {
       signal.throwIfAborted()
       const waitMs = backoff.nextMs()
@@ -122,17 +122,18 @@ class ClusterReporter {
     this.pods = createInformer(deps.local.resource(resources.pods), { transform: slimPod }, deps)
   }
 
-  /** One round: the Cluster object, its status, the lease. Rejects when the hub did not take it. */
-  async report(signal: AbortSignal): Promise<void> {
+  /** One round: the Cluster object, its status, the lease. False while the hub has not taken it in. */
+  async report(signal: AbortSignal): Promise<boolean> {
     const health = await this.#readHealth(signal)
     const cluster = await this.#ensureCluster(health.status === 'True', signal)
-    if (cluster === undefined) return
+    if (cluster === undefined) return false
     // Before the control plane has taken a Cluster in, its status is not ours to write.
-    if (!cluster.metadata.finalizers?.includes(clusterFinalizer)) return
+    if (!cluster.metadata.finalizers?.includes(clusterFinalizer)) return false
     await this.#writeStatus(cluster, health, signal)
     this.#hasBeenReady ||= health.status === 'True'
     // A site that was never ready must not look alive.
     if (this.#hasBeenReady) await this.#renewLease(cluster, signal)
+    return true
   }
 
   async #readHealth(signal: AbortSignal): Promise<ConditionText> {

@@ -54,7 +54,13 @@ const agentRules: readonly AgentRule[] = [
     namespace: executionNamespace,
   },
   { group: '', resources: ['events'], verbs: write, namespace: executionNamespace },
-  { group: '', resources: ['namespaces'], verbs: ['get'], name: executionNamespace },
+  {
+    group: '',
+    resources: ['namespaces'],
+    verbs: ['get'],
+    name: executionNamespace,
+    namespace: executionNamespace,
+  },
   {
     group: 'certificates.k8s.io',
     resources: ['certificatesigningrequests'],

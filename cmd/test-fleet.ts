@@ -1,0 +1,188 @@
+/** A hub and an edge cluster in this process, with the agent between them, for tests. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createDefaultAccess, ensureBootstrapObjects } from '@skerry/apiserver'
+import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { issueClientCertificate } from '@skerry/bootstrap'
+import {
+  createCluster,
+  createHttpsTransport,
+  fixedCredentials,
+  type Cluster,
+  type HttpsTransport,
+  type HttpsTransportConfig,
+} from '@skerry/client'
+import { clusterResource } from '@skerry/karmada'
+import { generateKeyPair, spkiHash, type Subject } from '@skerry/pki'
+import { administrator, startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
+import { runAgent } from './agent.ts'
+import { createClusterToken } from './hub-join-token.ts'
+import { startHub, type Hub } from './hub.ts'
+import type { RoleContext } from './role-context.ts'
+import { writeFileDurably } from './data-directory.ts'
+
+export interface TestHub extends AsyncDisposable {
+  readonly hub: Hub
+  readonly url: string
+  readonly directory: string
+  readonly caPem: string
+  readonly context: RoleContext
+  /** As the hub's administrator, in-process. */
+  readonly admin: Cluster
+  /** Over the socket, as this user by client certificate. */
+  as(subject: Subject, path?: string): Promise<HttpsTransport>
+  credentialsOf(subject: Subject): Promise<{ certificate: string; key: string }>
+}
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
+const nowhere = new AbortController().signal
+
+export async function startTestHub(): Promise<TestHub> {
+  await using stack = new AsyncDisposableStack()
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-'))
+  stack.defer(() => rm(directory, { recursive: true }))
+  const stop = linkedSignal(nowhere)
+  const context = { ...deps, metrics: createMetrics(), signal: stop.signal }
+  const options = { dataDir: directory, bindAddress: '127.0.0.1', port: 0, extraSans: [] }
+  const hub = stack.use(await startHub(options, context))
+  const running = hub.run(stop.signal)
+  stack.defer(async () => {
+    stop.abort(new Error('the test is over'))
+    await running
+  })
+  const { plane } = hub
+  const url = plane.server.address
+  const caPem = plane.pki.authority.certificatePem
+  const credentialsOf = async (subject: Subject) => {
+    const issued = await issueClientCertificate(plane.pki.authority, { subject }, systemClock)
+    return { certificate: issued.certificatePem, key: issued.privateKeyPem }
+  }
+  const owned = stack.move()
+  return {
+    hub,
+    url,
+    directory,
+    caPem,
+    context,
+    admin: createCluster(plane.server.transport(administrator), { ...deps, userAgent: 'test' }),
+    credentialsOf,
+    async as(subject, path = '') {
+      const credentials = fixedCredentials(await credentialsOf(subject))
+      return createHttpsTransport({
+        server: `${url}${path}`,
+        certificateAuthority: caPem,
+        credentials,
+      })
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** An API server with RBAC, and the agent's rights in it. */
+export async function startTestEdge(): Promise<TestApiServer & { api: HttpsTransportConfig }> {
+  const { privateKeyPem } = await generateKeyPair()
+  const serviceAccounts = { issuer: 'https://edge', signingKeyPem: privateKeyPem }
+  const server = await startTestApiServer({
+    access: createDefaultAccess({ serviceAccounts }, deps),
+    namespaces: [],
+  })
+  await ensureBootstrapObjects(server.objects)
+  await ensureAgentObjects(server.objects)
+  const subject = { commonName: localAgentUser }
+  const issued = await issueClientCertificate(server.authority, { subject }, systemClock)
+  const credentials = { certificate: issued.certificatePem, key: issued.privateKeyPem }
+  const api = {
+    server: server.url,
+    certificateAuthority: server.credentials.ca,
+    credentials: fixedCredentials(credentials),
+  }
+  return Object.assign(server, { api })
+}
+
+export interface TestAgent extends AsyncDisposable {
+  /** Resolves at the next tunnel that opens. */
+  connected(): Promise<void>
+  /** Why it is not connected, most recent last. */
+  readonly refusals: readonly string[]
+  readonly ended: Promise<void>
+}
+
+export interface TestAgentOptions {
+  name: string
+  api: HttpsTransportConfig
+  /** Where its identity is kept between two starts; absent: in a directory of its own. */
+  directory?: string
+}
+
+/** Registers with a fresh token and stays until disposed. */
+export async function startTestAgent(
+  fleet: TestHub,
+  options: TestAgentOptions,
+): Promise<TestAgent> {
+  const directory = options.directory ?? join(fleet.directory, `agent-${options.name}`)
+  const created = await createClusterToken(
+    fleet.admin,
+    { clusterName: options.name, server: fleet.url, caPem: fleet.caPem, ttlSeconds: 600 },
+    { clock: systemClock },
+    nowhere,
+  )
+  const tokenFile = join(fleet.directory, `token-${options.name}`)
+  await writeFileDurably(tokenFile, created.token)
+  const stop = linkedSignal(nowhere)
+  const refusals: string[] = []
+  const waiting: (() => void)[] = []
+  const running = runAgent(
+    {
+      directory,
+      hub: fleet.url,
+      clusterName: options.name,
+      tokenFile,
+      tokenText: undefined,
+      caHash: spkiHash(fleet.caPem),
+      api: options.api,
+      onTunnel: (state) => {
+        if (state.state === 'waiting') refusals.push(state.reason)
+        if (state.state === 'connected') waiting.splice(0).forEach((resolve) => resolve())
+      },
+    },
+    { ...fleet.context, signal: stop.signal },
+  )
+  const ended = running.catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error
+  })
+  return {
+    connected: () => Promise.race([new Promise<void>((resolve) => waiting.push(resolve)), ended]),
+    refusals,
+    ended,
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error('the test is over'))
+      await ended
+    },
+  }
+}
+
+/** Until the hub shows the cluster as wanted. */
+export async function untilCluster(
+  fleet: TestHub,
+  name: string,
+  isWanted: (conditions: Readonly<Record<string, string>>) => boolean,
+): Promise<void> {
+  const signal = AbortSignal.timeout(20_000)
+  const clusters = fleet.admin.resource(clusterResource)
+  const { items, metadata } = await clusters.list({}, signal)
+  const isDone = (object: { metadata: { name?: string }; status?: { conditions?: Condition[] } }) =>
+    object.metadata.name === name &&
+    isWanted(Object.fromEntries((object.status?.conditions ?? []).map((c) => [c.type, c.status])))
+  if (items.some(isDone)) return
+  const request = { resourceVersion: metadata.resourceVersion ?? '' }
+  for await (const event of clusters.watch(request, signal)) {
+    if (event.type !== 'BOOKMARK' && isDone(event.object)) return
+  }
+}
+
+interface Condition {
+  type: string
+  status: string
+}
