@@ -87,7 +87,7 @@ test('api is pure: no node: imports', () => {
   const wrong = code.filter(
     (file) =>
       file.startsWith('packages/api/') &&
-      !file.endsWith('.test.ts') &&
+      !isTestCode(file) &&
       importsOf(file).some((target) => target.startsWith('node:')),
   )
   assert.deepEqual(wrong, [])

@@ -18,7 +18,10 @@ export interface Credentials {
 
 /** Resolves undefined when the credentials are not of its sort; throws StatusError Unauthorized when they are and are bad. */
 export interface Authenticator {
-  authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticatedUser | undefined>
+  authenticate(
+    credentials: Credentials,
+    signal: AbortSignal,
+  ): Promise<AuthenticatedUser | undefined>
 }
 
 export interface AuthenticatedUser {
@@ -44,8 +47,10 @@ export interface Attributes {
   readonly labelSelector?: string
 }
 
-export type Decision =
-  | { readonly verdict: 'allow' | 'deny' | 'no-opinion'; readonly reason: string }
+export type Decision = {
+  readonly verdict: 'allow' | 'deny' | 'no-opinion'
+  readonly reason: string
+}
 
 export interface Authorizer {
   authorize(attributes: Attributes): Promise<Decision>

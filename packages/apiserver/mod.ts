@@ -15,15 +15,35 @@ export type { Admitted } from './pipeline.ts'
 export type { ApiAnswer, ApiRequest } from './http/exchange.ts'
 export { parseRequestInfo, type RequestInfo } from './http/request-info.ts'
 export { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
-export { serviceAddressDefaults, type ServiceAddressOptions } from './service-addresses/service-allocator.ts'
+export {
+  serviceAddressDefaults,
+  type ServiceAddressOptions,
+} from './service-addresses/service-allocator.ts'
 export type { TlsFiles } from './http/http-server.ts'
 export type { AuditRecord, AuditSink } from './audit.ts'
-export type { Attributes, AuthenticatedUser, Authenticator, Authorizer, Credentials, Decision, UserInfo } from './access.ts'
+export type {
+  Attributes,
+  AuthenticatedUser,
+  Authenticator,
+  Authorizer,
+  Credentials,
+  Decision,
+  UserInfo,
+} from './access.ts'
 export type { AdmissionPlugin, AdmissionRequest, Operation } from './admission.ts'
 export type { Objects } from './objects.ts'
-export type { SubresourceAnswer, SubresourceHandler, SubresourceRequest, UpgradeSocket } from './subresource.ts'
+export type {
+  SubresourceAnswer,
+  SubresourceHandler,
+  SubresourceRequest,
+  UpgradeSocket,
+} from './subresource.ts'
 export { createX509Authenticator } from './authn/x509-authenticator.ts'
-export { createTokenIssuer, type TokenIssuer, type TokenRequestClaims } from './authn/token-issuer.ts'
+export {
+  createTokenIssuer,
+  type TokenIssuer,
+  type TokenRequestClaims,
+} from './authn/token-issuer.ts'
 export { createServiceAccountAuthenticator } from './authn/service-account-authenticator.ts'
 export { createBootstrapTokenAuthenticator } from './authn/bootstrap-token-authenticator.ts'
 export {
