@@ -4,7 +4,7 @@ import type { Pod, PodSpec } from '@skerry/api'
 import type { ProbeResults } from '../probes/probe-results.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from './observed-pod.ts'
 import { planPod } from './plan-pod.ts'
-import type { PodPlan, Termination } from './pod-plan.ts'
+import { backoffKey, type PodPlan, type Termination } from './pod-plan.ts'
 import { containerSpecHash } from './pod-spec.ts'
 import type { RestartBackoff } from './restart-backoff.ts'
 
@@ -87,6 +87,7 @@ const init = { name: 'init', image: 'app:1' }
 const side = { name: 'side', image: 'app:1', restartPolicy: 'Always' }
 const ready = [sandbox()]
 const end: Termination = { startedAtMs: nowMs, graceSeconds: 30 }
+const key = backoffKey({ name: 'main', image: 'app:1' })
 const slow: RestartBackoff = { delayMs: 10_000, updatedAtMs: nowMs - 5_000 }
 
 const cases: Case[] = [
@@ -117,13 +118,13 @@ const cases: Case[] = [
   {
     name: 'a container that ended again waits for its back-off',
     observed: { sandboxes: ready, containers: [ended('main', 1, { restartCount: 2 })] },
-    backoffs: new Map([['main', slow]]),
+    backoffs: new Map([[key, slow]]),
     expected: 'wait main 9000',
   },
   {
     name: 'after ten quiet minutes the back-off has lapsed',
     observed: { sandboxes: ready, containers: [ended('main', 1)] },
-    backoffs: new Map([['main', { delayMs: 300_000, updatedAtMs: nowMs - 700_000 }]]),
+    backoffs: new Map([[key, { delayMs: 300_000, updatedAtMs: nowMs - 700_000 }]]),
     expected: 'start regular main #1',
   },
   {
@@ -265,6 +266,23 @@ const cases: Case[] = [
     expected: 'kill main (liveness, 7s), start regular main #1',
   },
   {
+    name: 'a container that fails its probes again and again waits, too',
+    observed: {
+      sandboxes: ready,
+      containers: [container('main', { restartCount: 3 }), ended('main', 137, { restartCount: 2 })],
+    },
+    probes: new Map([['main-3', { liveness: 'failure' }]]),
+    backoffs: new Map([[key, slow]]),
+    expected: 'kill main (liveness, 30s), wait main 9000',
+  },
+  {
+    name: 'a new image does not wait for what the old one did',
+    spec: { containers: [{ name: 'main', image: 'app:2' }] },
+    observed: { sandboxes: ready, containers: [ended('main', 1)] },
+    backoffs: new Map([[key, slow]]),
+    expected: 'start regular main #1',
+  },
+  {
     name: 'Never: a failed liveness probe of the only container ends the pod',
     spec: { restartPolicy: 'Never' },
     observed: { sandboxes: ready, containers: [container('main')] },
@@ -360,7 +378,7 @@ test('a waiting container says for how long, in words people know', () => {
     pod: podOf(),
     observed: { sandboxes: ready, containers: [ended('main', 1)] },
     probes: new Map(),
-    backoffs: new Map([['main', { delayMs: 80_000, updatedAtMs: nowMs }]]),
+    backoffs: new Map([[key, { delayMs: 80_000, updatedAtMs: nowMs }]]),
     nowMs,
   })
   assert.equal(

@@ -8,6 +8,7 @@ import {
 import { planInitContainers } from './plan-init-containers.ts'
 import { planTermination } from './plan-termination.ts'
 import {
+  backoffKey,
   emptyPlan,
   killOfRunning,
   killOfUnknown,
@@ -131,7 +132,7 @@ function mayRestartKilled(input: PodPlanInput, container: Container): boolean {
 function withBackOff(input: PodPlanInput, plan: PodPlan): PodPlan {
   const backOff: WaitingContainer[] = []
   const start = plan.start.filter(({ container, afterExitMs }) => {
-    const backoff = input.backoffs.get(container.name)
+    const backoff = input.backoffs.get(backoffKey(container))
     if (afterExitMs === undefined || !backoff) return true
     const untilMs = backoffUntilMs(backoff, afterExitMs)
     if (untilMs === undefined || untilMs <= input.nowMs) return true

@@ -21,7 +21,7 @@ export interface PodPlanInput {
   pod: Pod
   observed: ObservedPod
   probes: ProbeResults
-  /** By container name. */
+  /** By backoffKey. */
   backoffs: ReadonlyMap<string, RestartBackoff>
   /** Set once the pod must end, for whatever reason; never unset. */
   termination?: Termination
@@ -42,7 +42,7 @@ export interface StartAction {
   readonly kind: ContainerKind
   readonly container: Container | EphemeralContainer
   readonly restartCount: number
-  /** When the container that this one replaces ended; its back-off grows. */
+  /** When a container of this name ended last; the back-off grows from there. */
   readonly afterExitMs?: number
 }
 
@@ -117,18 +117,27 @@ export function killOfUnknown(observed: ObservedContainer, noun = 'Container'): 
   }
 }
 
+/** A container whose spec changed owes nothing for what the old one did. */
+export function backoffKey(container: Container | EphemeralContainer): string {
+  return `${container.name}/${containerSpecHash(container)}`
+}
+
 export function startOf(
   input: PodPlanInput,
   container: Container | EphemeralContainer,
   kind: ContainerKind,
 ): StartAction {
   const latest = latestContainer(input.observed, container.name)
+  // Also where one that still runs is about to be killed: a failing probe is a crash loop, too.
+  const ended = input.observed.containers.find(
+    ({ name, state }) => name === container.name && state === 'exited',
+  )
   const reported = latest ? undefined : reportedRestarts(input.pod, container.name)
   return {
     kind,
     container,
     restartCount: latest ? latest.restartCount + 1 : (reported ?? 0),
-    ...(latest?.state === 'exited' ? { afterExitMs: latest.finishedAtMs } : {}),
+    ...(ended ? { afterExitMs: ended.finishedAtMs } : {}),
   }
 }
 

@@ -12,7 +12,7 @@ import { killContainer } from './kill-container.ts'
 import type { ObservedPod } from './observed-pod.ts'
 import { deadlineMs, endOfPod } from './pod-end.ts'
 import { planPod } from './plan-pod.ts'
-import type { PodPlan, StartAction, Termination } from './pod-plan.ts'
+import { backoffKey, type PodPlan, type StartAction, type Termination } from './pod-plan.ts'
 import { PodResources } from './pod-resources.ts'
 import { describePod, gracePeriodSeconds } from './pod-spec.ts'
 import { nextBackoff, type RestartBackoff } from './restart-backoff.ts'
@@ -265,7 +265,9 @@ export class PodWorker {
     let startedCount = 0
     for (const action of actions) {
       const { name } = action.container
-      if (action.afterExitMs !== undefined) this.#noteRestart(name, action.afterExitMs)
+      if (action.afterExitMs !== undefined) {
+        this.#noteRestart(backoffKey(action.container), action.afterExitMs)
+      }
       try {
         await this.#resources.start(this.#pod, { action, ...where }, signal)
         this.#failures.delete(name)
@@ -279,9 +281,9 @@ export class PodWorker {
     return startedCount
   }
 
-  #noteRestart(name: string, finishedAtMs: number): void {
+  #noteRestart(key: string, finishedAtMs: number): void {
     const times = { finishedAtMs, nowMs: this.#context.clock.now() }
-    this.#backoffs.set(name, nextBackoff(this.#backoffs.get(name), times))
+    this.#backoffs.set(key, nextBackoff(this.#backoffs.get(key), times))
   }
 
   #failureOf(error: StartError): StartFailure {
