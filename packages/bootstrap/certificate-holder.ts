@@ -13,6 +13,11 @@ import type { RequestDeps } from './request-certificate.ts'
 /** Gets a new certificate from wherever it comes from. */
 export type CertificateSource = (signal: AbortSignal) => Promise<CertificateAndKey>
 
+export interface CertificateHome extends KeyPairPaths {
+  /** False for a certificate that is there and no use any more; absent: every one is good. */
+  readonly isGood?: (certificatePem: string) => boolean
+}
+
 /** One certificate that lives on disk and is renewed while the program runs. */
 export interface CertificateHolder {
   /** The one to use now; changes with each renewal. */
@@ -31,16 +36,17 @@ const retryDefaults = Object.freeze({ initialMs: 5000, maxMs: 600_000, factor: 2
 const lookMs = 3_600_000
 
 /**
- * Reads the certificate from its files, or gets the first one. An expired one stays in use until
+ * Reads the certificate from its files, or gets one where none is there that is good. An expired one stays in use until
  * there is another: the machine may be offline, and its peer decides what the old one is worth.
  */
 export async function holdCertificate(
-  paths: KeyPairPaths,
+  paths: CertificateHome,
   source: CertificateSource,
   deps: RequestDeps,
   signal: AbortSignal,
 ): Promise<CertificateHolder> {
-  const found = await readCertificateAndKey(paths)
+  const present = await readCertificateAndKey(paths)
+  const found = present && paths.isGood?.(present.certificatePem) !== false ? present : undefined
   let current = found ?? (await source(signal))
   if (!found) await writeCertificateAndKey(paths, current)
   const listeners = new Set<(renewed: CertificateAndKey) => void>()

@@ -21,6 +21,7 @@ import {
   clusterInfoConfigMap,
   discoverCluster,
   holdCertificate,
+  holdServingCertificate,
   joinNode,
   newBootstrapToken,
   publishBootstrapToken,
@@ -81,6 +82,8 @@ async function signPending(cluster: Cluster, authority: Authority, signal: Abort
       notAfterMs: Date.now() + dayMs,
       keyUsages: ['digitalSignature'],
       extendedUsages: ['clientAuth'],
+      dnsNames: asked.dnsNames,
+      ipAddresses: asked.ipAddresses,
     })
     const status = { certificate: Buffer.from(certificatePem).toString('base64') }
     await requests.updateStatus({ ...pending, status: { ...pending.status, ...status } }, signal)
@@ -114,6 +117,30 @@ test('a machine joins by token and hash, and then needs neither', async () => {
 
   const again = await joinNode({ nodeName: 'n1', directory, server: info.server }, deps, signal)
   assert.deepEqual(again.client.current, identity.client.current)
+})
+
+test('a machine that came to another address gets a serving certificate for it', async () => {
+  await using site = await startSite()
+  const { cluster, token, info, directory, signal, server } = site
+  const authorityHashes = [spkiHash(info.authorityPem)]
+  const options = { nodeName: 'n1', directory, server: info.server, token, authorityHashes }
+  const [identity] = await Promise.all([
+    joinNode(options, deps, signal),
+    signPending(cluster, server.authority, signal),
+  ])
+  const hold = (address: string) =>
+    holdServingCertificate(
+      identity,
+      { nodeName: 'n1', directory, dnsNames: ['n1'], ipAddresses: [address] },
+      deps,
+      signal,
+    )
+  const sign = () => signPending(cluster, server.authority, signal)
+  const [first] = await Promise.all([hold('10.0.0.7'), sign()])
+  const kept = await hold('10.0.0.7')
+  assert.deepEqual(kept.current, first.current)
+  const [moved] = await Promise.all([hold('10.0.0.8'), sign()])
+  assert.deepEqual(readCertificate(moved.current.certificatePem).ipAddresses, ['10.0.0.8'])
 })
 
 test('a server that is not the pinned one, or does not know the token, is refused', async () => {

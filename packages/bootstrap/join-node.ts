@@ -7,7 +7,7 @@ import {
   type ClientCredentials,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import { validityOf } from '@skerry/pki'
+import { carriesNames, validityOf } from '@skerry/pki'
 import { holdCertificate, type CertificateHolder } from './certificate-holder.ts'
 import type { ClusterInfo } from './cluster-info.ts'
 import type { CertificateRequestOptions, RequestDeps } from './request-certificate.ts'
@@ -86,6 +86,8 @@ export async function holdServingCertificate(
   const paths = {
     certificatePath: join(directory, 'kubelet-serving.crt'),
     keyPath: join(directory, 'kubelet-serving.key'),
+    // A machine that came to another address is called by that one.
+    isGood: (pem: string) => carriesNames(pem, { dnsNames, ipAddresses }),
   }
   const request: CertificateRequestOptions = {
     generateName: 'csr-',

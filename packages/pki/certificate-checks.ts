@@ -29,3 +29,15 @@ export function validityOf(certificatePem: string): { notBeforeMs: number; notAf
   const { validFromDate, validToDate } = new X509Certificate(certificatePem)
   return { notBeforeMs: validFromDate.getTime(), notAfterMs: validToDate.getTime() }
 }
+
+/** True when the certificate names all of these, so that a client which checks names accepts it. */
+export function carriesNames(
+  certificatePem: string,
+  { dnsNames, ipAddresses }: { dnsNames: readonly string[]; ipAddresses: readonly string[] },
+): boolean {
+  const certificate = new X509Certificate(certificatePem)
+  return (
+    dnsNames.every((name) => certificate.checkHost(name) !== undefined) &&
+    ipAddresses.every((address) => certificate.checkIP(address) !== undefined)
+  )
+}

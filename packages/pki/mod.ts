@@ -18,5 +18,5 @@ export {
   type SigningRequestOptions,
 } from './signing-request.ts'
 export { readCertificate, type Certificate } from './certificate.ts'
-export { decodePem, isIssuedBy, spkiHash, validityOf } from './certificate-checks.ts'
+export { carriesNames, decodePem, isIssuedBy, spkiHash, validityOf } from './certificate-checks.ts'
 export { extendedUsages, keyUsages, type ExtendedUsage, type KeyUsage } from './usages.ts'
