@@ -1,6 +1,12 @@
 import type { PodCertificateRequest } from '../../generated/types.ts'
+import { fieldInvalid, fieldRequired, fieldTooLong } from '../../field-error.ts'
+import { checkDnsSubdomain } from '../../names.ts'
+import type { StatusCause } from '../../status-error.ts'
+import { addInvalid, checkUnchanged, isLongerThan, type Found } from '../checks.ts'
+import { invalidOmitted } from '../invalid-omitted.ts'
 import { statusApart } from '../keep-fields.ts'
-import { strategyOf } from '../typed-strategy.ts'
+import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { checkSignerName } from './signer-name.ts'
 
 export const podCertificateRequestStrategy = strategyOf<PodCertificateRequest>({
   ...statusApart,
@@ -9,4 +15,45 @@ export const podCertificateRequestStrategy = strategyOf<PodCertificateRequest>({
   defaults(request) {
     request.status ??= {}
   },
+  validate: validateRequest,
+  validateUpdate(next, old) {
+    const found: Found = []
+    checkUnchanged(next.spec, old.spec, 'spec', found)
+    return found
+  },
 })
+
+const secondsMin = 3600
+const daySeconds = 86_400
+
+function validateRequest({ spec = {} }: LooseObject<PodCertificateRequest>): StatusCause[] {
+  const found: Found = []
+  const { maxExpirationSeconds: seconds, signerName = '' } = spec
+  checkSignerName(signerName, 'spec.signerName', found)
+  for (const owner of ['pod', 'serviceAccount', 'node'] as const) {
+    const name = spec[`${owner}Name`] ?? ''
+    addInvalid(found, `spec.${owner}Name`, name, checkDnsSubdomain(name))
+    const uid = spec[`${owner}UID`] ?? ''
+    const field = `spec.${owner}UID`
+    if (!uid) found.push(fieldInvalid(field, uid, 'must not be empty'))
+    if (isLongerThan(uid, 128)) found.push(fieldTooLong(field, 128))
+  }
+  if (seconds === undefined) {
+    found.push(fieldRequired('spec.maxExpirationSeconds', 'must be set'))
+    return found
+  }
+  const isOurs = signerName.startsWith('kubernetes.io/')
+  const secondsMax = (isOurs ? 1 : 91) * daySeconds
+  if (seconds < secondsMin || seconds > secondsMax) {
+    const detail = `must be in the range [${secondsMin}, ${secondsMax}]`
+    found.push(fieldInvalid('spec.maxExpirationSeconds', seconds, detail))
+  }
+  const hasStub = Boolean(spec.stubPKCS10Request)
+  const [hasKey, hasProof] = [Boolean(spec.pkixPublicKey), Boolean(spec.proofOfPossession)]
+  if (hasKey !== hasProof || hasKey === hasStub) {
+    const detail =
+      'exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set'
+    found.push(invalidOmitted('spec', detail))
+  }
+  return found
+}

@@ -1,7 +1,14 @@
 import type { Event, EventsV1Event } from '../../generated/types.ts'
 import { strategyOf } from '../typed-strategy.ts'
+import {
+  validateEvent,
+  validateEventsEvent,
+  validateEventsEventUpdate,
+} from './event-validation.ts'
 
 export const eventStrategy = strategyOf<Event>({
+  validate: validateEvent,
+  validateUpdate: validateEvent,
   hasGeneration: false,
   allowCreateOnUpdate: true,
   defaults(event) {
@@ -12,6 +19,8 @@ export const eventStrategy = strategyOf<Event>({
 })
 
 export const eventsEventStrategy = strategyOf<EventsV1Event>({
+  validate: validateEventsEvent,
+  validateUpdate: validateEventsEventUpdate,
   hasGeneration: false,
   allowCreateOnUpdate: true,
   defaults(event) {

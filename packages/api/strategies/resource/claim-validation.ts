@@ -1,5 +1,10 @@
-import type { DeviceClaim, ResourceClaim, ResourceClaimTemplate } from '../../generated/types.ts'
-import { fieldDuplicate, fieldInvalid, fieldRequired } from '../../field-error.ts'
+import type {
+  DeviceClaim,
+  DeviceSelector,
+  ResourceClaim,
+  ResourceClaimTemplate,
+} from '../../generated/types.ts'
+import { fieldDuplicate, fieldInvalid, fieldRequired, fieldTooMany } from '../../field-error.ts'
 import type { StatusCause } from '../../status-error.ts'
 import { checkLabelField, checkNotEmpty, checkUnchanged, type Found } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
@@ -45,7 +50,10 @@ function checkDevices(claim: Loose<DeviceClaim>, path: string, found: Found): vo
     if (name && names.has(name)) found.push(fieldDuplicate(`${field}.name`, name))
     names.add(name)
     const isFlat = 'deviceClassName' in request
-    if (exactly) checkNotEmpty(exactly.deviceClassName, `${field}.exactly.deviceClassName`, found)
+    if (exactly) {
+      checkNotEmpty(exactly.deviceClassName, `${field}.exactly.deviceClassName`, found)
+      checkSelectors(exactly.selectors ?? [], `${field}.exactly.selectors`, found)
+    }
     if (exactly && firstAvailable.length > 0) {
       const detail =
         'exactly one of `exactly` or `firstAvailable` must be specified, but multiple fields are set'
@@ -55,5 +63,20 @@ function checkDevices(claim: Loose<DeviceClaim>, path: string, found: Found): vo
       const detail = 'exactly one of `exactly` or `firstAvailable` is required'
       found.push(fieldRequired(field, detail))
     }
+  }
+}
+
+const selectorsMax = 32
+
+export function checkSelectors(
+  selectors: readonly Loose<DeviceSelector>[],
+  path: string,
+  found: Found,
+): void {
+  if (selectors.length > selectorsMax) {
+    found.push(fieldTooMany(path, selectors.length, selectorsMax))
+  }
+  for (const [at, { cel }] of selectors.entries()) {
+    if (!cel) found.push(fieldRequired(`${path}[${at}].cel`))
   }
 }

@@ -1,8 +1,11 @@
 import type { ResourceSlice } from '../../generated/types.ts'
 import { strategyOf } from '../typed-strategy.ts'
 import { quoteGo } from '../../field-error.ts'
+import { validateResourceSlice, validateResourceSliceUpdate } from './slice-validation.ts'
 
 export const resourceSliceStrategy = strategyOf<ResourceSlice>({
+  validate: validateResourceSlice,
+  validateUpdate: validateResourceSliceUpdate,
   warnings({ spec: { driver = '' } = {} }) {
     if (driver === driver.toLowerCase()) return []
     const what = 'driver names should be lowercase'
