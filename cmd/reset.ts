@@ -13,6 +13,9 @@ import { stopContainers } from './stop-containers.ts'
 
 const execute = promisify(execFile)
 
+/** Where containerd keeps what CNI plugins answered; it cannot be told another place. */
+const cniCacheDirectories = ['/var/lib/cni/results', '/var/lib/cni']
+
 export interface ResetOptions {
   dataDir: string
   isConfirmed: boolean
@@ -39,6 +42,7 @@ export async function runReset(options: ResetOptions, signal: AbortSignal): Prom
   for (const directory of [options.dataDir, settings.runDir]) await unmountBelow(directory)
   await clearNetwork(settings)
   await removeCgroups(settings.nodeName)
+  for (const directory of cniCacheDirectories) await removeEmpty(directory)
   for (const directory of [options.dataDir, settings.runDir])
     await rm(directory, { recursive: true, force: true })
 }
@@ -89,7 +93,7 @@ async function removeEmpty(path: string): Promise<void> {
   try {
     await rmdir(path)
   } catch (error) {
-    // ENOTEMPTY, EBUSY: another node of this machine still has groups there.
+    // ENOTEMPTY, EBUSY: another node of this machine still has something there.
     if (!['ENOENT', 'ENOTEMPTY', 'EBUSY'].includes(codeOf(error) ?? '')) throw error
   }
 }
