@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ClusterCondition } from './cluster.ts'
+import { clusterMonitorDefaults, planConditions, type TunnelState } from './cluster-monitor.ts'
+
+const nowMs = Date.UTC(2026, 0, 1, 12)
+const before = '2026-01-01T11:00:00Z'
+const ready: ClusterCondition = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'ClusterReady',
+  message: 'fine',
+  lastTransitionTime: before,
+}
+const connected: ClusterCondition = { ...ready, type: 'Connected', reason: 'TunnelOpen' }
+
+interface Case {
+  what: string
+  conditions?: ClusterCondition[]
+  silenceMs: number
+  hasLease?: boolean
+  tunnel: TunnelState
+  want: Record<string, string>
+}
+
+test('a silent agent makes Ready unknown, a closed tunnel shows why and since when', () => {
+  const open = { isConnected: true }
+  const table: Case[] = [
+    {
+      what: 'all is well',
+      conditions: [ready, connected],
+      silenceMs: 39_000,
+      tunnel: open,
+      want: { Ready: `True ClusterReady ${before}`, Connected: `True TunnelOpen ${before}` },
+    },
+    {
+      what: 'silent for longer than the grace',
+      conditions: [ready, connected],
+      silenceMs: 41_000,
+      tunnel: open,
+      want: {
+        Ready: 'Unknown ClusterStatusUnknown 2026-01-01T12:00:00Z',
+        Connected: `True TunnelOpen ${before}`,
+      },
+    },
+    {
+      what: 'new, and not silent for long yet',
+      silenceMs: 59_000,
+      hasLease: false,
+      tunnel: { isConnected: false },
+      want: { Connected: 'False NeverConnected 2026-01-01T12:00:00Z' },
+    },
+    {
+      what: 'new, and never heard',
+      silenceMs: 61_000,
+      hasLease: false,
+      tunnel: { isConnected: false },
+      want: {
+        Ready: 'Unknown ClusterStatusUnknown 2026-01-01T12:00:00Z',
+        Connected: 'False NeverConnected 2026-01-01T12:00:00Z',
+      },
+    },
+    {
+      what: 'the tunnel is cut and the agent still reports',
+      conditions: [ready, connected],
+      silenceMs: 5_000,
+      tunnel: { isConnected: false, lastEnd: { reason: 'cut', atMs: nowMs } },
+      want: {
+        Ready: `True ClusterReady ${before}`,
+        Connected: 'False TunnelClosed 2026-01-01T12:00:00Z',
+      },
+    },
+  ]
+  for (const { what, conditions = [], silenceMs, hasLease = true, tunnel, want } of table) {
+    const silence = { ms: silenceMs, hasLease }
+    const settings = clusterMonitorDefaults
+    const planned = planConditions({ conditions, silence, tunnel, nowMs, settings })
+    const shown = planned.map(({ type, status, reason, lastTransitionTime }) => [
+      type,
+      `${status} ${reason} ${lastTransitionTime}`,
+    ])
+    assert.deepEqual(Object.fromEntries(shown), want, what)
+  }
+})
+
+test('what was said of a silent cluster stays as it is', () => {
+  const silence = { ms: 100_000, hasLease: true }
+  const input = { silence, tunnel: { isConnected: true }, nowMs, settings: clusterMonitorDefaults }
+  const first = planConditions({ ...input, conditions: [ready] })
+  assert.deepEqual(planConditions({ ...input, conditions: first, nowMs: nowMs + 5_000 }), first)
+})

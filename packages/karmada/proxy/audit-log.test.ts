@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { silentLogger } from '@skerry/base'
+import { openAuditLog } from './audit-log.ts'
+
+test('lines stay in order over files of limited size, and old files go', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-audit-'))
+  try {
+    const path = join(directory, 'audit.log')
+    const options = { fileBytesMax: 20, filesMax: 3 }
+    for (let round = 0; round < 6; round++) {
+      await using log = await openAuditLog(path, options, silentLogger)
+      log.write(`first of ${round}\n`)
+      log.write(`second of ${round}\n`)
+    }
+    assert.deepEqual((await readdir(directory)).toSorted(), [
+      'audit.log',
+      'audit.log.1',
+      'audit.log.2',
+    ])
+    assert.equal(await readFile(`${path}.1`, 'utf8'), 'first of 5\nsecond of 5\n')
+    assert.equal(await readFile(`${path}.2`, 'utf8'), 'first of 4\nsecond of 4\n')
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+})
+
+test('lines that a slow disk cannot take are counted, not kept', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-audit-'))
+  try {
+    const path = join(directory, 'audit.log')
+    {
+      await using log = await openAuditLog(path, { waitingBytesMax: 10 }, silentLogger)
+      for (let number = 0; number < 5; number++) log.write(`line ${number}\n`)
+    }
+    const text = await readFile(path, 'utf8')
+    assert.equal(text, 'line 0\nline 1\n{"lostRecords":3}\n')
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+})

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { clusterProxyAttributes, parseClusterTarget } from './cluster-path.ts'
+
+const proxied = '/apis/cluster.karmada.io/v1alpha1/clusters'
+
+test('a target names a cluster and what its API is asked, byte for byte', () => {
+  const table: [target: string, cluster: string, rest: string][] = [
+    ['/clusters/a', 'a', '/'],
+    ['/clusters/a/', 'a', '/'],
+    ['/clusters/a?limit=5', 'a', '/?limit=5'],
+    [
+      '/clusters/a/api/v1/pods?labelSelector=x%3Dy%2Fz&a=b?c',
+      'a',
+      '/api/v1/pods?labelSelector=x%3Dy%2Fz&a=b?c',
+    ],
+    ['/clusters/a/apis/apps/v1/', 'a', '/apis/apps/v1/'],
+    [
+      '/clusters/a/api/v1/namespaces/b/services/https:c:1/proxy/x%20y',
+      'a',
+      '/api/v1/namespaces/b/services/https:c:1/proxy/x%20y',
+    ],
+    ['/clusters/a/api/v1/nodes/%252e%252e', 'a', '/api/v1/nodes/%252e%252e'],
+    ['/clusters/clusters/clusters/b', 'clusters', '/clusters/b'],
+    [`${proxied}/a/proxy`, 'a', '/'],
+    [`${proxied}/a/proxy/api/v1/pods?watch=1`, 'a', '/api/v1/pods?watch=1'],
+  ]
+  for (const [target, cluster, rest] of table) {
+    assert.deepEqual(parseClusterTarget(target), { cluster, target: rest }, target)
+  }
+})
+
+test('a target that two servers could read in two ways is refused', () => {
+  const targets = [
+    '/clusters/',
+    '/clusters//api',
+    '/clusters/a//api',
+    '/clusters/./api',
+    '/clusters/a/..',
+    '/clusters/a/../b/api',
+    '/clusters/a/%2e%2E/b',
+    '/clusters/a/.%2e',
+    '/clusters/a/api%2f..%2fb',
+    '/clusters/a/api%5cb',
+    '/clusters/a/api\\b',
+    '/clusters/a/api%00',
+    '/clusters/a/api%0d%0aX:1',
+    '/clusters/a/api%',
+    '/clusters/a/api%c0%ae',
+    '/clusters/a/api#b',
+    '/clusters/A/api',
+    '/clusters/a%2fb/api',
+    '/%63lusters/a/api',
+    'http://elsewhere/clusters/a/api',
+    `${proxied}/a/status`,
+    `${proxied}/a/%70roxy/api`,
+    `${proxied}/*/proxy/api`,
+  ]
+  for (const target of targets) {
+    assert.throws(() => parseClusterTarget(target), { reason: 'BadRequest' }, target)
+  }
+})
+
+test("the hub's RBAC is asked by the verb that the edge will see", () => {
+  const table: [method: string, target: string, verb: string][] = [
+    ['GET', '/api/v1/pods', 'list'],
+    ['GET', '/api/v1/pods?watch=true', 'watch'],
+    ['GET', '/api/v1/namespaces/a/pods/b', 'get'],
+    ['HEAD', '/api/v1/namespaces/a/pods/b', 'get'],
+    ['POST', '/api/v1/namespaces/a/pods', 'create'],
+    ['PUT', '/api/v1/namespaces/a/pods/b', 'update'],
+    ['PATCH', '/api/v1/namespaces/a/pods/b', 'patch'],
+    ['DELETE', '/api/v1/namespaces/a/pods/b', 'delete'],
+    ['DELETE', '/api/v1/namespaces/a/pods', 'deletecollection'],
+    ['GET', '/api/v1/namespaces/a/pods/b/log', 'get'],
+    ['GET', '/api/v1/namespaces/a/pods/b/exec', 'create'],
+    ['GET', '/api/v1/namespaces/a/pods/b/portforward', 'create'],
+    ['GET', '/api/v1/namespaces/a/services/b/proxy/x', 'create'],
+    ['GET', '/version', 'get'],
+    ['POST', '/anything', 'create'],
+    ['GET', '/', 'get'],
+  ]
+  for (const [method, target, verb] of table) {
+    const attributes = clusterProxyAttributes(method, { cluster: 'a', target })
+    assert.equal(attributes.verb, verb, `${method} ${target}`)
+    assert.equal(`${attributes.resource?.resource}/${attributes.subresource}`, 'clusters/proxy')
+    assert.equal(attributes.name, 'a')
+  }
+})
