@@ -166,3 +166,23 @@ test('renewed certificates are shown to new connections', async () => {
   const credentials = { cert: clientCert, key: clientKey, ca: authority.certificatePem }
   assert.equal((await overHttp1({ path: '/version', credentials })).status, 200)
 })
+
+test('over HTTP/1.1 a watch is answered at once, before it has anything to say', async () => {
+  const version = (
+    await overHttp1({ path: '/api/v1/configmaps?limit=1', credentials: server.credentials })
+  ).bytes
+  const { resourceVersion } = JSON.parse(version.toString()).metadata
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const path = `/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=${resourceVersion}`
+    const request = https.get(
+      new URL(path, server.url),
+      { ...server.credentials, agent: false },
+      (response) => {
+        resolve(response.statusCode)
+        response.destroy()
+      },
+    )
+    request.on('error', reject)
+  })
+  assert.equal(status, 200)
+})
