@@ -1,6 +1,8 @@
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { build, type BuildOptions, type OutputFile } from 'esbuild'
+import { engineFlags } from './engine-flags.ts'
+import { openDoors, requireHttp } from './bundle-plugins.ts'
 
 export interface BundleOptions {
   /** Made if absent. A bundle that is there is replaced while programs may be running from it. */
@@ -35,6 +37,7 @@ export async function bundleProgram({ outputDirectory, version }: BundleOptions)
   await mkdir(chunkDirectory, { recursive: true })
   for (const file of chunks) await replaceFile(file, startMs)
   for (const file of outputFiles) if (file.path === entry) await replaceFile(file, startMs)
+  await writeEngineFlags(join(outputDirectory, 'engine-flags'))
   await removeOldChunks(chunkDirectory, new Set(chunks.map(({ path }) => basename(path))), startMs)
   return entry
 }
@@ -58,12 +61,20 @@ function sharedOptions(version: string): BuildOptions {
     logLevel: 'silent',
     // What works on the sources themselves; requireSourceTree() stops a bundled program before.
     external: ['esbuild', './bench.ts', './build.ts', './test.ts'],
+    plugins: [openDoors(join(root, 'packages')), requireHttp],
     define: { SKERRY_VERSION: JSON.stringify(version) },
     // Some CommonJS packages require() what is built into Node.
     banner: {
       js: "import{createRequire as __c}from'node:module';const require=__c(import.meta.url);",
     },
   }
+}
+
+/** One file per role, for the launcher, which is a shell script. */
+async function writeEngineFlags(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true })
+  for (const [role, flags] of Object.entries(engineFlags))
+    await writeFile(join(directory, role), `${flags.join(' ')}\n`)
 }
 
 /** Dated to the start of the build: a source that is saved while it runs is newer. */

@@ -6,8 +6,12 @@ import { isSea } from 'node:sea'
  */
 export function programCommand(engineFlags: readonly string[]): string[] {
   if (isSea()) {
-    if (engineFlags.length === 0) return [process.execPath]
-    return [process.execPath, `--node-options=${engineFlags.join(' ')}`]
+    // The executable takes what NODE_OPTIONS may hold, and refuses to start with the rest.
+    const allowed = engineFlags.filter((flag) => process.allowedNodeEnvironmentFlags.has(flag))
+    return [
+      process.execPath,
+      ...(allowed.length === 0 ? [] : [`--node-options=${allowed.join(' ')}`]),
+    ]
   }
   const script = process.argv[1]
   if (script === undefined)
