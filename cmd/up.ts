@@ -150,10 +150,12 @@ async function startRoles(scope: UpScope, signal: AbortSignal): Promise<void> {
       untilReady(site, tell, `https://127.0.0.1:${options.sitePort}`),
     )
     const siteAdmin = await openAdminCluster(join(installation.siteDir, 'admin.kubeconfig'))
-    start('node', await nodeArguments(scope, siteAdmin, signal))
-    await progress.step(`Node ${options.nodeName}`, (tell) =>
-      untilNodeReady(siteAdmin.cluster, { name: options.nodeName, tell }, signal),
-    )
+    const node = start('node', await nodeArguments(scope, siteAdmin, signal))
+    await progress.step(`Node ${options.nodeName}`, async (tell) => {
+      // What the API says of the node may be from before it was stopped.
+      await untilReady(node, tell, 'starting', nodeReadyMsMax)
+      await untilNodeReady(siteAdmin.cluster, { name: options.nodeName, tell }, signal)
+    })
     await progress.step('Tunnel', (tell) =>
       untilConnected(hubAdmin.cluster, { name: options.clusterName, tell }, signal),
     )
@@ -254,17 +256,18 @@ async function untilReady(
   role: ChildRole,
   tell: (text: string) => void,
   address: string,
+  msMax = readyMsMax,
 ): Promise<void> {
   const timeout = Promise.withResolvers<never>()
   const timer = setTimeout(
     () =>
       timeout.reject(
         new ExpectedError(
-          `Cannot start: not ready after ${readyMsMax / 1_000} s; see its log`,
+          `Cannot start: not ready after ${msMax / 1_000} s; see its log`,
           exitCodes.failure,
         ),
       ),
-    readyMsMax,
+    msMax,
   )
   try {
     await Promise.race([role.ready, timeout.promise])
