@@ -148,6 +148,20 @@ test('an upgrade that nothing serves is refused in HTTP', async () => {
   assert.equal(reply.status, 404)
 })
 
+test('over HTTP/1.1 a watch is answered at once, before it has anything to say', async () => {
+  const { ca, cert, key } = server.credentials
+  const path = '/api/v1/namespaces/nobody/configmaps?watch=1'
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const options = { ca, cert, key, agent: false }
+    const request = https.get(new URL(path, server.url), options, (response) => {
+      resolve(response.statusCode)
+      response.destroy()
+    })
+    request.on('error', reject)
+  })
+  assert.equal(status, 200)
+})
+
 test('renewed certificates are shown to new connections', async () => {
   const dates = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 }
   const authority = await createAuthority({ subject: { commonName: 'next-ca' }, ...dates })
@@ -165,18 +179,4 @@ test('renewed certificates are shown to new connections', async () => {
   await assert.rejects(overHttp1({ path: '/version' }))
   const credentials = { cert: clientCert, key: clientKey, ca: authority.certificatePem }
   assert.equal((await overHttp1({ path: '/version', credentials })).status, 200)
-})
-
-test('over HTTP/1.1 a watch is answered at once, before it has anything to say', async () => {
-  const { ca, cert, key } = server.credentials
-  const path = '/api/v1/namespaces/nobody/configmaps?watch=1'
-  const status = await new Promise<number | undefined>((resolve, reject) => {
-    const options = { ca, cert, key, agent: false }
-    const request = https.get(new URL(path, server.url), options, (response) => {
-      resolve(response.statusCode)
-      response.destroy()
-    })
-    request.on('error', reject)
-  })
-  assert.equal(status, 200)
 })
