@@ -191,11 +191,17 @@ function startRole(
 }
 
 function siteArguments({ options, installation }: UpScope): string[] {
-  return [
-    ...['--data-dir', installation.siteDir, '--name', options.clusterName],
-    ...['--port', String(options.sitePort)],
-    ...['--cluster-cidr', options.clusterCidr, '--service-cidr', options.serviceCidr],
-  ]
+  return flagsOf({
+    'data-dir': installation.siteDir,
+    name: options.clusterName,
+    port: String(options.sitePort),
+    'cluster-cidr': options.clusterCidr,
+    'service-cidr': options.serviceCidr,
+  })
+}
+
+function flagsOf(values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value])
 }
 
 /** A registration token for the site's agent, unless it has registered before. */
@@ -225,13 +231,16 @@ async function nodeArguments(
   signal: AbortSignal,
 ): Promise<string[]> {
   const server = `https://127.0.0.1:${options.sitePort}`
-  const common = [
-    ...['--data-dir', installation.nodeDir, '--run-dir', join(options.runDir, 'node')],
-    ...['--node-name', options.nodeName, '--kubelet-port', String(options.kubeletPort)],
-    ...['--cluster-cidr', options.clusterCidr, '--service-cidr', options.serviceCidr],
-    ...['--preload-dir', join(installation.dataDir, 'images')],
-    ...['--server', server],
-  ]
+  const common = flagsOf({
+    'data-dir': installation.nodeDir,
+    'run-dir': join(options.runDir, 'node'),
+    'node-name': options.nodeName,
+    'kubelet-port': String(options.kubeletPort),
+    'cluster-cidr': options.clusterCidr,
+    'service-cidr': options.serviceCidr,
+    'preload-dir': join(installation.dataDir, 'images'),
+    server,
+  })
   if (
     (await readFileIfPresent(join(installation.nodeDir, 'pki', 'kubelet-client.crt'))) !== undefined
   )
