@@ -10,7 +10,11 @@ import {
 import { carriesNames, validityOf } from '@skerry/pki'
 import { holdCertificate, type CertificateHolder } from './certificate-holder.ts'
 import type { ClusterInfo } from './cluster-info.ts'
-import type { CertificateRequestOptions, RequestDeps } from './request-certificate.ts'
+import {
+  requestCertificate,
+  type CertificateRequestOptions,
+  type RequestDeps,
+} from './request-certificate.ts'
 import { publicMode, readFileIfPresent, writeFileDurably } from './secure-file.ts'
 import type { CertificateAndKey } from './issue-certificate.ts'
 
@@ -146,8 +150,6 @@ async function requestOver(
   deps: RequestDeps,
   signal: AbortSignal,
 ): Promise<CertificateAndKey> {
-  // Imported only to renew, once in months: the X.509 library takes 6 MB.
-  const { requestCertificate } = await import('./request-certificate.ts')
   using transport = createHttpsTransport(config)
   const cluster = createCluster(transport, { ...deps, userAgent: 'skerry (certificates)' })
   return await requestCertificate(cluster, request, deps, signal)

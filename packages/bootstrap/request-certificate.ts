@@ -41,7 +41,7 @@ export async function requestCertificate(
   signal: AbortSignal,
 ): Promise<CertificateAndKey> {
   const { privateKeyPem } = await generateKeyPair()
-  const pem = await createSigningRequest({ ...options, privateKeyPem })
+  const pem = createSigningRequest({ ...options, privateKeyPem })
   const requests = cluster.resource(resources.certificateSigningRequests)
   const created = await requests.create(toObject(options, pem), signal)
   const name = created.metadata.name ?? ''

@@ -11,12 +11,8 @@ export {
   type CertificateProfile,
   type Subject,
 } from './authority.ts'
-export {
-  createSigningRequest,
-  readSigningRequest,
-  type SigningRequest,
-  type SigningRequestOptions,
-} from './signing-request.ts'
+export { createSigningRequest, type SigningRequestOptions } from './create-signing-request.ts'
+export { readSigningRequest, type SigningRequest } from './signing-request.ts'
 export { readCertificate, type Certificate } from './certificate.ts'
 export { carriesNames, decodePem, isIssuedBy, spkiHash, validityOf } from './certificate-checks.ts'
 export { extendedUsages, keyUsages, type ExtendedUsage, type KeyUsage } from './usages.ts'

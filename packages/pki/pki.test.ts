@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import {
@@ -73,7 +74,7 @@ test('a certificate never outlives its authority', async () => {
 
 test('a signing request is read back; a forged or foreign text is refused', async () => {
   const keys = await generateKeyPair()
-  const pem = await createSigningRequest({
+  const pem = createSigningRequest({
     subject: { commonName: 'system:node:a', organizations: ['system:nodes'] },
     privateKeyPem: keys.privateKeyPem,
     dnsNames: ['a'],
@@ -92,6 +93,30 @@ test('a signing request is read back; a forged or foreign text is refused', asyn
   await assert.rejects(readSigningRequest(forged), /signature does not match/)
   await assert.rejects(readSigningRequest('hello'), /no PEM block/)
 })
+
+for (const type of ['rsa', 'ed25519', 'ec'] as const) {
+  test(`a signing request of a key of type ${type} names everything it is asked to`, async () => {
+    const pair =
+      type === 'rsa'
+        ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+        : type === 'ec'
+          ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+          : generateKeyPairSync('ed25519')
+    const names = {
+      dnsNames: ['a.example', '*.b.example'],
+      ipAddresses: ['10.0.0.200', '2001:db8::1:0'],
+      emails: ['a@example.com'],
+      uris: ['spiffe://example/x'],
+    }
+    const pem = createSigningRequest({
+      subject: { commonName: 'Zoë', organizations: ['one', 'two'] },
+      privateKeyPem: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      ...names,
+    })
+    const { publicKeyPem: _key, ...read } = await readSigningRequest(pem)
+    assert.deepEqual(read, { commonName: 'Zoë', organizations: ['one', 'two'], ...names })
+  })
+}
 
 test('the pin of a CA is over its key, so it survives a renewed certificate', async () => {
   const authority = await newAuthority()

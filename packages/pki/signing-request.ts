@@ -1,13 +1,6 @@
 import { createPublicKey } from 'node:crypto'
-import { alternativeNames, toName, toPemText, type Subject } from './authority.ts'
 import { namesOf, subjectOf, type AlternativeNames } from './certificate.ts'
-import { toCryptoKeys } from './signing-key.ts'
 import { x509 } from './x509-library.ts'
-
-export interface SigningRequestOptions extends Partial<AlternativeNames> {
-  readonly subject: Subject
-  readonly privateKeyPem: string
-}
 
 /** What a PKCS#10 request asks for. */
 export interface SigningRequest extends AlternativeNames {
@@ -15,18 +8,6 @@ export interface SigningRequest extends AlternativeNames {
   readonly organizations: readonly string[]
   /** SPKI in PEM: the key that the certificate will be for. */
   readonly publicKeyPem: string
-}
-
-/** A PKCS#10 request in PEM, signed with its own key. */
-export async function createSigningRequest(options: SigningRequestOptions): Promise<string> {
-  const keys = toCryptoKeys(options.privateKeyPem)
-  const request = await x509.Pkcs10CertificateRequestGenerator.create({
-    name: toName(options.subject),
-    keys,
-    signingAlgorithm: keys.algorithm,
-    extensions: alternativeNames(options),
-  })
-  return toPemText(request.toString('pem'))
 }
 
 /** Throws TypeError when the text is no PKCS#10 request or its signature is not by its own key. */

@@ -346,7 +346,7 @@ for (const [name, tried, refusal] of nodeWrites) {
 test('a node asks for certificates in its own name only', async () => {
   const { privateKeyPem } = await generateKeyPair()
   const ask = async (commonName: string, signer: string, organization: string, as = jane) => {
-    const pem = await createSigningRequest({
+    const pem = createSigningRequest({
       subject: { commonName, organizations: [organization] },
       privateKeyPem,
     })
