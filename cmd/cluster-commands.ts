@@ -18,6 +18,7 @@ import {
   type Cluster,
 } from '@skerry/karmada'
 import { openAdminCluster, type AdminCluster } from './admin-cluster.ts'
+import { hostAddresses } from './host-addresses.ts'
 import { createClusterToken } from './hub-join-token.ts'
 
 interface OnHub {
@@ -41,7 +42,7 @@ export async function printJoinCommand(
     hub.cluster,
     {
       clusterName: name,
-      server: options.server ?? hub.server,
+      server: options.server ?? advertised(hub.server),
       caPem: hub.caPem,
       ttlSeconds: (parseDurationMs(ttl) ?? 0) / 1_000,
     },
@@ -52,6 +53,13 @@ export async function printJoinCommand(
   const command = `skerry agent --hub ${server} --name ${name} --token-file token --ca-hash ${caHash}`
   if (output === 'json') console.log(JSON.stringify({ cluster: name, ...created, command }))
   else console.log(`echo ${token} > token && ${command}`)
+}
+
+/** As other machines reach this one; the administrator's own address is the loopback's. */
+function advertised(server: string): string {
+  const [address] = hostAddresses()
+  if (address === undefined) return server
+  return `https://${address}:${new URL(server).port}`
 }
 
 interface ClusterLine {
