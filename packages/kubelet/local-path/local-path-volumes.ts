@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { isAbsolute, join, normalize, sep } from 'node:path'
 import { isStatusError, localPath, type PersistentVolume } from '@skerry/api'
-import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import { createBackoff, runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import { createInformer, resources, type Change, type Cluster } from '@skerry/client'
 
 export interface LocalPathConfig {
@@ -19,7 +19,8 @@ interface LocalPathDeps {
 
 const provisionedBy = 'pv.kubernetes.io/provisioned-by'
 
-const retryMs = 5_000
+/** The node is registered within moments of the first try; a control plane may be away for days. */
+const announceRetry = Object.freeze({ initialMs: 200, maxMs: 30_000 })
 
 /**
  * This node's part of the `local-path` storage class: tells where its volumes are, makes their
@@ -69,6 +70,7 @@ async function announce(
   signal: AbortSignal,
 ): Promise<void> {
   const patch = { metadata: { annotations: { [localPath.directoryAnnotation]: config.directory } } }
+  const backoff = createBackoff(announceRetry, deps.random)
   for (;;) {
     try {
       await deps.cluster
@@ -80,7 +82,7 @@ async function announce(
       deps.log.debug('Local volumes not announced yet', {
         error: error instanceof Error ? error : null,
       })
-      await deps.clock.sleep(retryMs, signal)
+      await deps.clock.sleep(backoff.nextMs(), signal)
     }
   }
 }

@@ -139,14 +139,13 @@ export class NodeAgent {
   }
 
   async #report(signal: AbortSignal): Promise<void> {
+    if (this.#sentStatus) await this.#readNode(signal)
     await this.#compute(signal)
     const nowMs = this.#deps.clock.monotonicMs()
     const isDue = nowMs - this.#sentAtMs >= nodeAgentDefaults.reportMs
-    if (!isDue && isSameReport(this.#sentStatus, this.#status)) {
-      // Without a podCIDR yet the object is read again: somebody is about to give it one.
-      if (!this.#node?.spec?.podCIDR) await this.#readNode(signal)
-      return
-    }
+    const isKnown =
+      isSameReport(this.#sentStatus, this.#status) && isShown(this.#node?.status, this.#status)
+    if (isKnown && !isDue) return
     const nodes = this.#deps.cluster.resource(resources.nodes)
     const name = this.#config.nodeName
     const patch = { status: statusPatchOf(this.#status) }
@@ -160,9 +159,15 @@ export class NodeAgent {
     this.#sentAtMs = nowMs
   }
 
+  /** Others write there, too: a podCIDR, or Unknown over what was reported before a silence. */
   async #readNode(signal: AbortSignal): Promise<void> {
     const nodes = this.#deps.cluster.resource(resources.nodes)
-    this.#accept(await nodes.get({ name: this.#config.nodeName }, signal))
+    try {
+      this.#accept(await nodes.get({ name: this.#config.nodeName }, signal))
+    } catch (error) {
+      if (!isStatusError(error, 'NotFound')) throw error
+      await this.#register(signal)
+    }
   }
 
   async #compute(signal: AbortSignal): Promise<void> {
@@ -240,6 +245,12 @@ function isSameReport(one: NodeStatus | undefined, other: NodeStatus): boolean {
     })),
   })
   return one !== undefined && isDeepStrictEqual(calm(one), calm(other))
+}
+
+/** Whether the API shows the conditions that we see. */
+function isShown(shown: NodeStatus | undefined, seen: NodeStatus): boolean {
+  const shownStatus = new Map((shown?.conditions ?? []).map(({ type, status }) => [type, status]))
+  return (seen.conditions ?? []).every(({ type, status }) => shownStatus.get(type) === status)
 }
 
 /** Addresses merge by type on the server: the list is replaced, so that an old one goes. */
