@@ -141,13 +141,14 @@ export async function printCluster(options: OnHub & { name: string }): Promise<v
   const tunnel: unknown = JSON.parse((await readBody(answer.body)).toString('utf8'))
   if (output === 'json') console.log(JSON.stringify({ cluster: object, tunnel }))
   else {
-    const { stringify } = await import('yaml')
+    // A CommonJS package: in the program's bundle it has its default export alone.
+    const { default: yaml } = await import('yaml')
     const { metadata, spec, status } = object
     const { labels, creationTimestamp } = metadata
     const { apiEnablements = [], ...facts } = status ?? {}
     const apis = apiEnablements.map(({ groupVersion }) => groupVersion)
     const shown = { name, labels, registered: creationTimestamp, spec, status: facts, apis, tunnel }
-    console.log(stringify(shown, { aliasDuplicateObjects: false }).trimEnd())
+    console.log(yaml.stringify(shown, { aliasDuplicateObjects: false }).trimEnd())
   }
 }
 
