@@ -52,7 +52,8 @@ async function serve(socket: Socket, source: BackupSource): Promise<void> {
 async function readAll(socket: Socket): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of socket) {
+  // Else the loop's end would close the other direction, too, which has the answer yet to carry.
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
     if (!Buffer.isBuffer(chunk)) continue
     bytes += chunk.length
     if (bytes > requestBytesMax)

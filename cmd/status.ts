@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Node } from '@skerry/api'
 import { resources, type Cluster } from '@skerry/client'
+import { clusterResource, conditionTypes } from '@skerry/karmada'
 import { openAdminCluster } from './admin-cluster.ts'
 import { findInstallation } from './find-installation.ts'
 import type { Installation, UpSettings } from './installation.ts'
@@ -100,42 +101,27 @@ function nodeLine(node: Node): StatusLine {
   }
 }
 
-/** Clusters as the hub sees them: through their tunnels. */
+/** Clusters as the hub sees them: through their tunnels, of which it knows at once. */
 async function listClusters(hub: Cluster): Promise<StatusLine[]> {
   const clusters = await hub
-    .resource({
-      group: 'cluster.karmada.io',
-      version: 'v1alpha1',
-      resource: 'clusters',
-      isNamespaced: false,
-    })
+    .resource(clusterResource)
     .list({}, AbortSignal.timeout(askMsMax))
     .catch(() => undefined)
-  return (clusters?.items ?? []).map((object): StatusLine => {
-    // The hub's own kind: its schema has these fields.
-    const status = (object as { status?: ClusterStatusView }).status
-    const ready = (status?.conditions ?? []).find((each) => each.type === 'Ready')
-    const seen = Date.parse(ready?.lastHeartbeatTime ?? ready?.lastTransitionTime ?? '')
+  return (clusters?.items ?? []).map(({ metadata, status }): StatusLine => {
+    const condition = (type: string) => status?.conditions?.find((each) => each.type === type)
+    const tunnel = condition(conditionTypes.connected)
+    const isConnected = tunnel?.status === 'True'
+    const told = isConnected ? (condition(conditionTypes.ready) ?? tunnel) : tunnel
+    const sinceMs = Date.parse(tunnel?.lastTransitionTime ?? '')
     return {
       part: 'tunnel',
-      name: object.metadata.name ?? '',
-      state: ready?.status === 'True' ? 'connected' : 'not connected',
+      name: metadata.name ?? '',
+      state: isConnected ? 'connected' : 'not connected',
       version: status?.kubernetesVersion ?? '',
-      detail: ready?.message ?? '',
-      seenAtMs: Number.isNaN(seen) ? null : seen,
+      detail: told?.message ?? '',
+      seenAtMs: isConnected ? Date.now() : Number.isNaN(sinceMs) ? null : sinceMs,
     }
   })
-}
-
-interface ClusterStatusView {
-  kubernetesVersion?: string
-  conditions?: {
-    type: string
-    status: string
-    message?: string
-    lastTransitionTime?: string
-    lastHeartbeatTime?: string
-  }[]
 }
 
 /** Columns as kubectl's, the age of each line last. */

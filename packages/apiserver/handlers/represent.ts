@@ -73,9 +73,10 @@ export async function valueAnswer(
   { encoding, isPretty }: Representation,
 ): Promise<ApiAnswer> {
   if (encoding === 'yaml') {
-    const { stringify } = await import('yaml')
+    // A CommonJS package: in the program's bundle it has its default export alone.
+    const { default: yaml } = await import('yaml')
     const headers = { 'content-type': 'application/yaml' }
-    return { status, headers, body: utf8.encode(stringify(value)) }
+    return { status, headers, body: utf8.encode(yaml.stringify(value)) }
   }
   const text = isPretty ? JSON.stringify(value, null, 2) : JSON.stringify(value)
   return { status, headers: { 'content-type': 'application/json' }, body: utf8.encode(`${text}\n`) }
