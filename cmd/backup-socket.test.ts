@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openBackupSocket, requestBackup } from './backup-socket.ts'
+
+async function scratch(context: { after: (clean: () => Promise<void>) => void }): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-backup-'))
+  context.after(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+test('a backup is asked for, made, and answered with what it is', async (context) => {
+  const directory = await scratch(context)
+  const path = join(directory, 'backup.sock')
+  const source = {
+    async backup(target: string) {
+      await writeFile(target, 'whole')
+      return { bytes: 5, revision: 42 }
+    },
+  }
+  await using _socket = await openBackupSocket(path, source)
+  assert.equal((await stat(path)).mode & 0o777, 0o600)
+  const target = join(directory, 'copy.db')
+  assert.deepEqual(await requestBackup(path, target), { bytes: 5, revision: 42 })
+  assert.equal(await readFile(target, 'utf8'), 'whole')
+})
+
+test('why there is no backup comes back as it was said', async (context) => {
+  const directory = await scratch(context)
+  const path = join(directory, 'backup.sock')
+  const refusal = 'Cannot back up to /x: the file exists; choose another name'
+  await using _socket = await openBackupSocket(path, {
+    backup: () => Promise.reject(new Error(refusal)),
+  })
+  await assert.rejects(requestBackup(path, '/x'), { message: refusal, exitCode: 1 })
+  await assert.rejects(requestBackup(path, 'relative'), { message: /not an absolute path/ })
+})
+
+test('with nobody there the message says so', async (context) => {
+  const path = join(await scratch(context), 'backup.sock')
+  await assert.rejects(requestBackup(path, '/x'), { message: /nothing answers at/, exitCode: 9 })
+})
