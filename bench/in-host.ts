@@ -23,9 +23,9 @@ interface Setting {
 }
 
 const runDir = '/run/skerry/node'
-/** How long a role may calm down after work before its memory is read. */
-const settleMs = 10_000
-const deadlineMs = 300_000
+/** How long a role may calm down after work; the engine starts to give memory back after 30 s. */
+const settleMs = 40_000
+const deadlineMs = 600_000
 
 async function measure(setting: Setting, signal: AbortSignal): Promise<Figure[]> {
   await mkdir(setting.directory, { recursive: true })

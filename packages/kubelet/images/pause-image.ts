@@ -1,6 +1,5 @@
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { importImageBytes, type ImportOptions } from './import-image.ts'
-import { buildOciArchive } from './oci-archive.ts'
 import { pauseProgram, type PauseArchitecture } from './pause-program.ts'
 
 /** localhost: never looked up in a registry by accident. */
@@ -22,6 +21,8 @@ export async function ensurePauseImage(
   if (!architecture) {
     throw new RangeError(`Cannot build the pause image: no program for ${process.arch}`)
   }
+  // Imported once in a node's life: what writes archives stays out of memory otherwise.
+  const { buildOciArchive } = await import('./oci-archive.ts')
   const archive = await buildOciArchive({
     reference: pauseImage,
     architecture,

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { WebSocketServer, createWebSocketStream, type WebSocket } from 'ws'
+import type { WebSocket, WebSocketServer as Server } from 'ws'
 
 /** The protocol in which newer clients carry SPDY/3.1 port-forwarding inside WebSocket messages. */
 const tunnelledPortForward = 'SPDY/3.1+portforward.k8s.io'
@@ -120,8 +120,10 @@ async function joinTunnelled(client: ClientUpgrade, url: string): Promise<void> 
   ]
   backend.write(`${upgrade.join('\r\n')}\r\n\r\n`)
   const rest = await readUpgradeAnswer(backend)
-  const webSocket = await acceptWebSocket(client)
-  const stream = createWebSocketStream(webSocket)
+  // Imported with the first such session, and before it is accepted: frames lost otherwise.
+  const library = await import('ws')
+  const webSocket = await acceptWebSocket(client, library)
+  const stream = library.createWebSocketStream(webSocket)
   if (rest.length > 0) stream.write(rest)
   await joinBoth(stream, backend)
 }
@@ -145,7 +147,10 @@ async function readUpgradeAnswer(backend: Socket): Promise<Buffer> {
   }
 }
 
-function acceptWebSocket({ request, socket, head }: ClientUpgrade): Promise<WebSocket> {
+function acceptWebSocket(
+  { request, socket, head }: ClientUpgrade,
+  { WebSocketServer }: { WebSocketServer: typeof Server },
+): Promise<WebSocket> {
   const server = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
