@@ -59,7 +59,7 @@ export class ClusterOnHosts implements AsyncDisposable {
     this.site = new RoleProcess({
       host: parts.siteHost,
       name: 'site',
-      args: ['site', '--data-dir', this.siteDirectory],
+      command: [...skerryCommand, 'site', '--data-dir', this.siteDirectory],
       logFile: join(parts.directory, 'site.log'),
     })
   }
@@ -120,17 +120,14 @@ export class ClusterOnHosts implements AsyncDisposable {
 
   /** Joins a node on the host and waits until it is Ready. */
   async addNode(hostNumber: number): Promise<EdgeNode> {
-    const token = await this.createToken()
-    const node = await this.planNode(hostNumber)
-    const tokenFile = join(this.directory, `${node.name}.token`)
-    await writeFile(tokenFile, token.token)
-    const { server, caHash } = token
+    const { server, token, caHash } = await this.createToken()
+    const plan = await this.planNode(hostNumber)
+    const tokenFile = join(this.directory, `${plan.name}.token`)
+    await writeFile(tokenFile, token)
     const joining = ['--server', server, '--token-file', tokenFile, '--ca-hash', caHash]
-    await this.#startRole(node, joining)
-    const joined = this.nodes.at(-1)
-    if (joined === undefined) throw new Error('Cannot add node: it was not started')
+    const node = await this.startNode(plan, [...skerryCommand, 'node', ...plan.flags, ...joining])
     await this.untilNodeReady(node.name)
-    return joined
+    return node
   }
 
   async planNode(hostNumber: number): Promise<NodePlan> {
@@ -147,15 +144,13 @@ export class ClusterOnHosts implements AsyncDisposable {
     }
   }
 
-  async #startRole(plan: NodePlan, join_: readonly string[]): Promise<void> {
-    const role = new RoleProcess({
-      host: plan.host,
-      name: plan.name,
-      args: ['node', ...plan.flags, ...join_],
-      logFile: join(this.directory, `${plan.name}.log`),
-    })
-    this.nodes.push({ name: plan.name, host: plan.host, role })
-    await role.start()
+  /** With the command that starts it, which a restart repeats. */
+  async startNode({ name, host }: NodePlan, command: readonly string[]): Promise<EdgeNode> {
+    const logFile = join(this.directory, `${name}.log`)
+    const node = { name, host, role: new RoleProcess({ host, name, command, logFile }) }
+    this.nodes.push(node)
+    await node.role.start()
+    return node
   }
 
   async untilNodeReady(name: string): Promise<void> {

@@ -20,7 +20,7 @@ export const skerryEnv: Readonly<Record<string, string>> = {
 export interface RolePlan {
   host: TestHost
   name: string
-  args: readonly string[]
+  command: readonly string[]
   logFile: string
 }
 
@@ -40,7 +40,7 @@ export class RoleProcess {
   async start(): Promise<void> {
     if (this.isRunning) throw new Error(`Cannot start ${this.name}: it runs`)
     const log = await open(this.logFile, 'a')
-    this.#child = this.#plan.host.start([...skerryCommand, ...this.#plan.args], {
+    this.#child = this.#plan.host.start(this.#plan.command, {
       stdio: ['ignore', log.fd, log.fd],
       env: { ...process.env, ...skerryEnv },
     })

@@ -1,0 +1,190 @@
+/** A second machine joins with the printed command; the two share a pod and service network. */
+import assert from 'node:assert/strict'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { CommandResult, TestHost } from '@skerry/testing'
+import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
+import { containerStates } from './container-states.ts'
+import { whyNot } from './prerequisites.ts'
+import { skerryCommand } from './role-process.ts'
+
+/** One web server on each node, and a service over both. */
+const manifest = `
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: { name: echo, namespace: default }
+spec:
+  selector: { matchLabels: { app: echo } }
+  template:
+    metadata: { labels: { app: echo } }
+    spec:
+      containers:
+        - name: echo
+          image: skerry-examples/guestbook:v1
+          command: [sh, -c, 'mkdir /tmp/www && hostname > /tmp/www/name && exec httpd -f -p 8080 -h /tmp/www']
+          readinessProbe: { httpGet: { path: /name, port: 8080 }, periodSeconds: 1 }
+---
+apiVersion: v1
+kind: Service
+metadata: { name: echo, namespace: default }
+spec:
+  selector: { app: echo }
+  ports: [{ port: 80, targetPort: 8080 }]
+`
+
+test('two nodes', { skip: await whyNot(), timeout: 400_000 }, async (t) => {
+  await using cluster = await ClusterOnHosts.start()
+  const first = await cluster.addNode(1)
+  await t.test('a wrong CA hash is refused in one line', () => refusesHash(cluster))
+  await t.test('a wrong token is refused in one line', () => refusesToken(cluster))
+  const second = await joinByPrintedCommand(cluster)
+  await t.test('the printed command joins a second node', () => cluster.untilNodeReady(second.name))
+  await t.test('pods reach each other by address, service and name', () => reach(cluster))
+  await t.test('a node that is cut off keeps serving, and returns without a restart', () =>
+    cutOff(cluster, first, second),
+  )
+})
+
+async function refusesHash(cluster: ClusterOnHosts): Promise<void> {
+  const { server, token } = await cluster.createToken()
+  const result = await tryToJoin(cluster, { server, token, caHash: `sha256:${'0'.repeat(64)}` })
+  assert.notEqual(result.exitCode, 0)
+  assert.match(errorLine(result), /authority is sha256:\w+, not sha256:0000/)
+}
+
+async function refusesToken(cluster: ClusterOnHosts): Promise<void> {
+  const { server, caHash } = await cluster.createToken()
+  const result = await tryToJoin(cluster, { server, token: 'abcdef.0123456789abcdef', caHash })
+  assert.notEqual(result.exitCode, 0)
+  assert.match(errorLine(result), /[Tt]oken .*(wrong|unknown|expired)/)
+}
+
+async function tryToJoin(
+  cluster: ClusterOnHosts,
+  { server, token, caHash }: { server: string; token: string; caHash: string },
+): Promise<CommandResult> {
+  const { host, flags } = await cluster.planNode(2)
+  const tokenFile = join(cluster.directory, 'joining')
+  await writeFile(tokenFile, token)
+  const joining = ['--server', server, '--token-file', tokenFile, '--ca-hash', caHash]
+  return host.run([...skerryCommand, 'node', ...flags, ...joining], { timeoutMs: 30_000 })
+}
+
+/** What a person reads: the lines that are no structured log. */
+function errorLine({ stderr, exitCode }: CommandResult): string {
+  const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
+  assert.equal(lines.length, 1, `exit code ${exitCode}, and on stderr:\n${stderr}`)
+  return lines[0] ?? ''
+}
+
+/** The printed line is run by a shell as it is, in an empty directory, on the second host. */
+async function joinByPrintedCommand(cluster: ClusterOnHosts): Promise<EdgeNode> {
+  const create = ['token', 'create', '--data-dir', cluster.siteDirectory]
+  const printed = await cluster.skerry(...create, '--print-join-command')
+  const plan = await cluster.planNode(2)
+  const bin = join(cluster.directory, 'bin')
+  await mkdir(bin, { recursive: true })
+  await writeFile(join(bin, 'skerry'), `#!/bin/sh\nexec ${skerryCommand.join(' ')} "$@"\n`)
+  await chmod(join(bin, 'skerry'), 0o755)
+  const script = `cd ${bin} && PATH=${bin}:$PATH && ${printed.trim()} ${plan.flags.join(' ')}`
+  return cluster.startNode(plan, ['sh', '-c', script])
+}
+
+interface EchoPod {
+  name: string
+  ip: string
+  node: string
+}
+
+async function reach(cluster: ClusterOnHosts): Promise<void> {
+  await cluster.apply(manifest)
+  await cluster.kubectl('rollout', 'status', 'daemonset/echo', '--timeout=60s')
+  const pods = await echoPods(cluster)
+  assert.equal(new Set(pods.map((pod) => pod.node)).size, 2)
+  const serviceIp = await cluster.kubectl(
+    'get',
+    'service',
+    'echo',
+    '-o',
+    'jsonpath={.spec.clusterIP}',
+  )
+  for (const from of pods) {
+    for (const to of pods) {
+      assert.equal(await fetchName(cluster, from, `${to.ip}:8080`), to.name)
+    }
+    for (const name of [serviceIp, 'echo', 'echo.default.svc.cluster.local']) {
+      await cluster.waitFor(`${name} to lead ${from.name} to both pods`, async () => {
+        const script = `for n in 1 2 3 4 5 6 7 8 9 10 11 12; do wget -q -O - http://${name}/name; done`
+        const output = await cluster.kubectl('exec', from.name, '--', 'sh', '-c', script)
+        return new Set(output.trim().split('\n')).size === 2 ? true : undefined
+      })
+    }
+  }
+}
+
+async function echoPods(cluster: ClusterOnHosts): Promise<EchoPod[]> {
+  const path = '{range .items[*]}{.metadata.name} {.status.podIP} {.spec.nodeName}{"\\n"}{end}'
+  const output = await cluster.kubectl('get', 'pods', '-l', 'app=echo', '-o', `jsonpath=${path}`)
+  return output
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [name = '', ip = '', node = ''] = line.split(' ')
+      return { name, ip, node }
+    })
+}
+
+async function fetchName(cluster: ClusterOnHosts, from: EchoPod, address: string): Promise<string> {
+  const command = ['wget', '-q', '-O', '-', `http://${address}/name`]
+  return (await cluster.kubectl('exec', from.name, '--', ...command)).trim()
+}
+
+/** Fewer than the minutes after which pods would be moved: only the link was away. */
+async function cutOff(cluster: ClusterOnHosts, first: EdgeNode, second: EdgeNode): Promise<void> {
+  const before = await containerStates(cluster, '-l', 'app=echo')
+  const pods = await echoPods(cluster)
+  const far = pods.find((pod) => pod.node === second.name)
+  const near = pods.find((pod) => pod.node === first.name)
+  assert.ok(far && near)
+  const serviceIp = await cluster.kubectl(
+    'get',
+    'service',
+    'echo',
+    '-o',
+    'jsonpath={.spec.clusterIP}',
+  )
+  await second.host.cut()
+  await cluster.waitFor(
+    'the node to be no longer Ready',
+    async () => {
+      assert.equal(await nameFrom(second.host, `${far.ip}:8080`), far.name)
+      return (await cluster.nodeCondition(second.name)) === 'Unknown' ? true : undefined
+    },
+    { timeoutMs: 90_000, intervalMs: 1_000 },
+  )
+  await cluster.waitFor('the service to lead to the near pod only', async () => {
+    for (let count = 0; count < 8; count++) {
+      if ((await nameFrom(first.host, serviceIp)) !== near.name) return undefined
+    }
+    return true
+  })
+  await second.host.restore()
+  await cluster.untilNodeReady(second.name)
+  await cluster.waitFor('the service to lead to both pods', async () => {
+    const served = new Set<string>()
+    for (let count = 0; count < 8; count++) served.add(await nameFrom(first.host, serviceIp))
+    return served.size === 2 ? true : undefined
+  })
+  assert.deepEqual(await containerStates(cluster, '-l', 'app=echo'), before)
+}
+
+async function nameFrom(host: TestHost, address: string): Promise<string> {
+  const { stdout } = await host.run(
+    ['busybox', 'wget', '-q', '-O', '-', `http://${address}/name`],
+    {
+      timeoutMs: 3_000,
+    },
+  )
+  return stdout.trim()
+}
