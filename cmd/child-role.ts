@@ -1,6 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { open } from 'node:fs/promises'
-import { createBackoff, type Clock, type Logger, type Random } from '@skerry/base'
+import { open, readFile } from 'node:fs/promises'
+import {
+  ExpectedError,
+  createBackoff,
+  exitCodes,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
 import { programCommand } from './program-command.ts'
 
 export interface ChildRoleOptions {
@@ -49,9 +56,7 @@ export function superviseRole(
       child.on('message', () => ready.resolve())
       const cause = await waitForEnd(child, signal)
       if (signal.aborted) return
-      ready.reject(
-        new Error(`Cannot start ${options.role}: it ended with ${cause}; see ${options.logFile}`),
-      )
+      ready.reject(await firstFailure(options, cause))
       deps.log.error('Role ended, starting it again', { role: options.role, cause })
       if (deps.clock.monotonicMs() - startMs > healthyMs) backoff.reset()
       await deps.clock.sleep(backoff.nextMs(), signal).catch(() => undefined)
@@ -78,6 +83,17 @@ function start(options: ChildRoleOptions, logDescriptor: number): ChildProcess {
     detached: true,
   })
 }
+
+/** The role's own line where it has said one: it names what was wrong and what to do. */
+async function firstFailure(options: ChildRoleOptions, cause: string): Promise<ExpectedError> {
+  const tail = (await readFile(options.logFile, 'utf8')).slice(-logTailChars)
+  const said = tail.split('\n').findLast((line) => line.startsWith('skerry: '))
+  const message =
+    said?.slice('skerry: '.length) ?? `Cannot start ${options.role}: it ended with ${cause}`
+  return new ExpectedError(`${message} (log: ${options.logFile})`, exitCodes.failure)
+}
+
+const logTailChars = 16_384
 
 async function waitForEnd(child: ChildProcess, signal: AbortSignal): Promise<string> {
   const ended = new Promise<string>((resolve) => {

@@ -35,9 +35,9 @@ import {
   type Route,
   type SubresourceTableOptions,
 } from '@skerry/apiserver'
-import { abortReason, type Task } from '@skerry/base'
+import { ExpectedError, exitCodes, abortReason, type Task } from '@skerry/base'
 import { ensureClusterPki, type ClusterPki } from '@skerry/bootstrap'
-import { openSqliteStore, type SqliteStore } from '@skerry/store'
+import { StoreFullError, openSqliteStore, type SqliteStore } from '@skerry/store'
 import type { RoleContext } from './role-context.ts'
 import { version } from './version.ts'
 
@@ -82,6 +82,22 @@ const tokenIssuer = 'https://kubernetes.default.svc.cluster.local'
 
 /** Opens store and keys, and serves the API; what every control plane, site or hub, has in common. */
 export async function startControlPlane(
+  options: ControlPlaneOptions,
+  context: RoleContext,
+): Promise<ControlPlane> {
+  try {
+    return await openControlPlane(options, context)
+  } catch (error) {
+    if (!(error instanceof StoreFullError)) throw error
+    throw new ExpectedError(
+      `Cannot start: the disk under ${options.directory} is full; free some space and start again`,
+      exitCodes.diskFull,
+      { cause: error },
+    )
+  }
+}
+
+async function openControlPlane(
   options: ControlPlaneOptions,
   context: RoleContext,
 ): Promise<ControlPlane> {

@@ -16,5 +16,9 @@ export function programCommand(engineFlags: readonly string[]): string[] {
   const script = process.argv[1]
   if (script === undefined)
     throw new Error('Cannot find the program: it was started without a script')
-  return [process.execPath, '--disable-warning=ExperimentalWarning', ...engineFlags, script]
+  // Lite mode has no WebAssembly, and that is what takes the types out of sources.
+  const flags = script.endsWith('.ts')
+    ? engineFlags.filter((flag) => flag !== '--lite-mode')
+    : engineFlags
+  return [process.execPath, '--disable-warning=ExperimentalWarning', ...flags, script]
 }

@@ -10,7 +10,7 @@ import {
   type Packet,
   type Question,
 } from 'dns-packet'
-import type { Logger } from '@skerry/base'
+import { ExpectedError, exitCodes, type Logger } from '@skerry/base'
 import type { Forwarder } from './forwarder.ts'
 import type { Zone } from './zone.ts'
 
@@ -94,7 +94,7 @@ async function bindUdp(config: DnsServerConfig, respond: Respond): Promise<Socke
     })
   })
   await new Promise<void>((resolve, reject) => {
-    socket.once('error', reject)
+    socket.once('error', (error) => reject(explainListen(error, config)))
     socket.bind(config.port, config.address, resolve)
   })
   return socket
@@ -104,10 +104,19 @@ async function bindTcp(config: DnsServerConfig, respond: Respond): Promise<Serve
   const server = createServer((socket) => serveConnection(socket, respond))
   server.maxConnections = connectionsMax
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', (error) => reject(explainListen(error, config)))
     server.listen(config.port, config.address, resolve)
   })
   return server
+}
+
+function explainListen(error: NodeJS.ErrnoException, { address, port }: DnsServerConfig): Error {
+  if (error.code !== 'EADDRINUSE') return error
+  return new ExpectedError(
+    `Cannot answer DNS on ${address}:${port}: another program does, perhaps another node of this machine; stop it, or use another service range`,
+    exitCodes.portTaken,
+    { cause: error },
+  )
 }
 
 /** RFC 7766: messages with a two-byte length before each. */
