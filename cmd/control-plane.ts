@@ -2,42 +2,28 @@ import { join } from 'node:path'
 import { mkdir } from 'node:fs/promises'
 import type { Kind } from '@skerry/api'
 import {
-  chainAuthorizers,
   createApiServer,
-  createAuthenticatorChain,
-  createBootstrapTokenAuthenticator,
-  createDefaultPlugins,
-  createImpersonation,
-  createNodeAuthorizer,
-  createRbacAuthorizer,
-  createRuleResolver,
-  createSelfSubjectAccessReview,
-  createSelfSubjectRulesReview,
-  createServiceAccountAuthenticator,
-  createSubjectAccessReview,
-  createSubresourceTable,
-  createTokenIssuer,
-  createTokenReview,
-  createX509Authenticator,
+  createDefaultAccess,
   ensureBootstrapObjects,
-  mastersAuthorizer,
-  nodeRules,
-  selfSubjectReview,
+  issuerRoutes,
   serviceAddressDefaults,
-  unionTokens,
-  type Access,
-  type AdmissionPlugin,
   type ApiServer,
   type AuditSink,
-  type Authenticator,
-  type Authorizer,
+  type ExtraAccess,
   type Objects,
   type Route,
   type SubresourceTableOptions,
+  type TlsFiles,
 } from '@skerry/apiserver'
-import { ExpectedError, exitCodes, abortReason, type Task } from '@skerry/base'
-import { ensureClusterPki, type ClusterPki } from '@skerry/bootstrap'
-import { StoreFullError, openSqliteStore, type SqliteStore } from '@skerry/store'
+import { ExpectedError, exitCodes, abortReason, runAll, type Task } from '@skerry/base'
+import { ensureClusterPki, type ClusterPki, type ClusterPkiOptions } from '@skerry/bootstrap'
+import {
+  StoreFullError,
+  compactionDefaults,
+  openSqliteStore,
+  runCompaction,
+  type SqliteStore,
+} from '@skerry/store'
 import type { RoleContext } from './role-context.ts'
 import { version } from './version.ts'
 
@@ -61,20 +47,13 @@ export interface ControlPlaneOptions {
   extraAccess?: (objects: Objects) => ExtraAccess
 }
 
-export interface ExtraAccess {
-  /** Asked after the usual ones. */
-  authorizers: readonly Authorizer[]
-  /** After the default plugins. */
-  admission: readonly AdmissionPlugin[]
-  /** May refuse certificates that the authority has signed. */
-  certificates(usual: Authenticator): Authenticator
-}
-
 export interface ControlPlane extends AsyncDisposable {
   server: ApiServer
   pki: ClusterPki
   objects: Objects
   store: SqliteStore
+  /** Fails with the server; meanwhile compacts history and renews certificates. */
+  upkeep: Task
 }
 
 /** The `iss` of service account tokens: upstream's in-cluster name, so that tokens verify anywhere. */
@@ -104,15 +83,10 @@ async function openControlPlane(
   await using stack = new AsyncDisposableStack()
   const { clock, random, log, metrics, signal } = context
   await mkdir(options.directory, { recursive: true, mode: 0o700 })
-  const pki = await ensureClusterPki(
-    {
-      directory: join(options.directory, 'pki'),
-      authorityName: options.authorityName,
-      dnsNames: options.dnsNames,
-      ipAddresses: options.ipAddresses,
-    },
-    clock,
-  )
+  const pkiOptions = { ...options, directory: join(options.directory, 'pki') }
+  const pki = await ensureClusterPki(pkiOptions, clock)
+  const serviceAccounts = { issuer: tokenIssuer, signingKeyPem: pki.serviceAccountKeyPem }
+  const dial = options.dial?.(pki)
   const store = stack.use(
     await openSqliteStore(join(options.directory, 'store.db'), {}, { clock, log }),
   )
@@ -120,21 +94,21 @@ async function openControlPlane(
     await createApiServer(
       {
         kinds: options.kinds,
-        tls: {
-          cert: pki.serving.certificatePem,
-          key: pki.serving.privateKeyPem,
-          clientCa: pki.authority.certificatePem,
-        },
+        tls: tlsOf(pki),
         address: options.bindAddress,
         port: options.port,
-        access: (objects) =>
-          createAccess(objects, {
-            pki,
-            dial: options.dial?.(pki),
-            extra: options.extraAccess?.(objects) ?? noExtraAccess,
-            context,
-          }),
-        routes: options.routes ?? [],
+        access: createDefaultAccess(
+          {
+            serviceAccounts,
+            ...(dial === undefined ? {} : { dial }),
+            ...(options.extraAccess === undefined ? {} : { extra: options.extraAccess }),
+          },
+          context,
+        ),
+        routes: [
+          ...(options.routes ?? []),
+          ...issuerRoutes(serviceAccounts, `${tokenIssuer}/openid/v1/jwks`),
+        ],
         ...(options.serviceCidr === undefined
           ? {}
           : { services: { ...serviceAddressDefaults, clusterIpRanges: [options.serviceCidr] } }),
@@ -153,18 +127,47 @@ async function openControlPlane(
     pki,
     objects: server.objects,
     store,
+    upkeep: (scope) =>
+      runAll(scope, [
+        failWith(server),
+        (each) => runCompaction(store, compactionDefaults, clock, each),
+        (each) => renewServing({ pkiOptions, server, context }, each),
+      ]),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
 
-const noExtraAccess: ExtraAccess = Object.freeze({
-  authorizers: Object.freeze([]),
-  admission: Object.freeze([]),
-  certificates: (usual: Authenticator) => usual,
-})
+function tlsOf(pki: ClusterPki): TlsFiles {
+  return {
+    cert: pki.serving.certificatePem,
+    key: pki.serving.privateKeyPem,
+    clientCa: pki.authority.certificatePem,
+  }
+}
+
+/** How often the certificates are looked at; they are renewed with a tenth of their year left. */
+const renewalLookMs = 12 * 3_600_000
+
+/** A control plane may run for years: its certificates are made anew while it serves. */
+async function renewServing(
+  parts: { pkiOptions: ClusterPkiOptions; server: ApiServer; context: RoleContext },
+  signal: AbortSignal,
+): Promise<never> {
+  const { clock, log } = parts.context
+  for (;;) {
+    await clock.sleep(renewalLookMs, signal)
+    try {
+      parts.server.setTls(tlsOf(await ensureClusterPki(parts.pkiOptions, clock)))
+    } catch (error) {
+      log.error('Certificates not renewed, trying again', {
+        error: error instanceof Error ? error : null,
+      })
+    }
+  }
+}
 
 /** Fails with the server, ends with the scope: for those who run beside it. */
-export function failWith(server: ApiServer): Task {
+function failWith(server: ApiServer): Task {
   return (scope) =>
     new Promise((_resolve, reject) => {
       server.failed.catch(reject)
@@ -172,67 +175,4 @@ export function failWith(server: ApiServer): Task {
       if (scope.aborted) onAbort()
       else scope.addEventListener('abort', onAbort, { once: true })
     })
-}
-
-interface AccessParts {
-  pki: ClusterPki
-  dial: SubresourceTableOptions['dial']
-  extra: ExtraAccess
-  context: RoleContext
-}
-
-/** Upstream's defaults: certificates, then tokens; node authorizer, then RBAC; the default plugins. */
-function createAccess(objects: Objects, { pki, dial, extra, context }: AccessParts): Access {
-  const { clock, random, log } = context
-  const tokens = unionTokens([
-    createServiceAccountAuthenticator({
-      issuers: [tokenIssuer],
-      keyPems: [pki.serviceAccountKeyPem],
-      objects,
-      clock,
-    }),
-    createBootstrapTokenAuthenticator(objects, clock),
-  ])
-  const rules = createRuleResolver(objects)
-  const authorizer = chainAuthorizers([
-    mastersAuthorizer,
-    createNodeAuthorizer(objects, nodeRules()),
-    createRbacAuthorizer(rules),
-    ...extra.authorizers,
-  ])
-  const audiences = [tokenIssuer]
-  const issuer = createTokenIssuer(
-    { issuer: tokenIssuer, signingKeyPem: pki.serviceAccountKeyPem },
-    clock,
-  )
-  const subjectAccessReview = createSubjectAccessReview(authorizer)
-  return {
-    authenticators: [
-      createAuthenticatorChain({
-        certificates: extra.certificates(createX509Authenticator(clock)),
-        tokens,
-        audiences,
-        isAnonymousAllowed: true,
-        log,
-      }),
-    ],
-    authorizers: [authorizer],
-    admission: [
-      ...createDefaultPlugins({ objects, authorizer, rules, clock, random }),
-      ...extra.admission,
-    ],
-    subresources: createSubresourceTable(
-      { tokens: { tokenIssuer: issuer, audiences }, ...(dial === undefined ? {} : { dial }) },
-      { clock, random },
-    ),
-    reviews: {
-      'tokenreviews.authentication.k8s.io': createTokenReview({ tokens, audiences }),
-      'selfsubjectreviews.authentication.k8s.io': selfSubjectReview,
-      'subjectaccessreviews.authorization.k8s.io': subjectAccessReview,
-      'localsubjectaccessreviews.authorization.k8s.io': subjectAccessReview,
-      'selfsubjectaccessreviews.authorization.k8s.io': createSelfSubjectAccessReview(authorizer),
-      'selfsubjectrulesreviews.authorization.k8s.io': createSelfSubjectRulesReview(rules),
-    },
-    impersonation: createImpersonation(authorizer),
-  }
 }

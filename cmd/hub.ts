@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { builtinKinds } from '@skerry/api'
-import type { AuditSink, Objects, Route, UserInfo } from '@skerry/apiserver'
+import type { ExtraAccess, AuditSink, Objects, Route, UserInfo } from '@skerry/apiserver'
 import { runAll, type Task } from '@skerry/base'
 import { createCluster } from '@skerry/client'
 import { csrSigningController, rootCaPublisher, runControllers } from '@skerry/controllers'
@@ -21,15 +21,9 @@ import {
   tunnelRoute,
   type TunnelStates,
 } from '@skerry/karmada'
-import { compactionDefaults, runCompaction } from '@skerry/store'
 import { TunnelRegistry } from '@skerry/tunnel'
 import { openBackupSocket } from './backup-socket.ts'
-import {
-  failWith,
-  startControlPlane,
-  type ControlPlane,
-  type ExtraAccess,
-} from './control-plane.ts'
+import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { hostAddresses } from './host-addresses.ts'
 import { cutRevokedAgents } from './revoked-agents.ts'
@@ -211,8 +205,7 @@ function hubTasks({ plane, tunnels, states }: HubParts, context: RoleContext): T
     createClusterMonitor(states),
   ]
   return [
-    failWith(plane.server),
-    (scope) => runCompaction(plane.store, compactionDefaults, clock, scope),
+    plane.upkeep,
     (scope) => runControllers(hubControllers, { cluster, clock, random, log, configured }, scope),
     (scope) => cutRevokedAgents(cluster, tunnels, { clock, random, log }, scope),
   ]

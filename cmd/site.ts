@@ -11,9 +11,8 @@ import {
   runControllers,
 } from '@skerry/controllers'
 import { runScheduler } from '@skerry/scheduler'
-import { compactionDefaults, runCompaction } from '@skerry/store'
 import { openBackupSocket } from './backup-socket.ts'
-import { failWith, startControlPlane, type ControlPlane } from './control-plane.ts'
+import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { addressOf, hostAddresses } from './host-addresses.ts'
 import { writeClientKubeconfig } from './kubeconfig-file.ts'
@@ -88,8 +87,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
   reportReady()
   context.log.info('Site serves', { address: plane.server.address, version })
   await runAll(context.signal, [
-    failWith(plane.server),
-    (scope) => runCompaction(plane.store, compactionDefaults, context.clock, scope),
+    plane.upkeep,
     ...controllerTasks(options, plane, context),
     ...(await agentTasks(options, plane, context)),
   ])

@@ -1,5 +1,6 @@
 import type { Clock, Logger, Random } from '@skerry/base'
-import type { Authenticator } from './access.ts'
+import type { Authenticator, Authorizer } from './access.ts'
+import type { AdmissionPlugin } from './admission.ts'
 import { createDefaultPlugins } from './admission-plugins/default-plugins.ts'
 import { createTokenReview, selfSubjectReview } from './authn/authentication-reviews.ts'
 import { createAuthenticatorChain, unionTokens } from './authn/authenticator-chain.ts'
@@ -35,7 +36,24 @@ export interface DefaultAccessOptions {
   readonly isAnonymousAllowed?: boolean
   /** How nodes and pods are reached; absent where there are none. */
   readonly dial?: BackendDial
+  /** What this server adds to the usual checks. */
+  readonly extra?: (objects: Objects) => ExtraAccess
 }
+
+export interface ExtraAccess {
+  /** Asked after the usual ones. */
+  readonly authorizers: readonly Authorizer[]
+  /** After the default plugins. */
+  readonly admission: readonly AdmissionPlugin[]
+  /** May refuse certificates that the authority has signed. */
+  certificates(usual: Authenticator): Authenticator
+}
+
+const noExtraAccess: ExtraAccess = Object.freeze({
+  authorizers: Object.freeze([]),
+  admission: Object.freeze([]),
+  certificates: (usual: Authenticator) => usual,
+})
 
 export interface ServiceAccountOptions {
   /** `iss` of the tokens, and their audience when they ask for none. */
@@ -62,18 +80,25 @@ export function createDefaultAccess(
     const audiences = [issuer]
     const tokens = tokenAuthenticators(objects, options, clock)
     const rules = createRuleResolver(objects)
+    const extra = options.extra?.(objects) ?? noExtraAccess
     const authorizers = [
       mastersAuthorizer,
       createNodeAuthorizer(objects, nodeRules()),
       createRbacAuthorizer(rules),
+      ...extra.authorizers,
     ]
     const authorizer = chainAuthorizers(authorizers)
     const tokenIssuer = createTokenIssuer({ issuer, signingKeyPem }, clock)
     return {
-      authenticators: [authenticatorFor(tokens, options, deps)],
+      authenticators: [
+        authenticatorFor(tokens, { ...options, certificates: extra.certificates }, deps),
+      ],
       authorizers,
       impersonation: createImpersonation(authorizer),
-      admission: createDefaultPlugins({ objects, authorizer, rules, clock, random }),
+      admission: [
+        ...createDefaultPlugins({ objects, authorizer, rules, clock, random }),
+        ...extra.admission,
+      ],
       subresources: createSubresourceTable(
         { tokens: { tokenIssuer, audiences }, ...(options.dial ? { dial: options.dial } : {}) },
         deps,
@@ -114,11 +139,12 @@ function verificationKeys({ signingKeyPem, formerKeyPems = [] }: ServiceAccountO
 
 function authenticatorFor(
   tokens: TokenAuthenticator,
-  { serviceAccounts, isAnonymousAllowed = true }: DefaultAccessOptions,
+  options: DefaultAccessOptions & Pick<ExtraAccess, 'certificates'>,
   { clock, log }: DefaultAccessDeps,
 ): Authenticator {
+  const { serviceAccounts, isAnonymousAllowed = true } = options
   return createAuthenticatorChain({
-    certificates: createX509Authenticator(clock),
+    certificates: options.certificates(createX509Authenticator(clock)),
     tokens,
     audiences: [serviceAccounts.issuer],
     isAnonymousAllowed,

@@ -94,5 +94,6 @@ export {
   type DefaultAccessDeps,
   type DefaultAccessOptions,
   type ServiceAccountOptions,
+  type ExtraAccess,
 } from './default-access.ts'
 export { createLegacyBinding } from './subresources/binding.ts'
