@@ -4,8 +4,8 @@
  *
  * A small young generation is collected more often and keeps the heap near what is alive: 25 MB less
  * in a node after a burst. Lite mode compiles nothing to machine code: 20 MB less, half of it pages
- * of compilers that then are never touched, for a node agent that mostly waits; an API server would
- * answer half as fast, so it keeps its compilers.
+ * of compilers that then are never touched, for a node agent that mostly waits. Hub and site keep
+ * their compilers: their goals are met with them, and their requests cost time on the processor.
  */
 export const engineFlags: Readonly<Record<string, readonly string[]>> = Object.freeze({
   hub: ['--max-semi-space-size=2'],
