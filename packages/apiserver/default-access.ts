@@ -46,7 +46,7 @@ export interface ExtraAccess {
   /** After the default plugins. */
   readonly admission: readonly AdmissionPlugin[]
   /** May refuse certificates that the authority has signed. */
-  certificates(usual: Authenticator): Authenticator
+  readonly certificates: (usual: Authenticator) => Authenticator
 }
 
 const noExtraAccess: ExtraAccess = Object.freeze({

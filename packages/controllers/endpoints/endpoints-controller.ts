@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   isStatusError,
   type EndpointAddress,
@@ -86,8 +87,7 @@ export function planEndpoints(
   const isSame =
     existing !== undefined &&
     JSON.stringify(existing.subsets ?? []) === JSON.stringify(subsets) &&
-    JSON.stringify(Object.entries(existing.metadata.labels ?? {}).toSorted()) ===
-      JSON.stringify(Object.entries(labels).toSorted())
+    isDeepStrictEqual(existing.metadata.labels ?? {}, labels)
   if (isSame) return undefined
   const { name, namespace } = service.metadata
   const metadata = { ...(existing?.metadata ?? { name, namespace }), labels, annotations }

@@ -62,12 +62,9 @@ function userOf(socket: TLSSocket): CertificateUser | undefined {
   if (!socket.authorized) return undefined
   const { subject } = socket.getPeerCertificate()
   if (subject?.CN === undefined) return undefined
-  const organizations: unknown = subject.O
-  const groups = Array.isArray(organizations)
-    ? organizations.map(String)
-    : organizations === undefined
-      ? []
-      : [String(organizations)]
+  // Several O's of one subject come as a list, whatever the type says.
+  const organizations: unknown = subject.O ?? []
+  const groups = (Array.isArray(organizations) ? organizations : [organizations]).map(String)
   return { name: String(subject.CN), groups: [...groups, 'system:authenticated'] }
 }
 

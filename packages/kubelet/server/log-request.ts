@@ -52,7 +52,7 @@ export function logPathOf(
       `container "${container}" in pod "${name}" is not available`,
     )
   }
-  const { state, lastState, restartCount = 0 } = status
+  const { state, lastState, restartCount } = status
   if (isPrevious) {
     if (lastState?.terminated === undefined || restartCount === 0) {
       throw new StatusError(
