@@ -39,6 +39,8 @@ export class ClusterOnHosts implements AsyncDisposable {
   readonly siteHost: TestHost
   readonly site: RoleProcess
   readonly nodes: EdgeNode[] = []
+  /** Further processes of a test, for the diagnosis. */
+  readonly roles: RoleProcess[] = []
   readonly #kubectl: string
   readonly #archives: string
   readonly #hosts = new Map<number, TestHost>()
@@ -228,7 +230,7 @@ export class ClusterOnHosts implements AsyncDisposable {
       const answer = await this.tryKubectl(question, { timeoutMs: 10_000 })
       parts.push(lastLines(`kubectl ${question.join(' ')}`, answer.stdout + answer.stderr, 40))
     }
-    for (const role of [this.site, ...this.nodes.map((node) => node.role)]) {
+    for (const role of [this.site, ...this.nodes.map((node) => node.role), ...this.roles]) {
       const text = await readFile(role.logFile, 'utf8').catch(() => 'no log')
       parts.push(lastLines(`${role.name} (${role.isRunning ? 'runs' : 'ended'})`, text, 25))
     }
