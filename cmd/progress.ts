@@ -7,6 +7,8 @@ export interface Progress {
 export interface ProgressOutput {
   write(text: string): void
   isTerminal: boolean
+  /** Characters that fit in a line; a longer one would wrap and could not be redrawn. */
+  columns?: number
 }
 
 const redrawMs = 100
@@ -21,8 +23,9 @@ export function createProgress(output: ProgressOutput): Progress {
       const seconds = (): string => ((performance.now() - startMs) / 1_000).toFixed(1)
       const line = (mark: string): string =>
         `${mark} ${title}${detail === '' ? '' : `: ${detail}`} (${seconds()} s)`
+      const fits = (text: string): string => text.slice(0, (output.columns ?? 80) - 1)
       const draw = (): void =>
-        output.write(`\r\u001B[2K${line(frames[frame++ % frames.length] ?? '')}`)
+        output.write(`\r\u001B[2K${fits(line(frames[frame++ % frames.length] ?? ''))}`)
       const timer = output.isTerminal ? setInterval(draw, redrawMs) : undefined
       const finish = (mark: string): void => {
         clearInterval(timer)

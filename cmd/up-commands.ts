@@ -56,7 +56,9 @@ function addUp(program: Command): void {
       const { stopSignal } = await import('./role-context.ts')
       await runUp(
         { ...options, isDetached: options.detach === true, skipsInstall: !options.install },
-        stopSignal(),
+        stopSignal({
+          onStop: () => console.log('\nStopping. Pods go on; "skerry down --pods" ends them, too.'),
+        }),
       )
     })
 }

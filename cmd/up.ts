@@ -49,6 +49,7 @@ export async function runUp(options: UpOptions, signal: AbortSignal): Promise<vo
   const progress = createProgress({
     write: (text) => process.stdout.write(text),
     isTerminal: process.stdout.isTTY,
+    columns: process.stdout.columns,
   })
   await ensurePackages(options, progress, signal)
   await requirePorts(options)
