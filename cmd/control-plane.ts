@@ -42,7 +42,7 @@ export interface ControlPlaneOptions {
   /** Range of service addresses; absent on a hub, whose services are templates. */
   serviceCidr?: string
   /** How pods' logs and streams are reached; absent on a hub, which has no nodes. */
-  dial?: (pki: ClusterPki) => SubresourceTableOptions['dial']
+  dial?: (pki: () => ClusterPki) => SubresourceTableOptions['dial']
   /** What this control plane adds to the usual checks. */
   extraAccess?: (objects: Objects) => ExtraAccess
 }
@@ -52,6 +52,8 @@ export interface ControlPlane extends AsyncDisposable {
   pki: ClusterPki
   objects: Objects
   store: SqliteStore
+  /** Called with each set of certificates that follows the first. */
+  onRenewed(listener: (pki: ClusterPki) => Promise<void>): void
   /** Fails with the server; meanwhile compacts history and renews certificates. */
   upkeep: Task
 }
@@ -86,7 +88,8 @@ async function openControlPlane(
   const pkiOptions = { ...options, directory: join(options.directory, 'pki') }
   const pki = await ensureClusterPki(pkiOptions, clock)
   const serviceAccounts = { issuer: tokenIssuer, signingKeyPem: pki.serviceAccountKeyPem }
-  const dial = options.dial?.(pki)
+  const renewal: Renewal = { current: pki, listeners: [] }
+  const dial = options.dial?.(() => renewal.current)
   const store = stack.use(
     await openSqliteStore(join(options.directory, 'store.db'), {}, { clock, log }),
   )
@@ -127,11 +130,12 @@ async function openControlPlane(
     pki,
     objects: server.objects,
     store,
+    onRenewed: (listener) => void renewal.listeners.push(listener),
     upkeep: (scope) =>
       runAll(scope, [
         failWith(server),
         (each) => runCompaction(store, compactionDefaults, clock, each),
-        (each) => renewServing({ pkiOptions, server, context }, each),
+        (each) => renewServing({ pkiOptions, server, context, renewal }, each),
       ]),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -145,19 +149,33 @@ function tlsOf(pki: ClusterPki): TlsFiles {
   }
 }
 
+/** The newest certificates, and who wants to know of newer ones. */
+interface Renewal {
+  current: ClusterPki
+  readonly listeners: ((pki: ClusterPki) => Promise<void>)[]
+}
+
 /** How often the certificates are looked at; they are renewed with a tenth of their year left. */
 const renewalLookMs = 12 * 3_600_000
 
 /** A control plane may run for years: its certificates are made anew while it serves. */
 async function renewServing(
-  parts: { pkiOptions: ClusterPkiOptions; server: ApiServer; context: RoleContext },
+  parts: {
+    pkiOptions: ClusterPkiOptions
+    server: ApiServer
+    context: RoleContext
+    renewal: Renewal
+  },
   signal: AbortSignal,
 ): Promise<never> {
   const { clock, log } = parts.context
   for (;;) {
     await clock.sleep(renewalLookMs, signal)
     try {
-      parts.server.setTls(tlsOf(await ensureClusterPki(parts.pkiOptions, clock)))
+      const next = await ensureClusterPki(parts.pkiOptions, clock)
+      parts.renewal.current = next
+      parts.server.setTls(tlsOf(next))
+      for (const listener of parts.renewal.listeners) await listener(next)
     } catch (error) {
       log.error('Certificates not renewed, trying again', {
         error: error instanceof Error ? error : null,

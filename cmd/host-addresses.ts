@@ -27,3 +27,8 @@ export function defaultNodeName(): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9.-]/g, '-')
 }
+
+/** An IP address, not a name. */
+export function isAddress(text: string): boolean {
+  return /^[\d.]+$/.test(text) || text.includes(':')
+}

@@ -25,10 +25,10 @@ import { TunnelRegistry } from '@skerry/tunnel'
 import { openBackupSocket } from './backup-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
-import { hostAddresses } from './host-addresses.ts'
+import { hostAddresses, isAddress } from './host-addresses.ts'
 import { cutRevokedAgents } from './revoked-agents.ts'
 import { reportReady, type RoleContext } from './role-context.ts'
-import { isAddress, writeAdminKubeconfig } from './site.ts'
+import { writeAdminKubeconfig } from './admin-kubeconfig.ts'
 import { version } from './version.ts'
 
 export interface HubOptions {
@@ -63,11 +63,13 @@ export async function runHub(options: HubOptions, context: RoleContext): Promise
   await openDataDirectory(options.dataDir)
   await using hub = await startHub(options, context)
   const { plane } = hub
-  await writeAdminKubeconfig(plane, {
+  const adminFile = {
     path: join(options.dataDir, 'admin.kubeconfig'),
     name: 'hub',
     port: Number(new URL(plane.server.address).port),
-  })
+  }
+  await writeAdminKubeconfig(plane.pki, adminFile)
+  plane.onRenewed((pki) => writeAdminKubeconfig(pki, adminFile))
   await using _backups = await openBackupSocket(join(options.dataDir, 'backup.sock'), plane.store)
   reportReady()
   context.log.info('Hub serves', { address: plane.server.address, version })

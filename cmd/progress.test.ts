@@ -34,6 +34,6 @@ test('what is redrawn on a terminal never wraps', async () => {
     tell('x'.repeat(200))
     while (written.length < 2) await new Promise((resolve) => setImmediate(resolve))
   })
-  const drawn = written.slice(0, -1).map((text) => text.replaceAll(/\r|\u001B\[2K/g, ''))
+  const drawn = written.slice(0, -1).map((text) => text.slice('\r\u001B[2K'.length))
   assert.ok(drawn.length > 0 && drawn.every((text) => text.length < 40))
 })

@@ -14,8 +14,8 @@ import { runScheduler } from '@skerry/scheduler'
 import { openBackupSocket } from './backup-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
-import { addressOf, hostAddresses } from './host-addresses.ts'
-import { writeClientKubeconfig } from './kubeconfig-file.ts'
+import { addressOf, hostAddresses, isAddress } from './host-addresses.ts'
+import { writeAdminKubeconfig } from './admin-kubeconfig.ts'
 import { reportReady, type RoleContext } from './role-context.ts'
 import { ensureSiteObjects } from './site-objects.ts'
 import { version } from './version.ts'
@@ -64,10 +64,10 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
       kinds: await builtinKinds(),
       serviceCidr: options.serviceCidr,
       dial: (pki) =>
-        createDirectDial({
-          ...pki.kubeletClient,
-          kubeletAuthorityPem: pki.authority.certificatePem,
-        }),
+        createDirectDial(() => ({
+          ...pki().kubeletClient,
+          kubeletAuthorityPem: pki().authority.certificatePem,
+        })),
     },
     context,
   )
@@ -78,11 +78,9 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
     advertiseAddress: addresses[0] ?? '127.0.0.1',
     port,
   })
-  await writeAdminKubeconfig(plane, {
-    path: join(options.dataDir, 'admin.kubeconfig'),
-    name: options.name,
-    port,
-  })
+  const adminFile = { path: join(options.dataDir, 'admin.kubeconfig'), name: options.name, port }
+  await writeAdminKubeconfig(plane.pki, adminFile)
+  plane.onRenewed((pki) => writeAdminKubeconfig(pki, adminFile))
   await using _backups = await openBackupSocket(join(options.dataDir, 'backup.sock'), plane.store)
   reportReady()
   context.log.info('Site serves', { address: plane.server.address, version })
@@ -143,22 +141,4 @@ const controlPlaneUser: UserInfo = Object.freeze({
 function serviceNames(clusterDomain: string): string[] {
   const inCluster = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
   return [...inCluster, `kubernetes.default.svc.${clusterDomain}`]
-}
-
-export function isAddress(text: string): boolean {
-  return /^[\d.]+$/.test(text) || text.includes(':')
-}
-
-/** For whoever administers this control plane on its own machine. */
-export async function writeAdminKubeconfig(
-  plane: ControlPlane,
-  { path, name, port }: { path: string; name: string; port: number },
-): Promise<void> {
-  const { admin, authority } = plane.pki
-  await writeClientKubeconfig(path, [{ name, server: `https://127.0.0.1:${port}` }], {
-    caPem: authority.certificatePem,
-    certificatePem: admin.certificatePem,
-    keyPem: admin.privateKeyPem,
-    user: `${name}-admin`,
-  })
 }

@@ -31,7 +31,7 @@ export const requirements: readonly Requirement[] = Object.freeze([
   {
     program: 'bridge',
     debianPackage: 'containernetworking-plugins',
-    directories: ['/usr/lib/cni', '/opt/cni/bin'],
+    directories: ['/usr/lib/cni'],
   },
   { program: 'nft', debianPackage: 'nftables' },
   { program: 'ip', debianPackage: 'iproute2' },

@@ -36,21 +36,21 @@ export interface DirectDialOptions {
   readonly kubeletAuthorityPem?: string
 }
 
-/** Straight over the network. */
-export function createDirectDial(options: DirectDialOptions): BackendDial {
-  const { certificatePem: cert, privateKeyPem: key, kubeletAuthorityPem: ca } = options
+/** Straight over the network. The identity is asked for at each dial: certificates are renewed. */
+export function createDirectDial(identity: () => DirectDialOptions): BackendDial {
   return {
     dialNode: ({ host, port }, signal) =>
-      dial({ host, port }, signal, (socket) =>
-        connectTls({
+      dial({ host, port }, signal, (socket) => {
+        const { certificatePem: cert, privateKeyPem: key, kubeletAuthorityPem: ca } = identity()
+        return connectTls({
           socket,
           cert,
           key,
           ...serverNameOf(host),
           ...(ca === undefined ? { rejectUnauthorized: false } : { ca, host }),
           ALPNProtocols: ['http/1.1'],
-        }),
-      ),
+        })
+      }),
     dialAddress: ({ host, port, isTls }, signal) =>
       dial({ host, port }, signal, isTls ? anyServer(host) : undefined),
   }

@@ -78,7 +78,10 @@ async function newKubelet(onUpgrade?: (socket: Duplex, head: Buffer) => void) {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const client = await issue('kube-apiserver-kubelet-client', 'clientAuth')
-  const dial = createDirectDial({ ...client, kubeletAuthorityPem: authority.certificatePem })
+  const dial = createDirectDial(() => ({
+    ...client,
+    kubeletAuthorityPem: authority.certificatePem,
+  }))
   return {
     port,
     seen,
