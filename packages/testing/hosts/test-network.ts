@@ -1,4 +1,10 @@
-import { type ChildProcess, type SpawnOptions, execFile, spawn } from 'node:child_process'
+import {
+  type ChildProcess,
+  type SpawnOptions,
+  execFile,
+  spawn,
+  spawnSync,
+} from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { promisify } from 'node:util'
@@ -57,6 +63,12 @@ export async function createTestNetwork(): Promise<TestNetwork> {
   await ip('-n', wan, 'link', 'add', 'switch', 'type', 'bridge')
   await ip('-n', wan, 'link', 'set', 'switch', 'up')
   const hosts: HostState[] = []
+  const abandoned = (): void => {
+    for (const { netns } of hosts) destroyAtOnce(netns)
+    destroyAtOnce(wan)
+  }
+  process.once('exit', abandoned)
+  process.once('SIGTERM', exitTerminated)
   return {
     async addHost(hostNumber) {
       const host = await createHost({
@@ -71,8 +83,25 @@ export async function createTestNetwork(): Promise<TestNetwork> {
     async [Symbol.asyncDispose]() {
       for (const host of hosts) await destroyHost(host)
       await ip('netns', 'delete', wan)
+      process.off('exit', abandoned)
+      process.off('SIGTERM', exitTerminated)
     },
   }
+}
+
+/** A test runner ends a file that takes too long with SIGTERM, which by itself runs no exit hook. */
+function exitTerminated(): void {
+  process.exit(128 + constants.signals.SIGTERM)
+}
+
+/** When nobody disposed: no containers may stay. Children first: a container's is its shim's. */
+function destroyAtOnce(netns: string): void {
+  const script = `
+    for round in 1 2 3; do
+      for pid in $(ip netns pids "$1"); do pkill -9 -P "$pid"; kill -9 "$pid"; done
+    done
+    ip netns delete "$1"`
+  spawnSync('sh', ['-c', script, 'sh', netns], { stdio: 'ignore' })
 }
 
 interface HostState {
