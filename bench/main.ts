@@ -6,10 +6,11 @@ import { bundleProgram } from '../cmd/bundle.ts'
 import { version } from '../cmd/version.ts'
 import type { BenchOptions, Figure } from './figure.ts'
 import { run as runStore } from './store.ts'
+import { measureUpStart } from './up-start.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** The figures that the first milestone names: start, memory, pod start, durable writes. */
+/** The figures that the first milestone names: start, memory, pod start, `up`, durable writes. */
 export async function run(options: BenchOptions): Promise<Figure[]> {
   if (process.getuid?.() !== 0) {
     throw new ExpectedError(
@@ -22,7 +23,8 @@ export async function run(options: BenchOptions): Promise<Figure[]> {
   try {
     const program = await bundleProgram({ outputDirectory: join(directory, 'program'), version })
     const inHost = await measureInHost({ ...options, program, directory })
-    return [...inHost, ...(await runStore(options))]
+    const up = await measureUpStart({ rounds: options.rounds, directory: join(directory, 'up') })
+    return [...inHost, ...up, ...(await runStore(options))]
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
