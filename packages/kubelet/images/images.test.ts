@@ -54,6 +54,7 @@ test('credentials: those whose registry fits, the most specific first', () => {
     pullCredentials(image, secrets).map(({ username }) => username)
   assert.deepEqual(users('ghcr.io/team/app'), ['ann', 'any'])
   assert.equal(pullCredentials('ghcr.io/team/app', secrets)[0]?.password, 'pass:word')
+  assert.equal(pullCredentials('ghcr.io/team/app', secrets)[0]?.serverAddress, undefined)
   assert.deepEqual(users('ghcr.io/other/app'), ['any'])
   assert.deepEqual(users('eu.example.com/app'), ['glob'])
   assert.deepEqual(users('busybox'), ['hub'])

@@ -22,7 +22,7 @@ export function pullCredentials(image: string, secrets: readonly Secret[]): Regi
     .flatMap(authsOf)
     .filter(([pattern]) => matchesTarget(pattern, target))
     .toSorted(([one], [other]) => other.length - one.length)
-    .map(([pattern, auth]) => toRegistryAuth(pattern, auth))
+    .map(([, auth]) => toRegistryAuth(auth))
 }
 
 function authsOf(secret: Secret): [string, DockerAuth][] {
@@ -67,12 +67,15 @@ function globMatches(glob: string, text: string): boolean {
   return new RegExp(`^${source}$`).test(text)
 }
 
-function toRegistryAuth(serverAddress: string, auth: DockerAuth): RegistryAuth {
+/**
+ * Without the server's address: containerd holds it against the registry's host as a URL with a
+ * scheme, and drops the credentials, or the pull, for a bare host or a glob.
+ */
+function toRegistryAuth(auth: DockerAuth): RegistryAuth {
   const [username, ...password] = auth.auth
     ? Buffer.from(auth.auth, 'base64').toString('utf8').split(':')
     : []
   return {
-    serverAddress,
     username: auth.username ?? username ?? '',
     password: auth.password ?? password.join(':'),
     ...(auth.identitytoken ? { identityToken: auth.identitytoken } : {}),
