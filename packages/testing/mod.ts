@@ -20,6 +20,11 @@ export {
   type Layer,
   type LayerFile,
 } from './images/oci-image.ts'
+export {
+  startTestRegistry,
+  type TestRegistry,
+  type TestRegistryOptions,
+} from './images/test-registry.ts'
 export { simulatedClock, type SimulatedClock } from '@skerry/base'
 export {
   administrator,

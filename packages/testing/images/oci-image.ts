@@ -81,30 +81,46 @@ async function layerOfTar(tar: Buffer): Promise<Layer> {
   return { tarGz: await compress(tar, { level: 6 }), diffId: digestOf(tar) }
 }
 
-/** Writes an OCI image layout as a tar that containerd, Docker and podman import. */
-export async function writeOciArchive(path: string, options: ImageOptions): Promise<void> {
-  const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
+/** The two documents that make layers an image. */
+export interface ImageDocuments {
+  config: Buffer
+  manifest: Buffer
+}
+
+export const manifestMediaType = 'application/vnd.oci.image.manifest.v1+json'
+
+/** For this machine's architecture. */
+export function imageDocuments(options: Omit<ImageOptions, 'reference'>): ImageDocuments {
   const config = json({
-    architecture,
-    os: 'linux',
+    ...imagePlatform(),
     config: options.config,
     rootfs: { type: 'layers', diff_ids: options.layers.map((layer) => layer.diffId) },
   })
   const manifest = json({
     schemaVersion: 2,
-    mediaType: 'application/vnd.oci.image.manifest.v1+json',
+    mediaType: manifestMediaType,
     config: descriptor('application/vnd.oci.image.config.v1+json', config),
     layers: options.layers.map((layer) =>
       descriptor('application/vnd.oci.image.layer.v1.tar+gzip', layer.tarGz),
     ),
   })
+  return { config, manifest }
+}
+
+function imagePlatform(): { architecture: string; os: string } {
+  return { architecture: process.arch === 'arm64' ? 'arm64' : 'amd64', os: 'linux' }
+}
+
+/** Writes an OCI image layout as a tar that containerd, Docker and podman import. */
+export async function writeOciArchive(path: string, options: ImageOptions): Promise<void> {
+  const { config, manifest } = imageDocuments(options)
   const index = json({
     schemaVersion: 2,
     manifests: [
       {
-        ...descriptor('application/vnd.oci.image.manifest.v1+json', manifest),
+        ...descriptor(manifestMediaType, manifest),
         annotations: { 'io.containerd.image.name': options.reference },
-        platform: { architecture, os: 'linux' },
+        platform: imagePlatform(),
       },
     ],
   })
@@ -135,7 +151,7 @@ function descriptor(mediaType: string, bytes: Uint8Array): object {
   return { mediaType, digest: digestOf(bytes), size: bytes.length }
 }
 
-function digestOf(bytes: Uint8Array): string {
+export function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { digestOf, imageDocuments, manifestMediaType, type ImageOptions } from './oci-image.ts'
+
+export interface TestRegistryOptions {
+  image: Omit<ImageOptions, 'reference'>
+  username: string
+  password: string
+  /** How it asks who pulls: at once, or for a token that its own `/token` gives for the password. */
+  challenge: 'basic' | 'bearer'
+}
+
+export interface TestRegistry extends AsyncDisposable {
+  /** On 127.0.0.1. */
+  port: number
+}
+
+/**
+ * The pull half of the OCI distribution specification 1.1, over plain HTTP. One image answers to
+ * every repository and tag; nothing is given to who does not name itself.
+ */
+export async function startTestRegistry(options: TestRegistryOptions): Promise<TestRegistry> {
+  const contents = new Contents(options.image)
+  const gate = new Gate(options)
+  const server = createServer((request, response) => answer({ contents, gate, request, response }))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('Cannot listen: no port')
+  return {
+    port: address.port,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+interface Exchange {
+  contents: Contents
+  gate: Gate
+  request: IncomingMessage
+  response: ServerResponse
+}
+
+function answer({ contents, gate, request, response }: Exchange): void {
+  const { pathname } = new URL(request.url ?? '/', 'http://registry')
+  // Clients post here first for OAuth 2; a 404 sends them back to GET, which every registry has.
+  if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 404, 'UNKNOWN')
+  if (pathname === '/token') return gate.giveToken(request, response)
+  if (!gate.admits(request)) {
+    response.setHeader('WWW-Authenticate', gate.challenge(request))
+    return refuse(response, 401, 'UNAUTHORIZED')
+  }
+  if (pathname === '/v2/') return sendJson(response, 200, {})
+  const found = contents.find(pathname)
+  if (!found) return refuse(response, 404, 'NAME_UNKNOWN')
+  response.writeHead(200, {
+    'Content-Type': found.mediaType,
+    'Content-Length': found.bytes.length,
+    'Docker-Content-Digest': digestOf(found.bytes),
+  })
+  response.end(request.method === 'HEAD' ? undefined : found.bytes)
+}
+
+interface Content {
+  mediaType: string
+  bytes: Uint8Array
+}
+
+/** What can be fetched, by its path below a repository. */
+class Contents {
+  readonly #manifest: Content
+  readonly #byDigest = new Map<string, Content>()
+
+  constructor(image: TestRegistryOptions['image']) {
+    const { config, manifest } = imageDocuments(image)
+    this.#manifest = { mediaType: manifestMediaType, bytes: manifest }
+    for (const bytes of [config, ...image.layers.map((layer) => layer.tarGz)]) {
+      this.#byDigest.set(digestOf(bytes), { mediaType: 'application/octet-stream', bytes })
+    }
+  }
+
+  find(pathname: string): Content | undefined {
+    const [, kind, name = ''] = /^\/v2\/.+\/(manifests|blobs)\/([^/]+)$/.exec(pathname) ?? []
+    if (kind === 'blobs') return this.#byDigest.get(name)
+    if (kind !== 'manifests') return undefined
+    const isOther = name.includes(':') && name !== digestOf(this.#manifest.bytes)
+    return isOther ? undefined : this.#manifest
+  }
+}
+
+/** Who may pull. */
+class Gate {
+  readonly #basic: string
+  readonly #token: string
+  readonly #kind: TestRegistryOptions['challenge']
+
+  constructor({ username, password, challenge }: TestRegistryOptions) {
+    const userAndPassword = `${username}:${password}`
+    this.#basic = `Basic ${Buffer.from(userAndPassword).toString('base64')}`
+    this.#token = createHash('sha256').update(userAndPassword).digest('hex')
+    this.#kind = challenge
+  }
+
+  admits({ headers }: IncomingMessage): boolean {
+    const expected = this.#kind === 'basic' ? this.#basic : `Bearer ${this.#token}`
+    return headers.authorization === expected
+  }
+
+  challenge({ headers, url = '' }: IncomingMessage): string {
+    if (this.#kind === 'basic') return 'Basic realm="test-registry"'
+    const repository = /^\/v2\/(.+)\/(?:manifests|blobs)\//.exec(url)?.[1]
+    const scope = repository === undefined ? '' : `,scope="repository:${repository}:pull"`
+    return `Bearer realm="http://${headers.host}/token",service="test-registry"${scope}`
+  }
+
+  giveToken({ headers }: IncomingMessage, response: ServerResponse): void {
+    const isKnown = this.#kind === 'bearer' && headers.authorization === this.#basic
+    if (!isKnown) return refuse(response, 401, 'UNAUTHORIZED')
+    sendJson(response, 200, { token: this.#token, expires_in: 300 })
+  }
+}
+
+function refuse(response: ServerResponse, status: number, code: string): void {
+  sendJson(response, status, { errors: [{ code, message: `refused with ${status}` }] })
+}
+
+function sendJson(response: ServerResponse, status: number, value: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json' })
+  response.end(JSON.stringify(value))
+}
