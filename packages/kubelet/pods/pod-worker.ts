@@ -136,6 +136,8 @@ export class PodWorker {
     this.#publish(observed, { plan, probes, nowMs })
     if (this.#termination) return this.#end(observed, plan, signal)
     if (await this.#act(observed, plan, signal)) return 'again'
+    // Why a container could not be started is known only now.
+    this.#publish(observed, { plan, probes, nowMs })
     await this.#resources.collectGarbage(this.#pod, podGarbage(observed), signal)
     this.#retries.reset()
     return this.#nextWake(plan, nowMs)
