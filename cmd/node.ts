@@ -65,6 +65,9 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
     adopted: containerd.isAdopted,
   })
   const kubelet = Promise.withResolvers<RunningKubelet>()
+  let running: RunningKubelet | undefined
+  const podAddress = (uid: string): string | undefined =>
+    running?.pods.list().find((pod) => pod.metadata.uid === uid)?.status?.podIP
   await runAll(signal, [
     (scope) => containerd.keepRunning(scope),
     (scope) => identity.client.run(scope),
@@ -75,15 +78,16 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
           ...context,
           cluster,
           runtime,
-          onReady: (running) => {
-            kubelet.resolve(running)
+          onReady: (ready) => {
+            running = ready
+            kubelet.resolve(ready)
             reportReady()
           },
         },
         scope,
       ),
     async (scope) => serveKubelet(await kubelet.promise, { ...parts, context }, scope),
-    async (scope) => serviceNetwork(parts, context, scope),
+    async (scope) => serviceNetwork({ ...parts, podAddress }, context, scope),
     (scope) =>
       runLocalPathVolumes(
         { nodeName: options.nodeName, directory: join(options.dataDir, 'volumes') },
@@ -180,11 +184,11 @@ async function serveKubelet(
 }
 
 async function serviceNetwork(
-  parts: NodeParts,
+  parts: NodeParts & { podAddress: (podUid: string) => string | undefined },
   context: RoleContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, nodeIp, cluster } = parts
+  const { options, nodeIp, cluster, podAddress } = parts
   const dnsAddress = addressOf(options.serviceCidr, 10)
   await runServiceNetwork(
     {
@@ -201,6 +205,7 @@ async function serviceNetwork(
       cluster,
       nft: createNft(),
       snapshot: fileSnapshot(join(options.dataDir, 'service-network.json')),
+      podAddress,
     },
     signal,
   )

@@ -1,6 +1,7 @@
 import { createWakeFlag, runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import type { EndpointSlice, Node, ObjectMeta, Service } from '@skerry/api'
 import { createInformer, resources, type Cluster, type Informer } from '@skerry/client'
+import { withLocalAddresses } from './local-endpoints.ts'
 import { createForwarder } from './dns/forwarder.ts'
 import { startDnsServer } from './dns/dns-server.ts'
 import { buildZone, type Zone } from './dns/zone.ts'
@@ -9,7 +10,7 @@ import { prepareNodeNetwork } from './node-network.ts'
 import { planPodNetwork, type PodNetworkPlan } from './pod-network.ts'
 import { applyPodRoutes, isNeighbour } from './pod-routes.ts'
 import { createServiceProxy, type ServiceProxy } from './service-proxy.ts'
-import type { ServiceSnapshot, ServiceState } from './service-snapshot.ts'
+import { presumeReady, type ServiceSnapshot, type ServiceState } from './service-snapshot.ts'
 
 export interface ServiceNetworkConfig {
   nodeName: string
@@ -27,6 +28,8 @@ export interface ServiceNetworkDeps {
   cluster: Cluster
   nft: Nft
   snapshot: ServiceSnapshot
+  /** Where a pod of this node is now; undefined for others and before it has an address. */
+  podAddress: (podUid: string) => string | undefined
   clock: Clock
   random: Random
   log: Logger
@@ -36,6 +39,8 @@ const dnsTtlSeconds = 5
 /** Changes within this time are written to the snapshot once. */
 const snapshotSettleMs = 2_000
 const routesSettleMs = 200
+/** How often the node's own pods are looked at while the control plane is away. */
+const localPodsMs = 1_000
 
 /**
  * Serves this node's service network until the signal aborts; rules, routes and the DNS address
@@ -68,7 +73,8 @@ export async function runServiceNetwork(
     })
   }
   const saved = await deps.snapshot.load()
-  if (saved !== undefined) show(saved)
+  let isHeard = false
+  if (saved !== undefined) show(presumeReady(saved))
   await using dns = await startDnsServer(
     {
       address: config.dnsAddress,
@@ -84,14 +90,20 @@ export async function runServiceNetwork(
   })
   await runAll(signal, [
     (scope) => proxy.run(scope),
-    (scope) => followServices(deps, show, scope),
+    (scope) => followServices(deps, { show, onHeard: () => (isHeard = true) }, scope),
+    async (scope) => {
+      while (saved !== undefined && !isHeard) {
+        show(withLocalAddresses(presumeReady(saved), deps.podAddress))
+        await deps.clock.sleep(localPodsMs, scope)
+      }
+    },
     (scope) => followNodes(config, { ...deps, proxy }, scope),
   ])
 }
 
 async function followServices(
   deps: ServiceNetworkDeps,
-  show: (state: ServiceState) => void,
+  { show, onHeard }: { show: (state: ServiceState) => void; onHeard: () => void },
   signal: AbortSignal,
 ): Promise<void> {
   const services = createInformer<Service>(
@@ -114,6 +126,7 @@ async function followServices(
     async (scope) => {
       // Before both are whole, a service without its endpoints would look refused.
       await Promise.all([services.whenSynced(scope), slices.whenSynced(scope)])
+      onHeard()
       show(state())
       const onChange = (): void => show(state())
       using _services = services.onChange(onChangeSoon(onChange))
