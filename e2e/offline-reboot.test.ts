@@ -70,10 +70,7 @@ test(
   },
 )
 
-/**
- * What the node needs is in its own store a moment after the API says that it is so; a power cut
- * within that moment is not this test's.
- */
+/** The power may go a moment after the pods are ready, but the node must have heard of them. */
 async function untilOnDisk(cluster: ClusterOnHosts, node: EdgeNode): Promise<void> {
   const path = 'jsonpath={.items[*].status.podIP}'
   const ips = await cluster.kubectl('get', 'pods', ...workloads, '-o', path)
