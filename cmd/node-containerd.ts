@@ -7,7 +7,7 @@ export function containerdOptions(nodeDir: string, runDir: string): ContainerdOp
     dataDirectory: join(nodeDir, 'containerd'),
     runDirectory: join(runDir, 'containerd'),
     cniConfDirectory: join(runDir, 'cni'),
-    cniBinDirectory: '/usr/lib/cni',
+    cniBinDirectory: cniPluginDirectory(nodeDir),
     registryDirectory: join(nodeDir, 'registries'),
     sandboxImage: pauseImage,
   }
@@ -15,4 +15,9 @@ export function containerdOptions(nodeDir: string, runDir: string): ContainerdOp
 
 export function containerdSocket(runDir: string): string {
   return join(runDir, 'containerd', 'containerd.sock')
+}
+
+/** Network plugins: links to the system's, and the node's own. */
+export function cniPluginDirectory(nodeDir: string): string {
+  return join(nodeDir, 'cni')
 }

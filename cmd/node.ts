@@ -20,7 +20,7 @@ import {
 import { createNft, fileSnapshot, nodeResolvers, runServiceNetwork } from '@skerry/service-proxy'
 import { openDataDirectory } from './data-directory.ts'
 import { addressOf, hostAddresses } from './host-addresses.ts'
-import { containerdOptions } from './node-containerd.ts'
+import { cniPluginDirectory, containerdOptions } from './node-containerd.ts'
 import { obtainServingCertificate, openNodeIdentity, pkiDirectory } from './node-identity.ts'
 import { runningLogs } from './running-logs.ts'
 import { importPreloaded } from './preload-images.ts'
@@ -142,6 +142,7 @@ function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKub
     runDirectory: join(options.runDir, 'kubelet'),
     logDirectory: join(options.dataDir, 'logs'),
     cniConfDirectory: join(options.runDir, 'cni'),
+    cniPluginDirectory: cniPluginDirectory(options.dataDir),
     staticPodDirectory: join(options.dataDir, 'manifests'),
     port: options.kubeletPort,
     labels: options.labels,

@@ -31,6 +31,7 @@ test(
     )
     await cluster.kubectl('rollout', 'status', '-n', 'guestbook', 'deployment/web', '--timeout=60s')
     const before = await cluster.waitFor('the page', fetch)
+    const addresses = await podAddresses(cluster)
     await untilOnDisk(cluster, node)
     await cluster.siteHost.cut()
     await node.host.reboot()
@@ -54,6 +55,7 @@ test(
         assert.ok(id?.[1] !== undefined && tasks.has(id[1]), `${container} is new: ${state}`)
         assert.equal(id[2], '1', `${container}: the reboot is its only restart`)
       }
+      assert.deepEqual(await podAddresses(cluster), addresses)
       assert.ok((await fetch()).visits > before.visits)
     })
     await t.test('the node takes new work', async () => {
@@ -72,12 +74,16 @@ test(
 
 /** The power may go a moment after the pods are ready, but the node must have heard of them. */
 async function untilOnDisk(cluster: ClusterOnHosts, node: EdgeNode): Promise<void> {
-  const path = 'jsonpath={.items[*].status.podIP}'
-  const ips = await cluster.kubectl('get', 'pods', ...workloads, '-o', path)
+  const ips = await podAddresses(cluster)
   await cluster.waitFor('the services in the store of the node', async () => {
     const text = await readFile(join(cluster.directory, node.name, 'service-network.json'), 'utf8')
-    return ips.split(' ').every((ip) => text.includes(`"${ip}"`)) ? true : undefined
+    return ips.every((ip) => text.includes(`"${ip}"`)) ? true : undefined
   })
+}
+
+async function podAddresses(cluster: ClusterOnHosts): Promise<string[]> {
+  const path = 'jsonpath={.items[*].status.podIP}'
+  return (await cluster.kubectl('get', 'pods', ...workloads, '-o', path)).split(' ')
 }
 
 async function untilBothServe(cluster: ClusterOnHosts, fetch: () => Promise<Page>): Promise<void> {

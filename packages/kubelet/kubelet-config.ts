@@ -12,7 +12,13 @@ export interface KubeletConfig extends NodeDirectories {
   /** Used until the node object has a podCIDR, and without a control plane. */
   podCidr?: string
   cniConfDirectory: string
+  /** Where the system's network plugins are. */
   cniBinDirectory?: string
+  /**
+   * Where containerd takes its plugins from, filled by this node so that pods keep their addresses
+   * over a reboot. Empty: containerd uses the system's, and addresses change.
+   */
+  cniPluginDirectory?: string
   /** Manifests of pods that run without any API server. */
   staticPodDirectory?: string
   /** Port that the API server reaches this node on. */
@@ -38,6 +44,7 @@ export const kubeletDefaults = Object.freeze({
   resolvConfFile: '/etc/resolv.conf',
   podCidr: '',
   cniBinDirectory: '/usr/lib/cni',
+  cniPluginDirectory: '',
   staticPodDirectory: '',
   port: 10_250,
   labels: Object.freeze({}) as Readonly<Record<string, string>>,

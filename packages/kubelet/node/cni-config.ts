@@ -7,6 +7,8 @@ export interface PodNetwork {
   podCidrs: readonly string[]
   /** On a tmpfs: after a reboot no address is taken. */
   ipamDirectory: string
+  /** The plugin that gives addresses; host-local, or one that stands before it. */
+  ipamPlugin?: string
   /** Name of the bridge that pods hang on; unique per network namespace. */
   bridge: string
   mtu?: number
@@ -29,7 +31,7 @@ export function cniConflist(network: PodNetwork): object {
         ipMasq: false,
         ...(network.mtu === undefined ? {} : { mtu: network.mtu }),
         ipam: {
-          type: 'host-local',
+          type: network.ipamPlugin ?? 'host-local',
           dataDir: network.ipamDirectory,
           ranges: network.podCidrs.map((subnet) => [{ subnet }]),
           routes: network.podCidrs.map((cidr) => ({ dst: isIpv6(cidr) ? '::/0' : '0.0.0.0/0' })),

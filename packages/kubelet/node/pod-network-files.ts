@@ -4,6 +4,7 @@ import type { Node } from '@skerry/api'
 import type { ResolvedConfig } from '../kubelet-config.ts'
 import { asError } from '../system-error.ts'
 import { writeCniConfig } from './cni-config.ts'
+import { addressPlugin, writeCniPlugins } from './cni-plugins.ts'
 
 const retryMs = 10_000
 
@@ -45,9 +46,19 @@ export class PodNetworkFiles {
 
   async #write(): Promise<void> {
     if (this.#podCidrs.length === 0) return
-    const isChanged = await writeCniConfig(this.#config.cniConfDirectory, {
+    const { cniConfDirectory, cniBinDirectory, cniPluginDirectory } = this.#config
+    const keepsAddresses = cniPluginDirectory !== ''
+    if (keepsAddresses) {
+      await writeCniPlugins({
+        directory: cniPluginDirectory,
+        systemDirectory: cniBinDirectory,
+        podsDirectory: join(this.#config.dataDirectory, 'pods'),
+      })
+    }
+    const isChanged = await writeCniConfig(cniConfDirectory, {
       podCidrs: this.#podCidrs,
       ipamDirectory: join(this.#config.runDirectory, 'ipam'),
+      ...(keepsAddresses ? { ipamPlugin: addressPlugin } : {}),
       bridge: 'skerry0',
     })
     if (isChanged) this.#log.info('Pod network configured', { podCidrs: this.#podCidrs.join(',') })
