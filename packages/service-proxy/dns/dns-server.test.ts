@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { decode, encode, type Packet } from 'dns-packet'
 import { silentLogger } from '@skerry/base'
@@ -114,4 +114,17 @@ test('noise gets no answer and harms nothing', async () => {
   const answer = await askUdp(server.port, query('nobody.x.svc.cluster.local'))
   assert.equal(answer.id, 7)
   socket.close()
+})
+
+test('a port that another program has is refused in one line, and nothing stays open', async () => {
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  const address = taken.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const config = { address: '127.0.0.1', port, domain: 'cluster.local', ttlSeconds: 5 }
+  const deps = { zone: () => zone, forwarder: deaf, log: silentLogger }
+  await assert.rejects(startDnsServer(config, deps), /another program does/)
+  await new Promise<void>((resolve) => taken.close(() => resolve()))
+  await using server = await startDnsServer(config, deps)
+  assert.equal(server.port, port)
 })

@@ -72,15 +72,33 @@ export async function startDnsServer(
       forwardedCount -= 1
     }
   }
-  const udp = await bindUdp(config, respond)
-  const port = udp.address().port
-  const tcp = await bindTcp({ ...config, port }, respond)
+  const { udp, tcp, port } = await bindBoth(config, respond)
   return {
     port,
     async [Symbol.asyncDispose]() {
       await new Promise<void>((resolve) => udp.close(() => resolve()))
       await new Promise<void>((resolve) => tcp.close(() => resolve()))
     },
+  }
+}
+
+/** Tries of a free port: one that is free for UDP may be taken for TCP. */
+const freePortTries = 20
+
+/** One port for both; what was opened is closed when the other fails. */
+async function bindBoth(
+  config: DnsServerConfig,
+  respond: Respond,
+): Promise<{ udp: Socket; tcp: Server; port: number }> {
+  for (let tries = 1; ; tries++) {
+    const udp = await bindUdp(config, respond)
+    const { port } = udp.address()
+    try {
+      return { udp, tcp: await bindTcp({ ...config, port }, respond), port }
+    } catch (error) {
+      udp.close()
+      if (config.port !== 0 || tries === freePortTries) throw error
+    }
   }
 }
 
