@@ -25,6 +25,7 @@ function addTestCommands(program: Command): void {
     )
     .argument('[parts...]', 'only test files whose path contains one of these')
     .option('--quick', 'leave out the end-to-end tests, which need root')
+    .addHelpText('after', '\nExamples:\n  ./skerry test\n  ./skerry test tidy service-proxy\n')
     .action(async (only: string[], options: { quick?: boolean }) => {
       requireSourceTree('test')
       const { runTests } = await import('./test.ts')

@@ -45,3 +45,16 @@ test('every command says what it does, and every option too', () => {
     [],
   )
 })
+
+test('every command shows how it is used', () => {
+  const bare: string[] = []
+  const look = (command: Command, path: string): void => {
+    let help = ''
+    command.configureOutput({ writeOut: (text) => (help += text) })
+    command.outputHelp()
+    if (command.commands.length === 0 && !help.includes('Examples:')) bare.push(path)
+    for (const each of command.commands) look(each, `${path} ${each.name()}`)
+  }
+  for (const each of program().commands) look(each, each.name())
+  assert.deepEqual(bare, [])
+})

@@ -67,6 +67,7 @@ function addDown(program: Command): void {
   withDataDir(program.command('down'))
     .description('Stop hub, site and node; pods go on')
     .option('--pods', 'end the pods, too')
+    .addHelpText('after', example('sudo skerry down', 'sudo skerry down --pods'))
     .action(async (options: { dataDir: string; pods?: boolean }) => {
       const { runDown } = await import('./down.ts')
       const didRun = await runDown(
@@ -80,6 +81,7 @@ function addDown(program: Command): void {
 function addStatus(program: Command): void {
   withDataDir(program.command('status'))
     .description('Show what runs: versions, cluster, node and tunnel, each with its age')
+    .addHelpText('after', example('skerry status', 'skerry status -o json'))
     .option('-o, --output <format>', 'json')
     .action(async (options: { dataDir: string; output?: string }) => {
       const { formatStatus, readStatus } = await import('./status.ts')
@@ -96,6 +98,7 @@ function addReset(program: Command): void {
   withDataDir(program.command('reset'))
     .description('Take everything away that up has brought: pods, mounts, network rules, state')
     .option('--yes', 'really do it')
+    .addHelpText('after', example('sudo skerry reset --yes'))
     .action(async (options: { dataDir: string; yes?: boolean }) => {
       const { runReset } = await import('./reset.ts')
       await runReset({ dataDir: options.dataDir, isConfirmed: options.yes === true }, timeLimit())
@@ -142,6 +145,7 @@ function addImage(program: Command): void {
     })
   withNode(image.command('list'))
     .description('List the images of the node')
+    .addHelpText('after', example('skerry image list -o json'))
     .action(async (options: ImageFlags) => {
       const { listImages } = await import('./image.ts')
       const images = await listImages(options, timeLimit())
@@ -167,6 +171,7 @@ function addBackup(program: Command): void {
   program
     .command('restore <file>')
     .description('Put a backup in the place of a stopped store')
+    .addHelpText('after', example('skerry restore /mnt/usb/site.db'))
     .option('--data-dir <path>', 'of the site or hub', join(dataDirectoryDefault, 'site'))
     .action(async (file: string, options: { dataDir: string }) => {
       const { restoreSqliteStore } = await import('@skerry/store')
