@@ -22,6 +22,10 @@ const statOf = (pid: number): Promise<string[]> =>
     text.slice(text.lastIndexOf(')') + 2).split(' '),
   )
 
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await nextTurn()
+}
+
 test('a lock is refused while its process lives, and free when it is given back', async (context) => {
   const path = await scratchLock(context)
   {
@@ -38,17 +42,18 @@ test('a lock is refused while its process lives, and free when it is given back'
 
 test('a lock whose process was killed is free, also while nobody has reaped it', async (context) => {
   const path = await scratchLock(context)
-  // The shell becomes a sleep, which never asks after its child: that stays a zombie.
-  const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'])
+  // The shell becomes a sleep, which never asks after its child. Only then may the child end: a
+  // shell that is still one may reap it.
+  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'])
   context.after(() => void parent.kill('SIGKILL'))
   const [line] = await once(parent.stdout, 'data')
   const pid = Number(String(line))
-  let fields = await statOf(pid)
-  for (let turn = 0; fields[0] !== 'Z' && turn < 100_000; turn += 1) {
-    await nextTurn()
-    fields = await statOf(pid)
-  }
-  assert.equal(fields[0], 'Z')
+  const { pid: parentPid } = parent
+  assert.ok(parentPid !== undefined)
+  await until(async () => (await readFile(`/proc/${parentPid}/comm`, 'utf8')) === 'sleep\n')
+  process.kill(pid, 'SIGKILL')
+  await until(async () => (await statOf(pid))[0] === 'Z')
+  const fields = await statOf(pid)
   await writeFile(path, JSON.stringify({ pid, startTicks: fields[19] }))
   assert.equal(await lockHolder(path), undefined)
 })
