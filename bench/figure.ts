@@ -14,6 +14,8 @@ export interface BenchOptions {
   /** How often each subject is measured, in turns with its peer; figures are medians. */
   readonly rounds: number
   readonly isJson: boolean
+  /** Directory of upstream's programs as hack/upstream builds them. */
+  readonly upstream: string
 }
 
 export function median(values: readonly number[]): number {

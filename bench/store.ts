@@ -1,13 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { credentials, loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { silentLogger, systemClock } from '@skerry/base'
 import { openSqliteStore } from '@skerry/store'
 import { beside, type BenchOptions, type Figure } from './figure.ts'
+import { freePort } from './free-port.ts'
 
 /**
  * Durable writes per second: the embedded store beside etcd, in turns, on the same disk. Both are
@@ -131,14 +131,4 @@ function spawnEtcd(home: string, clientPort: number, peerPort: number): ChildPro
   }
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
   return spawn('etcd', args, { stdio: 'ignore' })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('Cannot find a free port')
-  return address.port
 }

@@ -13,6 +13,7 @@ export interface BenchCommand extends BenchOptions {
 
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Figure[]>>> = {
   main: async (options) => (await import('../bench/main.ts')).run(options),
+  apiserver: async (options) => (await import('../bench/apiserver.ts')).run(options),
   store: async (options) => (await import('../bench/store.ts')).run(options),
 }
 
@@ -21,7 +22,7 @@ export async function runBench(command: BenchCommand): Promise<void> {
   const run = benchmarks[command.name]
   if (run === undefined) {
     throw new ExpectedError(
-      `Cannot measure "${command.name}": there are ${Object.keys(benchmarks).join(' and ')}`,
+      `Cannot measure "${command.name}": there are ${Object.keys(benchmarks).join(', ')}`,
       exitCodes.usage,
     )
   }

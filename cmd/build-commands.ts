@@ -25,6 +25,7 @@ function addBuild(program: Command): void {
 interface BenchFlags {
   json: boolean | undefined
   rounds: number
+  upstream: string
   record: boolean | undefined
 }
 
@@ -32,8 +33,16 @@ function addBench(program: Command): void {
   program
     .command('bench')
     .description('Measure this program beside its peers, in turns, on this machine')
-    .argument('<name>', 'main (the figures of docs/benchmarks.md) or store (durable writes)')
+    .argument(
+      '<name>',
+      'main (start, memory, pods), store (durable writes) or apiserver (beside upstream)',
+    )
     .option('--rounds <number>', 'how often each is measured; medians are shown', toRounds, 5)
+    .option(
+      '--upstream <dir>',
+      "kube-apiserver, etcd and the others, as hack/upstream builds them (apiserver's peer)",
+      'node_modules/.cache/upstream/bin',
+    )
     .option('--json', 'one JSON object a line instead of a table')
     .option('--record', 'write the figures and the machine into docs/benchmarks.md')
     .addHelpText('after', example('./skerry bench store', 'sudo ./skerry bench main --record'))
@@ -43,6 +52,7 @@ function addBench(program: Command): void {
       await runBench({
         name,
         rounds: options.rounds,
+        upstream: options.upstream,
         isJson: options.json === true,
         isRecorded: options.record === true,
       })

@@ -24,6 +24,8 @@ function addSite(program: Command): void {
     .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
     .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
     .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
+    .option('--disable-controller-manager', 'run no controllers: others act on this API server')
+    .option('--disable-scheduler', 'run no scheduler')
     .option('--hub <url>', 'connect to this hub, under the name of this cluster')
     .option('--hub-token-file <path>', 'file with the registration token; only to register')
     .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
@@ -110,6 +112,8 @@ interface SiteFlags {
   clusterCidr: string
   serviceCidr: string
   clusterDomain: string
+  disableControllerManager: boolean | undefined
+  disableScheduler: boolean | undefined
   hub: string | undefined
   hubTokenFile: string | undefined
   hubCaHash: string | undefined

@@ -35,6 +35,9 @@ export interface SiteOptions {
   /** Both needed the first time only. */
   hubTokenFile?: string | undefined
   hubCaHash?: string | undefined
+  /** True: somebody else's controllers act on this API server. */
+  disableControllerManager?: boolean | undefined
+  disableScheduler?: boolean | undefined
 }
 
 const yearSeconds = 365 * 24 * 3_600
@@ -104,6 +107,8 @@ async function agentTasks(
 
 /** One set of informers for all controllers and the scheduler: one copy of the world in memory. */
 function controllerTasks(options: SiteOptions, plane: ControlPlane, context: RoleContext): Task[] {
+  const { disableControllerManager: noControllers, disableScheduler: noScheduler } = options
+  if (noControllers === true && noScheduler === true) return []
   const { clock, random, log } = context
   const cluster = createCluster(plane.server.transport(controlPlaneUser), {
     log,
@@ -126,8 +131,10 @@ function controllerTasks(options: SiteOptions, plane: ControlPlane, context: Rol
   return [
     (scope) => informers.run(scope),
     (scope) => events.run(scope),
-    (scope) => runControllers('all', { ...shared, configured }, scope),
-    (scope) => runScheduler(shared, scope),
+    ...(noControllers === true
+      ? []
+      : [(scope: AbortSignal) => runControllers('all', { ...shared, configured }, scope)]),
+    ...(noScheduler === true ? [] : [(scope: AbortSignal) => runScheduler(shared, scope)]),
   ]
 }
 
