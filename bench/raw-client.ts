@@ -54,7 +54,11 @@ export async function openRawClient(kubeconfig: string): Promise<RawClient> {
   }
 }
 
-function exchange(options: RequestOptions, body: unknown, contentType: string): Promise<RawAnswer> {
+interface Target extends RequestOptions {
+  readonly headers: OutgoingHttpHeaders
+}
+
+function exchange(options: Target, body: unknown, contentType: string): Promise<RawAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>()
   const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
   const headers =

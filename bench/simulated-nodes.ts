@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runAll } from '@skerry/base'
 import { resources, type Cluster } from '@skerry/client'
-import type { Pod } from '@skerry/api'
+import type { Lease, Pod } from '@skerry/api'
 import { runningStatus } from './example-pod.ts'
 
 /** Nodes that are there for the API alone: each watches its pods and reports them running. */
@@ -22,7 +22,8 @@ export async function startNodes(
   signal: AbortSignal,
 ): Promise<SimulatedNodes> {
   const names = Array.from({ length: count }, (_, index) => `node-${index}`)
-  for (const name of names) await join(cluster, name, signal)
+  const leases = new Map<string, Lease>()
+  for (const name of names) leases.set(name, await join(cluster, name, signal))
   const pods: Pods = { running: new Set(), ending: new Set(), addresses: 0 }
   const done = runAll(
     signal,
@@ -31,7 +32,7 @@ export async function startNodes(
     if (!signal.aborted) throw error
   })
   return {
-    renewLeases: () => each(names, (name) => renewLease(cluster, name, signal)),
+    renewLeases: () => each(names, (name) => renewLease(cluster, { name, leases }, signal)),
     reportStatus: () => each(names, (name) => reportStatus(cluster, name, signal)),
     async untilRunning(wanted, msMax) {
       const endMs = performance.now() + msMax
@@ -56,7 +57,7 @@ async function each(names: readonly string[], task: (name: string) => Promise<vo
   await Promise.all(names.map(task))
 }
 
-async function join(cluster: Cluster, name: string, signal: AbortSignal): Promise<void> {
+async function join(cluster: Cluster, name: string, signal: AbortSignal): Promise<Lease> {
   const nodes = cluster.resource(resources.nodes)
   await nodes.create(
     {
@@ -67,7 +68,7 @@ async function join(cluster: Cluster, name: string, signal: AbortSignal): Promis
     signal,
   )
   await reportStatus(cluster, name, signal)
-  await cluster.resource(resources.leases).create(leaseOf(name), signal)
+  return cluster.resource(resources.leases).create(leaseOf(name), signal)
 }
 
 async function reportStatus(cluster: Cluster, name: string, signal: AbortSignal): Promise<void> {
@@ -107,8 +108,15 @@ function leaseOf(name: string) {
   }
 }
 
-async function renewLease(cluster: Cluster, name: string, signal: AbortSignal): Promise<void> {
-  await cluster.resource(resources.leases).update(leaseOf(name), signal)
+/** Updates the lease that it wrote last, without reading it, as a kubelet does. */
+async function renewLease(
+  cluster: Cluster,
+  { name, leases }: { name: string; leases: Map<string, Lease> },
+  signal: AbortSignal,
+): Promise<void> {
+  const { metadata } = leases.get(name) ?? leaseOf(name)
+  const next = { ...leaseOf(name), metadata }
+  leases.set(name, await cluster.resource(resources.leases).update(next, signal))
 }
 
 /** What a kubelet says of its pods: running once bound, gone once deleted. */
@@ -153,7 +161,9 @@ async function keepPod(
   }
   pods.addresses += 1
   const address = `10.42.${pods.addresses >> 8}.${pods.addresses & 255}`
-  await client.updateStatus({ ...pod, status: runningStatus(address, seconds()) }, signal)
+  const qosClass = pod.status?.qosClass
+  const status = { ...runningStatus(address, seconds()), ...(qosClass ? { qosClass } : {}) }
+  await client.updateStatus({ ...pod, status }, signal)
 }
 
 function seconds(): string {
