@@ -55,7 +55,8 @@ async function runCheck(check: Check): Promise<boolean> {
 }
 
 function filesOf(options: TestOptions): string[] {
-  const patterns = ['*.test.ts', 'cmd/**/*.test.ts', 'packages/**/*.test.ts', 'bench/**/*.test.ts']
+  const folders = ['cmd', 'packages', 'bench', 'differential']
+  const patterns = ['*.test.ts', ...folders.map((folder) => `${folder}/**/*.test.ts`)]
   if (!options.isQuick) patterns.push('e2e/**/*.test.ts')
   return patterns
     .flatMap((pattern) => globSync(pattern, { cwd: root }))

@@ -1,0 +1,57 @@
+import type { Answer } from './run-script.ts'
+
+/** One place where two answers are not the same. */
+export interface Difference {
+  readonly script: string
+  readonly exchange: string
+  /** `status`, `headers.<name>` or `body.<path>`. */
+  readonly path: string
+  readonly upstream: unknown
+  readonly ours: unknown
+}
+
+/** Every difference between what upstream answered and what we did, in order. */
+export function compareAnswers(
+  script: string,
+  upstream: readonly Answer[],
+  ours: readonly Answer[],
+): Difference[] {
+  const byName = new Map(ours.map((answer) => [answer.name, answer]))
+  return upstream.flatMap((expected) => {
+    const { name: exchange, ...left } = expected
+    const { name: _name, ...right } = byName.get(exchange) ?? { name: '' }
+    return [...differences(left, right, '')].map((each) => ({ script, exchange, ...each }))
+  })
+}
+
+type Found = Pick<Difference, 'path' | 'upstream' | 'ours'>
+
+function* differences(upstream: unknown, ours: unknown, path: string): Generator<Found> {
+  if (Object.is(upstream, ours)) return
+  const areObjects = isContainer(upstream) && isContainer(ours)
+  if (!areObjects || Array.isArray(upstream) !== Array.isArray(ours)) {
+    yield { path, upstream, ours }
+    return
+  }
+  const keys = new Set([...Object.keys(upstream), ...Object.keys(ours)])
+  for (const key of keys) {
+    const below = path === '' ? key : `${path}.${key}`
+    yield* differences(upstream[key], ours[key], below)
+  }
+}
+
+function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+/** A few lines for a person. */
+export function formatDifference({ exchange, path, upstream, ours }: Difference): string {
+  return `  ${exchange}\n    ${path}\n      upstream ${show(upstream)}\n      ours     ${show(ours)}`
+}
+
+const shownMax = 600
+
+function show(value: unknown): string {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value)
+  return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text
+}
