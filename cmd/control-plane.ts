@@ -9,7 +9,9 @@ import {
   serviceAddressDefaults,
   type ApiServer,
   type AuditSink,
+  type BackendDial,
   type ExtraAccess,
+  type LocalApi,
   type Objects,
   type Route,
   type SubresourceTableOptions,
@@ -24,6 +26,12 @@ import {
   runCompaction,
   type SqliteStore,
 } from '@skerry/store'
+import {
+  frontProxiesOf,
+  publishAuthentication,
+  type FrontProxies,
+  type FrontProxyOptions,
+} from './front-proxy.ts'
 import type { RoleContext } from './role-context.ts'
 import { version } from './version.ts'
 
@@ -43,6 +51,10 @@ export interface ControlPlaneOptions {
   serviceCidr?: string
   /** How pods' logs and streams are reached; absent on a hub, which has no nodes. */
   dial?: (pki: () => ClusterPki) => SubresourceTableOptions['dial']
+  /** Who may tell for whom they ask; default: certificates of this control plane's front proxy authority. */
+  frontProxy?: FrontProxyOptions
+  /** Group versions beside the stored ones that this process serves. */
+  localApis?: (objects: Objects, dial: BackendDial | undefined) => readonly LocalApi[]
   /** What this control plane adds to the usual checks. */
   extraAccess?: (objects: Objects) => ExtraAccess
 }
@@ -90,6 +102,7 @@ async function openControlPlane(
   const serviceAccounts = { issuer: tokenIssuer, signingKeyPem: pki.serviceAccountKeyPem }
   const renewal: Renewal = { current: pki, listeners: [] }
   const dial = options.dial?.(() => renewal.current)
+  const frontProxies = await frontProxiesOf(options.frontProxy ?? {}, () => renewal.current)
   const store = stack.use(
     await openSqliteStore(join(options.directory, 'store.db'), {}, { clock, log }),
   )
@@ -97,12 +110,13 @@ async function openControlPlane(
     await createApiServer(
       {
         kinds: options.kinds,
-        tls: tlsOf(pki),
+        tls: tlsOf(pki, frontProxies),
         address: options.bindAddress,
         port: options.port,
         access: createDefaultAccess(
           {
             serviceAccounts,
+            requestHeader: frontProxies.requestHeader,
             ...(dial === undefined ? {} : { dial }),
             ...(options.extraAccess === undefined ? {} : { extra: options.extraAccess }),
           },
@@ -115,6 +129,11 @@ async function openControlPlane(
         ...(options.serviceCidr === undefined
           ? {}
           : { services: { ...serviceAddressDefaults, clusterIpRanges: [options.serviceCidr] } }),
+        aggregation: {
+          identity: () => renewal.current.frontProxyClient,
+          ...(dial === undefined ? {} : { dial }),
+          localApis: (objects) => options.localApis?.(objects, dial) ?? [],
+        },
         version: { gitVersion: `v1.36.3+skerry-${version}` },
         ...(options.audit === undefined ? {} : { audit: options.audit }),
       },
@@ -123,6 +142,7 @@ async function openControlPlane(
     ),
   )
   await ensureBootstrapObjects(server.objects)
+  await publishAuthentication(server.objects, pki, frontProxies)
   await server.listen()
   const owned = stack.move()
   return {
@@ -135,17 +155,17 @@ async function openControlPlane(
       runAll(scope, [
         failWith(server),
         (each) => runCompaction(store, compactionDefaults, clock, each),
-        (each) => renewServing({ pkiOptions, server, context, renewal }, each),
+        (each) => renewServing({ pkiOptions, server, context, renewal, frontProxies }, each),
       ]),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
 
-function tlsOf(pki: ClusterPki): TlsFiles {
+function tlsOf(pki: ClusterPki, { authorityPem }: FrontProxies): TlsFiles {
   return {
     cert: pki.serving.certificatePem,
     key: pki.serving.privateKeyPem,
-    clientCa: pki.authority.certificatePem,
+    clientCa: [pki.authority.certificatePem, authorityPem],
   }
 }
 
@@ -165,6 +185,7 @@ async function renewServing(
     server: ApiServer
     context: RoleContext
     renewal: Renewal
+    frontProxies: FrontProxies
   },
   signal: AbortSignal,
 ): Promise<never> {
@@ -174,7 +195,7 @@ async function renewServing(
     try {
       const next = await ensureClusterPki(parts.pkiOptions, clock)
       parts.renewal.current = next
-      parts.server.setTls(tlsOf(next))
+      parts.server.setTls(tlsOf(next, parts.frontProxies))
       for (const listener of parts.renewal.listeners) await listener(next)
     } catch (error) {
       log.error('Certificates not renewed, trying again', {

@@ -53,7 +53,9 @@ export {
   aggregatedDiscovery,
   aggregatedVersionOf,
   type AggregatedVersion,
+  type ApiGroupDiscovery,
   type ApiGroupDiscoveryList,
+  type ApiResourceDiscovery,
 } from './discovery/aggregated-discovery.ts'
 export { compareVersions, discoveryOrder } from './discovery/kind-order.ts'
 export { customSchemaName, kindsOfCustomResource } from './custom-resource-kinds.ts'

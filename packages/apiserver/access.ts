@@ -12,6 +12,8 @@ export interface UserInfo {
 export interface Credentials {
   /** Lower-case names, one value each (joined as HTTP says). */
   readonly headers: Readonly<Record<string, string>>
+  /** Every field as it came, for those that may come many times. */
+  readonly fields?: () => readonly (readonly [name: string, value: string])[]
   /** DER of the client certificate chain, leaf first; TLS verified it against the client CA. */
   readonly clientCertificates: readonly Uint8Array[]
 }

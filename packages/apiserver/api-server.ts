@@ -3,6 +3,7 @@ import { runAll, type Clock, type Logger, type Metrics, type Random } from '@ske
 import type { Transport } from '@skerry/client'
 import type { Store } from '@skerry/store'
 import type { UserInfo } from './access.ts'
+import { createAggregation, type AggregationOptions } from './aggregation/aggregation.ts'
 import type { AdmissionPlugin } from './admission.ts'
 import type { AuditSink } from './audit.ts'
 import { WatchCache } from './cache/watch-cache.ts'
@@ -40,6 +41,8 @@ export interface ApiServerOptions {
   readonly audit?: AuditSink
   /** Gives services addresses; absent: they get none, as on a hub. */
   readonly services?: ServiceAddressOptions
+  /** Absent: APIServices are objects like any other, and no other server is asked. */
+  readonly aggregation?: AggregationOptions
 }
 
 export interface ApiServerDeps {
@@ -82,6 +85,8 @@ export async function createApiServer(
   const access = options.access(objects)
   const customKinds = createCustomKinds({ registry, objects, clock, log })
   registry.admission.push(...access.admission)
+  const aggregation =
+    options.aggregation && createAggregation(options.aggregation, { ...deps, registry, objects })
   const state = { address: '' }
   const dispatcher = createDispatcher({
     registry,
@@ -92,6 +97,7 @@ export async function createApiServer(
     version: { ...versionDefaults, ...options.version },
     address: () => state.address.replace('https://', ''),
     customSchema: (kind) => customKinds.customSchema(kind),
+    aggregation,
   })
   const pipeline = createPipeline({
     ...deps,
@@ -106,6 +112,7 @@ export async function createApiServer(
     (scope) => cache.run(scope),
     (scope) => cache.runBookmarks(scope),
     (scope) => customKinds.run(scope),
+    async (scope) => aggregation?.run(scope),
   ])
   return {
     listen: () => listen(server, state, options),

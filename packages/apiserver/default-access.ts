@@ -7,6 +7,10 @@ import { createAuthenticatorChain, unionTokens } from './authn/authenticator-cha
 import { createBootstrapTokenAuthenticator } from './authn/bootstrap-token-authenticator.ts'
 import { createImpersonation } from './authn/impersonation.ts'
 import { issuerDocuments } from './authn/issuer-discovery.ts'
+import {
+  withFrontProxies,
+  type RequestHeaderOptions,
+} from './authn/request-header-authenticator.ts'
 import { createServiceAccountAuthenticator } from './authn/service-account-authenticator.ts'
 import {
   createStaticTokenAuthenticator,
@@ -35,6 +39,8 @@ export interface DefaultAccessOptions {
   /** False: requests without credentials are refused. Default true, as upstream. */
   readonly isAnonymousAllowed?: boolean
   /** How nodes and pods are reached; absent where there are none. */
+  /** Front proxies that may tell for whom they ask; absent: only certificates and tokens name users. */
+  readonly requestHeader?: RequestHeaderOptions
   readonly dial?: BackendDial
   /** What this server adds to the usual checks. */
   readonly extra?: (objects: Objects) => ExtraAccess
@@ -142,9 +148,10 @@ function authenticatorFor(
   options: DefaultAccessOptions & Pick<ExtraAccess, 'certificates'>,
   { clock, log }: DefaultAccessDeps,
 ): Authenticator {
-  const { serviceAccounts, isAnonymousAllowed = true } = options
+  const { serviceAccounts, requestHeader, isAnonymousAllowed = true } = options
+  const usual = options.certificates(createX509Authenticator(clock))
   return createAuthenticatorChain({
-    certificates: options.certificates(createX509Authenticator(clock)),
+    certificates: requestHeader ? withFrontProxies(usual, requestHeader, clock) : usual,
     tokens,
     audiences: [serviceAccounts.issuer],
     isAnonymousAllowed,

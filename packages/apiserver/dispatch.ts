@@ -2,6 +2,7 @@ import type { Kind } from '@skerry/api'
 import type { Metrics } from '@skerry/base'
 import type { Duplex } from 'node:stream'
 import type { Attributes } from './access.ts'
+import type { Aggregation } from './aggregation/aggregation.ts'
 import type { Access } from './server-access.ts'
 import { createOpenApiHandler } from './handlers/open-api-handler.ts'
 import { servePath, unknownResource, type PathDeps } from './handlers/path-handler.ts'
@@ -44,6 +45,8 @@ export interface DispatchDeps {
   readonly address: () => string
   /** A custom kind's openAPIV3Schema as its CRD has it. */
   readonly customSchema: (kind: Kind) => unknown
+  /** What other servers add to this one's API; absent: nothing. */
+  readonly aggregation?: Aggregation | undefined
 }
 
 /** Subresources whose answers may last as long as the client likes. */
@@ -51,13 +54,14 @@ const lastingSubresources = new Set(['attach', 'exec', 'log', 'portforward', 'pr
 
 /** Sends each authorized request to what serves it. */
 export function createDispatcher(deps: DispatchDeps) {
-  const { registry } = deps
+  const { registry, aggregation } = deps
   const paths: PathDeps = {
+    aggregation,
     kinds: registry.kinds,
     metrics: deps.metrics,
     version: deps.version,
     address: deps.address,
-    openApi: createOpenApiHandler(registry.kinds, deps.customSchema),
+    openApi: createOpenApiHandler(registry.kinds, deps.customSchema, aggregation),
     health: {
       ping: async () => undefined,
       log: async () => undefined,
@@ -79,6 +83,8 @@ export function createDispatcher(deps: DispatchDeps) {
       const { info } = admitted
       const route = routeOf(info)
       if (route) return route.serve(admitted)
+      const aggregated = aggregation?.find(info)
+      if (aggregated) return aggregated.serve(admitted)
       return info.isResourceRequest ? serveKind(admitted, deps) : servePath(admitted, paths)
     },
     async upgrade(admitted: Admitted, client: { socket: Duplex; head: Uint8Array }): Promise<void> {
@@ -88,6 +94,8 @@ export function createDispatcher(deps: DispatchDeps) {
         if (!route.upgrade) throw methodNotAllowed()
         return route.upgrade(admitted, client)
       }
+      const aggregated = aggregation?.find(info)
+      if (aggregated) return aggregated.upgrade(admitted, client)
       const reader = registry.kinds.find(info.resource)
       const handler = deps.access.subresources[`${info.resource.resource}/${info.subresource}`]
       if (!reader || !handler) throw notFoundPath()

@@ -27,11 +27,11 @@ export async function identify(
 }
 
 async function authenticate(
-  { peer, headers, signal }: ApiRequest,
+  { peer, headers, fields, signal }: ApiRequest,
   authenticators: readonly Authenticator[],
 ): Promise<UserInfo> {
   if (peer.type === 'process') return peer.user
-  const credentials = { headers, clientCertificates: peer.certificates }
+  const credentials = { headers, fields, clientCertificates: peer.certificates }
   let user: UserInfo = anonymous
   for (const authenticator of authenticators) {
     const found = await authenticator.authenticate(credentials, signal)

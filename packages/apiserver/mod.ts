@@ -10,6 +10,8 @@ export {
   type ApiServerOptions,
 } from './api-server.ts'
 export type { Access } from './server-access.ts'
+export type { AggregationOptions } from './aggregation/aggregation.ts'
+export type { LocalApi } from './aggregation/aggregated-api.ts'
 export type { Route } from './dispatch.ts'
 export type { Admitted } from './pipeline.ts'
 export type { ApiAnswer, ApiRequest } from './http/exchange.ts'
@@ -38,6 +40,11 @@ export type {
   SubresourceRequest,
   UpgradeSocket,
 } from './subresource.ts'
+export {
+  requestHeaderDefaults,
+  withFrontProxies,
+  type RequestHeaderOptions,
+} from './authn/request-header-authenticator.ts'
 export { createX509Authenticator } from './authn/x509-authenticator.ts'
 export {
   createTokenIssuer,

@@ -40,6 +40,10 @@ test('a first start makes every key, readable by its owner alone; a second start
       'apiserver.key',
       'ca.crt',
       'ca.key',
+      'front-proxy-ca.crt',
+      'front-proxy-ca.key',
+      'front-proxy-client.crt',
+      'front-proxy-client.key',
       'sa.key',
       'sa.pub',
     ])

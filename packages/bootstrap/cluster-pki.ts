@@ -32,6 +32,10 @@ export interface ClusterPki {
   readonly kubeletClient: CertificateAndKey
   /** Member of system:masters. */
   readonly admin: CertificateAndKey
+  /** Signs front proxies' certificates: those that may tell for whom they ask. */
+  readonly frontProxyAuthority: Authority
+  /** Who the API server is to the API servers behind it. */
+  readonly frontProxyClient: CertificateAndKey
   /** Signs and verifies service account tokens; PEM. */
   readonly serviceAccountKeyPem: string
   readonly serviceAccountPublicKeyPem: string
@@ -61,6 +65,11 @@ export async function ensureClusterPki(
     clock,
   )
   const scope: Scope = { directory, authority, clock }
+  // Never the same as the clients' authority: any of its certificates could be anybody.
+  const frontProxyAuthority = await ensureAuthority(
+    { ...pathsOf(directory, 'front-proxy-ca'), commonName: 'front-proxy-ca' },
+    clock,
+  )
   const serviceAccountKeyPem = await ensureServiceAccountKey(directory)
   return {
     authority,
@@ -80,6 +89,12 @@ export async function ensureClusterPki(
       commonName: 'kubernetes-admin',
       organizations: ['system:masters'],
     }),
+    frontProxyAuthority,
+    frontProxyClient: await ensureClient(
+      { ...scope, authority: frontProxyAuthority },
+      'front-proxy-client',
+      { commonName: 'front-proxy-client' },
+    ),
     serviceAccountKeyPem,
     serviceAccountPublicKeyPem: publicKeyOf(serviceAccountKeyPem),
   }

@@ -37,6 +37,8 @@ export interface TestApiServerOptions {
   readonly withAccess?: boolean
   readonly limits?: ApiServerOptions['limits']
   readonly routes?: ApiServerOptions['routes']
+  /** Other API servers behind this one. Default: none. */
+  readonly aggregation?: ApiServerOptions['aggregation']
   readonly clock?: Clock
   readonly log?: Logger
   /** Namespaces made before the server is handed out. Default: default and kube-system. */
@@ -92,6 +94,7 @@ export async function startTestApiServer(
         services: serviceAddressDefaults,
         ...(options.limits ? { limits: options.limits } : {}),
         ...(options.routes ? { routes: options.routes } : {}),
+        ...(options.aggregation ? { aggregation: options.aggregation } : {}),
       },
       { store, clock, random: systemRandom, log, metrics: createMetrics() },
       new AbortController().signal,

@@ -14,7 +14,7 @@ export interface ApiGroupDiscoveryList {
 
 export interface ApiGroupDiscovery {
   metadata: { name?: string }
-  versions: { version: string; resources: ApiResourceDiscovery[]; freshness: 'Current' }[]
+  versions: { version: string; resources: ApiResourceDiscovery[]; freshness: 'Current' | 'Stale' }[]
 }
 
 export interface ApiResourceDiscovery {

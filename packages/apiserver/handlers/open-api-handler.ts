@@ -15,13 +15,16 @@ import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { jsonAnswer, textAnswer, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
+import type { Aggregation } from '../aggregation/aggregation.ts'
+import type { OpenApiV2Part } from '../aggregation/aggregated-api.ts'
+import type { Admitted } from '../pipeline.ts'
 import type { ServedKinds } from '../registry/served-kinds.ts'
 
 const pack = promisify(gzip)
 const unpack = promisify(gunzip)
 const utf8 = new TextEncoder()
 
-export type OpenApiHandler = (request: ApiRequest, parts: readonly string[]) => Promise<ApiAnswer>
+export type OpenApiHandler = (call: Admitted, parts: readonly string[]) => Promise<ApiAnswer>
 
 interface Document {
   readonly contentType: string
@@ -36,10 +39,12 @@ interface Document {
 export function createOpenApiHandler(
   kinds: ServedKinds,
   customSchema: (kind: Kind) => unknown,
+  aggregation?: Aggregation,
 ): OpenApiHandler {
+  const versionNow = (): number => kinds.version + (aggregation?.version() ?? 0)
   let known = { version: -1, documents: new Map<string, Promise<Document | undefined>>() }
   const documentOf = (key: string, make: () => Promise<Document | undefined>) => {
-    if (known.version !== kinds.version) known = { version: kinds.version, documents: new Map() }
+    if (known.version !== versionNow()) known = { version: versionNow(), documents: new Map() }
     const found = known.documents.get(key)
     if (found) return found
     const made = make()
@@ -47,13 +52,23 @@ export function createOpenApiHandler(
     return made
   }
   const input = (): OpenApiInput => ({ kinds: kinds.inOrder(), customSchema })
-  return async (request, [, version, ...rest]) => {
-    if (version === 'v3' && rest.length === 0) return jsonAnswer(200, openApiV3Index(input()))
+  return async (call, [, version, ...rest]) => {
+    const { request } = call
+    if (version === 'v3' && rest.length === 0) {
+      const { paths } = openApiV3Index(input())
+      return jsonAnswer(200, { paths: { ...paths, ...aggregation?.openApiV3Paths() } })
+    }
+    if (version === 'v3') {
+      const aggregated = await aggregation?.openApiV3(rest.join('/'), call)
+      if (aggregated) return aggregated
+    }
     const accept = request.headers['accept'] ?? ''
     const isProtobuf = version === 'v2' && acceptsOpenApiV2Protobuf(accept)
     const path = rest.join('/')
-    const make = () =>
-      version === 'v3' ? groupVersionDocument(input(), path) : wholeDocument(input(), isProtobuf)
+    const make = async () =>
+      version === 'v3'
+        ? groupVersionDocument(input(), path)
+        : wholeDocument(input(), isProtobuf, (await aggregation?.openApiV2Parts(call.signal)) ?? [])
     const isKnown = version === 'v3' || (version === 'v2' && rest.length === 0)
     if (!isKnown) return textAnswer(404, '404 page not found\n')
     const document = await documentOf(`${version} ${isProtobuf} ${path}`, make)
@@ -74,11 +89,28 @@ async function groupVersionDocument(
   return value && toDocument('application/json', utf8.encode(JSON.stringify(value)))
 }
 
-async function wholeDocument(input: OpenApiInput, isProtobuf: boolean): Promise<Document> {
-  const value = openApiV2Document(await withDescriptions(input, input.kinds))
+/** Of definitions with one name this server's own stand. */
+async function wholeDocument(
+  input: OpenApiInput,
+  isProtobuf: boolean,
+  parts: readonly OpenApiV2Part[],
+): Promise<Document> {
+  const own = openApiV2Document(await withDescriptions(input, input.kinds))
+  const value = parts.reduce(withPart, own)
   return isProtobuf
     ? toDocument(openApiV2ProtobufType, encodeOpenApiV2Document(value))
     : toDocument('application/json', utf8.encode(JSON.stringify(value)))
+}
+
+function withPart(
+  document: ReturnType<typeof openApiV2Document>,
+  part: OpenApiV2Part,
+): ReturnType<typeof openApiV2Document> {
+  return {
+    ...document,
+    paths: { ...Object(document['paths']), ...part.paths },
+    definitions: { ...part.definitions, ...Object(document['definitions']) },
+  }
 }
 
 async function toDocument(contentType: string, bytes: Uint8Array): Promise<Document> {

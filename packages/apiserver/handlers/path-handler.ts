@@ -10,6 +10,8 @@ import {
   type Kind,
 } from '@skerry/api'
 import type { Metrics } from '@skerry/base'
+import type { Aggregation } from '../aggregation/aggregation.ts'
+import { mergeAggregated, mergeGroups } from '../aggregation/merge-discovery.ts'
 import { jsonAnswer, textAnswer, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
 import { negotiate, wantsPretty } from '../http/negotiate.ts'
 import type { RequestInfo } from '../http/request-info.ts'
@@ -17,6 +19,7 @@ import type { ServedKinds } from '../registry/served-kinds.ts'
 import { notFoundPath } from '../http/status-answer.ts'
 import { healthAnswer, type HealthChecks } from './health.ts'
 import type { OpenApiHandler } from './open-api-handler.ts'
+import type { Admitted } from '../pipeline.ts'
 import { valueAnswer } from './represent.ts'
 
 export interface PathDeps {
@@ -27,20 +30,18 @@ export interface PathDeps {
   /** What GET /version says. */
   readonly version: Readonly<Record<string, string>>
   readonly address: () => string
+  readonly aggregation?: Aggregation | undefined
 }
 
 /** Everything that is not an object: discovery, health, version, metrics. */
-export async function servePath(
-  call: { request: ApiRequest; info: RequestInfo },
-  deps: PathDeps,
-): Promise<ApiAnswer> {
+export async function servePath(call: Admitted, deps: PathDeps): Promise<ApiAnswer> {
   const { info } = call
   if (info.method !== 'GET' && info.method !== 'HEAD')
     return textAnswer(404, '404 page not found\n')
   const parts = info.path.split('/').filter((part) => part !== '')
   switch (parts[0]) {
     case undefined:
-      return jsonAnswer(200, { paths: rootPaths(deps.kinds.inOrder()) })
+      return jsonAnswer(200, { paths: rootPaths(deps) })
     case 'healthz':
     case 'livez':
     case 'readyz':
@@ -50,7 +51,7 @@ export async function servePath(
     case 'metrics':
       return metricsAnswer(deps.metrics)
     case 'openapi':
-      return deps.openApi(call.request, parts)
+      return deps.openApi(call, parts)
     case 'api':
     case 'apis':
       return discoveryAnswer(call, parts, deps)
@@ -69,16 +70,30 @@ async function discoveryAnswer(
   if (parts.length === 1) {
     const version = aggregatedVersionOf(call.request.headers['accept'] ?? '')
     if (version) {
-      const value = aggregatedDiscovery(kinds, root === 'api' ? 'core' : 'named', version)
-      const answer = jsonAnswer(200, value)
+      const own = aggregatedDiscovery(kinds, root === 'api' ? 'core' : 'named', version)
+      const extras = root === 'api' ? [] : (deps.aggregation?.extras() ?? [])
+      const answer = jsonAnswer(200, extras.length === 0 ? own : mergeAggregated(own, extras))
       const contentType = aggregatedContentType(version)
       return { ...answer, headers: { 'content-type': contentType, vary: 'Accept' } }
     }
   }
-  const value = discoveryValue(root ?? '', [first, second], { kinds, address: deps.address() })
+  const merged = root === 'apis' && second === '' ? aggregatedGroups(first, deps) : undefined
+  const value =
+    merged ?? discoveryValue(root ?? '', [first, second], { kinds, address: deps.address() })
   if (value !== undefined) return shaped(call, value)
   if (root === 'api') throw notFoundPath()
   return textAnswer(404, '404 page not found\n')
+}
+
+/** GET /apis or /apis/<group> where other servers have a part in it; undefined where they have none. */
+function aggregatedGroups(group: string, { kinds, aggregation }: PathDeps): unknown {
+  const extras = aggregation?.extras() ?? []
+  if (extras.length === 0) return undefined
+  const groups = mergeGroups(apiGroupList(kinds.inOrder()).groups, extras)
+  if (group === '') return { kind: 'APIGroupList', apiVersion: 'v1', groups }
+  if (!extras.some((extra) => extra.group === group)) return undefined
+  const found = groups.find(({ name }) => name === group)
+  return found && { kind: 'APIGroup', apiVersion: 'v1', ...found }
 }
 
 function discoveryValue(
@@ -113,10 +128,10 @@ async function metricsAnswer(metrics: Metrics): Promise<ApiAnswer> {
   return { ...answer, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } }
 }
 
-function rootPaths(kinds: readonly Kind[]): string[] {
+function rootPaths({ kinds, aggregation }: PathDeps): string[] {
   const paths = new Set(['/api', '/apis', '/healthz', '/livez', '/readyz', '/metrics', '/version'])
   for (const path of ['/openapi/v2', '/openapi/v3']) paths.add(path)
-  for (const { group, version } of kinds) {
+  for (const { group, version } of [...kinds.inOrder(), ...(aggregation?.extras() ?? [])]) {
     if (group === '') paths.add(`/api/${version}`)
     else paths.add(`/apis/${group}`).add(`/apis/${group}/${version}`)
   }

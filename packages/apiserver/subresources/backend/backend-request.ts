@@ -12,7 +12,7 @@ export interface BackendRequest {
   readonly path: string
   /** The Host header; also names the backend in messages. */
   readonly host: string
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string | string[]>>
   readonly body?: AsyncIterable<Uint8Array>
   readonly dial: (signal: AbortSignal) => Promise<Duplex>
 }

@@ -44,6 +44,16 @@ export function writeRefusal(socket: Duplex, error: unknown): void {
   socket.end(body)
 }
 
+/** As writeRefusal, where upstream answers in plain text. */
+export function writePlainRefusal(socket: Duplex, status: number, text: string): void {
+  if (socket.destroyed || socket.writableEnded) return
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n` +
+      'content-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n' +
+      `content-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`,
+  )
+}
+
 /** The backend answered instead of switching protocols: the client gets that answer. */
 async function passResponse(response: IncomingMessage, socket: Duplex): Promise<void> {
   const kept = rawHeaders(response).filter(

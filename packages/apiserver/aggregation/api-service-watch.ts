@@ -1,0 +1,209 @@
+import type { ApiResource, APIService, APIServiceCondition, Service } from '@skerry/api'
+import { isStatusError } from '@skerry/api'
+import { createWakeFlag, runAll, type Clock, type Logger, type WakeFlag } from '@skerry/base'
+import { resourceKey } from '../cache/watch-cache.ts'
+import type { CacheListener } from '../cache/resource-cache.ts'
+import type { Objects } from '../objects.ts'
+import type { RegistryDeps } from '../registry/request-scope.ts'
+import { apiTime } from '../status-answers.ts'
+import { getTyped, listTyped } from '../typed-objects.ts'
+import { wellKnown } from '../well-known-resources.ts'
+import { aggregationLimits } from './aggregation-limits-table.ts'
+import {
+  localAvailability,
+  unreachability,
+  withAvailability,
+  type Availability,
+} from './availability.ts'
+import { checkExtension } from './check-extension.ts'
+import {
+  extensionServerOf,
+  type ExtensionCallDeps,
+  type ExtensionServer,
+} from './extension-server.ts'
+import { apiServices, definitions, registerLocalApis } from './local-registrations.ts'
+import { slicesOf } from './resolve-service.ts'
+
+export interface ApiServiceWatchDeps {
+  readonly registry: RegistryDeps
+  readonly objects: Objects
+  readonly calls: ExtensionCallDeps
+  /** A remote one began or ceased to be available. */
+  readonly onAvailability: () => void
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Registers this server's own APIServices and keeps the Available condition of all true. */
+export interface ApiServiceWatch {
+  /** Changes when an APIService does, or what its server announces. */
+  version(): number
+  /** What the server of that APIService announced last. */
+  resources(name: string): readonly ApiResource[] | undefined
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** What the watch keeps of one remote APIService. */
+interface Remote {
+  resources: readonly ApiResource[] | undefined
+  /** When it is to be looked at again; monotonic. */
+  dueMs: number
+  failures: number
+}
+
+interface State {
+  readonly remotes: Map<string, Remote>
+  /** Of local APIServices and CRDs: something has changed. */
+  isRegistrationDue: boolean
+  changes: number
+  readonly wake: WakeFlag
+}
+
+export function createApiServiceWatch(deps: ApiServiceWatchDeps): ApiServiceWatch {
+  const state: State = {
+    remotes: new Map(),
+    isRegistrationDue: true,
+    changes: 0,
+    wake: createWakeFlag(),
+  }
+  return {
+    version: () => deps.objects.version(apiServices) + state.changes,
+    resources: (name) => state.remotes.get(name)?.resources,
+    async run(signal) {
+      using _listening = listenAll(state, deps)
+      await registerLocalApis(registrationDeps(deps), true)
+      for (;;) {
+        await lookOnce(state, deps, signal)
+        await untilDue(state, deps.clock, signal)
+      }
+    },
+  }
+}
+
+function registrationDeps({ registry, objects, log }: ApiServiceWatchDeps) {
+  return { objects, log, kinds: () => registry.kinds.all() }
+}
+
+/** Everything that may change the outcome of a check makes it due at once. */
+function listenAll(state: State, deps: ApiServiceWatchDeps): Disposable {
+  const stack = new DisposableStack()
+  const listen = (resource: { group: string; resource: string }, onChange: CacheListener): void => {
+    if (!deps.registry.kinds.findStored(resource)) return
+    stack.use(
+      deps.registry.cache.resource(resourceKey(resource.group, resource.resource)).listen(onChange),
+    )
+  }
+  const registration = listener(() => {
+    state.isRegistrationDue = true
+    state.wake.raise()
+  })
+  listen(apiServices, registration)
+  listen(definitions, registration)
+  const reachability = listener(() => {
+    // Services change all the time; it matters only where an extension server stands behind one.
+    if (state.remotes.size === 0) return
+    for (const remote of state.remotes.values()) remote.dueMs = 0
+    state.wake.raise()
+  })
+  listen(wellKnown.services, reachability)
+  listen(wellKnown.endpointSlices, reachability)
+  return stack
+}
+
+function listener(onChange: () => void): CacheListener {
+  return { onEvent: onChange, onBookmark: () => undefined, onReset: onChange }
+}
+
+async function untilDue(state: State, clock: Clock, signal: AbortSignal): Promise<void> {
+  const dues = [...state.remotes.values()].map(({ dueMs }) => dueMs)
+  if (dues.length === 0) return state.wake.wait(signal)
+  const ms = Math.max(0, Math.min(...dues) - clock.monotonicMs())
+  using _timer = clock.setTimer(ms, () => state.wake.raise())
+  await state.wake.wait(signal)
+}
+
+async function lookOnce(
+  state: State,
+  deps: ApiServiceWatchDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  if (state.isRegistrationDue) {
+    state.isRegistrationDue = false
+    await registerLocalApis(registrationDeps(deps), false)
+  }
+  const all = listTyped<APIService>(deps.objects, apiServices)
+  const present = new Set(all.map(({ metadata }) => metadata.name ?? ''))
+  for (const name of state.remotes.keys()) if (!present.has(name)) state.remotes.delete(name)
+  await runAll(
+    signal,
+    all.map((apiService) => (scope) => look(apiService, { state, deps }, scope)),
+  )
+  signal.throwIfAborted()
+}
+
+async function look(
+  apiService: APIService,
+  { state, deps }: { state: State; deps: ApiServiceWatchDeps },
+  signal: AbortSignal,
+): Promise<void> {
+  const name = apiService.metadata.name ?? ''
+  const server = extensionServerOf(apiService)
+  if (!server) {
+    state.remotes.delete(name)
+    return writeAvailability(apiService, localAvailability, deps)
+  }
+  const remote = state.remotes.get(name) ?? { resources: undefined, dueMs: 0, failures: 0 }
+  state.remotes.set(name, remote)
+  if (remote.dueMs > deps.clock.monotonicMs()) return
+  const { availability, resources } = await judge(apiService, server, deps, signal)
+  if (resources) {
+    remote.resources = resources
+    state.changes += 1
+  }
+  const isGood = availability.status === 'True'
+  remote.failures = isGood ? 0 : remote.failures + 1
+  const { checkIntervalMs, retryMinMs, retryMaxMs } = aggregationLimits
+  const retryMs = Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(remote.failures, 10))
+  remote.dueMs = deps.clock.monotonicMs() + (isGood ? checkIntervalMs : retryMs)
+  await writeAvailability(apiService, availability, deps)
+}
+
+async function judge(
+  { spec }: APIService,
+  server: ExtensionServer,
+  { objects, calls }: ApiServiceWatchDeps,
+  signal: AbortSignal,
+): Promise<{ availability: Availability; resources?: readonly ApiResource[] | undefined }> {
+  const { namespace, name } = server.service
+  const service = getTyped<Service>(objects, wellKnown.services, { namespace, name })
+  const unreachable = unreachability(server.service, service, slicesOf(objects, namespace, name))
+  if (unreachable) return { availability: unreachable }
+  const { group = '', version = '' } = spec ?? {}
+  return checkExtension(server, { group, version }, calls, signal)
+}
+
+async function writeAvailability(
+  { metadata, status }: APIService,
+  availability: Availability,
+  { objects, clock, log, onAvailability }: ApiServiceWatchDeps,
+): Promise<void> {
+  const now = apiTime(clock.now())
+  if (!withAvailability(status?.conditions ?? [], availability, now)) return
+  const { name = '' } = metadata
+  try {
+    await objects.update(apiServices, { namespace: '', name, subresource: 'status' }, (object) => {
+      // The registry decoded the object against the schema that the type is made from.
+      const current = object['status'] as { conditions?: APIServiceCondition[] } | undefined
+      const conditions = withAvailability(current?.conditions ?? [], availability, now)
+      if (!conditions) return false
+      object['status'] = { ...current, conditions }
+      return true
+    })
+    if (availability !== localAvailability) onAvailability()
+    if (availability.status !== 'True') {
+      log.info('APIService is not available', { name, reason: availability.reason })
+    }
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error
+  }
+}

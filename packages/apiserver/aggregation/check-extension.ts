@@ -1,0 +1,81 @@
+import type { ApiResource } from '@skerry/api'
+import { aggregationLimits } from './aggregation-limits-table.ts'
+import { failedDiscovery, passedAvailability, type Availability } from './availability.ts'
+import {
+  ExtensionServerError,
+  type ExtensionCallDeps,
+  type ExtensionServer,
+} from './extension-server.ts'
+import { hostPort } from './network-error-text.ts'
+import { readExtension } from './read-extension.ts'
+
+export interface ExtensionCheck {
+  readonly availability: Availability
+  /** What the group version consists of; undefined when it did not say. */
+  readonly resources: readonly ApiResource[] | undefined
+}
+
+/** Asks the extension server for its group version: is it there, and what does it serve? */
+export async function checkExtension(
+  server: ExtensionServer,
+  { group, version }: { group: string; version: string },
+  deps: ExtensionCallDeps,
+  signal: AbortSignal,
+): Promise<ExtensionCheck> {
+  const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  const bytesMax = aggregationLimits.discoveryBytesMax
+  try {
+    const request = { path, accept: 'application/json', bytesMax }
+    const { status, body } = await readExtension(server, request, deps, signal)
+    if (status < 200 || status >= 300) {
+      const url = `https://${serviceHost(server)}${path}`
+      const why = `failing or missing response from ${url}: bad status from ${url}: ${status}`
+      return { availability: failedDiscovery(why), resources: undefined }
+    }
+    return { availability: passedAvailability, resources: resourcesOf(body) }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return { availability: failedDiscovery(failureText(error, path, server)), resources: undefined }
+  }
+}
+
+function failureText(error: unknown, path: string, server: ExtensionServer): string {
+  if (error instanceof ExtensionServerError) {
+    if (!error.endpoint) return error.message
+    const url = `https://${hostPort(error.endpoint)}${path}`
+    return `failing or missing response from ${url}: Get ${JSON.stringify(url)}: ${error.message}`
+  }
+  const url = `https://${serviceHost(server)}${path}`
+  const why = error instanceof Error ? error.message : String(error)
+  return `failing or missing response from ${url}: Get ${JSON.stringify(url)}: ${why}`
+}
+
+function serviceHost({ service }: ExtensionServer): string {
+  return `${service.name}.${service.namespace}.svc:${service.port}`
+}
+
+/** Of an APIResourceList; what is not one has no resources to announce. */
+function resourcesOf(body: Buffer): ApiResource[] | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'))
+    if (typeof value !== 'object' || value === null || !('resources' in value)) return undefined
+    if (!Array.isArray(value.resources)) return undefined
+    return value.resources.filter(isApiResource)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function isApiResource(value: unknown): value is ApiResource {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'name' in value &&
+    typeof value.name === 'string' &&
+    'kind' in value &&
+    typeof value.kind === 'string' &&
+    'verbs' in value &&
+    Array.isArray(value.verbs)
+  )
+}

@@ -1,0 +1,157 @@
+import type { Duplex } from 'node:stream'
+import { connect as connectTls } from 'node:tls'
+import { StatusError, type APIService } from '@skerry/api'
+import { withTimeout, type Random } from '@skerry/base'
+import type { UserInfo } from '../access.ts'
+import type { Objects } from '../objects.ts'
+import type { BackendDial } from '../subresources/backend/backend-dial.ts'
+import {
+  sendToBackend,
+  type BackendAnswer,
+  type BackendRequest,
+} from '../subresources/backend/backend-request.ts'
+import { forwardedHeaders } from '../subresources/backend/forwarded-headers.ts'
+import { aggregationLimits } from './aggregation-limits-table.ts'
+import { hostPort, networkErrorText } from './network-error-text.ts'
+import { identityHeaders, isIdentityHeader } from './proxy-headers.ts'
+import {
+  resolveService,
+  type ServiceEndpoint,
+  type ServicePortReference,
+} from './resolve-service.ts'
+
+/** Where an extension server is, and how it is known. */
+export interface ExtensionServer {
+  readonly service: ServicePortReference
+  /** PEM; absent: the machine's own authorities. */
+  readonly authorityPem: string | undefined
+  readonly isUnchecked: boolean
+}
+
+export interface ExtensionCallDeps {
+  readonly objects: Objects
+  readonly random: Random
+  readonly dial: Pick<BackendDial, 'dialAddress'>
+  /** Shown to extension servers; asked at each connection, as certificates are renewed. */
+  readonly identity: () => { readonly certificatePem: string; readonly privateKeyPem: string }
+}
+
+export interface ExtensionRequest {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly user: UserInfo
+  readonly body?: AsyncIterable<Uint8Array>
+}
+
+export function extensionServerOf({ spec }: APIService): ExtensionServer | undefined {
+  const service = spec?.service
+  if (!service) return undefined
+  const { namespace = '', name = '', port = 443 } = service
+  const bundle = spec.caBundle ?? ''
+  return {
+    service: { namespace, name, port },
+    authorityPem: bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString('utf8'),
+    isUnchecked: spec.insecureSkipTLSVerify === true,
+  }
+}
+
+/** No answer came; the message is upstream's for the same failure. */
+export class ExtensionServerError extends Error {
+  override name = 'ExtensionServerError'
+  /** Where the answer should have come from; undefined when the service has no endpoint. */
+  readonly endpoint: ServiceEndpoint | undefined
+
+  constructor(message: string, options: { cause: unknown; endpoint?: ServiceEndpoint }) {
+    super(message, { cause: options.cause })
+    this.endpoint = options.endpoint
+  }
+}
+
+/** What goes to the extension server. Throws ExtensionServerError when no endpoint is there. */
+export function toExtension(
+  server: ExtensionServer,
+  request: ExtensionRequest,
+  deps: ExtensionCallDeps,
+): BackendRequest & { readonly endpoint: ServiceEndpoint } {
+  const endpoint = endpointOf(server, deps)
+  const { method, path, user, body } = request
+  const kept = Object.entries(forwardedHeaders(request.headers)).filter(
+    ([name]) => !isIdentityHeader(name),
+  )
+  return {
+    endpoint,
+    method,
+    path,
+    host: hostPort(endpoint),
+    headers: { ...Object.fromEntries(kept), ...identityHeaders(user) },
+    ...(body ? { body } : {}),
+    dial: (signal) => dialExtension(server, endpoint, deps, signal),
+  }
+}
+
+/** Sends it and resolves with the answer's head. Throws ExtensionServerError. */
+export async function callExtension(
+  server: ExtensionServer,
+  request: ExtensionRequest,
+  deps: ExtensionCallDeps,
+  signal: AbortSignal,
+): Promise<BackendAnswer> {
+  const { endpoint, ...backend } = toExtension(server, request, deps)
+  try {
+    return await sendToBackend(backend, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    const cause = error instanceof StatusError && error.cause ? error.cause : error
+    throw new ExtensionServerError(networkErrorText(cause, endpoint), { cause, endpoint })
+  }
+}
+
+function endpointOf({ service }: ExtensionServer, deps: ExtensionCallDeps): ServiceEndpoint {
+  try {
+    return resolveService(deps.objects, service, deps.random)
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    throw new ExtensionServerError(error.message, { cause: error })
+  }
+}
+
+async function dialExtension(
+  server: ExtensionServer,
+  endpoint: ServiceEndpoint,
+  deps: ExtensionCallDeps,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  const raw = await deps.dial.dialAddress({ ...endpoint, isTls: false }, signal)
+  const { certificatePem: cert, privateKeyPem: key } = deps.identity()
+  const { namespace, name } = server.service
+  const message = 'net/http: TLS handshake timeout'
+  return withTimeout(
+    { ms: aggregationLimits.handshakeTimeoutMs, message },
+    signal,
+    (scope) =>
+      new Promise((resolve, reject) => {
+        const socket = connectTls({
+          socket: raw,
+          cert,
+          key,
+          servername: `${name}.${namespace}.svc`,
+          ALPNProtocols: ['http/1.1'],
+          rejectUnauthorized: !server.isUnchecked,
+          // Whatever the bundle holds is trusted, be it a root or not, as upstream does.
+          ...(server.authorityPem === undefined
+            ? {}
+            : { ca: server.authorityPem, allowPartialTrustChain: true }),
+        })
+        const onAbort = (): void => void socket.destroy(scope.reason)
+        scope.addEventListener('abort', onAbort, { once: true })
+        socket.once('secureConnect', () => {
+          scope.removeEventListener('abort', onAbort)
+          socket.off('error', reject)
+          resolve(socket)
+        })
+        socket.once('error', reject)
+      }),
+  )
+}

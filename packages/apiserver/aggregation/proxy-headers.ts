@@ -1,0 +1,33 @@
+import type { UserInfo } from '../access.ts'
+
+/** Headers that only a front proxy may set: what a client sends in them goes no further. */
+export function isIdentityHeader(name: string): boolean {
+  return name.startsWith('x-remote-')
+}
+
+/** How a front proxy tells the server behind it who asks, in upstream's default header names. */
+export function identityHeaders(user: UserInfo): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = { 'X-Remote-User': wire(user.name) }
+  if (user.uid !== undefined && user.uid !== '') headers['X-Remote-Uid'] = wire(user.uid)
+  if (user.groups.length > 0) headers['X-Remote-Group'] = user.groups.map(wire)
+  for (const [key, values] of Object.entries(user.extra)) {
+    if (values.length > 0) headers[`X-Remote-Extra-${escapeKey(key)}`] = values.map(wire)
+  }
+  return headers
+}
+
+/** HTTP/1 headers are bytes; a name beyond ASCII goes as UTF-8. */
+function wire(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1')
+}
+
+/** Bytes that a header name cannot hold (RFC 9110, section 5.6.2), and the escape itself. */
+function escapeKey(key: string): string {
+  return [...Buffer.from(key, 'utf8')]
+    .map((byte) => {
+      const char = String.fromCharCode(byte)
+      const isPlain = /[!#$&'*+\-.^_`|~0-9A-Za-z]/.test(char)
+      return isPlain ? char : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+    })
+    .join('')
+}

@@ -1,0 +1,60 @@
+import { STATUS_CODES } from 'node:http'
+import { withTimeout } from '@skerry/base'
+import type { UserInfo } from '../access.ts'
+import { aggregationLimits } from './aggregation-limits-table.ts'
+import { callExtension, type ExtensionCallDeps, type ExtensionServer } from './extension-server.ts'
+
+/** Who this server is when it asks on its own behalf. */
+export const aggregatorUser: UserInfo = Object.freeze({
+  name: 'system:kube-aggregator',
+  groups: Object.freeze(['system:masters']),
+  extra: Object.freeze({}),
+})
+
+export interface ExtensionDocument {
+  readonly status: number
+  readonly contentType: string
+  readonly etag: string
+  readonly body: Buffer
+}
+
+/** GETs one whole document. Throws ExtensionServerError, or an error that says what took too long or much. */
+export async function readExtension(
+  server: ExtensionServer,
+  request: { path: string; accept: string; etag?: string; bytesMax: number },
+  deps: ExtensionCallDeps,
+  signal: AbortSignal,
+): Promise<ExtensionDocument> {
+  const { path, accept, etag = '', bytesMax } = request
+  const ms = aggregationLimits.checkTimeoutMs
+  const message = `context deadline exceeded (no answer in ${ms} ms)`
+  return withTimeout({ ms, message }, signal, async (scope) => {
+    const headers = { accept, ...(etag === '' ? {} : { 'if-none-match': etag }) }
+    const call = { method: 'GET', path, headers, user: aggregatorUser }
+    const answer = await callExtension(server, call, deps, scope)
+    if (answer.type === 'upgrade') {
+      answer.socket.destroy()
+      throw new Error('switched protocols without being asked')
+    }
+    const { response } = answer
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of response) {
+      const bytes = Buffer.from(chunk)
+      size += bytes.length
+      if (size > bytesMax) throw new Error(`answered more than ${bytesMax} bytes`)
+      chunks.push(bytes)
+    }
+    return {
+      status: response.statusCode ?? 502,
+      contentType: response.headers['content-type'] ?? '',
+      etag: response.headers.etag ?? '',
+      body: Buffer.concat(chunks),
+    }
+  })
+}
+
+/** `403 Forbidden` */
+export function statusText(status: number): string {
+  return `${status} ${STATUS_CODES[status] ?? ''}`.trim()
+}

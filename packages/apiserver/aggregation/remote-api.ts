@@ -1,0 +1,88 @@
+import type { Duplex } from 'node:stream'
+import { textAnswer, type ApiAnswer } from '../http/exchange.ts'
+import type { Admitted } from '../pipeline.ts'
+import { passUpgrade, writePlainRefusal } from '../subresources/backend/upgrade-tunnel.ts'
+import type { AggregatedApi } from './aggregated-api.ts'
+import {
+  callExtension,
+  ExtensionServerError,
+  toExtension,
+  type ExtensionCallDeps,
+  type ExtensionServer,
+} from './extension-server.ts'
+
+/** Passes requests of one group version on to the extension server that serves it. */
+export function createRemoteApi(
+  server: ExtensionServer,
+  isAvailable: boolean,
+  deps: ExtensionCallDeps,
+): AggregatedApi {
+  return {
+    async serve(admitted) {
+      if (!isAvailable) return unavailable
+      try {
+        const answer = await callExtension(
+          server,
+          requestOf(admitted),
+          deps,
+          admitted.request.signal,
+        )
+        if (answer.type === 'response') return toAnswer(answer.response)
+        answer.socket.destroy()
+        return textAnswer(502, 'the extension server switched protocols without being asked\n')
+      } catch (error) {
+        return failureAnswer(error)
+      }
+    },
+    async upgrade(admitted, client: { socket: Duplex; head: Uint8Array }) {
+      if (!isAvailable) return writePlainRefusal(client.socket, 503, 'service unavailable\n')
+      try {
+        const { endpoint: _endpoint, ...backend } = toExtension(server, requestOf(admitted), deps)
+        await passUpgrade(backend, client, admitted.request.signal)
+      } catch (error) {
+        if (!(error instanceof ExtensionServerError)) throw error
+        writePlainRefusal(client.socket, 503, 'service unavailable\n')
+      }
+    },
+  }
+}
+
+const unavailable = textAnswer(503, 'service unavailable\n')
+
+function requestOf({ request, user, auditId }: Admitted) {
+  const { method, target, headers } = request
+  const hasBody =
+    method !== 'GET' && method !== 'HEAD' && headers.upgrade === undefined
+      ? { body: request.body }
+      : {}
+  return {
+    method,
+    path: target,
+    headers: { ...headers, 'audit-id': auditId },
+    user,
+    ...hasBody,
+  }
+}
+
+function failureAnswer(error: unknown): ApiAnswer {
+  if (!(error instanceof ExtensionServerError)) throw error
+  // Without an endpoint upstream says no more than that; with one it says why it got no answer.
+  return error.endpoint
+    ? textAnswer(503, `error trying to reach service: ${error.message}\n`)
+    : unavailable
+}
+
+const hopHeaders: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding'])
+
+function toAnswer(
+  response: {
+    statusCode?: number | undefined
+    headers: NodeJS.Dict<string | string[]>
+  } & AsyncIterable<Uint8Array>,
+): ApiAnswer {
+  const headers: Record<string, string | readonly string[]> = {}
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined && !hopHeaders.has(name)) headers[name] = value
+  }
+  return { status: response.statusCode ?? 502, headers, body: response }
+}

@@ -1,0 +1,138 @@
+import type { APIService } from '@skerry/api'
+import { createWakeFlag, type Clock, type Logger } from '@skerry/base'
+import type { Objects } from '../objects.ts'
+import { listTyped } from '../typed-objects.ts'
+import type { OpenApiV2Part } from './aggregated-api.ts'
+import { aggregationLimits } from './aggregation-limits-table.ts'
+import { isAvailable } from './availability.ts'
+import {
+  extensionServerOf,
+  type ExtensionCallDeps,
+  type ExtensionServer,
+} from './extension-server.ts'
+import { apiServices } from './local-registrations.ts'
+import { readExtension } from './read-extension.ts'
+
+export interface RemoteOpenApi {
+  version(): number
+  paths(): Readonly<Record<string, { serverRelativeURL: string }>>
+  /** Reads each server's whole document: only for the clients that still ask for v2. */
+  v2Parts(signal: AbortSignal): Promise<OpenApiV2Part[]>
+  /** Looks soon: a server came or went. */
+  refresh(): void
+  run(signal: AbortSignal): Promise<void>
+}
+
+interface RemoteOpenApiDeps {
+  readonly objects: Objects
+  readonly calls: ExtensionCallDeps
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+interface Remote {
+  readonly server: ExtensionServer
+  readonly group: string
+  readonly version: string
+}
+
+/** Where the OpenAPI documents of other API servers are; the documents themselves stay there. */
+export function createRemoteOpenApi(deps: RemoteOpenApiDeps): RemoteOpenApi {
+  let found: Record<string, { serverRelativeURL: string }> = {}
+  let version = 0
+  const wake = createWakeFlag()
+  return {
+    refresh: () => wake.raise(),
+    version: () => version,
+    paths: () => found,
+    async v2Parts(signal) {
+      const parts = await Promise.all(
+        remotes(deps.objects).map((remote) => readV2(remote, deps, signal)),
+      )
+      return parts.filter((part) => part !== undefined)
+    },
+    async run(signal) {
+      for (;;) {
+        const present = remotes(deps.objects)
+        const entries = await Promise.all(present.map((remote) => readIndex(remote, deps, signal)))
+        const next = Object.fromEntries(entries.flat())
+        if (JSON.stringify(next) !== JSON.stringify(found)) {
+          found = next
+          version += 1
+        }
+        const { openApiIntervalMs } = aggregationLimits
+        using _timer =
+          present.length > 0 ? deps.clock.setTimer(openApiIntervalMs, () => wake.raise()) : null
+        await wake.wait(signal)
+      }
+    },
+  }
+}
+
+function remotes(objects: Objects): Remote[] {
+  return listTyped<APIService>(objects, apiServices)
+    .filter(isAvailable)
+    .flatMap((apiService) => {
+      const server = extensionServerOf(apiService)
+      const { group = '', version = '' } = apiService.spec ?? {}
+      return server && group !== '' ? [{ server, group, version }] : []
+    })
+}
+
+async function readIndex(
+  { server, group, version }: Remote,
+  deps: RemoteOpenApiDeps,
+  signal: AbortSignal,
+): Promise<[string, { serverRelativeURL: string }][]> {
+  const path = `apis/${group}/${version}`
+  const value = await readJson(server, '/openapi/v3', deps, signal)
+  const entry = fieldOf(fieldOf(value, 'paths'), path)
+  if (entry === undefined) return []
+  const url = fieldOf(entry, 'serverRelativeURL')
+  return [[path, { serverRelativeURL: typeof url === 'string' ? url : `/openapi/v3/${path}` }]]
+}
+
+async function readV2(
+  { server, group, version }: Remote,
+  deps: RemoteOpenApiDeps,
+  signal: AbortSignal,
+): Promise<OpenApiV2Part | undefined> {
+  const value = await readJson(server, '/openapi/v2', deps, signal)
+  const paths = objectOf(fieldOf(value, 'paths'))
+  const definitions = objectOf(fieldOf(value, 'definitions'))
+  const prefix = `/apis/${group}/${version}/`
+  const own = Object.entries(paths).filter(([path]) => path.startsWith(prefix))
+  return own.length === 0 ? undefined : { paths: Object.fromEntries(own), definitions }
+}
+
+/** Undefined when there is no such document: extension servers need not have one. */
+async function readJson(
+  server: ExtensionServer,
+  path: string,
+  { calls, log }: RemoteOpenApiDeps,
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    const bytesMax = aggregationLimits.openApiBytesMax
+    const request = { path, accept: 'application/json', bytesMax }
+    const { status, body } = await readExtension(server, request, calls, signal)
+    return status === 200 ? JSON.parse(body.toString('utf8')) : undefined
+  } catch (error) {
+    signal.throwIfAborted()
+    log.debug('OpenAPI of an extension server not read', {
+      path,
+      error: error instanceof Error ? error : null,
+    })
+    return undefined
+  }
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return objectOf(value)[name]
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  // Checked just now; what the fields hold stays unknown.
+  return isObject ? (value as Record<string, unknown>) : {}
+}

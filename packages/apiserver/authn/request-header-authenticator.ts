@@ -1,0 +1,141 @@
+import { X509Certificate } from 'node:crypto'
+import type { Clock } from '@skerry/base'
+import { decodePem, readCertificate } from '@skerry/pki'
+import type { Authenticator, Credentials, UserInfo } from '../access.ts'
+import { unauthorized } from './token-authenticator.ts'
+
+/** How a front proxy shows itself, and tells for whom it asks. */
+export interface RequestHeaderOptions {
+  /** Whose certificates front proxies have; PEM, read anew for each unknown certificate. */
+  readonly proxyAuthorityPem: () => string
+  /** Whose certificates users have. */
+  readonly clientAuthorityPem: () => string
+  /** Common names that may speak for others; empty: every certificate of the authority may. */
+  readonly allowedNames: readonly string[]
+  /** The first header that is there names the user. Lower case, as the rest. */
+  readonly usernameHeaders: readonly string[]
+  readonly uidHeaders: readonly string[]
+  readonly groupHeaders: readonly string[]
+  readonly extraHeaderPrefixes: readonly string[]
+}
+
+/** Upstream's names where kubeadm sets up a cluster. */
+export const requestHeaderDefaults = Object.freeze({
+  allowedNames: Object.freeze(['front-proxy-client']),
+  usernameHeaders: Object.freeze(['x-remote-user']),
+  uidHeaders: Object.freeze(['x-remote-uid']),
+  groupHeaders: Object.freeze(['x-remote-group']),
+  extraHeaderPrefixes: Object.freeze(['x-remote-extra-']),
+})
+
+const certificatesMax = 256
+
+/**
+ * Certificates of users and of front proxies at one port. TLS has verified that one of the two
+ * authorities stands behind the chain; here it is told which. A front proxy's certificate names
+ * nobody by itself, and a user's certificate never makes the headers believed.
+ */
+export function withFrontProxies(
+  usual: Authenticator,
+  options: RequestHeaderOptions,
+  clock: Clock,
+): Authenticator {
+  const known = new Map<string, Origin>()
+  const originOf = (chain: readonly Uint8Array[]): Origin => {
+    const key = Buffer.from(chain[0] ?? []).toString('latin1')
+    const seen = known.get(key)
+    if (seen) return seen
+    const origin = judge(chain, options)
+    const [oldest] = known.keys()
+    if (known.size >= certificatesMax && oldest !== undefined) known.delete(oldest)
+    known.set(key, origin)
+    return origin
+  }
+  return {
+    async authenticate(credentials, signal) {
+      const { clientCertificates: chain } = credentials
+      if (chain.length === 0) return undefined
+      const origin = originOf(chain)
+      const user = isProxyNow(origin, clock.now()) ? userOf(credentials, options) : undefined
+      if (user) return { user }
+      if (origin.isClient) return usual.authenticate(credentials, signal)
+      throw unauthorized(new Error('Cannot authenticate: the certificate is not a client of ours'))
+    },
+  }
+}
+
+interface Origin {
+  readonly isProxy: boolean
+  readonly isClient: boolean
+  readonly notBeforeMs: number
+  readonly notAfterMs: number
+}
+
+function isProxyNow({ isProxy, notBeforeMs, notAfterMs }: Origin, nowMs: number): boolean {
+  return isProxy && nowMs >= notBeforeMs && nowMs <= notAfterMs
+}
+
+function judge(chain: readonly Uint8Array[], options: RequestHeaderOptions): Origin {
+  const certificates = chain.map((der) => new X509Certificate(der))
+  const leaf = readCertificate(chain[0] ?? new Uint8Array())
+  const { allowedNames } = options
+  const isAllowed = allowedNames.length === 0 || allowedNames.includes(leaf.commonName)
+  const isForClients =
+    leaf.extendedUsages.length === 0 ||
+    leaf.extendedUsages.some((usage) => usage === 'clientAuth' || usage === 'any')
+  return {
+    isProxy: isAllowed && isForClients && leadsTo(certificates, options.proxyAuthorityPem()),
+    isClient: leadsTo(certificates, options.clientAuthorityPem()),
+    notBeforeMs: leaf.notBeforeMs,
+    notAfterMs: leaf.notAfterMs,
+  }
+}
+
+/** True when a link of the chain was signed by one of the authorities, each link signing the one before. */
+function leadsTo(chain: readonly X509Certificate[], bundle: string): boolean {
+  const authorities = decodePem(bundle).map((pem) => new X509Certificate(pem))
+  for (const [index, certificate] of chain.entries()) {
+    const before = chain[index - 1]
+    if (before && !isSignedBy(before, certificate)) return false
+    if (authorities.some((authority) => isSignedBy(certificate, authority))) return true
+  }
+  return false
+}
+
+function isSignedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
+  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+}
+
+function userOf(credentials: Credentials, options: RequestHeaderOptions): UserInfo | undefined {
+  const fields = (credentials.fields?.() ?? Object.entries(credentials.headers)).map(
+    ([name, value]) => [name.toLowerCase(), fromWire(value)] as const,
+  )
+  const valuesOf = (names: readonly string[]): string[] =>
+    fields.filter(([name, value]) => names.includes(name) && value !== '').map(([, value]) => value)
+  const [name] = valuesOf(options.usernameHeaders)
+  if (name === undefined) return undefined
+  const [uid] = valuesOf(options.uidHeaders)
+  const extra: Record<string, string[]> = {}
+  for (const [header, value] of fields) {
+    const prefix = options.extraHeaderPrefixes.find((each) => header.startsWith(each))
+    if (prefix === undefined) continue
+    const key = unescapeKey(header.slice(prefix.length))
+    extra[key] = [...(extra[key] ?? []), value]
+  }
+  const groups = valuesOf(options.groupHeaders)
+  return { name, groups, extra, ...(uid === undefined ? {} : { uid }) }
+}
+
+/** HTTP/1 headers are bytes; names beyond ASCII come as UTF-8. */
+function fromWire(value: string): string {
+  return Buffer.from(value, 'latin1').toString('utf8')
+}
+
+function unescapeKey(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    // Not percent-encoded after all: the key stands as it came.
+    return key
+  }
+}
