@@ -19,6 +19,13 @@ export interface EdgeNode {
   readonly role: RoleProcess
 }
 
+export interface ClusterOptions {
+  /** The program; default: from its sources. */
+  command?: readonly string[] | undefined
+  /** A directory of image archives for every node; default: those of the examples. */
+  archives?: string | undefined
+}
+
 /** What `skerry token create -o json` prints. */
 export interface JoinToken {
   server: string
@@ -43,6 +50,7 @@ export class ClusterOnHosts implements AsyncDisposable {
   readonly roles: RoleProcess[] = []
   readonly #kubectl: string
   readonly #archives: string
+  readonly #command: readonly string[]
   readonly #hosts = new Map<number, TestHost>()
 
   private constructor(parts: {
@@ -51,29 +59,39 @@ export class ClusterOnHosts implements AsyncDisposable {
     siteHost: TestHost
     kubectl: string
     archives: string
+    command: readonly string[]
   }) {
     this.directory = parts.directory
     this.network = parts.network
     this.siteHost = parts.siteHost
     this.#kubectl = parts.kubectl
     this.#archives = parts.archives
+    this.#command = parts.command
     this.#hosts.set(siteHostNumber, parts.siteHost)
     this.site = new RoleProcess({
       host: parts.siteHost,
       name: 'site',
-      command: [...skerryCommand, 'site', '--data-dir', this.siteDirectory],
+      command: [...parts.command, 'site', '--data-dir', this.siteDirectory],
       logFile: join(parts.directory, 'site.log'),
     })
   }
 
   /** With the site serving; nodes are added. */
-  static async start(): Promise<ClusterOnHosts> {
-    const archives = await exampleArchives()
+  static async start(options: ClusterOptions = {}): Promise<ClusterOnHosts> {
+    const archives = options.archives ?? (await exampleArchives())
+    const command = options.command ?? skerryCommand
     const { kubectl } = await unpackClients()
     const directory = await mkdtemp(join(tmpdir(), 'skerry-e2e-'))
     const network = await createTestNetwork()
     const siteHost = await network.addHost(siteHostNumber)
-    const cluster = new ClusterOnHosts({ directory, network, siteHost, kubectl, archives })
+    const cluster = new ClusterOnHosts({
+      directory,
+      network,
+      siteHost,
+      kubectl,
+      archives,
+      command,
+    })
     try {
       await cluster.site.start()
       await cluster.untilServing()
@@ -127,7 +145,7 @@ export class ClusterOnHosts implements AsyncDisposable {
     const tokenFile = join(this.directory, `${plan.name}.token`)
     await writeFile(tokenFile, token)
     const joining = ['--server', server, '--token-file', tokenFile, '--ca-hash', caHash]
-    const node = await this.startNode(plan, [...skerryCommand, 'node', ...plan.flags, ...joining])
+    const node = await this.startNode(plan, [...this.#command, 'node', ...plan.flags, ...joining])
     await this.untilNodeReady(node.name)
     return node
   }
@@ -197,7 +215,7 @@ export class ClusterOnHosts implements AsyncDisposable {
 
   /** The program, in the site's host. */
   async skerry(...args: string[]): Promise<string> {
-    const command = [...skerryCommand, ...args]
+    const command = [...this.#command, ...args]
     return this.#expectSuccess(
       ['skerry', ...args],
       await this.siteHost.run(command, { env: skerryEnv, timeoutMs: 60_000 }),

@@ -15,6 +15,7 @@ export {
   layerOfDirectory,
   layerOfFiles,
   writeOciArchive,
+  writeOciArchiveOfMany,
   type ImageConfig,
   type ImageOptions,
   type Layer,
@@ -42,4 +43,11 @@ export {
   type JsonReply,
   type WatchLine,
 } from './api-calls.ts'
+export {
+  startTestWebhook,
+  type TestWebhook,
+  type TestWebhookOptions,
+  type WebhookReply,
+  type WebhookRequest,
+} from './test-webhook.ts'
 export { unpackClients, type KubernetesClients } from './kubectl/kubectl.ts'

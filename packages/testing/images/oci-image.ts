@@ -113,18 +113,25 @@ function imagePlatform(): { architecture: string; os: string } {
 
 /** Writes an OCI image layout as a tar that containerd, Docker and podman import. */
 export async function writeOciArchive(path: string, options: ImageOptions): Promise<void> {
-  const { config, manifest } = imageDocuments(options)
-  const index = json({
-    schemaVersion: 2,
-    manifests: [
-      {
-        ...descriptor(manifestMediaType, manifest),
-        annotations: { 'io.containerd.image.name': options.reference },
-        platform: imagePlatform(),
-      },
-    ],
+  await writeOciArchiveOfMany(path, [options])
+}
+
+/** Several images in one archive; a layer they share is in it once. */
+export async function writeOciArchiveOfMany(
+  path: string,
+  images: readonly ImageOptions[],
+): Promise<void> {
+  const blobs: Uint8Array[] = []
+  const manifests = images.map((options) => {
+    const { config, manifest } = imageDocuments(options)
+    blobs.push(config, manifest, ...options.layers.map((layer) => layer.tarGz))
+    return {
+      ...descriptor(manifestMediaType, manifest),
+      annotations: { 'io.containerd.image.name': options.reference },
+      platform: imagePlatform(),
+    }
   })
-  await writeLayout(path, index, [config, manifest, ...options.layers.map((layer) => layer.tarGz)])
+  await writeLayout(path, json({ schemaVersion: 2, manifests }), blobs)
 }
 
 async function writeLayout(

@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { suiteCache } from './build-suite.ts'
+import type { TestResult } from './run-suite.ts'
+
+/** The last result of each test, over all runs on this machine. */
+export interface LedgerEntry extends TestResult {
+  /** Of the tree the site was built from. */
+  commit: string
+  /** RFC 3339. */
+  time: string
+}
+
+const path = join(suiteCache, 'results.json')
+
+export async function readLedger(): Promise<Map<string, LedgerEntry>> {
+  let text = '[]'
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    // The first run has no results yet.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  }
+  // Written by the function below.
+  const entries = JSON.parse(text) as LedgerEntry[]
+  return new Map(entries.map((entry) => [entry.name, entry]))
+}
+
+export async function recordResults(results: readonly TestResult[]): Promise<void> {
+  const ledger = await readLedger()
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+  }).trim()
+  const time = new Date().toISOString()
+  for (const result of results) ledger.set(result.name, { ...result, commit, time })
+  const entries = [...ledger.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, `${JSON.stringify(entries, undefined, 1)}\n`)
+}

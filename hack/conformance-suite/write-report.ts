@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { arch, cpus, release, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { upstreamVersion } from '../upstream/build-upstream.ts'
+import { areaOf, conformanceTests, isPodless } from './conformance-tests.ts'
+import { readLedger, type LedgerEntry } from './result-ledger.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** Why a test fails or was not tried, by its exact name or the start of it. */
+type Reasons = Readonly<Record<string, string>>
+
+/** Writes docs/conformance.md from the last result of every test. */
+export async function writeReport(): Promise<void> {
+  const tests = await conformanceTests()
+  const ledger = await readLedger()
+  const reasons = await readReasons()
+  const parts = [
+    heading(ledger, tests),
+    countTable(tests, ledger),
+    ...listOf('Failing', failing(tests, ledger), (name) => reasonOf(reasons, name)),
+    ...listOf('Not tried', untried(tests, ledger), (name) => reasonOf(reasons, name)),
+  ]
+  const path = join(root, 'docs', 'conformance.md')
+  await writeFile(path, `${parts.join('\n\n')}\n`)
+  execFileSync(join(root, 'node_modules/.bin/oxfmt'), [path], { stdio: 'ignore' })
+}
+
+async function readReasons(): Promise<Reasons> {
+  // A committed file of ours; a value that is no text would show in the report.
+  return JSON.parse(await readFile(join(import.meta.dirname, 'reasons.json'), 'utf8')) as Reasons
+}
+
+function reasonOf(reasons: Reasons, name: string): string {
+  const start = Object.keys(reasons).find((key) => name.startsWith(key))
+  return (start === undefined ? undefined : reasons[start]) ?? 'Not looked into yet'
+}
+
+function heading(ledger: ReadonlyMap<string, LedgerEntry>, tests: readonly string[]): string {
+  const known = tests.flatMap((name) => ledger.get(name) ?? [])
+  const passed = known.filter((entry) => entry.passed).length
+  const days = known.map((entry) => entry.time.slice(0, 10)).toSorted()
+  const commits = new Set(known.map((entry) => entry.commit))
+  const memory = Math.round(totalmem() / 2 ** 30)
+  const machine = `${cpus().length} cores (${arch()}), ${memory} GiB, Linux ${release()}`
+  return [
+    '# Conformance',
+    '',
+    'Made by `hack/conformance`; do not edit. The reasons are in `hack/conformance-suite/reasons.json`.',
+    '',
+    `**${passed} of ${tests.length}** conformance tests of Kubernetes ${upstreamVersion} pass.`,
+    '',
+    `Last results of every test, from ${days[0] ?? 'no run'} to ${days.at(-1) ?? 'no run'}, at`,
+    `${commits.size === 1 ? `commit ${[...commits][0]}` : `${commits.size} commits`}.`,
+    `Machine: ${machine}. A site and its nodes, each in network`,
+    'namespaces of its own without a route outside; containerd and runc of Debian 12. The images are built from',
+    'the Go modules of Kubernetes and from Debian packages, under the names the suite asks for.',
+  ].join('\n')
+}
+
+function countTable(tests: readonly string[], ledger: ReadonlyMap<string, LedgerEntry>): string {
+  const rows = ['| Area | Tests | Pass | Fail | Not tried |', '|---|---|---|---|---|']
+  const areas = [...new Set(tests.map(areaOf))].toSorted()
+  for (const area of areas)
+    rows.push(
+      countRow(
+        area,
+        tests.filter((name) => areaOf(name) === area),
+        ledger,
+      ),
+    )
+  rows.push(countRow('of these: without a running pod', tests.filter(isPodless), ledger))
+  rows.push(countRow('all', tests, ledger))
+  return ['## Counts', '', ...rows].join('\n')
+}
+
+function countRow(
+  title: string,
+  tests: readonly string[],
+  ledger: ReadonlyMap<string, LedgerEntry>,
+): string {
+  const passed = tests.filter((name) => ledger.get(name)?.passed === true).length
+  const failed = failing(tests, ledger).length
+  return `| ${[title, tests.length, passed, failed, tests.length - passed - failed].join(' | ')} |`
+}
+
+function failing(tests: readonly string[], ledger: ReadonlyMap<string, LedgerEntry>): string[] {
+  return tests.filter((name) => ledger.get(name)?.passed === false)
+}
+
+function untried(tests: readonly string[], ledger: ReadonlyMap<string, LedgerEntry>): string[] {
+  return tests.filter((name) => !ledger.has(name))
+}
+
+function listOf(
+  title: string,
+  names: readonly string[],
+  reason: (name: string) => string,
+): string[] {
+  if (names.length === 0) return []
+  const rows = names.map((name) => `| ${plain(name)} | ${reason(name)} |`)
+  return [[`## ${title}`, '', '| Test | Why |', '|---|---|', ...rows].join('\n')]
+}
+
+/** Without the tags that every test has, and safe in a table. */
+function plain(name: string): string {
+  return name.replaceAll(/ \[(Conformance|NodeConformance)\]/g, '').replaceAll('|', String.raw`\|`)
+}
