@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { uptime } from 'node:os'
 import { join } from 'node:path'
 import { runAll, type Task } from '@skerry/base'
 import type { CertificateAndKey, NodeIdentity } from '@skerry/bootstrap'
@@ -176,6 +177,11 @@ async function serveKubelet(
       pods: kubelet.pods,
       runtime: kubelet.runtime,
       callers: createCallerCheck(nodeName, { cluster, clock: context.clock }),
+      stats: {
+        nodeName,
+        dataDirectory: options.dataDir,
+        startedMs: context.clock.now() - uptime() * 1000,
+      },
     },
     signal,
   )

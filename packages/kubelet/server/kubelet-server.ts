@@ -10,6 +10,7 @@ import { readLog } from '../logs/read-log.ts'
 import type { PodDirectory } from '../pods/pod-set.ts'
 import type { CallerCheck } from './caller-check.ts'
 import { findContainerStatus, logPathOf, parseLogOptions } from './log-request.ts'
+import { statsAnswer, type StatsSource } from './serve-stats.ts'
 import { joinSession, refuse } from './stream-session.ts'
 
 export interface KubeletServerOptions {
@@ -32,6 +33,8 @@ export interface KubeletServerDeps {
   clock: Clock
   log: Logger
   metrics: Metrics
+  /** Absent: figures of pods and machine are not served. */
+  stats?: StatsSource
 }
 
 export interface KubeletServer extends AsyncDisposable {
@@ -40,7 +43,7 @@ export interface KubeletServer extends AsyncDisposable {
   setTls(tls: ServerTls): void
 }
 
-/** Logs, exec, attach and port-forward of this node's pods, under upstream kubelet's paths. */
+/** Logs, exec, attach, port-forward and figures of this node's pods, under upstream kubelet's paths. */
 export async function startKubeletServer(
   options: KubeletServerOptions,
   deps: KubeletServerDeps,
@@ -158,12 +161,16 @@ const routes: Readonly<Record<string, (exchange: Exchange, scope: Scope) => Prom
         }),
       )
     },
-    metrics: async ({ response }, { deps }) => {
-      response.setHeader('content-type', 'text/plain; version=0.0.4')
-      response.end(await deps.metrics.text())
-    },
+    metrics: serveStats,
+    stats: serveStats,
     containerLogs: serveLogs,
   })
+
+async function serveStats({ url, response }: Exchange, { deps, signal }: Scope): Promise<void> {
+  const { contentType, body } = await statsAnswer(url.pathname, deps.stats, deps, signal)
+  response.setHeader('content-type', contentType)
+  response.end(body)
+}
 
 async function serveLogs(
   { rest, url, response }: Exchange,

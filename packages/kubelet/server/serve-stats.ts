@@ -1,0 +1,100 @@
+import { StatusError } from '@skerry/api'
+import type { Clock, Logger, Metrics } from '@skerry/base'
+import type { ContainerRuntime } from '../cri/container-runtime.ts'
+import type { PodDirectory } from '../pods/pod-set.ts'
+import { cadvisorMetrics } from '../stats/cadvisor-metrics.ts'
+import { readMachineUsage, type MachineUsage } from '../stats/machine-usage.ts'
+import { resourceMetrics } from '../stats/resource-metrics.ts'
+import { statsSummary, type StatsSummary } from '../stats/stats-summary.ts'
+import { asError } from '../system-error.ts'
+
+/** Whose figures are told. */
+export interface StatsSource {
+  readonly nodeName: string
+  /** On the filesystem that pods use. */
+  readonly dataDirectory: string
+  /** Since when the machine runs, milliseconds since the Unix epoch. */
+  readonly startedMs: number
+}
+
+export interface StatsDeps {
+  readonly pods: PodDirectory
+  readonly runtime: Pick<ContainerRuntime, 'listContainerStats'>
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+export interface StatsAnswer {
+  readonly contentType: string
+  readonly body: string
+}
+
+const prometheusType = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** /metrics, /metrics/resource, /metrics/cadvisor and /stats/summary. Throws NotFound for others. */
+export async function statsAnswer(
+  path: string,
+  source: StatsSource | undefined,
+  deps: StatsDeps,
+  signal: AbortSignal,
+): Promise<StatsAnswer> {
+  if (path === '/metrics') return { contentType: prometheusType, body: await deps.metrics.text() }
+  if (!source) throw notFound(path)
+  switch (path) {
+    case '/metrics/resource': {
+      const measured = await measureOrLog(source, deps, signal)
+      return { contentType: prometheusType, body: resourceMetrics(measured?.summary) }
+    }
+    case '/metrics/cadvisor': {
+      const { summary, machine } = await measure(source, deps, signal)
+      return { contentType: prometheusType, body: cadvisorMetrics(summary, machine) }
+    }
+    case '/stats/summary':
+    case '/stats/summary/': {
+      const { summary } = await measure(source, deps, signal)
+      return { contentType: 'application/json', body: JSON.stringify(summary) }
+    }
+    default:
+      throw notFound(path)
+  }
+}
+
+function notFound(path: string): StatusError {
+  return new StatusError('NotFound', `404 page not found: ${path}`)
+}
+
+interface Measured {
+  readonly summary: StatsSummary
+  readonly machine: MachineUsage
+}
+
+async function measure(
+  { nodeName, dataDirectory, startedMs }: StatsSource,
+  { pods, runtime, clock }: StatsDeps,
+  signal: AbortSignal,
+): Promise<Measured> {
+  const [machine, stats] = await Promise.all([
+    readMachineUsage(dataDirectory, clock.now()),
+    runtime.listContainerStats(signal),
+  ])
+  return {
+    machine,
+    summary: statsSummary({ nodeName, startedMs, machine, stats, pods: pods.list() }),
+  }
+}
+
+/** The scrape itself succeeds: its error figure tells that nothing could be read. */
+async function measureOrLog(
+  source: StatsSource,
+  deps: StatsDeps,
+  signal: AbortSignal,
+): Promise<Measured | undefined> {
+  try {
+    return await measure(source, deps, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    deps.log.info('Figures of containers not read', { error: asError(error) })
+    return undefined
+  }
+}

@@ -1,0 +1,181 @@
+import type { Pod } from '@skerry/api'
+import type { ContainerStats } from '../cri/container-runtime.ts'
+import { runtimeLabels } from '../pods/runtime-labels.ts'
+import type { MachineUsage } from './machine-usage.ts'
+
+/** GET /stats/summary: upstream's stats.Summary, as far as it is measured here. */
+export interface StatsSummary {
+  readonly node: NodeStats
+  readonly pods: readonly PodStats[]
+}
+
+export interface NodeStats {
+  readonly nodeName: string
+  readonly startTime: string
+  readonly cpu: CpuStats
+  readonly memory: MemoryStats
+  readonly fs: FilesystemStats
+}
+
+export interface PodStats {
+  readonly podRef: { readonly name: string; readonly namespace: string; readonly uid: string }
+  readonly startTime: string
+  readonly containers: readonly ContainerUsage[]
+  readonly cpu?: CpuStats
+  readonly memory?: MemoryStats
+}
+
+export interface ContainerUsage {
+  readonly name: string
+  readonly startTime: string
+  readonly cpu?: CpuStats
+  readonly memory?: MemoryStats
+  readonly rootfs?: FilesystemStats
+}
+
+export interface CpuStats {
+  readonly time: string
+  readonly usageNanoCores?: number
+  readonly usageCoreNanoSeconds?: number
+}
+
+export interface MemoryStats {
+  readonly time: string
+  readonly availableBytes?: number
+  readonly usageBytes?: number
+  readonly workingSetBytes?: number
+  readonly rssBytes?: number
+  readonly pageFaults?: number
+  readonly majorPageFaults?: number
+}
+
+export interface FilesystemStats {
+  readonly time: string
+  readonly availableBytes?: number
+  readonly capacityBytes?: number
+  readonly usedBytes?: number
+  readonly inodesFree?: number
+  readonly inodes?: number
+  readonly inodesUsed?: number
+}
+
+export interface SummaryInput {
+  readonly nodeName: string
+  readonly startedMs: number
+  readonly machine: MachineUsage
+  readonly stats: readonly ContainerStats[]
+  readonly pods: readonly Pod[]
+}
+
+/** Only of pods that the node knows, and of each container the run that goes on. */
+export function statsSummary({
+  nodeName,
+  startedMs,
+  machine,
+  stats,
+  pods,
+}: SummaryInput): StatsSummary {
+  const byPod = Map.groupBy(stats, ({ labels }) => labels[runtimeLabels.podUid] ?? '')
+  return {
+    node: nodeStats(nodeName, startedMs, machine),
+    pods: pods.flatMap((pod) => {
+      const found = newestRuns(byPod.get(pod.metadata.uid ?? '') ?? [])
+      return found.length === 0 ? [] : [podStats(pod, found)]
+    }),
+  }
+}
+
+function nodeStats(nodeName: string, startedMs: number, machine: MachineUsage): NodeStats {
+  const time = timeText(machine.atMs)
+  const { disk } = machine
+  return {
+    nodeName,
+    startTime: timeText(startedMs),
+    cpu: { time, usageCoreNanoSeconds: machine.cpuNanoseconds },
+    memory: {
+      time,
+      availableBytes: machine.memoryTotalBytes - machine.memoryWorkingSetBytes,
+      usageBytes: machine.memoryUsageBytes,
+      workingSetBytes: machine.memoryWorkingSetBytes,
+      rssBytes: machine.memoryRssBytes,
+    },
+    fs: { time, ...disk, inodesUsed: disk.inodes - disk.inodesFree },
+  }
+}
+
+/** After a restart the runtime knows the former run of a container for a while, too. */
+function newestRuns(stats: readonly ContainerStats[]): ContainerStats[] {
+  const newest = new Map<string, ContainerStats>()
+  for (const one of stats) {
+    const name = one.labels[runtimeLabels.containerName] ?? ''
+    const before = newest.get(name)
+    if (!before || one.metadata.attempt >= before.metadata.attempt) newest.set(name, one)
+  }
+  return [...newest.values()]
+}
+
+function podStats(pod: Pod, stats: readonly ContainerStats[]): PodStats {
+  const { name = '', namespace = '', uid = '' } = pod.metadata
+  const containers = stats.map((one) => containerUsage(pod, one))
+  const cpu = total(containers.map((container) => container.cpu))
+  const memory = total(containers.map((container) => container.memory))
+  return {
+    podRef: { name, namespace, uid },
+    startTime: pod.status?.startTime ?? '',
+    containers,
+    ...(cpu ? { cpu } : {}),
+    ...(memory ? { memory } : {}),
+  }
+}
+
+function containerUsage(pod: Pod, stats: ContainerStats): ContainerUsage {
+  const name = stats.labels[runtimeLabels.containerName] ?? ''
+  const statuses = [
+    ...(pod.status?.initContainerStatuses ?? []),
+    ...(pod.status?.containerStatuses ?? []),
+    ...(pod.status?.ephemeralContainerStatuses ?? []),
+  ]
+  const startTime = statuses.find((status) => status.name === name)?.state?.running?.startedAt ?? ''
+  const { cpu, memory, writableLayer } = stats
+  return {
+    name,
+    startTime,
+    ...(cpu ? { cpu: timed(cpu) } : {}),
+    ...(memory ? { memory: timed(memory) } : {}),
+    ...(writableLayer
+      ? {
+          rootfs: {
+            time: timeText(writableLayer.timestamp / 1e6),
+            usedBytes: writableLayer.usedBytes,
+            inodesUsed: writableLayer.inodesUsed,
+          },
+        }
+      : {}),
+  }
+}
+
+function timed<T extends { timestamp: number }>({ timestamp, ...figures }: T) {
+  return { time: timeText(timestamp / 1e6), ...figures }
+}
+
+/** Sums of what all containers have; the newest time. Undefined when nothing was measured. */
+function total<T extends { time: string }>(parts: readonly (T | undefined)[]): T | undefined {
+  const present = parts.filter((part) => part !== undefined)
+  const [first] = present
+  if (!first) return undefined
+  const sum: Record<string, unknown> = {}
+  for (const key of Object.keys(first)) {
+    const values = present.map((part) => Reflect.get(part, key))
+    if (key === 'time') sum[key] = values.map(String).toSorted().at(-1)
+    else if (values.every((value) => typeof value === 'number')) {
+      sum[key] = values.reduce((all: number, value) => all + Number(value), 0)
+    }
+  }
+  // The same keys as the first part's, summed; those that some part lacks are optional.
+  return sum as T
+}
+
+/** With milliseconds: rates are made from the difference of two. */
+function timeText(ms: number): string {
+  return new Date(ms).toISOString()
+}
