@@ -32,16 +32,19 @@ import type { Access } from './server-access.ts'
 import type { BackendDial } from './subresources/backend/backend-dial.ts'
 import { createLegacyBinding } from './subresources/binding.ts'
 import { createSubresourceTable } from './subresources/subresource-table.ts'
+import { createWebhookClient, type WebhookClientDeps } from './webhooks/webhook-client.ts'
 
 export interface DefaultAccessOptions {
   readonly serviceAccounts: ServiceAccountOptions
   readonly staticTokens?: readonly StaticToken[]
   /** False: requests without credentials are refused. Default true, as upstream. */
   readonly isAnonymousAllowed?: boolean
-  /** How nodes and pods are reached; absent where there are none. */
   /** Front proxies that may tell for whom they ask; absent: only certificates and tokens name users. */
   readonly requestHeader?: RequestHeaderOptions
+  /** How nodes and pods are reached; absent where there are none. */
   readonly dial?: BackendDial
+  /** Shown to webhooks; asked for at each connection. Default: nothing is shown, as upstream. */
+  readonly webhookIdentity?: WebhookClientDeps['identity']
   /** What this server adds to the usual checks. */
   readonly extra?: (objects: Objects) => ExtraAccess
 }
@@ -94,6 +97,13 @@ export function createDefaultAccess(
       ...extra.authorizers,
     ]
     const authorizer = chainAuthorizers(authorizers)
+    const { dial, webhookIdentity: identity } = options
+    const webhooks = createWebhookClient({
+      objects,
+      random,
+      ...(dial ? { dial } : {}),
+      ...(identity ? { identity } : {}),
+    })
     const tokenIssuer = createTokenIssuer({ issuer, signingKeyPem }, clock)
     return {
       authenticators: [
@@ -102,7 +112,7 @@ export function createDefaultAccess(
       authorizers,
       impersonation: createImpersonation(authorizer),
       admission: [
-        ...createDefaultPlugins({ objects, authorizer, rules, clock, random }),
+        ...createDefaultPlugins({ objects, authorizer, rules, clock, random, webhooks }),
         ...extra.admission,
       ],
       subresources: createSubresourceTable(

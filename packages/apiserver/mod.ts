@@ -32,7 +32,7 @@ export type {
   Decision,
   UserInfo,
 } from './access.ts'
-export type { AdmissionPlugin, AdmissionRequest, Operation } from './admission.ts'
+export type { AdmissionPlugin, AdmissionRequest, Annotate, Operation } from './admission.ts'
 export type { Objects } from './objects.ts'
 export type {
   SubresourceAnswer,

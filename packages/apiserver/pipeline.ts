@@ -3,6 +3,7 @@ import { linkedSignal, type Clock, type Logger, type Random } from '@skerry/base
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Attributes, Authorizer, UserInfo } from './access.ts'
+import type { Annotate } from './admission.ts'
 import type { AuditSink } from './audit.ts'
 import { chainAuthorizers, requireAllowed } from './authz/authorizer-chain.ts'
 import { compressed } from './http/compress.ts'
@@ -28,6 +29,8 @@ export interface Admitted {
   /** Also in the answer's Audit-Id header and in the audit record. */
   readonly auditId: string
   readonly warn: (text: string) => void
+  /** Into the audit event; absent where none is written. */
+  readonly annotate?: Annotate
   /** Aborts when the client is gone or the time for the request is over. */
   readonly signal: AbortSignal
 }

@@ -89,8 +89,7 @@ class PatchTarget {
       case 'add':
         return add(this.#slot(path), cloneJson(value))
       case 'remove':
-        remove(this.#slot(path))
-        return
+        return this.#remove(path)
       case 'replace':
         return this.#replace(path, cloneJson(value))
       case 'move':
@@ -100,7 +99,16 @@ class PatchTarget {
       case 'test':
         return this.#test(path, value)
       default:
-        throw new OperationError(`unexpected kind: ${op}`)
+        throw new OperationError(`Unexpected kind: ${op}`)
+    }
+  }
+
+  #remove(path: string | undefined): void {
+    try {
+      remove(this.#slot(path))
+    } catch (error) {
+      if (!(error instanceof OperationError)) throw error
+      throw new OperationError(`error in remove for path: '${path ?? ''}': ${error.message}`)
     }
   }
 
@@ -126,7 +134,8 @@ class PatchTarget {
 
   #test(path: string | undefined, value: unknown): void {
     const found = path === '' ? this.document : get(this.#slot(path))
-    if (!equalJson(found, value)) throw new OperationError(`testing value ${path ?? ''} failed`)
+    if (!equalJson(found, value))
+      throw new OperationError(`testing value ${path ?? ''} failed: test failed`)
   }
 
   #slot(pointer: string | undefined): Slot {
@@ -173,7 +182,8 @@ function remove({ container, key }: Slot): unknown {
   if (Array.isArray(container)) {
     return container.splice(existingIndex(container, key), 1)[0]
   }
-  if (!Object.hasOwn(container, key)) throw new OperationError(`missing key: ${key}`)
+  if (!Object.hasOwn(container, key))
+    throw new OperationError(`Unable to remove nonexistent key: ${key}: missing value`)
   const value = container[key]
   delete container[key]
   return value

@@ -19,11 +19,13 @@ import { createRuntimeClassPlugin } from './runtime-class.ts'
 import { createServiceAccountPlugin } from './service-account.ts'
 import { createClaimResize, createStorageObjectInUseProtection } from './storage-protection.ts'
 import { createTaintNodesByCondition } from './taint-nodes-by-condition.ts'
+import { createMutatingWebhooks } from '../webhooks/mutating-webhooks.ts'
+import { createValidatingWebhooks } from '../webhooks/validating-webhooks.ts'
 
 /**
  * The plugins that are on by default, in upstream's order, which matters: a later one sees what an
- * earlier one changed. ValidatingAdmissionPolicy and the webhooks belong before ResourceQuota,
- * which stays last so that nothing is counted that another plugin refuses.
+ * earlier one changed. Policies and webhooks come after what this server decides by itself, and
+ * ResourceQuota stays last so that nothing is counted that another plugin refuses.
  */
 const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   ({ rules, authorizer }) => createEscalationCheck(rules, authorizer),
@@ -44,6 +46,8 @@ const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   createCertificateSigning,
   createCertificateSubjectRestriction,
   createDefaultIngressClass,
+  createMutatingWebhooks,
+  createValidatingWebhooks,
   createResourceQuota,
 ]
 

@@ -2,6 +2,7 @@ import type { Clock, Random } from '@skerry/base'
 import type { Authorizer } from '../access.ts'
 import type { RuleResolver } from '../authz/rule-resolver.ts'
 import type { Objects } from '../objects.ts'
+import type { WebhookClient } from '../webhooks/webhook-client.ts'
 
 /** What the default plugins stand on. */
 export interface PluginDeps {
@@ -10,4 +11,6 @@ export interface PluginDeps {
   readonly rules: RuleResolver
   readonly clock: Clock
   readonly random: Random
+  /** How admission webhooks are called. */
+  readonly webhooks: WebhookClient
 }

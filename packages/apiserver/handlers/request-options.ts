@@ -1,6 +1,7 @@
 import {
   parseFieldSelector,
   parseLabelSelector,
+  type AnyObject,
   type FieldRequirement,
   type Kind,
   type StatusCause,
@@ -168,6 +169,23 @@ export function parseWriteOptions(
     fieldManager: query.get('fieldManager') ?? managerOf(userAgent),
     fieldValidation: validationOf(validation, optionsName),
     force: force === null ? undefined : isTrue(force),
+  }
+}
+
+/** The options as the client gave them, for admission. */
+export function writeOptionsObject({ query, verb }: RequestInfo): AnyObject {
+  const dryRun = query.getAll('dryRun')
+  const force = query.get('force')
+  const texts = ['fieldManager', 'fieldValidation']
+    .map((name) => [name, query.get(name)] as const)
+    .filter(([, value]) => value !== null && value !== '')
+  return {
+    kind: optionsNames[verb] ?? 'CreateOptions',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: {},
+    ...(dryRun.length > 0 ? { dryRun } : {}),
+    ...(force === null ? {} : { force: isTrue(force) }),
+    ...Object.fromEntries(texts),
   }
 }
 

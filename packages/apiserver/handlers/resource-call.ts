@@ -1,5 +1,6 @@
 import { StatusError, type AnyObject } from '@skerry/api'
 import type { UserInfo } from '../access.ts'
+import type { Annotate } from '../admission.ts'
 import type { ApiRequest } from '../http/exchange.ts'
 import { negotiate, wantsPretty } from '../http/negotiate.ts'
 import { readBody } from '../http/read-body.ts'
@@ -9,7 +10,7 @@ import { decodeKindObject } from '../registry/decode.ts'
 import type { KindReader } from '../registry/kind-reader.ts'
 import type { RegistryDeps, RequestScope } from '../registry/request-scope.ts'
 import { viewOf, type View } from './represent.ts'
-import type { WriteOptions } from './request-options.ts'
+import { writeOptionsObject, type WriteOptions } from './request-options.ts'
 import type { WatchCount } from './watch-handler.ts'
 
 /** An authorized request for a served kind. */
@@ -19,13 +20,15 @@ export interface ResourceCall {
   readonly reader: KindReader
   readonly user: UserInfo
   readonly warn: (text: string) => void
+  /** Into the request's audit event; absent where none is written. */
+  readonly annotate?: Annotate
   readonly signal: AbortSignal
 }
 
 export type HandlerDeps = RegistryDeps & { readonly watchCount: WatchCount }
 
 export function scopeOf(call: ResourceCall, options?: WriteOptions): RequestScope {
-  const { info, reader, user, warn, signal } = call
+  const { info, reader, user, warn, annotate, signal } = call
   return {
     reader,
     namespace: reader.kind.isNamespaced ? info.namespace : '',
@@ -36,8 +39,9 @@ export function scopeOf(call: ResourceCall, options?: WriteOptions): RequestScop
     fieldManager: options?.fieldManager ?? '',
     fieldValidation: options?.fieldValidation ?? 'Ignore',
     warn,
+    ...(annotate ? { annotate } : {}),
     signal,
-    options: undefined,
+    options: options && writeOptionsObject(info),
   }
 }
 

@@ -64,6 +64,11 @@ export async function scaleAnswer(
     mayCreate: false,
     isDerived: info.verb === 'patch',
     attemptsMax: deps.limits.updateAttemptsMax,
+    part: {
+      show: (object: AnyObject) => scaleOf(object, paths),
+      write: (next: AnyObject, scale: AnyObject) =>
+        setPath(next, paths.specReplicasPath, replicasOf(scale)),
+    },
   }
   const { cached } = await changeObject(change, scope, deps)
   return valueAnswer(200, scaleOf(reader.parse(cached), paths), representation)

@@ -1,11 +1,13 @@
-import { StatusError, type AnyObject } from '@skerry/api'
+import { StatusError, type AnyObject, type GroupVersionKind } from '@skerry/api'
 import type { Duplex } from 'node:stream'
 import type { Objects } from '../objects.ts'
 import type { ApiAnswer } from '../http/exchange.ts'
 import { methodNotAllowed } from '../http/status-answer.ts'
-import { admit, admitValid } from '../registry/admission-chain.ts'
+import type { RequestInfo } from '../http/request-info.ts'
+import { admit, admitValid, type AdmissionInput } from '../registry/admission-chain.ts'
 import { decodeKindObject } from '../registry/decode.ts'
 import type { SubresourceHandler, SubresourceRequest } from '../subresource.ts'
+import { connectOptions } from './connect-options.ts'
 import { valueAnswer } from './represent.ts'
 import { parseWriteOptions } from './request-options.ts'
 import {
@@ -66,12 +68,20 @@ async function subresourceRequest(
     objects: deps.objects,
     signal,
     async admit(admitted) {
-      const operation = info.verb === 'create' && object ? 'CREATE' : 'CONNECT'
-      const input = { operation, object: admitted, oldObject: undefined } as const
-      await admit(input, scope, deps)
-      await admitValid(input, scope, deps)
+      const isCreate = info.verb === 'create' && object !== undefined
+      const input = isCreate
+        ? ({ operation: 'CREATE', object: admitted, oldObject: undefined } as const)
+        : connectInput(record.kind, info)
+      const admitting = isCreate ? scope : { ...scope, options: undefined }
+      await admit(input, admitting, deps)
+      await admitValid(input, admitting, deps)
     },
   }
+}
+
+function connectInput(kind: GroupVersionKind, { query, restOfPath }: RequestInfo): AdmissionInput {
+  const object = connectOptions(kind, query, restOfPath)
+  return { operation: 'CONNECT', object, oldObject: undefined }
 }
 
 /** Only creates of a kind the server knows (Binding, Eviction, TokenRequest) carry an object. */

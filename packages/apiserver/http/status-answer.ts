@@ -5,10 +5,10 @@ const utf8 = new TextEncoder()
 
 /** metav1.Status with the headers that go with it. */
 export function statusAnswer(error: StatusError): ApiAnswer {
-  const { reason, ...status } = error.toStatus()
+  const status = error.toStatus()
   // No reason is what Kubernetes says of errors that it has no word for.
-  const known = reason === 'Unknown' || reason === undefined ? status : { ...status, reason }
-  return answerOf(known, error.details?.retryAfterSeconds)
+  if (status.reason === 'Unknown') delete status.reason
+  return answerOf(status, error.details?.retryAfterSeconds)
 }
 
 export function answerOf(status: Status, retryAfterSeconds?: number): ApiAnswer {

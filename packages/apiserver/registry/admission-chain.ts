@@ -1,6 +1,8 @@
 import type { AnyObject } from '@skerry/api'
-import type { AdmissionRequest, Operation } from '../admission.ts'
+import type { AdmissionRequest, Operation, Reinvocation } from '../admission.ts'
+import { keepValidManagedFields } from './managed-fields.ts'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
+import { objectKindOf, requestVersions } from './request-versions.ts'
 
 export interface AdmissionInput {
   readonly operation: Operation
@@ -11,13 +13,27 @@ export interface AdmissionInput {
   readonly options?: AnyObject | undefined
 }
 
-/** All that change the object, in the table's order. */
+/** All that change the object, in the table's order, and once more where one calls for it. */
 export async function admit(
   input: AdmissionInput,
   scope: RequestScope,
   deps: RegistryDeps,
 ): Promise<void> {
-  const request = requestOf(input, scope)
+  const first = { isSecond: false, isWanted: false, notes: new Map<string, unknown>() }
+  const { object } = input
+  const managedFields = object?.metadata.managedFields
+  await runAdmit(requestOf(input, first, scope, deps), deps)
+  if (first.isWanted) {
+    const second = { ...first, isSecond: true }
+    await runAdmit(requestOf(input, second, scope, deps), deps)
+  }
+  // Only what comes from outside puts a new list there.
+  if (object && object.metadata.managedFields !== managedFields) {
+    keepValidManagedFields(object, managedFields, scope)
+  }
+}
+
+async function runAdmit(request: AdmissionRequest, deps: RegistryDeps): Promise<void> {
   for (const plugin of deps.admission) {
     if (plugin.admit && plugin.handles(request)) await plugin.admit(request)
   }
@@ -29,13 +45,19 @@ export async function admitValid(
   scope: RequestScope,
   deps: RegistryDeps,
 ): Promise<void> {
-  const request = requestOf(input, scope)
+  const never = { isSecond: false, isWanted: false, notes: new Map<string, unknown>() }
+  const request = requestOf(input, never, scope, deps)
   for (const plugin of deps.admission) {
     if (plugin.validate && plugin.handles(request)) await plugin.validate(request)
   }
 }
 
-function requestOf(input: AdmissionInput, scope: RequestScope): AdmissionRequest {
+function requestOf(
+  input: AdmissionInput,
+  reinvocation: Reinvocation,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): AdmissionRequest {
   const { kind } = scope.reader
   return {
     operation: input.operation,
@@ -46,9 +68,15 @@ function requestOf(input: AdmissionInput, scope: RequestScope): AdmissionRequest
     name: input.name ?? scope.name,
     object: input.object,
     oldObject: input.oldObject,
+    objectKind: objectKindOf(kind, scope.subresource),
+    versions: requestVersions(scope, deps),
     user: scope.user,
+    isInternal: scope.isInternal ?? false,
     isDryRun: scope.isDryRun,
     options: input.options ?? scope.options,
     warn: scope.warn,
+    annotate: scope.annotate ?? (() => undefined),
+    reinvocation,
+    signal: scope.signal,
   }
 }

@@ -1,4 +1,4 @@
-import { applyServerSide, trackUpdate, type AnyObject } from '@skerry/api'
+import { applyServerSide, trackUpdate, type AnyObject, type ManagedFieldsEntry } from '@skerry/api'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
 
 /** Before admission of a create. */
@@ -25,6 +25,31 @@ export function applied(
   const { live, ...rest } = request
   const { kind } = scope.reader.kind
   return applyServerSide({ ...rest, ...(live ? { live } : {}), kind, ...tracked(scope, deps) })
+}
+
+/** What admission from outside made of managedFields stays only when it is well-formed. */
+export function keepValidManagedFields(
+  object: AnyObject,
+  before: ManagedFieldsEntry[] | undefined,
+  { warn }: RequestScope,
+): void {
+  const wrong = (object.metadata.managedFields ?? []).map(wrongEntry).find((text) => text !== '')
+  if (wrong === undefined) return
+  if (before === undefined) delete object.metadata.managedFields
+  else object.metadata.managedFields = before
+  warn(
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${wrong}`,
+  )
+}
+
+function wrongEntry({ operation, apiVersion, fieldsType }: ManagedFieldsEntry, at: number): string {
+  // Webhooks write what they like.
+  const named: string | undefined = operation
+  if (named !== 'Apply' && named !== 'Update') return 'operation must be `Apply` or `Update`'
+  if (!apiVersion) return 'apiVersion must not be empty'
+  if (!fieldsType) return `missing fieldsType in managed fields entry ${at}`
+  if (fieldsType === 'FieldsV1') return ''
+  return `invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${at}`
 }
 
 function tracked(scope: RequestScope, deps: RegistryDeps) {

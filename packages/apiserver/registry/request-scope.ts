@@ -2,7 +2,7 @@ import type { AnyObject, StrategyContext } from '@skerry/api'
 import type { Clock, Logger, Random } from '@skerry/base'
 import type { Store } from '@skerry/store'
 import type { UserInfo } from '../access.ts'
-import type { AdmissionPlugin } from '../admission.ts'
+import type { AdmissionPlugin, Annotate } from '../admission.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { ApiServerLimits } from '../limits-table.ts'
 import type { Interceptor } from './interceptor.ts'
@@ -37,6 +37,10 @@ export interface RequestScope {
   readonly fieldManager: string
   readonly fieldValidation: FieldValidation
   readonly warn: (text: string) => void
+  /** Into the request's audit event; absent where there is none. */
+  readonly annotate?: Annotate
+  /** True for the server's own writes, which ask nobody outside. */
+  readonly isInternal?: boolean
   readonly signal: AbortSignal
   /** CreateOptions, UpdateOptions, … for admission. */
   readonly options: AnyObject | undefined

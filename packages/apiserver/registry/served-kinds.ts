@@ -51,6 +51,11 @@ export class ServedKinds {
     return this.#byGroupResource.get(`${group}/${resource}`)
   }
 
+  /** All versions and groups that serve the objects stored there. */
+  sharing(storage: string): KindReader[] {
+    return [...this.#byResource.values()].filter((reader) => reader.storage === storage)
+  }
+
   hasGroupVersion(group: string, version: string): boolean {
     return this.all().some((kind) => kind.group === group && kind.version === version)
   }

@@ -97,6 +97,7 @@ export function serverScope(reader: KindReader, signal: AbortSignal): RequestSco
     fieldManager: 'skerry',
     fieldValidation: 'Ignore',
     warn: () => undefined,
+    isInternal: true,
     signal,
     options: undefined,
   }

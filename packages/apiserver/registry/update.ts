@@ -41,6 +41,11 @@ export interface Change {
   /** `next` keeps the resourceVersion it was given unless the client changes it: patches. */
   readonly isDerived: boolean
   readonly attemptsMax: number
+  /** Where clients see a part of the object as one of its own kind: that one, for admission. */
+  readonly part?: {
+    readonly show: (object: AnyObject) => AnyObject
+    readonly write: (next: AnyObject, part: AnyObject) => void
+  }
 }
 
 export interface ChangeResult {
@@ -86,8 +91,12 @@ async function createMissing(
     )
   }
   delete object.metadata.resourceVersion
-  await admit({ operation: 'CREATE', object, oldObject: undefined, name }, scope, deps)
-  return createAdmitted(object, scope, deps)
+  const creating = {
+    ...scope,
+    options: scope.options && { ...scope.options, kind: 'CreateOptions' },
+  }
+  await admit({ operation: 'CREATE', object, oldObject: undefined, name }, creating, deps)
+  return createAdmitted(object, creating, deps)
 }
 
 /** Undefined: someone else was faster, and the request does not insist on a version. */
@@ -103,7 +112,11 @@ async function tryChange(
   requireName(next, scope)
   const insists = requireVersion(next, old, scope)
   const isConditional = insists && !change.isDerived
-  await admit({ operation: 'UPDATE', object: next, oldObject: old }, scope, deps)
+  const { part } = change
+  const shown = part?.show(next) ?? next
+  const shownOld = part?.show(old) ?? old
+  await admit({ operation: 'UPDATE', object: shown, oldObject: shownOld }, scope, deps)
+  part?.write(next, shown)
   prepareForUpdate(next, old, scope, deps)
   keepTimesOfNoop(next, old)
   const isMain = scope.subresource === ''
@@ -112,7 +125,8 @@ async function tryChange(
     : undefined
   try {
     validateUpdate(next, old, scope)
-    await admitValid({ operation: 'UPDATE', object: next, oldObject: old }, scope, deps)
+    const valid = part?.show(next) ?? next
+    await admitValid({ operation: 'UPDATE', object: valid, oldObject: shownOld }, scope, deps)
     const written = await writeNext(next, { old, current, reservation }, scope, deps)
     if (!written && isConditional) throw modifiedConflict(reader.kind, name)
     return written

@@ -3,6 +3,7 @@ import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
 import { createRbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import { createRuleResolver } from '../authz/rule-resolver.ts'
 import type { Objects } from '../objects.ts'
+import { createWebhookClient } from '../webhooks/webhook-client.ts'
 import { stillClock } from './still-clock.ts'
 
 export const testStartMs = Date.UTC(2026, 5, 1)
@@ -15,5 +16,6 @@ export function pluginDeps(objects: Objects): PluginDeps {
     authorizer: createRbacAuthorizer(rules),
     clock: stillClock(testStartMs),
     random: seededRandom(1),
+    webhooks: createWebhookClient({ objects, random: seededRandom(1) }),
   }
 }

@@ -1,0 +1,71 @@
+import type { AnyObject, GroupVersionKind, Kind } from '@skerry/api'
+import type { RequestVersions, ServedResource } from '../admission.ts'
+import { conversions } from './conversion-table.ts'
+import { typedObject } from './decode.ts'
+import { apiVersionOf, type KindReader } from './kind-reader.ts'
+import type { RegistryDeps, RequestScope } from './request-scope.ts'
+
+/** What a request's body is of. */
+export function objectKindOf(kind: Kind, subresource: string): GroupVersionKind {
+  if (subresource === '') return kind
+  return kind.subresources.find(({ name }) => name === subresource)?.kind ?? kind
+}
+
+/** How one request's objects look in the other versions that are served. */
+export function requestVersions(scope: RequestScope, deps: RegistryDeps): RequestVersions {
+  const { reader, subresource } = scope
+  const { kind } = reader
+  const siblings = (): KindReader[] => deps.kinds.sharing(reader.storage)
+  const readerOf = ({ group, version }: GroupVersionKind): KindReader | undefined =>
+    siblings().find((other) => other.kind.group === group && other.kind.version === version)
+  const isOfKind = (object: AnyObject): boolean =>
+    object.kind === kind.kind && readerOf(groupVersionKindOf(object)) !== undefined
+  return {
+    equivalents: () =>
+      siblings()
+        .filter((other) => other.kind !== kind && serves(other.kind, subresource))
+        .map((other) => servedAs(other.kind, subresource)),
+    async convert(object, wanted) {
+      if (object.apiVersion === apiVersionOf(wanted.group, wanted.version)) return object
+      const [from, to] = [readerOf(groupVersionKindOf(object)), readerOf(wanted)]
+      // A subresource's own kind (Scale, Binding, …) is the same whatever its parent's version.
+      if (!from || !to || !isOfKind(object)) return object
+      return convertBetween(object, { from, to })
+    },
+    conform(object, wanted) {
+      const of = object.kind === kind.kind ? readerOf(wanted) : undefined
+      if (!of) return object
+      return typedObject(object, [], {
+        kind: of.kind,
+        fieldValidation: 'Ignore',
+        warn: () => undefined,
+      })
+    },
+  }
+}
+
+function serves(kind: Kind, subresource: string): boolean {
+  return subresource === '' || kind.subresources.some(({ name }) => name === subresource)
+}
+
+function servedAs(kind: Kind, subresource: string): ServedResource {
+  const { group, version, resource } = kind
+  return { resource: { group, version, resource }, kind: objectKindOf(kind, subresource) }
+}
+
+export function groupVersionKindOf({ apiVersion, kind }: AnyObject): GroupVersionKind {
+  const slash = apiVersion.indexOf('/')
+  const group = slash < 0 ? '' : apiVersion.slice(0, slash)
+  return { group, version: apiVersion.slice(slash + 1), kind }
+}
+
+async function convertBetween(
+  object: AnyObject,
+  { from, to }: { from: KindReader; to: KindReader },
+): Promise<AnyObject> {
+  const copy = structuredClone(object)
+  conversions[`${from.apiVersion}/${from.kind.kind}`]?.toStorage(copy)
+  conversions[`${to.apiVersion}/${to.kind.kind}`]?.fromStorage(copy)
+  copy.apiVersion = to.apiVersion
+  return copy
+}

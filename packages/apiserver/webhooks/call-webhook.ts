@@ -1,0 +1,93 @@
+import type { Random } from '@skerry/base'
+import { newUid } from '../registry/request-scope.ts'
+import {
+  admissionResponse,
+  admissionReview,
+  ReviewDecodeError,
+  reviewVersionOf,
+  type AdmissionResponse,
+  type ReviewSubject,
+} from './admission-review.ts'
+import { dryRunUnsupported, webhookDenial } from './denial.ts'
+import { WebhookSetupError, type WebhookClient } from './webhook-client.ts'
+import type { Webhook } from './webhook-source.ts'
+
+/** Nobody answered as a webhook should; the failure policy decides what becomes of the request. */
+export class WebhookCallError extends Error {
+  override name = 'WebhookCallError'
+
+  constructor(webhook: string, why: string, options?: ErrorOptions) {
+    super(`failed calling webhook ${JSON.stringify(webhook)}: ${why}`, options)
+  }
+}
+
+export interface WebhookCallDeps {
+  readonly client: WebhookClient
+  readonly random: Random
+}
+
+/**
+ * Asks one webhook. Resolves when it allows; throws StatusError when it denies, WebhookCallError when
+ * it did not answer, and the request's own reason when that ended first.
+ */
+export async function callWebhook(
+  webhook: Webhook,
+  subject: ReviewSubject,
+  isMutating: boolean,
+  deps: WebhookCallDeps,
+): Promise<AdmissionResponse> {
+  const { request } = subject
+  if (request.isDryRun && !['None', 'NoneOnDryRun'].includes(webhook.sideEffects)) {
+    throw dryRunUnsupported(webhook.name)
+  }
+  const version = reviewVersionOf(webhook.reviewVersions)
+  if (!version) {
+    const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)'
+    throw new WebhookCallError(webhook.name, `could not create admission objects: ${why}`)
+  }
+  const uid = newUid(deps.random)
+  const body = JSON.stringify(admissionReview(subject, { uid, version }))
+  const value = await post(webhook, body, request.signal, deps)
+  const response = read(value, { uid, version, isMutating }, webhook)
+  for (const [key, text] of Object.entries(response.auditAnnotations)) {
+    request.annotate(`${webhook.name}/${key}`, text)
+  }
+  for (const text of response.warnings) request.warn(text)
+  if (!response.isAllowed) throw webhookDenial(webhook.name, response.status)
+  return response
+}
+
+async function post(
+  webhook: Webhook,
+  body: string,
+  signal: AbortSignal,
+  { client }: WebhookCallDeps,
+): Promise<unknown> {
+  const { address, timeoutMs, name } = webhook
+  try {
+    return await client.post({ address, body, timeoutMs }, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    const what =
+      error instanceof WebhookSetupError ? 'could not get REST client' : 'failed to call webhook'
+    throw new WebhookCallError(name, `${what}: ${why}`, { cause: error })
+  }
+}
+
+function read(
+  value: unknown,
+  asked: Parameters<typeof admissionResponse>[1],
+  { name }: Webhook,
+): AdmissionResponse {
+  try {
+    return admissionResponse(value, asked)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    const what =
+      error instanceof ReviewDecodeError
+        ? 'failed to call webhook'
+        : 'received invalid webhook response'
+    throw new WebhookCallError(name, `${what}: ${why}`, { cause: error })
+  }
+}

@@ -1,0 +1,225 @@
+import { Agent, request as httpsRequest } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
+import { abortReason, linkedSignal, type Random } from '@skerry/base'
+import type { Objects } from '../objects.ts'
+import type { BackendDial } from '../subresources/backend/backend-dial.ts'
+import { connectionErrorText } from './connection-errors.ts'
+import { webhookIdentityError } from './server-identity.ts'
+import { answerValue } from './webhook-answer.ts'
+import { webhookLimits } from './webhook-limits-table.ts'
+import {
+  urlText,
+  webhookTarget,
+  type WebhookAddress,
+  type WebhookTarget,
+} from './webhook-target.ts'
+
+export interface WebhookClientDeps {
+  readonly objects: Objects
+  readonly random: Random
+  /** How pods are reached; absent where there is only the machine's own network. */
+  readonly dial?: Pick<BackendDial, 'dialAddress'>
+  /** Shown to webhooks; asked for at each connection, because certificates are renewed. */
+  readonly identity?: () => { readonly certificatePem: string; readonly privateKeyPem: string }
+}
+
+export interface WebhookCall {
+  readonly address: WebhookAddress
+  readonly body: string
+  readonly timeoutMs: number
+}
+
+export interface WebhookClient {
+  /**
+   * The JSON value of the answer. Throws WebhookSetupError when the configuration cannot be used,
+   * Error with upstream's words when there is no such answer in time, and the signal's reason when
+   * that aborts first.
+   */
+  post(call: WebhookCall, signal: AbortSignal): Promise<unknown>
+}
+
+/** The configuration itself is at fault; nobody was called. */
+export class WebhookSetupError extends Error {
+  override name = 'WebhookSetupError'
+}
+
+/** HTTPS with kept-alive connections, trusting what each configuration says and nothing else. */
+export function createWebhookClient(deps: WebhookClientDeps): WebhookClient {
+  // In the order of use, so that the first is the one to drop.
+  const agents = new Map<string, Agent>()
+  const agentOf = (target: WebhookTarget, caBundle = ''): Agent => {
+    const key = JSON.stringify([target.isService, target.url.host, caBundle])
+    const agent = agents.get(key) ?? agentFor(target, trustOf(caBundle), deps)
+    agents.delete(key)
+    agents.set(key, agent)
+    if (agents.size > webhookLimits.clientsMax) dropFirst(agents)
+    return agent
+  }
+  return {
+    async post({ address, body, timeoutMs }, signal) {
+      const { target, agent } = setUp(() => {
+        const target = webhookTarget(address)
+        return { target, agent: agentOf(target, address.caBundle) }
+      })
+      const query = `?timeout=${Math.max(1, Math.ceil(timeoutMs / 1000))}s`
+      return answerValue(await exchange({ target, agent, query, body, timeoutMs }, signal))
+    },
+  }
+}
+
+function dropFirst(agents: Map<string, Agent>): void {
+  for (const [key, agent] of agents) {
+    agent.destroy()
+    agents.delete(key)
+    return
+  }
+}
+
+function setUp<T>(make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new WebhookSetupError(message, { cause: error })
+  }
+}
+
+function trustOf(caBundle = ''): string | undefined {
+  const pem = Buffer.from(caBundle, 'base64').toString().trim()
+  if (pem === '') return undefined
+  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem
+  throw new Error('unable to load root certificates: unable to parse bytes as PEM block')
+}
+
+function agentFor(target: WebhookTarget, ca: string | undefined, deps: WebhookClientDeps): Agent {
+  const agent = new Agent({
+    keepAlive: true,
+    maxFreeSockets: webhookLimits.idleConnectionsMax,
+    timeout: webhookLimits.idleMs,
+  })
+  let trusted: SecureContext | undefined
+  const secureContext = (): SecureContext => {
+    const { certificatePem: cert, privateKeyPem: key } = deps.identity?.() ?? {}
+    const options = { allowPartialTrustChain: true, ...(ca === undefined ? {} : { ca }) }
+    if (cert === undefined || key === undefined) return (trusted ??= createSecureContext(options))
+    return createSecureContext({ ...options, cert, key })
+  }
+  agent.createConnection = (_options, onMade) => {
+    openSocket(target, secureContext, deps).then(
+      (socket) => onMade?.(null, socket),
+      // Node's types want a stream beside the error; it is never looked at.
+      (error: Error) => onMade?.(error, undefined as unknown as Duplex),
+    )
+    return undefined
+  }
+  return agent
+}
+
+async function openSocket(
+  target: WebhookTarget,
+  secureContext: () => SecureContext,
+  deps: WebhookClientDeps,
+): Promise<Duplex> {
+  const { host, port } = target.locate(deps)
+  const { serverName } = target
+  const names = /^[\d.]+$|:/.test(serverName) ? {} : { servername: serverName }
+  const viaPods = target.isService && deps.dial
+  // The dial bounds its own time; whoever waits for the connection has a timeout of their own.
+  const forever = new AbortController().signal
+  const socket = viaPods
+    ? { socket: await viaPods.dialAddress({ host, port, isTls: false }, forever) }
+    : { host, port }
+  return connectTls({
+    ...socket,
+    ...names,
+    secureContext: secureContext(),
+    ALPNProtocols: ['http/1.1'],
+    checkServerIdentity: (_name, certificate) => webhookIdentityError(serverName, certificate),
+  })
+}
+
+interface Sent {
+  readonly target: WebhookTarget
+  readonly agent: Agent
+  readonly query: string
+  readonly body: string
+  readonly timeoutMs: number
+}
+
+interface Answer {
+  readonly status: number
+  readonly contentType: string
+  readonly bytes: Buffer
+}
+
+async function exchange(sent: Sent, signal: AbortSignal): Promise<Answer> {
+  using scope = linkedSignal(signal)
+  const deadline = new Error('context deadline exceeded')
+  const timer = setTimeout(() => scope.abort(deadline), sent.timeoutMs)
+  try {
+    for (;;) {
+      const result = await attempt(sent, scope.signal)
+      if (result.type === 'stale') continue
+      return result.answer
+    }
+  } catch (error) {
+    if (signal.aborted) throw abortReason(signal)
+    const cause = scope.signal.aborted ? deadline : error
+    const { target, query } = sent
+    const port = target.url.port === '' ? 443 : Number(target.url.port)
+    const why = connectionErrorText(cause, { host: target.serverName, port })
+    throw new Error(`Post ${JSON.stringify(urlText(target, query))}: ${why}`, { cause })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+type Attempt = { type: 'answered'; answer: Answer } | { type: 'stale' }
+
+/** Stale: the webhook had closed the kept connection before it read the request. */
+function attempt(sent: Sent, signal: AbortSignal): Promise<Attempt> {
+  const { target, agent, query, body } = sent
+  const { promise, resolve, reject } = Promise.withResolvers<Attempt>()
+  const { url } = target
+  const outgoing = httpsRequest({
+    agent,
+    host: target.serverName,
+    port: url.port === '' ? 443 : url.port,
+    path: `${url.pathname}${query}`,
+    method: 'POST',
+    headers: {
+      host: url.host,
+      'user-agent': 'kube-apiserver-admission',
+      accept: 'application/json, */*',
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    },
+    signal,
+  })
+  outgoing.once('error', (error: Error & { code?: string }) => {
+    if (outgoing.reusedSocket && error.code === 'ECONNRESET') resolve({ type: 'stale' })
+    else reject(error)
+  })
+  outgoing.once('response', (incoming) => {
+    readAnswer(incoming).then((answer) => resolve({ type: 'answered', answer }), reject)
+  })
+  outgoing.end(body)
+  return promise
+}
+
+async function readAnswer(incoming: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > webhookLimits.answerBytesMax) {
+      incoming.destroy()
+      throw new Error(`the answer is larger than ${webhookLimits.answerBytesMax} bytes`)
+    }
+    chunks.push(chunk)
+  }
+  const contentType = incoming.headers['content-type'] ?? ''
+  return { status: incoming.statusCode ?? 0, contentType, bytes: Buffer.concat(chunks) }
+}

@@ -1,0 +1,126 @@
+import {
+  labelSelectorOf,
+  StatusError,
+  type AnyObject,
+  type GroupResource,
+  type MutatingWebhook,
+  type MutatingWebhookConfiguration,
+  type ValidatingWebhookConfiguration,
+} from '@skerry/api'
+import type { Objects } from '../objects.ts'
+import { typed } from '../typed-objects.ts'
+import type { MatchCriteria } from './request-match.ts'
+import { webhookLimits } from './webhook-limits-table.ts'
+import type { WebhookAddress } from './webhook-target.ts'
+
+/** One webhook of a configuration, ready to be asked. */
+export interface Webhook {
+  /** Unique among all of its sort. */
+  readonly uid: string
+  readonly name: string
+  readonly configuration: string
+  readonly criteria: MatchCriteria
+  readonly address: WebhookAddress
+  readonly timeoutMs: number
+  readonly isFailureIgnored: boolean
+  readonly sideEffects: string
+  /** Only of mutating ones. */
+  readonly isReinvoked: boolean
+  readonly reviewVersions: readonly string[]
+  readonly matchConditions: readonly { readonly name: string; readonly expression: string }[]
+}
+
+export const mutatingConfigurations: GroupResource = Object.freeze({
+  group: 'admissionregistration.k8s.io',
+  resource: 'mutatingwebhookconfigurations',
+})
+export const validatingConfigurations: GroupResource = Object.freeze({
+  group: 'admissionregistration.k8s.io',
+  resource: 'validatingwebhookconfigurations',
+})
+
+/** All webhooks of one sort, in the order in which they are asked; made anew when one changes. */
+export function createWebhookSource(
+  objects: Objects,
+  resource: GroupResource,
+): () => readonly Webhook[] {
+  return createDerivedList(objects, [resource], () =>
+    objects
+      .list(resource)
+      .toSorted((a, b) => compare(a.metadata.name ?? '', b.metadata.name ?? ''))
+      .flatMap(webhooksOf),
+  )
+}
+
+/**
+ * Made from objects of these resources, and made anew only when one of them changes. Nothing where
+ * the server does not serve them.
+ */
+export function createDerivedList<T>(
+  objects: Objects,
+  resources: readonly GroupResource[],
+  derive: () => readonly T[],
+): () => readonly T[] {
+  let state: { versions: readonly number[]; list: readonly T[] } | undefined
+  let isServed: boolean | undefined
+  return () => {
+    isServed ??= resources.every((resource) => isServedBy(objects, resource))
+    if (!isServed) return []
+    const before = state
+    if (
+      before &&
+      resources.every((resource, at) => objects.version(resource) === before.versions[at])
+    ) {
+      return before.list
+    }
+    const versions = resources.map((resource) => objects.version(resource))
+    state = { versions, list: derive() }
+    return state.list
+  }
+}
+
+function isServedBy(objects: Objects, resource: GroupResource): boolean {
+  try {
+    objects.version(resource)
+    return true
+  } catch (error) {
+    if (error instanceof StatusError && error.reason === 'NotFound') return false
+    throw error
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function webhooksOf(object: AnyObject): Webhook[] {
+  // Both sorts have the fields of the one that has more.
+  const { metadata, webhooks = [] } = typed<
+    MutatingWebhookConfiguration | ValidatingWebhookConfiguration
+  >(object)
+  const configuration = metadata.name ?? ''
+  return webhooks.map((webhook, at) => webhookOf(webhook, configuration, at))
+}
+
+function webhookOf(webhook: MutatingWebhook, configuration: string, at: number): Webhook {
+  const { timeoutSeconds } = webhook
+  return {
+    uid: `${configuration}/${webhook.name}/${at}`,
+    name: webhook.name,
+    configuration,
+    criteria: {
+      rules: webhook.rules ?? [],
+      isEquivalent: webhook.matchPolicy === 'Equivalent',
+      namespaceSelector: labelSelectorOf(webhook.namespaceSelector ?? {}),
+      objectSelector: labelSelectorOf(webhook.objectSelector ?? {}),
+    },
+    address: webhook.clientConfig,
+    timeoutMs:
+      timeoutSeconds === undefined ? webhookLimits.defaultTimeoutMs : timeoutSeconds * 1000,
+    isFailureIgnored: webhook.failurePolicy === 'Ignore',
+    sideEffects: webhook.sideEffects,
+    isReinvoked: webhook.reinvocationPolicy === 'IfNeeded',
+    reviewVersions: webhook.admissionReviewVersions,
+    matchConditions: webhook.matchConditions ?? [],
+  }
+}

@@ -1,0 +1,83 @@
+import { StatusError, type Endpoints, type Service } from '@skerry/api'
+import type { Random } from '@skerry/base'
+import type { Objects } from '../objects.ts'
+import { getTyped } from '../typed-objects.ts'
+import { serviceTarget } from '../subresources/backend/proxy-target.ts'
+import { wellKnown } from '../well-known-resources.ts'
+
+/** How configurations name a webhook, of admission and of conversion. */
+export interface WebhookAddress {
+  readonly url?: string
+  readonly service?: {
+    readonly namespace?: string
+    readonly name?: string
+    readonly path?: string
+    readonly port?: number
+  }
+  /** PEM in base64; absent: the authorities that the machine trusts. */
+  readonly caBundle?: string
+}
+
+export interface WebhookTarget {
+  /** Without a query. */
+  readonly url: URL
+  /** The name that the certificate must be for. */
+  readonly serverName: string
+  /** Where to connect; asked for each new connection, because pods come and go. */
+  readonly locate: (sources: TargetSources) => { readonly host: string; readonly port: number }
+  readonly isService: boolean
+}
+
+export interface TargetSources {
+  readonly objects: Objects
+  readonly random: Random
+}
+
+/** Throws Error when the configuration names neither, or no address can be read from it. */
+export function webhookTarget({ url: text, service }: WebhookAddress): WebhookTarget {
+  if (service) return targetOfService(service)
+  if (!text) throw new Error('webhook configuration must have either service or URL')
+  const url = URL.parse(text)
+  if (!url) throw new Error(`Unparsable URL: parse ${JSON.stringify(text)}: invalid URL`)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = url.port === '' ? 443 : Number(url.port)
+  return { url, serverName: host, locate: () => ({ host, port }), isService: false }
+}
+
+function targetOfService(service: NonNullable<WebhookAddress['service']>): WebhookTarget {
+  const { namespace = '', name = '', path = '', port = 443 } = service
+  const serverName = `${name}.${namespace}.svc`
+  // A URL hides its scheme's own port, which upstream's messages show; see urlText.
+  const url = new URL(`https://${serverName}:${port}`)
+  url.pathname = path
+  return {
+    url,
+    serverName,
+    locate: (sources) => locateService({ namespace, name, port }, sources),
+    isService: true,
+  }
+}
+
+/** As it stands in messages: services always with their port. */
+export function urlText({ url, isService }: WebhookTarget, query: string): string {
+  const host = isService && url.port === '' ? `${url.host}:443` : url.host
+  return `${url.protocol}//${host}${url.pathname}${query}`
+}
+
+/** One of the service's ready pods; the cluster address where nobody publishes endpoints. */
+function locateService(
+  { namespace, name, port }: { namespace: string; name: string; port: number },
+  { objects, random }: TargetSources,
+): { host: string; port: number } {
+  const key = { namespace, name }
+  const service = getTyped<Service>(objects, wellKnown.services, key)
+  if (!service) {
+    throw new StatusError('NotFound', `service ${JSON.stringify(name)} not found`)
+  }
+  const { type = 'ClusterIP', clusterIP = '' } = service.spec ?? {}
+  if (type === 'ExternalName') throw new Error(`unsupported service type ${JSON.stringify(type)}`)
+  const hasEndpoints = getTyped<Endpoints>(objects, wellKnown.endpoints, key) !== undefined
+  if (!hasEndpoints && clusterIP !== '' && clusterIP !== 'None') return { host: clusterIP, port }
+  if (!hasEndpoints) throw new Error(`no endpoints available for service ${JSON.stringify(name)}`)
+  return serviceTarget(objects, namespace, { scheme: 'https', name, port: String(port) }, random)
+}
