@@ -30,92 +30,102 @@ const comparedHeaders = [
 
 /** `written` is the script: what stands in it is no server's choice and is left as it is. */
 export function createNormaliser(written: string): Normaliser {
-  const names = new Map<string, string>()
-  const counts = new Map<string, number>()
-  const named = (kind: string, value: string): string => {
-    const key = `${kind} ${value}`
-    const found = names.get(key)
-    if (found !== undefined) return found
-    const count = (counts.get(kind) ?? 0) + 1
-    counts.set(kind, count)
-    const name = `<${kind}-${count}>`
-    names.set(key, name)
-    return name
-  }
-  const generated = new Map<string, string>()
-
-  const text = (value: string): string => {
-    let result = value
-    const replace = (pattern: RegExp, by: (match: string) => string): void => {
-      result = result.replaceAll(pattern, (match) => (written.includes(match) ? match : by(match)))
-    }
-    replace(token, () => '<token>')
-    replace(uuid, (match) => named('uid', match))
-    replace(timestamp, (match) => (match.includes('.') ? '<micro-time>' : '<time>'))
-    replace(serviceAddress, (match) => named('ip', match))
-    replace(loopback, () => '<address>')
-    result = result.replaceAll(
-      versionTexts,
-      (_all, before: string, first: string, second?: string) => {
-        const end = second === undefined ? '' : ' (<version>)'
-        return `${before}${written.includes(first) ? first : '<version>'}${end}`
-      },
-    )
-    for (const [name, replacement] of generated) result = result.replaceAll(name, replacement)
-    return result
-  }
-
-  const meta = (source: Fields, isList: boolean): Fields => {
-    const { generateName, name, resourceVersion } = source
-    const isGenerated = typeof generateName === 'string' && typeof name === 'string'
-    if (isGenerated && name.startsWith(generateName) && !generated.has(name)) {
-      if (!written.includes(name)) generated.set(name, `${generateName}${named('suffix', name)}`)
-    }
-    const result = object(source)
-    if (typeof resourceVersion === 'string' && resourceVersion !== '') {
-      result['resourceVersion'] = isList ? '<list-version>' : named('version', resourceVersion)
-    }
-    if (isList && typeof source['continue'] === 'string' && source['continue'] !== '') {
-      result['continue'] = '<continue>'
-    }
-    return result
-  }
-
-  const object = (source: Fields): Fields => {
-    const result: Fields = {}
-    for (const [key, value] of Object.entries(source)) {
-      if (key === 'metadata' && isFields(value)) result[key] = meta(value, isListOf(source))
-      else if (key === 'resourceVersion' && typeof value === 'string' && value !== '')
-        result[key] = written.includes(value) ? value : named('version', value)
-      else if (/[nN]odePort$/.test(key) && typeof value === 'number')
-        result[key] =
-          written.includes(String(value)) || value === 0 ? value : named('port', String(value))
-      else result[text(key)] = any(value)
-    }
-    return result
-  }
-
-  const any = (value: unknown): unknown => {
-    if (typeof value === 'string') return text(value)
-    if (Array.isArray(value)) return value.map(any)
-    if (!isFields(value)) return value
-    if (value['type'] === 'BOOKMARK' && isFields(value['object'])) return bookmark(value, object)
-    if (value['kind'] === 'Table') return table(object(value))
-    return object(value)
-  }
-
+  const run = new NamedChoices(written)
   return {
-    body: any,
+    body: (value) => run.anything(value),
     headers(headers) {
       const result: Record<string, string> = {}
       for (const name of comparedHeaders) {
         const values = [headers[name] ?? []].flat()
-        if (values.length > 0) result[name] = values.map(text).join('; ')
+        if (values.length > 0) result[name] = values.map((each) => run.text(each)).join('; ')
       }
       if (headers['audit-id'] === undefined) result['audit-id'] = 'absent'
       if (result['cache-control'] === 'no-cache, private') delete result['cache-control']
       return result
     },
+  }
+}
+
+class NamedChoices {
+  readonly #written: string
+  readonly #names = new Map<string, string>()
+  readonly #counts = new Map<string, number>()
+  readonly #generated = new Map<string, string>()
+
+  constructor(written: string) {
+    this.#written = written
+  }
+
+  anything(value: unknown): unknown {
+    if (typeof value === 'string') return this.text(value)
+    if (Array.isArray(value)) return value.map((item) => this.anything(item))
+    if (!isFields(value)) return value
+    const result = this.#object(value)
+    if (value['type'] === 'BOOKMARK') return withoutVersion(result)
+    if (value['kind'] === 'Table') return withoutAges(result)
+    return result
+  }
+
+  text(value: string): string {
+    let result = value
+    const replace = (pattern: RegExp, by: (match: string) => string): void => {
+      result = result.replaceAll(pattern, (match) => (this.#isWritten(match) ? match : by(match)))
+    }
+    replace(token, () => '<token>')
+    replace(uuid, (match) => this.#name('uid', match))
+    replace(timestamp, (match) => (match.includes('.') ? '<micro-time>' : '<time>'))
+    replace(serviceAddress, (match) => this.#name('ip', match))
+    replace(loopback, () => '<address>')
+    result = result.replaceAll(versionTexts, (_all, before: string, first: string, second = '') => {
+      const end = second === '' ? '' : ' (<version>)'
+      return `${before}${this.#isWritten(first) ? first : '<version>'}${end}`
+    })
+    for (const [name, by] of this.#generated) result = result.replaceAll(name, by)
+    return result
+  }
+
+  #object(source: Fields): Fields {
+    const result: Fields = {}
+    for (const [key, value] of Object.entries(source)) {
+      if (key === 'metadata' && isFields(value)) result[key] = this.#meta(value, isListOf(source))
+      else if (key === 'resourceVersion' && value !== '')
+        result[key] = this.#choice('version', value)
+      else if (/[nN]odePort$/.test(key) && value !== 0) result[key] = this.#choice('port', value)
+      else result[this.text(key)] = this.anything(value)
+    }
+    return result
+  }
+
+  #meta(source: Fields, isList: boolean): Fields {
+    const { generateName, name } = source
+    if (typeof generateName === 'string' && typeof name === 'string' && !this.#isWritten(name)) {
+      const suffix = name.startsWith(generateName) ? this.#name('suffix', name) : ''
+      if (suffix !== '') this.#generated.set(name, `${generateName}${suffix}`)
+    }
+    const result = this.#object(source)
+    if (isList && source['resourceVersion']) result['resourceVersion'] = '<list-version>'
+    if (isList && source['continue']) result['continue'] = '<continue>'
+    return result
+  }
+
+  #choice(kind: string, value: unknown): unknown {
+    const isChosen = typeof value === 'string' || typeof value === 'number'
+    return !isChosen || this.#isWritten(`${value}`) ? value : this.#name(kind, `${value}`)
+  }
+
+  #name(kind: string, value: string): string {
+    const key = `${kind} ${value}`
+    const found = this.#names.get(key)
+    if (found !== undefined) return found
+    const count = (this.#counts.get(kind) ?? 0) + 1
+    this.#counts.set(kind, count)
+    const name = `<${kind}-${count}>`
+    this.#names.set(key, name)
+    return name
+  }
+
+  #isWritten(value: string): boolean {
+    return this.#written.includes(value)
   }
 }
 
@@ -130,23 +140,23 @@ function isListOf(object: Fields): boolean {
   return 'items' in object || object['kind'] === 'Table'
 }
 
-function bookmark(event: Fields, normalise: (source: Fields) => Fields): Fields {
-  const result = normalise(event)
-  const inner = result['object']
-  if (isFields(inner) && isFields(inner['metadata']))
-    inner['metadata']['resourceVersion'] = '<list-version>'
-  return result
+/** A bookmark's version is the store's, too. */
+function withoutVersion(event: Fields): Fields {
+  const { object } = event
+  if (!isFields(object) || !isFields(object['metadata'])) return event
+  object['metadata']['resourceVersion'] = '<list-version>'
+  return event
 }
 
 /** Ages in cells go on while a script runs. */
-function table(source: Fields): Fields {
-  const { rows } = source
-  if (!Array.isArray(rows)) return source
+function withoutAges(table: Fields): Fields {
+  const { rows } = table
+  if (!Array.isArray(rows)) return table
   for (const row of rows) {
     if (!isFields(row) || !Array.isArray(row['cells'])) continue
     row['cells'] = row['cells'].map((cell: unknown) =>
       typeof cell === 'string' ? cell.replaceAll(/\b\d+(\.\d+)?(s|ms)\b/g, '<age>') : cell,
     )
   }
-  return source
+  return table
 }

@@ -142,7 +142,7 @@ function valueAt(body: unknown, path: string): string | undefined {
     value = (value as Readonly<Record<string, unknown>>)[step]
   }
   if (value === undefined || value === null) return undefined
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** Namespace and service account, which controllers make elsewhere; here none run. */

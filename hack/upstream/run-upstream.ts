@@ -45,12 +45,16 @@ export async function startUpstream(options: UpstreamOptions): Promise<RunningUp
   }
   const etcd = `http://127.0.0.1:${await freePort()}`
   const peers = `http://127.0.0.1:${await freePort()}`
-  await run('etcd', [
-    ...['--data-dir', join(directory, 'etcd'), '--log-level', 'error'],
-    ...['--listen-client-urls', etcd, '--advertise-client-urls', etcd],
-    ...['--listen-peer-urls', peers, '--initial-advertise-peer-urls', peers],
-    ...['--initial-cluster', `default=${peers}`, '--unsafe-no-fsync'],
-  ])
+  const etcdFlags = {
+    'data-dir': join(directory, 'etcd'),
+    'log-level': 'error',
+    'listen-client-urls': etcd,
+    'advertise-client-urls': etcd,
+    'listen-peer-urls': peers,
+    'initial-advertise-peer-urls': peers,
+    'initial-cluster': `default=${peers}`,
+  }
+  await run('etcd', [...argumentsOf(etcdFlags), '--unsafe-no-fsync'])
   const port = await freePort()
   const url = `https://127.0.0.1:${port}`
   await run('kube-apiserver', apiServerArguments(options, { etcd, port, directory }))
@@ -76,18 +80,27 @@ function apiServerArguments(
   options: UpstreamOptions,
   { etcd, port, directory }: { etcd: string; port: number; directory: string },
 ): string[] {
-  return [
-    ...['--etcd-servers', etcd, '--secure-port', String(port), '--bind-address', '127.0.0.1'],
-    ...['--tls-cert-file', join(directory, 'serving.crt')],
-    ...['--tls-private-key-file', join(directory, 'serving.key')],
-    ...['--client-ca-file', join(directory, 'ca.crt')],
-    ...['--service-account-issuer', 'https://kubernetes.default.svc.cluster.local'],
-    ...['--service-account-key-file', join(directory, 'sa.pub')],
-    ...['--service-account-signing-key-file', join(directory, 'sa.key')],
-    ...['--authorization-mode', 'Node,RBAC', '--service-cluster-ip-range', '10.43.0.0/16'],
-    ...['--allow-privileged', '--enable-bootstrap-token-auth', '--endpoint-reconciler-type=none'],
-    ...(options.apiServerArguments ?? []),
-  ]
+  const flags = {
+    'etcd-servers': etcd,
+    'secure-port': String(port),
+    'bind-address': '127.0.0.1',
+    'tls-cert-file': join(directory, 'serving.crt'),
+    'tls-private-key-file': join(directory, 'serving.key'),
+    'client-ca-file': join(directory, 'ca.crt'),
+    'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
+    'service-account-key-file': join(directory, 'sa.pub'),
+    'service-account-signing-key-file': join(directory, 'sa.key'),
+    'authorization-mode': 'Node,RBAC',
+    'service-cluster-ip-range': '10.43.0.0/16',
+    'allow-privileged': 'true',
+    'enable-bootstrap-token-auth': 'true',
+    'endpoint-reconciler-type': 'none',
+  }
+  return [...argumentsOf(flags), ...(options.apiServerArguments ?? [])]
+}
+
+function argumentsOf(flags: Readonly<Record<string, string>>): string[] {
+  return Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
 }
 
 interface CredentialFiles {

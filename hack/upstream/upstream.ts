@@ -37,7 +37,8 @@ async function build(): Promise<void> {
 async function start(): Promise<void> {
   const bin = await buildUpstream(
     [
-      ...['etcd', 'kube-apiserver'],
+      'etcd',
+      'kube-apiserver',
       ...(values.controllers ? ['kube-controller-manager'] : []),
       ...(values.scheduler ? ['kube-scheduler'] : []),
     ],
