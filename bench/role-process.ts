@@ -20,6 +20,9 @@ export interface RoleProcess extends AsyncDisposable {
   readonly pid: number
 }
 
+/** What the launcher sets for the programs that it starts. */
+const launcherEnvironment = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536' }
+
 export async function startRoleProcess(options: RoleProcessOptions): Promise<RoleProcess> {
   const { program, role, args, directory } = options
   await using log = await open(join(directory, `${role}.log`), 'a')
@@ -27,7 +30,7 @@ export async function startRoleProcess(options: RoleProcessOptions): Promise<Rol
   const startMs = performance.now()
   const child = spawn(process.execPath, [...flags, program, role, ...args], {
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
-    env: { ...process.env, NODE_COMPILE_CACHE: options.compileCache },
+    env: { ...process.env, ...launcherEnvironment, NODE_COMPILE_CACHE: options.compileCache },
   })
   await untilReady(child, join(directory, `${role}.log`))
   const readyMs = performance.now() - startMs

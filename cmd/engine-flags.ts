@@ -6,10 +6,11 @@
  * in a node after a burst. Lite mode compiles nothing to machine code: 20 MB less, half of it pages
  * of compilers that then are never touched, for a node agent that mostly waits. Hub and site keep
  * their compilers: their goals are met with them, and their requests cost time on the processor.
+ * The collector is exposed for return-memory.ts: 50 MB less in a site after 5,000 pods were made.
  */
 export const engineFlags: Readonly<Record<string, readonly string[]>> = Object.freeze({
-  hub: ['--max-semi-space-size=2'],
-  site: ['--max-semi-space-size=2'],
-  node: ['--max-semi-space-size=1', '--lite-mode'],
-  agent: ['--max-semi-space-size=1'],
+  hub: ['--expose-gc', '--max-semi-space-size=2'],
+  site: ['--expose-gc', '--max-semi-space-size=2'],
+  node: ['--expose-gc', '--max-semi-space-size=1', '--lite-mode'],
+  agent: ['--expose-gc', '--max-semi-space-size=1'],
 })

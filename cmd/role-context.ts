@@ -1,6 +1,7 @@
 import {
   createLogger,
   createMetrics,
+  linkedSignal,
   systemClock,
   systemRandom,
   type Clock,
@@ -9,6 +10,7 @@ import {
   type Metrics,
   type Random,
 } from '@skerry/base'
+import { returnMemory, thisEngine } from './return-memory.ts'
 
 /** What every role is given: the injected seams, and a signal that asks it to stop in order. */
 export interface RoleContext {
@@ -40,6 +42,9 @@ export async function runRole(
     onStop: (cause) => log.info('Stopping', { cause }),
     endsWithSupervisor: true,
   })
+  using scope = linkedSignal(signal)
+  const engine = thisEngine()
+  const memory = engine && returnMemory({ clock: systemClock, engine }, scope.signal)
   try {
     await run({
       clock: systemClock,
@@ -51,6 +56,8 @@ export async function runRole(
   } catch (error) {
     if (!(signal.aborted && error === signal.reason)) throw error
   } finally {
+    scope.abort(new Error('The role has ended'))
+    await memory
     if (process.connected) process.disconnect?.()
   }
   log.info('Stopped')

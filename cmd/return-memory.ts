@@ -1,0 +1,64 @@
+import { performance, type EventLoopUtilization } from 'node:perf_hooks'
+import type { Clock } from '@skerry/base'
+
+/** What the engine says of itself; injected for tests. */
+export interface Engine {
+  /** Bytes of objects, reachable or not, with what they hold outside of the heap. */
+  usedBytes(): number
+  /** Share of the time since the last call in which the event loop had work, 0 to 1. */
+  busyShare(): number
+  /** Collects everything, in slices. */
+  collect(): Promise<void>
+}
+
+const limits = Object.freeze({
+  lookMs: 5_000,
+  /** A busy process is left alone: its engine collects by itself. */
+  busyShareMax: 0.3,
+  /** What must have come since the last look: a factor of what was used, and this on top. */
+  growthFactor: 1.2,
+  growthBytes: 8 * 1024 * 1024,
+})
+
+/**
+ * After a burst the engine keeps its garbage for minutes, because nothing asks for memory. A box at
+ * the edge runs the workloads, too: once the process is calm, what it does not need is given back.
+ * Ends with the signal; never rejects.
+ */
+export async function returnMemory(
+  { clock, engine }: { clock: Clock; engine: Engine },
+  signal: AbortSignal,
+): Promise<void> {
+  let keptBytes = 0
+  while (!signal.aborted) {
+    await clock.sleep(limits.lookMs, signal).catch(() => {
+      // Only the signal ends the sleep early, and the loop looks at it.
+    })
+    if (signal.aborted || engine.busyShare() > limits.busyShareMax) continue
+    if (engine.usedBytes() < keptBytes * limits.growthFactor + limits.growthBytes) continue
+    await engine.collect()
+    keptBytes = engine.usedBytes()
+  }
+}
+
+/** Undefined when the engine was started without --expose-gc: see engine-flags.ts. */
+export function thisEngine(): Engine | undefined {
+  const { gc } = globalThis
+  if (gc === undefined) return undefined
+  let last: EventLoopUtilization = performance.eventLoopUtilization()
+  return {
+    usedBytes() {
+      const { heapUsed, external } = process.memoryUsage()
+      return heapUsed + external
+    },
+    busyShare() {
+      const now = performance.eventLoopUtilization()
+      const { utilization } = performance.eventLoopUtilization(now, last)
+      last = now
+      return utilization
+    },
+    async collect() {
+      await gc({ type: 'major', execution: 'async' })
+    },
+  }
+}
