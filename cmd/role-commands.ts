@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
 import { dataDirectoryDefault } from './data-directory.ts'
 import { defaultNodeName } from './host-addresses.ts'
@@ -26,6 +26,16 @@ function addSite(program: Command): void {
     .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
     .option('--disable-controller-manager', 'run no controllers: others act on this API server')
     .option('--disable-scheduler', 'run no scheduler')
+    .option(
+      '--disable-metrics-api',
+      'do not serve metrics.k8s.io: a metrics-server does, or nobody',
+    )
+    .addOption(frontProxyOption('client-ca-file <path>', 'authority of front proxies, PEM'))
+    .addOption(frontProxyOption('allowed-names <names>', 'their common names', toList))
+    .addOption(frontProxyOption('username-headers <names>', 'headers that name the user', toList))
+    .addOption(frontProxyOption('uid-headers <names>', 'headers with the UID', toList))
+    .addOption(frontProxyOption('group-headers <names>', 'headers with the groups', toList))
+    .addOption(frontProxyOption('extra-headers-prefix <texts>', 'how extras begin', toList))
     .option('--hub <url>', 'connect to this hub, under the name of this cluster')
     .option('--hub-token-file <path>', 'file with the registration token; only to register')
     .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
@@ -36,6 +46,19 @@ function addSite(program: Command): void {
         runSite({ ...options, extraSans: options.san }, context),
       )
     })
+}
+
+/** As kube-apiserver names them; without them the site's own front proxy authority holds. */
+function frontProxyOption(
+  flags: string,
+  description: string,
+  parse: (text: string) => unknown = (text) => text,
+): Option {
+  return new Option(`--requestheader-${flags}`, `front proxies: ${description}`).argParser(parse)
+}
+
+function toList(text: string): string[] {
+  return text.split(',').filter((part) => part !== '')
 }
 
 function addNode(program: Command): void {

@@ -30,6 +30,7 @@ export async function ensureSiteObjects(objects: Objects, addresses: SiteAddress
   await ensure(objects, clusterRoles, nodeNetworkRole())
   await ensure(objects, clusterRoleBindings, nodeNetworkBinding())
   await ensure(objects, clusterRoleBindings, kubeletAdminBinding())
+  await ensure(objects, clusterRoles, metricsReaderRole())
 }
 
 async function ensure(objects: Objects, resource: GroupResource, wanted: AnyObject): Promise<void> {
@@ -174,6 +175,29 @@ function kubeletAdminBinding(): AnyObject {
         apiGroup: 'rbac.authorization.k8s.io',
         kind: 'User',
         name: 'kube-apiserver-kubelet-client',
+      },
+    ],
+  }
+}
+
+/** Whoever may view a namespace may see what its pods use; the role that metrics-server brings. */
+function metricsReaderRole(): AnyObject {
+  const aggregate = (role: string): [string, string] => [
+    `rbac.authorization.k8s.io/aggregate-to-${role}`,
+    'true',
+  ]
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: {
+      name: 'system:aggregated-metrics-reader',
+      labels: Object.fromEntries(['admin', 'edit', 'view'].map(aggregate)),
+    },
+    rules: [
+      {
+        apiGroups: ['metrics.k8s.io'],
+        resources: ['pods', 'nodes'],
+        verbs: ['get', 'list', 'watch'],
       },
     ],
   }

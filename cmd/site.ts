@@ -1,7 +1,12 @@
 import { join } from 'node:path'
 import { runAll, type Task } from '@skerry/base'
 import { builtinKinds } from '@skerry/api'
-import { createDirectDial, type UserInfo } from '@skerry/apiserver'
+import {
+  createDirectDial,
+  createMetricsApi,
+  ensureMetricsApiService,
+  type UserInfo,
+} from '@skerry/apiserver'
 import { createCluster, createEventSink } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
 import {
@@ -38,6 +43,14 @@ export interface SiteOptions {
   /** True: somebody else's controllers act on this API server. */
   disableControllerManager?: boolean | undefined
   disableScheduler?: boolean | undefined
+  /** True: metrics.k8s.io is left to a metrics-server. */
+  disableMetricsApi?: boolean | undefined
+  requestheaderClientCaFile?: string | undefined
+  requestheaderAllowedNames?: readonly string[] | undefined
+  requestheaderUsernameHeaders?: readonly string[] | undefined
+  requestheaderUidHeaders?: readonly string[] | undefined
+  requestheaderGroupHeaders?: readonly string[] | undefined
+  requestheaderExtraHeadersPrefix?: readonly string[] | undefined
 }
 
 const yearSeconds = 365 * 24 * 3_600
@@ -71,6 +84,15 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
           ...pki().kubeletClient,
           kubeletAuthorityPem: pki().authority.certificatePem,
         })),
+      frontProxy: {
+        clientCaFile: options.requestheaderClientCaFile,
+        allowedNames: options.requestheaderAllowedNames,
+        usernameHeaders: options.requestheaderUsernameHeaders,
+        uidHeaders: options.requestheaderUidHeaders,
+        groupHeaders: options.requestheaderGroupHeaders,
+        extraHeadersPrefixes: options.requestheaderExtraHeadersPrefix,
+      },
+      localApis: (objects, dial) => (dial ? [createMetricsApi({ ...context, objects, dial })] : []),
     },
     context,
   )
@@ -81,6 +103,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
     advertiseAddress: addresses[0] ?? '127.0.0.1',
     port,
   })
+  await ensureMetricsApiService(plane.objects, options.disableMetricsApi !== true)
   const adminFile = { path: join(options.dataDir, 'admin.kubeconfig'), name: options.name, port }
   await writeAdminKubeconfig(plane.pki, adminFile)
   plane.onRenewed((pki) => writeAdminKubeconfig(pki, adminFile))

@@ -11,6 +11,8 @@ export {
 } from './api-server.ts'
 export type { Access } from './server-access.ts'
 export type { AggregationOptions } from './aggregation/aggregation.ts'
+export { createMetricsApi, type MetricsApiDeps } from './metrics-api/metrics-api.ts'
+export { ensureMetricsApiService } from './metrics-api/ensure-metrics-api-service.ts'
 export type { LocalApi } from './aggregation/aggregated-api.ts'
 export type { Route } from './dispatch.ts'
 export type { Admitted } from './pipeline.ts'
