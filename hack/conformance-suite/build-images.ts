@@ -10,6 +10,7 @@ import {
   readdir,
   rename,
   rm,
+  symlink,
   writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -90,18 +91,24 @@ async function shellLayer(): Promise<Layer> {
       await rm(join(tree, 'usr/share', part), { recursive: true, force: true })
     for await (const path of glob('usr/lib/*-linux-gnu/gconv', { cwd: tree }))
       await rm(join(tree, path), { recursive: true })
+    await symlink('bash', join(tree, 'bin/sh'))
     await addApplets(tree)
     await serveWithNginx(tree)
   })
 }
 
+/**
+ * Its shell is bash: Debian's busybox drops environment variables whose names no shell could set,
+ * which tests of such names look for.
+ */
 async function busyboxLayer(): Promise<Layer> {
   return layerFrom(async (scratch, tree) => {
-    await execute('apt-get', ['-qq', 'download', 'busybox-static'], { cwd: scratch })
+    await execute('apt-get', ['-qq', 'download', 'busybox-static', 'bash-static'], { cwd: scratch })
     for (const file of await readdir(scratch)) {
       if (file.endsWith('.deb')) await execute('dpkg-deb', ['-x', join(scratch, file), tree])
     }
     await rm(join(tree, 'usr/share'), { recursive: true, force: true })
+    await symlink('bash-static', join(tree, 'bin/sh'))
     await addApplets(tree)
   })
 }

@@ -5,15 +5,14 @@
  * Needs root, Go with its module proxy, and what a node needs. A run of a part adds to the results
  * of earlier runs; --failed runs again what failed last, --missing what never ran.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { unpackClients } from '@skerry/testing'
 import { bundleProgram } from '../../cmd/bundle.ts'
 import { version } from '../../cmd/version.ts'
 import { ClusterOnHosts } from '../../e2e/cluster-on-hosts.ts'
-import { buildSuite } from './build-suite.ts'
+import { buildSuite, suiteCache } from './build-suite.ts'
 import { suiteImages } from './build-images.ts'
 import { conformanceTests, isPodless, isSerial } from './conformance-tests.ts'
 import { readLedger, recordResults } from './result-ledger.ts'
@@ -54,7 +53,7 @@ async function selectTests(): Promise<string[]> {
 async function runSelected(tests: readonly string[]): Promise<void> {
   if (tests.length === 0) throw new RangeError('Cannot run: no conformance test matches')
   await buildSuite(['e2e.test', 'ginkgo'])
-  const directory = await mkdtemp(join(tmpdir(), 'skerry-conformance-'))
+  const directory = await bundleDirectory()
   try {
     const entry = await bundleProgram({ outputDirectory: directory, version })
     const command = [process.execPath, '--disable-warning=ExperimentalWarning', entry]
@@ -63,11 +62,19 @@ async function runSelected(tests: readonly string[]): Promise<void> {
     // The suite begins only where there is a node; without pods it has no image to run.
     const nodes = options.pods ? Number(options.nodes) : 1
     for (let number = 1; number <= nodes; number++) await cluster.addNode(number)
-    console.error(`${tests.length} tests; logs of the roles are in ${cluster.directory}`)
+    console.error(
+      `${tests.length} tests; run ${process.pid}, logs of the roles are in ${cluster.directory}`,
+    )
     await runParts(cluster, tests)
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
+}
+
+/** Where the program finds the npm packages that a bundle leaves out. */
+async function bundleDirectory(): Promise<string> {
+  await mkdir(suiteCache, { recursive: true })
+  return mkdtemp(join(suiteCache, 'bundle-'))
 }
 
 async function runParts(cluster: ClusterOnHosts, tests: readonly string[]): Promise<void> {

@@ -40,7 +40,8 @@ interface GinkgoReport {
 
 /** Runs the named tests in the host; what never started is not among the results. */
 export async function runSuite(run: SuiteRun): Promise<TestResult[]> {
-  const directory = join(suiteCache, 'last-run', run.processes === 1 ? 'serial' : 'parallel')
+  const part = run.processes === 1 ? 'serial' : 'parallel'
+  const directory = join(suiteCache, 'runs', String(process.pid), part)
   await rm(directory, { recursive: true, force: true })
   await mkdir(directory, { recursive: true })
   const child = run.host.start(suiteCommand(run, directory), {

@@ -74,6 +74,7 @@ export {
   type Descriptions,
   type TypeDescription,
 } from './openapi/descriptions.ts'
+export { describedLikeAll } from './openapi/custom-definition.ts'
 export { ageOf, humanDuration } from './columns/human-duration.ts'
 export { selectableFieldValue } from './selectable-field-table.ts'
 export {
@@ -154,6 +155,7 @@ export {
   bodyLimits,
   decodeBody,
   decodeObjectBody,
+  inBodyOrder,
   type BodyLimits,
   type DecodeOptions,
   type DecodedBody,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { StatusError } from '../status-error.ts'
-import { countMembers, findDuplicates, shapeOfJson } from './json-scan.ts'
+import { countMembers, findDuplicates, shapeOfJson, walkMembers } from './json-scan.ts'
 import { parseYaml } from './yaml.ts'
 
 export interface BodyLimits {
@@ -69,6 +69,21 @@ export function decodeObjectBody(
   const type = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value
   const detail = `json: cannot unmarshal ${type === 'boolean' ? 'bool' : type} into an object`
   throw unrecognized(detail)
+}
+
+/**
+ * Findings of both kinds (`duplicate field "a.b"`, `unknown field "a.c"`) in the order in which a
+ * JSON body has their fields, as upstream's decoder meets them. Other bodies keep theirs.
+ */
+export function inBodyOrder(bytes: Uint8Array, findings: readonly string[]): readonly string[] {
+  if (findings.length < 2 || !startsJson(bytes)) return findings
+  const places = new Map<string, number>()
+  walkMembers(decodeUtf8(bytes), (path, isRepeated) => {
+    const finding = `${isRepeated ? 'duplicate' : 'unknown'} field "${path}"`
+    if (!places.has(finding)) places.set(finding, places.size)
+  })
+  const placeOf = (finding: string): number => places.get(finding) ?? places.size
+  return findings.toSorted((one, other) => placeOf(one) - placeOf(other))
 }
 
 function formatOf(contentType: string): 'json' | 'yaml' {

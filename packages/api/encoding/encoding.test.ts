@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { isStatusError } from '../status-error.ts'
-import { decodeBody } from './body.ts'
+import { decodeBody, inBodyOrder } from './body.ts'
 import { encodeCanonical, spliceResourceVersion } from './canonical.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -60,6 +60,16 @@ test('duplicate fields are found with their paths, only when asked for', () => {
     'duplicate field "speca"',
   ])
   assert.deepEqual(decodeBody(body, 'application/json').duplicates, [])
+})
+
+test('findings stand in the order of the body', () => {
+  const body = bytes('{"spec":{"odd":1,"replicas":2,"replicas":3,"other":{"x":1}}}')
+  const findings = ['duplicate field "spec.replicas"', 'unknown field "spec.odd"']
+  assert.deepEqual(inBodyOrder(body, [...findings, 'unknown field "spec.other.x"']), [
+    'unknown field "spec.odd"',
+    'duplicate field "spec.replicas"',
+    'unknown field "spec.other.x"',
+  ])
 })
 
 test('YAML is read as YAML 1.1 without dates, with findings for duplicates', () => {

@@ -66,20 +66,29 @@ export function countMembers(value: unknown): number {
 
 /** The paths of members that stand more than once in their object, e.g. `spec.containers[0].name`. */
 export function findDuplicates(text: string, pathsMax: number): string[] {
-  const walker = new DuplicateWalker(text, pathsMax)
-  walker.value('')
-  return walker.found
+  const found: string[] = []
+  walkMembers(text, (path, isRepeated) => {
+    if (isRepeated && found.length < pathsMax) found.push(path)
+  })
+  return found
 }
 
-class DuplicateWalker {
-  readonly found: string[] = []
+/** Calls for every member of every object, in the order of the text. */
+export function walkMembers(
+  text: string,
+  onMember: (path: string, isRepeated: boolean) => void,
+): void {
+  new MemberWalker(text, onMember).value('')
+}
+
+class MemberWalker {
   readonly #text: string
-  readonly #pathsMax: number
+  readonly #onMember: (path: string, isRepeated: boolean) => void
   #at = 0
 
-  constructor(text: string, pathsMax: number) {
+  constructor(text: string, onMember: (path: string, isRepeated: boolean) => void) {
     this.#text = text
-    this.#pathsMax = pathsMax
+    this.#onMember = onMember
   }
 
   value(path: string): void {
@@ -96,7 +105,7 @@ class DuplicateWalker {
     while (this.#next() === '"') {
       const key = String(JSON.parse(this.#string()))
       const memberPath = path === '' ? key : `${path}.${key}`
-      if (seen.has(key) && this.found.length < this.#pathsMax) this.found.push(memberPath)
+      this.#onMember(memberPath, seen.has(key))
       seen.add(key)
       this.#next()
       this.#at += 1

@@ -57,12 +57,13 @@ function specialDefinitions(
   kinds: readonly Kind[],
   dialect: OpenApiDialect,
 ): Map<string, () => OpenApiObject> {
+  const { descriptions = noDescriptions } = input
   const special = new Map<string, () => OpenApiObject>()
   for (const kind of kinds) {
     special.set(listDefinitionName(kind), () => listDefinition(kind, dialect))
     const raw = kind.isCustom ? input.customSchema?.(kind) : undefined
     if (raw !== undefined) {
-      special.set(kind.schemaName, () => customDefinition(kind, raw, dialect))
+      special.set(kind.schemaName, () => customDefinition(kind, raw, { dialect, descriptions }))
     }
   }
   return special

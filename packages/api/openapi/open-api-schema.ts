@@ -63,7 +63,7 @@ export function referenceTo(definition: string, dialect: OpenApiDialect): OpenAp
   return { $ref: prefix + definition }
 }
 
-function withDescription(schema: OpenApiObject, description: string): OpenApiObject {
+export function withDescription(schema: OpenApiObject, description: string): OpenApiObject {
   // A bare $ref may have no siblings in OpenAPI 3.0.
   const { $ref } = schema
   if (typeof $ref === 'string' && $ref.startsWith('#/components/')) {

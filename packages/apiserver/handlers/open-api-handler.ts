@@ -1,6 +1,7 @@
 import {
   acceptsOpenApiV2Protobuf,
   encodeOpenApiV2Document,
+  describedLikeAll,
   loadDescriptions,
   openApiV2Document,
   openApiV2ProtobufType,
@@ -123,8 +124,9 @@ async function withDescriptions(
   input: OpenApiInput,
   kinds: readonly Kind[],
 ): Promise<OpenApiInput> {
-  const definitions = kinds.flatMap(({ schemas }) => Object.keys(schemas))
-  return { ...input, descriptions: await loadDescriptions(new Set(definitions), readDeclarations) }
+  const definitions = new Set(kinds.flatMap(({ schemas }) => Object.keys(schemas)))
+  if (kinds.some(({ isCustom }) => isCustom)) definitions.add(describedLikeAll)
+  return { ...input, descriptions: await loadDescriptions(definitions, readDeclarations) }
 }
 
 async function readDeclarations(file: string): Promise<string | undefined> {

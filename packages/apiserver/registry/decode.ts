@@ -1,6 +1,7 @@
 import {
   checkFields,
   decodeObjectBody,
+  inBodyOrder,
   isJsonObject,
   setDeclaredDefaults,
   strictDecodingError,
@@ -26,15 +27,21 @@ export function decodeKindObject(request: DecodeRequest): AnyObject {
   const isStrict = fieldValidation !== 'Ignore'
   const { object, duplicates } = decodeObjectBody(bytes, contentType, { isStrict, bytesMax })
   requireKind(object, kind)
-  return typedObject(object, duplicates, request)
+  return typedObject(object, duplicates, {
+    ...request,
+    order: (findings) => (kind.isCustom ? findings : inBodyOrder(bytes, findings)),
+  })
 }
 
 /** What every write does to a JSON object before the registry may trust its shape. */
 export function typedObject(
   object: Record<string, unknown>,
   findings: readonly string[],
-  { kind, fieldValidation, warn }: Pick<DecodeRequest, 'kind' | 'fieldValidation' | 'warn'>,
+  request: Pick<DecodeRequest, 'kind' | 'fieldValidation' | 'warn'> & {
+    readonly order?: (findings: readonly string[]) => readonly string[]
+  },
 ): AnyObject {
+  const { kind, fieldValidation, warn, order = (all) => all } = request
   const metadata = object['metadata'] ?? {}
   if (!isJsonObject(metadata)) throw badRequest(`${kind.kind} metadata is no object`)
   const typed: AnyObject = {
@@ -51,7 +58,8 @@ export function typedObject(
         schemaName: kind.schemaName,
         kind: kind.kind,
       }).unknownFields
-  report([...findings, ...unknownFields], { kind, object: typed, fieldValidation, warn })
+  const all = fieldValidation === 'Ignore' ? [] : [...findings, ...unknownFields]
+  report(order(all), { kind, object: typed, fieldValidation, warn })
   setDefaults(typed, kind)
   return typed
 }

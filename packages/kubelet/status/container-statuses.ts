@@ -1,6 +1,6 @@
 import type { Container, ContainerState, ContainerStatus, EphemeralContainer } from '@skerry/api'
 import type { ObservedContainer, ObservedPod } from '../pods/observed-pod.ts'
-import { shouldRestart, specOf, type ContainerKind } from '../pods/pod-spec.ts'
+import { isSidecar, shouldRestart, specOf, type ContainerKind } from '../pods/pod-spec.ts'
 import type { ContainerProbes } from '../probes/probe-results.ts'
 import type { PodStatusInput } from './pod-status.ts'
 
@@ -108,7 +108,9 @@ function fromNothing(input: PodStatusInput, which: StatusCase): ContainerStatus 
     return { ...base, state: { terminated: completedUnseen } }
   }
   if (previous?.state?.running) return lostWhileRunning(input, { ...base, ...previous }, base)
-  if (input.isTerminal) return { ...base, state: { terminated: unseenAtEnd } }
+  if (input.isTerminal && isInitialized(input)) {
+    return { ...base, state: { terminated: unseenAtEnd } }
+  }
   return { ...base, state: { waiting: { reason: waitingReason(input) } } }
 }
 
@@ -151,6 +153,17 @@ function lostWhileRunning(
 function waitingReason(input: PodStatusInput): string {
   const hasInit = (specOf(input.pod).initContainers ?? []).length > 0
   return hasInit ? 'PodInitializing' : 'ContainerCreating'
+}
+
+/** Until then a container that is missing never ran, rather than being lost. */
+function isInitialized(input: PodStatusInput): boolean {
+  const plain = (specOf(input.pod).initContainers ?? []).filter((one) => !isSidecar(one))
+  const last = plain.at(-1)
+  if (last === undefined || hasRegular(input)) return true
+  const observed = input.observed.containers.find(({ name }) => name === last.name)
+  if (observed !== undefined) return observed.state === 'exited' && observed.exitCode === 0
+  const before = input.previous.initContainerStatuses?.find(({ name }) => name === last.name)
+  return before?.state?.terminated?.exitCode === 0
 }
 
 function hasRegular(input: PodStatusInput): boolean {
