@@ -179,6 +179,12 @@ export { collectRules, validateStructural, type RulesAt } from './structural/val
 export { defaultStructural, pruneStructural } from './structural/prune.ts'
 export { checkCustomMetadata } from './structural/custom-metadata.ts'
 export { toleratesTaint } from './taints.ts'
+export {
+  matchesNodeAffinity,
+  matchesNodeSelectorTerm,
+  matchesNodeSelectorTerms,
+  type SelectableNode,
+} from './node-selector.ts'
 export { localPath } from './local-path.ts'
 export {
   bootstrapNamespace,

@@ -4,17 +4,22 @@ import { podInfoOf, type PodInfo } from './pod-info.ts'
 
 /**
  * Nodes with the pods on them. A pod that was just bound is assumed on its node until the watch
- * says so, so that the next decision does not give its room away.
+ * says so, so that the next decision does not give its room away. Beside them the pods that are
+ * nominated: preemption makes room for them on a node, which others must not take.
  */
 export class ClusterState {
   readonly #nodes = new Map<string, NodeInfo>()
   readonly #nodeOfPod = new Map<string, string>()
+  readonly #assumed = new Set<string>()
+  readonly #nominees = new Map<string, { nodeName: string; pod: PodInfo }>()
+  #sorted: NodeInfo[] | undefined
 
   /** Only nodes whose object is known; in name order, so that a replay decides alike. */
-  nodes(): NodeInfo[] {
-    return [...this.#nodes.values()]
+  nodes(): readonly NodeInfo[] {
+    this.#sorted ??= [...this.#nodes.values()]
       .filter((each) => each.node !== undefined)
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    return this.#sorted
   }
 
   node(name: string): NodeInfo | undefined {
@@ -23,38 +28,70 @@ export class ClusterState {
   }
 
   setNode(node: Node): void {
-    this.#infoOf(node.metadata.name ?? '').setNode(node)
+    const info = this.#infoOf(node.metadata.name ?? '')
+    if (info.node === undefined) this.#sorted = undefined
+    info.setNode(node)
   }
 
   removeNode(name: string): void {
     const info = this.#nodes.get(name)
     if (info === undefined) return
+    this.#sorted = undefined
     info.setNode(undefined)
     if (info.pods.size === 0) this.#nodes.delete(name)
   }
 
-  /** A finished pod holds nothing any more. */
+  /** A finished pod holds nothing any more; one that is assumed somewhere holds its place there. */
   setPod(pod: Pod): void {
+    const uid = pod.metadata.uid ?? ''
     const nodeName = pod.spec?.nodeName ?? ''
     const phase = pod.status?.phase
-    if (nodeName === '' || phase === 'Succeeded' || phase === 'Failed')
-      this.removePod(pod.metadata.uid ?? '')
-    else this.assume(podInfoOf(pod), nodeName)
+    if (phase === 'Succeeded' || phase === 'Failed') this.removePod(uid)
+    else if (nodeName !== '') this.#put(podInfoOf(pod), nodeName)
+    else if (!this.#assumed.has(uid)) this.removePod(uid)
+    if (nodeName !== '') this.#assumed.delete(uid)
   }
 
   assume(pod: PodInfo, nodeName: string): void {
-    if (this.#nodeOfPod.get(pod.uid) !== nodeName) this.removePod(pod.uid)
-    this.#infoOf(nodeName).putPod(pod)
-    this.#nodeOfPod.set(pod.uid, nodeName)
+    this.#put(pod, nodeName)
+    this.#assumed.add(pod.uid)
   }
 
   removePod(uid: string): void {
+    this.#assumed.delete(uid)
     const nodeName = this.#nodeOfPod.get(uid)
     if (nodeName === undefined) return
     this.#nodeOfPod.delete(uid)
     const info = this.#nodes.get(nodeName)
     info?.removePod(uid)
     if (info?.node === undefined && info?.pods.size === 0) this.#nodes.delete(nodeName)
+  }
+
+  /** An empty name takes the nomination back. */
+  nominate(pod: PodInfo, nodeName: string): void {
+    if (nodeName === '') this.#nominees.delete(pod.uid)
+    else this.#nominees.set(pod.uid, { nodeName, pod })
+  }
+
+  denominate(uid: string): void {
+    this.#nominees.delete(uid)
+  }
+
+  nominationOf(uid: string): string {
+    return this.#nominees.get(uid)?.nodeName ?? ''
+  }
+
+  nominatedOn(nodeName: string): readonly PodInfo[] {
+    if (this.#nominees.size === 0) return []
+    return [...this.#nominees.values()]
+      .filter((each) => each.nodeName === nodeName)
+      .map(({ pod }) => pod)
+  }
+
+  #put(pod: PodInfo, nodeName: string): void {
+    if (this.#nodeOfPod.get(pod.uid) !== nodeName) this.removePod(pod.uid)
+    this.#infoOf(nodeName).putPod(pod)
+    this.#nodeOfPod.set(pod.uid, nodeName)
   }
 
   #infoOf(name: string): NodeInfo {

@@ -10,20 +10,36 @@ import {
 } from './plugins/node-plugins.ts'
 import { podTopologySpread } from './plugins/pod-topology-spread.ts'
 import { nodeResourcesBalancedAllocation, nodeResourcesFit } from './plugins/resource-plugins.ts'
-import { volumeBinding, volumeRestrictions } from './plugins/volume-plugins.ts'
+import { nodeVolumeLimits, volumeZone } from './plugins/volume-limits.ts'
+import { volumeBinding } from './plugins/volume-plugins.ts'
+import { volumeRestrictions } from './plugins/volume-restrictions.ts'
+import type { Profile } from './profile.ts'
+
+/** Pods whose spec.schedulerName is this are ours, unless a configuration says otherwise. */
+export const schedulerName = 'default-scheduler'
 
 /** Upstream's default profile, in its order: the first refusal of a node is the one that is told. */
 export const defaultPlugins: readonly Plugin[] = Object.freeze([
   nodeUnschedulable,
   nodeName,
   taintToleration,
-  nodeAffinity,
+  nodeAffinity(),
   nodePorts,
-  nodeResourcesFit,
+  nodeResourcesFit(),
   volumeRestrictions,
+  nodeVolumeLimits,
   volumeBinding,
-  podTopologySpread,
-  interPodAffinity,
-  nodeResourcesBalancedAllocation,
+  volumeZone,
+  podTopologySpread(),
+  interPodAffinity(),
+  nodeResourcesBalancedAllocation(),
   imageLocality,
 ])
+
+export const defaultProfile: Profile = Object.freeze({
+  schedulerName,
+  filters: defaultPlugins,
+  scores: defaultPlugins.map((plugin) => ({ plugin, weight: plugin.weight ?? 1 })),
+  preempts: true,
+  percentageOfNodesToScore: 0,
+})

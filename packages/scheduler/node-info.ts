@@ -7,6 +7,7 @@ export class NodeInfo {
   #node: Node | undefined
   #allocatable: Resources = new Map()
   readonly #pods = new Map<string, PodInfo>()
+  readonly #podsWithAffinity = new Map<string, PodInfo>()
   readonly #requested = new Map<string, number>()
   readonly #scoredRequested = new Map<string, number>()
 
@@ -39,6 +40,11 @@ export class NodeInfo {
     return this.#pods
   }
 
+  /** Those with an affinity to other pods, or against them. */
+  get podsWithAffinity(): ReadonlyMap<string, PodInfo> {
+    return this.#podsWithAffinity
+  }
+
   setNode(node: Node | undefined): void {
     this.#node = node
     this.#allocatable = amountsOf(node?.status?.allocatable ?? node?.status?.capacity ?? {})
@@ -47,6 +53,7 @@ export class NodeInfo {
   putPod(pod: PodInfo): void {
     this.removePod(pod.uid)
     this.#pods.set(pod.uid, pod)
+    if (pod.hasAffinity) this.#podsWithAffinity.set(pod.uid, pod)
     add(this.#requested, pod.requests)
     add(this.#scoredRequested, pod.scoredRequests)
   }
@@ -55,7 +62,17 @@ export class NodeInfo {
     const pod = this.#pods.get(uid)
     if (pod === undefined) return
     this.#pods.delete(uid)
+    this.#podsWithAffinity.delete(uid)
     subtract(this.#requested, pod.requests)
     subtract(this.#scoredRequested, pod.scoredRequests)
+  }
+
+  /** To try what would be with other pods. */
+  copy(): NodeInfo {
+    const copy = new NodeInfo(this.name)
+    copy.#node = this.#node
+    copy.#allocatable = this.#allocatable
+    for (const pod of this.#pods.values()) copy.putPod(pod)
+    return copy
   }
 }

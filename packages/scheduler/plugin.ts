@@ -1,11 +1,12 @@
 import type {
+  CSINode,
   Namespace,
-  Node,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
   StorageClass,
 } from '@skerry/api'
+import type { ClusterEvent } from './cluster-event.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 
@@ -13,10 +14,13 @@ import type { PodInfo } from './pod-info.ts'
 export interface Snapshot {
   readonly nodes: readonly NodeInfo[]
   readonly node: (name: string) => NodeInfo | undefined
+  /** Pods that wait for room which preemption makes on this node. */
+  readonly nominated: (nodeName: string) => readonly PodInfo[]
   readonly namespace: (name: string) => Namespace | undefined
   readonly claim: (namespace: string, name: string) => PersistentVolumeClaim | undefined
   readonly volume: (name: string) => PersistentVolume | undefined
   readonly storageClass: (name: string) => StorageClass | undefined
+  readonly csiNode: (name: string) => CSINode | undefined
   readonly volumes: () => readonly PersistentVolume[]
 }
 
@@ -41,11 +45,19 @@ export interface Plugin {
   readonly name: string
   /** The pod as a whole cannot be placed now; nodes are not even asked. */
   readonly preFilter?: (context: PlacementContext) => Refusal | undefined
+  /** The only nodes that come into question; undefined: all. The others are not asked. */
+  readonly candidates?: (context: PlacementContext) => ReadonlySet<string> | undefined
   /** Undefined from the factory: nothing to check for this pod. */
   readonly filter?: (context: PlacementContext) => NodeFilter | undefined
-  readonly score?: (context: PlacementContext) => NodeScore | undefined
+  /** Gets the nodes that are left as well. */
+  readonly score?: (
+    context: PlacementContext,
+    feasible: readonly NodeInfo[],
+  ) => NodeScore | undefined
   /** Upstream's default weight. */
   readonly weight?: number
+  /** Whether a pod that this plugin refused is worth another try after the event; absent: never. */
+  readonly isHelpedBy?: (event: ClusterEvent, pod: Pod) => boolean
 }
 
 export type NodeFilter = (node: NodeInfo) => Refusal | undefined
@@ -54,7 +66,7 @@ export interface NodeScore {
   /** Any number; higher is better unless `normalize` says otherwise. */
   readonly of: (node: NodeInfo) => number
   /** Brings the raw scores of the feasible nodes to 0..100. Absent: they are already there. */
-  readonly normalize?: (scores: number[]) => number[]
+  readonly normalize?: (scores: number[], nodes: readonly NodeInfo[]) => number[]
 }
 
 export const scoreMax = 100
@@ -78,5 +90,3 @@ export function normalizeByMax(isReversed: boolean): (scores: number[]) => numbe
     })
   }
 }
-
-export type { Node, Pod }

@@ -3,6 +3,7 @@ import {
   quantityToNumber,
   type Container,
   type ContainerPort,
+  type ContainerStatus,
   type Pod,
 } from '@skerry/api'
 
@@ -15,6 +16,7 @@ export interface PodInfo {
   readonly key: string
   readonly uid: string
   readonly namespace: string
+  readonly priority: number
   readonly requests: Resources
   /** Requests with upstream's small defaults for what asks nothing; only for scoring. */
   readonly scoredRequests: Resources
@@ -39,6 +41,7 @@ export function podInfoOf(pod: Pod): PodInfo {
     key: `${pod.metadata.namespace}/${pod.metadata.name}`,
     uid: pod.metadata.uid ?? '',
     namespace: pod.metadata.namespace ?? '',
+    priority: pod.spec?.priority ?? 0,
     requests: requestsOf(pod, new Map()),
     scoredRequests: requestsOf(
       pod,
@@ -54,17 +57,25 @@ export function podInfoOf(pod: Pod): PodInfo {
 
 /**
  * What the pod occupies: app containers and sidecars together, or an init container with the
- * sidecars started before it where that is more (KEP-753), and the overhead on top.
+ * sidecars started before it where that is more (KEP-753), and the overhead on top. Amounts for the
+ * whole pod replace those of its containers.
  */
 function requestsOf(pod: Pod, defaults: Resources): Map<string, number> {
   const spec = pod.spec
   if (spec === undefined) return new Map()
+  const statuses = new Map(
+    [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].map(
+      (each) => [each.name, each],
+    ),
+  )
+  const occupied = (container: Container): Map<string, number> =>
+    withDefaults(containerRequests(pod, container, statuses.get(container.name)), defaults)
   const total = new Map<string, number>()
-  for (const container of spec.containers) add(total, containerRequests(container, defaults))
+  for (const container of spec.containers) add(total, occupied(container))
   const sidecars = new Map<string, number>()
   const initPeak = new Map<string, number>()
   for (const container of spec.initContainers ?? []) {
-    const own = containerRequests(container, defaults)
+    const own = occupied(container)
     if (container.restartPolicy === 'Always') {
       add(total, own)
       add(sidecars, own)
@@ -83,8 +94,32 @@ function requestsOf(pod: Pod, defaults: Resources): Map<string, number> {
   return total
 }
 
-function containerRequests(container: Container, defaults: Resources): Map<string, number> {
-  const amounts = amountsOf(container.resources?.requests ?? {})
+/**
+ * While a container is resized in place it may use what it had or what it will have: the larger
+ * counts. A resize that its node can never grant does not count (KEP-1287).
+ */
+function containerRequests(
+  pod: Pod,
+  container: Container,
+  status: ContainerStatus | undefined,
+): Map<string, number> {
+  const wanted = amountsOf(container.resources?.requests ?? {})
+  const held = [status?.resources?.requests, status?.allocatedResources].filter(
+    (each) => each !== undefined,
+  )
+  if (held.length === 0) return wanted
+  const amounts = isResizeInfeasible(pod) ? new Map<string, number>() : wanted
+  for (const each of held) raise(amounts, amountsOf(each))
+  return amounts
+}
+
+function isResizeInfeasible(pod: Pod): boolean {
+  return (pod.status?.conditions ?? []).some(
+    ({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible',
+  )
+}
+
+function withDefaults(amounts: Map<string, number>, defaults: Resources): Map<string, number> {
   for (const [name, amount] of defaults) {
     if (!amounts.has(name)) amounts.set(name, amount)
   }

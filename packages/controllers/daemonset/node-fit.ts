@@ -1,9 +1,8 @@
 import {
+  matchesNodeAffinity,
   toleratesTaint,
   type DaemonSet,
   type Node,
-  type NodeSelectorRequirement,
-  type NodeSelectorTerm,
   type PodSpec,
   type Toleration,
 } from '@skerry/api'
@@ -52,7 +51,8 @@ const noFit: NodeFit = Object.freeze({ shouldRun: false, shouldStay: false })
 export function fitOf(set: DaemonSet, node: Node): NodeFit {
   const spec = set.spec?.template.spec
   if (spec?.nodeName && spec.nodeName !== node.metadata.name) return noFit
-  if (!matchesNodeSelector(spec, node)) return noFit
+  const { name = '', labels = {} } = node.metadata
+  if (!matchesNodeAffinity(spec, { name, labels })) return noFit
   const tolerations = tolerationsOf(spec)
   const untolerated = (node.spec?.taints ?? []).filter(
     (taint) => !tolerations.some((each) => toleratesTaint(each, taint)),
@@ -60,51 +60,4 @@ export function fitOf(set: DaemonSet, node: Node): NodeFit {
   const repels = (effect: string): boolean => untolerated.some((taint) => taint.effect === effect)
   const shouldStay = !repels('NoExecute')
   return { shouldRun: shouldStay && !repels('NoSchedule'), shouldStay }
-}
-
-function matchesNodeSelector(spec: PodSpec | undefined, node: Node): boolean {
-  const labels = node.metadata.labels ?? {}
-  const selector = Object.entries(spec?.nodeSelector ?? {})
-  if (!selector.every(([key, value]) => labels[key] === value)) return false
-  const terms =
-    spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
-  return terms === undefined || terms.some((term) => matchesTerm(term, node))
-}
-
-/** A term without any requirement matches nothing. */
-function matchesTerm(
-  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
-  node: Node,
-): boolean {
-  if (matchExpressions.length + matchFields.length === 0) return false
-  const labels = node.metadata.labels ?? {}
-  const fields = { 'metadata.name': node.metadata.name ?? '' }
-  return (
-    matchExpressions.every((each) => isMet(each, labels)) &&
-    matchFields.every((each) => isMet(each, fields))
-  )
-}
-
-function isMet(
-  requirement: NodeSelectorRequirement,
-  of: Readonly<Record<string, string>>,
-): boolean {
-  const { key, operator, values = [] } = requirement
-  const value = of[key]
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value)
-    case 'NotIn':
-      return value === undefined || !values.includes(value)
-    case 'Exists':
-      return value !== undefined
-    case 'DoesNotExist':
-      return value === undefined
-    case 'Gt':
-      return value !== undefined && Number(value) > Number(values[0])
-    case 'Lt':
-      return value !== undefined && Number(value) < Number(values[0])
-    default:
-      return false
-  }
 }

@@ -1,47 +1,90 @@
 import { labelSelectorOf, type LabelSelector, type PodAffinityTerm, type Pod } from '@skerry/api'
-import { refuse, scoreMax, type PlacementContext, type Plugin, type Snapshot } from '../plugin.ts'
+import { isNodeEvent, type ClusterEvent } from '../cluster-event.ts'
+import {
+  refuse,
+  refuseForGood,
+  scoreMax,
+  type NodeFilter,
+  type NodeScore,
+  type PlacementContext,
+  type Plugin,
+  type Snapshot,
+} from '../plugin.ts'
 import type { NodeInfo } from '../node-info.ts'
-import type { PodInfo } from '../pod-info.ts'
+import { podInfoOf, type PodInfo } from '../pod-info.ts'
 
 /** One affinity term with its selectors parsed. */
 interface Term {
   topologyKey: string
-  selects: (pod: PodInfo, snapshot: Snapshot) => boolean
+  /** Without a snapshot every namespace is taken to be selected that could be. */
+  selects: (pod: PodInfo, snapshot: Snapshot | undefined) => boolean
 }
 
 /** topologyKey, then value of that label, then how many matching pods (or what weight) are there. */
 type TopologyCounts = Map<string, Map<string, number>>
 
-export const interPodAffinity: Plugin = {
-  name: 'InterPodAffinity',
-  weight: 2,
-  filter: (context) => {
-    const affinity = termsOf(context.pod.pod, 'podAffinity')
-    const antiAffinity = termsOf(context.pod.pod, 'podAntiAffinity')
-    const repelled = domainsThatRepel(context)
-    if (affinity.length === 0 && antiAffinity.length === 0 && repelled.size === 0) return undefined
-    const wanted = countEachTerm(context, affinity)
-    const unwanted = countEachTerm(context, antiAffinity)
-    return (node) => {
-      if (!satisfiesAffinity(context, node, { terms: affinity, counts: wanted })) {
-        return refuse("node(s) didn't match pod affinity rules")
-      }
-      if (
-        antiAffinity.some((term, index) => countAt(unwanted[index], node, term.topologyKey) > 0)
-      ) {
-        return refuse("node(s) didn't match pod anti-affinity rules")
-      }
-      for (const [key, values] of repelled) {
-        const value = node.labels[key]
-        if (value !== undefined && values.has(value)) {
-          return refuse("node(s) didn't satisfy existing pods anti-affinity rules")
-        }
-      }
-      return undefined
-    }
-  },
-  score: (context) => scoreByPreference(context),
+export interface InterPodAffinityArgs {
+  /** How much a running pod's own required affinity for this one counts, beside the preferences. */
+  readonly hardPodAffinityWeight: number
+  readonly ignorePreferredTermsOfExistingPods: boolean
 }
+
+export const interPodAffinityDefaults: InterPodAffinityArgs = Object.freeze({
+  hardPodAffinityWeight: 1,
+  ignorePreferredTermsOfExistingPods: false,
+})
+
+export function interPodAffinity(args: InterPodAffinityArgs = interPodAffinityDefaults): Plugin {
+  return {
+    name: 'InterPodAffinity',
+    weight: 2,
+    filter: affinityFilter,
+    score: (context) => scoreByPreference(context, args),
+    isHelpedBy,
+  }
+}
+
+function affinityFilter(context: PlacementContext): NodeFilter | undefined {
+  const affinity = termsOf(context.pod.pod, 'podAffinity')
+  const antiAffinity = termsOf(context.pod.pod, 'podAntiAffinity')
+  const repelled = domainsThatRepel(context)
+  if (affinity.length === 0 && antiAffinity.length === 0 && repelled.size === 0) return undefined
+  const wanted = countThoseOfAllTerms(context, affinity)
+  const unwanted = countEachTerm(context, antiAffinity)
+  return (node) => {
+    if (!satisfiesAffinity(context, node, { terms: affinity, counts: wanted })) {
+      return refuseForGood("node(s) didn't match pod affinity rules")
+    }
+    if (antiAffinity.some((term, index) => countAt(unwanted[index], node, term.topologyKey) > 0)) {
+      return refuse("node(s) didn't match pod anti-affinity rules")
+    }
+    for (const [key, values] of repelled) {
+      const value = node.labels[key]
+      if (value !== undefined && values.has(value)) {
+        return refuse("node(s) didn't satisfy existing pods anti-affinity rules")
+      }
+    }
+    return undefined
+  }
+}
+
+/** A pod that one of the terms, on either side, speaks of came or went; or another topology. */
+function isHelpedBy(event: ClusterEvent, pod: Pod): boolean {
+  if (isNodeEvent(event, 'labels')) return true
+  if (event.kind === 'namespace') return true
+  if (event.kind !== 'pod-assigned' && event.kind !== 'pod-removed') return false
+  if (event.kind === 'pod-assigned' && !event.aspects.isNew && !event.aspects.labels) return false
+  const other = podInfoOf(event.pod)
+  const isNamed = [...termsOf(pod, 'podAffinity'), ...termsOf(pod, 'podAntiAffinity')].some(
+    (term) => term.selects(other, anyNamespace),
+  )
+  if (isNamed || event.kind === 'pod-assigned') return isNamed
+  const own = podInfoOf(pod)
+  return termsOf(event.pod, 'podAntiAffinity').some((term) => term.selects(own, anyNamespace))
+}
+
+/** Whether a namespace is selected is not known here: taken as if its labels could fit. */
+const anyNamespace = undefined
 
 function termsOf(pod: Pod, field: 'podAffinity' | 'podAntiAffinity'): Term[] {
   const terms = pod.spec?.affinity?.[field]?.requiredDuringSchedulingIgnoredDuringExecution ?? []
@@ -61,7 +104,8 @@ function parseTerm(term: PodAffinityTerm, owner: Pod): Term {
         namespaces.includes(pod.namespace) ||
         (namespaceSelector === undefined
           ? namespaces.length === 0 && pod.namespace === ownNamespace
-          : namespaceSelector.matches(snapshot.namespace(pod.namespace)?.metadata.labels ?? {}))
+          : snapshot === undefined ||
+            namespaceSelector.matches(snapshot.namespace(pod.namespace)?.metadata.labels ?? {}))
       return isNamespace && selector.every((each) => each.matches(pod.pod.metadata.labels ?? {}))
     },
   }
@@ -96,6 +140,22 @@ function countEachTerm({ snapshot }: PlacementContext, terms: readonly Term[]): 
   return counts
 }
 
+/** A pod near which this one wants to be must be what all of its terms ask for. */
+function countThoseOfAllTerms(
+  { snapshot }: PlacementContext,
+  terms: readonly Term[],
+): TopologyCounts {
+  const counts: TopologyCounts = new Map()
+  if (terms.length === 0) return counts
+  for (const node of snapshot.nodes) {
+    for (const pod of node.pods.values()) {
+      if (!terms.every((term) => term.selects(pod, snapshot))) continue
+      for (const { topologyKey } of terms) bump(counts, node, { key: topologyKey, by: 1 })
+    }
+  }
+  return counts
+}
+
 function bump(
   counts: TopologyCounts | undefined,
   node: NodeInfo,
@@ -120,20 +180,18 @@ function countAt(counts: TopologyCounts | undefined, node: NodeInfo, key: string
 function satisfiesAffinity(
   { pod, snapshot }: PlacementContext,
   node: NodeInfo,
-  { terms, counts }: { terms: readonly Term[]; counts: readonly TopologyCounts[] },
+  { terms, counts }: { terms: readonly Term[]; counts: TopologyCounts },
 ): boolean {
   if (terms.some((term) => node.labels[term.topologyKey] === undefined)) return false
-  if (terms.every((term, index) => countAt(counts[index], node, term.topologyKey) > 0)) return true
-  const isNobodyThere = counts.every((each) => each.size === 0)
-  return isNobodyThere && terms.every((term) => term.selects(pod, snapshot))
+  if (terms.every((term) => countAt(counts, node, term.topologyKey) > 0)) return true
+  return counts.size === 0 && terms.every((term) => term.selects(pod, snapshot))
 }
 
 /** Domains in which a running pod has said that it wants no pod like this one. */
 function domainsThatRepel({ pod, snapshot }: PlacementContext): Map<string, Set<string>> {
   const domains = new Map<string, Set<string>>()
   for (const node of snapshot.nodes) {
-    for (const other of node.pods.values()) {
-      if (!other.hasAffinity) continue
+    for (const other of node.podsWithAffinity.values()) {
       for (const term of termsOf(other.pod, 'podAntiAffinity')) {
         const value = node.labels[term.topologyKey]
         if (value === undefined || !term.selects(pod, snapshot)) continue
@@ -144,24 +202,24 @@ function domainsThatRepel({ pod, snapshot }: PlacementContext): Map<string, Set<
   return domains
 }
 
-/** How much a running pod's own required affinity for this one counts, beside the preferences. */
-const hardAffinityWeight = 1
-
-function scoreByPreference(context: PlacementContext): ReturnType<NonNullable<Plugin['score']>> {
+function scoreByPreference(
+  context: PlacementContext,
+  args: InterPodAffinityArgs,
+): NodeScore | undefined {
   const { pod, snapshot } = context
   const own = preferencesOf(pod.pod)
   const counts: TopologyCounts = new Map()
   for (const node of snapshot.nodes) {
-    for (const other of node.pods.values()) {
-      for (const { term, weight } of own) {
-        if (term.selects(other, snapshot)) bump(counts, node, { key: term.topologyKey, by: weight })
+    if (own.length > 0) {
+      for (const other of node.pods.values()) {
+        for (const { term, weight } of own) {
+          if (term.selects(other, snapshot))
+            bump(counts, node, { key: term.topologyKey, by: weight })
+        }
       }
-      if (!other.hasAffinity) continue
-      const theirs = [
-        ...preferencesOf(other.pod),
-        ...termsOf(other.pod, 'podAffinity').map((term) => ({ term, weight: hardAffinityWeight })),
-      ]
-      for (const { term, weight } of theirs) {
+    }
+    for (const other of node.podsWithAffinity.values()) {
+      for (const { term, weight } of wishesOf(other.pod, args)) {
         if (term.selects(pod, snapshot)) bump(counts, node, { key: term.topologyKey, by: weight })
       }
     }
@@ -171,6 +229,14 @@ function scoreByPreference(context: PlacementContext): ReturnType<NonNullable<Pl
     of: (node) => [...counts.keys()].reduce((sum, key) => sum + countAt(counts, node, key), 0),
     normalize: normalizeByRange,
   }
+}
+
+/** What a running pod wishes of those that come. */
+function wishesOf(pod: Pod, args: InterPodAffinityArgs): { term: Term; weight: number }[] {
+  const preferred = args.ignorePreferredTermsOfExistingPods ? [] : preferencesOf(pod)
+  const weight = args.hardPodAffinityWeight
+  const required = weight === 0 ? [] : termsOf(pod, 'podAffinity')
+  return [...preferred, ...required.map((term) => ({ term, weight }))]
 }
 
 function preferencesOf(pod: Pod): { term: Term; weight: number }[] {

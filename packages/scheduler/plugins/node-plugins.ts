@@ -1,7 +1,17 @@
-import { toleratesTaint, type Taint } from '@skerry/api'
+import {
+  matchesNodeAffinity,
+  matchesNodeSelectorTerm,
+  matchesNodeSelectorTerms,
+  toleratesTaint,
+  type NodeAffinity,
+  type NodeSelectorTerm,
+  type Pod,
+  type PreferredSchedulingTerm,
+  type Taint,
+} from '@skerry/api'
+import { isNodeEvent } from '../cluster-event.ts'
 import { normalizeByMax, refuse, refuseForGood, type Plugin } from '../plugin.ts'
 import type { HostPort } from '../pod-info.ts'
-import { matchesAnyTerm, matchesTerm } from './node-selector-terms.ts'
 
 export const nodeName: Plugin = {
   name: 'NodeName',
@@ -13,6 +23,7 @@ export const nodeName: Plugin = {
         ? undefined
         : refuseForGood("node(s) didn't match the requested node name")
   },
+  isHelpedBy: ({ kind }) => kind === 'node-added',
 }
 
 export const nodeUnschedulable: Plugin = {
@@ -27,22 +38,18 @@ export const nodeUnschedulable: Plugin = {
         ? refuseForGood('node(s) were unschedulable')
         : undefined
   },
+  isHelpedBy: (event) =>
+    isNodeEvent(event, 'taints') && 'node' in event && event.node.spec?.unschedulable !== true,
 }
 
 export const taintToleration: Plugin = {
   name: 'TaintToleration',
   weight: 3,
   filter: ({ pod }) => {
-    const tolerations = pod.pod.spec?.tolerations ?? []
-    return (node) => {
-      const taint = (node.node?.spec?.taints ?? []).find(
-        (each) =>
-          (each.effect === 'NoSchedule' || each.effect === 'NoExecute') &&
-          !tolerations.some((toleration) => toleratesTaint(toleration, each)),
-      )
-      if (taint === undefined) return undefined
-      return refuseForGood(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`)
-    }
+    return (node) =>
+      isRepelled(pod.pod, node.node?.spec?.taints ?? [])
+        ? refuseForGood('node(s) had untolerated taint(s)')
+        : undefined
   },
   score: ({ pod }) => {
     const tolerations = (pod.pod.spec?.tolerations ?? []).filter(
@@ -59,36 +66,87 @@ export const taintToleration: Plugin = {
       normalize: normalizeByMax(true),
     }
   },
+  isHelpedBy: (event, pod) =>
+    isNodeEvent(event, 'taints') &&
+    'node' in event &&
+    !isRepelled(pod, event.node.spec?.taints ?? []),
 }
 
-export const nodeAffinity: Plugin = {
-  name: 'NodeAffinity',
-  weight: 2,
-  filter: ({ pod }) => {
-    const selector = Object.entries(pod.pod.spec?.nodeSelector ?? {})
-    const terms =
-      pod.pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
-        ?.nodeSelectorTerms
-    if (selector.length === 0 && terms === undefined) return undefined
-    return (node) => {
-      const isSelected = selector.every(([key, value]) => node.labels[key] === value)
-      if (isSelected && (terms === undefined || matchesAnyTerm(node, terms))) return undefined
-      return refuseForGood("node(s) didn't match Pod's node affinity/selector")
-    }
-  },
-  score: ({ pod }) => {
-    const preferred =
-      pod.pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
-    if (preferred.length === 0) return undefined
-    return {
-      of: (node) =>
-        preferred.reduce(
-          (sum, each) => sum + (matchesTerm(node, each.preference) ? each.weight : 0),
-          0,
-        ),
-      normalize: normalizeByMax(false),
-    }
-  },
+function isRepelled(pod: Pod, taints: readonly Taint[]): boolean {
+  const tolerations = pod.spec?.tolerations ?? []
+  return taints.some(
+    (taint) =>
+      (taint.effect === 'NoSchedule' || taint.effect === 'NoExecute') &&
+      !tolerations.some((toleration) => toleratesTaint(toleration, taint)),
+  )
+}
+
+/** `added` is what an operator asks of every pod of a profile, beside its own affinity. */
+export function nodeAffinity(added: NodeAffinity = {}): Plugin {
+  const addedTerms = added.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
+  const addedPreferences = added.preferredDuringSchedulingIgnoredDuringExecution ?? []
+  return {
+    name: 'NodeAffinity',
+    weight: 2,
+    candidates: ({ pod }) => namedNodes(requiredTerms(pod.pod)),
+    filter: ({ pod }) => {
+      const { spec } = pod.pod
+      const isFree = spec?.nodeSelector === undefined && requiredTerms(pod.pod) === undefined
+      if (isFree && addedTerms === undefined) return undefined
+      return (node) => {
+        if (addedTerms !== undefined && !matchesNodeSelectorTerms(addedTerms, node)) {
+          return refuseForGood("node(s) didn't match scheduler-enforced node affinity")
+        }
+        if (matchesNodeAffinity(spec, node)) return undefined
+        return refuseForGood("node(s) didn't match Pod's node affinity/selector")
+      }
+    },
+    score: ({ pod }) => {
+      const own = pod.pod.spec?.affinity?.nodeAffinity
+      const preferences = [
+        ...(own?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
+        ...addedPreferences,
+      ]
+      if (preferences.length === 0) return undefined
+      return { of: (node) => preferenceSum(preferences, node), normalize: normalizeByMax(false) }
+    },
+    isHelpedBy: (event, pod) => {
+      if (!isNodeEvent(event, 'labels') || !('node' in event)) return false
+      const { name = '', labels = {} } = event.node.metadata
+      const node = { name, labels }
+      if (addedTerms !== undefined && !matchesNodeSelectorTerms(addedTerms, node)) return false
+      return matchesNodeAffinity(pod.spec, node)
+    },
+  }
+}
+
+function requiredTerms(pod: Pod): readonly NodeSelectorTerm[] | undefined {
+  return pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+    ?.nodeSelectorTerms
+}
+
+/** Daemons ask for one node by its name. Undefined unless every term names its nodes. */
+function namedNodes(terms: readonly NodeSelectorTerm[] | undefined): Set<string> | undefined {
+  if (terms === undefined) return undefined
+  const names = new Set<string>()
+  for (const { matchFields = [] } of terms) {
+    const named = matchFields.filter(
+      ({ key, operator, values }) =>
+        key === 'metadata.name' && operator === 'In' && values?.length === 1,
+    )
+    if (named.length === 0) return undefined
+    const [first, ...others] = named.map(({ values }) => values?.[0] ?? '')
+    if (others.every((each) => each === first)) names.add(first ?? '')
+  }
+  return names
+}
+
+function preferenceSum(
+  preferences: readonly PreferredSchedulingTerm[],
+  node: { name: string; labels: Readonly<Record<string, string>> },
+): number {
+  const met = preferences.filter((each) => matchesNodeSelectorTerm(each.preference, node))
+  return met.reduce((sum, each) => sum + each.weight, 0)
 }
 
 export const nodePorts: Plugin = {
@@ -106,6 +164,7 @@ export const nodePorts: Plugin = {
       return undefined
     }
   },
+  isHelpedBy: (event) => event.kind === 'node-added' || event.kind === 'pod-removed',
 }
 
 function collides(wanted: HostPort, taken: HostPort): boolean {
@@ -122,29 +181,44 @@ export const imageLocality: Plugin = {
   name: 'ImageLocality',
   weight: 1,
   score: ({ pod, snapshot }) => {
-    const wanted = (pod.pod.spec?.containers ?? []).map((each) => normalizedImage(each.image ?? ''))
+    const wanted = imagesOf(pod.pod)
     const holders = new Map<string, number>()
     for (const node of snapshot.nodes) {
       for (const image of node.node?.status?.images ?? []) {
-        for (const name of image.names ?? []) holders.set(name, (holders.get(name) ?? 0) + 1)
+        for (const name of image.names ?? []) {
+          if (wanted.names.includes(name)) holders.set(name, (holders.get(name) ?? 0) + 1)
+        }
       }
     }
+    if (holders.size === 0) return undefined
     const bytesMin = 23 * 1024 * 1024
-    const bytesMax = 1000 * 1024 * 1024 * wanted.length
+    const bytesMax = 1000 * 1024 * 1024 * wanted.containers
     return {
       of: (node) => {
-        let sum = 0
-        for (const image of node.node?.status?.images ?? []) {
-          const name = (image.names ?? []).find((each) => wanted.includes(each))
-          if (name === undefined) continue
+        const sizes = new Map(
+          (node.node?.status?.images ?? []).flatMap(({ names = [], sizeBytes = 0 }) =>
+            names.map((name) => [name, sizeBytes] as const),
+          ),
+        )
+        const sum = wanted.names.reduce((total, name) => {
           const spread = (holders.get(name) ?? 0) / Math.max(1, snapshot.nodes.length)
-          sum += Math.floor((image.sizeBytes ?? 0) * spread)
-        }
+          return total + Math.floor((sizes.get(name) ?? 0) * spread)
+        }, 0)
         const bounded = Math.min(Math.max(sum, bytesMin), bytesMax)
         return Math.floor((100 * (bounded - bytesMin)) / (bytesMax - bytesMin))
       },
     }
   },
+}
+
+/** Image volumes are looked for as well, but do not raise the bar. */
+function imagesOf({ spec }: Pod): { names: string[]; containers: number } {
+  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]
+  const volumes = (spec?.volumes ?? []).flatMap(({ image }) =>
+    image?.reference === undefined ? [] : [image.reference],
+  )
+  const names = [...containers.map((each) => each.image ?? ''), ...volumes].map(normalizedImage)
+  return { names, containers: Math.max(1, containers.length) }
 }
 
 function normalizedImage(image: string): string {

@@ -1,9 +1,11 @@
 import {
   compareQuantities,
   labelSelectorOf,
+  matchesNodeSelectorTerms,
   parseQuantity,
   type PersistentVolume,
   type PersistentVolumeClaim,
+  type StorageClass,
 } from '@skerry/api'
 import {
   refuse,
@@ -13,7 +15,7 @@ import {
   type Refusal,
 } from '../plugin.ts'
 import type { NodeInfo } from '../node-info.ts'
-import { matchesAnyTerm } from './node-selector-terms.ts'
+import { isNodeEvent } from '../cluster-event.ts'
 
 /** The claims a pod names, those of generic ephemeral volumes included; undefined where one is missing. */
 export function claimsOf({
@@ -28,11 +30,13 @@ export function claimsOf({
   })
 }
 
-export function waitsForConsumer(context: PlacementContext, claim: PersistentVolumeClaim): boolean {
+function waitsForConsumer(context: PlacementContext, claim: PersistentVolumeClaim): boolean {
   const className = claim.spec?.storageClassName
   if (className === undefined || className === '') return false
   return context.snapshot.storageClass(className)?.volumeBindingMode === 'WaitForFirstConsumer'
 }
+
+const noVolumeToBind = "node(s) didn't find available persistent volumes to bind"
 
 /**
  * Bound claims pull the pod to where their volume is; claims that wait for a consumer need a node
@@ -74,6 +78,11 @@ export const volumeBinding: Plugin = {
       return undefined
     }
   },
+  isHelpedBy: (event) =>
+    event.kind === 'claim' ||
+    event.kind === 'volume' ||
+    event.kind === 'storage-class' ||
+    isNodeEvent(event, 'labels'),
 }
 
 export function isBound(claim: PersistentVolumeClaim): boolean {
@@ -100,7 +109,7 @@ function refuseBound(
 
 function isReachable(volume: PersistentVolume, node: NodeInfo): boolean {
   const terms = volume.spec?.nodeAffinity?.required?.nodeSelectorTerms
-  return terms === undefined || matchesAnyTerm(node, terms)
+  return terms === undefined || matchesNodeSelectorTerms(terms, node)
 }
 
 function refuseUnbound(
@@ -110,16 +119,26 @@ function refuseUnbound(
 ): Refusal | undefined {
   const selected = claim.metadata.annotations?.['volume.kubernetes.io/selected-node']
   if (selected !== undefined && selected !== node.name) {
-    return refuse("node(s) didn't find available persistent volumes to bind")
+    return refuse(noVolumeToBind)
   }
   const storageClass = context.snapshot.storageClass(claim.spec?.storageClassName ?? '')
   const isProvisioned =
     storageClass !== undefined && storageClass.provisioner !== 'kubernetes.io/no-provisioner'
-  if (isProvisioned) return undefined
+  if (isProvisioned) {
+    return isInTopologies(storageClass, node) ? undefined : refuse(noVolumeToBind)
+  }
   const fits = context.snapshot
     .volumes()
     .some((volume) => isFree(volume) && suits(volume, claim) && isReachable(volume, node))
-  return fits ? undefined : refuse("node(s) didn't find available persistent volumes to bind")
+  return fits ? undefined : refuse(noVolumeToBind)
+}
+
+/** Where the class says that its volumes may be made; topologies are OR-ed, their labels AND-ed. */
+function isInTopologies({ allowedTopologies = [] }: StorageClass, node: NodeInfo): boolean {
+  if (allowedTopologies.length === 0) return true
+  return allowedTopologies.some(({ matchLabelExpressions = [] }) =>
+    matchLabelExpressions.every(({ key, values }) => values.includes(node.labels[key] ?? '')),
+  )
 }
 
 function isFree(volume: PersistentVolume): boolean {
@@ -140,30 +159,4 @@ function suits(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean 
   const offered = parseQuantity(String(volume.spec?.capacity?.['storage'] ?? '0'))
   const asked = parseQuantity(String(claim.spec?.resources?.requests?.['storage'] ?? '0'))
   return compareQuantities(offered, asked) >= 0
-}
-
-/** ReadWriteOncePod: one pod in the whole cluster. */
-export const volumeRestrictions: Plugin = {
-  name: 'VolumeRestrictions',
-  preFilter: (context) => {
-    const exclusive = claimsOf(context).filter((claim) =>
-      (claim?.spec?.accessModes ?? []).includes('ReadWriteOncePod'),
-    )
-    if (exclusive.length === 0) return undefined
-    const names = new Set(exclusive.map((claim) => claim?.metadata.name))
-    for (const node of context.snapshot.nodes) {
-      for (const other of node.pods.values()) {
-        if (other.namespace !== context.pod.namespace || other.uid === context.pod.uid) continue
-        const isUsed = (other.pod.spec?.volumes ?? []).some((volume) =>
-          names.has(volume.persistentVolumeClaim?.claimName),
-        )
-        if (isUsed) {
-          return refuse(
-            'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode',
-          )
-        }
-      }
-    }
-    return undefined
-  },
 }

@@ -1,0 +1,28 @@
+import { defaultProfile } from './default-plugins.ts'
+import type { Profile } from './profile.ts'
+import { queueDefaults } from './scheduling-queue.ts'
+
+/** What an operator may set, read and checked. */
+export interface SchedulerConfiguration {
+  /** One at least; each has a schedulerName of its own. */
+  readonly profiles: readonly Profile[]
+  readonly backoffInitialMs: number
+  readonly backoffMaxMs: number
+}
+
+export const defaultConfiguration: SchedulerConfiguration = Object.freeze({
+  profiles: [defaultProfile],
+  backoffInitialMs: queueDefaults.backoffInitialMs,
+  backoffMaxMs: queueDefaults.backoffMaxMs,
+})
+
+/**
+ * Reads a KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1. Rejects with an ExpectedError
+ * that names the field when something in it is wrong or not supported. Loaded when it is needed.
+ */
+export async function parseSchedulerConfiguration(
+  document: unknown,
+): Promise<SchedulerConfiguration> {
+  const { readConfiguration } = await import('./read-configuration.ts')
+  return readConfiguration(document)
+}

@@ -1,0 +1,208 @@
+import { labelSelectorOf, type PodDisruptionBudget } from '@skerry/api'
+import type { NodeInfo } from './node-info.ts'
+import { describeRefusals, refusalOn, withNode } from './plan-placement.ts'
+import { refuseForGood, type PlacementContext, type Refusal } from './plugin.ts'
+import type { PodInfo } from './pod-info.ts'
+import type { Profile } from './profile.ts'
+
+export type Preemption =
+  | {
+      readonly isPossible: true
+      readonly nodeName: string
+      /** From the most to the least important. */
+      readonly victims: readonly PodInfo[]
+    }
+  | {
+      readonly isPossible: false
+      readonly message: string
+      /** The nomination that the pod has is of no use any more. */
+      readonly dropsNomination: boolean
+    }
+
+export interface PreemptionInput {
+  context: PlacementContext
+  profile: Profile
+  /** Why each node did not take the pod. */
+  refusals: ReadonlyMap<string, Refusal>
+  budgets: readonly PodDisruptionBudget[]
+  /** The node that this pod waits for already; empty: none. */
+  nominatedNode: string
+  random: () => number
+}
+
+/** Decides which pods of lower priority give way, and where; touches nothing. */
+export function planPreemption(input: PreemptionInput): Preemption {
+  const reluctance = whyNotEligible(input)
+  if (reluctance !== undefined) {
+    return { isPossible: false, message: `preemption: ${reluctance}`, dropsNomination: false }
+  }
+  const { candidates, refusals } = findCandidates(input)
+  const best = pickCandidate(candidates)
+  if (best !== undefined)
+    return { isPossible: true, nodeName: best.nodeName, victims: best.victims }
+  const message = `preemption: ${describeRefusals(refusals)}`
+  return { isPossible: false, message, dropsNomination: true }
+}
+
+function whyNotEligible({ context, refusals, nominatedNode }: PreemptionInput): string | undefined {
+  const { pod, snapshot } = context
+  if (pod.pod.spec?.preemptionPolicy === 'Never') {
+    return 'not eligible due to preemptionPolicy=Never.'
+  }
+  if (nominatedNode === '' || refusals.get(nominatedNode)?.isUnresolvable === true) return undefined
+  const pods = [...(snapshot.node(nominatedNode)?.pods.values() ?? [])]
+  const isRoomComing = pods.some((each) => each.priority < pod.priority && isGivingWay(each))
+  return isRoomComing ? 'not eligible due to a terminating pod on the nominated node.' : undefined
+}
+
+function isGivingWay({ pod }: PodInfo): boolean {
+  return (
+    pod.metadata.deletionTimestamp !== undefined &&
+    (pod.status?.conditions ?? []).some(
+      ({ type, status, reason }) =>
+        type === 'DisruptionTarget' && status === 'True' && reason === 'PreemptionByScheduler',
+    )
+  )
+}
+
+export interface PreemptionCandidate {
+  readonly nodeName: string
+  readonly victims: readonly PodInfo[]
+  readonly violations: number
+}
+
+/** Upstream's figures: this many nodes are tried at most, or a tenth of all. */
+const candidatesMin = 100
+
+function findCandidates(input: PreemptionInput): {
+  candidates: PreemptionCandidate[]
+  refusals: Map<string, Refusal>
+} {
+  const { context, random } = input
+  const refusals = new Map<string, Refusal>()
+  const potential: NodeInfo[] = []
+  for (const node of context.snapshot.nodes) {
+    if (input.refusals.get(node.name)?.isUnresolvable === false) potential.push(node)
+    else refusals.set(node.name, refuseForGood('Preemption is not helpful for scheduling'))
+  }
+  const wanted = Math.max(candidatesMin, Math.floor(potential.length / 10))
+  const offset = Math.floor(random() * potential.length)
+  const candidates: PreemptionCandidate[] = []
+  for (let step = 0; step < potential.length; step++) {
+    const node = potential[(offset + step) % potential.length]
+    if (node === undefined) continue
+    const found = selectVictims(input, node)
+    if ('reasons' in found) refusals.set(node.name, found)
+    else candidates.push(found)
+    if (candidates.length >= wanted && candidates.some((each) => each.violations === 0)) break
+  }
+  return { candidates, refusals }
+}
+
+/**
+ * All pods of lower priority go, and then as many as possible stay, the most important first; those
+ * whose budget would be violated are spared before the others.
+ */
+function selectVictims(input: PreemptionInput, node: NodeInfo): PreemptionCandidate | Refusal {
+  const { context, profile, budgets } = input
+  const { pod } = context
+  const lower = [...node.pods.values()].filter((each) => each.priority < pod.priority)
+  if (lower.length === 0) return refuseForGood('No preemption victims found for incoming pod')
+  const trial = node.copy()
+  for (const each of lower) trial.removePod(each.uid)
+  const view = { pod, snapshot: withNode(context.snapshot, trial) }
+  const refusal = refusalOn(view, profile, trial)
+  if (refusal !== undefined) return refusal
+  const { violating, others } = splitByBudgets(lower.toSorted(byImportance), budgets)
+  const victims: PodInfo[] = []
+  let violations = 0
+  for (const [each, isViolating] of [
+    ...violating.map((one) => [one, true] as const),
+    ...others.map((one) => [one, false] as const),
+  ]) {
+    trial.putPod(each)
+    if (refusalOn(view, profile, trial) === undefined) continue
+    trial.removePod(each.uid)
+    victims.push(each)
+    if (isViolating) violations += 1
+  }
+  if (victims.length === 0) return refuseForGood('No preemption victims found for incoming pod')
+  return { nodeName: node.name, victims: victims.toSorted(byImportance), violations }
+}
+
+/** Higher priority first, then the one that runs longer. */
+function byImportance(a: PodInfo, b: PodInfo): number {
+  return b.priority - a.priority || startMs(a) - startMs(b)
+}
+
+/** One that has not started counts as started now: it lost nothing yet. */
+function startMs({ pod }: PodInfo): number {
+  const start = pod.status?.startTime
+  return start === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(start)
+}
+
+/** Pods are taken in order, and each uses up one disruption of every budget that selects it. */
+export function splitByBudgets(
+  pods: readonly PodInfo[],
+  budgets: readonly PodDisruptionBudget[],
+): { violating: PodInfo[]; others: PodInfo[] } {
+  const left = budgets.map((budget) => ({
+    budget,
+    selector: labelSelectorOf(budget.spec?.selector),
+    allowed: budget.status?.disruptionsAllowed ?? 0,
+  }))
+  const violating: PodInfo[] = []
+  const others: PodInfo[] = []
+  for (const each of pods) {
+    let isViolating = false
+    for (const entry of left) {
+      if (!isBudgetFor(entry, each)) continue
+      entry.allowed -= 1
+      if (entry.allowed < 0) isViolating = true
+    }
+    if (isViolating) violating.push(each)
+    else others.push(each)
+  }
+  return { violating, others }
+}
+
+function isBudgetFor(
+  entry: { budget: PodDisruptionBudget; selector: ReturnType<typeof labelSelectorOf> },
+  { pod, namespace }: PodInfo,
+): boolean {
+  const { metadata, status } = entry.budget
+  const labels = pod.metadata.labels ?? {}
+  if (metadata.namespace !== namespace || Object.keys(labels).length === 0) return false
+  // One that was disrupted already is counted by the budget's own controller.
+  return (
+    entry.selector.matches(labels) && status?.disruptedPods?.[pod.metadata.name ?? ''] === undefined
+  )
+}
+
+/** Each criterion leaves those that are best by it; the first of the rest wins. */
+const criteria: readonly ((candidate: PreemptionCandidate) => number)[] = [
+  ({ violations }) => violations,
+  ({ victims }) => victims[0]?.priority ?? 0,
+  // Shifted so that few victims of negative priority are cheaper than many.
+  ({ victims }) => victims.reduce((sum, each) => sum + each.priority + 2 ** 31, 0),
+  ({ victims }) => victims.length,
+  ({ victims }) => -earliestStartMs(victims),
+]
+
+export function pickCandidate(
+  candidates: readonly PreemptionCandidate[],
+): PreemptionCandidate | undefined {
+  let left = candidates
+  for (const cost of criteria) {
+    if (left.length <= 1) break
+    const least = Math.min(...left.map(cost))
+    left = left.filter((each) => cost(each) === least)
+  }
+  return left[0]
+}
+
+/** Of the most important victims. */
+function earliestStartMs(victims: readonly PodInfo[]): number {
+  const highest = victims[0]?.priority
+  return Math.min(...victims.filter((each) => each.priority === highest).map(startMs))
+}

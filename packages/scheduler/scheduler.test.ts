@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import type { Pod } from '@skerry/api'
+import {
+  createCluster,
+  createEventSink,
+  resources,
+  type Cluster,
+  type Informer,
+} from '@skerry/client'
+import { createInformerSet } from '@skerry/controller-runtime'
+import { startTestApiServer } from '@skerry/testing'
+import { runScheduler } from './scheduler.ts'
+import { node } from './testing/scheduling-world.ts'
+
+const namespace = 'default'
+
+/** A scheduler on an API server, and nodes that let go of deleted pods at once. */
+async function startWorld() {
+  const stack = new AsyncDisposableStack()
+  const api = stack.use(await startTestApiServer({ withAccess: true }))
+  const scope = stack.use(linkedSignal(new AbortController().signal))
+  const { signal } = scope
+  const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
+  const cluster = createCluster(api.transport, { ...deps, userAgent: 'skerry-test' })
+  await prepare(cluster, signal)
+  const informers = createInformerSet(cluster, deps)
+  const events = createEventSink(cluster, deps)
+  const pods = informers.informer(resources.pods)
+  const client = cluster.resource(resources.pods)
+  stack.use(
+    pods.onChange(({ type, object: { metadata } }) => {
+      if (type === 'deleted' || metadata.deletionTimestamp === undefined) return
+      const { name = '' } = metadata
+      void client.delete({ namespace, name, gracePeriodSeconds: 0 }, signal).catch(() => undefined)
+    }),
+  )
+  const tasks = [
+    informers.run(signal),
+    events.run(signal),
+    runScheduler({ ...deps, cluster, informers, events }, signal),
+  ]
+  stack.defer(async () => {
+    scope.abort(new Error('Test ended'))
+    await Promise.allSettled(tasks)
+  })
+  return {
+    cluster,
+    signal,
+    pods: client,
+    until: <R>(see: (all: readonly Pod[]) => R | undefined): Promise<R> => until(pods, see),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+/** One node that is ready, and the account that pods run as. */
+async function prepare(cluster: Cluster, signal: AbortSignal): Promise<void> {
+  const account = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'default', namespace },
+  }
+  await cluster.resource(resources.serviceAccounts).create(account, signal)
+  const nodes = cluster.resource(resources.nodes)
+  await nodes.create(node('a'), signal)
+  await nodes.patch({ name: 'a', type: 'merge', patch: { spec: { taints: null } } }, signal)
+}
+
+async function until<R>(
+  pods: Informer<Pod>,
+  see: (all: readonly Pod[]) => R | undefined,
+): Promise<R> {
+  const seen = Promise.withResolvers<R>()
+  const look = (): void => {
+    const result = see(pods.list())
+    if (result !== undefined) seen.resolve(result)
+  }
+  using _subscription = pods.onChange(look)
+  using _timer = systemClock.setTimer(10_000, () =>
+    seen.reject(new Error(`Not seen in time: ${JSON.stringify(pods.list())}`)),
+  )
+  look()
+  return await seen.promise
+}
+
+function pod(name: string, spec: Partial<NonNullable<Pod['spec']>> = {}): Pod {
+  const resourcesOf = { requests: { cpu: '3' } }
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace },
+    spec: { containers: [{ name: 'main', image: 'a', resources: resourcesOf }], ...spec },
+  }
+}
+
+const named = (all: readonly Pod[], name: string): Pod | undefined =>
+  all.find(({ metadata }) => metadata.name === name)
+
+test('a pod of higher priority gets the room of a lesser one, which is told why', async () => {
+  await using world = await startWorld()
+  const { cluster, pods, signal, until } = world
+  const priorityClass = {
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name: 'urgent' },
+    value: 1000,
+  }
+  await cluster.resource(resources.priorityClasses).create(priorityClass, signal)
+  await pods.create(pod('low'), signal)
+  await until((all) => named(all, 'low')?.spec?.nodeName)
+  const conditions: string[] = []
+  const watching = until((all) => {
+    const target = named(all, 'low')?.status?.conditions?.find(
+      ({ type }) => type === 'DisruptionTarget',
+    )
+    if (target !== undefined) conditions.push(`${target.reason}: ${target.message}`)
+    return conditions.length > 0 || undefined
+  })
+  await pods.create(pod('high', { priorityClassName: 'urgent' }), signal)
+  await watching
+  assert.equal(
+    conditions[0],
+    'PreemptionByScheduler: default-scheduler: preempting to accommodate a higher priority pod',
+  )
+  const high = await until((all) => {
+    const each = named(all, 'high')
+    return each?.spec?.nodeName === undefined ? undefined : each
+  })
+  assert.equal(high.spec?.nodeName, 'a')
+})
+
+test('a gated pod waits until its last gate is gone', async () => {
+  await using world = await startWorld()
+  const { pods, signal, until } = world
+  await pods.create(pod('gated', { schedulingGates: [{ name: 'later' }] }), signal)
+  const gated = await until((all) => named(all, 'gated'))
+  assert.equal(gated.status?.conditions?.[0]?.reason, 'SchedulingGated')
+  const patch = { spec: { schedulingGates: null } }
+  await pods.patch({ namespace, name: 'gated', type: 'merge', patch }, signal)
+  assert.equal(await until((all) => named(all, 'gated')?.spec?.nodeName), 'a')
+})
