@@ -58,7 +58,7 @@ export function thisEngine(): Engine | undefined {
       return utilization
     },
     async collect() {
-      await gc({ type: 'major', execution: 'async' })
+      await gc({ type: 'major', execution: 'async', flavor: 'last-resort' })
     },
   }
 }
