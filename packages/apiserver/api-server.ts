@@ -47,6 +47,8 @@ export interface ApiServerOptions {
 
 export interface ApiServerDeps {
   readonly store: Store
+  /** Of a store that encrypts: whether a write of the same value would be kept in another way. */
+  readonly isStale?: (key: string) => Promise<boolean>
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -65,6 +67,8 @@ export interface ApiServer extends AsyncDisposable {
   setTls(tls: TlsFiles): void
   /** Rejects when the server can no longer do its work, e.g. the store is gone. */
   readonly failed: Promise<never>
+  /** Looks again at what could not be decrypted; call it when there are other keys. */
+  retryUnreadable(): Promise<void>
 }
 
 /** Resolves when all objects are in memory and the API can be called; `listen` opens it to others. */
@@ -123,6 +127,7 @@ export async function createApiServer(
     transport: (user) => inProcessTransport(user, (request) => pipeline.onRequest(request)),
     setTls: (tls) => server.setTls(tls),
     failed: failureOf(work),
+    retryUnreadable: () => cache.retryUnreadable(),
     async [Symbol.asyncDispose]() {
       signal.removeEventListener('abort', onAbort)
       stop.abort(new Error('API server is closed'))
@@ -152,6 +157,7 @@ function createRegistry(
       ? { 'core/services': createServiceAllocator(options.services, { cache, random }) }
       : {},
     leases: new LeasePool(store, clock),
+    isStale: deps.isStale,
     watchCount: { open: 0 },
   }
 }

@@ -13,6 +13,7 @@ import {
   type ApiServer,
   type ApiServerOptions,
   type DefaultAccessDeps,
+  type EncryptedStore,
   type Objects,
   type UserInfo,
 } from '@skerry/apiserver'
@@ -26,7 +27,7 @@ import {
 } from '@skerry/base'
 import type { Transport } from '@skerry/client'
 import { createAuthority, generateKeyPair, signCertificate, type Authority } from '@skerry/pki'
-import { openSqliteStore, type SqliteStore } from '@skerry/store'
+import { openSqliteStore, type SqliteStore, type Store } from '@skerry/store'
 
 export interface TestApiServerOptions {
   /** Default: every built-in kind. */
@@ -39,6 +40,8 @@ export interface TestApiServerOptions {
   readonly routes?: ApiServerOptions['routes']
   /** Other API servers behind this one. Default: none. */
   readonly aggregation?: ApiServerOptions['aggregation']
+  /** Puts encryption between the server and its store. */
+  readonly encrypted?: (store: Store) => EncryptedStore
   readonly clock?: Clock
   readonly log?: Logger
   /** Namespaces made before the server is handed out. Default: default and kube-system. */
@@ -84,6 +87,7 @@ export async function startTestApiServer(
   stack.defer(() => rm(directory, { recursive: true, force: true }))
   const { clock = systemClock, log = silentLogger } = options
   const store = stack.use(await openSqliteStore(join(directory, 'store.db'), {}, { clock, log }))
+  const encrypted = options.encrypted?.(store)
   const tls = await testCertificates(clock)
   const server = stack.use(
     await createApiServer(
@@ -96,7 +100,14 @@ export async function startTestApiServer(
         ...(options.routes ? { routes: options.routes } : {}),
         ...(options.aggregation ? { aggregation: options.aggregation } : {}),
       },
-      { store, clock, random: systemRandom, log, metrics: createMetrics() },
+      {
+        store: encrypted ?? store,
+        ...(encrypted ? { isStale: (key: string) => encrypted.isStale(key) } : {}),
+        clock,
+        random: systemRandom,
+        log,
+        metrics: createMetrics(),
+      },
       new AbortController().signal,
     ),
   )

@@ -27,6 +27,8 @@ export class ResourceCache {
   #oldestRevision: number
   readonly #historyEventsMax: number
   readonly #listeners = new Set<CacheListener>()
+  /** Objects whose bytes cannot be decrypted, with the reason; absent while there is none. */
+  #unreadable: Map<string, string> | undefined
 
   constructor(options: { oldestRevision: number; historyEventsMax: number }) {
     this.version = options.oldestRevision
@@ -77,12 +79,36 @@ export class ResourceCache {
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) }
   }
 
+  /** Why the object at that key cannot be read. */
+  unreadable(key: string): string | undefined {
+    return this.#unreadable?.get(key)
+  }
+
+  /** The first one that a list of this namespace (empty: of all) would have to show. */
+  firstUnreadable(namespace = ''): { key: string; reason: string } | undefined {
+    for (const [key, reason] of this.#unreadable ?? []) {
+      if (namespace === '' || key.startsWith(`${namespace}/`)) return { key, reason }
+    }
+    return undefined
+  }
+
+  unreadableKeys(): readonly string[] {
+    return [...(this.#unreadable?.keys() ?? [])]
+  }
+
   /** Only the watch cache calls what follows. */
   load(object: CachedObject): void {
+    this.#unreadable?.delete(object.key)
     this.#place(object)
   }
 
+  markUnreadable(key: string, reason: string): void {
+    this.#unreadable ??= new Map()
+    this.#unreadable.set(key, reason)
+  }
+
   apply(event: CacheEvent): void {
+    this.#unreadable?.delete(event.object.key)
     if (event.type === 'put') this.#place(event.object)
     else this.#remove(event.object.key)
     this.version = event.revision

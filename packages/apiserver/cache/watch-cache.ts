@@ -10,6 +10,7 @@ import {
 import type { ApiServerLimits } from '../limits-table.ts'
 import { CachedObject } from './cached-object.ts'
 import { ResourceCache } from './resource-cache.ts'
+import { unreadableReason } from './unreadable-value.ts'
 
 export interface WatchCacheDeps {
   readonly store: Store
@@ -99,6 +100,16 @@ export class WatchCache {
     this.#advance(revision)
   }
 
+  /** Asks the store again for what could not be decrypted, e.g. because there are other keys now. */
+  async retryUnreadable(): Promise<void> {
+    for (const [storage, resource] of this.#resources) {
+      for (const key of resource.unreadableKeys()) {
+        const { entry } = await this.#deps.store.get(storageKey(storage, key))
+        if (entry && resource.unreadable(key) !== undefined) this.#load(entry)
+      }
+    }
+  }
+
   /** Follows the store until the signal aborts; lists anew when the store's history is broken. */
   async run(signal: AbortSignal): Promise<void> {
     const { store, log } = this.#deps
@@ -157,13 +168,22 @@ export class WatchCache {
 
   #load(entry: Entry): void {
     const place = placeOf(entry.key)
-    if (place) this.resource(place.resource).load(cachedOf(place.key, entry))
+    if (!place) return
+    const resource = this.resource(place.resource)
+    const reason = unreadableReason(entry.value)
+    if (reason === undefined) resource.load(cachedOf(place.key, entry))
+    else {
+      resource.markUnreadable(place.key, reason)
+      this.#deps.log.error('Object cannot be decrypted', { key: entry.key, reason })
+    }
   }
 
   #apply(event: StoreEvent): void {
     const place = placeOf(event.key)
     if (!place) return
     const resource = this.resource(place.resource)
+    const reason = unreadableReason(event.value)
+    if (reason !== undefined) return resource.markUnreadable(place.key, reason)
     resource.apply({
       type: event.type,
       revision: event.modRevision,

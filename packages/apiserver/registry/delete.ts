@@ -3,7 +3,8 @@ import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admitValid, admit } from './admission-chain.ts'
 import type { DeleteOptions } from './delete-options.ts'
-import { conflict, modifiedConflict, notFound } from './registry-errors.ts'
+import { missing } from './read.ts'
+import { conflict, modifiedConflict } from './registry-errors.ts'
 import { deletionRuleOf, isHeld } from './deletion-table.ts'
 import { removeObject } from './remove.ts'
 import { objectKey, timeText, type RegistryDeps, type RequestScope } from './request-scope.ts'
@@ -26,7 +27,7 @@ export async function deleteObject(
   let isAdmitted = false
   for (let attempt = 1; ; attempt += 1) {
     const current = deps.cache.resource(reader.storage).get(objectKey(scope))
-    if (!current) throw notFound(reader.kind, name)
+    if (!current) throw missing(scope, deps)
     const old = reader.parse(current)
     requirePreconditions(options, old, scope)
     if (!isAdmitted) await admitDelete(options, old, scope, deps)

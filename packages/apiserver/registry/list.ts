@@ -1,10 +1,11 @@
 import { CompactedError, FutureRevisionError, type Entry } from '@skerry/store'
 import { CachedObject } from '../cache/cached-object.ts'
 import { hasSelectors, selects, type Selection } from '../cache/selection.ts'
+import { unreadableReason } from '../cache/unreadable-value.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { encodeContinue, parseContinue } from './continue-token.ts'
 import { parseResourceVersion, waitForVersion } from './read.ts'
-import { badRequest, expired } from './registry-errors.ts'
+import { badRequest, expired, internalError } from './registry-errors.ts'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
 
 export interface ListOptions {
@@ -77,7 +78,9 @@ function currentPage(
 ): ListPage {
   const { selection, limit } = options
   const { reader } = scope
-  const all = deps.cache.resource(reader.storage).list(selection.namespace)
+  const resource = deps.cache.resource(reader.storage)
+  requireReadable(resource.firstUnreadable(selection.namespace), reader)
+  const all = resource.list(selection.namespace)
   const isWhole = selection.name === '' && !hasSelectors(selection)
   const rest = after === '' ? all : all.filter(({ key }) => key > after)
   if (limit === 0) {
@@ -93,6 +96,16 @@ function currentPage(
     items.push(item)
   }
   return { items, revision }
+}
+
+/** A list that silently lacked an object would be taken for the whole. */
+function requireReadable(
+  found: { key: string; reason: string } | undefined,
+  { storage }: RequestScope['reader'],
+): void {
+  if (!found) return
+  const key = JSON.stringify(storageKey(storage, found.key))
+  throw internalError(`unable to transform key ${key}: ${found.reason}`)
 }
 
 function cutPage(
@@ -136,6 +149,10 @@ async function historicPage(
       ...(from === undefined ? {} : { after: from }),
     })
     for (const [at, entry] of page.entries.entries()) {
+      const reason = unreadableReason(entry.value)
+      if (reason !== undefined) {
+        requireReadable({ key: entry.key.slice(base.length), reason }, reader)
+      }
       const item = cachedEntry(entry, base)
       if (!isWhole && !selects(selection, item, reader)) continue
       if (limit > 0 && items.length === limit) {

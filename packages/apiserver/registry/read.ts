@@ -1,5 +1,6 @@
+import type { StatusError } from '@skerry/api'
 import type { CachedObject } from '../cache/cached-object.ts'
-import { badRequest, notFound } from './registry-errors.ts'
+import { badRequest, internalError, notFound } from './registry-errors.ts'
 import { objectKey, type RegistryDeps, type RequestScope } from './request-scope.ts'
 
 /** Throws StatusError NotFound. `resourceVersion`: unset = the newest, 0 = any, N = not older. */
@@ -14,10 +15,16 @@ export async function getObject(
 
 /** From the cache as it is now. */
 export function cachedObject(scope: RequestScope, deps: RegistryDeps): CachedObject {
-  const { reader, name } = scope
-  const found = deps.cache.resource(reader.storage).get(objectKey(scope))
-  if (!found) throw notFound(reader.kind, name)
+  const resource = deps.cache.resource(scope.reader.storage)
+  const found = resource.get(objectKey(scope))
+  if (!found) throw missing(scope, deps)
   return found
+}
+
+/** Why there is no such object: it does not exist, or its bytes cannot be decrypted. */
+export function missing(scope: RequestScope, deps: RegistryDeps): StatusError {
+  const reason = deps.cache.resource(scope.reader.storage).unreadable(objectKey(scope))
+  return reason === undefined ? notFound(scope.reader.kind, scope.name) : internalError(reason)
 }
 
 export async function waitForVersion(

@@ -90,3 +90,10 @@ function resourceDetails(kind: Named, name: string) {
     kind: kind.resource,
   }
 }
+
+/** The server's own fault, in upstream's words. */
+export function internalError(reason: string): StatusError {
+  return new StatusError('InternalError', `Internal error occurred: ${reason}`, {
+    details: { causes: [{ message: reason }] },
+  })
+}

@@ -23,6 +23,8 @@ export interface RegistryDeps {
   /** By storage key, e.g. core/services. */
   readonly interceptors: Readonly<Record<string, Interceptor>>
   readonly leases: LeasePool
+  /** True when a write of the same value would be kept in another way, e.g. with a newer key. */
+  readonly isStale?: ((key: string) => Promise<boolean>) | undefined
 }
 
 /** One request as the registry sees it: authorized, its kind known, its options checked. */

@@ -15,14 +15,8 @@ import { isHeld } from './deletion-table.ts'
 import { keepAllButPart } from './part-table.ts'
 import { removeObject } from './remove.ts'
 import type { Reservation } from './interceptor.ts'
-import {
-  badRequest,
-  conflict,
-  invalid,
-  modifiedConflict,
-  notFound,
-  requireValid,
-} from './registry-errors.ts'
+import { missing } from './read.ts'
+import { badRequest, conflict, invalid, modifiedConflict, requireValid } from './registry-errors.ts'
 import {
   objectKey,
   strategyContext,
@@ -64,7 +58,8 @@ export async function changeObject(
   for (let attempt = 1; ; attempt += 1) {
     const current = deps.cache.resource(reader.storage).get(objectKey(scope))
     if (!current) {
-      if (!change.mayCreate) throw notFound(reader.kind, name)
+      const error = missing(scope, deps)
+      if (!change.mayCreate || error.reason !== 'NotFound') throw error
       return { cached: await createMissing(change, scope, deps), isCreated: true }
     }
     const result = await tryChange(change, current, scope, deps)
@@ -156,7 +151,10 @@ async function writeNext(
     revision: current.revision,
     createRevision,
   })
-  if (Buffer.compare(unchanged.bytes, current.bytes) === 0) {
+  const isKept = Buffer.compare(unchanged.bytes, current.bytes) === 0
+  const key = storageKey(reader.storage, current.key)
+  // The same value under a newer key of encryption is written once more.
+  if (isKept && (scope.isDryRun || !(await deps.isStale?.(key)))) {
     reservation?.rollback()
     return current
   }
@@ -172,7 +170,7 @@ async function writeNext(
   }
   const leaseId = await deps.leases.leaseFor(reader.storage)
   const result = await deps.store.write({
-    key: storageKey(reader.storage, current.key),
+    key,
     value,
     expectRevision: current.revision,
     ...(leaseId === undefined ? {} : { leaseId }),

@@ -1,0 +1,88 @@
+import type { Entry, Store, StoreEvent, WatchBatch, WriteResult } from '@skerry/store'
+import { unreadableValue } from '../cache/unreadable-value.ts'
+import type { EncryptionPlan } from './encryption-config.ts'
+import type { TransformerChain } from './transformer-chain.ts'
+import { UnreadableValueError } from './transformer.ts'
+
+/** A store whose values are plain here and encrypted there. */
+export interface EncryptedStore extends Store {
+  /** From now on; what is stored stays as it is. */
+  setPlan(plan: EncryptionPlan): void
+  /** True when a write of the same value would be kept in another way, e.g. with a newer key. */
+  isStale(key: string): Promise<boolean>
+}
+
+/**
+ * Between the registry and any store. In place of a value that cannot be read stands the reason:
+ * who reads it asks `unreadableReason`.
+ */
+export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): EncryptedStore {
+  let plan = firstPlan
+  const open = <T extends { readonly key: string; readonly value: Uint8Array }>(entry: T): T => {
+    const chain = plan.chainFor(storageOf(entry.key))
+    return chain ? { ...entry, value: opened(entry, chain) } : entry
+  }
+  const openEvent = (event: StoreEvent): StoreEvent =>
+    event.previous ? { ...open(event), previous: open(event.previous) } : open(event)
+  const openBatch = (batch: WatchBatch): WatchBatch =>
+    batch.events.length === 0 ? batch : { ...batch, events: batch.events.map(openEvent) }
+  return {
+    setPlan: (next) => void (plan = next),
+    async isStale(key) {
+      const chain = plan.chainFor(storageOf(key))
+      if (!chain) return false
+      const { entry } = await store.get(key)
+      return entry !== undefined && chain.isStale(entry.value)
+    },
+    revision: () => store.revision(),
+    async get(key, revision) {
+      const found = await store.get(key, revision)
+      return found.entry ? { ...found, entry: open(found.entry) } : found
+    },
+    async list(options) {
+      const found = await store.list(options)
+      return { ...found, entries: found.entries.map(open) }
+    },
+    async write(write) {
+      const chain = write.value && plan.chainFor(storageOf(write.key))
+      const result = await store.write(
+        chain && write.value ? { ...write, value: chain.seal(write.value, write.key) } : write,
+      )
+      return openResult(result, open)
+    },
+    async *watch(options, signal) {
+      for await (const batch of store.watch(options, signal)) yield openBatch(batch)
+    },
+    compact: (revision) => store.compact(revision),
+    compactedRevision: () => store.compactedRevision(),
+    grantLease: (ttlSeconds) => store.grantLease(ttlSeconds),
+    keepLeaseAlive: (leaseId) => store.keepLeaseAlive(leaseId),
+    revokeLease: (leaseId) => store.revokeLease(leaseId),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  }
+}
+
+function openResult(result: WriteResult, open: (entry: Entry) => Entry): WriteResult {
+  if (result.isApplied) {
+    return result.previous ? { ...result, previous: open(result.previous) } : result
+  }
+  return result.current ? { ...result, current: open(result.current) } : result
+}
+
+/** A value that none can read stays as it is: one bad object must not end every list and watch. */
+function opened(entry: { key: string; value: Uint8Array }, chain: TransformerChain): Uint8Array {
+  try {
+    return chain.open(entry.value, entry.key)
+  } catch (error) {
+    if (!(error instanceof UnreadableValueError)) throw error
+    return unreadableValue(error.message)
+  }
+}
+
+/** `/registry/<group>/<resource>/…` without both ends. */
+function storageOf(key: string): string {
+  const start = '/registry/'.length
+  const groupEnd = key.indexOf('/', start)
+  const resourceEnd = groupEnd < 0 ? -1 : key.indexOf('/', groupEnd + 1)
+  return resourceEnd < 0 ? '' : key.slice(start, resourceEnd)
+}

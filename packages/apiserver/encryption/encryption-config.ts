@@ -1,0 +1,166 @@
+import { configError, parseConfig, type ConfigOf } from '../config-file/config-shape.ts'
+import { createAesCbc, createAesGcm, type NamedKey } from './aes-transformers.ts'
+import {
+  chainTransformers,
+  identityTransformer,
+  type TransformerChain,
+} from './transformer-chain.ts'
+import type { Transformer } from './transformer.ts'
+
+const kind = 'EncryptionConfiguration'
+const keys = {
+  fields: { keys: { list: { fields: { name: 'string', secret: 'string' } } } },
+} as const
+const kms = {
+  fields: {
+    apiVersion: 'string',
+    name: 'string',
+    cachesize: 'number',
+    endpoint: 'string',
+    timeout: 'string',
+  },
+} as const
+const provider = {
+  fields: { aesgcm: keys, aescbc: keys, secretbox: keys, identity: { fields: {} }, kms },
+} as const
+const resources = {
+  list: { fields: { resources: { list: 'string' }, providers: { list: provider } } },
+} as const
+
+type Provider = ConfigOf<typeof provider>
+type Keys = ConfigOf<typeof keys>
+
+/** Which resources are kept how; by the storage key of a resource, e.g. `core/secrets`. */
+export interface EncryptionPlan {
+  /** Undefined: kept as they are. */
+  chainFor(storage: string): TransformerChain | undefined
+}
+
+interface PlanRule {
+  readonly matches: (group: string, resource: string) => boolean
+  readonly chain: TransformerChain
+}
+
+/** Reads upstream's apiserver.config.k8s.io/v1 EncryptionConfiguration. Throws ExpectedError. */
+export async function readEncryptionConfig(text: string): Promise<EncryptionPlan> {
+  const config = parseConfig(text, {
+    kind,
+    apiVersions: ['apiserver.config.k8s.io/v1'],
+    fields: { resources },
+  })
+  if (!config.resources?.length) throw refusal('resources', 'at least one resources is required')
+  const rules: PlanRule[] = []
+  const named: string[] = []
+  for (const [at, entry] of config.resources.entries()) {
+    const path = `resources[${at}]`
+    if (!entry.resources?.length) {
+      throw refusal(`${path}.resources`, `at least one ${path}.resources is required`)
+    }
+    if (!entry.providers?.length) {
+      throw refusal(`${path}.providers`, `at least one ${path}.providers is required`)
+    }
+    const transformers: Transformer[] = []
+    for (const [index, each] of entry.providers.entries()) {
+      transformers.push(...(await transformersOf(each, `${path}.providers[${index}]`)))
+    }
+    const chain = chainTransformers(transformers)
+    for (const text of entry.resources) {
+      checkName(text, named, `${path}.resources`)
+      named.push(text)
+      rules.push({ matches: matcherOf(text), chain })
+    }
+  }
+  return planOf(rules)
+}
+
+function planOf(rules: readonly PlanRule[]): EncryptionPlan {
+  const known = new Map<string, TransformerChain | undefined>()
+  return {
+    chainFor(storage) {
+      if (known.has(storage)) return known.get(storage)
+      const [group = '', resource = ''] = storage.split('/')
+      const rule = rules.find(({ matches }) => matches(group === 'core' ? '' : group, resource))
+      known.set(storage, rule?.chain)
+      return rule?.chain
+    },
+  }
+}
+
+function matcherOf(text: string): PlanRule['matches'] {
+  if (text === '*.*') return () => true
+  const dot = text.indexOf('.')
+  const name = dot < 0 ? text : text.slice(0, dot)
+  const wanted = dot < 0 ? '' : text.slice(dot + 1)
+  return (group, resource) => group === wanted && (name === '*' || resource === name)
+}
+
+/** What an earlier rule catches whole would never be reached. */
+function checkName(text: string, earlier: readonly string[], path: string): void {
+  const dot = text.indexOf('.')
+  const group = dot < 0 ? '' : text.slice(dot + 1)
+  if (text === '*') {
+    throw refusal(
+      path,
+      "use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources",
+    )
+  }
+  if (/[A-Z]/.test(text)) throw refusal(path, 'resource name should not contain capital letters')
+  if (group === 'events.k8s.io') {
+    throw refusal(
+      path,
+      "'*.events.k8s.io' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file",
+    )
+  }
+  for (const masking of [text, `*.${group}`, '*.*']) {
+    if (!earlier.includes(masking)) continue
+    throw refusal(
+      path,
+      `resource ${JSON.stringify(text)} is masked by earlier rule ${JSON.stringify(masking)}`,
+    )
+  }
+}
+
+async function transformersOf(each: Provider, path: string): Promise<Transformer[]> {
+  const names = Object.keys(each)
+  if (names.length !== 1) {
+    throw refusal(
+      path,
+      names.length === 0
+        ? 'provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity'
+        : 'more than one provider specified in a single element, should split into different list elements',
+    )
+  }
+  const aes = [16, 24, 32]
+  if (each.aesgcm) return readKeys(each.aesgcm, `${path}.aesgcm`, aes).map(createAesGcm)
+  if (each.aescbc) return readKeys(each.aescbc, `${path}.aescbc`, aes).map(createAesCbc)
+  if (each.secretbox) {
+    const { createSecretbox } = await import('./secretbox-transformer.ts')
+    return readKeys(each.secretbox, `${path}.secretbox`, [32]).map(createSecretbox)
+  }
+  if (each.kms) throw refusal(`${path}.kms`, 'KMS providers are not supported here')
+  return [identityTransformer]
+}
+
+function readKeys(given: Keys, path: string, sizes: readonly number[]): NamedKey[] {
+  if (!given.keys?.length) throw refusal(`${path}.keys`, `at least one ${path}.keys is required`)
+  return given.keys.map(({ name = '', secret = '' }, at) => {
+    const place = `${path}.keys[${at}]`
+    if (name === '') throw refusal(`${place}.name`, 'name is a mandatory field for a key')
+    if (secret === '') throw refusal(`${place}.secret`, 'secret is a mandatory field for a key')
+    const bytes = Buffer.from(secret, 'base64')
+    if (!/^[A-Za-z0-9+/]+={0,2}$/.test(secret)) {
+      throw refusal(`${place}.secret`, 'secrets must be base64 encoded')
+    }
+    if (!sizes.includes(bytes.length)) {
+      throw refusal(
+        `${place}.secret`,
+        `secret is not of the expected length, got ${bytes.length}, expected one of [${sizes.join(' ')}]`,
+      )
+    }
+    return { name, secret: bytes }
+  })
+}
+
+function refusal(path: string, reason: string) {
+  return configError(kind, `${path}: ${reason}`)
+}
