@@ -18,7 +18,7 @@ const { values } = parseArgs({
   },
 })
 
-/** Number, JSON name (empty: inlined), type, and flags: r repeated, m map, z left out when zero. */
+/** Number, JSON name (empty: inlined), type, and flags: r repeated, m map, z left out when zero, p may be absent. */
 type Field = [number, string, string, string]
 
 interface GoField {
@@ -39,6 +39,9 @@ const scalars: Readonly<Record<string, string>> = {
   uint64: 'int',
   double: 'double',
 }
+
+/** Messages that stand for a Go slice: nothing is written of one that is nil. */
+const nilable = new Set(['Verbs', 'ExtraValue'])
 
 /** Versions that no server of this release serves. */
 const isUnserved = /alpha|testapigroup|apps\/v1beta|extensions\/v1beta1|admission\/|policy\/v1beta1/
@@ -87,7 +90,14 @@ function fieldOf(from: {
     scalars[type] ??
     openApiName(type.includes('.') ? type.replace(/^\./, '') : `${goPackage}.${type}`)
   const isZeroDropped = go !== undefined && !go.isPointer && go.omitsZero
-  const flags = `${label === 'repeated' ? 'r' : ''}${isMap ? 'm' : ''}${isZeroDropped ? 'z' : ''}`
+  const mayBeAbsent = go === undefined || go.isPointer || nilable.has(type) || type === 'bytes'
+  const isOne = label !== 'repeated' && !isMap
+  const flags = [
+    label === 'repeated' ? 'r' : '',
+    isMap ? 'm' : '',
+    isZeroDropped ? 'z' : '',
+    isOne && mayBeAbsent ? 'p' : '',
+  ].join('')
   return [Number(number), go?.isInline ? '' : go?.jsonName || name, typeName, flags]
 }
 

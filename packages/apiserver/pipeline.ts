@@ -1,4 +1,4 @@
-import { exactFieldValue, parseFieldSelector } from '@skerry/api'
+import { exactFieldValue, parseFieldSelector, type StatusError } from '@skerry/api'
 import { linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -6,6 +6,7 @@ import type { Attributes, Authorizer, UserInfo } from './access.ts'
 import type { Annotate } from './admission.ts'
 import type { AuditSink } from './audit.ts'
 import { chainAuthorizers, requireAllowed } from './authz/authorizer-chain.ts'
+import { errorAnswer } from './handlers/error-answer.ts'
 import { compressed } from './http/compress.ts'
 import { isWhole, noBody, type ApiAnswer, type ApiRequest } from './http/exchange.ts'
 import { parseRequestInfo, type RequestInfo } from './http/request-info.ts'
@@ -105,7 +106,7 @@ async function answerRequest(request: ApiRequest, running: Running): Promise<Api
     await requireAllowed(running.authorizer, attributesOf(admitted, deps))
     answer = await serveBounded(admitted, running)
   } catch (error) {
-    answer = failed(error, info, deps)
+    answer = await errorAnswer(reported(error, info, deps), request)
   }
   answer = await framed(answer, { auditId, warnings, request, limits: deps.limits })
   const durationMs = record(exchange, answer.status, deps)
@@ -169,7 +170,7 @@ async function answerUpgrade(
     await deps.upgrade(admitted, client)
     record(exchange, switchedStatus, deps)
   } catch (error) {
-    const answer = failed(error, info, deps)
+    const answer = statusAnswer(reported(error, info, deps))
     record(exchange, answer.status, deps)
     if (client.socket.destroyed) return
     const body = isWhole(answer.body) ? answer.body : noBody
@@ -184,14 +185,15 @@ async function answerUpgrade(
   }
 }
 
-function failed(error: unknown, info: RequestInfo, { log }: PipelineDeps): ApiAnswer {
+/** As the client may read it; the log says more. */
+function reported(error: unknown, info: RequestInfo, { log }: PipelineDeps): StatusError {
   const statusError = toStatusError(error)
   if (statusError.reason === 'InternalError') {
     const cause = error instanceof Error ? error : new Error(String(error))
     log.error('Request failed', { method: info.method, path: info.path, error: cause })
     log.debug('Request failed at', { stack: cause.stack ?? '' })
   }
-  return statusAnswer(statusError)
+  return statusError
 }
 
 async function serveBounded(admitted: Admitted, { deps, inFlight }: Running): Promise<ApiAnswer> {

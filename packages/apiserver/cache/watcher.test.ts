@@ -25,6 +25,7 @@ function eventOf(cache: ResourceCache, text: string, revision: number): CacheEve
 const frames: Frames = {
   event: (type, object) => utf8.encode(`${type} ${object.key}@${object.revision};`),
   bookmark: (revision) => utf8.encode(`BOOKMARK @${revision};`),
+  error: ({ message }) => utf8.encode(`ERROR ${message};`),
 }
 
 function watch(cache: ResourceCache, options: Partial<WatcherOptions>, limits = apiServerLimits) {

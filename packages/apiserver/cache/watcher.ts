@@ -1,3 +1,4 @@
+import type { Status } from '@skerry/api'
 import type { Clock, Timer } from '@skerry/base'
 import type { ApiServerLimits } from '../limits-table.ts'
 import type { CachedObject } from './cached-object.ts'
@@ -9,6 +10,8 @@ export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 export interface Frames {
   event(type: WatchEventType, object: CachedObject): Uint8Array
   bookmark(revision: number, options: { isInitialEnd: boolean }): Uint8Array
+  /** The last event of a watch that cannot go on. */
+  error(status: Status): Uint8Array
 }
 
 export interface WatcherOptions {

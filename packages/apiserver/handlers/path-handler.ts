@@ -13,7 +13,7 @@ import type { Metrics } from '@skerry/base'
 import type { Aggregation } from '../aggregation/aggregation.ts'
 import { mergeAggregated, mergeGroups } from '../aggregation/merge-discovery.ts'
 import { jsonAnswer, textAnswer, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
-import { negotiate, wantsPretty } from '../http/negotiate.ts'
+import { jsonOffer, negotiate, plainOffer, wantsPretty, type Offer } from '../http/negotiate.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { ServedKinds } from '../registry/served-kinds.ts'
 import { notFoundPath } from '../http/status-answer.ts'
@@ -47,7 +47,7 @@ export async function servePath(call: Admitted, deps: PathDeps): Promise<ApiAnsw
     case 'readyz':
       return healthAnswer(parts, info.query, deps.health)
     case 'version':
-      return shaped(call, deps.version)
+      return shaped(call, deps.version, jsonOffer)
     case 'metrics':
       return metricsAnswer(deps.metrics)
     case 'openapi':
@@ -113,11 +113,13 @@ function discoveryValue(
 async function shaped(
   { request, info }: { request: ApiRequest; info: RequestInfo },
   value: unknown,
+  offer: Offer = plainOffer,
 ): Promise<ApiAnswer> {
   const { headers } = request
   const representation = negotiate(
     headers['accept'],
     wantsPretty(info.query, headers['user-agent']),
+    offer,
   )
   return valueAnswer(200, value, representation)
 }

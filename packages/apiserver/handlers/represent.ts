@@ -1,7 +1,16 @@
-import { partialObjectMetadata, tableOf, type AnyObject, type ListMeta } from '@skerry/api'
+import {
+  StatusError,
+  partialObjectMetadata,
+  tableOf,
+  type AnyObject,
+  type Kind,
+  type ListMeta,
+} from '@skerry/api'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { ApiAnswer } from '../http/exchange.ts'
 import type { Representation } from '../http/negotiate.ts'
+import { protobufType } from '../protobuf/decode-object.ts'
+import { protobufList, protobufValue } from '../protobuf/protobuf-answer.ts'
 import { badRequest } from '../registry/registry-errors.ts'
 import type { KindReader } from '../registry/kind-reader.ts'
 import type { ListPage } from '../registry/list.ts'
@@ -48,6 +57,7 @@ export async function objectAnswer(
       body: Buffer.concat([reader.wire(cached), newline]),
     }
   }
+  if (representation.isList) throw wrongShape(reader.kind, 'PartialObjectMetadataList')
   return valueAnswer(status, shapedObject(cached, view), representation)
 }
 
@@ -63,20 +73,60 @@ export async function listAnswer(page: ListPage, view: View): Promise<ApiAnswer>
       body: listPieces(utf8.encode(head.slice(0, -2)), page.items, view),
     }
   }
+  const { as, isList, encoding } = representation
+  if (as === 'partial' && !isList) throw wrongShape(kind, 'PartialObjectMetadata')
+  if (encoding === 'protobuf') return protobufListAnswer(page, metadata, view)
   return valueAnswer(200, shapedList(page, metadata, view), representation)
+}
+
+/** In pieces: each item is parsed and written alone. */
+async function protobufListAnswer(
+  page: ListPage,
+  metadata: ListMeta,
+  view: View,
+): Promise<ApiAnswer> {
+  const { reader, representation, chunkBytes } = view
+  const type =
+    representation.as === 'partial'
+      ? { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadataList' }
+      : { apiVersion: reader.apiVersion, kind: reader.kind.listKind }
+  const items = { count: page.items.length, at: (index: number) => itemAt(page, index, view) }
+  const body = await protobufList({ type, metadata, items, chunkBytes })
+  return { status: 200, headers: { 'content-type': protobufType }, body }
+}
+
+function itemAt({ items }: ListPage, index: number, { reader }: View): AnyObject {
+  const item = items[index]
+  if (!item) throw new RangeError(`Cannot read item ${index}: the list has ${items.length}`)
+  return reader.parse(item)
+}
+
+/** Names the server's own type of the object, as upstream does. */
+function wrongShape({ group, kind, listKind, isCustom }: Kind, wanted: string): StatusError {
+  const isList = wanted === 'PartialObjectMetadata'
+  const own = `${group === '' ? 'core' : group.split('.')[0]}.${isList ? listKind : kind}`
+  const custom = `unstructured.Unstructured${isList ? 'List' : ''}`
+  return new StatusError(
+    'NotAcceptable',
+    `you requested ${wanted}, but the requested object is ${isList ? 'a' : 'not a'} list (*${isCustom ? custom : own})`,
+  )
 }
 
 /** Any JSON value, in the encoding that was negotiated. */
 export async function valueAnswer(
   status: number,
   value: unknown,
-  { encoding, isPretty }: Representation,
+  { encoding, isPretty }: Pick<Representation, 'encoding' | 'isPretty'>,
 ): Promise<ApiAnswer> {
   if (encoding === 'yaml') {
     // A CommonJS package: in the program's bundle it has its default export alone.
     const { default: yaml } = await import('yaml')
     const headers = { 'content-type': 'application/yaml' }
     return { status, headers, body: utf8.encode(yaml.stringify(value)) }
+  }
+  if (encoding === 'protobuf') {
+    const body = await protobufValue(value)
+    if (body) return { status, headers: { 'content-type': protobufType }, body }
   }
   const text = isPretty ? JSON.stringify(value, null, 2) : JSON.stringify(value)
   return { status, headers: { 'content-type': 'application/json' }, body: utf8.encode(`${text}\n`) }

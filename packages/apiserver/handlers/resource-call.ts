@@ -2,7 +2,7 @@ import { StatusError, type AnyObject } from '@skerry/api'
 import type { UserInfo } from '../access.ts'
 import type { Annotate } from '../admission.ts'
 import type { ApiRequest } from '../http/exchange.ts'
-import { negotiate, wantsPretty } from '../http/negotiate.ts'
+import { customOffer, negotiate, objectOffer, wantsPretty, type Offer } from '../http/negotiate.ts'
 import { readBody } from '../http/read-body.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import { decodeProtobuf, protobufType } from '../protobuf/decode-object.ts'
@@ -49,11 +49,17 @@ export function viewFor(call: ResourceCall, deps: RegistryDeps): View {
   const { info, request, reader } = call
   const { headers } = request
   const isPretty = wantsPretty(info.query, headers['user-agent'])
-  return viewOf(reader, negotiate(headers['accept'], isPretty), {
+  return viewOf(reader, negotiate(headers['accept'], isPretty, offerOf(call)), {
     query: info.query,
     nowMs: deps.clock.now(),
     chunkBytes: deps.limits.chunkBytes,
   })
+}
+
+function offerOf({ info, reader }: ResourceCall): Offer {
+  const offer = reader.kind.isCustom ? customOffer : objectOffer
+  if (info.verb === 'watch') return { ...offer, of: 'watch' }
+  return info.verb === 'list' ? { ...offer, of: 'list' } : offer
 }
 
 export async function decodeBodyOf(

@@ -1,6 +1,6 @@
 import type { Subresource } from '@skerry/api'
 import type { ApiAnswer } from '../http/exchange.ts'
-import { answerOf, methodNotAllowed, notFoundPath } from '../http/status-answer.ts'
+import { methodNotAllowed, notFoundPath } from '../http/status-answer.ts'
 import { createObject } from '../registry/create.ts'
 import { deleteCollection } from '../registry/delete-collection.ts'
 import { parseDeleteOptions, type DeleteOptions } from '../registry/delete-options.ts'
@@ -11,7 +11,7 @@ import { isPart } from '../registry/part-table.ts'
 import { getObject } from '../registry/read.ts'
 import { changeObject, requireNamespace } from '../registry/update.ts'
 import { patchObject } from './patch-handler.ts'
-import { listAnswer, objectAnswer } from './represent.ts'
+import { listAnswer, objectAnswer, valueAnswer, type View } from './represent.ts'
 import {
   parseListOptions,
   parseSelection,
@@ -137,7 +137,7 @@ async function deleted(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer
   const scope = { ...scopeOf(call), isDryRun: options.isDryRun }
   const result = await deleteObject(options, scope, deps)
   const isShown = !result.isGone || showsDeleted.has(call.reader.storage)
-  return isShown ? objectAnswer(200, result.cached, view) : goneAnswer(result, call)
+  return isShown ? objectAnswer(200, result.cached, view) : goneAnswer(result, call, view)
 }
 
 async function deleteOptionsOf(call: ResourceCall, deps: HandlerDeps): Promise<DeleteOptions> {
@@ -168,10 +168,14 @@ const showsDeleted: ReadonlySet<string> = new Set([
   'storage.k8s.io/volumeattributesclasses',
 ])
 
-function goneAnswer({ cached }: DeleteResult, { reader, info }: ResourceCall): ApiAnswer {
+function goneAnswer(
+  { cached }: DeleteResult,
+  { reader, info }: ResourceCall,
+  { representation }: View,
+): Promise<ApiAnswer> {
   const { kind } = reader
   const { uid } = reader.parse(cached).metadata
-  return answerOf({
+  const status = {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
@@ -182,7 +186,8 @@ function goneAnswer({ cached }: DeleteResult, { reader, info }: ResourceCall): A
       kind: kind.resource,
       ...(uid === undefined ? {} : { uid }),
     },
-  })
+  }
+  return valueAnswer(200, status, representation)
 }
 
 async function collectionDeleted(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {

@@ -1,6 +1,7 @@
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { Frames, WatchEventType } from '../cache/watcher.ts'
 import type { KindReader } from '../registry/kind-reader.ts'
+import { protobufFrames } from '../protobuf/protobuf-answer.ts'
 import { isPlain, shapedObject, type View } from './represent.ts'
 
 const utf8 = new TextEncoder()
@@ -12,7 +13,8 @@ const heads: Readonly<Record<WatchEventType, Uint8Array>> = Object.freeze({
 })
 
 /** JSON lines, as the client asked for objects, Tables or metadata. */
-export function framesFor(view: View): Frames {
+export async function framesFor(view: View): Promise<Frames> {
+  if (view.representation.encoding === 'protobuf') return protobufFramesFor(view)
   return isPlain({ ...view.representation, isPretty: false })
     ? plainFrames(view.reader)
     : shapedFrames(view)
@@ -36,12 +38,38 @@ function plainFrames(reader: KindReader): Frames {
       lastFrames.set(reader, { type, object, frame })
       return frame
     },
+    error: (status) => line('ERROR', status),
     bookmark: (revision, { isInitialEnd }) =>
       line('BOOKMARK', {
         kind: reader.kind.kind,
         apiVersion: reader.apiVersion,
         metadata: bookmarkMeta(revision, isInitialEnd),
       }),
+  }
+}
+
+const lastProtobufFrames = new WeakMap<KindReader, LastFrame>()
+
+/** Each event with its length before it. */
+async function protobufFramesFor(view: View): Promise<Frames> {
+  const { reader, representation } = view
+  const frame = await protobufFrames()
+  const type =
+    representation.as === 'partial'
+      ? { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' }
+      : { kind: reader.kind.kind, apiVersion: reader.apiVersion }
+  return {
+    event(eventType, object) {
+      if (representation.as === 'partial') return frame(eventType, shapedObject(object, view))
+      const last = lastProtobufFrames.get(reader)
+      if (last?.object === object && last.type === eventType) return last.frame
+      const made = frame(eventType, reader.parse(object))
+      lastProtobufFrames.set(reader, { type: eventType, object, frame: made })
+      return made
+    },
+    bookmark: (revision, { isInitialEnd }) =>
+      frame('BOOKMARK', { ...type, metadata: bookmarkMeta(revision, isInitialEnd) }),
+    error: (status) => frame('ERROR', status),
   }
 }
 
@@ -55,6 +83,7 @@ function shapedFrames(view: View): Frames {
       hasHeaders = false
       return frame
     },
+    error: (status) => line('ERROR', status),
     bookmark(revision, { isInitialEnd }) {
       const metadata = bookmarkMeta(revision, isInitialEnd)
       if (representation.as === 'table') {
@@ -77,7 +106,7 @@ function shapedFrames(view: View): Frames {
   }
 }
 
-export function line(type: string, object: unknown): Uint8Array {
+function line(type: string, object: unknown): Uint8Array {
   return utf8.encode(`${JSON.stringify({ type, object })}\n`)
 }
 

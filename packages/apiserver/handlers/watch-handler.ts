@@ -1,16 +1,16 @@
-import type { StatusError } from '@skerry/api'
 import { hasSelectors, selects } from '../cache/selection.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { CacheEvent, ResourceCache } from '../cache/resource-cache.ts'
 import { Watcher } from '../cache/watcher.ts'
 import type { ApiAnswer } from '../http/exchange.ts'
 import { tooManyRequests } from '../http/status-answer.ts'
+import { protobufType } from '../protobuf/decode-object.ts'
 import { parseResourceVersion, waitForVersion } from '../registry/read.ts'
 import { expired } from '../registry/registry-errors.ts'
 import type { RegistryDeps, RequestScope } from '../registry/request-scope.ts'
 import type { WatchOptions } from './request-options.ts'
 import type { View } from './represent.ts'
-import { framesFor, line } from './watch-frames.ts'
+import { framesFor } from './watch-frames.ts'
 
 /** How many watches are open; bounded for the whole server. */
 export interface WatchCount {
@@ -27,13 +27,17 @@ export async function watchAnswer(
   if (watchCount.open >= limits.watchersMax) throw tooManyRequests()
   const { resourceVersion } = options
   const revision = parseResourceVersion(resourceVersion)
+  const frames = await framesFor(view)
   await waitForVersion(resourceVersion, scope.signal, deps)
   const resource = cache.resource(scope.reader.storage)
   const start = startOf(options, revision, resource)
-  const headers = { 'content-type': 'application/json' }
+  const isProtobuf = view.representation.encoding === 'protobuf'
+  const headers = {
+    'content-type': isProtobuf ? `${protobufType};stream=watch` : 'application/json',
+  }
   if (start === undefined) {
     const error = expired(`too old resource version: ${revision} (${resource.oldestRevision})`)
-    return { status: 200, headers, body: errorLine(error) }
+    return { status: 200, headers, body: frames.error(error.toStatus()) }
   }
   const isSelected = (object: CachedObject): boolean =>
     selects(options.selection, object, scope.reader)
@@ -44,7 +48,7 @@ export async function watchAnswer(
   const body = new Watcher(
     {
       resource,
-      frames: framesFor(view),
+      frames,
       isSelected: takesAll ? () => true : isSelected,
       initial: takesAll ? start.initial : start.initial.filter(isSelected),
       replay: start.replay,
@@ -77,8 +81,4 @@ function startOf(
   if (isFromNow) return { initial: [], replay: [] }
   const replay = resource.eventsAfter(revision)
   return replay && { initial: [], replay }
-}
-
-function errorLine(error: StatusError): Uint8Array {
-  return line('ERROR', error.toStatus())
 }

@@ -1,14 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
-import { negotiate, wantsPretty } from './negotiate.ts'
+import { customOffer, negotiate, objectOffer, wantsPretty, type Offer } from './negotiate.ts'
 
 test('the client gets the first representation it accepts that can be made', () => {
   const table: readonly [string | undefined, string][] = [
     [undefined, 'json object'],
     ['*/*', 'json object'],
     ['application/yaml', 'yaml object'],
-    ['application/vnd.kubernetes.protobuf,application/json', 'json object'],
+    ['*/*,application/yaml', 'yaml object'],
+    ['application/vnd.kubernetes.protobuf,application/json', 'protobuf object'],
+    ['application/json;q=0.5,application/vnd.kubernetes.protobuf', 'protobuf object'],
+    [
+      'application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1,application/json',
+      'json object',
+    ],
+    [
+      'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+      'protobuf partial',
+    ],
     ['application/json;as=Table;v=v1;g=meta.k8s.io,application/json', 'json table'],
     ['application/json;as=Table;v=v1beta1;g=meta.k8s.io', 'json table'],
     ['application/json;as=Unheard;v=v1;g=meta.k8s.io,application/json', 'json object'],
@@ -19,10 +29,54 @@ test('the client gets the first representation it accepts that can be made', () 
     const { encoding, as } = negotiate(accept, false)
     assert.equal(`${encoding} ${as}`, wanted, accept ?? 'no Accept')
   }
-  assert.throws(
-    () => negotiate('text/html', false),
-    (error) => isStatusError(error, 'NotAcceptable'),
-  )
+})
+
+test('what cannot be made is refused with what can', () => {
+  const watch = { ...objectOffer, of: 'watch' } as const
+  const table: readonly [string, Offer, string][] = [
+    [
+      'text/html',
+      objectOffer,
+      'Available representations: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    ],
+    [
+      'application/*',
+      objectOffer,
+      'Available representations: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    ],
+    [
+      'application/cbor',
+      watch,
+      'Available representations: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
+    ],
+    [
+      'application/yaml',
+      watch,
+      'only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
+    ],
+    [
+      'application/json;stream=other',
+      objectOffer,
+      'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    ],
+    [
+      'application/vnd.kubernetes.protobuf',
+      customOffer,
+      'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    ],
+    [
+      'application/json;as=Table;v=v2;g=meta.k8s.io',
+      customOffer,
+      'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    ],
+  ]
+  for (const [accept, offer, wanted] of table) {
+    assert.throws(
+      () => negotiate(accept, false, offer),
+      (error) => isStatusError(error, 'NotAcceptable') && error.message.endsWith(wanted),
+      accept,
+    )
+  }
 })
 
 test('people get indented JSON', () => {

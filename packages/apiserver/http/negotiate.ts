@@ -1,23 +1,65 @@
 import { StatusError } from '@skerry/api'
 
 export interface AcceptClause {
-  /** Lower case, e.g. application/json, or a wildcard. */
+  /** E.g. application/json, or a wildcard. */
   readonly type: string
   readonly params: Readonly<Record<string, string>>
 }
 
+export type Encoding = 'json' | 'yaml' | 'protobuf'
+
 /** What the client wants to read: the encoding, and the shape of an object or list. */
 export interface Representation {
-  readonly encoding: 'json' | 'yaml'
+  readonly encoding: Encoding
   /** `object`: the kind itself. */
   readonly as: 'object' | 'table' | 'partial'
+  /** With `partial`: the client named the list rather than its item. */
+  readonly isList: boolean
   readonly isPretty: boolean
 }
 
-const plainJson: Representation = Object.freeze({ encoding: 'json', as: 'object', isPretty: false })
+/** What can be made at one place. */
+export interface Offer {
+  readonly encodings: readonly Encoding[]
+  /** The answer is a list that may also be watched, a watch, or one object. */
+  readonly of: 'object' | 'list' | 'watch'
+  /** Tables and metadata alone are for resources. */
+  readonly hasShapes: boolean
+  /** Built-in kinds look at the bare media type first; custom ones do not. */
+  readonly isRouted: boolean
+}
+
+export const objectOffer: Offer = Object.freeze({
+  encodings: Object.freeze(['json', 'yaml', 'protobuf'] as const),
+  of: 'object',
+  hasShapes: true,
+  isRouted: true,
+})
+
+/** Statuses and documents have no other shape than their own. */
+export const plainOffer: Offer = Object.freeze({ ...objectOffer, hasShapes: false })
+
+/** Custom resources have no messages. */
+export const customOffer: Offer = Object.freeze({
+  ...objectOffer,
+  encodings: Object.freeze(['json', 'yaml'] as const),
+  isRouted: false,
+})
+
+export const jsonOffer: Offer = Object.freeze({
+  ...plainOffer,
+  encodings: Object.freeze(['json'] as const),
+})
+
+const plainJson: Representation = Object.freeze({
+  encoding: 'json',
+  as: 'object',
+  isList: false,
+  isPretty: false,
+})
 const clausesMax = 32
 
-/** Clauses in order of preference; the client's own order where q is equal. */
+/** Clauses in order of preference: by q, exact types before wildcards, then the client's own order. */
 export function parseAccept(header: string): AcceptClause[] {
   return header
     .split(',', clausesMax)
@@ -28,47 +70,110 @@ export function parseAccept(header: string): AcceptClause[] {
         const at = param.indexOf('=')
         if (at > 0) params[param.slice(0, at)] = param.slice(at + 1)
       }
-      return { type: type.toLowerCase(), params }
+      return { type, params }
     })
     .filter(({ type }) => type !== '')
-    .toSorted((a, b) => Number(b.params['q'] ?? 1) - Number(a.params['q'] ?? 1))
+    .toSorted(
+      (a, b) =>
+        Number(b.params['q'] ?? 1) - Number(a.params['q'] ?? 1) ||
+        Number(a.type.includes('*')) - Number(b.type.includes('*')),
+    )
 }
 
 /** Throws StatusError NotAcceptable when nothing that the client accepts can be made. */
-export function negotiate(accept: string | undefined, isPretty: boolean): Representation {
+export function negotiate(
+  accept: string | undefined,
+  isPretty: boolean,
+  offer: Offer = objectOffer,
+): Representation {
   if (accept === undefined || accept === '' || accept === 'application/json') {
     return isPretty ? { ...plainJson, isPretty } : plainJson
   }
-  for (const clause of parseAccept(accept)) {
-    const encoding = encodings[clause.type]
+  const clauses = parseAccept(accept)
+  if (!clauses.some(({ type }) => isRouted(type, offer))) throw notAcceptable(offer)
+  for (const clause of clauses) {
+    const encoding = encodingOf(clause.type, offer)
     if (encoding === undefined) continue
-    const as = shapeOf(clause.params)
-    if (as !== undefined) return { encoding, as, isPretty }
+    const shape = shapeOf(clause.params, encoding, offer)
+    if (shape === undefined) continue
+    const { pretty } = clause.params
+    return { encoding, ...shape, isPretty: pretty === undefined ? isPretty : pretty === '1' }
   }
-  throw notAcceptable()
+  throw noneAccepted(offer)
 }
 
-const encodings: Readonly<Record<string, Representation['encoding']>> = Object.freeze({
-  'application/json': 'json',
-  'application/yaml': 'yaml',
-  'application/*': 'json',
-  '*/*': 'json',
+/** Without an error: what errors themselves are written in. */
+export function negotiateOrNone(
+  accept: string | undefined,
+  isPretty: boolean,
+  offer: Offer,
+): Representation | undefined {
+  try {
+    return negotiate(accept, isPretty, offer)
+  } catch (error) {
+    if (error instanceof StatusError) return undefined
+    throw error
+  }
+}
+
+const mediaTypes: Readonly<Record<Encoding, string>> = Object.freeze({
+  json: 'application/json',
+  yaml: 'application/yaml',
+  protobuf: 'application/vnd.kubernetes.protobuf',
 })
 
-function shapeOf({ as, g, v }: Readonly<Record<string, string>>): Representation['as'] | undefined {
-  if (as === undefined) return 'object'
-  if (g !== 'meta.k8s.io' || (v !== 'v1' && v !== 'v1beta1')) return undefined
-  if (as === 'Table') return 'table'
-  if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return 'partial'
+/** The first look knows full types and the widest wildcard only. */
+function isRouted(type: string, { encodings, isRouted }: Offer): boolean {
+  return !isRouted || type === '*/*' || encodings.some((encoding) => mediaTypes[encoding] === type)
+}
+
+function encodingOf(type: string, offer: Offer): Encoding | undefined {
+  const found = streamable(offer).find((encoding) => mediaTypes[encoding] === type)
+  if (found) return found
+  return type === '*/*' || type === 'application/*' ? 'json' : undefined
+}
+
+/** YAML has no form for a stream of events. */
+function streamable({ encodings, of }: Offer): readonly Encoding[] {
+  return of === 'watch' ? encodings.filter((encoding) => encoding !== 'yaml') : encodings
+}
+
+type Shape = Pick<Representation, 'as' | 'isList'>
+
+function shapeOf(
+  { as, g, v, stream }: Readonly<Record<string, string>>,
+  encoding: Encoding,
+  { hasShapes }: Offer,
+): Shape | undefined {
+  if (stream !== undefined && stream !== 'watch') return undefined
+  if (as === undefined) return { as: 'object', isList: false }
+  if (!hasShapes || g !== 'meta.k8s.io' || (v !== 'v1' && v !== 'v1beta1')) return undefined
+  if (as === 'Table' && encoding !== 'protobuf') return { as: 'table', isList: false }
+  if (as === 'PartialObjectMetadata') return { as: 'partial', isList: false }
+  if (as === 'PartialObjectMetadataList') return { as: 'partial', isList: true }
   return undefined
 }
 
-export function notAcceptable(): StatusError {
-  const available = 'application/json, application/yaml, application/json;stream=watch'
+function notAcceptable({ encodings, of }: Offer): StatusError {
+  const types = encodings.map((encoding) => mediaTypes[encoding])
+  const streams = encodings
+    .filter((encoding) => encoding !== 'yaml')
+    .map((encoding) => `${mediaTypes[encoding]};stream=watch`)
+  const available = (of === 'object' ? types : [...types, ...streams]).join(', ')
   return new StatusError(
     'NotAcceptable',
     `406: Not Acceptable\n\nAvailable representations: ${available}`,
     { details: {} },
+  )
+}
+
+/** Upstream names its messages also where it has none, for custom resources. */
+function noneAccepted({ of }: Offer): StatusError {
+  const types = streamable({ ...objectOffer, of }).map((encoding) => mediaTypes[encoding])
+  const shown = of === 'watch' ? types.map((type) => `${type};stream=watch`) : types
+  return new StatusError(
+    'NotAcceptable',
+    `only the following media types are accepted: ${shown.join(', ')}`,
   )
 }
 

@@ -5,10 +5,14 @@ const utf8 = new TextEncoder()
 
 /** metav1.Status with the headers that go with it. */
 export function statusAnswer(error: StatusError): ApiAnswer {
+  return answerOf(statusOf(error), error.details?.retryAfterSeconds)
+}
+
+/** No reason is what Kubernetes says of errors that it has no word for. */
+export function statusOf(error: StatusError): Status {
   const status = error.toStatus()
-  // No reason is what Kubernetes says of errors that it has no word for.
   if (status.reason === 'Unknown') delete status.reason
-  return answerOf(status, error.details?.retryAfterSeconds)
+  return status
 }
 
 export function answerOf(status: Status, retryAfterSeconds?: number): ApiAnswer {

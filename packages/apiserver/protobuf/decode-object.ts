@@ -1,22 +1,18 @@
 import { formatDurationMs } from '@skerry/api'
+import { loadMessages, shortName, type Field, type Messages } from './message-table.ts'
 import { ProtoReader, malformed } from './proto-reader.ts'
 
 export const protobufType = 'application/vnd.kubernetes.protobuf'
 
-/** Number, JSON name (empty: inlined), type, and flags: r repeated, m map, z left out when zero. */
-type Field = readonly [number: number, name: string, type: string, flags: string]
-type Messages = Readonly<Record<string, readonly Field[]>>
 type JsonRecord = Record<string, unknown>
 
 const depthMax = 100
 /** runtime.Unknown, after four bytes that tell it from anything else. */
 const magic = Object.freeze([0x6b, 0x38, 0x73, 0x00])
 
-let loaded: Promise<Messages> | undefined
-
 /** A protobuf body as the JSON value that stands for the same object. Throws StatusError BadRequest. */
 export async function decodeProtobuf(bytes: Uint8Array, schemaName: string): Promise<JsonRecord> {
-  const messages = await (loaded ??= loadMessages())
+  const messages = await loadMessages()
   if (magic.some((byte, at) => bytes[at] !== byte))
     throw malformed('its head is not that of Kubernetes')
   const reader = new ProtoReader(bytes, magic.length)
@@ -29,12 +25,6 @@ export async function decodeProtobuf(bytes: Uint8Array, schemaName: string): Pro
   }
   const decoder = new MessageDecoder(messages)
   return { ...typeMeta, ...decoder.message(schemaName, raw, {}, 0) }
-}
-
-async function loadMessages(): Promise<Messages> {
-  const { default: facts } = await import('./generated/messages.json', { with: { type: 'json' } })
-  // hack/generate-protobuf.ts writes the file from values of this very type.
-  return facts as unknown as Messages
 }
 
 function readTypeMeta(bytes: Uint8Array, into: { apiVersion: string; kind: string }): void {
@@ -156,10 +146,6 @@ function listAt(into: JsonRecord, name: string): unknown[] {
 
 function isZero(value: unknown): boolean {
   return value === '' || value === 0 || value === false
-}
-
-function shortName(type: string): string {
-  return type.slice(type.lastIndexOf('.') + 1)
 }
 
 /** Messages whose one field holds JSON text. */

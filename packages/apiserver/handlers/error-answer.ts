@@ -1,0 +1,18 @@
+import type { StatusError } from '@skerry/api'
+import type { ApiAnswer, ApiRequest } from '../http/exchange.ts'
+import { negotiateOrNone, plainOffer, wantsPretty } from '../http/negotiate.ts'
+import { statusAnswer, statusOf } from '../http/status-answer.ts'
+import { valueAnswer } from './represent.ts'
+
+/** An error in the encoding that the client reads; indented JSON where it reads none that we write. */
+export async function errorAnswer(error: StatusError, request: ApiRequest): Promise<ApiAnswer> {
+  const answer = statusAnswer(error)
+  const { accept, 'user-agent': userAgent } = request.headers
+  const query = new URLSearchParams(request.target.split('?', 2)[1])
+  const isPretty = wantsPretty(query, userAgent)
+  const representation = negotiateOrNone(accept, isPretty, plainOffer)
+  if (representation?.encoding === 'json' && !representation.isPretty) return answer
+  const shown = representation ?? { encoding: 'json', isPretty: true }
+  const { body, headers } = await valueAnswer(answer.status, statusOf(error), shown)
+  return { ...answer, headers: { ...answer.headers, ...headers }, body }
+}

@@ -1,0 +1,48 @@
+/** Number, JSON name (empty: inlined), type, and flags: r repeated, m map, z left out of JSON when zero, p may be absent. */
+export type Field = readonly [number: number, name: string, type: string, flags: string]
+export type Messages = Readonly<Record<string, readonly Field[]>>
+
+let loaded: Promise<Messages> | undefined
+
+/** The fields of every message, read when somebody first speaks protobuf. */
+export function loadMessages(): Promise<Messages> {
+  return (loaded ??= readMessages())
+}
+
+async function readMessages(): Promise<Messages> {
+  const { default: facts } = await import('./generated/messages.json', { with: { type: 'json' } })
+  // hack/generate-protobuf.ts writes the file from values of this very type.
+  return facts as unknown as Messages
+}
+
+const metaPackage = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+
+/** Packages that are not named after the first word of their group. */
+const packages: Readonly<Record<string, string>> = Object.freeze({
+  '': 'io.k8s.api.core',
+  'apiextensions.k8s.io': 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
+  'apiregistration.k8s.io': 'io.k8s.kube-aggregator.pkg.apis.apiregistration',
+  'internal.apiserver.k8s.io': 'io.k8s.api.apiserverinternal',
+  'meta.k8s.io': 'io.k8s.apimachinery.pkg.apis.meta',
+})
+
+/** The message of a built-in kind; undefined for kinds without a protobuf form. */
+export function messageName(
+  messages: Messages,
+  { apiVersion, kind }: { apiVersion: string; kind: string },
+): string | undefined {
+  const at = apiVersion.indexOf('/')
+  const group = at < 0 ? '' : apiVersion.slice(0, at)
+  const version = apiVersion.slice(at + 1)
+  const home = packages[group] ?? `io.k8s.api.${group.split('.')[0]}`
+  const own = `${home}.${version}.${kind}`
+  if (Object.hasOwn(messages, own)) return own
+  // Status, APIResourceList and their like say that they are of v1.
+  const shared = `${metaPackage}.${kind}`
+  return Object.hasOwn(messages, shared) ? shared : undefined
+}
+
+/** A type's own name, without its package. */
+export function shortName(type: string): string {
+  return type.slice(type.lastIndexOf('.') + 1)
+}

@@ -1,0 +1,104 @@
+import { setImmediate } from 'node:timers/promises'
+import { isJsonObject, type ListMeta } from '@skerry/api'
+import {
+  createProtobufEncoder,
+  envelope,
+  lengthPrefix,
+  type ProtobufEncoder,
+} from './encode-object.ts'
+import { loadMessages, messageName, type Messages } from './message-table.ts'
+
+interface TypeName {
+  readonly apiVersion: string
+  readonly kind: string
+}
+
+/** What of a list is encoded before other requests get their turn. */
+const itemsPerTurn = 200
+
+let loaded: Promise<{ messages: Messages; encoder: ProtobufEncoder }> | undefined
+
+async function loadEncoder() {
+  const messages = await loadMessages()
+  return { messages, encoder: createProtobufEncoder(messages) }
+}
+
+/** Any built-in object with its envelope; undefined for what has no protobuf form. */
+export async function protobufValue(value: unknown): Promise<Uint8Array | undefined> {
+  const { messages, encoder } = await (loaded ??= loadEncoder())
+  return encoded(value, messages, encoder)
+}
+
+/** The same for callers that cannot wait for each object, e.g. a watch. */
+export async function protobufFrames(): Promise<(type: string, object: unknown) => Uint8Array> {
+  const { messages, encoder } = await (loaded ??= loadEncoder())
+  return (type, object) => {
+    const bytes = encoded(object, messages, encoder)
+    if (!bytes) throw new TypeError('Cannot write a watch event: its object has no protobuf form')
+    return encoder.watchEvent(type, bytes)
+  }
+}
+
+function encoded(
+  value: unknown,
+  messages: Messages,
+  encoder: ProtobufEncoder,
+): Uint8Array | undefined {
+  if (!isJsonObject(value)) return undefined
+  const name = messageName(messages, typeOf(value))
+  return name === undefined ? undefined : encoder.object(value, name)
+}
+
+function typeOf({ apiVersion, kind }: Record<string, unknown>): TypeName {
+  return {
+    apiVersion: typeof apiVersion === 'string' ? apiVersion : '',
+    kind: typeof kind === 'string' ? kind : '',
+  }
+}
+
+export interface ProtobufListOptions {
+  readonly type: TypeName
+  readonly metadata: ListMeta
+  readonly items: { readonly count: number; at(index: number): Record<string, unknown> }
+  readonly chunkBytes: number
+}
+
+/** Lengths stand before content, so that all items are encoded before the first byte goes out. */
+export async function protobufList(options: ProtobufListOptions): Promise<Iterable<Uint8Array>> {
+  const { type, metadata, items, chunkBytes } = options
+  const { messages, encoder } = await (loaded ??= loadEncoder())
+  const itemName = listItemName(messages, type)
+  const meta = encoder.message({ ...metadata }, listMeta)
+  const parts: Uint8Array[] = [lengthPrefix(1, meta.length), meta]
+  for (let at = 0; at < items.count; at += 1) {
+    const item = encoder.message(items.at(at), itemName)
+    parts.push(lengthPrefix(2, item.length), item)
+    if (at % itemsPerTurn === itemsPerTurn - 1) await setImmediate()
+  }
+  const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+  const { head, tail } = envelope(type, bytes)
+  return chunked([head, ...parts, tail], chunkBytes)
+}
+
+const listMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta'
+
+function listItemName(messages: Messages, type: TypeName): string {
+  const name = messageName(messages, type) ?? ''
+  const items = messages[name]?.find(([, field]) => field === 'items')
+  if (!items) throw new TypeError(`Cannot encode ${type.kind}: it is no list with a protobuf form`)
+  return items[2]
+}
+
+function* chunked(parts: readonly Uint8Array[], chunkBytes: number): Generator<Uint8Array> {
+  let pending: Uint8Array[] = []
+  let bytes = 0
+  for (const part of parts) {
+    pending.push(part)
+    bytes += part.length
+    if (bytes < chunkBytes) continue
+    yield Buffer.concat(pending, bytes)
+    pending = []
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(pending, bytes)
+}
