@@ -8,9 +8,27 @@ export interface Random {
   bytes(count: number): Uint8Array
 }
 
+const pool = { bytes: new Uint8Array(0), used: 0 }
+const poolBytes = 8_192
+const pooledMax = 256
+
+/** Small counts come from a pool: asking the system for each costs more than most of their uses. */
+function takeBytes(count: number): Uint8Array {
+  if (count > pooledMax) return new Uint8Array(randomBytes(count))
+  if (pool.used + count > pool.bytes.length) {
+    pool.bytes = new Uint8Array(randomBytes(poolBytes))
+    pool.used = 0
+  }
+  const taken = pool.bytes.slice(pool.used, pool.used + count)
+  // What was handed out is nobody else's to read.
+  pool.bytes.fill(0, pool.used, pool.used + count)
+  pool.used += count
+  return taken
+}
+
 export const systemRandom: Random = Object.freeze({
   next: () => Math.random(),
-  bytes: (count: number) => new Uint8Array(randomBytes(count)),
+  bytes: takeBytes,
 })
 
 /** Deterministic (mulberry32). The same seed gives the same sequence; not for secrets. */
