@@ -3,6 +3,7 @@ import { cronJobController } from './cronjob/cron-job-controller.ts'
 import { daemonSetController } from './daemonset/daemon-set-controller.ts'
 import { deploymentController } from './deployment/deployment-controller.ts'
 import { garbageCollector } from './garbage-collector/garbage-collector.ts'
+import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/horizontal-pod-autoscaler-controller.ts'
 import { jobController } from './job/job-controller.ts'
 import { ttlAfterFinishedController } from './job/ttl-after-finished-controller.ts'
 import { namespaceController } from './namespace/namespace-controller.ts'
@@ -47,6 +48,17 @@ export const controllers: Readonly<Record<string, ControllerDefinition | Backgro
     'endpoints-controller': endpointsController,
     'endpointslice-controller': endpointSliceController,
     'local-path-provisioner': localPathProvisionerController,
+    'horizontal-pod-autoscaler-controller': horizontalPodAutoscalerController,
+    'replicationcontroller-controller': replicationControllerController,
+    'clusterrole-aggregation-controller': clusterRoleAggregationController,
+    'endpointslice-mirroring-controller': endpointSliceMirroringController,
+    'ephemeral-volume-controller': ephemeralVolumeController,
+    'persistentvolume-expander-controller': volumeExpanderController,
+    'service-cidr-controller': serviceCidrController,
+    'service-ip-address-controller': serviceIpAddressController,
+    'token-cleaner-controller': tokenCleanerController,
+    'ttl-controller': ttlController,
+    'volumeattributesclass-protection-controller': attributesClassProtectionController,
     'node-lifecycle-controller': nodeLifecycleController,
     'persistentvolume-binder-controller': persistentVolumeBinder,
     'persistentvolume-protection-controller': volumeProtectionController,

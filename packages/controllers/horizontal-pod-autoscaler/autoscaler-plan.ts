@@ -1,0 +1,221 @@
+import type {
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerCondition,
+  HorizontalPodAutoscalerStatus,
+  MetricStatus,
+} from '@skerry/api'
+import { timestamp } from '../status/timestamp.ts'
+import type { MetricError, MetricProposal } from './metric-proposal.ts'
+import {
+  bound,
+  boundWith,
+  noMemory,
+  remember,
+  stabilize,
+  stabilizeWith,
+  type AutoscalerMemory,
+  type Behavior,
+} from './scaling-rules.ts'
+
+export type ConditionText = Omit<HorizontalPodAutoscalerCondition, 'lastTransitionTime'>
+
+/** What every metric said, in the order of the spec. */
+export type MetricResult = { readonly proposal: MetricProposal } | { readonly error: MetricError }
+
+/** What the metrics come to. */
+export interface MetricsVerdict {
+  /** Undefined: nothing is decided. */
+  readonly replicas: number | undefined
+  readonly metric: string
+  readonly statuses: MetricStatus[]
+  readonly condition: ConditionText
+  /** Says which metrics failed, also where the others suffice. */
+  readonly failure: string | undefined
+}
+
+/**
+ * The most that any metric asks for. While some say nothing the others may only raise: the silent
+ * ones might have asked for what is there.
+ */
+export function judgeMetrics(
+  results: readonly MetricResult[],
+  specReplicas: number,
+): MetricsVerdict {
+  const errors = results.flatMap((result) => ('error' in result ? [result.error] : []))
+  const proposals = results.flatMap((result) => ('proposal' in result ? [result.proposal] : []))
+  let highest: MetricProposal | undefined
+  for (const proposal of proposals) {
+    if (!highest || highest.replicas === 0 || proposal.replicas > highest.replicas)
+      highest = proposal
+  }
+  const statuses = results.map((result) =>
+    'proposal' in result ? result.proposal.status : { type: '' },
+  )
+  const [first] = errors
+  const failure =
+    first &&
+    `invalid metrics (${errors.length} invalid out of ${results.length}), first error is: ${first.message}`
+  if (first && (!highest || highest.replicas < specReplicas)) {
+    const message = `the HPA was unable to compute the replica count: ${first.detail}`
+    const condition = falseCondition('ScalingActive', first.reason, message)
+    return { replicas: undefined, metric: '', statuses, condition, failure }
+  }
+  const metric = highest?.name ?? ''
+  return {
+    replicas: highest?.replicas ?? 0,
+    metric,
+    statuses,
+    condition: trueCondition(
+      'ScalingActive',
+      'ValidMetricFound',
+      `the HPA was able to successfully calculate a replica count from ${metric}`,
+    ),
+    failure,
+  }
+}
+
+/** How many replicas, and what is said about it. */
+export interface ScalePlan {
+  readonly replicas: number
+  /** For the event; empty when nothing changes. */
+  readonly why: string
+  readonly conditions: readonly ConditionText[]
+  readonly memory: AutoscalerMemory
+}
+
+export interface PlanInput {
+  readonly autoscaler: HorizontalPodAutoscaler
+  readonly currentReplicas: number
+  readonly memory: AutoscalerMemory | undefined
+  readonly nowMs: number
+}
+
+/** What is decided without any metric; undefined: the metrics are to be asked. */
+export function planWithoutMetrics(input: PlanInput): ScalePlan | undefined {
+  const { autoscaler, currentReplicas } = input
+  const { maxReplicas } = autoscaler.spec
+  const minReplicas = minReplicasOf(autoscaler)
+  const memory = initialMemory(input)
+  if (currentReplicas === 0) {
+    const message = 'scaling is disabled since the replica count of the target is zero'
+    const condition = falseCondition('ScalingActive', 'ScalingDisabled', message)
+    return { replicas: 0, why: '', conditions: [condition], memory }
+  }
+  if (currentReplicas > maxReplicas) {
+    const why = 'Current number of replicas above Spec.MaxReplicas'
+    return { replicas: maxReplicas, why, conditions: [], memory }
+  }
+  if (currentReplicas < minReplicas) {
+    const why = 'Current number of replicas below Spec.MinReplicas'
+    return { replicas: minReplicas, why, conditions: [], memory }
+  }
+  return undefined
+}
+
+/** What the metrics ask for, within bounds, windows and rates. */
+export function planWithMetrics(
+  input: PlanInput,
+  { desired, metric }: { desired: number; metric: string },
+): ScalePlan {
+  const { autoscaler, currentReplicas, nowMs } = input
+  const behavior = behaviorOf(autoscaler)
+  const memory = initialMemory(input)
+  const bounds = {
+    currentReplicas,
+    minReplicas: minReplicasOf(autoscaler),
+    maxReplicas: autoscaler.spec.maxReplicas,
+  }
+  const stable = behavior
+    ? stabilizeWith(desired, currentReplicas, { memory, behavior, nowMs })
+    : stabilize(desired, memory, nowMs)
+  const final = behavior
+    ? boundWith(stable.replicas, bounds, { memory, behavior, nowMs })
+    : bound(stable.replicas, bounds)
+  const isStable = stable.replicas === desired
+  const isFree = final.replicas === stable.replicas
+  return {
+    replicas: final.replicas,
+    why: reasonOf(desired, currentReplicas, metric),
+    conditions: [
+      isStable
+        ? trueCondition('AbleToScale', 'ReadyForNewScale', 'recommended size matches current size')
+        : trueCondition('AbleToScale', stable.reason, stable.message),
+      isFree
+        ? falseCondition('ScalingLimited', final.reason, final.message)
+        : trueCondition('ScalingLimited', final.reason, final.message),
+    ],
+    memory: remember(memory, { atMs: nowMs, replicas: desired }, behavior),
+  }
+}
+
+function reasonOf(desired: number, current: number, metric: string): string {
+  if (desired > current) return `${metric} above target`
+  return desired < current ? 'All metrics below target' : ''
+}
+
+/** The first look counts what it finds as what was wanted. */
+function initialMemory({ memory, currentReplicas, nowMs }: PlanInput): AutoscalerMemory {
+  if (memory) return memory
+  return { ...noMemory, recommendations: [{ atMs: nowMs, replicas: currentReplicas }] }
+}
+
+export function minReplicasOf({ spec }: HorizontalPodAutoscaler): number {
+  return spec.minReplicas ?? 1
+}
+
+/** With both directions, as the API server's defaults fill them in; undefined where there is none. */
+export function behaviorOf({ spec }: HorizontalPodAutoscaler): Behavior | undefined {
+  const { scaleUp, scaleDown } = spec.behavior ?? {}
+  return scaleUp && scaleDown ? { scaleUp, scaleDown } : undefined
+}
+
+export function trueCondition(type: string, reason: string, message: string): ConditionText {
+  return { type, status: 'True', reason, message }
+}
+
+export function falseCondition(type: string, reason: string, message: string): ConditionText {
+  return { type, status: 'False', reason, message }
+}
+
+/** Conditions in the order in which they first came; the time moves only when the status does. */
+export function withConditions(
+  before: readonly HorizontalPodAutoscalerCondition[],
+  changes: readonly ConditionText[],
+  nowMs: number,
+): HorizontalPodAutoscalerCondition[] {
+  const conditions = [...before]
+  for (const change of changes) {
+    const at = conditions.findIndex(({ type }) => type === change.type)
+    const known = conditions[at]
+    const isSame = known?.status === change.status && known.lastTransitionTime !== undefined
+    const lastTransitionTime = isSame ? known.lastTransitionTime : timestamp(nowMs)
+    const next = { ...change, ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }) }
+    if (known) conditions[at] = next
+    else conditions.push(next)
+  }
+  return conditions
+}
+
+export interface StatusInput {
+  readonly currentReplicas: number
+  readonly desiredReplicas: number
+  readonly metrics: readonly MetricStatus[]
+  readonly conditions: HorizontalPodAutoscalerCondition[]
+  readonly isRescaled: boolean
+  readonly nowMs: number
+}
+
+export function statusOf(
+  before: HorizontalPodAutoscalerStatus | undefined,
+  input: StatusInput,
+): HorizontalPodAutoscalerStatus {
+  const { currentReplicas, desiredReplicas, metrics, conditions, isRescaled, nowMs } = input
+  const lastScaleTime = isRescaled ? timestamp(nowMs) : before?.lastScaleTime
+  return {
+    currentReplicas,
+    desiredReplicas,
+    conditions,
+    ...(metrics.length > 0 ? { currentMetrics: [...metrics] } : {}),
+    ...(lastScaleTime === undefined ? {} : { lastScaleTime }),
+  }
+}

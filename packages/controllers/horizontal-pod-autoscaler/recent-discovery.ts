@@ -1,0 +1,25 @@
+import type { Clock } from '@skerry/base'
+import type { Cluster, Discovery } from '@skerry/client'
+
+/** Kinds come seldom: one that was made just now is known after this. */
+const recentMs = 30_000
+
+/** What the server serves, asked anew only now and then; callers share one question. */
+export function createRecentDiscovery(
+  cluster: Cluster,
+  clock: Clock,
+): (signal: AbortSignal) => Promise<Discovery> {
+  let known: { readonly answer: Promise<Discovery>; readonly untilMs: number } | undefined
+  return async (signal) => {
+    const nowMs = clock.monotonicMs()
+    if (known && known.untilMs > nowMs) return known.answer
+    const answer = cluster.discover(signal)
+    known = { answer, untilMs: nowMs + recentMs }
+    try {
+      return await answer
+    } catch (error) {
+      known = undefined
+      throw error
+    }
+  }
+}
