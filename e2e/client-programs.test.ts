@@ -103,7 +103,9 @@ const steps: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
       '--image=skerry-examples/redis:7.0',
       '--command',
       '--',
-      ...['sh', '-c', 'echo first; echo last; trap exit TERM; while true; do sleep 1; done'],
+      'sh',
+      '-c',
+      'echo first; echo last; trap exit TERM; while true; do sleep 1; done',
     )
     await cluster.kubectl('wait', 'pod/shell', '--for=condition=Ready', '--timeout=60s')
     const script = join(import.meta.dirname, 'client-node-session.ts')
