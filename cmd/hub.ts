@@ -1,6 +1,13 @@
 import { join } from 'node:path'
 import { builtinKinds } from '@skerry/api'
-import type { ExtraAccess, AuditSink, Objects, Route, UserInfo } from '@skerry/apiserver'
+import {
+  openAuditLog,
+  type AuditSink,
+  type ExtraAccess,
+  type Objects,
+  type Route,
+  type UserInfo,
+} from '@skerry/apiserver'
 import { runAll, type Task } from '@skerry/base'
 import { createCluster } from '@skerry/client'
 import { csrSigningController, rootCaPublisher, runControllers } from '@skerry/controllers'
@@ -16,7 +23,6 @@ import {
   clusterResource,
   createClusterAudit,
   createClusterMonitor,
-  openAuditLog,
   refuseRevoked,
   tunnelRoute,
   type TunnelStates,

@@ -1,11 +1,15 @@
 import type { Kind } from '@skerry/api'
-import { runAll, type Clock, type Logger, type Metrics, type Random } from '@skerry/base'
+import { runAll, type Clock, type Logger, type Metrics, type Random, type Task } from '@skerry/base'
 import type { Transport } from '@skerry/client'
 import type { Store } from '@skerry/store'
 import type { UserInfo } from './access.ts'
 import { createAggregation, type AggregationOptions } from './aggregation/aggregation.ts'
 import type { AdmissionPlugin } from './admission.ts'
 import type { AuditSink } from './audit.ts'
+import type { AuditTrail } from './audit/audit-trail.ts'
+import { createFlowControl, type FlowControl } from './flow-control/flow-control.ts'
+import { keepFlowControlObjects } from './flow-control/flow-control-objects.ts'
+import type { RequestInfo } from './http/request-info.ts'
 import { WatchCache } from './cache/watch-cache.ts'
 import { createCustomKinds } from './crd/custom-kinds.ts'
 import { createDispatcher, type Route } from './dispatch.ts'
@@ -39,6 +43,10 @@ export interface ApiServerOptions {
   /** Fields of GET /version beside the defaults. */
   readonly version?: Readonly<Record<string, string>>
   readonly audit?: AuditSink
+  /** Writes audit.k8s.io Events. */
+  readonly auditTrail?: AuditTrail | undefined
+  /** True: FlowSchemas and PriorityLevelConfigurations decide who waits. Default: a bound in flight. */
+  readonly hasFlowControl?: boolean
   /** Gives services addresses; absent: they get none, as on a hub. */
   readonly services?: ServiceAddressOptions
   /** Absent: APIServices are objects like any other, and no other server is asked. */
@@ -103,6 +111,9 @@ export async function createApiServer(
     customSchema: (kind) => customKinds.customSchema(kind),
     aggregation,
   })
+  const flowControl = options.hasFlowControl
+    ? flowControlOf({ registry, objects, limits }, deps)
+    : undefined
   const pipeline = createPipeline({
     ...deps,
     ...dispatcher,
@@ -110,6 +121,8 @@ export async function createApiServer(
     limits,
     metrics: createRequestMetrics(deps.metrics),
     audit: options.audit ?? (() => undefined),
+    trail: options.auditTrail,
+    flowControl,
   })
   const server = createHttpServer({ tls: options.tls, limits, log, ...pipeline })
   const work = runAll(stop.signal, [
@@ -117,6 +130,7 @@ export async function createApiServer(
     (scope) => cache.runBookmarks(scope),
     (scope) => customKinds.run(scope),
     async (scope) => aggregation?.run(scope),
+    ...(flowControl ? flowControlTasks(flowControl, { objects, limits, ...deps }) : []),
   ])
   return {
     listen: () => listen(server, state, options),
@@ -135,6 +149,37 @@ export async function createApiServer(
       await work.catch(() => undefined)
     },
   }
+}
+
+function flowControlOf(
+  {
+    registry,
+    objects,
+    limits,
+  }: { registry: HandlerDeps; objects: Objects; limits: ApiServerLimits },
+  deps: ApiServerDeps,
+): FlowControl {
+  const options = {
+    seatsMax: limits.readsInFlightMax + limits.writesInFlightMax,
+    waitMs: limits.turnWaitMs,
+    shareMs: limits.seatSharingMs,
+    objectsOf: (info: RequestInfo): number => {
+      const reader = registry.kinds.find(info.resource)
+      return reader ? registry.cache.resource(reader.storage).size : 0
+    },
+  }
+  return createFlowControl(objects, options, deps)
+}
+
+function flowControlTasks(
+  flowControl: FlowControl,
+  { objects, limits, clock, log }: ApiServerDeps & { objects: Objects; limits: ApiServerLimits },
+): Task[] {
+  const keeping = { clock, log, lookMs: limits.seatSharingMs }
+  return [
+    (scope) => flowControl.run(scope),
+    (scope) => keepFlowControlObjects(objects, keeping, scope),
+  ]
 }
 
 type MutableRegistry = HandlerDeps & { readonly admission: AdmissionPlugin[] }

@@ -5,6 +5,10 @@ export interface ApiServerLimits {
   readonly requestTimeoutMs: number
   readonly readsInFlightMax: number
   readonly writesInFlightMax: number
+  /** How long a request waits for its turn under priority and fairness; a quarter of its time. */
+  readonly turnWaitMs: number
+  /** How often seats that a priority level does not need are lent anew. */
+  readonly seatSharingMs: number
   readonly watchersMax: number
   /** A watch without timeoutSeconds ends after this to twice this, so that clients spread out. */
   readonly watchTimeoutMinMs: number
@@ -34,6 +38,8 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   requestTimeoutMs: 60_000,
   readsInFlightMax: 400,
   writesInFlightMax: 200,
+  turnWaitMs: 15_000,
+  seatSharingMs: 10_000,
   watchersMax: 20_000,
   watchTimeoutMinMs: 1_800_000,
   bookmarkMs: 60_000,

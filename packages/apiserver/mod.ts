@@ -28,6 +28,9 @@ export { createEncryptedStore, type EncryptedStore } from './encryption/encrypte
 export { readEncryptionConfig, type EncryptionPlan } from './encryption/encryption-config.ts'
 export { followFile, type FollowedFile } from './config-file/follow-file.ts'
 export type { AuditRecord, AuditSink } from './audit.ts'
+export { openAuditLog, type AuditLog, type AuditLogOptions } from './audit/audit-log.ts'
+export { readAuditPolicy, type AuditPolicy } from './audit/audit-policy.ts'
+export { createAuditTrail, type AuditTrail, type AuditTrailOptions } from './audit/audit-trail.ts'
 export type {
   Attributes,
   AuthenticatedUser,

@@ -5,7 +5,9 @@ import type { Duplex } from 'node:stream'
 import type { Attributes, Authorizer, UserInfo } from './access.ts'
 import type { Annotate } from './admission.ts'
 import type { AuditSink } from './audit.ts'
-import { chainAuthorizers, requireAllowed } from './authz/authorizer-chain.ts'
+import type { AuditEntry, AuditTrail } from './audit/audit-trail.ts'
+import { chainAuthorizers, forbidden } from './authz/authorizer-chain.ts'
+import { FlowRejection, type FlowControl } from './flow-control/flow-control.ts'
 import { errorAnswer } from './handlers/error-answer.ts'
 import { compressed } from './http/compress.ts'
 import { isWhole, noBody, type ApiAnswer, type ApiRequest } from './http/exchange.ts'
@@ -44,6 +46,10 @@ export interface PipelineDeps {
   readonly log: Logger
   readonly metrics: RequestMetrics
   readonly audit: AuditSink
+  /** Absent: no events are written. */
+  readonly trail?: AuditTrail | undefined
+  /** Absent: what limits is the number of requests in flight. */
+  readonly flowControl?: FlowControl | undefined
   readonly serve: (admitted: Admitted) => Promise<ApiAnswer>
   readonly upgrade: (
     admitted: Admitted,
@@ -93,21 +99,22 @@ async function answerRequest(request: ApiRequest, running: Running): Promise<Api
   const warnings = new Set<string>()
   let answer: ApiAnswer
   try {
-    const caller = await identify(request, deps.access)
-    exchange.caller = caller
+    const caller = await identified(exchange, deps)
     const admitted = {
-      request,
+      request: exchange.entry?.request ?? request,
       info,
       auditId,
       user: caller.user,
       warn: (text: string) => void warnings.add(text),
+      ...(exchange.entry ? { annotate: exchange.entry.annotate } : {}),
       signal: request.signal,
     }
-    await requireAllowed(running.authorizer, attributesOf(admitted, deps))
+    await authorize(admitted, running)
     answer = await serveBounded(admitted, running)
   } catch (error) {
-    answer = await errorAnswer(reported(error, info, deps), request)
+    answer = await refusal(error, exchange, deps)
   }
+  answer = exchange.entry?.answered(answer, deps.isLongRunning(info)) ?? answer
   answer = await framed(answer, { auditId, warnings, request, limits: deps.limits })
   const durationMs = record(exchange, answer.status, deps)
   deps.metrics.observe(info, { status: answer.status, durationMs })
@@ -122,6 +129,8 @@ interface Exchange {
   readonly startedAtMs: number
   readonly startedMs: number
   caller: Caller | undefined
+  /** Where the audit policy wants to know of it. */
+  entry: AuditEntry | undefined
 }
 
 function begin(request: ApiRequest, { clock, random }: PipelineDeps): Exchange {
@@ -132,7 +141,41 @@ function begin(request: ApiRequest, { clock, random }: PipelineDeps): Exchange {
     startedAtMs: clock.now(),
     startedMs: clock.monotonicMs(),
     caller: undefined,
+    entry: undefined,
   }
+}
+
+async function identified(exchange: Exchange, deps: PipelineDeps): Promise<Caller> {
+  try {
+    exchange.caller = await identify(exchange.request, deps.access)
+    return exchange.caller
+  } finally {
+    const { caller } = exchange
+    exchange.entry = deps.trail?.open({
+      ...exchange,
+      user: caller?.impersonator ?? caller?.user,
+      impersonated: caller?.impersonator && caller.user,
+    })
+  }
+}
+
+async function authorize(admitted: Admitted, running: Running): Promise<void> {
+  const asked = attributesOf(admitted, running.deps)
+  const { verdict, reason } = await running.authorizer.authorize(asked)
+  const isAllowed = verdict === 'allow'
+  admitted.annotate?.('authorization.k8s.io/decision', isAllowed ? 'allow' : 'forbid')
+  admitted.annotate?.('authorization.k8s.io/reason', reason)
+  if (!isAllowed) throw forbidden(asked, reason)
+}
+
+async function refusal(
+  error: unknown,
+  { info, request }: Exchange,
+  deps: PipelineDeps,
+): Promise<ApiAnswer> {
+  if (!(error instanceof FlowRejection)) return errorAnswer(reported(error, info, deps), request)
+  const answer = await errorAnswer(reported(error.cause, info, deps), request)
+  return { ...answer, headers: { ...answer.headers, ...error.headers } }
 }
 
 function record(exchange: Exchange, status: number, { clock, audit }: PipelineDeps): number {
@@ -162,15 +205,17 @@ async function answerUpgrade(
   const exchange = begin(request, deps)
   const { info, auditId } = exchange
   try {
-    const caller = await identify(request, deps.access)
-    exchange.caller = caller
+    const { user } = await identified(exchange, deps)
     const { signal } = request
-    const admitted = { request, info, auditId, user: caller.user, warn: () => undefined, signal }
-    await requireAllowed(running.authorizer, attributesOf(admitted, deps))
+    const annotate = exchange.entry?.annotate ?? (() => undefined)
+    const admitted = { request, info, auditId, user, warn: () => undefined, annotate, signal }
+    await authorize(admitted, running)
     await deps.upgrade(admitted, client)
+    exchange.entry?.switched(switchedStatus)
     record(exchange, switchedStatus, deps)
   } catch (error) {
     const answer = statusAnswer(reported(error, info, deps))
+    exchange.entry?.answered(answer, false)
     record(exchange, answer.status, deps)
     if (client.socket.destroyed) return
     const body = isWhole(answer.body) ? answer.body : noBody
@@ -198,6 +243,7 @@ function reported(error: unknown, info: RequestInfo, { log }: PipelineDeps): Sta
 
 async function serveBounded(admitted: Admitted, { deps, inFlight }: Running): Promise<ApiAnswer> {
   const { info, user } = admitted
+  if (deps.flowControl) return serveInTurn(admitted, deps, deps.flowControl)
   if (deps.isLongRunning(info)) return deps.serve(admitted)
   const isWrite = info.method !== 'GET' && info.method !== 'HEAD'
   const side = isWrite ? 'writes' : 'reads'
@@ -209,6 +255,26 @@ async function serveBounded(admitted: Admitted, { deps, inFlight }: Running): Pr
     return await serveInTime(admitted, deps)
   } finally {
     inFlight[side] -= 1
+  }
+}
+
+/** A watch has its turn until it has begun; what else lasts has none, as upstream has it. */
+async function serveInTurn(
+  admitted: Admitted,
+  deps: PipelineDeps,
+  flowControl: FlowControl,
+): Promise<ApiAnswer> {
+  const isLasting = deps.isLongRunning(admitted.info)
+  if (isLasting && admitted.info.verb !== 'watch') return deps.serve(admitted)
+  const { headers, leave } = await flowControl.enter(admitted, admitted.signal)
+  try {
+    const answer = await (isLasting ? deps.serve(admitted) : serveInTime(admitted, deps))
+    return { ...answer, headers: { ...answer.headers, ...headers } }
+  } catch (error) {
+    const answer = await errorAnswer(reported(error, admitted.info, deps), admitted.request)
+    return { ...answer, headers: { ...answer.headers, ...headers } }
+  } finally {
+    leave()
   }
 }
 

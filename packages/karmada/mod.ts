@@ -39,7 +39,6 @@ export {
 } from './cluster/cluster-monitor.ts'
 export { clusterProxyRoutes, type ClusterProxyDeps } from './proxy/cluster-proxy.ts'
 export { createClusterAudit, type ClusterAudit } from './proxy/cluster-audit.ts'
-export { openAuditLog, type AuditLog, type AuditLogOptions } from './proxy/audit-log.ts'
 export { tunnelPrefix, tunnelRoute, type TunnelRouteDeps } from './proxy/tunnel-route.ts'
 export type { TunnelReport, TunnelsReport } from './proxy/tunnel-report.ts'
 export {

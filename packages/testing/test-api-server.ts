@@ -40,6 +40,8 @@ export interface TestApiServerOptions {
   readonly routes?: ApiServerOptions['routes']
   /** Other API servers behind this one. Default: none. */
   readonly aggregation?: ApiServerOptions['aggregation']
+  readonly auditTrail?: ApiServerOptions['auditTrail']
+  readonly hasFlowControl?: boolean
   /** Puts encryption between the server and its store. */
   readonly encrypted?: (store: Store) => EncryptedStore
   readonly clock?: Clock
@@ -98,6 +100,8 @@ export async function startTestApiServer(
         services: serviceAddressDefaults,
         ...(options.limits ? { limits: options.limits } : {}),
         ...(options.routes ? { routes: options.routes } : {}),
+        ...(options.auditTrail ? { auditTrail: options.auditTrail } : {}),
+        hasFlowControl: options.hasFlowControl ?? false,
         ...(options.aggregation ? { aggregation: options.aggregation } : {}),
       },
       {

@@ -69,7 +69,7 @@ class RotatingLog implements AuditLog {
     await this.#file.close()
   }
 
-  /** Never rejects: a full disk must not stop the hub, but a person must know. */
+  /** Never rejects: a full disk must not stop the server, but a person must know. */
   async #drain(): Promise<void> {
     // The lines of this turn go out together.
     await Promise.resolve()

@@ -1,0 +1,165 @@
+import type { Clock } from '@skerry/base'
+import { parse as parseYaml } from 'yaml'
+import type { Annotate } from '../admission.ts'
+import { isWhole, type AnswerBody, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
+import { writeAuditEvent, type AuditFacts, type AuditedRequest } from './audit-event.ts'
+import type { AuditPolicy, AuditStage } from './audit-policy.ts'
+
+/** What leaves audit.k8s.io/v1 Events, one per stage of each request that the policy names. */
+export interface AuditTrail {
+  /** Undefined: of this request nothing is recorded. */
+  open(asked: AuditedRequest): AuditEntry | undefined
+}
+
+export interface AuditEntry {
+  /** In place of the request: remembers the body where the policy wants it. */
+  readonly request: ApiRequest
+  readonly annotate: Annotate
+  /** In place of the answer: its end is the end of the request. `isLasting`: its start is a stage, too. */
+  answered(answer: ApiAnswer, isLasting: boolean): ApiAnswer
+  /** An upgraded connection has ended. */
+  switched(status: number): void
+}
+
+export interface AuditTrailOptions {
+  readonly policy: AuditPolicy
+  /** Takes one line of JSON. Must not throw, nor wait. */
+  readonly write: (line: string) => void
+  /** Of a body; what is longer is not recorded. */
+  readonly bodyBytesMax: number
+}
+
+export function createAuditTrail(options: AuditTrailOptions, clock: Clock): AuditTrail {
+  return {
+    open(asked) {
+      const scope = options.policy.scopeOf(asked.info, asked.user)
+      if (scope.level === 'None') return undefined
+      const entry = new Entry({ ...asked, scope }, options, clock)
+      entry.emit('RequestReceived')
+      return entry
+    },
+  }
+}
+
+class Entry implements AuditEntry {
+  readonly request: ApiRequest
+  readonly #facts: AuditFacts
+  readonly #options: AuditTrailOptions
+  readonly #clock: Clock
+  readonly #sent: Pieces
+  readonly #received: Pieces
+  #isOver = false
+
+  constructor(facts: AuditFacts, options: AuditTrailOptions, clock: Clock) {
+    this.#facts = facts
+    this.#options = options
+    this.#clock = clock
+    this.#sent = new Pieces(options.bodyBytesMax)
+    this.#received = new Pieces(options.bodyBytesMax)
+    const { request, scope } = facts
+    const keepsBody = scope.level !== 'Metadata' && facts.info.isResourceRequest
+    this.request = keepsBody ? { ...request, body: tapped(request.body, this.#received) } : request
+  }
+
+  readonly annotate: Annotate = (key, value, level = 'Metadata') => {
+    if (level === 'Request' && this.#facts.scope.level === 'Metadata') return
+    this.#facts.annotations ??= {}
+    this.#facts.annotations[key] ??= value
+  }
+
+  answered(answer: ApiAnswer, isLasting: boolean): ApiAnswer {
+    this.#facts.status = answer.status
+    if (isLasting) this.emit('ResponseStarted')
+    const { scope, info } = this.#facts
+    const keepsBody =
+      answer.status >= 400 ||
+      (scope.level === 'RequestResponse' && info.isResourceRequest && !isLasting)
+    const { body } = answer
+    if (isWhole(body)) {
+      if (keepsBody) this.#sent.add(body)
+      this.#complete(answer)
+      return answer
+    }
+    return { ...answer, body: this.#followed(body, answer, keepsBody) }
+  }
+
+  switched(status: number): void {
+    this.#facts.status = status
+    this.emit('ResponseComplete')
+  }
+
+  emit(stage: AuditStage): void {
+    if (this.#facts.scope.omitStages.has(stage)) return
+    this.#options.write(writeAuditEvent(this.#facts, stage, this.#clock.now()))
+  }
+
+  async *#followed(
+    body: Exclude<AnswerBody, Uint8Array>,
+    answer: ApiAnswer,
+    keepsBody: boolean,
+  ): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of body) {
+        if (keepsBody) this.#sent.add(piece)
+        yield piece
+      }
+    } finally {
+      this.#complete(answer)
+    }
+  }
+
+  #complete(answer: ApiAnswer): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { headers } = this.#facts.request
+    const requestObject = parsed(this.#received.bytes(), headers['content-type'])
+    if (requestObject !== undefined) this.#facts.requestObject = requestObject
+    const type = answer.headers['content-type']
+    const responseObject = parsed(this.#sent.bytes(), typeof type === 'string' ? type : '')
+    if (responseObject !== undefined) this.#facts.responseObject = responseObject
+    this.emit('ResponseComplete')
+  }
+}
+
+/** A body as it passes, up to a bound; beyond it, nothing. */
+class Pieces {
+  readonly #bytesMax: number
+  #pieces: Uint8Array[] = []
+  #bytes = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  add(piece: Uint8Array): void {
+    this.#bytes += piece.length
+    if (this.#bytes <= this.#bytesMax) this.#pieces.push(piece)
+    else this.#pieces = []
+  }
+
+  bytes(): Uint8Array {
+    return this.#bytes > this.#bytesMax ? new Uint8Array(0) : Buffer.concat(this.#pieces)
+  }
+}
+
+async function* tapped(
+  body: AsyncIterable<Uint8Array>,
+  pieces: Pieces,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    pieces.add(piece)
+    yield piece
+  }
+}
+
+/** Undefined for what is neither JSON nor YAML. */
+function parsed(bytes: Uint8Array, contentType = ''): unknown {
+  if (bytes.length === 0 || contentType.includes('protobuf')) return undefined
+  const text = Buffer.from(bytes).toString('utf8')
+  try {
+    return contentType.includes('yaml') ? parseYaml(text, { maxAliasCount: 100 }) : JSON.parse(text)
+  } catch {
+    // The handler has refused it; what cannot be read is not recorded.
+    return undefined
+  }
+}

@@ -1,0 +1,231 @@
+import type {
+  FlowSchema,
+  LimitedPriorityLevelConfiguration,
+  PriorityLevelConfiguration,
+} from '@skerry/api'
+import type { Clock, Metrics } from '@skerry/base'
+import type { UserInfo } from '../access.ts'
+import { tooManyRequests } from '../http/status-answer.ts'
+import type { RequestInfo } from '../http/request-info.ts'
+import type { Objects } from '../objects.ts'
+import { listTyped } from '../typed-objects.ts'
+import { flowOf, inOrder, schemaMatches } from './flow-schemas.ts'
+import { flowSchemas, priorityLevels } from './flow-control-objects.ts'
+import { PriorityQueues, type Leave, type QueueShape } from './priority-queues.ts'
+import { shareSeats } from './share-seats.ts'
+
+export interface FlowControlOptions {
+  /** Seats of all levels together. */
+  readonly seatsMax: number
+  /** How long a request waits for its turn. */
+  readonly waitMs: number
+  /** How often seats that nobody needs are lent anew. */
+  readonly shareMs: number
+  /** How many objects a list would go through, for the seats that it takes. */
+  readonly objectsOf: (info: RequestInfo) => number
+}
+
+export interface FlowRequest {
+  readonly user: UserInfo
+  readonly info: RequestInfo
+}
+
+export interface FlowTicket {
+  /** Which schema and level the request came under, by uid. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly leave: Leave
+}
+
+/** A request that may not run now; its answer says by which schema, too. */
+export class FlowRejection extends Error {
+  override name = 'FlowRejection'
+  readonly headers: Readonly<Record<string, string>>
+  constructor(headers: Readonly<Record<string, string>>) {
+    super('Cannot serve: too many requests')
+    this.headers = headers
+    this.cause = tooManyRequests()
+  }
+}
+
+export interface FlowControl {
+  /** Resolves when the request may run. Throws FlowRejection when it had to wait too long. */
+  enter(asked: FlowRequest, signal: AbortSignal): Promise<FlowTicket>
+  /** Lends unused seats until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+interface Level {
+  readonly name: string
+  readonly queues: PriorityQueues
+  isExempt: boolean
+  nominal: number
+  min: number
+  max: number
+  smoothDemand: number
+}
+
+interface Place {
+  readonly schema: FlowSchema
+  readonly level: Level
+  readonly headers: Readonly<Record<string, string>>
+}
+
+interface Plan {
+  readonly version: string
+  readonly places: readonly Place[]
+}
+
+interface State {
+  readonly levels: Map<string, Level>
+  plan: Plan
+}
+
+const objectsPerSeat = 100
+const listSeatsMax = 10
+const leaveExempt: Leave = () => undefined
+
+/** Priority and fairness: who floods the server waits, and the rest goes on (KEP-1040). */
+export function createFlowControl(
+  objects: Objects,
+  options: FlowControlOptions,
+  { clock, metrics }: { clock: Clock; metrics: Metrics },
+): FlowControl {
+  const state: State = { levels: new Map(), plan: { version: '', places: [] } }
+  const rejected = metrics.counter(
+    'apiserver_flowcontrol_rejected_requests_total',
+    'Requests that were turned away.',
+    ['priority_level', 'flow_schema', 'reason'],
+  )
+  const current = (): Plan => {
+    const version = `${objects.version(flowSchemas)}/${objects.version(priorityLevels)}`
+    if (state.plan.version !== version) {
+      state.plan = { version, places: planOf(objects, { state, options, clock }) }
+    }
+    return state.plan
+  }
+  return {
+    async enter({ user, info }, signal) {
+      const place = current().places.find(({ schema }) => schemaMatches(schema, user, info))
+      if (!place) return { headers: {}, leave: leaveExempt }
+      const { schema, level, headers } = place
+      if (level.isExempt) return { headers, leave: leaveExempt }
+      const asked = { seats: seatsOf(info, options), waitMs: options.waitMs }
+      const leave = await level.queues.enter(flowOf(schema, user, info), asked, signal)
+      if (typeof leave === 'function') return { headers, leave }
+      rejected.inc({
+        priority_level: level.name,
+        flow_schema: schema.metadata.name ?? '',
+        reason: leave,
+      })
+      throw new FlowRejection(headers)
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        await clock.sleep(options.shareMs, signal)
+        current()
+        lendSeats([...state.levels.values()], options.seatsMax)
+      }
+    },
+  }
+}
+
+/** A list takes a seat for each hundred objects that it goes through; what else there is, one. */
+export function seatsOf(
+  info: RequestInfo,
+  { objectsOf }: Pick<FlowControlOptions, 'objectsOf'>,
+): number {
+  if (info.verb !== 'list') return 1
+  const count = objectsOf(info)
+  const limit = Number(info.query.get('limit') ?? 0)
+  const isFromCache = info.query.get('resourceVersion') === '0'
+  const touched = limit > 0 && !isFromCache ? Math.min(limit, count) : count
+  return Math.max(1, Math.min(listSeatsMax, Math.ceil(touched / objectsPerSeat)))
+}
+
+function planOf(
+  objects: Objects,
+  { state, options, clock }: { state: State; options: FlowControlOptions; clock: Clock },
+): Place[] {
+  const configurations = listTyped<PriorityLevelConfiguration>(objects, priorityLevels)
+  const sharesTotal = configurations.reduce((sum, each) => sum + sharesOf(each), 0)
+  for (const each of configurations) {
+    updateLevel(state, each, {
+      clock,
+      seats: (options.seatsMax * sharesOf(each)) / sharesTotal,
+      ...options,
+    })
+  }
+  return inOrder(listTyped<FlowSchema>(objects, flowSchemas)).flatMap((schema): Place[] => {
+    const wanted = schema.spec?.priorityLevelConfiguration.name ?? ''
+    const configuration = configurations.find(({ metadata }) => metadata.name === wanted)
+    const level = state.levels.get(wanted)
+    if (!configuration || !level) return []
+    const headers = {
+      'x-kubernetes-pf-flowschema-uid': schema.metadata.uid ?? '',
+      'x-kubernetes-pf-prioritylevel-uid': configuration.metadata.uid ?? '',
+    }
+    return [{ schema, level, headers }]
+  })
+}
+
+function updateLevel(
+  { levels }: State,
+  configuration: PriorityLevelConfiguration,
+  { clock, seats, seatsMax }: { clock: Clock; seats: number; seatsMax: number },
+): void {
+  const name = configuration.metadata.name ?? ''
+  const { spec } = configuration
+  const { limited } = spec ?? {}
+  const nominal = Math.ceil(seats)
+  const shape = shapeOf(limited)
+  const level = levels.get(name) ?? {
+    name,
+    queues: new PriorityQueues(shape, nominal, clock),
+    isExempt: false,
+    nominal,
+    min: 0,
+    max: 0,
+    smoothDemand: 0,
+  }
+  if (level.nominal !== nominal) level.queues.setSeats(nominal)
+  const lent = spec?.exempt?.lendablePercent ?? limited?.lendablePercent ?? 0
+  const borrowed = limited?.borrowingLimitPercent
+  level.isExempt = spec?.type === 'Exempt'
+  level.nominal = nominal
+  level.min = nominal - Math.round((nominal * lent) / 100)
+  level.max = borrowed === undefined ? seatsMax : nominal + Math.round((nominal * borrowed) / 100)
+  level.queues.setShape(shape)
+  levels.set(name, level)
+}
+
+function sharesOf({ spec }: PriorityLevelConfiguration): number {
+  if (spec?.type === 'Exempt') return spec.exempt?.nominalConcurrencyShares ?? 0
+  return spec?.limited?.nominalConcurrencyShares ?? 30
+}
+
+function shapeOf(limited: LimitedPriorityLevelConfiguration | undefined): QueueShape | undefined {
+  const response = limited?.limitResponse
+  if (response?.type !== 'Queue') return undefined
+  const { queues = 64, handSize = 8, queueLengthLimit = 50 } = response.queuing ?? {}
+  return { queues, handSize, queueLengthMax: queueLengthLimit }
+}
+
+/** How much of the last period's demand is forgotten with each look; half is gone after five minutes. */
+const smoothing = 0.977
+
+function lendSeats(all: readonly Level[], seatsMax: number): void {
+  const levels = all.filter(({ isExempt }) => !isExempt)
+  const claims = levels.map((level) => {
+    const demand = level.queues.takeDemand()
+    level.smoothDemand = Math.max(demand, level.smoothDemand * smoothing)
+    const { nominal, min, max, smoothDemand } = level
+    return { nominal, min, max, demand, smoothDemand }
+  })
+  // While nobody asks for more than its own, everybody keeps it.
+  if (claims.every(({ demand, nominal }) => demand <= nominal)) {
+    for (const { queues, nominal } of levels) queues.setSeats(nominal)
+    return
+  }
+  const seats = shareSeats(claims, seatsMax)
+  for (const [at, { queues }] of levels.entries()) queues.setSeats(seats[at] ?? 1)
+}

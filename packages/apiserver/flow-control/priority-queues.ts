@@ -1,0 +1,210 @@
+import type { Clock } from '@skerry/base'
+import { dealHand } from './shuffle-sharding.ts'
+
+export interface QueueShape {
+  readonly queues: number
+  readonly handSize: number
+  readonly queueLengthMax: number
+}
+
+/** Why a request was turned away; upstream's words for its metrics. */
+export type Rejection = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled'
+
+/** Gives the seats back. Call once. */
+export type Leave = () => void
+
+interface Waiter {
+  readonly seats: number
+  readonly start: () => void
+}
+
+interface Queue {
+  readonly waiting: Waiter[]
+  /** Virtual time of its next request: what it has been given so far, in seat milliseconds. */
+  startTag: number
+  seatsInUse: number
+}
+
+/** What a request is thought to take until it is known. */
+const estimateMs = 3
+const handsMax = 4_096
+
+/**
+ * The seats of one priority level. Flows are spread over queues by shuffle sharding, and queues take
+ * turns by the seat time that they have had, so that a flow that asks much waits for itself.
+ */
+export class PriorityQueues {
+  readonly #clock: Clock
+  #shape: QueueShape | undefined
+  #seatsMax: number
+  readonly #queues = new Map<number, Queue>()
+  readonly #busy = new Set<Queue>()
+  readonly #hands = new Map<string, number[]>()
+  #virtualTime = 0
+  #seatsInUse = 0
+  #seatsWaiting = 0
+  #demandMax = 0
+
+  /** Without a shape nobody waits: what has no seat is turned away. */
+  constructor(shape: QueueShape | undefined, seatsMax: number, clock: Clock) {
+    this.#shape = shape
+    this.#seatsMax = seatsMax
+    this.#clock = clock
+  }
+
+  get seatsInUse(): number {
+    return this.#seatsInUse
+  }
+
+  get seatsWaiting(): number {
+    return this.#seatsWaiting
+  }
+
+  setSeats(seatsMax: number): void {
+    this.#seatsMax = seatsMax
+    this.#dispatch()
+  }
+
+  setShape(shape: QueueShape | undefined): void {
+    if (JSON.stringify(shape) === JSON.stringify(this.#shape)) return
+    this.#shape = shape
+    this.#hands.clear()
+  }
+
+  /** The most seats that were wanted at one time since the last call. */
+  takeDemand(): number {
+    const demand = this.#demandMax
+    this.#demandMax = this.#seatsInUse + this.#seatsWaiting
+    return demand
+  }
+
+  /** Resolves when the request may run, or with why it may not. */
+  async enter(
+    flow: string,
+    asked: { seats: number; waitMs: number },
+    signal: AbortSignal,
+  ): Promise<Leave | Rejection> {
+    const seats = Math.max(1, Math.min(asked.seats, this.#seatsMax))
+    const queue = this.#queueOf(flow)
+    const isFree = this.#busy.size === 0 && this.#hasRoom(seats)
+    if (!isFree) {
+      if (!this.#shape) return 'concurrency-limit'
+      if (queue.waiting.length >= this.#shape.queueLengthMax) return 'queue-full'
+      const rejection = await this.#turn(queue, { seats, waitMs: asked.waitMs }, signal)
+      if (rejection) return rejection
+    } else this.#start(queue, seats)
+    return this.#leaving(queue, seats)
+  }
+
+  #hasRoom(seats: number): boolean {
+    return this.#seatsInUse === 0 || this.#seatsInUse + seats <= this.#seatsMax
+  }
+
+  /** The shortest queue of the flow's hand. */
+  #queueOf(flow: string): Queue {
+    if (!this.#shape) return this.#queueAt(0)
+    let hand = this.#hands.get(flow)
+    if (!hand) {
+      if (this.#hands.size >= handsMax) this.#hands.clear()
+      hand = dealHand(flow, this.#shape.queues, this.#shape.handSize)
+      this.#hands.set(flow, hand)
+    }
+    let best = this.#queueAt(hand[0] ?? 0)
+    for (const at of hand) {
+      const queue = this.#queueAt(at)
+      if (loadOf(queue) < loadOf(best)) best = queue
+    }
+    return best
+  }
+
+  #queueAt(at: number): Queue {
+    let queue = this.#queues.get(at)
+    if (!queue) {
+      queue = { waiting: [], startTag: 0, seatsInUse: 0 }
+      this.#queues.set(at, queue)
+    }
+    return queue
+  }
+
+  #turn(
+    queue: Queue,
+    { seats, waitMs }: { seats: number; waitMs: number },
+    signal: AbortSignal,
+  ): Promise<Rejection | undefined> {
+    return new Promise((resolve) => {
+      const settle = (outcome: Rejection | undefined): void => {
+        timer[Symbol.dispose]()
+        signal.removeEventListener('abort', onAbort)
+        this.#seatsWaiting -= seats
+        resolve(outcome)
+      }
+      const waiter: Waiter = { seats, start: () => settle(undefined) }
+      const giveUp = (why: Rejection): void => {
+        const at = queue.waiting.indexOf(waiter)
+        if (at < 0) return
+        queue.waiting.splice(at, 1)
+        if (queue.waiting.length === 0) this.#busy.delete(queue)
+        settle(why)
+      }
+      const onAbort = (): void => giveUp('cancelled')
+      const timer = this.#clock.setTimer(waitMs, () => giveUp('time-out'))
+      this.#seatsWaiting += seats
+      this.#note()
+      queue.waiting.push(waiter)
+      this.#busy.add(queue)
+      if (signal.aborted) return onAbort()
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.#dispatch()
+    })
+  }
+
+  #dispatch(): void {
+    for (;;) {
+      let next: Queue | undefined
+      for (const queue of this.#busy) {
+        if (!next || tagOf(queue, this.#virtualTime) < tagOf(next, this.#virtualTime)) next = queue
+      }
+      const waiter = next?.waiting[0]
+      if (!next || !waiter || !this.#hasRoom(waiter.seats)) return
+      next.waiting.shift()
+      if (next.waiting.length === 0) this.#busy.delete(next)
+      this.#start(next, waiter.seats)
+      waiter.start()
+    }
+  }
+
+  #start(queue: Queue, seats: number): void {
+    queue.startTag = tagOf(queue, this.#virtualTime)
+    this.#virtualTime = queue.startTag
+    queue.startTag += seats * estimateMs
+    queue.seatsInUse += seats
+    this.#seatsInUse += seats
+    this.#note()
+  }
+
+  #leaving(queue: Queue, seats: number): Leave {
+    const startedMs = this.#clock.monotonicMs()
+    return () => {
+      // What it really took, in place of the estimate.
+      queue.startTag += seats * (this.#clock.monotonicMs() - startedMs - estimateMs)
+      queue.seatsInUse -= seats
+      this.#seatsInUse -= seats
+      this.#dispatch()
+    }
+  }
+
+  #note(): void {
+    const demand = this.#seatsInUse + this.#seatsWaiting
+    if (demand > this.#demandMax) this.#demandMax = demand
+  }
+}
+
+function loadOf({ waiting, seatsInUse }: Queue): number {
+  return waiting.length * 1_000 + seatsInUse
+}
+
+/** A queue that was idle does not get back what it did not use. */
+function tagOf(queue: Queue, virtualTime: number): number {
+  const isIdle = queue.seatsInUse === 0 && queue.waiting.length <= 1
+  return isIdle ? Math.max(queue.startTag, virtualTime) : queue.startTag
+}
