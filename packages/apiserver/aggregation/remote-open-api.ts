@@ -47,7 +47,7 @@ export function createRemoteOpenApi(deps: RemoteOpenApiDeps): RemoteOpenApi {
     paths: () => found,
     async v2Parts(signal) {
       const parts = await Promise.all(
-        remotes(deps.objects).map((remote) => readV2(remote, deps, signal)),
+        remotes(deps.objects).map((remote) => readSwagger(remote, deps, signal)),
       )
       return parts.filter((part) => part !== undefined)
     },
@@ -92,7 +92,7 @@ async function readIndex(
   return [[path, { serverRelativeURL: typeof url === 'string' ? url : `/openapi/v3/${path}` }]]
 }
 
-async function readV2(
+async function readSwagger(
   { server, group, version }: Remote,
   deps: RemoteOpenApiDeps,
   signal: AbortSignal,

@@ -22,7 +22,7 @@ import { getTyped, typed } from '../typed-objects.ts'
 import { wellKnown } from '../well-known-resources.ts'
 import {
   metricsGroup,
-  metricsOpenApiV2,
+  metricsSwagger,
   metricsOpenApiV3,
   metricsResources,
   metricsVersion,
@@ -57,7 +57,7 @@ export function createMetricsApi(deps: MetricsApiDeps): LocalApi {
     version: metricsVersion,
     resources: metricsResources,
     openApiV3: metricsOpenApiV3,
-    openApiV2: metricsOpenApiV2,
+    openApiV2: metricsSwagger,
     run: (signal) => scraper.run(isWanted, signal),
     async serve(admitted) {
       scraper.onAsked()

@@ -120,7 +120,7 @@ export function metricsOpenApiV3(): object {
   }
 }
 
-export function metricsOpenApiV2() {
+export function metricsSwagger() {
   const prefix = '#/definitions/'
   return {
     paths: paths((name) => ({ 200: { description: 'OK', schema: { $ref: `${prefix}${name}` } } })),
