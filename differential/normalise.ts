@@ -62,7 +62,7 @@ class NamedChoices {
     if (!isFields(value)) return value
     const result = this.#object(value)
     if (value['type'] === 'BOOKMARK') return withoutVersion(result)
-    if (value['kind'] === 'Table') return withoutAges(result)
+    if (value['kind'] === 'Table') return comparableTable(result)
     return result
   }
 
@@ -90,6 +90,7 @@ class NamedChoices {
       if (key === 'metadata' && isFields(value)) result[key] = this.#meta(value, isListOf(source))
       else if (key === 'resourceVersion' && value !== '')
         result[key] = this.#choice('version', value)
+      else if (key === 'managedFields' && Array.isArray(value)) result[key] = this.#owners(value)
       else if (/[nN]odePort$/.test(key) && value !== 0) result[key] = this.#choice('port', value)
       else result[this.text(key)] = this.anything(value)
     }
@@ -106,6 +107,18 @@ class NamedChoices {
     if (isList && source['resourceVersion']) result['resourceVersion'] = '<list-version>'
     if (isList && source['continue']) result['continue'] = '<continue>'
     return result
+  }
+
+  /** Upstream sorts by time, and a second may begin between two writes. */
+  #owners(entries: readonly unknown[]): unknown[] {
+    const keyOf = (entry: unknown): string => {
+      if (!isFields(entry)) return ''
+      const { operation, manager, apiVersion, subresource } = entry
+      return JSON.stringify([operation, manager, apiVersion, subresource])
+    }
+    return entries
+      .map((entry) => this.anything(entry))
+      .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
   }
 
   #choice(kind: string, value: unknown): unknown {
@@ -148,9 +161,12 @@ function withoutVersion(event: Fields): Fields {
   return event
 }
 
-/** Ages in cells go on while a script runs. */
-function withoutAges(table: Fields): Fields {
-  const { rows } = table
+/** Ages in cells go on while a script runs; what columns mean is said in upstream's own sentences. */
+function comparableTable(table: Fields): Fields {
+  const { rows, columnDefinitions } = table
+  for (const column of Array.isArray(columnDefinitions) ? columnDefinitions : []) {
+    if (isFields(column) && column['description']) column['description'] = '<text>'
+  }
   if (!Array.isArray(rows)) return table
   for (const row of rows) {
     if (!isFields(row) || !Array.isArray(row['cells'])) continue

@@ -75,12 +75,27 @@ async function runExchange(run: Run, exchange: Exchange): Promise<Answer> {
     reader.close()
     return answerOf(run, exchange, answer, events)
   }
-  const body = decode(await readAll(answer), answer)
+  const until = headers['until']
+  let body = decode(await readAll(answer), answer)
+  if (until !== undefined) body = await readUntil(run, request, until)
   noteCreated(run, request, answer, body)
   for (const [variable, path] of Object.entries(exchange.captures)) {
     run.variables.set(variable, valueAt(body, path) ?? `no-${variable}-in-${name.length}`)
   }
   return answerOf(run, exchange, answer, body)
+}
+
+const untilMsMax = 10_000
+
+/** Reads again until the field is there; what servers do by themselves, they do at their own time. */
+async function readUntil(run: Run, request: OutgoingRequest, path: string): Promise<unknown> {
+  const endMs = performance.now() + untilMsMax
+  for (;;) {
+    const answer = await run.connection.send(request)
+    const body = decode(await readAll(answer), answer)
+    if (valueAt(body, path) !== undefined || performance.now() > endMs) return body
+    await sleep(20)
+  }
 }
 
 function answerOf(

@@ -1,3 +1,4 @@
+import { applyMergePatch } from '@skerry/api'
 import { parse } from 'yaml'
 
 /** One request of a script and what is kept of its answer. README.md tells the format. */
@@ -8,7 +9,7 @@ export interface Exchange {
   readonly method: string
   /** With `${…}` still in it. */
   readonly target: string
-  /** As written; `as`, `body`, `events` and `keep` are for the runner and are not sent. */
+  /** As written; `as`, `based-on`, `body`, `events`, `keep` and `until` are for the runner and are not sent. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /** Name to path in the answer's body. */
@@ -27,13 +28,15 @@ const methods =
 
 export function parseScript(name: string, text: string): Script {
   const [, ...sections] = text.split(/^### /m)
-  const exchanges = sections.map((section) => parseExchange(name, section))
-  const seen = new Set<string>()
-  for (const exchange of exchanges) {
-    if (seen.has(exchange.name)) throw new RangeError(`${name}: two exchanges "${exchange.name}"`)
-    seen.add(exchange.name)
+  const exchanges = new Map<string, Exchange>()
+  for (const section of sections) {
+    const exchange = parseExchange(name, section)
+    if (exchanges.has(exchange.name)) {
+      throw new RangeError(`${name}: two exchanges "${exchange.name}"`)
+    }
+    exchanges.set(exchange.name, basedOn(exchange, exchanges))
   }
-  return { name, text, exchanges }
+  return { name, text, exchanges: [...exchanges.values()] }
 }
 
 function parseExchange(script: string, section: string): Exchange {
@@ -57,6 +60,16 @@ function parseExchange(script: string, section: string): Exchange {
   return { name, method, target: target.trim(), headers, body: body.join('\n').trim(), captures }
 }
 
+/** With `Based-On: name` the body is a merge patch of that exchange's body. */
+function basedOn(exchange: Exchange, earlier: ReadonlyMap<string, Exchange>): Exchange {
+  const name = exchange.headers['based-on']
+  if (name === undefined) return exchange
+  const base = earlier.get(name)
+  if (!base) throw new RangeError(`"${exchange.name}" is based on "${name}", which is not there`)
+  const merged = applyMergePatch(parse(base.body), parse(exchange.body) ?? {})
+  return { ...exchange, body: JSON.stringify(merged) }
+}
+
 export type Variables = ReadonlyMap<string, string>
 
 export function fill(text: string, variables: Variables): string {
@@ -76,7 +89,7 @@ export interface OutgoingRequest {
   readonly isAuthenticated: boolean
 }
 
-const runnerHeaders = new Set(['as', 'body', 'events', 'keep'])
+const runnerHeaders = new Set(['as', 'based-on', 'body', 'events', 'keep', 'until'])
 
 /** What goes over the wire for an exchange. */
 export function requestOf(exchange: Exchange, variables: Variables): OutgoingRequest {

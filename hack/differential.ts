@@ -4,6 +4,7 @@
  *   node hack/differential.ts compare [names]   asks both and prints where they differ
  *   node hack/differential.ts replay [names]    compares ours with what was recorded
  *   node hack/differential.ts open              lists anew what differs from the recordings
+ *   node hack/differential.ts kinds             writes the scripts kind-* from kind-examples.yaml
  * A name is a part of a script's file name; none means all.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -21,12 +22,19 @@ import {
 } from '../differential/corpus.ts'
 import { formatGolden } from '../differential/golden.ts'
 import { runScript } from '../differential/run-script.ts'
+import { kindScripts } from './differential-kinds.ts'
 import { buildUpstream } from './upstream/build-upstream.ts'
 import { startUpstream, type RunningUpstream } from './upstream/run-upstream.ts'
 
 const { positionals } = parseArgs({ allowPositionals: true })
 const [command = '', ...names] = positionals
-const commands: Readonly<Record<string, () => Promise<void>>> = { record, compare, replay, open }
+const commands: Readonly<Record<string, () => Promise<void>>> = {
+  record,
+  compare,
+  replay,
+  open,
+  kinds,
+}
 const run = commands[command]
 if (run) await run()
 else {
@@ -69,6 +77,13 @@ async function open(): Promise<void> {
   }
   await writeFile(openPath, [...lines, ''].join('\n'))
   console.log(`${lines.size} exchanges differ`)
+}
+
+async function kinds(): Promise<void> {
+  const folder = join(import.meta.dirname, '..', 'differential')
+  for (const [name, text] of await kindScripts(join(folder, 'kind-examples.yaml'))) {
+    await writeFile(join(folder, 'scripts', `${name}.http`), text)
+  }
 }
 
 function report(script: string, differences: readonly Difference[]): void {

@@ -68,6 +68,12 @@ test('refusals say in upstream’s words what is wrong', async () => {
     ],
     [
       { method: 'PUT', path: `${configMaps}/a`, body: configMap('b') },
+      400,
+      'BadRequest',
+      'the name of the object (b) does not match the name on the URL (a)',
+    ],
+    [
+      { method: 'PUT', path: `${configMaps}/a`, body: configMap('a') },
       404,
       'NotFound',
       'configmaps "a" not found',

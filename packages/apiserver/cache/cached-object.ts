@@ -8,7 +8,7 @@ export class CachedObject {
   readonly key: string
   readonly revision: number
   readonly createRevision: number
-  /** Canonical JSON with metadata.resourceVersion. Never changed. */
+  /** Canonical JSON with metadata.resourceVersion, which a dry run's result lacks. Never changed. */
   readonly bytes: Uint8Array
   /** For selectors; kept instead of the whole object. */
   facts: SelectionFacts | undefined
@@ -21,7 +21,8 @@ export class CachedObject {
     this.key = key
     this.revision = stored.revision
     this.createRevision = stored.createRevision
-    this.bytes = spliceResourceVersion(stored.value, stored.revision)
+    const { value, revision } = stored
+    this.bytes = revision === 0 ? value : spliceResourceVersion(value, revision)
   }
 
   /** Parsed once, frozen and kept: for the server's own readers, whose sets are small. */

@@ -1,4 +1,4 @@
-import { StatusError, type AnyObject } from '@skerry/api'
+import { StatusError, type AnyObject, type Kind } from '@skerry/api'
 import type { UserInfo } from '../access.ts'
 import type { Annotate } from '../admission.ts'
 import type { ApiRequest } from '../http/exchange.ts'
@@ -7,7 +7,7 @@ import { readBody } from '../http/read-body.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import { decodeProtobuf, protobufType } from '../protobuf/decode-object.ts'
 import { decodeKindObject } from '../registry/decode.ts'
-import type { KindReader } from '../registry/kind-reader.ts'
+import { apiVersionOf, type KindReader } from '../registry/kind-reader.ts'
 import type { RegistryDeps, RequestScope } from '../registry/request-scope.ts'
 import { viewOf, type View } from './represent.ts'
 import { writeOptionsObject, type WriteOptions } from './request-options.ts'
@@ -73,7 +73,27 @@ export async function decodeBodyOf(
   if (bytes.length === 0) throw new StatusError('BadRequest', 'the body of the request is empty')
   const { fieldValidation } = options
   const bytesMax = Math.max(deps.limits.bodyBytesMax, bytes.length)
-  return decodeKindObject({ kind, bytes, contentType, fieldValidation, bytesMax, warn })
+  const isRegistered = registeredIn(deps)
+  return decodeKindObject({
+    kind,
+    bytes,
+    contentType,
+    fieldValidation,
+    bytesMax,
+    warn,
+    isRegistered,
+  })
+}
+
+/** Asked only when a body names something else than its path. */
+export function registeredIn({ kinds }: Pick<RegistryDeps, 'kinds'>) {
+  return (apiVersion: string, kind: string): boolean =>
+    kinds.all().some((each) => isOf(each, apiVersion, kind))
+}
+
+function isOf(kind: Kind, apiVersion: string, name: string): boolean {
+  if (apiVersion !== apiVersionOf(kind.group, kind.version)) return false
+  return name === kind.kind || kind.subresources.some((each) => each.kind.kind === name)
 }
 
 /** The body; protobuf is turned into JSON, which is what everything behind this speaks. */

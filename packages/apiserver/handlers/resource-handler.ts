@@ -9,7 +9,7 @@ import { listObjects } from '../registry/list.ts'
 import { trackChange, trackCreate } from '../registry/managed-fields.ts'
 import { isPart } from '../registry/part-table.ts'
 import { getObject } from '../registry/read.ts'
-import { changeObject, requireNamespace } from '../registry/update.ts'
+import { changeObject, requireNameOfPath, requireNamespace } from '../registry/update.ts'
 import { patchObject } from './patch-handler.ts'
 import { listAnswer, objectAnswer, valueAnswer, type View } from './represent.ts'
 import {
@@ -114,6 +114,7 @@ async function updated(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer
   const options = parseWriteOptions(call.info, call.request.headers['user-agent'])
   const scope = scopeOf(call, options)
   const object = await decodeBodyOf(call, options, deps)
+  requireNameOfPath(object, scope)
   const mayCreate =
     call.reader.kind.strategy.allowCreateOnUpdate === true && scope.subresource === ''
   const change = {

@@ -15,12 +15,13 @@ import { decodeKindObject, typedObject } from '../registry/decode.ts'
 import { trackChange } from '../registry/managed-fields.ts'
 import { getObject } from '../registry/read.ts'
 import { badRequest, invalid } from '../registry/registry-errors.ts'
-import { changeObject } from '../registry/update.ts'
+import { changeObject, requireNameOfPath } from '../registry/update.ts'
 import { patchFunction } from './patch-handler.ts'
 import { valueAnswer } from './represent.ts'
 import { parseWriteOptions } from './request-options.ts'
 import {
   readObjectBody,
+  registeredIn,
   scopeOf,
   viewFor,
   type HandlerDeps,
@@ -85,7 +86,16 @@ async function scaleChange(
   const { bodyBytesMax: bytesMax } = deps.limits
   if (info.verb === 'update') {
     const body = await readObjectBody(call, kind.schemaName, deps)
-    const scale = decodeKindObject({ kind, ...body, fieldValidation, bytesMax, warn })
+    const isRegistered = registeredIn(deps)
+    const scale = decodeKindObject({
+      kind,
+      ...body,
+      fieldValidation,
+      bytesMax,
+      warn,
+      isRegistered,
+    })
+    requireNameOfPath(scale, scopeOf(call))
     return () => scale
   }
   const bytes = await readBody(request.body, bytesMax)

@@ -12,6 +12,7 @@ import { valueAnswer } from './represent.ts'
 import { parseWriteOptions } from './request-options.ts'
 import {
   readObjectBody,
+  registeredIn,
   scopeOf,
   viewFor,
   type HandlerDeps,
@@ -101,6 +102,7 @@ async function bodyObject(call: ResourceCall, deps: HandlerDeps): Promise<AnyObj
     fieldValidation: 'Ignore',
     bytesMax,
     warn,
+    isRegistered: registeredIn(deps),
   })
 }
 

@@ -19,6 +19,8 @@ export interface DecodeRequest {
   readonly fieldValidation: FieldValidation
   readonly bytesMax: number
   readonly warn: (text: string) => void
+  /** True for a kind that this server has under that group and version. */
+  readonly isRegistered: (apiVersion: string, kind: string) => boolean
 }
 
 /** A request's body as an object of the kind: known fields only, right types, defaults set. */
@@ -26,7 +28,7 @@ export function decodeKindObject(request: DecodeRequest): AnyObject {
   const { kind, bytes, contentType, fieldValidation, bytesMax } = request
   const isStrict = fieldValidation !== 'Ignore'
   const { object, duplicates } = decodeObjectBody(bytes, contentType, { isStrict, bytesMax })
-  requireKind(object, kind)
+  requireKind(object, request)
   return typedObject(object, duplicates, {
     ...request,
     order: (findings) => (kind.isCustom ? findings : inBodyOrder(bytes, findings)),
@@ -79,12 +81,24 @@ export function setDefaults(object: AnyObject, kind: Kind): void {
   kind.strategy.defaults?.(object)
 }
 
-function requireKind(object: Record<string, unknown>, kind: Kind): void {
+function requireKind(
+  object: Record<string, unknown>,
+  { kind, isRegistered }: Pick<DecodeRequest, 'kind' | 'isRegistered'>,
+): void {
   const { apiVersion, kind: given } = object
   const wanted = apiVersionOf(kind.group, kind.version)
   const givenKind = typeof given === 'string' ? given : ''
   const givenVersion = typeof apiVersion === 'string' ? apiVersion : ''
   if (kind.isCustom) requireGiven(givenKind, givenVersion)
+  const asked = { version: givenVersion || wanted, kind: givenKind || kind.kind }
+  const isAsServed = asked.version === wanted && asked.kind === kind.kind
+  if (isAsServed) return
+  if (!kind.isCustom && !isRegistered(asked.version, asked.kind)) {
+    const version = asked.version.slice(asked.version.indexOf('/') + 1)
+    throw badRequest(
+      `${asked.kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}: no kind ${JSON.stringify(asked.kind)} is registered for version ${JSON.stringify(asked.version)} in scheme "pkg/runtime/scheme.go:111"`,
+    )
+  }
   if (givenKind !== '' && givenKind !== kind.kind) {
     const version = givenVersion.slice(givenVersion.indexOf('/') + 1) || kind.version
     throw badRequest(

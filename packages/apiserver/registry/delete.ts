@@ -191,7 +191,8 @@ function wantedFinalizer(
 
 function requirePreconditions(options: DeleteOptions, old: AnyObject, scope: RequestScope): void {
   const { uid, resourceVersion } = old.metadata
-  const { kind } = scope.reader
+  // Upstream names the kind here where it names the resource elsewhere.
+  const kind = { ...scope.reader.kind, resource: scope.reader.kind.kind }
   if (options.uid !== undefined && options.uid !== uid) {
     const why = `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`
     throw conflict(kind, scope.name, why)

@@ -16,13 +16,14 @@ import { keepAllButPart } from './part-table.ts'
 import { removeObject } from './remove.ts'
 import type { Reservation } from './interceptor.ts'
 import { missing } from './read.ts'
-import { badRequest, conflict, invalid, modifiedConflict, requireValid } from './registry-errors.ts'
+import { badRequest, invalid, modifiedConflict, requireValid } from './registry-errors.ts'
 import {
   objectKey,
   strategyContext,
   type RegistryDeps,
   type RequestScope,
 } from './request-scope.ts'
+import { uidConflict } from './storage-error.ts'
 
 export interface Change {
   /**
@@ -79,11 +80,7 @@ async function createMissing(
   requireName(object, scope)
   const { reader, name } = scope
   if (object.metadata.uid) {
-    throw conflict(
-      reader.kind,
-      name,
-      `Precondition failed: UID in precondition: ${object.metadata.uid}, UID in object meta: `,
-    )
+    throw uidConflict(reader.kind, scope, { given: object.metadata.uid, stored: '' })
   }
   delete object.metadata.resourceVersion
   const creating = {
@@ -192,6 +189,16 @@ function isReleased(next: AnyObject, old: AnyObject, kind: Kind): boolean {
   return !isHeld(next, kind)
 }
 
+/** Of the body of a PUT, whether or not there is an object to replace. */
+export function requireNameOfPath(object: AnyObject, scope: RequestScope): void {
+  if (!object.metadata.name) {
+    throw badRequest(
+      `the name of the object (${scope.name} based on URL) was undeterminable: name must be provided`,
+    )
+  }
+  requireName(object, scope)
+}
+
 function requireName(object: AnyObject, { name, namespace, reader }: RequestScope): void {
   const { metadata } = object
   if (!metadata.name) metadata.name = name
@@ -219,11 +226,7 @@ function requireVersion(next: AnyObject, old: AnyObject, scope: RequestScope): b
   const { kind } = scope.reader
   const { resourceVersion, uid } = next.metadata
   if (uid && uid !== old.metadata.uid) {
-    throw conflict(
-      kind,
-      scope.name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`,
-    )
+    throw uidConflict(kind, scope, { given: uid, stored: old.metadata.uid ?? '' })
   }
   if (resourceVersion && resourceVersion !== '0') {
     if (resourceVersion !== old.metadata.resourceVersion) throw modifiedConflict(kind, scope.name)

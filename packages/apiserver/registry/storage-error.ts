@@ -1,0 +1,30 @@
+import type { Kind, StatusError } from '@skerry/api'
+import { conflict } from './registry-errors.ts'
+
+/** Where upstream's keys are not named after the resource. */
+const keyNames: Readonly<Record<string, string>> = Object.freeze({
+  '/endpoints': 'services/endpoints',
+  '/nodes': 'minions',
+  '/replicationcontrollers': 'controllers',
+  '/services': 'services/specs',
+  'apiextensions.k8s.io/customresourcedefinitions':
+    'apiextensions.k8s.io/customresourcedefinitions',
+  'apiregistration.k8s.io/apiservices': 'apiregistration.k8s.io/apiservices',
+  'networking.k8s.io/ingresses': 'ingress',
+})
+
+/** A write whose uid is not the stored object's: upstream's storage refuses it and names its key. */
+export function uidConflict(
+  kind: Kind,
+  target: { namespace: string; name: string },
+  uids: { given: string; stored: string },
+): StatusError {
+  const { group, resource } = kind
+  const usual = kind.isCustom ? `${group}/${resource}` : resource
+  const { namespace, name } = target
+  const object = kind.isNamespaced ? `${namespace}/${name}` : name
+  const key = `/registry/${keyNames[`${group}/${resource}`] ?? usual}/${object}`
+  const why = `Precondition failed: UID in precondition: ${uids.given}, UID in object meta: ${uids.stored}`
+  const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`
+  return conflict(kind, name, text)
+}
