@@ -1,6 +1,25 @@
-import type { CelType, ObjectType } from './cel-type.ts'
+import { typeText, type CelType, type ObjectType } from './cel-type.ts'
 import type { CelValue } from './cel-value.ts'
-import type { CelLibrary, Range } from './library.ts'
+import { check, type Checked, type Declarations } from './checker.ts'
+import { estimateCost } from './estimate/estimate-cost.ts'
+import { Frame } from './evaluate/frame.ts'
+import { plan } from './evaluate/plan.ts'
+import { conversionFunctions } from './functions/conversions.ts'
+import { operatorFunctions } from './functions/operators.ts'
+import { textFunctions } from './functions/texts.ts'
+import { timeFunctions } from './functions/times.ts'
+import type { CelLibrary, Overload, Range } from './library.ts'
+import { checkLiterals } from './literal-checks.ts'
+import type { MacroGroup } from './syntax/macros.ts'
+import { parse } from './syntax/parser.ts'
+import { compileError } from './syntax/source.ts'
+import { equalTypes } from './unify.ts'
+import { valueOfJson } from './values/json-values.ts'
+
+export const evaluationLimits = Object.freeze({
+  /** The cost of one evaluation, when its caller says nothing. */
+  costMax: 1_000_000,
+})
 
 export interface EnvironmentOptions {
   readonly variables: Readonly<Record<string, CelType>>
@@ -10,6 +29,8 @@ export interface EnvironmentOptions {
 }
 
 export interface CelEnvironment {
+  /** The environment and more variables, types and libraries. */
+  extend(options: Partial<EnvironmentOptions>): CelEnvironment
   /**
    * Parses and checks. `expected` are the result types that are allowed, any of them. Throws
    * CelCompileError.
@@ -52,10 +73,102 @@ export type SizesOf = (path: readonly string[]) => Range | undefined
 
 /** An environment with the standard functions and those of `libraries`. */
 export function createEnvironment(options: EnvironmentOptions): CelEnvironment {
+  return environmentOf(extended(standard, options))
+}
+
+interface Scope extends Declarations {
+  readonly macros: ReadonlySet<MacroGroup>
+}
+
+const standard: Scope = {
+  variables: new Map(),
+  types: new Map(),
+  constants: new Map(),
+  macros: new Set(),
+  functions: new Map(
+    [...operatorFunctions, ...conversionFunctions, ...textFunctions, ...timeFunctions].map(
+      ({ name, overloads }) => [name, overloads],
+    ),
+  ),
+}
+
+function extended(scope: Scope, options: Partial<EnvironmentOptions>): Scope {
+  const { variables = {}, types = {}, libraries = [] } = options
+  const functions = new Map<string, readonly Overload[]>(scope.functions)
+  for (const { name, overloads } of libraries.flatMap((library) => library.functions)) {
+    functions.set(name, [...(functions.get(name) ?? []), ...overloads])
+  }
+  const allTypes = [...libraries.map((library) => library.types ?? {}), types]
   return {
-    compile(text) {
-      const names = Object.keys(options.variables).length
-      throw new RangeError(`Cannot compile ${JSON.stringify(text)}: ${names} variables`)
+    variables: new Map([...scope.variables, ...Object.entries(variables)]),
+    types: new Map([...scope.types, ...allTypes.flatMap((some) => Object.entries(some))]),
+    constants: new Map([
+      ...scope.constants,
+      ...libraries.flatMap((library) => Object.entries(library.constants ?? {})),
+    ]),
+    macros: new Set([...scope.macros, ...libraries.flatMap((library) => library.macros ?? [])]),
+    functions: libraries.length === 0 ? scope.functions : functions,
+  }
+}
+
+function environmentOf(scope: Scope): CelEnvironment {
+  return {
+    extend: (options) => environmentOf(extended(scope, options)),
+    compile(text, { expected } = {}) {
+      const expr = parse(text, scope.macros)
+      const checked = check(text, expr, scope)
+      checkLiterals(text, checked)
+      const program = new Program(text, { scope, checked })
+      checkResult(program, expected)
+      return program
     },
+  }
+}
+
+function checkResult(
+  { text, resultType }: CelProgram,
+  expected: readonly CelType[] | undefined,
+): void {
+  if (!expected || expected.some((type) => equalTypes(type, resultType))) return
+  const names = expected.map(typeText)
+  const what = names.length === 1 ? names[0] : `one of ${names.join(', ')}`
+  throw compileError(text, [{ at: 0, message: `must evaluate to ${what}` }])
+}
+
+class Program implements CelProgram {
+  readonly text: string
+  readonly resultType: CelType
+  readonly variables: ReadonlySet<string>
+  readonly #scope: Scope
+  readonly #checked: Checked
+  #step: ReturnType<typeof plan> | undefined
+
+  constructor(text: string, { scope, checked }: { scope: Scope; checked: Checked }) {
+    this.text = text
+    this.#scope = scope
+    this.#checked = checked
+    this.resultType = checked.types.get(checked.expr) ?? { kind: 'dyn' }
+    const names = [...checked.names.values()].filter(({ kind }) => kind === 'variable')
+    this.variables = new Set(names.map((name) => ('name' in name ? name.name : '')))
+  }
+
+  evaluate(
+    bindings: Bindings,
+    { costLimit = evaluationLimits.costMax }: EvaluateOptions = {},
+  ): Evaluation {
+    const { variables, types } = this.#scope
+    const frame = new Frame((name) => {
+      const bound: unknown = Object.hasOwn(bindings, name) ? bindings[name] : null
+      const json: unknown = typeof bound === 'function' ? bound() : bound
+      return valueOfJson(json, variables.get(name) ?? { kind: 'dyn' }, types)
+    }, costLimit)
+    this.#step ??= plan(this.#checked)
+    const value = this.#step.run(frame)
+    return { value, cost: frame.cost }
+  }
+
+  estimateCost(sizes?: SizesOf): Range {
+    const { variables, types } = this.#scope
+    return estimateCost({ checked: this.#checked, variables, types, sizes })
   }
 }

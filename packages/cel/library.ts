@@ -1,10 +1,12 @@
 import type { CelType, ObjectType } from './cel-type.ts'
 import type { CelValue } from './cel-value.ts'
+import type { MacroGroup } from './syntax/macros.ts'
 
 /** Functions, types and constants that an environment adds to the language. */
 export interface CelLibrary {
   readonly name: string
   readonly functions: readonly FunctionDeclaration[]
+  readonly macros?: readonly MacroGroup[]
   readonly types?: Readonly<Record<string, ObjectType>>
   readonly constants?: Readonly<Record<string, { type: CelType; value: CelValue }>>
 }
@@ -25,6 +27,8 @@ export interface Overload {
   call(args: readonly CelValue[]): CelValue
   /** What a call has cost; 1 when not said. */
   cost?(args: readonly CelValue[], result: CelValue): number
+  /** `cost` holds for calls whose overload is found at run time only, too. */
+  readonly isCostByName?: boolean
   /** What a call may cost, and how large its result may be; 1 when not said. */
   estimate?(args: readonly SizeEstimate[]): CallEstimate
 }
@@ -39,8 +43,10 @@ export interface SizeEstimate {
   readonly type: CelType
   /** Elements, characters or bytes; 1 for a scalar. */
   readonly size: Range
-  /** The literal text, when the argument is one. */
-  readonly literal?: string | undefined
+  /** The value, when the argument is a literal. */
+  readonly literal?: CelValue | undefined
+  /** Of a list: what is known about each of its elements. */
+  element?(): SizeEstimate
 }
 
 export interface CallEstimate {

@@ -52,3 +52,14 @@ export type {
   Range,
   SizeEstimate,
 } from './library.ts'
+export { bindingLibrary, optionalLibrary, twoVariableLibrary } from './functions/optionals.ts'
+export { listExtensionLibrary, listLibrary, setLibrary } from './functions/lists.ts'
+export { patternOf, regexLibrary, stringLibrary } from './functions/texts.ts'
+export { cidrLibrary, ipLibrary } from './functions/addresses.ts'
+export { declare, member, plain } from './functions/declare.ts'
+export { nominal, copying, traversing } from './estimate/standard-estimates.ts'
+export { fixed as fixedRange, unbounded } from './estimate/range.ts'
+export { traversalCost } from './evaluate/plan.ts'
+export { jsonOfValue, valueOfJson } from './values/json-values.ts'
+export { isList, isMap, isObject, itemsOf, listOf, sizeOf } from './values/kinds.ts'
+export { areEqual } from './values/equality.ts'

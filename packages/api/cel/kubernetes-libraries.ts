@@ -1,0 +1,33 @@
+import {
+  cidrLibrary,
+  ipLibrary,
+  listExtensionLibrary,
+  listLibrary,
+  optionalLibrary,
+  regexLibrary,
+  setLibrary,
+  stringLibrary,
+  twoVariableLibrary,
+  type CelLibrary,
+} from '@skerry/cel'
+import { formatLibrary } from './format-library.ts'
+import { quantityLibrary } from './quantity-library.ts'
+import { semverLibrary } from './semver-library.ts'
+import { urlLibrary } from './url-library.ts'
+
+/** What every expression in Kubernetes 1.36 may use; the authorizer comes beside where there is one. */
+export const kubernetesLibraries: readonly CelLibrary[] = Object.freeze([
+  urlLibrary,
+  regexLibrary,
+  listLibrary,
+  optionalLibrary,
+  quantityLibrary,
+  stringLibrary,
+  setLibrary,
+  ipLibrary,
+  cidrLibrary,
+  formatLibrary,
+  twoVariableLibrary,
+  semverLibrary,
+  listExtensionLibrary,
+])

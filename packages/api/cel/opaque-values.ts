@@ -1,0 +1,37 @@
+import { CelOpaque, CelRuntimeError, type CelType, type CelValue } from '@skerry/cel'
+
+/** What one library holds in its values, and how to get it back out of them. */
+export interface OpaqueKind<T> {
+  readonly type: CelType
+  make(value: T): CelOpaque
+  /** Throws CelRuntimeError for values of other kinds. */
+  read(value: CelValue | undefined): T
+}
+
+/** `areEqual` compares two of them. */
+export function opaqueKind<T>(type: CelType, areEqual: (a: T, b: T) => boolean): OpaqueKind<T> {
+  const held = new WeakMap<CelOpaque, { value: T }>()
+  const read = (value: CelValue | undefined): T => {
+    const found = value instanceof CelOpaque ? held.get(value) : undefined
+    if (!found) throw new CelRuntimeError('no such overload')
+    return found.value
+  }
+  return {
+    type,
+    make(value) {
+      const made = new CelOpaque(
+        type,
+        value,
+        (other) => held.has(other) && areEqual(value, read(other)),
+      )
+      held.set(made, { value })
+      return made
+    },
+    read,
+  }
+}
+
+export function textOf(value: CelValue | undefined): string {
+  if (typeof value !== 'string') throw new CelRuntimeError('no such overload')
+  return value
+}

@@ -1,0 +1,411 @@
+import {
+  celTypes,
+  listType,
+  mapType,
+  objectType,
+  optionalType,
+  typeParameter,
+  typeText,
+  type CelType,
+  type ObjectType,
+} from './cel-type.ts'
+import type { CelValue } from './cel-value.ts'
+import { CelTypeValue } from './cel-value.ts'
+import type { Overload } from './library.ts'
+import {
+  qualifiedName,
+  type CallExpr,
+  type ComprehensionExpr,
+  type Expr,
+  type ListExpr,
+  type MapExpr,
+  type SelectExpr,
+  type StructExpr,
+} from './syntax/expr.ts'
+import { compileError, type Problem } from './syntax/source.ts'
+import { equalTypes, isDynamic, mostGeneral, Substitutions, unwrapOptional } from './unify.ts'
+
+/** What names mean to the checker. */
+export interface Declarations {
+  readonly variables: ReadonlyMap<string, CelType>
+  readonly types: ReadonlyMap<string, ObjectType>
+  readonly constants: ReadonlyMap<string, { type: CelType; value: CelValue }>
+  readonly functions: ReadonlyMap<string, readonly Overload[]>
+}
+
+/** What the checker found out; by expression. */
+export interface Checked {
+  readonly expr: Expr
+  readonly types: ReadonlyMap<Expr, CelType>
+  /** Of calls: the overloads that may be meant. More than one only when an argument is dyn. */
+  readonly overloads: ReadonlyMap<Expr, readonly Overload[]>
+  /** Of names: what they stand for when that is no local variable. */
+  readonly names: ReadonlyMap<Expr, ResolvedName>
+  /** Of calls whose target is but the first part of the function's name. */
+  readonly namespaced: ReadonlySet<Expr>
+}
+
+export type ResolvedName =
+  | { readonly kind: 'local'; readonly name: string }
+  | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'constant'; readonly value: CelValue }
+
+/** Throws CelCompileError. */
+export function check(text: string, expr: Expr, declarations: Declarations): Checked {
+  const checker = new Checker(declarations)
+  checker.check(expr)
+  if (checker.problems.length > 0) throw compileError(text, checker.problems)
+  return checker.finish(expr)
+}
+
+const scalarTypes: Readonly<Record<string, CelType>> = Object.freeze({
+  bool: celTypes.bool,
+  bytes: celTypes.bytes,
+  double: celTypes.double,
+  dyn: celTypes.dyn,
+  int: celTypes.int,
+  list: listType(celTypes.dyn),
+  map: mapType(celTypes.dyn, celTypes.dyn),
+  null_type: celTypes.null,
+  string: celTypes.string,
+  type: { kind: 'type' },
+  uint: celTypes.uint,
+  optional_type: optionalType(celTypes.dyn),
+  'google.protobuf.Timestamp': celTypes.timestamp,
+  'google.protobuf.Duration': celTypes.duration,
+})
+
+class Checker {
+  readonly #declarations: Declarations
+  readonly problems: Problem[] = []
+  readonly #known = new Substitutions()
+  readonly #types = new Map<Expr, CelType>()
+  readonly #overloads = new Map<Expr, readonly Overload[]>()
+  readonly #names = new Map<Expr, ResolvedName>()
+  readonly #namespaced = new Set<Expr>()
+  #scopes: ReadonlyMap<string, CelType>[] = []
+  #parameters = 0
+
+  constructor(declarations: Declarations) {
+    this.#declarations = declarations
+  }
+
+  finish(expr: Expr): Checked {
+    for (const [at, type] of this.#types) this.#types.set(at, this.#known.apply(type, true))
+    return {
+      expr,
+      types: this.#types,
+      overloads: this.#overloads,
+      names: this.#names,
+      namespaced: this.#namespaced,
+    }
+  }
+
+  check(expr: Expr): CelType {
+    const type = this.#typeOf(expr)
+    this.#types.set(expr, type)
+    return type
+  }
+
+  #typeOf(expr: Expr): CelType {
+    switch (expr.kind) {
+      case 'literal':
+        return literalType(expr.value)
+      case 'ident':
+        return this.#ident(expr, expr.name) ?? this.#undeclared(expr, expr.name)
+      case 'select':
+        return this.#select(expr)
+      case 'call':
+        return this.#call(expr)
+      case 'list':
+        return this.#list(expr)
+      case 'map':
+        return this.#map(expr)
+      case 'struct':
+        return this.#struct(expr)
+      case 'comprehension':
+        return this.#comprehension(expr)
+    }
+  }
+
+  #undeclared({ at }: Expr, name: string): CelType {
+    this.#wrong(at, `undeclared reference to '${name}' (in container '')`)
+    return celTypes.error
+  }
+
+  #wrong(at: number, message: string): void {
+    this.problems.push({ at, message })
+  }
+
+  #mismatch({ at }: Expr, expected: CelType, found: CelType): void {
+    const texts = [expected, found].map((type) => typeText(this.#known.apply(type)))
+    this.#wrong(at, `expected type '${texts[0]}' but found '${texts[1]}'`)
+  }
+
+  /** The type of a name, wherever it is declared; innermost scopes first. */
+  #ident(expr: Expr, written: string): CelType | undefined {
+    const name = written.replace(/^\./, '')
+    for (const scope of this.#scopes.toReversed()) {
+      const type = written === name ? scope.get(name) : undefined
+      if (!type) continue
+      this.#names.set(expr, { kind: 'local', name })
+      return type
+    }
+    const { variables, constants, types } = this.#declarations
+    const variable = variables.get(name)
+    if (variable) {
+      this.#names.set(expr, { kind: 'variable', name })
+      return variable
+    }
+    const constant = constants.get(name)
+    const of = scalarTypes[name] ?? (types.has(name) ? objectType(name) : undefined)
+    if (!constant && !of) return undefined
+    this.#names.set(expr, { kind: 'constant', value: constant?.value ?? new CelTypeValue(name) })
+    return constant?.type ?? { kind: 'type', ...(of ? { of } : {}) }
+  }
+
+  #select(expr: SelectExpr): CelType {
+    const name = qualifiedName(expr)
+    const named = name === undefined || expr.isTest ? undefined : this.#ident(expr, name)
+    if (named) return named
+    const type = this.#field(expr, expr.operand, { field: expr.field, isOptional: false })
+    return expr.isTest ? celTypes.bool : this.#known.apply(type)
+  }
+
+  #field(
+    expr: Expr,
+    operand: Expr,
+    { field, isOptional }: { field: string; isOptional: boolean },
+  ): CelType {
+    const operandType = this.#known.apply(this.check(operand))
+    const unwrapped = unwrapOptional(operandType)
+    const result = this.#fieldOf(expr, unwrapped ?? operandType, field)
+    return unwrapped || isOptional ? optionalType(result) : result
+  }
+
+  #fieldOf(expr: Expr, target: CelType, field: string): CelType {
+    if (target.kind === 'map') return target.value
+    if (target.kind === 'object') return this.#objectField(expr.at, target.name, field)
+    if (target.kind === 'parameter') {
+      this.#known.isAssignable(celTypes.dyn, target)
+      return celTypes.dyn
+    }
+    if (!isDynamic(target)) {
+      this.#wrong(expr.at, `type '${typeText(target)}' does not support field selection`)
+    }
+    return celTypes.dyn
+  }
+
+  #objectField(at: number, typeName: string, field: string): CelType {
+    const type = this.#declarations.types.get(typeName)
+    const found = type && Object.hasOwn(type.fields, field) ? type.fields[field] : undefined
+    if (!type) this.#wrong(at, `unexpected failed resolution of '${typeName}'`)
+    else if (!found) this.#wrong(at, `undefined field '${field}'`)
+    return found?.type ?? celTypes.error
+  }
+
+  #call(expr: CallExpr): CelType {
+    if (expr.name === '_?._') return this.#optionalSelect(expr)
+    const args = expr.args.map((arg) => this.check(arg))
+    const { functions } = this.#declarations
+    const plainName = expr.name.replace(/^\./, '')
+    if (!expr.target) {
+      const overloads = functions.get(plainName)
+      if (!overloads) return this.#undeclared(expr, expr.name)
+      return this.#resolve(expr, { overloads, types: args, name: plainName })
+    }
+    const prefix = qualifiedName(expr.target)
+    const qualified = prefix === undefined ? undefined : `${prefix.replace(/^\./, '')}.${expr.name}`
+    const namespaced = qualified === undefined ? undefined : functions.get(qualified)
+    if (namespaced && qualified !== undefined) {
+      this.#namespaced.add(expr)
+      return this.#resolve(expr, { overloads: namespaced, types: args, name: qualified })
+    }
+    const target = this.check(expr.target)
+    const overloads = functions.get(expr.name)
+    if (!overloads) return this.#undeclared(expr, expr.name)
+    return this.#resolve(expr, { overloads, types: [target, ...args], name: expr.name })
+  }
+
+  #optionalSelect(expr: CallExpr): CelType {
+    const [operand, field] = expr.args
+    if (!operand || field?.kind !== 'literal' || typeof field.value !== 'string')
+      return celTypes.error
+    this.check(field)
+    return this.#known.apply(this.#field(expr, operand, { field: field.value, isOptional: true }))
+  }
+
+  #resolve(
+    expr: CallExpr,
+    { overloads, types, name }: { overloads: readonly Overload[]; types: CelType[]; name: string },
+  ): CelType {
+    const isMember = expr.target !== undefined && !this.#namespaced.has(expr)
+    if (name === '_&&_' || name === '_||_') return this.#logical(expr, types, overloads)
+    const found: Overload[] = []
+    let result: CelType | undefined
+    for (const overload of overloads) {
+      if ((overload.isMember ?? false) !== isMember) continue
+      const fresh = this.#fresh(overload)
+      if (!this.#known.areAssignable(types, fresh.parameters)) continue
+      found.push(overload)
+      const own = this.#known.apply(fresh.result)
+      if (!result) result = own
+      else if (result.kind !== 'dyn' && !equalTypes(own, result)) result = celTypes.dyn
+    }
+    this.#overloads.set(expr, found)
+    if (result) return result
+    const shown = types.map((type) => typeText(this.#known.apply(type, true)))
+    const [first, ...others] = shown
+    const signature = isMember ? `${first}.(${others.join(', ')})` : `(${shown.join(', ')})`
+    this.#wrong(expr.at, `found no matching overload for '${name}' applied to '${signature}'`)
+    return celTypes.error
+  }
+
+  #logical(expr: CallExpr, types: readonly CelType[], overloads: readonly Overload[]): CelType {
+    this.#overloads.set(expr, overloads)
+    let result: CelType = celTypes.bool
+    for (const [at, type] of types.entries()) {
+      if (this.#known.isAssignable(type, celTypes.bool)) continue
+      this.#mismatch(expr.args[at] ?? expr, celTypes.bool, type)
+      result = celTypes.error
+    }
+    return result
+  }
+
+  /** The overload's type with parameters of its own. */
+  #fresh({ parameters, result }: Overload): { parameters: CelType[]; result: CelType } {
+    const renamed = new Map<string, CelType>()
+    const rename = (type: CelType): CelType => {
+      switch (type.kind) {
+        case 'parameter': {
+          const known = renamed.get(type.name) ?? this.#parameter()
+          renamed.set(type.name, known)
+          return known
+        }
+        case 'list':
+          return { ...type, element: rename(type.element) }
+        case 'map':
+          return { ...type, key: rename(type.key), value: rename(type.value) }
+        case 'opaque':
+          return type.parameters.length === 0
+            ? type
+            : { ...type, parameters: type.parameters.map(rename) }
+        case 'type':
+          return type.of ? { ...type, of: rename(type.of) } : type
+        default:
+          return type
+      }
+    }
+    return { parameters: parameters.map(rename), result: rename(result) }
+  }
+
+  #parameter(): CelType {
+    this.#parameters += 1
+    return typeParameter(`_var${this.#parameters - 1}`)
+  }
+
+  #list(expr: ListExpr): CelType {
+    let joined: CelType | undefined
+    for (const [at, element] of expr.elements.entries()) {
+      const type = this.#unwrapped(element, this.check(element), expr.optionals.has(at))
+      joined = this.#join(element, joined, type)
+    }
+    return listType(joined ?? this.#parameter())
+  }
+
+  #map(expr: MapExpr): CelType {
+    let keys: CelType | undefined
+    let values: CelType | undefined
+    for (const { key, value, isOptional } of expr.entries) {
+      keys = this.#join(key, keys, this.check(key))
+      values = this.#join(value, values, this.#unwrapped(value, this.check(value), isOptional))
+    }
+    return mapType(keys ?? this.#parameter(), values ?? this.#parameter())
+  }
+
+  #unwrapped(expr: Expr, type: CelType, isOptional: boolean): CelType {
+    if (!isOptional) return type
+    const unwrapped = unwrapOptional(type)
+    if (!unwrapped && type.kind !== 'dyn') this.#mismatch(expr, optionalType(type), type)
+    return unwrapped ?? type
+  }
+
+  /** Lists and maps hold one type, as Kubernetes has it. */
+  #join(expr: Expr, before: CelType | undefined, next: CelType): CelType {
+    if (!before) return next
+    if (this.#known.isAssignable(before, next)) return mostGeneral(before, next)
+    this.#mismatch(expr, before, next)
+    return celTypes.error
+  }
+
+  #struct(expr: StructExpr): CelType {
+    const name = expr.typeName.replace(/^\./, '')
+    const isKnown = this.#declarations.types.has(name)
+    const result = isKnown ? objectType(name) : this.#undeclared(expr, expr.typeName)
+    for (const { at, name: field, value, isOptional } of expr.fields) {
+      const type = this.#unwrapped(value, this.check(value), isOptional)
+      if (!isKnown) continue
+      const declared = this.#objectField(at, name, field)
+      if (this.#known.isAssignable(declared, type)) continue
+      this.#wrong(
+        at,
+        `expected type of field '${field}' is '${typeText(declared)}' but provided type is '${typeText(type)}'`,
+      )
+    }
+    return result
+  }
+
+  #comprehension(expr: ComprehensionExpr): CelType {
+    const range = this.#known.apply(this.check(expr.range))
+    const accu = this.check(expr.accuInit)
+    const [first, second] = this.#variablesOf(expr, range)
+    const outer = this.#scopes
+    const withAccu = [...outer, new Map([[expr.accuVar, accu]])]
+    const variables = new Map([[expr.iterVar, first]])
+    if (expr.iterVar2 !== undefined) variables.set(expr.iterVar2, second)
+    this.#scopes = [...withAccu, variables]
+    const condition = this.check(expr.condition)
+    if (!this.#known.isAssignable(celTypes.bool, condition)) {
+      this.#mismatch(expr.condition, celTypes.bool, condition)
+    }
+    const step = this.check(expr.step)
+    if (!this.#known.isAssignable(accu, step)) this.#mismatch(expr.step, accu, step)
+    this.#scopes = withAccu
+    const result = this.check(expr.result)
+    this.#scopes = outer
+    return this.#known.apply(result)
+  }
+
+  #variablesOf(expr: ComprehensionExpr, range: CelType): [CelType, CelType] {
+    const hasTwo = expr.iterVar2 !== undefined
+    if (range.kind === 'list') {
+      return hasTwo ? [celTypes.int, range.element] : [range.element, celTypes.error]
+    }
+    if (range.kind === 'map') return [range.key, range.value]
+    if (isDynamic(range) || range.kind === 'parameter') {
+      this.#known.isAssignable(celTypes.dyn, range)
+      return [celTypes.dyn, celTypes.dyn]
+    }
+    this.#wrong(
+      expr.range.at,
+      `expression of type '${typeText(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
+    )
+    return [celTypes.error, celTypes.error]
+  }
+}
+
+function literalType(value: CelValue): CelType {
+  if (value === null) return celTypes.null
+  switch (typeof value) {
+    case 'boolean':
+      return celTypes.bool
+    case 'bigint':
+      return celTypes.int
+    case 'number':
+      return celTypes.double
+    case 'string':
+      return celTypes.string
+    default:
+      return value instanceof Uint8Array ? celTypes.bytes : celTypes.uint
+  }
+}

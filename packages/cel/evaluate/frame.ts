@@ -1,0 +1,73 @@
+import { CelCostError, CelRuntimeError } from '../cel-errors.ts'
+import type { CelValue } from '../cel-value.ts'
+
+/** One step of a program. */
+export interface Step {
+  run(frame: Frame): CelValue
+  /** The value, when it is known before anything runs. */
+  readonly constant?: { readonly value: CelValue }
+  /**
+   * A name and what is selected from it: selecting more costs no more than the selection. Branches
+   * of `?:` are paid for as parts of one such chain.
+   */
+  readonly chain?: 'plain' | 'choice'
+}
+
+/** What a local variable holds: an error may be absorbed later, a late value is made when read. */
+export type Local = { readonly value: CelValue } | { readonly error: CelRuntimeError } | LateLocal
+
+export interface LateLocal {
+  readonly late: Step
+}
+
+/** The state of one evaluation. */
+export class Frame {
+  readonly #variable: (name: string) => CelValue
+  readonly #known = new Map<string, CelValue>()
+  readonly #costLimit: number
+  readonly #locals: (Local | undefined)[] = []
+  cost = 0
+
+  constructor(variable: (name: string) => CelValue, costLimit: number) {
+    this.#variable = variable
+    this.#costLimit = costLimit
+  }
+
+  pay(amount: number): void {
+    this.cost += amount
+    if (this.cost > this.#costLimit) throw new CelCostError()
+  }
+
+  variable(name: string): CelValue {
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const value = this.#variable(name)
+    this.#known.set(name, value)
+    return value
+  }
+
+  local(slot: number): CelValue {
+    const local = this.#locals[slot]
+    if (!local) throw new RangeError(`Cannot read local variable ${slot}: it is not set`)
+    if ('value' in local) return local.value
+    if ('error' in local) throw local.error
+    const made = this.attempt(local.late)
+    this.#locals[slot] = made
+    if ('error' in made) throw made.error
+    return made.value
+  }
+
+  setLocal(slot: number, local: Local): void {
+    this.#locals[slot] = local
+  }
+
+  /** Runs a step and keeps its error as a value, as && and || need it. */
+  attempt(step: Step): { readonly value: CelValue } | { readonly error: CelRuntimeError } {
+    try {
+      return { value: step.run(this) }
+    } catch (error) {
+      if (error instanceof CelRuntimeError) return { error }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,313 @@
+import { CelRuntimeError } from '../cel-errors.ts'
+import { celTypes, opaqueType } from '../cel-type.ts'
+import { CelOpaque, CelTypeValue, type CelValue } from '../cel-value.ts'
+import { fixed, scaled, sum } from '../estimate/range.ts'
+import { nominal, sizeAt, traversing, type Estimate } from '../estimate/standard-estimates.ts'
+import { traversalCost } from '../evaluate/plan.ts'
+import type { CelLibrary } from '../library.ts'
+import { noSuchOverload, sizeOf } from '../values/kinds.ts'
+import { includes, ipText, isMapped, masked, parseCidr, parseIp, type Cidr } from '../values/ip.ts'
+import { declare, member, plain } from './declare.ts'
+
+const { bool, int, string } = celTypes
+const ipType = opaqueType('net.IP')
+const cidrType = opaqueType('net.CIDR')
+
+class Address {
+  readonly bytes: Uint8Array
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+  get celSize(): number {
+    return this.bytes.length
+  }
+}
+
+class Network implements Cidr {
+  readonly bytes: Uint8Array
+  readonly bits: number
+  constructor({ bytes, bits }: Cidr) {
+    this.bytes = bytes
+    this.bits = bits
+  }
+  get celSize(): number {
+    return Math.ceil(this.bits / 8)
+  }
+}
+
+function text(value: CelValue): string {
+  if (typeof value !== 'string') throw noSuchOverload()
+  return value
+}
+
+function parseAddress(value: CelValue): Uint8Array {
+  const source = text(value)
+  const wrong = (why: string): CelRuntimeError =>
+    new CelRuntimeError(
+      `IP Address ${JSON.stringify(source)} parse error during conversion from string: ${why}`,
+    )
+  const bytes = parseIp(source)
+  if (!bytes) throw wrong(`ParseAddr(${JSON.stringify(source)}): unable to parse IP`)
+  if (isMapped(bytes)) throw wrong('IPv4-mapped IPv6 address is not allowed')
+  return bytes
+}
+
+function parseNetwork(value: CelValue): Cidr {
+  const source = text(value)
+  const network = parseCidr(source)
+  if (!network || isMapped(network.bytes)) {
+    throw new CelRuntimeError(
+      `CIDR ${JSON.stringify(source)} parse error during conversion from string: netip.ParsePrefix(${JSON.stringify(source)}): unable to parse IP`,
+    )
+  }
+  return network
+}
+
+function ipValue(bytes: Uint8Array): CelOpaque {
+  return new CelOpaque(
+    ipType,
+    new Address(bytes),
+    ({ value }) => value instanceof Address && ipText(value.bytes) === ipText(bytes),
+  )
+}
+
+function networkText({ bytes, bits }: Cidr): string {
+  return `${ipText(bytes)}/${bits}`
+}
+
+function cidrValue(network: Cidr): CelOpaque {
+  return new CelOpaque(
+    cidrType,
+    new Network(network),
+    ({ value }) => value instanceof Network && networkText(value) === networkText(network),
+  )
+}
+
+function addressOf(value: CelValue): Uint8Array {
+  if (typeof value === 'string') return parseAddress(value)
+  if (value instanceof CelOpaque && value.value instanceof Address) return value.value.bytes
+  throw noSuchOverload()
+}
+
+function networkOf(value: CelValue): Cidr {
+  if (typeof value === 'string') return parseNetwork(value)
+  if (value instanceof CelOpaque && value.value instanceof Network) return value.value
+  throw noSuchOverload()
+}
+
+const parsing = {
+  cost: ([value = null]: readonly CelValue[]): number => traversalCost(value),
+  estimate: traversing(0),
+  isCostByName: true,
+}
+const accessing = { cost: () => 1, estimate: nominal, isCostByName: true }
+
+function isParsed(parse: (value: CelValue) => unknown): (value?: CelValue) => boolean {
+  return (value = null) => {
+    try {
+      parse(value)
+      return true
+    } catch (error) {
+      if (error instanceof CelRuntimeError && typeof value === 'string') return false
+      throw error
+    }
+  }
+}
+
+const checks: Readonly<Record<string, (bytes: Uint8Array) => boolean>> = Object.freeze({
+  isUnspecified: (bytes) => bytes.every((byte) => byte === 0),
+  isLoopback,
+  isLinkLocalMulticast: ([a, b, c]) =>
+    (a === 224 && b === 0 && c === 0) || (a === 0xff && ((b ?? 0) & 0x0f) === 2),
+  isLinkLocalUnicast,
+  isGlobalUnicast: (bytes) => {
+    const [a = 0] = bytes
+    const isV4 = bytes.length === 4
+    const isBroadcast = isV4 && bytes.every((byte) => byte === 255)
+    const isMulticast = isV4 ? a >= 224 && a < 240 : a === 0xff
+    return (
+      !isBroadcast &&
+      !bytes.every((byte) => byte === 0) &&
+      !isLoopback(bytes) &&
+      !isMulticast &&
+      !isLinkLocalUnicast(bytes)
+    )
+  },
+})
+
+function isLoopback(bytes: Uint8Array): boolean {
+  if (bytes.length === 4) return bytes[0] === 127
+  return bytes.every((byte, at) => byte === (at === 15 ? 1 : 0))
+}
+
+function isLinkLocalUnicast(bytes: Uint8Array): boolean {
+  const [a = 0, b = 0] = bytes
+  return bytes.length === 4 ? a === 169 && b === 254 : a === 0xfe && (b & 0xc0) === 0x80
+}
+
+/** ip(), isIP() and what one asks of an address. */
+export const ipLibrary: CelLibrary = {
+  name: 'ip',
+  constants: {
+    'net.IP': { type: { kind: 'type', of: ipType }, value: new CelTypeValue('net.IP') },
+  },
+  functions: [
+    declare(
+      'ip',
+      plain(
+        { id: 'string_to_ip', takes: [string], gives: ipType },
+        (value = null) => ipValue(parseAddress(value)),
+        parsing,
+      ),
+    ),
+    declare(
+      'isIP',
+      plain({ id: 'is_ip', takes: [string], gives: bool }, isParsed(parseAddress), parsing),
+    ),
+    declare(
+      'ip.isCanonical',
+      plain(
+        { id: 'ip_is_canonical', takes: [string], gives: bool },
+        (value = null) => ipText(parseAddress(value)) === value,
+        {
+          cost: ([value = null]) => Math.ceil(sizeOf(value) * 0.2),
+          estimate: traversing(0, 2),
+          isCostByName: true,
+        },
+      ),
+    ),
+    declare(
+      'family',
+      member(
+        { id: 'ip_family', takes: [ipType], gives: int },
+        (value = null) => (addressOf(value).length === 4 ? 4n : 6n),
+        accessing,
+      ),
+    ),
+    ...Object.entries(checks).map(([name, act]) =>
+      declare(
+        name,
+        member(
+          { id: `ip_${name}`, takes: [ipType], gives: bool },
+          (value = null) => act(addressOf(value)),
+          accessing,
+        ),
+      ),
+    ),
+    declare(
+      'string',
+      plain({ id: 'ip_to_string', takes: [ipType], gives: string }, (value = null) =>
+        ipText(addressOf(value)),
+      ),
+    ),
+  ],
+}
+
+function containing(cidrs: boolean): {
+  cost: (args: readonly CelValue[]) => number
+  estimate: Estimate
+} {
+  return {
+    cost([network = null, other = null]) {
+      const size = sizeOf(network)
+      const masking = cidrs ? Math.ceil(size * 0.1) + 1 : 0
+      return (
+        Math.ceil(size * 0.2) + masking + (typeof other === 'string' ? traversalCost(other) : 0)
+      )
+    },
+    estimate(args) {
+      const size = { min: 4, max: 16 }
+      const masking = cidrs ? sum(scaled(size, 0.1), fixed(1)) : fixed(0)
+      const reading = args[1]?.type.kind === 'string' ? scaled(sizeAt(args, 1), 0.1) : fixed(0)
+      return { cost: sum(scaled(sum(size, size), 0.1), masking, reading) }
+    },
+  }
+}
+
+function containsCidr(network: CelValue = null, other: CelValue = null): boolean {
+  const [outer, inner] = [networkOf(network), networkOf(other)]
+  return outer.bits <= inner.bits && includes(outer, inner.bytes)
+}
+
+/** cidr(), isCIDR() and what one asks of a network. */
+export const cidrLibrary: CelLibrary = {
+  name: 'cidr',
+  constants: {
+    'net.CIDR': { type: { kind: 'type', of: cidrType }, value: new CelTypeValue('net.CIDR') },
+  },
+  functions: [
+    declare(
+      'cidr',
+      plain(
+        { id: 'string_to_cidr', takes: [string], gives: cidrType },
+        (value = null) => cidrValue(parseNetwork(value)),
+        parsing,
+      ),
+    ),
+    declare(
+      'isCIDR',
+      plain({ id: 'is_cidr', takes: [string], gives: bool }, isParsed(parseNetwork), parsing),
+    ),
+    declare(
+      'containsIP',
+      ...[ipType, string].map((type) =>
+        member(
+          {
+            id: type === string ? 'cidr_contains_ip_string' : 'cidr_contains_ip_ip',
+            takes: [cidrType, type],
+            gives: bool,
+          },
+          (network = null, ip = null) => includes(networkOf(network), addressOf(ip)),
+          { ...containing(false), isCostByName: true },
+        ),
+      ),
+    ),
+    declare(
+      'containsCIDR',
+      ...[cidrType, string].map((type) =>
+        member(
+          {
+            id: type === string ? 'cidr_contains_cidr_string' : 'cidr_contains_cidr',
+            takes: [cidrType, type],
+            gives: bool,
+          },
+          containsCidr,
+          { ...containing(true), isCostByName: true },
+        ),
+      ),
+    ),
+    declare(
+      'ip',
+      member(
+        { id: 'cidr_ip', takes: [cidrType], gives: ipType },
+        (value = null) => ipValue(networkOf(value).bytes),
+        accessing,
+      ),
+    ),
+    declare(
+      'masked',
+      member(
+        { id: 'cidr_masked', takes: [cidrType], gives: cidrType },
+        (value = null) => {
+          const network = networkOf(value)
+          return cidrValue({ bytes: masked(network), bits: network.bits })
+        },
+        accessing,
+      ),
+    ),
+    declare(
+      'prefixLength',
+      member(
+        { id: 'cidr_prefix_length', takes: [cidrType], gives: int },
+        (value = null) => BigInt(networkOf(value).bits),
+        accessing,
+      ),
+    ),
+    declare(
+      'string',
+      plain({ id: 'cidr_to_string', takes: [cidrType], gives: string }, (value = null) =>
+        networkText(networkOf(value)),
+      ),
+    ),
+  ],
+}

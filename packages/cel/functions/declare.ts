@@ -1,0 +1,31 @@
+import type { CelType } from '../cel-type.ts'
+import type { CelValue } from '../cel-value.ts'
+import type { CallEstimate, FunctionDeclaration, Overload, SizeEstimate } from '../library.ts'
+
+interface Extra {
+  readonly cost?: (args: readonly CelValue[], result: CelValue) => number
+  readonly estimate?: (args: readonly SizeEstimate[]) => CallEstimate
+  readonly isCostByName?: boolean
+}
+
+type Call = (...args: readonly CelValue[]) => CelValue
+
+interface Signature {
+  readonly id: string
+  readonly takes: readonly CelType[]
+  readonly gives: CelType
+}
+
+/** One overload of a function that is called as `name(a, b)`. */
+export function plain({ id, takes, gives }: Signature, call: Call, extra: Extra = {}): Overload {
+  return { id, parameters: takes, result: gives, call: (args) => call(...args), ...extra }
+}
+
+/** One overload of a function that is called as `a.name(b)`. */
+export function member(signature: Signature, call: Call, extra: Extra = {}): Overload {
+  return { ...plain(signature, call, extra), isMember: true }
+}
+
+export function declare(name: string, ...overloads: readonly Overload[]): FunctionDeclaration {
+  return { name, overloads }
+}

@@ -1,0 +1,98 @@
+import type { CelValue } from '../cel-value.ts'
+
+/** `at` is where an expression starts to matter, as an offset in the text: an operator, a bracket. */
+export type Expr =
+  | LiteralExpr
+  | IdentExpr
+  | SelectExpr
+  | CallExpr
+  | ListExpr
+  | MapExpr
+  | StructExpr
+  | ComprehensionExpr
+
+export interface LiteralExpr {
+  readonly kind: 'literal'
+  readonly at: number
+  readonly value: CelValue
+}
+
+export interface IdentExpr {
+  readonly kind: 'ident'
+  readonly at: number
+  readonly name: string
+}
+
+export interface SelectExpr {
+  readonly kind: 'select'
+  readonly at: number
+  readonly operand: Expr
+  readonly field: string
+  /** has(a.b) */
+  readonly isTest: boolean
+}
+
+export interface CallExpr {
+  readonly kind: 'call'
+  readonly at: number
+  readonly name: string
+  readonly target?: Expr | undefined
+  readonly args: readonly Expr[]
+}
+
+export interface ListExpr {
+  readonly kind: 'list'
+  readonly at: number
+  readonly elements: readonly Expr[]
+  /** Elements written as `?x`. */
+  readonly optionals: ReadonlySet<number>
+}
+
+export interface MapExpr {
+  readonly kind: 'map'
+  readonly at: number
+  readonly entries: readonly MapEntry[]
+}
+
+export interface MapEntry {
+  readonly key: Expr
+  readonly value: Expr
+  readonly isOptional: boolean
+}
+
+export interface StructExpr {
+  readonly kind: 'struct'
+  readonly at: number
+  readonly typeName: string
+  readonly fields: readonly StructField[]
+}
+
+export interface StructField {
+  readonly at: number
+  readonly name: string
+  readonly value: Expr
+  readonly isOptional: boolean
+}
+
+/** What macros such as all() stand for: a loop with an accumulator. */
+export interface ComprehensionExpr {
+  readonly kind: 'comprehension'
+  readonly at: number
+  readonly range: Expr
+  readonly iterVar: string
+  /** With two, the first is the index or key. */
+  readonly iterVar2?: string | undefined
+  readonly accuVar: string
+  readonly accuInit: Expr
+  readonly condition: Expr
+  readonly step: Expr
+  readonly result: Expr
+}
+
+/** `a.b.c` as a name, when the expression is nothing else. */
+export function qualifiedName(expr: Expr): string | undefined {
+  if (expr.kind === 'ident') return expr.name
+  if (expr.kind !== 'select' || expr.isTest) return undefined
+  const operand = qualifiedName(expr.operand)
+  return operand === undefined ? undefined : `${operand}.${expr.field}`
+}

@@ -1,0 +1,433 @@
+import { CelUint, type CelValue } from '../cel-value.ts'
+import type { Expr, MapEntry, StructField } from './expr.ts'
+import { lex, type Token } from './lexer.ts'
+import { bytesOfLiteral, textOfLiteral } from './literals.ts'
+import { expandMacro, type MacroGroup } from './macros.ts'
+import { compileError, type Problem } from './source.ts'
+
+export const parserLimits = Object.freeze({
+  /** Characters of one expression. */
+  textLengthMax: 100_000,
+  depthMax: 250,
+})
+
+/** Throws CelCompileError. */
+export function parse(text: string, macros: ReadonlySet<MacroGroup>): Expr {
+  if (text.length > parserLimits.textLengthMax) {
+    const message = `expression code point size exceeds limit: size: ${text.length}, limit ${parserLimits.textLengthMax}`
+    throw compileError('', [{ at: 0, message }])
+  }
+  const { tokens, problems } = lex(text)
+  const parser = new Parser(tokens, macros)
+  try {
+    const expr = parser.whole()
+    const all = [...problems, ...parser.problems]
+    if (all.length > 0) throw compileError(text, all)
+    return expr
+  } catch (error) {
+    if (!(error instanceof ParseStop)) throw error
+    throw compileError(text, [...problems, ...parser.problems, error.problem])
+  }
+}
+
+class ParseStop extends Error {
+  readonly problem: Problem
+  constructor(problem: Problem) {
+    super(problem.message)
+    this.problem = problem
+  }
+}
+
+const startOfOperand = `'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER`
+const afterOperand = `'==', '!=', 'in', '<', '<=', '>=', '>', '&&', '||', '[', '.', '-', '?', '+', '*', '/', '%'`
+
+const reserved: ReadonlySet<string> = new Set(
+  `as break const continue else false for function if import in let loop package namespace null
+  return true var void while`.split(/\s+/),
+)
+
+const relations: Readonly<Record<string, string>> = Object.freeze({
+  '<': '_<_',
+  '<=': '_<=_',
+  '>': '_>_',
+  '>=': '_>=_',
+  '==': '_==_',
+  '!=': '_!=_',
+  in: '@in',
+})
+
+/** Recursive descent; the text stops at the first place that makes no sense. */
+class Parser {
+  readonly #tokens: readonly Token[]
+  readonly #macros: ReadonlySet<MacroGroup>
+  readonly problems: Problem[] = []
+  #next = 0
+  #depth = 0
+
+  constructor(tokens: readonly Token[], macros: ReadonlySet<MacroGroup>) {
+    this.#tokens = tokens
+    this.#macros = macros
+  }
+
+  whole(): Expr {
+    const expr = this.#expr()
+    if (this.#peek().kind !== 'end') {
+      const { kind, text } = this.#peek()
+      const isOperand = kind !== 'symbol' && text !== 'in'
+      this.#fail(
+        isOperand
+          ? `extraneous input '${text}' expecting <EOF>`
+          : `mismatched input '${text}' expecting <EOF>`,
+      )
+    }
+    return expr
+  }
+
+  #peek(): Token {
+    const token = this.#tokens[this.#next] ?? this.#tokens.at(-1)
+    if (!token) throw new RangeError('Cannot parse: no token')
+    return token
+  }
+
+  #take(): Token {
+    const token = this.#peek()
+    this.#next += 1
+    return token
+  }
+
+  #is(text: string): boolean {
+    const { kind, text: found } = this.#peek()
+    return (kind === 'symbol' || kind === 'ident') && found === text
+  }
+
+  #takeIf(text: string): Token | undefined {
+    return this.#is(text) ? this.#take() : undefined
+  }
+
+  #expect(text: string, expecting: string): Token {
+    const token = this.#takeIf(text)
+    if (token) return token
+    return this.#fail(`mismatched input '${this.#peek().text}' expecting ${expecting}`)
+  }
+
+  #fail(message: string, at = this.#peek().at): never {
+    throw new ParseStop({ at, message: `Syntax error: ${message}` })
+  }
+
+  #expr(): Expr {
+    this.#depth += 1
+    this.#checkDepth(this.#depth)
+    const condition = this.#balanced('||', '_||_', () =>
+      this.#balanced('&&', '_&&_', () => this.#relation()),
+    )
+    const question = this.#takeIf('?')
+    let expr = condition
+    if (question) {
+      const yes = this.#balanced('||', '_||_', () =>
+        this.#balanced('&&', '_&&_', () => this.#relation()),
+      )
+      this.#expect(':', `':'`)
+      const no = this.#expr()
+      expr = { kind: 'call', at: question.at, name: '_?_:_', args: [condition, yes, no] }
+    }
+    this.#depth -= 1
+    return expr
+  }
+
+  #checkDepth(depth: number): void {
+    if (depth <= parserLimits.depthMax) return
+    const message = `expression recursion limit exceeded: ${parserLimits.depthMax}`
+    throw new ParseStop({ at: this.#peek().at, message })
+  }
+
+  /** Long chains become a balanced tree, so that they are not deep. */
+  #balanced(symbol: string, name: string, operand: () => Expr): Expr {
+    const terms = [operand()]
+    const operators: Token[] = []
+    for (let token = this.#takeIf(symbol); token; token = this.#takeIf(symbol)) {
+      operators.push(token)
+      terms.push(operand())
+    }
+    const build = (low: number, high: number): Expr => {
+      const [only] = terms.slice(low, high)
+      const middle = Math.floor((low + high) / 2)
+      const operator = operators[middle - 1]
+      if (high - low === 1 || !operator) return only ?? this.#fail('no term')
+      return {
+        kind: 'call',
+        at: operator.at,
+        name,
+        args: [build(low, middle), build(middle, high)],
+      }
+    }
+    return build(0, terms.length)
+  }
+
+  #relation(): Expr {
+    let left = this.#sum()
+    for (let length = 1; ; length += 1) {
+      this.#checkDepth(length)
+      const { kind, text, at } = this.#peek()
+      const name = kind === 'symbol' || text === 'in' ? relations[text] : undefined
+      if (name === undefined) return left
+      this.#take()
+      left = { kind: 'call', at, name, args: [left, this.#sum()] }
+    }
+  }
+
+  #sum(): Expr {
+    return this.#leftToRight(['+', '-'], () =>
+      this.#leftToRight(['*', '/', '%'], () => this.#unary()),
+    )
+  }
+
+  #leftToRight(symbols: readonly string[], operand: () => Expr): Expr {
+    let left = operand()
+    for (let length = 1; ; length += 1) {
+      this.#checkDepth(length)
+      const { kind, text, at } = this.#peek()
+      if (kind !== 'symbol' || !symbols.includes(text)) return left
+      this.#take()
+      left = { kind: 'call', at, name: `_${text}_`, args: [left, operand()] }
+    }
+  }
+
+  #unary(): Expr {
+    const first = this.#peek()
+    for (const [symbol, name] of [
+      ['!', '!_'],
+      ['-', '-_'],
+    ] as const) {
+      if (!this.#is(symbol)) continue
+      if (symbol === '-' && this.#isNegativeNumber()) break
+      let count = 0
+      while (this.#takeIf(symbol)) count += 1
+      const operand = this.#member()
+      return count % 2 === 0 ? operand : { kind: 'call', at: first.at, name, args: [operand] }
+    }
+    return this.#member()
+  }
+
+  #isNegativeNumber(): boolean {
+    const number = this.#tokens[this.#next + 1]
+    return number?.kind === 'int' || number?.kind === 'float'
+  }
+
+  #member(): Expr {
+    let expr = this.#primary()
+    for (let length = 1; ; length += 1) {
+      this.#checkDepth(length)
+      if (this.#is('.')) expr = this.#selection(expr)
+      else if (this.#is('[') || this.#is('[?')) expr = this.#index(expr)
+      else return expr
+    }
+  }
+
+  #selection(operand: Expr): Expr {
+    const dot = this.#take()
+    const question = this.#takeIf('?')
+    const name = this.#take()
+    if (name.kind === 'quoted' || name.kind === 'ident') {
+      const field = name.kind === 'quoted' ? name.text.slice(1, -1) : name.text
+      if (name.kind === 'ident' && reserved.has(field) && isKeyword(field)) {
+        this.#next -= 1
+        this.#fail(`no viable alternative at input '.${field}'`)
+      }
+      if (question) {
+        const text: Expr = { kind: 'literal', at: name.at, value: field }
+        return { kind: 'call', at: dot.at, name: '_?._', args: [operand, text] }
+      }
+      const open = name.kind === 'ident' ? this.#takeIf('(') : undefined
+      if (!open) return { kind: 'select', at: dot.at, operand, field, isTest: false }
+      return this.#call({ name: field, at: open.at, target: operand })
+    }
+    this.#next -= 1
+    return this.#fail(`mismatched input '${name.text}' expecting IDENTIFIER`)
+  }
+
+  #index(operand: Expr): Expr {
+    const open = this.#take()
+    const index = this.#expr()
+    this.#expect(']', `']'`)
+    const name = open.text === '[?' ? '_[?_]' : '_[_]'
+    return { kind: 'call', at: open.at, name, args: [operand, index] }
+  }
+
+  #call({ name, at, target }: { name: string; at: number; target?: Expr }): Expr {
+    const args: Expr[] = []
+    while (!this.#is(')')) {
+      args.push(this.#expr())
+      if (!this.#takeIf(',')) break
+      if (this.#is(')')) this.#fail(`mismatched input ')' expecting {${startOfOperand}}`)
+    }
+    this.#expect(')', `{${afterOperand}, ')', ','}`)
+    const call: Expr = { kind: 'call', at, name, target, args }
+    return expandMacro(call, this.#macros, this.problems)
+  }
+
+  #primary(): Expr {
+    const token = this.#peek()
+    switch (token.kind) {
+      case 'int':
+      case 'uint':
+      case 'float':
+      case 'string':
+      case 'bytes':
+        return this.#literal()
+      case 'ident':
+        return this.#named()
+      case 'symbol':
+        return this.#bracketed()
+      default:
+        return this.#noOperand()
+    }
+  }
+
+  #noOperand(): never {
+    const { text, at } = this.#peek()
+    return this.#fail(`mismatched input '${text}' expecting {${startOfOperand}}`, at)
+  }
+
+  #bracketed(): Expr {
+    const { text, at } = this.#peek()
+    if (text === '-') return this.#literal()
+    if (text === '.') {
+      this.#take()
+      return this.#named('.')
+    }
+    if (text === '(') {
+      this.#take()
+      const expr = this.#expr()
+      this.#expect(')', `{${afterOperand}, ')'}`)
+      return expr
+    }
+    if (text === '[') return this.#list()
+    if (text === '[?') return this.#list()
+    if (text === '{') {
+      this.#take()
+      return { kind: 'map', at, entries: this.#entries() }
+    }
+    return this.#noOperand()
+  }
+
+  #literal(): Expr {
+    const minus = this.#takeIf('-')
+    const token = this.#take()
+    const at = minus?.at ?? token.at
+    return { kind: 'literal', at, value: this.#literalValue(token, minus ? '-' : '') }
+  }
+
+  #literalValue(token: Token, sign: '' | '-'): CelValue {
+    const { kind, text, at } = token
+    try {
+      if (kind === 'string') return textOfLiteral(text)
+      if (kind === 'bytes') return bytesOfLiteral(text)
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      this.problems.push({ at, message: `Syntax error: token recognition error at: '${text}'` })
+      return ''
+    }
+    if (kind === 'float') return Number(sign + text)
+    if (kind === 'uint') {
+      const value = BigInt(text.slice(0, -1))
+      if (value >= 1n << 64n) this.problems.push({ at, message: 'invalid uint literal' })
+      return new CelUint(value)
+    }
+    const value = sign === '-' ? -BigInt(text) : BigInt(text)
+    if (BigInt.asIntN(64, value) !== value)
+      this.problems.push({ at, message: 'invalid int literal' })
+    return value
+  }
+
+  #list(): Expr {
+    const open = this.#take()
+    const elements: Expr[] = []
+    const optionals = new Set<number>()
+    let isOptional = open.text === '[?'
+    while (isOptional || !this.#is(']')) {
+      if (!isOptional && this.#takeIf('?')) isOptional = true
+      if (isOptional) optionals.add(elements.length)
+      isOptional = false
+      elements.push(this.#expr())
+      if (!this.#takeIf(',')) break
+    }
+    this.#expect(']', `{${afterOperand}, ']', ','}`)
+    return { kind: 'list', at: open.at, elements, optionals }
+  }
+
+  #entries(): MapEntry[] {
+    const entries: MapEntry[] = []
+    while (!this.#is('}')) {
+      const isOptional = this.#takeIf('?') !== undefined
+      const key = this.#expr()
+      this.#expect(':', `{${afterOperand}, ':'}`)
+      entries.push({ key, value: this.#expr(), isOptional })
+      if (!this.#takeIf(',')) break
+    }
+    this.#expect('}', `{${afterOperand}, '}', ','}`)
+    return entries
+  }
+
+  #named(leadingDot = ''): Expr {
+    const token = this.#take()
+    const { text, at } = token
+    if (token.kind !== 'ident') {
+      this.#next -= 1
+      return this.#fail(`mismatched input '${text}' expecting IDENTIFIER`)
+    }
+    if (leadingDot === '' && Object.hasOwn(words, text)) {
+      return { kind: 'literal', at, value: words[text] ?? null }
+    }
+    if (isKeyword(text)) {
+      this.#next -= 1
+      return this.#noOperand()
+    }
+    if (reserved.has(text)) {
+      this.problems.push({ at, message: `reserved identifier: ${text}` })
+    }
+    const open = this.#takeIf('(')
+    if (open) return this.#call({ name: leadingDot + text, at: open.at })
+    const struct = this.#structAt(leadingDot + text)
+    return struct ?? { kind: 'ident', at, name: leadingDot + text }
+  }
+
+  /** `a.b.C{...}`: only what follows the names tells it from a selection. */
+  #structAt(first: string): Expr | undefined {
+    const start = this.#next
+    let name = first
+    while (this.#is('.') && this.#tokens[this.#next + 1]?.kind === 'ident') {
+      this.#take()
+      name += `.${this.#take().text}`
+    }
+    const open = this.#takeIf('{')
+    if (!open) {
+      this.#next = start
+      return undefined
+    }
+    const fields: StructField[] = []
+    while (!this.#is('}')) {
+      const isOptional = this.#takeIf('?') !== undefined
+      const field = this.#take()
+      if (field.kind !== 'ident' && field.kind !== 'quoted') {
+        this.#next -= 1
+        this.#fail(`mismatched input '${field.text}' expecting {'}', IDENTIFIER}`)
+      }
+      const colon = this.#expect(':', `':'`)
+      const text = field.kind === 'quoted' ? field.text.slice(1, -1) : field.text
+      fields.push({ at: colon.at, name: text, value: this.#expr(), isOptional })
+      if (!this.#takeIf(',')) break
+    }
+    this.#expect('}', `{${afterOperand}, '}', ','}`)
+    return { kind: 'struct', at: open.at, typeName: name, fields }
+  }
+}
+
+const words: Readonly<Record<string, CelValue>> = Object.freeze({
+  true: true,
+  false: false,
+  null: null,
+})
+
+function isKeyword(text: string): boolean {
+  return text === 'in' || Object.hasOwn(words, text)
+}

@@ -1,0 +1,66 @@
+import { CelRuntimeError } from '../cel-errors.ts'
+import { CelUint, type CelMap, type CelValue } from '../cel-value.ts'
+
+/** The key as a Map finds it: numbers are found by value, whatever their type. */
+function keyOf(key: CelValue): unknown {
+  if (key instanceof CelUint) return key.value
+  if (typeof key === 'number' && Number.isInteger(key)) return BigInt(key)
+  return key
+}
+
+interface Entry {
+  readonly at: number
+  readonly key: CelValue
+  readonly value: CelValue
+}
+
+/**
+ * A map that grows. As with lists, the largest of a chain owns the entries and adds in place; an
+ * entry counts for maps that are larger than its position.
+ */
+class MadeMap implements CelMap {
+  readonly celKind = 'map'
+  readonly size: number
+  readonly #held: Map<unknown, Entry>
+
+  constructor(held: Map<unknown, Entry>, size = held.size) {
+    this.#held = held
+    this.size = size
+  }
+
+  get(key: CelValue): CelValue | undefined {
+    const entry = this.#held.get(keyOf(key))
+    return entry && entry.at < this.size ? entry.value : undefined
+  }
+
+  *keys(): Generator<CelValue> {
+    for (const { at, key } of this.#held.values()) {
+      if (at >= this.size) return
+      yield key
+    }
+  }
+
+  plus(key: CelValue, value: CelValue): CelMap {
+    const isOwner = this.#held.size === this.size
+    const held = isOwner ? this.#held : new Map([...this.#held].slice(0, this.size))
+    held.set(keyOf(key), { at: held.size, key, value })
+    return new MadeMap(held)
+  }
+}
+
+/** A map that an expression has made. */
+export function mapOf(entries: Iterable<readonly [CelValue, CelValue]>): CelMap {
+  const held = new Map<unknown, Entry>()
+  for (const [key, value] of entries) held.set(keyOf(key), { at: held.size, key, value })
+  return new MadeMap(held)
+}
+
+/** The map and one entry more. Throws CelRuntimeError when the key is there. */
+export function mapPlus(map: CelMap, key: CelValue, value: CelValue): CelMap {
+  if (map.get(key) !== undefined)
+    throw new CelRuntimeError(`insert failed: key '${String(keyOf(key))}' already exists`)
+  const made = map instanceof MadeMap ? map : undefined
+  if (made) return made.plus(key, value)
+  const entries = [...map.keys()].map((one) => [one, map.get(one) ?? null] as const)
+  return mapOf([...entries, [key, value]])
+}
