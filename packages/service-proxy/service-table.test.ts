@@ -39,6 +39,9 @@ async function kernelTable(host: TestHost): Promise<string> {
   return (await host.run(['nft', 'list', 'table', 'ip', 'skerry'])).stdout
 }
 
+const udpEcho =
+  "const s=require('node:dgram').createSocket('udp4').bind(8080).on('message',(m,r)=>s.send('heard',r.port,r.address))"
+
 /** A namespace of the host with an address, where a named answer is served on port 8080. */
 async function addPod(host: TestHost, address: string): Promise<void> {
   const device = `veth${address.split('.')[3]}`
@@ -48,6 +51,7 @@ async function addPod(host: TestHost, address: string): Promise<void> {
     ip -n pod${device} address add ${address}/24 dev eth0; ip -n pod${device} link set eth0 up
     ip -n pod${device} link set lo up; ip -n pod${device} route add default via 10.42.0.1
     mkdir -p /run/www${device}; echo ${address} > /run/www${device}/name
+    ip netns exec pod${device} ${process.execPath} -e "${udpEcho}" > /dev/null 2>&1 < /dev/null &
     ip netns exec pod${device} busybox httpd -p 8080 -h /run/www${device}`
   const result = await host.run(['sh', '-ec', script])
   assert.equal(result.exitCode, 0, result.stderr)
@@ -58,6 +62,16 @@ async function fetchName(host: TestHost, url: string): Promise<string> {
   return result.exitCode === 0
     ? result.stdout.trim()
     : `refused ${result.stderr.trim().slice(0, 120)}`
+}
+
+/** What a server in the pod 10.42.0.2 hears on UDP port 8080 when it is called this way. */
+async function askByUdp(from: TestHost, address: string, port: number): Promise<string> {
+  const script = `
+    const socket = require('node:dgram').createSocket('udp4')
+    const ask = () => socket.send('hello', ${port}, '${address}')
+    socket.on('message', (text) => { console.log(String(text)); process.exit() })
+    ask(); setInterval(ask, 100); setTimeout(() => process.exit(), 3000)`
+  return (await from.run([process.execPath, '-e', script])).stdout.trim()
 }
 
 async function prepare(host: TestHost): Promise<void> {
@@ -93,6 +107,25 @@ test('the kernel sends service traffic where the plan says', { skip }, async (t)
     for (let i = 0; i < 10; i++) assert.equal(await fetchName(host, '10.43.0.21'), name)
     for (let i = 0; i < 5; i++) assert.equal(await fetchName(host, '10.43.0.20'), '10.42.0.3')
     await load(host, renderDelta(next, first))
+  })
+  await t.test('a service of one port with two protocols carries both', async () => {
+    const ports = [
+      { name: 'tcp', port: 53, protocol: 'TCP' },
+      { name: 'udp', port: 53, protocol: 'UDP' },
+    ]
+    const mixed = service('mixed', {
+      type: 'NodePort',
+      clusterIP: '10.43.0.22',
+      clusterIPs: ['10.43.0.22'],
+      ports: ports.map((port) => ({ ...port, nodePort: 30053 })),
+    })
+    const endpoints = slice('mixed', [{ address: '10.42.0.2' }])
+    const withPorts = { ...endpoints, ports: ports.map((port) => ({ ...port, port: 8080 })) }
+    await load(host, renderTable(tableOf([mixed], [withPorts])))
+    assert.equal(await fetchName(host, '10.43.0.22:53'), '10.42.0.2')
+    assert.equal(await askByUdp(host, '10.43.0.22', 53), 'heard')
+    assert.equal(await askByUdp(client, host.address, 30053), 'heard')
+    await load(host, renderTable(first))
   })
   await t.test('a service without endpoints refuses at once, from inside and outside', async () => {
     const none = tableOf([web, sticky], bothSticky)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { NftChain, NftSet, NftTable } from './nft-table.ts'
-import type { Backend, ServicePortBackends } from './service-ports.ts'
+import type { Backend, Protocol, ServicePortBackends } from './service-ports.ts'
 
 export interface ServiceNetwork {
   /** Every pod of the cluster, e.g. 10.42.0.0/16. */
@@ -18,14 +18,17 @@ const masqueradeMark = '0x4000'
 
 const serviceKey = 'ip daddr . meta l4proto . th dport'
 const nodePortKey = 'meta l4proto . th dport'
-/** `tcp dport` though UDP ports go in too: nft 1.0.6 cannot read `ip daddr . th dport` back from the kernel. */
-const backendData = 'ip daddr . tcp dport'
+/**
+ * Endpoints are in a map for each protocol: nft 1.0.6 cannot read `ip daddr . th dport` back from the
+ * kernel, and a rule that translates by a map of `tcp dport` matches nothing but TCP.
+ */
+const protocols: readonly Protocol[] = ['tcp', 'udp', 'sctp']
 
 interface Draft {
   services: Map<string, string>
-  endpoints: Map<string, string>
+  endpoints: Record<Protocol, Map<string, string>>
   nodePorts: Map<string, string>
-  nodePortEndpoints: Map<string, string>
+  nodePortEndpoints: Record<Protocol, Map<string, string>>
   refused: Map<string, string>
   refusedNodePorts: Map<string, string>
   hairpin: Map<string, string>
@@ -60,9 +63,9 @@ export function buildServiceTable(
 function emptyDraft(): Draft {
   return {
     services: new Map(),
-    endpoints: new Map(),
+    endpoints: { tcp: new Map(), udp: new Map(), sctp: new Map() },
     nodePorts: new Map(),
-    nodePortEndpoints: new Map(),
+    nodePortEndpoints: { tcp: new Map(), udp: new Map(), sctp: new Map() },
     refused: new Map(),
     refusedNodePorts: new Map(),
     hairpin: new Map(),
@@ -86,9 +89,10 @@ function addAddress(
     draft.services.set(key, `goto ${addAffinity(draft, port, { ...target, isNodePort: false })}`)
     return
   }
-  draft.services.set(key, `goto ${addCount(draft, 'n', target.backends.length)}`)
+  const chain = addCount(draft, { family: 'n', protocol: port.protocol }, target.backends.length)
+  draft.services.set(key, `goto ${chain}`)
   for (const [index, backend] of target.backends.entries()) {
-    draft.endpoints.set(`${key} . ${index}`, `${backend.address} . ${backend.port}`)
+    draft.endpoints[port.protocol].set(`${key} . ${index}`, `${backend.address} . ${backend.port}`)
   }
 }
 
@@ -109,21 +113,34 @@ function addNodePort(draft: Draft, port: ServicePortBackends): void {
     return
   }
   const family = port.keepsClientAddress ? 'l' : 'p'
-  draft.nodePorts.set(key, `goto ${addCount(draft, family, port.external.length)}`)
+  const chain = addCount(draft, { family, protocol: port.protocol }, port.external.length)
+  draft.nodePorts.set(key, `goto ${chain}`)
   for (const [index, backend] of port.external.entries()) {
-    draft.nodePortEndpoints.set(`${key} . ${index}`, `${backend.address} . ${backend.port}`)
+    draft.nodePortEndpoints[port.protocol].set(
+      `${key} . ${index}`,
+      `${backend.address} . ${backend.port}`,
+    )
   }
 }
 
 /** n: by address; p: node port, masqueraded; l: node port that keeps the client's address. */
-function addCount(draft: Draft, family: 'n' | 'p' | 'l', count: number): string {
-  const name = `${family}${count}`
+function addCount(
+  draft: Draft,
+  { family, protocol }: { family: 'n' | 'p' | 'l'; protocol: Protocol },
+  count: number,
+): string {
+  const suffix = suffixOf(protocol)
+  const name = `${family}${count}${suffix}`
   const rule =
     family === 'n'
-      ? `dnat ip to ${serviceKey} . numgen random mod ${count} map @endpoints`
-      : `dnat ip to ${nodePortKey} . numgen random mod ${count} map @nodeport-endpoints`
+      ? `dnat ip to ${serviceKey} . numgen random mod ${count} map @endpoints${suffix}`
+      : `dnat ip to ${nodePortKey} . numgen random mod ${count} map @nodeport-endpoints${suffix}`
   draft.chains.set(name, { rules: family === 'p' ? [markRule, rule] : [rule] })
   return name
+}
+
+function suffixOf(protocol: Protocol): string {
+  return protocol === 'tcp' ? '' : `-${protocol}`
 }
 
 const markRule = `meta mark set meta mark | ${masqueradeMark}`
@@ -166,22 +183,27 @@ function addAffinity(
 }
 
 function setsOf(draft: Draft): Map<string, NftSet> {
-  const indexed = (key: string): string =>
-    `typeof ${key} . numgen random mod 65535 : ${backendData};`
+  const indexed = (
+    name: string,
+    key: string,
+    elements: Record<Protocol, Map<string, string>>,
+  ): [string, NftSet][] =>
+    protocols.map((protocol) => {
+      const declaration = `typeof ${key} . numgen random mod 65535 : ip daddr . ${protocol} dport;`
+      const map = { type: 'map' as const, declaration, elements: elements[protocol] }
+      return [`${name}${suffixOf(protocol)}`, map]
+    })
   return new Map<string, NftSet>([
     [
       'services',
       { type: 'map', declaration: `typeof ${serviceKey} : verdict;`, elements: draft.services },
     ],
-    ['endpoints', { type: 'map', declaration: indexed(serviceKey), elements: draft.endpoints }],
+    ...indexed('endpoints', serviceKey, draft.endpoints),
     [
       'nodeports',
       { type: 'map', declaration: `typeof ${nodePortKey} : verdict;`, elements: draft.nodePorts },
     ],
-    [
-      'nodeport-endpoints',
-      { type: 'map', declaration: indexed(nodePortKey), elements: draft.nodePortEndpoints },
-    ],
+    ...indexed('nodeport-endpoints', nodePortKey, draft.nodePortEndpoints),
     ['refused', { type: 'set', declaration: `typeof ${serviceKey};`, elements: draft.refused }],
     [
       'refused-nodeports',

@@ -6,6 +6,7 @@ import type {
   Mount,
 } from '../cri/container-runtime.ts'
 import { expand } from '../env/expand.ts'
+import { computeResources } from '../resources/resize.ts'
 import { containerSpecHash, specOf } from './pod-spec.ts'
 import { containerLogPath } from './pod-paths.ts'
 import { runtimeAnnotations, runtimeLabels } from './runtime-labels.ts'
@@ -46,6 +47,7 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
     },
     annotations: {
       [runtimeAnnotations.containerHash]: containerSpecHash(container),
+      [runtimeAnnotations.resources]: JSON.stringify(computeResources(container)),
       [runtimeAnnotations.restartCount]: String(restartCount),
       [runtimeAnnotations.terminationMessagePath]: terminationPath,
       [runtimeAnnotations.terminationMessagePolicy]: container.terminationMessagePolicy ?? 'File',

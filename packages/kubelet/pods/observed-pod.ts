@@ -1,3 +1,5 @@
+import type { ComputeResources } from '../resources/resize.ts'
+
 /** What the runtime knows of one pod, reduced to what decisions are made from. */
 export interface ObservedPod {
   /** Newest first. */
@@ -36,6 +38,8 @@ export interface ObservedContainer {
   readonly message: string
   /** Of the part of the spec whose change asks for a new container. */
   readonly specHash: string
+  /** What it was made with; absent: made by a release that did not note it. */
+  readonly resources?: ComputeResources
   readonly image: string
   readonly imageId: string
 }

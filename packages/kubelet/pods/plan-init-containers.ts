@@ -4,14 +4,17 @@ import {
   killOfRunning,
   killOfUnknown,
   startOf,
+  updatesOf,
   type KillAction,
   type PodPlanInput,
   type StartAction,
+  type UpdateAction,
 } from './pod-plan.ts'
 import { isSidecar, shouldRestart, specOf } from './pod-spec.ts'
 
 export interface InitPlan {
   kill: KillAction[]
+  update: UpdateAction[]
   start: StartAction[]
   /** All have done their part: regular containers may run. */
   isInitialized: boolean
@@ -25,7 +28,13 @@ export interface InitPlan {
  */
 export function planInitContainers(input: PodPlanInput, inSandbox: ObservedPod): InitPlan {
   const spec = specOf(input.pod)
-  const plan: InitPlan = { kill: [], start: [], isInitialized: true, isFailed: false }
+  const plan: InitPlan = {
+    kill: [],
+    update: [],
+    start: [],
+    isInitialized: true,
+    isFailed: false,
+  }
   const wasInitialized = spec.containers.some(({ name }) => latestContainer(inSandbox, name))
   for (const container of spec.initContainers ?? []) {
     const observed = latestContainer(inSandbox, container.name)
@@ -80,5 +89,6 @@ function planSidecar(
     plan.start.push(startOf(input, container, 'sidecar'))
     return kill.reason !== 'startup'
   }
+  plan.update.push(...updatesOf(input, container, observed))
   return !container.startupProbe || input.probes.get(observed.id)?.startup === 'success'
 }

@@ -13,10 +13,12 @@ import {
   killOfRunning,
   killOfUnknown,
   startOf,
+  updatesOf,
   type KillAction,
   type PodPlan,
   type PodPlanInput,
   type StartAction,
+  type UpdateAction,
   type WaitingContainer,
 } from './pod-plan.ts'
 import { describePod, isHostNetwork, shouldRestart, specOf } from './pod-spec.ts'
@@ -78,12 +80,14 @@ function planInSandbox(input: PodPlanInput, sandbox: ObservedSandbox): PodPlan {
   return withBackOff(input, {
     ...emptyPlan,
     kill: [...init.kill, ...regular.kill],
+    update: [...init.update, ...regular.update],
     start: [...ephemeral, ...init.start, ...regular.start],
   })
 }
 
 interface RegularPlan {
   kill: KillAction[]
+  update: UpdateAction[]
   start: StartAction[]
   /** Containers that run and are left alone. */
   keptCount: number
@@ -91,14 +95,17 @@ interface RegularPlan {
 
 function planRegularContainers(input: PodPlanInput, inSandbox: ObservedPod): RegularPlan {
   const spec = specOf(input.pod)
-  const plan: RegularPlan = { kill: [], start: [], keptCount: 0 }
+  const plan: RegularPlan = { kill: [], update: [], start: [], keptCount: 0 }
   for (const container of spec.containers) {
     const observed = latestContainer(inSandbox, container.name)
     if (observed?.state === 'running') {
       const kill = killOfRunning(input, container, observed)
-      if (!kill) plan.keptCount += 1
-      else {
-        const isRestarted = kill.reason === 'spec-changed' || mayRestartKilled(input, container)
+      if (!kill) {
+        plan.keptCount += 1
+        plan.update.push(...updatesOf(input, container, observed))
+      } else {
+        const isChanged = kill.reason === 'spec-changed' || kill.reason === 'resized'
+        const isRestarted = isChanged || mayRestartKilled(input, container)
         const message = isRestarted ? `${kill.message}, will be restarted` : kill.message
         plan.kill.push({ ...kill, message })
         if (isRestarted) plan.start.push(startOf(input, container, 'regular'))

@@ -6,6 +6,7 @@ import {
   type ContainerStatus,
   type PodSandbox,
 } from '../cri/container-runtime.ts'
+import type { ComputeResources } from '../resources/resize.ts'
 import { asError } from '../system-error.ts'
 import {
   nothingObserved,
@@ -285,7 +286,14 @@ function toObserved(
     specHash: status.annotations[runtimeAnnotations.containerHash] ?? '',
     image: status.image.image,
     imageId: status.imageRef,
+    ...resourcesIn(status.annotations[runtimeAnnotations.resources]),
   }
+}
+
+function resourcesIn(text: string | undefined): Pick<ObservedContainer, 'resources'> {
+  if (text === undefined) return {}
+  // Our own annotation, which nobody else can change: containerd keeps what it was given.
+  return { resources: JSON.parse(text) as ComputeResources }
 }
 
 /** Its processes ended with the boot that it was started in. */

@@ -6,6 +6,7 @@ import {
   type ObservedPod,
   type ObservedSandbox,
 } from './observed-pod.ts'
+import { resizeOf, type AppliedResources } from '../resources/resize.ts'
 import { containerSpecHash, specOf, type ContainerKind } from './pod-spec.ts'
 import type { RestartBackoff } from './restart-backoff.ts'
 
@@ -25,10 +26,18 @@ export interface PodPlanInput {
   backoffs: ReadonlyMap<string, RestartBackoff>
   /** Set once the pod must end, for whatever reason; never unset. */
   termination?: Termination
+  /** What containers were given after they were made; default: nothing. */
+  applied?: AppliedResources
   nowMs: number
 }
 
-export type KillReason = 'liveness' | 'startup' | 'spec-changed' | 'unknown-state' | 'pod-ends'
+export type KillReason =
+  | 'liveness'
+  | 'startup'
+  | 'spec-changed'
+  | 'resized'
+  | 'unknown-state'
+  | 'pod-ends'
 
 export interface KillAction {
   readonly container: ObservedContainer
@@ -36,6 +45,12 @@ export interface KillAction {
   /** For the Killing event. */
   readonly message: string
   readonly graceSeconds: number
+}
+
+/** Other resources for a container that goes on running. */
+export interface UpdateAction {
+  readonly observed: ObservedContainer
+  readonly container: Container
 }
 
 export interface StartAction {
@@ -56,6 +71,7 @@ export interface WaitingContainer {
 /** Carried out in the order of the fields. */
 export interface PodPlan {
   readonly kill: readonly KillAction[]
+  readonly update: readonly UpdateAction[]
   /** Sandboxes that no container may run in any more. */
   readonly stopSandboxes: readonly ObservedSandbox[]
   /** The new sandbox's attempt; undefined: the newest one stays. */
@@ -70,6 +86,7 @@ export interface PodPlan {
 
 export const emptyPlan: PodPlan = Object.freeze({
   kill: [],
+  update: [],
   stopSandboxes: [],
   createSandbox: undefined,
   start: [],
@@ -96,6 +113,9 @@ export function killOfRunning(
   if (observed.specHash !== containerSpecHash(container)) {
     return kill('spec-changed', `${noun} ${container.name} definition changed`)
   }
+  if (resizeOf(container, observed, input.applied ?? noneApplied) === 'restart') {
+    return kill('resized', `${noun} ${container.name} resize requires restart`)
+  }
   const results = input.probes.get(observed.id)
   if (results?.liveness === 'failure') {
     const grace = container.livenessProbe?.terminationGracePeriodSeconds
@@ -106,6 +126,18 @@ export function killOfRunning(
     return kill('startup', `${noun} ${container.name} failed startup probe`, grace)
   }
   return undefined
+}
+
+const noneApplied: AppliedResources = new Map()
+
+/** Of a container that goes on running; empty: it has what it should. */
+export function updatesOf(
+  input: PodPlanInput,
+  container: Container,
+  observed: ObservedContainer,
+): UpdateAction[] {
+  const resize = resizeOf(container, observed, input.applied ?? noneApplied)
+  return resize === 'update' ? [{ observed, container }] : []
 }
 
 export function killOfUnknown(observed: ObservedContainer, noun = 'Container'): KillAction {

@@ -5,6 +5,7 @@ import { removeCgroup } from '../containerd/cgroups.ts'
 import type { PodSandboxConfig } from '../cri/container-runtime.ts'
 import { ignoreNotFound } from '../cri/ignore-not-found.ts'
 import type { NodeContext } from '../node-context.ts'
+import { linuxContainerResources } from '../resources/container-resources.ts'
 import { createPodCgroup } from '../resources/pod-cgroup.ts'
 import { asError, hasCode } from '../system-error.ts'
 import {
@@ -18,7 +19,7 @@ import type { Garbage } from './container-garbage.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from './observed-pod.ts'
 import { parseResolvConf, podDns } from './pod-dns.ts'
 import { podLogDirectory } from './pod-paths.ts'
-import type { StartAction } from './pod-plan.ts'
+import type { StartAction, UpdateAction } from './pod-plan.ts'
 import { isHostNetwork } from './pod-spec.ts'
 import { sandboxConfig } from './sandbox-config.ts'
 import { startContainer } from './start-container.ts'
@@ -108,6 +109,19 @@ export class PodResources {
       },
       signal,
     )
+  }
+
+  /** The pod's share first where it grows, again at the end where it shrinks. */
+  async update(pod: Pod, actions: readonly UpdateAction[], signal: AbortSignal): Promise<void> {
+    const { runtime, config, cgroups, facts } = this.#context
+    const parent = podCgroupParent(config.nodeName, pod)
+    await createPodCgroup(cgroups, parent, pod)
+    for (const { observed, container } of actions) {
+      const { cgroupMode, memoryCapacityBytes } = { cgroupMode: cgroups.mode, ...facts }
+      const wanted = linuxContainerResources(pod, container, { cgroupMode, memoryCapacityBytes })
+      await runtime.updateContainerResources(observed.id, wanted, signal)
+    }
+    await createPodCgroup(cgroups, parent, pod)
   }
 
   async stopSandboxes(sandboxes: readonly ObservedSandbox[], signal: AbortSignal): Promise<void> {

@@ -1,7 +1,12 @@
 import type { Pod } from '@skerry/api'
 import { childCgroups, removeCgroup } from '../containerd/cgroups.ts'
 import type { NodeContext } from '../node-context.ts'
-import { rejectPod } from '../resources/admit-pod.ts'
+import {
+  refuseResize,
+  rejectPod,
+  type AdmissionInput,
+  type Rejection,
+} from '../resources/admit-pod.ts'
 import { isMirror } from '../static-pods/static-pod-marks.ts'
 import type { NodeStore } from '../store/node-store.ts'
 import { asError } from '../system-error.ts'
@@ -89,7 +94,7 @@ export class PodSet implements PodDirectory, AsyncDisposable {
     const uid = pod.metadata.uid ?? ''
     const known = this.#workers.get(uid)
     if (known) return known.update(pod)
-    const worker = new PodWorker(this.#context, pod)
+    const worker = this.#newWorker(pod)
     const rejection = this.#reject(pod)
     if (rejection) worker.evict(rejection, 0)
     this.#add(uid, worker)
@@ -154,12 +159,27 @@ export class PodSet implements PodDirectory, AsyncDisposable {
   #reject(pod: Pod): { reason: string; message: string } | undefined {
     if (pod.status?.startTime || pod.metadata.deletionTimestamp) return undefined
     const others = [...this.#workers.values()].filter(({ isTerminating }) => !isTerminating)
-    return rejectPod({
+    return rejectPod(this.#admission(pod, others))
+  }
+
+  #refuseResize(pod: Pod): Rejection | undefined {
+    const others = [...this.#workers.values()].filter(
+      (worker) => !worker.isTerminating && worker.pod.metadata.uid !== pod.metadata.uid,
+    )
+    return refuseResize(this.#admission(pod, others))
+  }
+
+  #admission(pod: Pod, others: readonly PodWorker[]): AdmissionInput {
+    return {
       pod,
       others: others.map((worker) => worker.pod),
       allocatable: this.#context.facts.allocatable,
       podsMax: this.#context.config.podsMax,
-    })
+    }
+  }
+
+  #newWorker(pod: Pod): PodWorker {
+    return new PodWorker(this.#context, pod, (resized) => this.#refuseResize(resized))
   }
 
   /** A pod that only the runtime has. */
@@ -176,7 +196,7 @@ export class PodSet implements PodDirectory, AsyncDisposable {
       metadata: { name, namespace, uid },
       spec: { containers: [] },
     }
-    const worker = new PodWorker(this.#context, pod)
+    const worker = this.#newWorker(pod)
     this.#add(uid, worker)
     worker.remove(pod)
   }

@@ -1,9 +1,17 @@
+import { isDeepStrictEqual } from 'node:util'
 import { createBackoff, linkedSignal, runAll, type Backoff } from '@skerry/base'
 import type { Pod, PodStatus } from '@skerry/api'
 import { isRuntimeError } from '../cri/container-runtime.ts'
 import type { NodeContext } from '../node-context.ts'
 import { ProbeSet } from '../probes/probe-set.ts'
 import { podStatus } from '../status/pod-status.ts'
+import type { Rejection } from '../resources/admit-pod.ts'
+import {
+  computeResources,
+  decideResize,
+  type ComputeResources,
+  type ResizeDecision,
+} from '../resources/resize.ts'
 import { asError } from '../system-error.ts'
 import { VolumeError } from '../volumes/volume.ts'
 import { podGarbage } from './container-garbage.ts'
@@ -12,7 +20,13 @@ import { killContainer } from './kill-container.ts'
 import type { ObservedPod } from './observed-pod.ts'
 import { deadlineMs, endOfPod } from './pod-end.ts'
 import { planPod } from './plan-pod.ts'
-import { backoffKey, type PodPlan, type StartAction, type Termination } from './pod-plan.ts'
+import {
+  backoffKey,
+  type KillAction,
+  type PodPlan,
+  type StartAction,
+  type Termination,
+} from './pod-plan.ts'
 import { PodResources } from './pod-resources.ts'
 import { describePod, gracePeriodSeconds } from './pod-spec.ts'
 import { nextBackoff, type RestartBackoff } from './restart-backoff.ts'
@@ -23,9 +37,13 @@ export const workerDefaults = Object.freeze({
   retryMs: 10_000,
   /** After a failed pull, to say that the next one waits. */
   pullRetryMs: 2_000,
+  /** While the node lacks room for a resize. */
+  resizeRetryMs: 5_000,
   /** Planned again at least this often, whatever was missed. */
   resyncMs: 60_000,
 })
+
+const isResized = ({ reason }: KillAction): boolean => reason === 'resized'
 
 interface StartFailure {
   reason: string
@@ -44,7 +62,11 @@ export class PodWorker {
   readonly #failures = new Map<string, StartFailure>()
   readonly #announced = new Map<string, number>()
   readonly #retries: Backoff
+  readonly #refuseResize: (pod: Pod) => Rejection | undefined
+  readonly #applied = new Map<string, ComputeResources>()
   #pod: Pod
+  /** The pod with the resources that the node has room for. */
+  #resize: ResizeDecision
   #isRemoved = false
   #isReclaimed = false
   #termination: Termination | undefined
@@ -53,9 +75,15 @@ export class PodWorker {
   #isWoken = false
   #interrupt: ((reason: Error) => void) | undefined
 
-  constructor(context: NodeContext, pod: Pod) {
+  constructor(
+    context: NodeContext,
+    pod: Pod,
+    refuseResize: (pod: Pod) => Rejection | undefined = () => undefined,
+  ) {
     this.#context = context
     this.#pod = pod
+    this.#resize = { pod }
+    this.#refuseResize = refuseResize
     this.#resources = new PodResources(context)
     this.#retries = createBackoff({ initialMs: 500, maxMs: 60_000 }, context.random)
   }
@@ -70,6 +98,12 @@ export class PodWorker {
 
   /** The pod as the API now has it. */
   update(pod: Pod): void {
+    // Volumes may be made from these (downward API).
+    const { labels, annotations } = this.#pod.metadata
+    const isSame =
+      isDeepStrictEqual(labels, pod.metadata.labels) &&
+      isDeepStrictEqual(annotations, pod.metadata.annotations)
+    if (!isSame) this.#areVolumesStale = true
     this.#pod = pod
     this.#checkEnd()
     this.wake()
@@ -126,6 +160,7 @@ export class PodWorker {
     const observed = await observer.observe(this.#uid, signal)
     const nowMs = clock.now()
     this.#checkEnd()
+    this.#decideResize(observed)
     const plan = this.#plan(observed, probes, nowMs)
     if (plan.isFinished && !this.#termination) {
       this.#beginEnd({ graceSeconds: gracePeriodSeconds(this.#pod) })
@@ -147,9 +182,17 @@ export class PodWorker {
     return this.#pod.metadata.uid ?? ''
   }
 
+  #decideResize(observed: ObservedPod): void {
+    const ids = new Set(observed.containers.map(({ id }) => id))
+    for (const id of this.#applied.keys()) if (!ids.has(id)) this.#applied.delete(id)
+    const facts = { observed, applied: this.#applied }
+    this.#resize = decideResize(this.#pod, facts, this.#refuseResize)
+  }
+
   #plan(observed: ObservedPod, probes: ProbeSet, nowMs: number): PodPlan {
     const plan = planPod({
-      pod: this.#pod,
+      pod: this.#resize.pod,
+      applied: this.#applied,
       observed,
       probes: probes.results,
       backoffs: this.#backoffs,
@@ -189,8 +232,13 @@ export class PodWorker {
     const waiting = new Map<string, { reason: string; message: string }>(this.#failures)
     for (const one of plan.backOff) waiting.set(one.name, one)
     this.#announce(plan)
+    const { pod, pending } = this.#resize
+    const isResizing = plan.update.length + plan.kill.filter(isResized).length > 0
     const status = podStatus({
-      pod: this.#pod,
+      pod,
+      applied: this.#applied,
+      ...(pending ? { resizePending: pending } : {}),
+      isResizing,
       observed,
       previous,
       waiting,
@@ -221,10 +269,11 @@ export class PodWorker {
     const { kill, stopSandboxes, createSandbox, start } = plan
     const needsVolumes = start.length > 0 || createSandbox !== undefined
     await this.#kill(plan, observed, signal)
+    await this.#update(plan, signal)
     await this.#resources.stopSandboxes(stopSandboxes, signal)
     if (needsVolumes || this.#areVolumesStale || this.#resources.mustRefresh()) {
       this.#areVolumesStale = false
-      await this.#resources.setUp(this.#pod, signal)
+      await this.#resources.setUp(this.#resize.pod, signal)
     }
     if (createSandbox !== undefined) {
       if (createSandbox > 0) this.#sandboxChanged()
@@ -232,10 +281,18 @@ export class PodWorker {
       await this.#start(start, { sandbox, observed }, signal)
       return true
     }
-    if (start.length === 0) return kill.length > 0 || stopSandboxes.length > 0
+    const didChange = kill.length + plan.update.length + stopSandboxes.length > 0
+    if (start.length === 0) return didChange
     const sandbox = this.#resources.sandboxOf(this.#pod, observed)
     const startedCount = await this.#start(start, { sandbox, observed }, signal)
-    return startedCount > 0 || kill.length > 0
+    return startedCount > 0 || kill.length > 0 || plan.update.length > 0
+  }
+
+  async #update({ update }: PodPlan, signal: AbortSignal): Promise<void> {
+    if (update.length === 0) return
+    await this.#resources.update(this.#resize.pod, update, signal)
+    for (const { observed, container } of update)
+      this.#applied.set(observed.id, computeResources(container))
   }
 
   #sandboxChanged(): void {
@@ -271,7 +328,7 @@ export class PodWorker {
         this.#noteRestart(backoffKey(action.container), action.afterExitMs)
       }
       try {
-        await this.#resources.start(this.#pod, { action, ...where }, signal)
+        await this.#resources.start(this.#resize.pod, { action, ...where }, signal)
         this.#failures.delete(name)
         startedCount += 1
       } catch (error) {
@@ -319,7 +376,7 @@ export class PodWorker {
   #nextWake(plan: PodPlan, nowMs: number): number {
     const deadline = deadlineMs(this.#pod, this.#context.statuses.get(this.#uid) ?? {})
     return Math.min(
-      nowMs + workerDefaults.resyncMs,
+      nowMs + (this.#resize.pending ? workerDefaults.resizeRetryMs : workerDefaults.resyncMs),
       plan.wakeAtMs ?? Infinity,
       this.#resources.refreshAtMs ?? Infinity,
       deadline ?? Infinity,

@@ -8,6 +8,8 @@ export const runtimeLabels = Object.freeze({
 
 export const runtimeAnnotations = Object.freeze({
   containerHash: 'io.kubernetes.container.hash',
+  /** JSON of ComputeResources. */
+  resources: 'skerry.io/resources',
   restartCount: 'io.kubernetes.container.restartCount',
   terminationMessagePath: 'io.kubernetes.container.terminationMessagePath',
   terminationMessagePolicy: 'io.kubernetes.container.terminationMessagePolicy',

@@ -27,6 +27,24 @@ interface Amount {
  * once, may not. Undefined: it fits.
  */
 export function rejectPod(input: AdmissionInput): Rejection | undefined {
+  const { pod, others } = input
+  const short = shortAmount(input)
+  if (short) {
+    const { name, requested, used, capacity } = short
+    return {
+      reason: `OutOf${name}`,
+      message: `Pod was rejected: Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
+    }
+  }
+  if (!hasPortConflict(pod, others)) return undefined
+  return {
+    reason: 'NodePorts',
+    message:
+      "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+  }
+}
+
+function shortAmount(input: AdmissionInput): Amount | undefined {
   const { pod, others, allocatable, podsMax } = input
   const sum = (of: (pod: Pod) => number): number =>
     others.reduce((total, other) => total + of(other), 0)
@@ -45,21 +63,27 @@ export function rejectPod(input: AdmissionInput): Rejection | undefined {
       capacity: allocatable.memoryBytes,
     },
   ]
-  const short = amounts.find(
+  return amounts.find(
     ({ requested, used, capacity }) => requested > 0 && used + requested > capacity,
   )
-  if (short) {
-    const { name, requested, used, capacity } = short
+}
+
+/** Whether the node can give a pod that runs what its spec now asks for; undefined: it can. */
+export function refuseResize(input: AdmissionInput): Rejection | undefined {
+  const alone = shortAmount({ ...input, others: [] })
+  if (alone) {
+    const { name, requested, capacity } = alone
     return {
-      reason: `OutOf${name}`,
-      message: `Pod was rejected: Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
+      reason: 'Infeasible',
+      message: `Node didn't have enough capacity: ${name}, requested: ${requested}, capacity: ${capacity}`,
     }
   }
-  if (!hasPortConflict(pod, others)) return undefined
+  const short = shortAmount(input)
+  if (!short) return undefined
+  const { name, requested, used, capacity } = short
   return {
-    reason: 'NodePorts',
-    message:
-      "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+    reason: 'Deferred',
+    message: `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
   }
 }
 

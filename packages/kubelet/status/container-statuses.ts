@@ -1,5 +1,6 @@
 import type { Container, ContainerState, ContainerStatus, EphemeralContainer } from '@skerry/api'
 import type { ObservedContainer, ObservedPod } from '../pods/observed-pod.ts'
+import { appliedTo, withCompute, type ComputeResources } from '../resources/resize.ts'
 import { isSidecar, shouldRestart, specOf, type ContainerKind } from '../pods/pod-spec.ts'
 import type { ContainerProbes } from '../probes/probe-results.ts'
 import type { PodStatusInput } from './pod-status.ts'
@@ -32,7 +33,7 @@ function statusOf(input: PodStatusInput, which: StatusCase): ContainerStatus {
   const { container } = which
   const [latest, earlier] = input.observed.containers.filter(({ name }) => name === container.name)
   const status = latest
-    ? fromObserved(latest, earlier, which)
+    ? fromObserved(input, { latest, earlier }, which)
     : { ...fromNothing(input, which), ...mountsOf(container) }
   const waiting = input.waiting.get(container.name)
   if (!waiting || !willStart(input, which, latest)) return status
@@ -44,8 +45,8 @@ function statusOf(input: PodStatusInput, which: StatusCase): ContainerStatus {
 }
 
 function fromObserved(
-  latest: ObservedContainer,
-  earlier: ObservedContainer | undefined,
+  input: PodStatusInput,
+  { latest, earlier }: { latest: ObservedContainer; earlier: ObservedContainer | undefined },
   { container, previous }: StatusCase,
 ): ContainerStatus {
   const lastTerminated =
@@ -62,7 +63,7 @@ function fromObserved(
     ready: false,
     state: stateOf(latest),
     lastState: lastTerminated ? { terminated: lastTerminated } : {},
-    ...resourcesOf(container),
+    ...resourcesOf(container, appliedTo(latest, input.applied ?? new Map())),
     ...mountsOf(container),
   }
 }
@@ -208,10 +209,17 @@ function runningContainer(observed: ObservedPod, name: string): ObservedContaine
   return observed.containers.find((one) => one.name === name && one.state === 'running')
 }
 
-function resourcesOf(container: Container | EphemeralContainer): Partial<ContainerStatus> {
+/** What it has; what it is to have is in its allocated resources. */
+function resourcesOf(
+  container: Container | EphemeralContainer,
+  has: ComputeResources | undefined,
+): Partial<ContainerStatus> {
   const { resources } = container
   if (!resources || Object.keys(resources).length === 0) return {}
-  return { resources, ...(resources.requests ? { allocatedResources: resources.requests } : {}) }
+  return {
+    resources: has ? withCompute(resources, has) : resources,
+    ...(resources.requests ? { allocatedResources: resources.requests } : {}),
+  }
 }
 
 function mountsOf(container: Container | EphemeralContainer): Partial<ContainerStatus> {

@@ -2,6 +2,12 @@ import type { ContainerStatus, Pod, PodCondition } from '@skerry/api'
 import { isSidecar, specOf } from '../pods/pod-spec.ts'
 import type { PodPhase } from './pod-phase.ts'
 
+/** Only while a resize of the running pod is not done. */
+export const resizeConditionTypes: readonly string[] = Object.freeze([
+  'PodResizePending',
+  'PodResizeInProgress',
+])
+
 /** The conditions that the node agent owns; all others belong to whoever wrote them. */
 export const ownConditionTypes: readonly string[] = Object.freeze([
   'PodReadyToStartContainers',
@@ -10,6 +16,7 @@ export const ownConditionTypes: readonly string[] = Object.freeze([
   'ContainersReady',
   'PodScheduled',
   'DisruptionTarget',
+  ...resizeConditionTypes,
 ])
 
 export interface ConditionInput {
@@ -18,6 +25,8 @@ export interface ConditionInput {
   /** Init containers first. */
   statuses: readonly ContainerStatus[]
   hasSandbox: boolean
+  isResizing?: boolean
+  resizePending?: { reason: string; message: string }
 }
 
 type Fact = Pick<PodCondition, 'status' | 'reason' | 'message'>
@@ -31,6 +40,10 @@ export function podConditions(input: ConditionInput): (Fact & { type: string })[
     { type: 'Ready', ...readyFact(input.pod, containersReady) },
     { type: 'ContainersReady', ...containersReady },
     { type: 'PodScheduled', status: 'True' },
+    ...(input.resizePending
+      ? [{ type: 'PodResizePending', status: 'True', ...input.resizePending }]
+      : []),
+    ...(input.isResizing ? [{ type: 'PodResizeInProgress', status: 'True' }] : []),
   ]
 }
 

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { usableSandbox, type ObservedPod } from '../pods/observed-pod.ts'
 import { isHostNetwork, specOf } from '../pods/pod-spec.ts'
 import type { Termination } from '../pods/pod-plan.ts'
+import type { AppliedResources } from '../resources/resize.ts'
 import { qosClass } from '../resources/qos.ts'
 import type { ProbeResults } from '../probes/probe-results.ts'
 import { containerStatuses, timestamp } from './container-statuses.ts'
@@ -21,6 +22,11 @@ export interface PodStatusInput {
   /** Nothing will be started any more and nothing runs. */
   isTerminal: boolean
   hostIps: readonly string[]
+  /** What containers were given after they were made; default: nothing. */
+  applied?: AppliedResources
+  /** Why the pod goes on with less than its spec asks for. */
+  resizePending?: { reason: string; message: string }
+  isResizing?: boolean
   nowMs: number
 }
 
@@ -44,7 +50,14 @@ export function podStatus(input: PodStatusInput): PodStatus {
     phase,
     conditions: withTimes(
       input,
-      podConditions({ pod, phase, statuses, hasSandbox: sandbox !== undefined }),
+      podConditions({
+        pod,
+        phase,
+        statuses,
+        hasSandbox: sandbox !== undefined,
+        isResizing: input.isResizing ?? false,
+        ...(input.resizePending ? { resizePending: input.resizePending } : {}),
+      }),
     ),
     ...reasonOf(input, phase),
     ...addresses(input),

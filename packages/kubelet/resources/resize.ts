@@ -1,0 +1,132 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Container, EphemeralContainer, Pod } from '@skerry/api'
+import { latestContainer, type ObservedContainer, type ObservedPod } from '../pods/observed-pod.ts'
+import { specOf } from '../pods/pod-spec.ts'
+import type { Rejection } from './admit-pod.ts'
+
+type Resources = NonNullable<Container['resources']>
+type Amounts = NonNullable<Resources['requests']>
+
+/** What a container has been given of what can change while it runs. */
+export interface ComputeResources {
+  readonly requests: Amounts
+  readonly limits: Amounts
+}
+
+/** By container id: what was given after the container was made. */
+export type AppliedResources = ReadonlyMap<string, ComputeResources>
+
+const resizable = ['cpu', 'memory'] as const
+
+export function computeResources({ resources }: Container | EphemeralContainer): ComputeResources {
+  return { requests: resizableOf(resources?.requests), limits: resizableOf(resources?.limits) }
+}
+
+function resizableOf(amounts: Amounts | undefined): Amounts {
+  const picked: Amounts = {}
+  for (const name of resizable) {
+    const amount = amounts?.[name]
+    if (amount !== undefined) picked[name] = amount
+  }
+  return picked
+}
+
+/** What the container has now; undefined: made by a release that did not note it. */
+export function appliedTo(
+  observed: ObservedContainer,
+  applied: AppliedResources,
+): ComputeResources | undefined {
+  return applied.get(observed.id) ?? observed.resources
+}
+
+export type ResizePolicy = 'none' | 'update' | 'restart'
+
+/** What a running container needs to get what its spec now says. */
+export function resizeOf(
+  container: Container,
+  observed: ObservedContainer,
+  applied: AppliedResources,
+): ResizePolicy {
+  const has = appliedTo(observed, applied)
+  if (has === undefined) return 'none'
+  const wanted = computeResources(container)
+  if (isDeepStrictEqual(has, wanted)) return 'none'
+  const changed = resizable.filter(
+    (name) =>
+      has.requests[name] !== wanted.requests[name] || has.limits[name] !== wanted.limits[name],
+  )
+  const restarts = (container.resizePolicy ?? []).some(
+    ({ resourceName, restartPolicy }) =>
+      restartPolicy === 'RestartContainer' && changed.some((name) => name === resourceName),
+  )
+  return restarts ? 'restart' : 'update'
+}
+
+export interface ResizeDecision {
+  /** As the node runs it: with the resources that it has room for. */
+  readonly pod: Pod
+  /** Why the pod does not have what its spec says. */
+  readonly pending?: Rejection
+}
+
+/**
+ * A pod whose containers ask for other resources than they have gets them if the node has room,
+ * and else goes on with what it has (KEP-1287).
+ */
+export function decideResize(
+  pod: Pod,
+  { observed, applied }: { observed: ObservedPod; applied: AppliedResources },
+  refuse: (pod: Pod) => Rejection | undefined,
+): ResizeDecision {
+  const spec = specOf(pod)
+  const isChanged = (container: Container): boolean => {
+    const running = runningOf(observed, container.name)
+    return running !== undefined && resizeOf(container, running, applied) !== 'none'
+  }
+  if (![...spec.containers, ...(spec.initContainers ?? [])].some(isChanged)) return { pod }
+  const pending = refuse(pod)
+  if (pending === undefined) return { pod }
+  const kept = (container: Container): Container => {
+    const running = runningOf(observed, container.name)
+    const has = running && appliedTo(running, applied)
+    return has
+      ? { ...container, resources: withCompute(container.resources ?? {}, has) }
+      : container
+  }
+  const { initContainers } = spec
+  return {
+    pod: {
+      ...pod,
+      spec: {
+        ...spec,
+        containers: spec.containers.map(kept),
+        ...(initContainers ? { initContainers: initContainers.map(kept) } : {}),
+      },
+    },
+    pending,
+  }
+}
+
+function runningOf(observed: ObservedPod, name: string): ObservedContainer | undefined {
+  const latest = latestContainer(observed, name)
+  return latest?.state === 'running' ? latest : undefined
+}
+
+/** The resources with these amounts of what can change; what else they name stays. */
+export function withCompute(resources: Resources, compute: ComputeResources): Resources {
+  const { requests, limits, ...rest } = resources
+  const merged = {
+    requests: { ...unresizable(requests), ...compute.requests },
+    limits: { ...unresizable(limits), ...compute.limits },
+  }
+  return {
+    ...rest,
+    ...(Object.keys(merged.requests).length > 0 ? { requests: merged.requests } : {}),
+    ...(Object.keys(merged.limits).length > 0 ? { limits: merged.limits } : {}),
+  }
+}
+
+function unresizable(amounts: Amounts = {}): Amounts {
+  const others = Object.entries(amounts).filter(([name]) => !resizable.some((one) => one === name))
+  return Object.fromEntries(others)
+}
