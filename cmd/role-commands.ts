@@ -26,6 +26,7 @@ function addSite(program: Command): void {
     .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
     .option('--disable-controller-manager', 'run no controllers: others act on this API server')
     .option('--disable-scheduler', 'run no scheduler')
+    .option('--scheduler-config <file>', 'KubeSchedulerConfiguration: profiles, plugins, backoff')
     .option(
       '--disable-metrics-api',
       'do not serve metrics.k8s.io: a metrics-server does, or nobody',
@@ -137,6 +138,7 @@ interface SiteFlags {
   clusterDomain: string
   disableControllerManager: boolean | undefined
   disableScheduler: boolean | undefined
+  schedulerConfig: string | undefined
   hub: string | undefined
   hubTokenFile: string | undefined
   hubCaHash: string | undefined

@@ -5,6 +5,8 @@ import { resources, type Cluster } from '@skerry/client'
 export interface SiteAddresses {
   /** First address of the service range: the API server's own service. */
   apiServiceIp: string
+  /** The range that addresses of services are given out of. */
+  serviceCidr: string
   dnsServiceIp: string
   /** Where clients in the cluster's network reach this API server. */
   advertiseAddress: string
@@ -14,6 +16,7 @@ export interface SiteAddresses {
 const services: GroupResource = { group: '', resource: 'services' }
 const endpoints: GroupResource = { group: '', resource: 'endpoints' }
 const slices: GroupResource = { group: 'discovery.k8s.io', resource: 'endpointslices' }
+const serviceCidrs: GroupResource = { group: 'networking.k8s.io', resource: 'servicecidrs' }
 const storageClasses: GroupResource = { group: 'storage.k8s.io', resource: 'storageclasses' }
 const clusterRoles: GroupResource = { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }
 const clusterRoleBindings: GroupResource = {
@@ -23,6 +26,7 @@ const clusterRoleBindings: GroupResource = {
 
 /** What a site has from its first start beyond the API server's own bootstrap objects. */
 export async function ensureSiteObjects(objects: Objects, addresses: SiteAddresses): Promise<void> {
+  await ensure(objects, serviceCidrs, defaultServiceCidr(addresses))
   await ensure(objects, services, apiService(addresses))
   await publishApiEndpoints(objects, addresses)
   await ensure(objects, services, dnsService(addresses))
@@ -40,6 +44,15 @@ async function ensure(objects: Objects, resource: GroupResource, wanted: AnyObje
     await objects.create(resource, wanted)
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error
+  }
+}
+
+function defaultServiceCidr({ serviceCidr }: SiteAddresses): AnyObject {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'ServiceCIDR',
+    metadata: { name: 'kubernetes' },
+    spec: { cidrs: [serviceCidr] },
   }
 }
 

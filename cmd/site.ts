@@ -14,8 +14,9 @@ import {
   nodeIpamController,
   rootCaPublisher,
   runControllers,
+  serviceAccountTokenController,
 } from '@skerry/controllers'
-import { runScheduler } from '@skerry/scheduler'
+import { runScheduler, type SchedulerConfiguration } from '@skerry/scheduler'
 import { openBackupSocket } from './backup-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
@@ -43,6 +44,8 @@ export interface SiteOptions {
   /** True: somebody else's controllers act on this API server. */
   disableControllerManager?: boolean | undefined
   disableScheduler?: boolean | undefined
+  /** A KubeSchedulerConfiguration; absent: upstream's one profile. */
+  schedulerConfig?: string | undefined
   /** True: metrics.k8s.io is left to a metrics-server. */
   disableMetricsApi?: boolean | undefined
   requestheaderClientCaFile?: string | undefined
@@ -99,6 +102,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
   const port = Number(new URL(plane.server.address).port)
   await ensureSiteObjects(plane.objects, {
     apiServiceIp,
+    serviceCidr: options.serviceCidr,
     dnsServiceIp: addressOf(options.serviceCidr, 10),
     advertiseAddress: addresses[0] ?? '127.0.0.1',
     port,
@@ -110,9 +114,10 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
   await using _backups = await openBackupSocket(join(options.dataDir, 'backup.sock'), plane.store)
   reportReady()
   context.log.info('Site serves', { address: plane.server.address, version })
+  const scheduling = await schedulerConfiguration(options)
   await runAll(context.signal, [
     plane.upkeep,
-    ...controllerTasks(options, plane, context),
+    ...controllerTasks({ ...options, scheduling }, plane, context),
     ...(await agentTasks(options, plane, context)),
   ])
 }
@@ -128,8 +133,26 @@ async function agentTasks(
   return [siteAgentTask({ dataDir, name, hub, hubTokenFile, hubCaHash }, plane, context)]
 }
 
+/** Read and checked before anything runs; what reads it is imported only when there is one. */
+async function schedulerConfiguration({
+  schedulerConfig,
+}: SiteOptions): Promise<{ configuration?: SchedulerConfiguration }> {
+  if (schedulerConfig === undefined) return {}
+  const [{ readFile }, { parse }, { parseSchedulerConfiguration }] = await Promise.all([
+    import('node:fs/promises'),
+    import('yaml'),
+    import('@skerry/scheduler'),
+  ])
+  const document: unknown = parse(await readFile(schedulerConfig, 'utf8'))
+  return { configuration: await parseSchedulerConfiguration(document) }
+}
+
 /** One set of informers for all controllers and the scheduler: one copy of the world in memory. */
-function controllerTasks(options: SiteOptions, plane: ControlPlane, context: RoleContext): Task[] {
+function controllerTasks(
+  options: SiteOptions & { scheduling: { configuration?: SchedulerConfiguration } },
+  plane: ControlPlane,
+  context: RoleContext,
+): Task[] {
   const { disableControllerManager: noControllers, disableScheduler: noScheduler } = options
   if (noControllers === true && noScheduler === true) return []
   const { clock, random, log } = context
@@ -144,6 +167,7 @@ function controllerTasks(options: SiteOptions, plane: ControlPlane, context: Rol
   const { authority } = plane.pki
   const configured = [
     rootCaPublisher(authority.certificatePem),
+    serviceAccountTokenController(authority.certificatePem),
     nodeIpamController({ clusterCidr: options.clusterCidr, nodeMaskSize: 24 }),
     csrSigningController({
       clientAuthority: authority,
@@ -157,7 +181,9 @@ function controllerTasks(options: SiteOptions, plane: ControlPlane, context: Rol
     ...(noControllers === true
       ? []
       : [(scope: AbortSignal) => runControllers('all', { ...shared, configured }, scope)]),
-    ...(noScheduler === true ? [] : [(scope: AbortSignal) => runScheduler(shared, scope)]),
+    ...(noScheduler === true
+      ? []
+      : [(scope: AbortSignal) => runScheduler({ ...shared, ...options.scheduling }, scope)]),
   ]
 }
 

@@ -7,13 +7,25 @@ import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/h
 import { jobController } from './job/job-controller.ts'
 import { ttlAfterFinishedController } from './job/ttl-after-finished-controller.ts'
 import { namespaceController } from './namespace/namespace-controller.ts'
-import { replicaSetController } from './replicaset/replica-set-controller.ts'
+import {
+  replicaSetController,
+  replicationControllerController,
+} from './replicaset/replica-set-controller.ts'
 import { resourceQuotaController } from './resource-quota/resource-quota-controller.ts'
 import { statefulSetController } from './statefulset/stateful-set-controller.ts'
 import { csrApprovingController } from './certificates/csr-approving-controller.ts'
 import { csrCleanerController } from './certificates/csr-cleaner-controller.ts'
 import { disruptionController } from './disruption/disruption-controller.ts'
 import { endpointsController } from './endpoints/endpoints-controller.ts'
+import { tokenCleanerController } from './bootstrap/token-cleaner.ts'
+import { clusterRoleAggregationController } from './clusterroleaggregation/cluster-role-aggregation-controller.ts'
+import { endpointSliceMirroringController } from './endpointslicemirroring/endpoint-slice-mirroring-controller.ts'
+import { serviceCidrController } from './servicecidrs/service-cidr-controller.ts'
+import { serviceIpAddressController } from './servicecidrs/service-ip-addresses.ts'
+import { ttlController } from './ttl/ttl-controller.ts'
+import { attributesClassProtectionController } from './volumes/attributes-class-protection.ts'
+import { ephemeralVolumeController } from './volumes/ephemeral-volume-controller.ts'
+import { volumeExpanderController } from './volumes/volume-expander.ts'
 import { endpointSliceController } from './endpointslice/endpointslice-controller.ts'
 import { nodeLifecycleController } from './nodes/node-lifecycle-controller.ts'
 import { taintEvictionController } from './nodes/taint-eviction-controller.ts'
@@ -36,6 +48,17 @@ export const controllers: Readonly<Record<string, ControllerDefinition | Backgro
     'daemonset-controller': daemonSetController,
     'deployment-controller': deploymentController,
     'garbage-collector-controller': garbageCollector,
+    'horizontal-pod-autoscaler-controller': horizontalPodAutoscalerController,
+    'replicationcontroller-controller': replicationControllerController,
+    'clusterrole-aggregation-controller': clusterRoleAggregationController,
+    'endpointslice-mirroring-controller': endpointSliceMirroringController,
+    'ephemeral-volume-controller': ephemeralVolumeController,
+    'persistentvolume-expander-controller': volumeExpanderController,
+    'service-cidr-controller': serviceCidrController,
+    'service-ip-address-controller': serviceIpAddressController,
+    'token-cleaner-controller': tokenCleanerController,
+    'ttl-controller': ttlController,
+    'volumeattributesclass-protection-controller': attributesClassProtectionController,
     'job-controller': jobController,
     'namespace-controller': namespaceController,
     'replicaset-controller': replicaSetController,
@@ -48,17 +71,6 @@ export const controllers: Readonly<Record<string, ControllerDefinition | Backgro
     'endpoints-controller': endpointsController,
     'endpointslice-controller': endpointSliceController,
     'local-path-provisioner': localPathProvisionerController,
-    'horizontal-pod-autoscaler-controller': horizontalPodAutoscalerController,
-    'replicationcontroller-controller': replicationControllerController,
-    'clusterrole-aggregation-controller': clusterRoleAggregationController,
-    'endpointslice-mirroring-controller': endpointSliceMirroringController,
-    'ephemeral-volume-controller': ephemeralVolumeController,
-    'persistentvolume-expander-controller': volumeExpanderController,
-    'service-cidr-controller': serviceCidrController,
-    'service-ip-address-controller': serviceIpAddressController,
-    'token-cleaner-controller': tokenCleanerController,
-    'ttl-controller': ttlController,
-    'volumeattributesclass-protection-controller': attributesClassProtectionController,
     'node-lifecycle-controller': nodeLifecycleController,
     'persistentvolume-binder-controller': persistentVolumeBinder,
     'persistentvolume-protection-controller': volumeProtectionController,

@@ -11,3 +11,4 @@ export {
 } from './certificates/csr-signing-controller.ts'
 export { nodeIpamController, type NodeIpamOptions } from './nodes/node-ipam.ts'
 export { rootCaPublisher } from './root-ca/root-ca-publisher.ts'
+export { serviceAccountTokenController } from './serviceaccount/service-account-token-controller.ts'

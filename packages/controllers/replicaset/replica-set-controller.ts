@@ -1,5 +1,19 @@
-import { labelSelectorOf, type Pod, type ReplicaSet } from '@skerry/api'
-import { keyOfObject, parseKey, resources, type Change } from '@skerry/client'
+import {
+  labelSelectorOf,
+  type KubeObject,
+  type Pod,
+  type ReplicaSet,
+  type ReplicaSetStatus,
+  type ReplicationController,
+} from '@skerry/api'
+import {
+  keyOfObject,
+  parseKey,
+  resources,
+  type Change,
+  type KnownResource,
+  type ObjectKey,
+} from '@skerry/client'
 import {
   byControllerUid,
   claimObjects,
@@ -23,48 +37,91 @@ import { isPodActive, isPodTerminating, nextAvailabilityMs } from '../pods/pod-s
 import { sameStatus } from '../status/same-status.ts'
 import { planReplicas, replicaSetStatus, type ReplicaPlan } from './replica-set-plan.ts'
 
+/** What keeps pods by number: each is looked at as a ReplicaSet. */
+interface ReplicaKind<T extends KubeObject> {
+  readonly name: string
+  readonly kind: string
+  readonly resource: KnownResource<T>
+  /** With its own apiVersion and kind, so that pods name it as their owner. */
+  readonly viewOf: (object: T) => ReplicaSet
+  /** The object with the fields of the status that its kind has. */
+  readonly withStatus: (object: T, status: ReplicaSetStatus) => T
+}
+
 /** Keeps as many pods as each ReplicaSet says. */
-export const replicaSetController: ControllerDefinition = {
+export const replicaSetController: ControllerDefinition = replicaController<ReplicaSet>({
   name: 'replicaset-controller',
-  watches: [
-    watch(resources.replicaSets, {
-      keysOf: ({ object }) => [keyOfObject(object)],
-      indexes: { [byControllerUid]: controllerUidIndex },
+  kind: 'ReplicaSet',
+  resource: resources.replicaSets,
+  viewOf: (replicaSet) => replicaSet,
+  withStatus: (replicaSet, status) => ({ ...replicaSet, status }),
+})
+
+/** The same for ReplicationControllers, whose selector is a plain map of labels. */
+export const replicationControllerController: ControllerDefinition =
+  replicaController<ReplicationController>({
+    name: 'replicationcontroller-controller',
+    kind: 'ReplicationController',
+    resource: resources.replicationControllers,
+    viewOf: ({ metadata, spec, status, apiVersion, kind }) => ({
+      apiVersion: apiVersion ?? 'v1',
+      kind: kind ?? 'ReplicationController',
+      metadata,
+      spec: { ...spec, selector: { matchLabels: spec?.selector ?? {} } },
+      ...(status === undefined ? {} : { status }),
     }),
-    watch(resources.pods, {
-      keysOf: replicaSetsOfPod,
-      indexes: { [byControllerUid]: controllerUidIndex },
-    }),
-  ],
-  reconcile,
+    withStatus: (controller, ofReplicaSet) => {
+      const { terminatingReplicas: _, ...status } = ofReplicaSet
+      return { ...controller, status }
+    },
+  })
+
+function replicaController<T extends KubeObject>(kind: ReplicaKind<T>): ControllerDefinition {
+  return {
+    name: kind.name,
+    watches: [
+      watch(kind.resource, {
+        keysOf: ({ object }) => [keyOfObject(object)],
+        indexes: { [byControllerUid]: controllerUidIndex },
+      }),
+      watch(resources.pods, {
+        keysOf: (change, context) => setsOfPod(change, kind, context),
+        indexes: { [byControllerUid]: controllerUidIndex },
+      }),
+    ],
+    reconcile: (key, context, signal) => reconcile({ key, kind }, context, signal),
+  }
 }
 
 /** The owner before and after; for an orphan every replica set that could adopt it. */
-function replicaSetsOfPod(change: Change<Pod>, context: ControllerContext): string[] {
+function setsOfPod<T extends KubeObject>(
+  change: Change<Pod>,
+  kind: ReplicaKind<T>,
+  context: ControllerContext,
+): string[] {
   const keys = new Set<string>()
   for (const pod of [change.old, change.object]) {
     const owner = pod && controllerOf(pod)
-    if (owner?.kind === 'ReplicaSet') keys.add(`${pod?.metadata.namespace}/${owner.name}`)
+    if (owner?.kind === kind.kind) keys.add(`${pod?.metadata.namespace}/${owner.name}`)
   }
   const { object } = change
   if (change.type === 'deleted' || controllerOf(object)) return [...keys]
-  for (const replicaSet of context
-    .informer(resources.replicaSets)
-    .list(object.metadata.namespace)) {
-    const selector = labelSelectorOf(replicaSet.spec?.selector)
-    if (selector.matches(object.metadata.labels)) keys.add(keyOfObject(replicaSet))
+  for (const each of context.informer(kind.resource).list(object.metadata.namespace)) {
+    const selector = labelSelectorOf(kind.viewOf(each).spec?.selector)
+    if (selector.matches(object.metadata.labels)) keys.add(keyOfObject(each))
   }
   return [...keys]
 }
 
-async function reconcile(
-  key: string,
+async function reconcile<T extends KubeObject>(
+  { key, kind }: { key: string; kind: ReplicaKind<T> },
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
-  const replicaSet = context.informer(resources.replicaSets).get(parseKey(key))
-  if (!replicaSet) return
-  const active = await claimPods(replicaSet, context, signal)
+  const object = context.informer(kind.resource).get(parseKey(key))
+  if (!object) return
+  const replicaSet = kind.viewOf(object)
+  const active = await claimPods({ replicaSet, kind }, context, signal)
   const nowMs = context.clock.now()
   const related = relatedPods(replicaSet, context)
   const plan = planReplicas({ replicaSet, active, related, nowMs })
@@ -75,7 +132,7 @@ async function reconcile(
     failure = error
   }
   const owned = podsOf(replicaSet, context)
-  await writeStatus({ replicaSet, active, owned, failure }, context, signal)
+  await writeStatus({ object, kind, active, owned, failure }, context, signal)
   if (failure !== undefined) throw failure
   const requeueAfterMs = nextAvailabilityMs(active, replicaSet.spec?.minReadySeconds ?? 0, nowMs)
   return requeueAfterMs === undefined ? undefined : { requeueAfterMs }
@@ -85,8 +142,8 @@ function podsOf(replicaSet: ReplicaSet, context: ControllerContext): readonly Po
   return context.informer(resources.pods).byIndex(byControllerUid, replicaSet.metadata.uid ?? '')
 }
 
-async function claimPods(
-  replicaSet: ReplicaSet,
+async function claimPods<T extends KubeObject>(
+  { replicaSet, kind }: { replicaSet: ReplicaSet; kind: ReplicaKind<T> },
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<Pod[]> {
@@ -96,7 +153,10 @@ async function claimPods(
   const plan = planClaim(replicaSet, labelSelectorOf(replicaSet.spec?.selector), candidates)
   const claim = {
     owner: replicaSet,
-    owners: context.cluster.resource(resources.replicaSets),
+    owners: {
+      get: async (at: ObjectKey, scope: AbortSignal) =>
+        kind.viewOf(await context.cluster.resource(kind.resource).get(at, scope)),
+    },
     objects: context.client(resources.pods),
     plan,
   }
@@ -126,19 +186,21 @@ async function act(
   if (failed) throw failed.reason
 }
 
-interface StatusWrite {
-  replicaSet: ReplicaSet
+interface StatusWrite<T extends KubeObject> {
+  object: T
+  kind: ReplicaKind<T>
   /** As they were when the plan was made: what the plan changed shows in the next look. */
   active: readonly Pod[]
   owned: readonly Pod[]
   failure: unknown
 }
 
-async function writeStatus(
-  { replicaSet, active, owned, failure }: StatusWrite,
+async function writeStatus<T extends KubeObject>(
+  { object, kind, active, owned, failure }: StatusWrite<T>,
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
+  const replicaSet = kind.viewOf(object)
   const status = replicaSetStatus({
     replicaSet,
     active,
@@ -146,6 +208,7 @@ async function writeStatus(
     failure: failure === undefined ? undefined : messageOf(failure),
     nowMs: context.clock.now(),
   })
-  if (sameStatus(replicaSet.status, status)) return
-  await context.client(resources.replicaSets).updateStatus({ ...replicaSet, status }, signal)
+  const written = kind.withStatus(object, status)
+  if (sameStatus(replicaSet.status, kind.viewOf(written).status)) return
+  await context.client(kind.resource).updateStatus(written, signal)
 }

@@ -11,7 +11,11 @@ import {
   type Transport,
   type TypedResource,
 } from '@skerry/client'
-import { createInformerSet, type InformerSet } from '@skerry/controller-runtime'
+import {
+  createInformerSet,
+  type ControllerDefinition,
+  type InformerSet,
+} from '@skerry/controller-runtime'
 import { runControllers } from '../run-controllers.ts'
 
 /** How a test's node treats a pod; `stuck` leaves it pending. */
@@ -32,6 +36,8 @@ export interface WorldOptions {
   /** To the API server of the test, as its administrator. */
   transport: Transport
   controllers: readonly string[]
+  /** Those that are made with a configuration. */
+  configured?: readonly ControllerDefinition[]
   behaviour?: (pod: Pod) => PodBehaviour
 }
 
@@ -48,7 +54,14 @@ export function startControllerWorld(options: WorldOptions): ControllerWorld {
   const subscription = scopes.use(playNode({ cluster, node, options, signal: scope.signal }))
   const running = [
     quiet(informers.run(scope.signal), scope.signal),
-    quiet(runControllers(options.controllers, { ...deps, cluster }, scope.signal), scope.signal),
+    quiet(
+      runControllers(
+        options.controllers,
+        { ...deps, cluster, configured: options.configured ?? [] },
+        scope.signal,
+      ),
+      scope.signal,
+    ),
   ]
   scopes.defer(async () => {
     subscription[Symbol.dispose]()

@@ -1,0 +1,73 @@
+import { BlockList, isIP } from 'node:net'
+import type { IPAddress, ServiceCIDR } from '@skerry/api'
+
+/** Whether one range holds the other, or an address. */
+interface Range {
+  readonly name: string
+  readonly cidr: string
+}
+
+function rangesOf(cidrs: readonly ServiceCIDR[]): Range[] {
+  return cidrs.flatMap(({ metadata, spec }) =>
+    (spec?.cidrs ?? []).map((cidr) => ({ name: metadata.name ?? '', cidr })),
+  )
+}
+
+export function contains(cidr: string, address: string): boolean {
+  const [network = '', bits = ''] = cidr.split('/')
+  const family = isIP(network)
+  if (family === 0 || isIP(address) !== family) return false
+  const type = family === 4 ? 'ipv4' : 'ipv6'
+  const list = new BlockList()
+  list.addSubnet(network, Number(bits), type)
+  return list.check(address, type)
+}
+
+function containsRange(outer: string, inner: string): boolean {
+  const bitsOf = (cidr: string): number => Number(cidr.split('/')[1] ?? '')
+  return bitsOf(outer) <= bitsOf(inner) && contains(outer, inner.split('/')[0] ?? '')
+}
+
+/** The names of those that hold the address. */
+export function cidrsWith(cidrs: readonly ServiceCIDR[], address: string): string[] {
+  const holding = rangesOf(cidrs).filter((each) => contains(each.cidr, address))
+  return [...new Set(holding.map(({ name }) => name))]
+}
+
+/** The names of those that hold, or are held by, one of its ranges. */
+export function overlapping(cidrs: readonly ServiceCIDR[], changed: ServiceCIDR): string[] {
+  const own = changed.spec?.cidrs ?? []
+  const found = rangesOf(cidrs).filter(({ cidr }) =>
+    own.some((each) => containsRange(each, cidr) || containsRange(cidr, each)),
+  )
+  return [...new Set(found.map(({ name }) => name))]
+}
+
+/**
+ * A range may go when a larger one holds all of it, or when no address of a service is in it that
+ * no other range holds.
+ */
+export function mayGo(
+  leaving: ServiceCIDR,
+  cidrs: readonly ServiceCIDR[],
+  addresses: readonly IPAddress[],
+): boolean {
+  const others = cidrs.filter(({ metadata }) => metadata.name !== leaving.metadata.name)
+  const own = leaving.spec?.cidrs ?? []
+  const isCovered = own.every((cidr) =>
+    rangesOf(others).some((other) => containsRange(other.cidr, cidr)),
+  )
+  if (isCovered) return true
+  return !addresses.some(({ metadata }) => {
+    const address = metadata.name ?? ''
+    const isOurs = metadata.labels?.[managedByLabel] === serviceAllocatorName
+    return (
+      isOurs &&
+      own.some((cidr) => contains(cidr, address)) &&
+      cidrsWith(others, address).length === 0
+    )
+  })
+}
+
+export const managedByLabel = 'ipaddress.kubernetes.io/managed-by'
+export const serviceAllocatorName = 'ipallocator.k8s.io'

@@ -1,0 +1,73 @@
+import { isIP } from 'node:net'
+import type { IPAddress, Service } from '@skerry/api'
+import { isStatusError } from '@skerry/api'
+import { resources } from '@skerry/client'
+import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
+import { ignoreNotFound } from '../ignore-not-found.ts'
+import { serviceAllocatorName, managedByLabel } from './cidr-plan.ts'
+
+const byAddress = 'service-by-address'
+
+/**
+ * One IPAddress object for each address of a service, so that it can be seen who has it. The
+ * addresses are given out by the API server; these objects follow.
+ */
+export const serviceIpAddressController: ControllerDefinition = {
+  name: 'service-ip-address-controller',
+  workers: 1,
+  watches: [
+    watch(resources.services, {
+      keysOf: ({ object, old }) => [...new Set([...addressesOf(object), ...addressesOf(old)])],
+      indexes: { [byAddress]: addressesOf },
+    }),
+    watch(resources.ipAddresses, { keysOf: ({ object }) => [object.metadata.name ?? ''] }),
+  ],
+  async reconcile(address, context, signal) {
+    const [service] = context.informer(resources.services).byIndex(byAddress, address)
+    const existing = context.informer(resources.ipAddresses).get({ name: address })
+    const client = context.client(resources.ipAddresses)
+    if (existing !== undefined) {
+      const isOurs = existing.metadata.labels?.[managedByLabel] === serviceAllocatorName
+      if (!isOurs || (service !== undefined && isOf(existing, service))) return
+      await ignoreNotFound(client.delete({ name: address }, signal))
+    }
+    if (service === undefined) return
+    try {
+      await client.create(objectOf(address, service), signal)
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists')) throw error
+    }
+  },
+}
+
+function addressesOf(service: Service | undefined): string[] {
+  const { clusterIP = '', clusterIPs = [] } = service?.spec ?? {}
+  return [...new Set([clusterIP, ...clusterIPs])].filter((each) => isIP(each) !== 0)
+}
+
+function isOf({ spec }: IPAddress, { metadata }: Service): boolean {
+  const { name, namespace } = spec?.parentRef ?? {}
+  return name === metadata.name && namespace === metadata.namespace
+}
+
+function objectOf(address: string, { metadata }: Service): IPAddress {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'IPAddress',
+    metadata: {
+      name: address,
+      labels: {
+        'ipaddress.kubernetes.io/ip-family': isIP(address) === 4 ? 'IPv4' : 'IPv6',
+        [managedByLabel]: serviceAllocatorName,
+      },
+    },
+    spec: {
+      parentRef: {
+        group: '',
+        resource: 'services',
+        namespace: metadata.namespace ?? '',
+        name: metadata.name ?? '',
+      },
+    },
+  }
+}
