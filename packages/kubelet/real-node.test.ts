@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isStatusError, type ConfigMap, type Secret } from '@skerry/api'
 import { resources } from '@skerry/client'
+import { overChannels } from './testing/channel-client.ts'
 import { RealNode, prepareHost, realNodeName } from './testing/real-node.ts'
 
 const inNamespaces = 'in-namespaces'
@@ -125,6 +126,19 @@ function testInNamespaces(): void {
     await node.until('the file has changed', async () =>
       (await node.exec(pod, ['cat', '/settings/color'])).includes('green'),
     )
+  })
+
+  test('over v5 channels a command reads the end of its input, and its exit code comes back', async () => {
+    const pod = await node.pod('web')
+    const containerId = pod.status?.containerStatuses?.[0]?.containerID?.split('//')[1] ?? ''
+    const streams = { stdin: true, stdout: true, stderr: true, tty: false }
+    const cmd = ['sh', '-c', 'cat; echo ended >&2; exit 7']
+    const url = await node.runtime.exec({ containerId, cmd, ...streams }, signal)
+    const text = 'x'.repeat(300_000)
+    const said = await overChannels({ url, streams }, text)
+    assert.equal(said[1], text)
+    assert.equal(said[2], 'ended\n')
+    assert.match(said[3] ?? '', /"reason":"NonZeroExitCode".*"message":"7"/)
   })
 
   test('the pod outlives containerd and the agent', async () => {

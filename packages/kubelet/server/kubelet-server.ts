@@ -223,7 +223,8 @@ async function upgrade(client: Upgrade, { deps, signal }: Scope): Promise<void> 
   try {
     const asked = { method: client.request.method ?? 'GET', path: url.pathname }
     await deps.callers.requireAllowed(client.socket, asked, signal)
-    await joinSession(client, await sessionUrl(url, deps, signal))
+    const session = { url: await sessionUrl(url, deps, signal), streams: streamsOf(url) }
+    await joinSession(client, session)
   } catch (error) {
     if (client.socket.destroyed) return
     const status =
@@ -237,6 +238,15 @@ async function upgrade(client: Upgrade, { deps, signal }: Scope): Promise<void> 
 }
 
 /** Asks the runtime for a session; what it answers is an address of its own streaming server. */
+function streamsOf({ searchParams: query }: URL) {
+  return {
+    stdin: isOn(query, 'input', 'stdin'),
+    stdout: isOn(query, 'output', 'stdout'),
+    stderr: isOn(query, 'error', 'stderr') && !isOn(query, 'tty'),
+    tty: isOn(query, 'tty'),
+  }
+}
+
 async function sessionUrl(
   url: URL,
   { pods, runtime }: KubeletServerDeps,
@@ -254,12 +264,7 @@ async function sessionUrl(
     return runtime.portForward(await sandboxOf(pod, runtime, signal), ports, signal)
   }
   const containerId = containerIdOf(pod, rest[2] ?? '')
-  const streams = {
-    stdin: isOn(query, 'input', 'stdin'),
-    stdout: isOn(query, 'output', 'stdout'),
-    stderr: isOn(query, 'error', 'stderr') && !isOn(query, 'tty'),
-    tty: isOn(query, 'tty'),
-  }
+  const streams = streamsOf(url)
   if (kind === 'attach') return runtime.attach({ containerId, ...streams }, signal)
   if (kind === 'exec')
     return runtime.exec({ containerId, cmd: query.getAll('command'), ...streams }, signal)

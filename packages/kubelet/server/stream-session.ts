@@ -3,15 +3,18 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { WebSocket, WebSocketServer as Server } from 'ws'
+import type { SessionStreams } from './channel-session.ts'
 
 /** The protocol in which newer clients carry SPDY/3.1 port-forwarding inside WebSocket messages. */
 const tunnelledPortForward = 'SPDY/3.1+portforward.k8s.io'
 
-/** The runtime's streaming server knows no newer one; a client that is refused comes back with SPDY. */
+/** The runtime's streaming server knows no newer one than v4: this one is translated here. */
 const newestChannels = 'v5.channel.k8s.io'
 
 const connectMs = 10_000
 const headBytesMax = 16 * 1024
+/** Clients send pieces of 32 KiB. */
+const messageBytesMax = 4 * 1024 * 1024
 
 export interface ClientUpgrade {
   request: IncomingMessage
@@ -19,17 +22,18 @@ export interface ClientUpgrade {
   head: Buffer
 }
 
-/** Joins a client's upgraded connection with the runtime's streaming server at `url`, byte by byte. */
-export async function joinSession(client: ClientUpgrade, url: string): Promise<void> {
+/**
+ * Joins a client's upgraded connection with the runtime's streaming server at `url`: byte by byte where
+ * the runtime speaks the client's protocol. `streams` are those of a command.
+ */
+export async function joinSession(
+  client: ClientUpgrade,
+  { url, streams }: { url: string; streams: SessionStreams },
+): Promise<void> {
   const protocols = protocolsOf(client.request)
   if (protocols.includes(tunnelledPortForward)) return joinTunnelled(client, url)
   const isWebSocket = client.request.headers.upgrade?.toLowerCase() === 'websocket'
-  if (isWebSocket && protocols.length > 0 && protocols.every((each) => each === newestChannels)) {
-    return refuse(
-      client.socket,
-      'unable to upgrade: only v4.channel.k8s.io and SPDY/3.1 are spoken here',
-    )
-  }
+  if (isWebSocket && protocols.includes(newestChannels)) return joinTranslated(client, url, streams)
   const target = new URL(url)
   await using backend = await connectTo(target)
   backend.write(requestHead(client.request, target, isWebSocket ? protocols : []))
@@ -108,24 +112,47 @@ async function joinBoth(one: Duplex, other: Duplex): Promise<void> {
 
 /** SPDY inside WebSocket messages outside, plain SPDY towards the runtime. */
 async function joinTunnelled(client: ClientUpgrade, url: string): Promise<void> {
+  await using backend = await connectTo(new URL(url))
+  const rest = await upgradeToSpdy(backend, url, 'portforward.k8s.io')
+  // Imported with the first such session, and before it is accepted: frames lost otherwise.
+  const library = await import('ws')
+  const webSocket = await acceptWebSocket(client, library, tunnelledPortForward)
+  const stream = library.createWebSocketStream(webSocket)
+  if (rest.length > 0) stream.write(rest)
+  await joinBoth(stream, backend)
+}
+
+/** Channels outside, streams towards the runtime. */
+async function joinTranslated(
+  client: ClientUpgrade,
+  url: string,
+  streams: SessionStreams,
+): Promise<void> {
+  const backend = await connectTo(new URL(url))
+  try {
+    const rest = await upgradeToSpdy(backend, url, 'v4.channel.k8s.io')
+    const library = await import('ws')
+    const { joinChannels } = await import('./channel-session.ts')
+    const webSocket = await acceptWebSocket(client, library, newestChannels)
+    await joinChannels(webSocket, backend, { streams, rest })
+  } finally {
+    backend.destroy()
+  }
+}
+
+/** Resolves with what came after the answer's head. */
+function upgradeToSpdy(backend: Socket, url: string, protocol: string): Promise<Buffer> {
   const target = new URL(url)
-  await using backend = await connectTo(target)
   const upgrade = [
     `POST ${target.pathname}${target.search} HTTP/1.1`,
     `Host: ${target.host}`,
     'Connection: Upgrade',
     'Upgrade: SPDY/3.1',
-    'X-Stream-Protocol-Version: portforward.k8s.io',
+    `X-Stream-Protocol-Version: ${protocol}`,
     'Content-Length: 0',
   ]
   backend.write(`${upgrade.join('\r\n')}\r\n\r\n`)
-  const rest = await readUpgradeAnswer(backend)
-  // Imported with the first such session, and before it is accepted: frames lost otherwise.
-  const library = await import('ws')
-  const webSocket = await acceptWebSocket(client, library)
-  const stream = library.createWebSocketStream(webSocket)
-  if (rest.length > 0) stream.write(rest)
-  await joinBoth(stream, backend)
+  return readUpgradeAnswer(backend)
 }
 
 async function readUpgradeAnswer(backend: Socket): Promise<Buffer> {
@@ -137,11 +164,11 @@ async function readUpgradeAnswer(backend: Socket): Promise<Buffer> {
     if (end !== -1) {
       const [status = ''] = received.toString('latin1', 0, end).split('\r\n')
       if (!status.includes(' 101 '))
-        throw new Error(`Cannot forward ports: the runtime answered ${status}`)
+        throw new Error(`Cannot open a session: the runtime answered ${status}`)
       return received.subarray(end + 4)
     }
     if (received.length > headBytesMax || backend.destroyed) {
-      throw new Error('Cannot forward ports: the runtime did not answer the upgrade')
+      throw new Error('Cannot open a session: the runtime did not answer the upgrade')
     }
     if (chunk === null) await new Promise<void>((resolve) => backend.once('readable', resolve))
   }
@@ -150,11 +177,13 @@ async function readUpgradeAnswer(backend: Socket): Promise<Buffer> {
 function acceptWebSocket(
   { request, socket, head }: ClientUpgrade,
   { WebSocketServer }: { WebSocketServer: typeof Server },
+  protocol: string,
 ): Promise<WebSocket> {
   const server = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
-    handleProtocols: () => tunnelledPortForward,
+    handleProtocols: () => protocol,
+    maxPayload: messageBytesMax,
   })
   return new Promise((resolve) => server.handleUpgrade(request, socket, head, resolve))
 }
