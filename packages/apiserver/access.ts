@@ -16,6 +16,8 @@ export interface Credentials {
   readonly fields?: () => readonly (readonly [name: string, value: string])[]
   /** DER of the client certificate chain, leaf first; TLS verified it against the client CA. */
   readonly clientCertificates: readonly Uint8Array[]
+  /** What is asked for, without the query: some paths are open to callers without credentials. */
+  readonly path?: string
 }
 
 /** Resolves undefined when the credentials are not of its sort; throws StatusError Unauthorized when they are and are bad. */

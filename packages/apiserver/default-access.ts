@@ -5,6 +5,7 @@ import { createDefaultPlugins } from './admission-plugins/default-plugins.ts'
 import { createTokenReview, selfSubjectReview } from './authn/authentication-reviews.ts'
 import { createAuthenticatorChain, unionTokens } from './authn/authenticator-chain.ts'
 import { createBootstrapTokenAuthenticator } from './authn/bootstrap-token-authenticator.ts'
+import type { ConfiguredUsers } from './authn/jwt/configured-users.ts'
 import { createImpersonation } from './authn/impersonation.ts'
 import { issuerDocuments } from './authn/issuer-discovery.ts'
 import {
@@ -39,6 +40,8 @@ export interface DefaultAccessOptions {
   readonly staticTokens?: readonly StaticToken[]
   /** False: requests without credentials are refused. Default true, as upstream. */
   readonly isAnonymousAllowed?: boolean
+  /** Users of OpenID Connect issuers, and to which paths callers without credentials get. */
+  readonly configuredUsers?: ConfiguredUsers
   /** Front proxies that may tell for whom they ask; absent: only certificates and tokens name users. */
   readonly requestHeader?: RequestHeaderOptions
   /** How nodes and pods are reached; absent where there are none. */
@@ -134,7 +137,7 @@ export function createDefaultAccess(
 
 function tokenAuthenticators(
   objects: Objects,
-  { serviceAccounts, staticTokens = [] }: DefaultAccessOptions,
+  { serviceAccounts, staticTokens = [], configuredUsers }: DefaultAccessOptions,
   clock: Clock,
 ): TokenAuthenticator {
   return unionTokens([
@@ -146,6 +149,7 @@ function tokenAuthenticators(
       clock,
     }),
     createBootstrapTokenAuthenticator(objects, clock),
+    ...(configuredUsers ? [configuredUsers.tokens] : []),
   ])
 }
 
@@ -158,13 +162,13 @@ function authenticatorFor(
   options: DefaultAccessOptions & Pick<ExtraAccess, 'certificates'>,
   { clock, log }: DefaultAccessDeps,
 ): Authenticator {
-  const { serviceAccounts, requestHeader, isAnonymousAllowed = true } = options
+  const { serviceAccounts, requestHeader, configuredUsers, isAnonymousAllowed = true } = options
   const usual = options.certificates(createX509Authenticator(clock))
   return createAuthenticatorChain({
     certificates: requestHeader ? withFrontProxies(usual, requestHeader, clock) : usual,
     tokens,
     audiences: [serviceAccounts.issuer],
-    isAnonymousAllowed,
+    isAnonymousAllowed: (path) => configuredUsers?.isAnonymousAllowed(path) ?? isAnonymousAllowed,
     log,
   })
 }

@@ -27,11 +27,12 @@ export async function identify(
 }
 
 async function authenticate(
-  { peer, headers, fields, signal }: ApiRequest,
+  { peer, headers, fields, target, signal }: ApiRequest,
   authenticators: readonly Authenticator[],
 ): Promise<UserInfo> {
   if (peer.type === 'process') return peer.user
-  const credentials = { headers, fields, clientCertificates: peer.certificates }
+  const [path = ''] = target.split('?', 1)
+  const credentials = { headers, fields, clientCertificates: peer.certificates, path }
   let user: UserInfo = anonymous
   for (const authenticator of authenticators) {
     const found = await authenticator.authenticate(credentials, signal)

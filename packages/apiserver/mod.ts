@@ -76,6 +76,12 @@ export {
   type HeaderFields,
   type Impersonation,
 } from './authn/impersonation.ts'
+export {
+  readAuthenticationConfig,
+  type AuthenticationConfig,
+  type JwtIssuerConfig,
+} from './authn/jwt/authentication-config.ts'
+export { createConfiguredUsers, type ConfiguredUsers } from './authn/jwt/configured-users.ts'
 export { createRuleResolver, type RuleResolver } from './authz/rule-resolver.ts'
 export { createRbacAuthorizer, mastersAuthorizer } from './authz/rbac-authorizer.ts'
 export { createNodeAuthorizer } from './authz/node-authorizer.ts'

@@ -10,8 +10,8 @@ export interface AuthenticatorChainOptions {
   readonly tokens: TokenAuthenticator
   /** The audiences that a token must be for to be good at this server. */
   readonly audiences: readonly string[]
-  /** False: a request without credentials is refused. */
-  readonly isAnonymousAllowed: boolean
+  /** False: a request without credentials for that path is refused. */
+  readonly isAnonymousAllowed: (path: string) => boolean
   readonly log: Logger
 }
 
@@ -39,7 +39,9 @@ export function createAuthenticatorChain(options: AuthenticatorChainOptions): {
           })
         }
       }
-      if (failures.length > 0 || !options.isAnonymousAllowed) throw unauthorized(failures[0])
+      const isAnonymous =
+        failures.length === 0 && options.isAnonymousAllowed(credentials.path ?? '')
+      if (!isAnonymous) throw unauthorized(failures[0])
       return { user: anonymousUser }
     },
   }

@@ -51,7 +51,7 @@ async function newServer() {
     certificates: createX509Authenticator(clock),
     tokens,
     audiences,
-    isAnonymousAllowed: true,
+    isAnonymousAllowed: () => true,
     log: silentLogger,
   })
   const issue = (more: Partial<TokenRequestClaims> = {}) =>
