@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 import { test } from 'node:test'
-import { callApi, startTestApiServer, type ApiReply, type TestApiServer } from '@skerry/testing'
+import {
+  callApi,
+  startTestApiServer,
+  watchApi,
+  type ApiReply,
+  type TestApiServer,
+} from '@skerry/testing'
 import { startTestExtensionServer, type TestExtensionServer } from '../testing/extension-server.ts'
 
 const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices'
@@ -119,6 +125,8 @@ test('requests for a registered group go to its server, with the user in headers
   assert.deepEqual(seen?.headers['x-remote-group'], ['system:masters', 'system:authenticated'])
   assert.equal(seen?.headers['x-remote-extra-a'], undefined)
   assert.equal(seen?.headers['authorization'], undefined)
+  assert.deepEqual(seen?.headers['x-forwarded-host'], [`localhost:${extension.port}`])
+  assert.deepEqual(seen?.headers['x-forwarded-uri'], [`${widgets}/namespaces/shop/widgets`])
 })
 
 test('discovery and OpenAPI show what other servers add, at the place their priority gives them', async () => {
@@ -211,4 +219,38 @@ test('a server that is not there, or not the one that was named, is unavailable 
   await callApi(server.transport, { method: 'DELETE', path })
   const gone = await condition(server, 'v1.widgets.example.com', 'ServiceNotFound')
   assert.equal(gone.message, 'service/widgets in "shop" is not present')
+})
+
+test('a CRD has its APIService while it stands', async () => {
+  using extension = await startTestExtensionServer()
+  await using server = await startServer(extension)
+  await create(server, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'things.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'things', kind: 'Thing' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object' } },
+        },
+      ],
+    },
+  })
+  await condition(server, 'v1.example.com', 'Local')
+  const { body } = await get(server, `${apiServices}/v1.example.com`)
+  assert.equal(body.metadata.labels['kube-aggregator.kubernetes.io/automanaged'], 'true')
+  assert.deepEqual([body.spec.groupPriorityMinimum, body.spec.versionPriority], [1000, 100])
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.com'
+  const signal = AbortSignal.timeout(10_000)
+  const watched = `${apiServices}?watch=1&fieldSelector=metadata.name%3Dv1.example.com`
+  const events = watchApi(server.transport, watched, signal)
+  await callApi(server.transport, { method: 'DELETE', path })
+  for await (const { type } of events) if (type === 'DELETED') break
+  assert.equal((await get(server, `${apiServices}/v1.example.com`)).status, 404)
 })

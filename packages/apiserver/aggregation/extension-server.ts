@@ -42,6 +42,8 @@ export interface ExtensionRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly user: UserInfo
+  /** Of the client that is asked for; empty: this server asks by itself. */
+  readonly clientAddress?: string
   readonly body?: AsyncIterable<Uint8Array>
 }
 
@@ -78,16 +80,37 @@ export function toExtension(
   const endpoint = endpointOf(server, deps)
   const { method, path, user, body } = request
   const kept = Object.entries(forwardedHeaders(request.headers)).filter(
-    ([name]) => !isIdentityHeader(name),
+    ([name]) => !isIdentityHeader(name) && !name.startsWith('x-forwarded-'),
   )
   return {
     endpoint,
     method,
     path,
     host: hostPort(endpoint),
-    headers: { ...Object.fromEntries(kept), ...identityHeaders(user) },
+    headers: {
+      ...Object.fromEntries(kept),
+      ...identityHeaders(user),
+      ...forwardingHeaders(request, hostPort(endpoint)),
+    },
     ...(body ? { body } : {}),
     dial: (signal) => dialExtension(server, endpoint, deps, signal),
+  }
+}
+
+/** Where the request came from, and its length where that is known. */
+function forwardingHeaders(
+  { headers, path, clientAddress }: ExtensionRequest,
+  host: string,
+): Record<string, string> {
+  if (clientAddress === undefined) return {}
+  const before = headers['x-forwarded-for']
+  const length = headers['content-length']
+  return {
+    'X-Forwarded-For': before === undefined ? clientAddress : `${before}, ${clientAddress}`,
+    'X-Forwarded-Host': host,
+    'X-Forwarded-Proto': 'https',
+    'X-Forwarded-Uri': path.split('?')[0] ?? '/',
+    ...(length === undefined ? {} : { 'content-length': length }),
   }
 }
 

@@ -2,13 +2,20 @@
 export function networkErrorText(error: unknown, address: { host: string; port: number }): string {
   if (!(error instanceof Error)) return String(error)
   const code = 'code' in error ? String(error.code) : ''
-  const where = `dial tcp ${hostPort(address)}`
+  const where = `dial tcp ${hostPort({ ...address, host: dialledAddress(error) ?? address.host })}`
   const connect = connectTexts[code]
   if (connect !== undefined) return `${where}: connect: ${connect}`
   if (code === 'ENOTFOUND') return `dial tcp: lookup ${address.host}: no such host`
   const verification = verificationTexts[code]
   if (verification !== undefined) return `tls: failed to verify certificate: x509: ${verification}`
   return error.message
+}
+
+/** What a name led to; several tries are one error with many causes, of which the first is told. */
+function dialledAddress(error: Error): string | undefined {
+  const [first] = error instanceof AggregateError ? error.errors : [error]
+  const isKnown = first instanceof Error && 'address' in first
+  return isKnown && typeof first.address === 'string' ? first.address : undefined
 }
 
 export function hostPort({ host, port }: { host: string; port: number }): string {

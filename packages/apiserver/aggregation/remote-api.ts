@@ -60,6 +60,7 @@ function requestOf({ request, user, auditId }: Admitted) {
     path: target,
     headers: { ...headers, 'audit-id': auditId },
     user,
+    clientAddress: request.peer.type === 'socket' ? request.peer.address : '127.0.0.1',
     ...hasBody,
   }
 }

@@ -28,8 +28,6 @@ export const requestHeaderDefaults = Object.freeze({
   extraHeaderPrefixes: Object.freeze(['x-remote-extra-']),
 })
 
-const certificatesMax = 256
-
 /**
  * Certificates of users and of front proxies at one port. TLS has verified that one of the two
  * authorities stands behind the chain; here it is told which. A front proxy's certificate names
@@ -40,15 +38,13 @@ export function withFrontProxies(
   options: RequestHeaderOptions,
   clock: Clock,
 ): Authenticator {
-  const known = new Map<string, Origin>()
+  // One chain is one connection: it is judged once, and forgotten with it.
+  const known = new WeakMap<readonly Uint8Array[], Origin>()
   const originOf = (chain: readonly Uint8Array[]): Origin => {
-    const key = Buffer.from(chain[0] ?? []).toString('latin1')
-    const seen = known.get(key)
+    const seen = known.get(chain)
     if (seen) return seen
     const origin = judge(chain, options)
-    const [oldest] = known.keys()
-    if (known.size >= certificatesMax && oldest !== undefined) known.delete(oldest)
-    known.set(key, origin)
+    known.set(chain, origin)
     return origin
   }
   return {
