@@ -1,140 +1,237 @@
-import { labelSelectorOf, type Pod, type PodDisruptionBudget } from '@skerry/api'
-import { keyOfObject, parseKey, resources, type Change } from '@skerry/client'
 import {
-  controllerOf,
+  labelSelectorOf,
+  type Pod,
+  type PodDisruptionBudget,
+  type PodDisruptionBudgetStatus,
+} from '@skerry/api'
+import {
+  keyOfObject,
+  parseKey,
+  resources,
+  type Change,
+  type KnownResource,
+  type PartialObject,
+} from '@skerry/client'
+import {
   watch,
   type ControllerContext,
   type ControllerDefinition,
+  type ReconcileResult,
+  type Watch,
 } from '@skerry/controller-runtime'
-import { isPodActive, isPodReady } from '../pods/pod-state.ts'
+import { messageOf } from '../pods/pod-actions.ts'
+import { isPodReady } from '../pods/pod-state.ts'
 import { sameStatus } from '../status/same-status.ts'
 import { timestamp } from '../status/timestamp.ts'
 import { planBudget } from './budget-plan.ts'
+import { expectedPods, type ExpectedPods } from './controller-scale.ts'
+import { resetStaleDisruption, staleInMs } from './stale-disruption.ts'
+
+/** Keys of pods whose DisruptionTarget condition may be stale; budgets have plain keys. */
+const podPrefix = 'pod:'
 
 /** Keeps the status that evictions ask: how many pods may be missed now. */
 export const disruptionController: ControllerDefinition = {
   name: 'disruption-controller',
   watches: [
     watch(resources.podDisruptionBudgets, { keysOf: ({ object }) => [keyOfObject(object)] }),
-    watch(resources.pods, { keysOf: budgetsOfPod }),
-    watch(resources.replicaSets, {
-      keysOf: ({ object }, context) => budgetsOfNamespace(object.metadata.namespace, context),
-    }),
-    watch(resources.deployments, {
-      keysOf: ({ object }, context) => budgetsOfNamespace(object.metadata.namespace, context),
-    }),
-    watch(resources.statefulSets, {
-      keysOf: ({ object }, context) => budgetsOfNamespace(object.metadata.namespace, context),
-    }),
+    watch(resources.pods, { keysOf: keysOfPod }),
+    watchScaled(resources.replicaSets),
+    watchScaled(resources.deployments),
+    watchScaled(resources.statefulSets),
+    watchScaled(resources.replicationControllers),
   ],
-  reconcile,
+  reconcile(key, context, signal) {
+    return key.startsWith(podPrefix)
+      ? resetStaleDisruption(key.slice(podPrefix.length), context, signal)
+      : reconcileBudget(key, context, signal)
+  },
 }
 
-function budgetsOfNamespace(namespace: string | undefined, context: ControllerContext): string[] {
-  return context.informer(resources.podDisruptionBudgets).list(namespace).map(keyOfObject)
+function watchScaled<T extends PartialObject>(resource: KnownResource<T>): Watch {
+  return watch(resource, {
+    keysOf: ({ object }, context) =>
+      context
+        .informer(resources.podDisruptionBudgets)
+        .list(object.metadata.namespace)
+        .map(keyOfObject),
+  })
 }
 
-function budgetsOfPod({ object, old }: Change<Pod>, context: ControllerContext): string[] {
+function keysOfPod({ type, object, old }: Change<Pod>, context: ControllerContext): string[] {
   const pods = old === undefined ? [object] : [object, old]
-  return context
+  const budgets = context
     .informer(resources.podDisruptionBudgets)
     .list(object.metadata.namespace)
     .filter((budget) => pods.some((pod) => selects(budget, pod)))
     .map(keyOfObject)
+  const isMarked = type !== 'deleted' && staleInMs(object, context.clock.now()) !== undefined
+  return isMarked ? [...budgets, `${podPrefix}${keyOfObject(object)}`] : budgets
 }
 
 function selects(budget: PodDisruptionBudget, pod: Pod): boolean {
   return labelSelectorOf(budget.spec?.selector).matches(pod.metadata.labels ?? {})
 }
 
-async function reconcile(
+async function reconcileBudget(
   key: string,
   context: ControllerContext,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ReconcileResult | void> {
   const budget = context.informer(resources.podDisruptionBudgets).get(parseKey(key))
   if (budget === undefined) return
   const pods = context
     .informer(resources.pods)
     .list(budget.metadata.namespace)
-    .filter((pod) => isPodActive(pod) && selects(budget, pod))
-  const disrupted = stillDisrupted(budget, pods, context.clock.now())
+    .filter((pod) => selects(budget, pod))
+  if (pods.length === 0) tell(budget, 'Normal NoPods', 'No matching pods found', context)
+  try {
+    const expected = await expectedFor(budget, pods, context, signal)
+    return await writeBudget({ budget, pods, expected }, context, signal)
+  } catch (error) {
+    if (!signal.aborted) await writeFailure(budget, error, context, signal)
+    throw error
+  }
+}
+
+/** Only percentages and maxUnavailable ask how many pods there should be. */
+async function expectedFor(
+  budget: PodDisruptionBudget,
+  pods: readonly Pod[],
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<ExpectedPods> {
+  const { minAvailable, maxUnavailable } = budget.spec ?? {}
+  if (maxUnavailable === undefined && typeof minAvailable !== 'string') {
+    return { count: pods.length, unmanaged: [] }
+  }
+  try {
+    return await expectedPods(pods, context, signal)
+  } catch (error) {
+    const message = `Failed to calculate the number of expected pods: ${messageOf(error)}`
+    tell(budget, 'Warning CalculateExpectedPodCountFailed', message, context)
+    throw error
+  }
+}
+
+interface Budgeted {
+  budget: PodDisruptionBudget
+  pods: readonly Pod[]
+  expected: ExpectedPods
+}
+
+async function writeBudget(
+  { budget, pods, expected }: Budgeted,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<ReconcileResult | void> {
+  if (expected.unmanaged.length > 0) tell(budget, 'Warning UnmanagedPods', unmanagedText, context)
+  const nowMs = context.clock.now()
+  const { disrupted, recheckInMs } = stillDisrupted({ budget, pods }, context)
+  const healthy = pods.filter(
+    (pod) =>
+      pod.metadata.deletionTimestamp === undefined &&
+      isPodReady(pod) &&
+      disrupted[pod.metadata.name ?? ''] === undefined,
+  )
   const plan = planBudget({
     budget,
-    healthy: pods.filter(
-      (pod) => isPodReady(pod) && disrupted[pod.metadata.name ?? ''] === undefined,
-    ).length,
+    healthy: healthy.length,
     podCount: pods.length,
-    wantedByControllers: wantedReplicas(pods, context),
+    wantedByControllers: expected.count,
   })
-  const known = budget.status?.conditions?.find((each) => each.type === 'DisruptionAllowed')
-  const isAllowed = plan.disruptionsAllowed > 0 ? 'True' : 'False'
-  const condition = {
-    type: 'DisruptionAllowed',
-    status: isAllowed,
-    reason: plan.disruptionsAllowed > 0 ? 'SufficientPods' : 'InsufficientPods',
+  const isAllowed = plan.disruptionsAllowed > 0
+  const text = {
+    status: isAllowed ? 'True' : 'False',
+    reason: isAllowed ? 'SufficientPods' : 'InsufficientPods',
     message: '',
-    observedGeneration: budget.metadata.generation,
-    lastTransitionTime:
-      known?.status === isAllowed ? known.lastTransitionTime : timestamp(context.clock.now()),
   }
   const status = {
     ...plan,
-    observedGeneration: budget.metadata.generation,
+    observedGeneration: budget.metadata.generation ?? 0,
     disruptedPods: disrupted,
-    conditions: [condition],
+    conditions: conditionsOf(budget, text, nowMs),
   }
+  await write(budget, status, context, signal)
+  return recheckInMs === undefined ? undefined : { requeueAfterMs: recheckInMs }
+}
+
+const unmanagedText =
+  'Pods selected by this PodDisruptionBudget were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
+
+function tell(
+  budget: PodDisruptionBudget,
+  what: `${'Normal' | 'Warning'} ${string}`,
+  message: string,
+  context: ControllerContext,
+): void {
+  const [type, reason = ''] = what.split(' ')
+  context.events.event(budget, {
+    type: type === 'Warning' ? 'Warning' : 'Normal',
+    reason,
+    message,
+  })
+}
+
+/** Nothing may be evicted while it is not known how much would be left. */
+async function writeFailure(
+  budget: PodDisruptionBudget,
+  error: unknown,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const text = { status: 'False', reason: 'SyncFailed', message: messageOf(error) }
+  const before = budget.status ?? { currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
+  const conditions = conditionsOf(budget, text, context.clock.now())
+  await write(budget, { ...before, disruptionsAllowed: 0, conditions }, context, signal)
+}
+
+async function write(
+  budget: PodDisruptionBudget,
+  status: PodDisruptionBudgetStatus,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
   if (sameStatus(budget.status, status)) return
   await context.client(resources.podDisruptionBudgets).updateStatus({ ...budget, status }, signal)
+}
+
+type Conditions = NonNullable<PodDisruptionBudgetStatus['conditions']>
+
+function conditionsOf(
+  { metadata, status }: PodDisruptionBudget,
+  text: { status: string; reason: string; message: string },
+  nowMs: number,
+): Conditions {
+  const known = status?.conditions?.find((each) => each.type === 'DisruptionAllowed')
+  const others = (status?.conditions ?? []).filter((each) => each !== known)
+  const lastTransitionTime =
+    known?.status === text.status ? known.lastTransitionTime : timestamp(nowMs)
+  const own = { type: 'DisruptionAllowed', ...text, lastTransitionTime }
+  return [...others, { ...own, observedGeneration: metadata.generation ?? 0 }]
 }
 
 /** An eviction that did not lead to a deletion within this time is forgotten. */
 const disruptedMsMax = 2 * 60_000
 
 function stillDisrupted(
-  budget: PodDisruptionBudget,
-  pods: readonly Pod[],
-  nowMs: number,
-): Record<string, string> {
-  const names = new Set(pods.map((pod) => pod.metadata.name))
-  return Object.fromEntries(
-    Object.entries(budget.status?.disruptedPods ?? {}).filter(
-      ([name, since]) => names.has(name) && nowMs - Date.parse(since) < disruptedMsMax,
-    ),
-  )
-}
-
-/** What the controllers of these pods want in all; each pod without one wants itself. */
-function wantedReplicas(pods: readonly Pod[], context: ControllerContext): number {
-  const wanted = new Map<string, number>()
-  let alone = 0
-  for (const pod of pods) {
-    const scale = scaleOf(pod, context)
-    if (scale === undefined) alone += 1
-    else wanted.set(scale.uid, scale.replicas)
-  }
-  return [...wanted.values()].reduce((sum, count) => sum + count, alone)
-}
-
-/** The replicas wanted by whoever scales this pod: of the revisions of a deployment, the deployment. */
-function scaleOf(
-  pod: Pod,
+  { budget, pods }: { budget: PodDisruptionBudget; pods: readonly Pod[] },
   context: ControllerContext,
-): { uid: string; replicas: number } | undefined {
-  const owner = controllerOf(pod)
-  if (owner === undefined) return undefined
-  const key = { namespace: pod.metadata.namespace, name: owner.name }
-  if (owner.kind === 'StatefulSet') {
-    return {
-      uid: owner.uid,
-      replicas: context.informer(resources.statefulSets).get(key)?.spec?.replicas ?? 1,
+): { disrupted: Record<string, string>; recheckInMs: number | undefined } {
+  const disrupted: Record<string, string> = {}
+  let recheckInMs: number | undefined
+  for (const pod of pods) {
+    const { name = '', deletionTimestamp } = pod.metadata
+    const since = budget.status?.disruptedPods?.[name]
+    if (since === undefined || deletionTimestamp !== undefined) continue
+    const leftMs = Date.parse(since) + disruptedMsMax - context.clock.now()
+    if (leftMs >= 0) {
+      disrupted[name] = since
+      recheckInMs = Math.min(recheckInMs ?? Infinity, leftMs + 1_000)
+      continue
     }
+    const message = `Pod was expected by PDB ${keyOfObject(budget)} to be deleted but it wasn't`
+    context.events.event(pod, { type: 'Warning', reason: 'NotDeleted', message })
   }
-  if (owner.kind !== 'ReplicaSet') return { uid: owner.uid, replicas: 1 }
-  const replicaSet = context.informer(resources.replicaSets).get(key)
-  const parent = replicaSet && controllerOf(replicaSet)
-  if (parent?.kind !== 'Deployment')
-    return { uid: owner.uid, replicas: replicaSet?.spec?.replicas ?? 1 }
-  const deployment = context.informer(resources.deployments).get({ ...key, name: parent.name })
-  return { uid: parent.uid, replicas: deployment?.spec?.replicas ?? 1 }
+  return { disrupted, recheckInMs }
 }

@@ -5,6 +5,7 @@ import {
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
+import { markDisrupted } from '../pods/disruption-target.ts'
 
 const byNode = 'taint-eviction-by-node'
 
@@ -57,6 +58,12 @@ async function reconcile(
   })
   const { namespace, name = '', uid } = pod.metadata
   try {
+    const text = {
+      reason: 'DeletionByTaintManager' as const,
+      message: 'Taint manager: deleting due to NoExecute taint',
+      nowMs: context.clock.now(),
+    }
+    await markDisrupted(pod, text, context.client(resources.pods), signal)
     await context.client(resources.pods).delete({ namespace, name, preconditions: { uid } }, signal)
   } catch (error) {
     if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error

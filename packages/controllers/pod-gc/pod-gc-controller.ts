@@ -1,6 +1,7 @@
 import { isStatusError, type Pod } from '@skerry/api'
 import { keyOfObject, resources } from '@skerry/client'
 import type { BackgroundController, ControllerDeps } from '@skerry/controller-runtime'
+import { markDisrupted } from '../pods/disruption-target.ts'
 import { isPodFinished } from '../pods/pod-state.ts'
 
 /** Upstream's default of --terminated-pod-gc-threshold, made smaller for small boxes. */
@@ -83,10 +84,19 @@ function noteMissing(
 
 async function removePod(pod: Pod, deps: ControllerDeps, signal: AbortSignal): Promise<void> {
   const { name = '', namespace, uid } = pod.metadata
+  const pods = deps.informers.client(resources.pods)
   try {
-    await deps.informers
-      .client(resources.pods)
-      .delete({ namespace, name, gracePeriodSeconds: 0, preconditions: { uid } }, signal)
+    if ((pod.spec?.nodeName ?? '') !== '') {
+      const text = {
+        reason: 'DeletionByPodGC' as const,
+        message: 'PodGC: node no longer exists',
+        isFailed: true,
+        nowMs: deps.clock.now(),
+      }
+      await markDisrupted(pod, text, pods, signal)
+    }
+    const request = { namespace, name, gracePeriodSeconds: 0, preconditions: { uid } }
+    await pods.delete(request, signal)
     deps.log.info('Pod collected', { pod: keyOfObject(pod), node: pod.spec?.nodeName })
   } catch (error) {
     if (signal.aborted) throw signal.reason

@@ -1,0 +1,39 @@
+import type { Pod } from '@skerry/api'
+import { parseKey, resources } from '@skerry/client'
+import type { ControllerContext, ReconcileResult } from '@skerry/controller-runtime'
+import { ignoreNotFound } from '../ignore-not-found.ts'
+import { isPodFinished, podCondition } from '../pods/pod-state.ts'
+import { timestamp } from '../status/timestamp.ts'
+
+/** A pod that was to be disrupted and still lives after this time was spared after all. */
+const staleMs = 2 * 60_000
+
+/** Time until the pod's DisruptionTarget is out of date, 0 when it is; undefined without one. */
+export function staleInMs(pod: Pod, nowMs: number): number | undefined {
+  const condition = podCondition(pod, 'DisruptionTarget')
+  if (condition?.status !== 'True' || condition.reason === 'TerminationByKubelet') return undefined
+  if (pod.metadata.deletionTimestamp !== undefined || isPodFinished(pod)) return undefined
+  return Math.max(0, Date.parse(condition.lastTransitionTime ?? '') + staleMs - nowMs) || 0
+}
+
+export async function resetStaleDisruption(
+  key: string,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<ReconcileResult | void> {
+  const pod = context.informer(resources.pods).get(parseKey(key))
+  const inMs = pod && staleInMs(pod, context.clock.now())
+  if (pod === undefined || inMs === undefined) return
+  if (inMs > 0) return { requeueAfterMs: inMs }
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'False',
+    reason: null,
+    message: null,
+    observedGeneration: pod.metadata.generation,
+    lastTransitionTime: timestamp(context.clock.now()),
+  }
+  const patch = { metadata: { uid: pod.metadata.uid }, status: { conditions: [condition] } }
+  const pods = context.client(resources.pods)
+  await ignoreNotFound(pods.patchStatus({ ...parseKey(key), type: 'strategic', patch }, signal))
+}

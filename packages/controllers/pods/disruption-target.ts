@@ -1,0 +1,35 @@
+import type { Pod } from '@skerry/api'
+import { keyOfObject, parseKey, type ResourceClient } from '@skerry/client'
+import { ignoreNotFound } from '../ignore-not-found.ts'
+import { timestamp } from '../status/timestamp.ts'
+import { isPodFinished, podCondition } from './pod-state.ts'
+
+export interface DisruptionText {
+  readonly reason: 'DeletionByTaintManager' | 'DeletionByPodGC'
+  readonly message: string
+  /** The pod will never report its end itself. */
+  readonly isFailed?: boolean
+  readonly nowMs: number
+}
+
+/** Says why a pod goes before it is deleted: a job's policy may ask for it. */
+export async function markDisrupted(
+  pod: Pod,
+  { reason, message, isFailed, nowMs }: DisruptionText,
+  pods: ResourceClient<Pod>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (isPodFinished(pod) || podCondition(pod, 'DisruptionTarget')?.status === 'True') return
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason,
+    message,
+    observedGeneration: pod.metadata.generation,
+    lastTransitionTime: timestamp(nowMs),
+  }
+  const status = { conditions: [condition], ...(isFailed === true ? { phase: 'Failed' } : {}) }
+  const patch = { metadata: { uid: pod.metadata.uid }, status }
+  const request = { ...parseKey(keyOfObject(pod)), type: 'strategic' as const, patch }
+  await ignoreNotFound(pods.patchStatus(request, signal))
+}
