@@ -178,6 +178,24 @@ export { checkStructural } from './structural/structural-check.ts'
 export { collectRules, validateStructural, type RulesAt } from './structural/validate.ts'
 export { defaultStructural, pruneStructural } from './structural/prune.ts'
 export { checkCustomMetadata } from './structural/custom-metadata.ts'
+export {
+  compileExpression,
+  compileVariables,
+  expressionResults,
+  variablesTypeName,
+  type Compiled,
+  type Declarations,
+  type NamedExpression,
+} from './admission-cel/admission-environment.ts'
+export {
+  authorizerValue,
+  resourceCheckValue,
+  type AccessCheck,
+  type CheckAnswers,
+  type CheckedDecision,
+  type ResourceQuestion,
+} from './admission-cel/authorizer-library.ts'
+export { objectRoot } from './admission-cel/patch-types.ts'
 export { toleratesTaint } from './taints.ts'
 export {
   matchesNodeAffinity,

@@ -50,6 +50,8 @@ export interface RequestVersions {
    * fields dropped, defaults set. Throws StatusError BadRequest.
    */
   conform(object: AnyObject, kind: GroupVersionKind): AnyObject
+  /** Any kind that the server serves. */
+  findKind(apiVersion: string, kind: string): Kind | undefined
 }
 
 /**

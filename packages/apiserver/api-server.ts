@@ -95,7 +95,13 @@ export async function createApiServer(
   const registry = createRegistry(options, { ...deps, cache, limits })
   const objects = createServerObjects(registry, stop.signal)
   const access = options.access(objects)
-  const customKinds = createCustomKinds({ registry, objects, clock, log })
+  const customKinds = createCustomKinds({
+    registry,
+    objects,
+    clock,
+    log,
+    ...(access.converterOf ? { converterOf: access.converterOf } : {}),
+  })
   registry.admission.push(...access.admission)
   const aggregation =
     options.aggregation && createAggregation(options.aggregation, { ...deps, registry, objects })

@@ -33,6 +33,7 @@ import type { Access } from './server-access.ts'
 import type { BackendDial } from './subresources/backend/backend-dial.ts'
 import { createLegacyBinding } from './subresources/binding.ts'
 import { createSubresourceTable } from './subresources/subresource-table.ts'
+import { createConverters } from './webhooks/conversion-webhook.ts'
 import { createWebhookClient, type WebhookClientDeps } from './webhooks/webhook-client.ts'
 
 export interface DefaultAccessOptions {
@@ -114,6 +115,7 @@ export function createDefaultAccess(
       ],
       authorizers,
       impersonation: createImpersonation(authorizer),
+      converterOf: createConverters({ client: webhooks, random }),
       admission: [
         ...createDefaultPlugins({ objects, authorizer, rules, clock, random, webhooks }),
         ...extra.admission,

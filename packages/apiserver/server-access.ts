@@ -1,6 +1,8 @@
+import type { CustomResourceDefinition } from '@skerry/api'
 import type { Authenticator, Authorizer } from './access.ts'
 import type { AdmissionPlugin } from './admission.ts'
 import type { Impersonation } from './authn/impersonation.ts'
+import type { ConvertObjects } from './registry/kind-reader.ts'
 import type { ReviewHandler } from './review.ts'
 import type { SubresourceHandler } from './subresource.ts'
 
@@ -15,4 +17,6 @@ export interface Access {
   /** Keyed `resource.group`. */
   readonly reviews?: Readonly<Record<string, ReviewHandler>>
   readonly impersonation?: Impersonation
+  /** Objects of custom kinds in other versions, where a webhook converts them. */
+  readonly converterOf?: (crd: CustomResourceDefinition) => ConvertObjects
 }

@@ -1,4 +1,6 @@
 import type { AdmissionPlugin } from '../admission.ts'
+import { createMutatingPolicies } from '../admission-policies/mutating-policies.ts'
+import { createValidatingPolicies } from '../admission-policies/validating-policies.ts'
 import { createEscalationCheck } from '../authz/escalation-check.ts'
 import {
   createCertificateApproval,
@@ -46,7 +48,9 @@ const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   createCertificateSigning,
   createCertificateSubjectRestriction,
   createDefaultIngressClass,
+  createMutatingPolicies,
   createMutatingWebhooks,
+  createValidatingPolicies,
   createValidatingWebhooks,
   createResourceQuota,
 ]

@@ -15,7 +15,7 @@ export interface Frames {
 }
 
 export interface WatcherOptions {
-  readonly resource: ResourceCache
+  readonly resource: Pick<ResourceCache, 'listen'>
   readonly frames: Frames
   readonly isSelected: (object: CachedObject) => boolean
   /** What the watch starts with; sent as ADDED at the reader's pace. */

@@ -10,6 +10,7 @@ import { everything } from '../cache/selection.ts'
 import { resourceKey } from '../cache/watch-cache.ts'
 import type { CacheEvent, CacheListener } from '../cache/resource-cache.ts'
 import type { Objects } from '../objects.ts'
+import type { ConvertObjects } from '../registry/kind-reader.ts'
 import { deleteCollection } from '../registry/delete-collection.ts'
 import { timeText, type RegistryDeps, type RequestScope } from '../registry/request-scope.ts'
 import { serverScope } from '../registry/server-objects.ts'
@@ -22,6 +23,8 @@ export interface CustomKindsDeps {
   readonly objects: Objects
   readonly clock: Clock
   readonly log: Logger
+  /** How objects of definitions with a conversion webhook change their version; absent: not at all. */
+  readonly converterOf?: (crd: CustomResourceDefinition) => ConvertObjects
 }
 
 export interface CustomKinds {
@@ -52,7 +55,7 @@ export function createCustomKinds(deps: CustomKindsDeps): CustomKinds {
   const served = new Map<string, ServedDefinition>()
   let pending = new BoundedQueue<string>(pendingMax)
   const see = (name: string, crd: CustomResourceDefinition | undefined): void => {
-    serve(served, name, crd, registry)
+    serve(served, name, crd, deps)
     pending.push(name)
   }
   const seeAll = (): void => {
@@ -87,7 +90,7 @@ function serve(
   served: Map<string, ServedDefinition>,
   name: string,
   crd: CustomResourceDefinition | undefined,
-  { kinds, cache }: RegistryDeps,
+  { registry: { kinds, cache }, converterOf }: CustomKindsDeps,
 ): void {
   const before = served.get(name)
   if (crd && before && equalJson(crd.spec, before.crd.spec) && isServed(crd)) {
@@ -98,10 +101,10 @@ function serve(
   served.delete(name)
   if (crd && isServed(crd)) {
     const builtinSchemas = kinds.findStored(definitions)?.kind.schemas ?? {}
-    const made = kindsOfCustomResource(crd, builtinSchemas).map((kind) =>
-      withSchemaHooks(kind, crd),
-    )
-    for (const kind of made) kinds.add(kind)
+    const made = kindsOfCustomResource(crd, builtinSchemas).map((kind) => withSchemaHooks(kind))
+    const convertObjects =
+      crd.spec.conversion?.strategy === 'Webhook' ? converterOf?.(crd) : undefined
+    for (const kind of made) kinds.add(kind, convertObjects)
     served.set(name, { crd, kinds: made })
   }
   // Watchers of the old kinds would go on in the old shape.

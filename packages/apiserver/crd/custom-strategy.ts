@@ -1,18 +1,16 @@
 import {
-  StatusError,
   checkCustomMetadata,
   defaultStructural,
   pruneStructural,
   validateStructural,
   type AnyObject,
-  type CustomResourceDefinition,
   type Kind,
   type Schema,
   type Strategy,
 } from '@skerry/api'
 
 /** A custom kind whose objects are pruned, defaulted and validated by its CRD's schema. */
-export function withSchemaHooks(kind: Kind, crd: CustomResourceDefinition): Kind {
+export function withSchemaHooks(kind: Kind): Kind {
   const schema = kind.schemas[kind.schemaName] ?? { preserveUnknownFields: true }
   const validate = (object: AnyObject) => validateStructural(schema, object)
   const hooks: Strategy = {
@@ -26,21 +24,10 @@ export function withSchemaHooks(kind: Kind, crd: CustomResourceDefinition): Kind
     validateUpdate: validate,
     validateStatusUpdate: validate,
   }
-  return { ...kind, strategy: { ...hooks, ...onReadOf(kind, crd, schema) } }
+  return { ...kind, strategy: { ...hooks, ...onReadOf(schema) } }
 }
 
-function onReadOf(kind: Kind, crd: CustomResourceDefinition, schema: Schema): Partial<Strategy> {
-  const isConverted = kind.version !== kind.storageVersion
-  if (isConverted && crd.spec.conversion?.strategy === 'Webhook') {
-    const refuse = (): never => {
-      const name = `${kind.resource}.${kind.group}`
-      throw new StatusError(
-        'InternalError',
-        `Cannot convert ${name} between ${kind.storageVersion} and ${kind.version}: conversion webhooks are not supported`,
-      )
-    }
-    return { onRead: refuse, onDecode: refuse }
-  }
+function onReadOf(schema: Schema): Partial<Strategy> {
   // Objects stored before a default came into the schema have it from then on.
   return hasDefault(schema) ? { onRead: (object) => defaultStructural(object, schema) } : {}
 }

@@ -29,19 +29,21 @@ export interface View {
   readonly includeObject: 'None' | 'Metadata' | 'Object'
   readonly nowMs: number
   readonly chunkBytes: number
+  readonly signal: AbortSignal
 }
 
 export function viewOf(
   reader: KindReader,
   representation: Representation,
-  context: { query: URLSearchParams; nowMs: number; chunkBytes: number },
+  context: { query: URLSearchParams; nowMs: number; chunkBytes: number; signal: AbortSignal },
 ): View {
   const include = context.query.get('includeObject') ?? ''
   if (include !== '' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {
     throw badRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`)
   }
-  const { nowMs, chunkBytes } = context
-  return { reader, representation, includeObject: include || 'Metadata', nowMs, chunkBytes }
+  const { nowMs, chunkBytes, signal } = context
+  const includeObject = include || 'Metadata'
+  return { reader, representation, includeObject, nowMs, chunkBytes, signal }
 }
 
 export async function objectAnswer(
@@ -50,6 +52,7 @@ export async function objectAnswer(
   view: View,
 ): Promise<ApiAnswer> {
   const { reader, representation } = view
+  await reader.prepare?.([cached], view.signal)
   if (isPlain(representation)) {
     return {
       status,
@@ -64,6 +67,7 @@ export async function objectAnswer(
 export async function listAnswer(page: ListPage, view: View): Promise<ApiAnswer> {
   const { reader, representation } = view
   const { kind, apiVersion } = reader
+  await reader.prepare?.(page.items, view.signal)
   const metadata = listMeta(page)
   if (isPlain(representation)) {
     const head = JSON.stringify({ kind: kind.listKind, apiVersion, metadata, items: [] })

@@ -53,6 +53,7 @@ export function viewFor(call: ResourceCall, deps: RegistryDeps): View {
     query: info.query,
     nowMs: deps.clock.now(),
     chunkBytes: deps.limits.chunkBytes,
+    signal: call.signal,
   })
 }
 

@@ -42,6 +42,7 @@ export async function scaleAnswer(
   const { representation } = viewFor(call, deps)
   if (info.verb === 'get') {
     const cached = await getObject(scopeOf(call), '', deps)
+    await reader.prepare?.([cached], call.signal)
     return valueAnswer(200, scaleOf(reader.parse(cached), paths), representation)
   }
   const options = parseWriteOptions(info, call.request.headers['user-agent'])
@@ -72,6 +73,7 @@ export async function scaleAnswer(
     },
   }
   const { cached } = await changeObject(change, scope, deps)
+  await reader.prepare?.([cached], call.signal)
   return valueAnswer(200, scaleOf(reader.parse(cached), paths), representation)
 }
 

@@ -1,11 +1,13 @@
+import { StatusError, isStatusError } from '@skerry/api'
 import { hasSelectors, selects } from '../cache/selection.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { CacheEvent, ResourceCache } from '../cache/resource-cache.ts'
 import { Watcher } from '../cache/watcher.ts'
+import { convertedFeed, objectsOfEvent } from './converted-feed.ts'
 import type { ApiAnswer } from '../http/exchange.ts'
 import { tooManyRequests } from '../http/status-answer.ts'
 import { protobufType } from '../protobuf/decode-object.ts'
-import { parseResourceVersion, waitForVersion } from '../registry/read.ts'
+import { invalidVersion, parseResourceVersion, waitForVersion } from '../registry/read.ts'
 import { expired } from '../registry/registry-errors.ts'
 import type { RegistryDeps, RequestScope } from '../registry/request-scope.ts'
 import type { WatchOptions } from './request-options.ts'
@@ -26,7 +28,7 @@ export async function watchAnswer(
   const { limits, clock, random, cache, watchCount } = deps
   if (watchCount.open >= limits.watchersMax) throw tooManyRequests()
   const { resourceVersion } = options
-  const revision = parseResourceVersion(resourceVersion)
+  const revision = watchRevision(resourceVersion)
   const frames = await framesFor(view)
   await waitForVersion(resourceVersion, scope.signal, deps)
   const resource = cache.resource(scope.reader.storage)
@@ -39,6 +41,9 @@ export async function watchAnswer(
     const error = expired(`too old resource version: ${revision} (${resource.oldestRevision})`)
     return { status: 200, headers, body: frames.error(error.toStatus()) }
   }
+  // From here to the Watcher no event may be missed: what is prepared meanwhile is kept.
+  const feed = scope.reader.prepare ? convertedFeed(resource, scope, limits) : resource
+  await scope.reader.prepare?.(objectsOf(start), scope.signal)
   const isSelected = (object: CachedObject): boolean =>
     selects(options.selection, object, scope.reader)
   const isWhole = options.selection.namespace === '' && options.selection.name === ''
@@ -47,7 +52,7 @@ export async function watchAnswer(
   watchCount.open += 1
   const body = new Watcher(
     {
-      resource,
+      resource: feed,
       frames,
       isSelected: takesAll ? () => true : isSelected,
       initial: takesAll ? start.initial : start.initial.filter(isSelected),
@@ -62,6 +67,20 @@ export async function watchAnswer(
     scope.signal,
   )
   return { status: 200, headers, body }
+}
+
+function objectsOf({ initial, replay }: Start): CachedObject[] {
+  return [...initial, ...replay.flatMap(objectsOfEvent)]
+}
+
+/** In a watch upstream takes a malformed version for its own fault. */
+function watchRevision(text: string): number {
+  try {
+    return parseResourceVersion(text)
+  } catch (error) {
+    if (!isStatusError(error, 'BadRequest')) throw error
+    throw new StatusError('Unknown', invalidVersion(text), { code: 500, cause: error })
+  }
 }
 
 interface Start {

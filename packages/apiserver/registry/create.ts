@@ -74,7 +74,7 @@ async function tryCreate(
     if (scope.isDryRun) {
       reservation?.rollback()
       if (deps.cache.resource(reader.storage).get(key)) return undefined
-      return dryRunResult(key, reader.encode(next))
+      return dryRunResult(key, await reader.encodeStored(next, scope.signal))
     }
     return await writeNew(key, next, { scope, deps, reservation })
   } catch (error) {
@@ -93,7 +93,7 @@ async function writeNew(
   }: { scope: RequestScope; deps: RegistryDeps; reservation: Reservation | undefined },
 ): Promise<CachedObject | undefined> {
   const { storage } = scope.reader
-  const value = scope.reader.encode(next)
+  const value = await scope.reader.encodeStored(next, scope.signal)
   const leaseId = await deps.leases.leaseFor(storage)
   const result = await deps.store.write({
     key: storageKey(storage, key),

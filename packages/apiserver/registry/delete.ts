@@ -28,6 +28,7 @@ export async function deleteObject(
   for (let attempt = 1; ; attempt += 1) {
     const current = deps.cache.resource(reader.storage).get(objectKey(scope))
     if (!current) throw missing(scope, deps)
+    await reader.prepare?.([current], scope.signal)
     const old = reader.parse(current)
     requirePreconditions(options, old, scope)
     if (!isAdmitted) await admitDelete(options, old, scope, deps)
@@ -75,7 +76,7 @@ async function tryDelete(
     return { cached: lastState({ current, old, options }, scope, deps), isGone: true }
   }
   if (next === 'wait') return { cached: current, isGone: false }
-  const value = reader.encode(next)
+  const value = await reader.encodeStored(next, scope.signal)
   const { createRevision, key } = current
   let revision = current.revision
   if (!scope.isDryRun) {

@@ -1,4 +1,4 @@
-import { encodeCanonical, type AnyObject, type Kind } from '@skerry/api'
+import { encodeCanonical, StatusError, type AnyObject, type Kind } from '@skerry/api'
 import { CachedObject } from '../cache/cached-object.ts'
 import type { Reader } from '../cache/selection.ts'
 import { resourceKey } from '../cache/watch-cache.ts'
@@ -15,13 +15,32 @@ export interface KindReader extends Reader {
   readonly headLength: number
   /** What clients of this version read: the cached bytes themselves where they are of this version. */
   wire(cached: CachedObject): Uint8Array
-  /** Canonical bytes in the stored version. */
+  /** Canonical bytes in the stored version. Not where that takes a webhook; see encodeStored. */
   encode(object: AnyObject): Uint8Array
+  /** The same for every kind; a promise only where a webhook converts. */
+  encodeStored(object: AnyObject, signal: AbortSignal): Uint8Array | Promise<Uint8Array>
+  /**
+   * Only of kinds that a webhook converts: whatever is parsed or shown afterwards, of these objects,
+   * is there. All that are missing go in few requests. Throws StatusError with upstream's words.
+   */
+  readonly prepare?: (cached: readonly CachedObject[], signal: AbortSignal) => Promise<void>
+  /** Only of those kinds: copies in another version. */
+  readonly convertObjects?: ConvertObjects
   /** Frozen, for the server's own readers. */
   frozen(cached: CachedObject): AnyObject
 }
 
-export function createKindReader(kind: Kind): KindReader {
+/** Objects of one custom kind in another version, in their order. */
+export type ConvertObjects = (
+  objects: readonly AnyObject[],
+  apiVersion: string,
+  signal: AbortSignal,
+) => Promise<readonly AnyObject[]>
+
+/** Objects that go to a webhook in one request. */
+const convertedAtOnceMax = 500
+
+export function createKindReader(kind: Kind, convertObjects?: ConvertObjects): KindReader {
   const apiVersion = apiVersionOf(kind.group, kind.version)
   const storedApiVersion = apiVersionOf(kind.storageGroup ?? kind.group, kind.storageVersion)
   const conversion = conversions[`${apiVersion}/${kind.kind}`]
@@ -31,8 +50,9 @@ export function createKindReader(kind: Kind): KindReader {
   // Other versions and CRDs with defaults are made once per revision, while it is in the cache.
   const converted = new WeakMap<CachedObject, CachedObject>()
   const parse = (cached: CachedObject): AnyObject => {
-    const object = cached.parse()
+    const object = converted.get(cached)?.parse() ?? cached.parse()
     if (object.apiVersion !== apiVersion) {
+      if (convertObjects) throw notPrepared(kind, cached)
       conversion?.fromStorage(object)
       object.apiVersion = apiVersion
     }
@@ -43,30 +63,75 @@ export function createKindReader(kind: Kind): KindReader {
     if (isOwn(cached.bytes)) return cached
     const known = converted.get(cached)
     if (known) return known
-    const made = new CachedObject(cached.key, {
-      value: utf8.encode(encodeCanonical(parse(cached))),
-      revision: cached.revision,
-      createRevision: cached.createRevision,
-    })
+    const made = remade(cached, parse(cached))
     converted.set(cached, made)
     return made
+  }
+  const prepare = async (list: readonly CachedObject[], signal: AbortSignal): Promise<void> => {
+    const missing = list.filter(
+      (cached) => !startsWith(cached.bytes, head) && !converted.has(cached),
+    )
+    for (let at = 0; at < missing.length; at += convertedAtOnceMax) {
+      const part = missing.slice(at, at + convertedAtOnceMax)
+      const originals = part.map((cached) => cached.parse())
+      const objects = (await convertObjects?.(originals, apiVersion, signal)) ?? []
+      for (const [index, cached] of part.entries()) {
+        const object = objects[index]
+        if (!object) continue
+        kind.strategy.onDecode?.(object)
+        onRead?.(object)
+        converted.set(cached, remade(cached, object))
+      }
+    }
+  }
+  const encode = (object: AnyObject): Uint8Array => {
+    if (apiVersion === storedApiVersion) return utf8.encode(encodeCanonical(object))
+    const stored = structuredClone(object)
+    conversion?.toStorage(stored)
+    stored.apiVersion = storedApiVersion
+    return utf8.encode(encodeCanonical(stored))
   }
   return {
     kind,
     apiVersion,
+    ...(convertObjects ? { prepare, convertObjects } : {}),
     headLength: head.length + utf8.encode(`"kind":${JSON.stringify(kind.kind)},`).length,
     storage: resourceKey(kind.storageGroup ?? kind.group, kind.resource),
     parse: (cached) => (isOwn(cached.bytes) ? cached.parse() : parse(cached)),
     wire: (cached) => own(cached).bytes,
     frozen: (cached) => own(cached).object,
-    encode(object) {
-      if (apiVersion === storedApiVersion) return utf8.encode(encodeCanonical(object))
-      const stored = structuredClone(object)
-      conversion?.toStorage(stored)
-      stored.apiVersion = storedApiVersion
-      return utf8.encode(encodeCanonical(stored))
+    encode,
+    encodeStored(object, signal) {
+      if (!convertObjects || apiVersion === storedApiVersion) return encode(object)
+      return encodeConverted(object, convertObjects, storedApiVersion, signal)
     },
   }
+}
+
+async function encodeConverted(
+  object: AnyObject,
+  convertObjects: ConvertObjects,
+  apiVersion: string,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const [stored] = await convertObjects([object], apiVersion, signal)
+  return utf8.encode(encodeCanonical(stored ?? object))
+}
+
+function remade(cached: CachedObject, object: AnyObject): CachedObject {
+  const { key, revision, createRevision } = cached
+  return new CachedObject(key, {
+    value: utf8.encode(encodeCanonical(object)),
+    revision,
+    createRevision,
+  })
+}
+
+/** The server's own readers do not wait for webhooks. */
+function notPrepared({ group, version, resource }: Kind, { key }: CachedObject): StatusError {
+  const name = `${resource}.${version}.${group}`
+  const message = `Cannot read ${name} ${JSON.stringify(key)}: a webhook has to convert it first`
+  return new StatusError('InternalError', message)
 }
 
 export function apiVersionOf(group: string, version: string): string {

@@ -71,11 +71,11 @@ function isUnchangedSince(revision: number, scope: RequestScope, deps: RegistryD
   return revision <= deps.cache.revision && resource.version <= revision
 }
 
-function currentPage(
+async function currentPage(
   { options, revision, after }: PagePlace,
   scope: RequestScope,
   deps: RegistryDeps,
-): ListPage {
+): Promise<ListPage> {
   const { selection, limit } = options
   const { reader } = scope
   const resource = deps.cache.resource(reader.storage)
@@ -83,6 +83,7 @@ function currentPage(
   const all = resource.list(selection.namespace)
   const isWhole = selection.name === '' && !hasSelectors(selection)
   const rest = after === '' ? all : all.filter(({ key }) => key > after)
+  if (hasSelectors(selection)) await reader.prepare?.(rest, scope.signal)
   if (limit === 0) {
     const items = isWhole ? rest : rest.filter((item) => selects(selection, item, reader))
     return { items, revision }
@@ -154,6 +155,7 @@ async function historicPage(
         requireReadable({ key: entry.key.slice(base.length), reason }, reader)
       }
       const item = cachedEntry(entry, base)
+      if (hasSelectors(selection)) await reader.prepare?.([item], scope.signal)
       if (!isWhole && !selects(selection, item, reader)) continue
       if (limit > 0 && items.length === limit) {
         const remaining = page.entries.length - at + page.remaining

@@ -30,7 +30,7 @@ export function requestVersions(scope: RequestScope, deps: RegistryDeps): Reques
       const [from, to] = [readerOf(groupVersionKindOf(object)), readerOf(wanted)]
       // A subresource's own kind (Scale, Binding, …) is the same whatever its parent's version.
       if (!from || !to || !isOfKind(object)) return object
-      return convertBetween(object, { from, to })
+      return convertBetween(object, { from, to, signal: scope.signal })
     },
     conform(object, wanted) {
       const of = object.kind === kind.kind ? readerOf(wanted) : undefined
@@ -41,6 +41,10 @@ export function requestVersions(scope: RequestScope, deps: RegistryDeps): Reques
         warn: () => undefined,
       })
     },
+    findKind: (apiVersion, name) =>
+      deps.kinds
+        .all()
+        .find((any) => any.kind === name && apiVersionOf(any.group, any.version) === apiVersion),
   }
 }
 
@@ -61,8 +65,12 @@ export function groupVersionKindOf({ apiVersion, kind }: AnyObject): GroupVersio
 
 async function convertBetween(
   object: AnyObject,
-  { from, to }: { from: KindReader; to: KindReader },
+  { from, to, signal }: { from: KindReader; to: KindReader; signal: AbortSignal },
 ): Promise<AnyObject> {
+  if (to.convertObjects) {
+    const [converted] = await to.convertObjects([object], to.apiVersion, signal)
+    return converted ?? object
+  }
   const copy = structuredClone(object)
   conversions[`${from.apiVersion}/${from.kind.kind}`]?.toStorage(copy)
   conversions[`${to.apiVersion}/${to.kind.kind}`]?.fromStorage(copy)

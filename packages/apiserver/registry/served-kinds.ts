@@ -4,7 +4,7 @@ import {
   type GroupVersionResource,
   type Kind,
 } from '@skerry/api'
-import { createKindReader, type KindReader } from './kind-reader.ts'
+import { createKindReader, type ConvertObjects, type KindReader } from './kind-reader.ts'
 
 /** The kinds that are served now: built-in ones for good, those of CRDs while their CRD stands. */
 export class ServedKinds {
@@ -20,8 +20,9 @@ export class ServedKinds {
     for (const kind of kinds) this.add(kind)
   }
 
-  add(kind: Kind): void {
-    const reader = createKindReader(kind)
+  /** `convertObjects`: of custom kinds whose versions a webhook converts. */
+  add(kind: Kind, convertObjects?: ConvertObjects): void {
+    const reader = createKindReader(kind, convertObjects)
     this.#byResource.set(keyOf(kind.group, kind.version, kind.resource), reader)
     const key = `${kind.group}/${kind.resource}`
     const isStored = kind.version === kind.storageVersion && kind.storageGroup === undefined

@@ -99,6 +99,7 @@ async function tryChange(
   deps: RegistryDeps,
 ): Promise<CachedObject | undefined> {
   const { reader, name } = scope
+  await reader.prepare?.([current], scope.signal)
   const old = reader.parse(current)
   const next = change.next(reader.parse(current))
   requireName(next, scope)
@@ -141,7 +142,7 @@ async function writeNext(
   deps: RegistryDeps,
 ): Promise<CachedObject | undefined> {
   const { reader } = scope
-  const value = reader.encode(next)
+  const value = await reader.encodeStored(next, scope.signal)
   const { createRevision } = current
   const unchanged = new CachedObject(current.key, {
     value,

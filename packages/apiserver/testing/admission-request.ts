@@ -34,6 +34,7 @@ export function admissionRequest(parts: RequestParts): AdmissionRequest {
       equivalents: () => [],
       convert: async (same) => same,
       conform: (same) => same,
+      findKind: () => undefined,
     },
     isInternal: false,
     annotate: () => undefined,

@@ -6,6 +6,7 @@ import {
   type JsonObject,
 } from '@skerry/api'
 import type { Random } from '@skerry/base'
+import type { ConvertObjects } from '../registry/kind-reader.ts'
 import { newUid } from '../registry/request-scope.ts'
 import { restoredMetadata } from './converted-metadata.ts'
 import type { WebhookClient } from './webhook-client.ts'
@@ -14,6 +15,14 @@ import { webhookLimits } from './webhook-limits-table.ts'
 export interface ConversionDeps {
   readonly client: WebhookClient
   readonly random: Random
+}
+
+/** What changes the version of a definition's objects. */
+export function createConverters(
+  deps: ConversionDeps,
+): (crd: CustomResourceDefinition) => ConvertObjects {
+  return (crd) => (objects, apiVersion, signal) =>
+    convertByWebhook(crd, objects, { apiVersion, signal }, deps)
 }
 
 /**

@@ -1,13 +1,20 @@
 import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
+import { refuse } from '../admission-plugins/refusal.ts'
 import type { ReviewSubject } from './admission-review.ts'
 import type { Webhook } from './webhook-source.ts'
 
-/** Does the webhook want to be asked? The language is loaded when the first webhook has conditions. */
+/**
+ * Does the webhook want to be asked? The language is loaded when the first webhook has conditions.
+ * Throws StatusError Forbidden when that cannot be decided and failures are not ignored.
+ */
 export async function meetsConditions(
   webhook: Webhook,
-  _subject: ReviewSubject,
-  _deps: PluginDeps,
+  subject: ReviewSubject,
+  deps: PluginDeps,
 ): Promise<boolean> {
   if (webhook.matchConditions.length === 0) return true
-  throw new Error('matchConditions are not evaluated')
+  const { conditionsOf } = await import('./webhook-conditions.ts')
+  const result = await conditionsOf(webhook, subject, deps.authorizer)
+  if (result.type === 'refused') throw refuse(subject.request, result.message)
+  return result.type === 'match'
 }

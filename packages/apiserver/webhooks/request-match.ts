@@ -8,6 +8,8 @@ import { matchesRule, type AdmissionRule } from './rule-match.ts'
 export interface MatchCriteria {
   readonly rules: readonly AdmissionRule[]
   readonly excludedRules?: readonly AdmissionRule[]
+  /** No rules at all mean every resource, as in bindings of policies; default: none. */
+  readonly matchesWithoutRules?: boolean
   /** True: also requests that come for the same resource in another version or group. */
   readonly isEquivalent: boolean
   readonly namespaceSelector: LabelSelector
@@ -29,7 +31,10 @@ export function matchRequest(
   if (criteria.excludedRules && findRule(criteria.excludedRules, criteria, request)) {
     return undefined
   }
-  const found = findRule(criteria.rules, criteria, request)
+  const isForAll = criteria.matchesWithoutRules === true && criteria.rules.length === 0
+  const found = isForAll
+    ? { resource: request.resource, kind: request.objectKind }
+    : findRule(criteria.rules, criteria, request)
   // Whom the request does not concern, no error concerns either.
   if (found && namespace !== true) throw namespace
   return found

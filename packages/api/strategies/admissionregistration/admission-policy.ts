@@ -7,12 +7,8 @@ import type {
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf } from '../typed-strategy.ts'
 import { applyMatchResourcesDefaults } from './webhook-defaults.ts'
-import {
-  validateMutatingBinding,
-  validateMutatingPolicy,
-  validateValidatingBinding,
-  validateValidatingPolicy,
-} from './policy-validation.ts'
+import { validateMutatingBinding, validateValidatingBinding } from './binding-validation.ts'
+import { validateMutatingPolicy, validateValidatingPolicy } from './policy-validation.ts'
 import { warningsOfFileNames } from './name-warnings.ts'
 
 export const validatingAdmissionPolicyStrategy = strategyOf<ValidatingAdmissionPolicy>({

@@ -1,20 +1,16 @@
+import type { Declarations } from '../../admission-cel/admission-environment.ts'
 import type {
   MatchCondition,
   MutatingWebhook,
   RuleWithOperations,
   ValidatingWebhook,
 } from '../../generated/types.ts'
-import {
-  fieldDuplicate,
-  fieldInvalid,
-  fieldNotSupported,
-  fieldRequired,
-  fieldTooMany,
-} from '../../field-error.ts'
+import { fieldDuplicate, fieldInvalid, fieldRequired, fieldTooMany } from '../../field-error.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../names.ts'
 import { addInvalid, checkOneOf, checkQualifiedField, type Found } from '../checks.ts'
 import { checkLabelSelector } from '../label-checks.ts'
 import type { Loose } from '../typed-strategy.ts'
+import { checkExpression } from './expression-validation.ts'
 import { checkWebhookClient } from '../webhook-client-checks.ts'
 
 type Webhook = Loose<ValidatingWebhook & Pick<MutatingWebhook, 'reinvocationPolicy'>>
@@ -150,38 +146,26 @@ export function checkReviewVersions(
   found.push(fieldInvalid(field, versions, `must include at least one of ${list}`))
 }
 
-/** Names and presence; whether an expression compiles is not known here. */
+/** Of webhooks, and of policies, whose conditions may use their parameters. */
 export function checkMatchConditions(
   conditions: readonly Loose<MatchCondition>[],
   field: string,
   found: Found,
+  declared: Declarations = { hasParams: false, hasAuthorizer: true },
 ): void {
   if (conditions.length > 64) found.push(fieldTooMany(field, conditions.length, 64))
   const names = new Set<string>()
   for (const [at, { name = '', expression = '' }] of conditions.entries()) {
     const path = `${field}[${at}]`
-    if (!expression.trim()) found.push(fieldRequired(`${path}.expression`))
+    const trimmed = expression.trim()
+    if (trimmed === '') found.push(fieldRequired(`${path}.expression`))
+    else {
+      const wanted = { expression: trimmed, declared, result: 'condition' } as const
+      checkExpression(wanted, `${path}.expression`, found)
+    }
     if (name) checkQualifiedField(name, `${path}.name`, found)
     else found.push(fieldRequired(`${path}.name`))
     if (name && names.has(name)) found.push(fieldDuplicate(`${path}.name`, name))
     names.add(name)
-  }
-}
-
-/** The values of a field that a policy needs at least one of. */
-export function checkActions(
-  actions: readonly string[],
-  supported: readonly string[],
-  field: string,
-  found: Found,
-): void {
-  if (actions.length === 0) {
-    found.push(fieldRequired(field, 'at least one validation action is required'))
-  }
-  for (const [at, action] of actions.entries()) {
-    if (!supported.includes(action)) {
-      found.push(fieldNotSupported(`${field}[${at}]`, action, supported))
-    }
-    if (actions.indexOf(action) < at) found.push(fieldDuplicate(`${field}[${at}]`, action))
   }
 }

@@ -1,0 +1,101 @@
+import {
+  applyServerSide,
+  isJsonObject,
+  StatusError,
+  type AnyObject,
+  type JsonObject,
+  type Kind,
+  type Schema,
+} from '@skerry/api'
+
+/**
+ * The object with the fields of the configuration, merged as by an apply, without anybody coming to own
+ * them. Throws Error with upstream's words.
+ */
+export function applyConfiguration(
+  object: AnyObject,
+  configuration: JsonObject,
+  kind: Pick<Kind, 'kind' | 'schemas' | 'schemaName'>,
+): AnyObject {
+  const atomics = atomicFields(configuration, { ref: kind.schemaName }, kind.schemas)
+  if (atomics.length > 0) {
+    const list = atomics.join(', ')
+    throw new Error(
+      `error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${list}`,
+    )
+  }
+  const { apiVersion, metadata } = object
+  const given = configuration['metadata']
+  const applied = {
+    ...configuration,
+    apiVersion,
+    kind: object.kind,
+    metadata: { ...(isJsonObject(given) ? given : {}), ...nameOf(metadata) },
+  }
+  try {
+    const { managedFields: _managers, ...unmanaged } = metadata
+    const merged = applyServerSide({
+      live: { ...object, metadata: unmanaged },
+      applied,
+      kind: kind.kind,
+      schemas: kind.schemas,
+      schemaName: kind.schemaName,
+      manager: 'admission-policy',
+      apiVersion,
+      subresource: '',
+      isForced: true,
+      nowMs: 0,
+    })
+    return withManagers(merged, metadata.managedFields)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    const isType = error instanceof StatusError
+    const prefix = isType ? 'failed to convert patch object to typed object: ' : ''
+    throw new Error(`error applying patch: ${prefix}${why}`, { cause: error })
+  }
+}
+
+function nameOf({ name, namespace }: AnyObject['metadata']) {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+  }
+}
+
+function withManagers(
+  object: AnyObject,
+  managedFields: AnyObject['metadata']['managedFields'],
+): AnyObject {
+  const { managedFields: _made, ...metadata } = object.metadata
+  return { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata }
+}
+
+/** Paths of what a merge would replace as a whole, which is not what a mutation says. */
+function atomicFields(
+  value: unknown,
+  schema: Schema,
+  schemas: Kind['schemas'],
+  path = '',
+): string[] {
+  const definition = schema.ref === undefined ? schema : (schemas[schema.ref] ?? {})
+  if (definition.ref !== undefined && definition !== schema) {
+    return atomicFields(value, definition, schemas, path)
+  }
+  const mapType = schema.mapType ?? definition.mapType
+  const own = path !== '' && isAtomic(value, definition, mapType) ? [path] : []
+  if (Array.isArray(value)) {
+    const items = definition.items ?? {}
+    return [...own, ...value.flatMap((item) => atomicFields(item, items, schemas, `${path}[]`))]
+  }
+  if (!isJsonObject(value)) return own
+  const inner = Object.entries(value).flatMap(([name, member]) => {
+    const field = definition.properties?.[name]
+    return field ? atomicFields(member, field, schemas, `${path}.${name}`) : []
+  })
+  return [...own, ...inner]
+}
+
+function isAtomic(value: unknown, { listType }: Schema, mapType: Schema['mapType']): boolean {
+  if (Array.isArray(value)) return listType === undefined || listType === 'atomic'
+  return isJsonObject(value) && mapType === 'atomic'
+}

@@ -1,0 +1,67 @@
+import type { AccessCheck, CheckAnswers, CheckedDecision } from '@skerry/api'
+import type { Attributes, Authorizer, UserInfo } from '../access.ts'
+
+/** An expression asked what is not known yet: wait for the answer and evaluate again. */
+export class PendingCheck extends Error {
+  override name = 'PendingCheck'
+  readonly check: AccessCheck
+
+  constructor(check: AccessCheck) {
+    super('the authorizer has not answered yet')
+    this.check = check
+  }
+}
+
+/** Checks that one evaluation may wait for; each costs a good part of any budget anyway. */
+const checksMax = 100
+
+/**
+ * Expressions do not wait, authorizers may. What an expression asks is answered from what was asked
+ * before; what was not throws PendingCheck, is asked, and the evaluation starts over.
+ */
+export class AuthorizerSession implements CheckAnswers {
+  readonly user: UserInfo
+  readonly #authorizer: Authorizer
+  readonly #known = new Map<string, CheckedDecision>()
+
+  constructor(authorizer: Authorizer, user: UserInfo) {
+    this.#authorizer = authorizer
+    this.user = user
+  }
+
+  decide(check: AccessCheck): CheckedDecision {
+    const known = this.#known.get(JSON.stringify(check))
+    if (known) return known
+    throw new PendingCheck(check)
+  }
+
+  /** `work` is free of effects, because it may run more than once. */
+  async settle<T>(work: () => T): Promise<T> {
+    for (;;) {
+      try {
+        return work()
+      } catch (error) {
+        if (!(error instanceof PendingCheck) || this.#known.size >= checksMax) throw error
+        await this.#ask(error.check)
+      }
+    }
+  }
+
+  async #ask(check: AccessCheck): Promise<void> {
+    const key = JSON.stringify(check)
+    try {
+      const decision = await this.#authorizer.authorize(attributesOf(check))
+      this.#known.set(key, { ...decision, error: '' })
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      this.#known.set(key, { verdict: 'no-opinion', reason: '', error: why })
+    }
+  }
+}
+
+function attributesOf({ user, verb, path, question }: AccessCheck): Attributes {
+  if (!question) return { user, verb, isResourceRequest: false, path }
+  const { group, resource, ...rest } = question
+  const asked = { group, version: '*', resource }
+  return { user, verb, isResourceRequest: true, resource: asked, path, ...rest }
+}

@@ -1,0 +1,24 @@
+import type { CelValue } from '@skerry/cel'
+
+/** `Object.spec` stands where the field `spec` of `Object` is, and so on inwards; else why not. */
+export function misplacedTypes(value: CelValue, path: string): string[] {
+  if (value === null || typeof value !== 'object' || !('celKind' in value)) return []
+  if (value.celKind === 'list') {
+    const items = Array.from({ length: value.size }, (_item, index) => value.at(index))
+    return items.flatMap((item) => misplacedTypes(item, path))
+  }
+  if (value.celKind === 'map') {
+    return [...value.keys()].flatMap((key) => misplacedTypes(value.get(key) ?? null, path))
+  }
+  const { typeName } = value
+  const own =
+    typeName === path
+      ? []
+      : [
+          `unexpected type name ${JSON.stringify(typeName)}, expected ${JSON.stringify(path)}, which matches field name path from root Object type`,
+        ]
+  const inner = [...value.fields()].flatMap((field) =>
+    misplacedTypes(value.get(field) ?? null, `${path}.${field}`),
+  )
+  return [...own, ...inner]
+}

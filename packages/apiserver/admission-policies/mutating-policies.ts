@@ -1,0 +1,34 @@
+import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '@skerry/api'
+import type { AdmissionPlugin } from '../admission.ts'
+import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
+import { isExempt } from '../webhooks/request-match.ts'
+import { createPolicySource, type PolicyHook } from './policy-source.ts'
+
+export type MutatingHook = PolicyHook<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>
+
+export const mutatingPluginName = 'MutatingAdmissionPolicy'
+
+const group = 'admissionregistration.k8s.io'
+
+/** MutatingAdmissionPolicy. The language is loaded with the first request that policies may concern. */
+export function createMutatingPolicies(deps: PluginDeps): AdmissionPlugin {
+  const source = createPolicySource<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>(
+    deps.objects,
+    {
+      policies: { group, resource: 'mutatingadmissionpolicies' },
+      bindings: { group, resource: 'mutatingadmissionpolicybindings' },
+    },
+  )
+  return {
+    name: mutatingPluginName,
+    handles: (request) =>
+      !request.isInternal &&
+      request.operation !== 'DELETE' &&
+      source().length > 0 &&
+      !isExempt(request),
+    async admit(request) {
+      const { mutateByPolicies } = await import('./mutate-by-policies.ts')
+      await mutateByPolicies(source(), request, deps)
+    },
+  }
+}

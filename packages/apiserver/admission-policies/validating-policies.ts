@@ -1,0 +1,28 @@
+import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '@skerry/api'
+import type { AdmissionPlugin } from '../admission.ts'
+import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
+import { isExempt } from '../webhooks/request-match.ts'
+import { createPolicySource, type PolicyHook } from './policy-source.ts'
+
+export type ValidatingHook = PolicyHook<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>
+
+const group = 'admissionregistration.k8s.io'
+
+/** ValidatingAdmissionPolicy. The language is loaded with the first request that policies may concern. */
+export function createValidatingPolicies(deps: PluginDeps): AdmissionPlugin {
+  const source = createPolicySource<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>(
+    deps.objects,
+    {
+      policies: { group, resource: 'validatingadmissionpolicies' },
+      bindings: { group, resource: 'validatingadmissionpolicybindings' },
+    },
+  )
+  return {
+    name: 'ValidatingAdmissionPolicy',
+    handles: (request) => !request.isInternal && source().length > 0 && !isExempt(request),
+    async validate(request) {
+      const { validateByPolicies } = await import('./validate-by-policies.ts')
+      await validateByPolicies(source(), request, deps)
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import type { CachedObject } from '../cache/cached-object.ts'
+import type { CacheEvent, CacheListener, ResourceCache } from '../cache/resource-cache.ts'
+import type { ApiServerLimits } from '../limits-table.ts'
+import type { RequestScope } from '../registry/request-scope.ts'
+
+/**
+ * A resource's events, each when the webhook has converted its objects, in their order. Listens from
+ * now on and keeps what happens until somebody listens to it. When the webhook fails, or falls too far
+ * behind, the watch ends and the client starts again.
+ */
+export function convertedFeed(
+  resource: Pick<ResourceCache, 'listen'>,
+  { reader, signal }: Pick<RequestScope, 'reader' | 'signal'>,
+  { watcherEventsMax }: Pick<ApiServerLimits, 'watcherEventsMax'>,
+): Pick<ResourceCache, 'listen'> {
+  const { promise: listener, resolve: setListener } = Promise.withResolvers<CacheListener>()
+  let isEnded = false
+  let waiting = 0
+  let last: Promise<void> = Promise.resolve()
+  const end = async (): Promise<void> => {
+    if (isEnded) return
+    isEnded = true
+    inner[Symbol.dispose]()
+    ;(await listener).onReset()
+  }
+  const then = (work: () => Promise<void>): void => {
+    waiting += 1
+    const before = last
+    last = inTurn(before, work).catch(end)
+    if (waiting > watcherEventsMax) last = end()
+  }
+  const inTurn = async (before: Promise<void>, work: () => Promise<void>): Promise<void> => {
+    await before
+    waiting -= 1
+    if (!isEnded) await work()
+  }
+  const inner = resource.listen({
+    onEvent: (event) =>
+      then(async () => {
+        await reader.prepare?.(objectsOfEvent(event), signal)
+        ;(await listener).onEvent(event)
+      }),
+    onBookmark: (revision) => then(async () => (await listener).onBookmark(revision)),
+    onReset: () => then(end),
+  })
+  return {
+    listen(wanted) {
+      setListener(wanted)
+      return {
+        [Symbol.dispose]() {
+          isEnded = true
+          inner[Symbol.dispose]()
+        },
+      }
+    },
+  }
+}
+
+/** What a watcher looks at, whichever way the event goes. */
+export function objectsOfEvent({ object, previous }: CacheEvent): CachedObject[] {
+  return previous ? [object, previous] : [object]
+}

@@ -1,0 +1,30 @@
+import { compileExpression, expressionResults, type NamedExpression } from '@skerry/api'
+import type { Authorizer } from '../access.ts'
+import { AuthorizerSession } from '../admission-policies/authorizer-session.ts'
+import { matchConditions, type MatchResult } from '../admission-policies/match-conditions.ts'
+import type { ReviewSubject } from './admission-review.ts'
+import type { Webhook } from './webhook-source.ts'
+
+const compiledConditions = new WeakMap<Webhook, readonly NamedExpression[]>()
+
+/** A webhook's conditions are compiled when they are first needed. */
+export function conditionsOf(
+  webhook: Webhook,
+  subject: ReviewSubject,
+  authorizer: Authorizer,
+): Promise<MatchResult> {
+  const conditions = compiledConditions.get(webhook) ?? compile(webhook)
+  compiledConditions.set(webhook, conditions)
+  const session = new AuthorizerSession(authorizer, subject.request.user)
+  return session.settle(() =>
+    matchConditions(conditions, { subject, session }, webhook.isFailureIgnored),
+  )
+}
+
+function compile({ matchConditions: conditions }: Webhook): readonly NamedExpression[] {
+  const declared = { hasParams: false, hasAuthorizer: true }
+  return conditions.map(({ name, expression }) => ({
+    name,
+    compiled: compileExpression(declared, expression, expressionResults.condition),
+  }))
+}
