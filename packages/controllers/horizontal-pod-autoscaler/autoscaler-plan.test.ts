@@ -81,7 +81,7 @@ test('replicas follow what pods use of their requests, with care for pods that s
     const input = { currentReplicas: pods.length, metrics, groups, tolerances }
     const decide = () =>
       replicasForUtilization(input, {
-        requests: requestsOf(pods, 'cpu', ''),
+        requests: () => requestsOf(pods, 'cpu', ''),
         targetPercent: 50,
       }).replicas
     if (replicas instanceof RegExp) assert.throws(decide, replicas, name)

@@ -207,7 +207,8 @@ function selectPods(
   const claimants = [...state.selectors]
     .filter(([other]) => parseKey(other).namespace === namespace)
     .filter(([, others]) => pods.some(({ metadata }) => others.matches(metadata.labels)))
-    .map(([other]) => `{${parseKey(other).name} ${namespace}}`)
+    .map(([other]) => other)
+    .toSorted()
   if (claimants.length > 1) {
     const list = `[${claimants.join(' ')}]`
     const what = `pods by selector ${selector} are controlled by multiple HPAs: ${list}`

@@ -163,7 +163,7 @@ async function measureResource(
       averageUtilization === undefined || averageValue !== undefined
         ? replicasForAverage(count, quantityToMilli(averageValue ?? '0'))
         : replicasForUtilization(count, {
-            requests: requestsOf(input.pods, resource, container),
+            requests: () => requestsOf(input.pods, resource, container),
             targetPercent: averageUtilization,
           })
     const word = container === '' ? '' : 'container '
@@ -216,7 +216,8 @@ async function proposeObject(
   if (!object) throw new RangeError('the metric names no object')
   const { metric, target, describedObject } = object
   const namespace = input.autoscaler.metadata.namespace ?? ''
-  const where = `${describedObject.kind} ${namespace}/${describedObject.name}`
+  // Upstream's words in upstream's order: people search for them as they are.
+  const where = `${describedObject.kind} on ${namespace} ${describedObject.name}`
   const read = async (): Promise<number> => {
     const metricSelector = selectorText(metric.selector)
     const request = { namespace, reference: describedObject, metric: metric.name, metricSelector }
@@ -224,7 +225,7 @@ async function proposeObject(
       return await input.client.object(request, signal)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      throw new Error(`unable to get metric ${metric.name}: ${why} on ${where}`, { cause: error })
+      throw new Error(`unable to get metric ${metric.name}: ${where}/${why}`, { cause: error })
     }
   }
   const { replicas, current, isShare } = await measureWhole(target, input, read, {

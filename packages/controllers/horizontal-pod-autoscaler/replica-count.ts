@@ -35,12 +35,17 @@ const noFigures = 'did not receive metrics for targeted pods (pods might be unre
 /** Replicas so that the pods use `targetPercent` of what they request on average. Throws when nothing can be said. */
 export function replicasForUtilization(
   input: CountInput,
-  { requests, targetPercent }: { requests: ReadonlyMap<string, number>; targetPercent: number },
+  asked: { requests: () => ReadonlyMap<string, number>; targetPercent: number },
 ): Measurement {
-  const ratioOf = (metrics: PodMetrics): Ratio => utilization(metrics, requests, targetPercent)
+  const { targetPercent } = asked
+  let known: ReadonlyMap<string, number> | undefined
+  // Only once there are figures: their lack is told first.
+  const requests = (): ReadonlyMap<string, number> => (known ??= asked.requests())
+  const ratioOf = (metrics: PodMetrics): Ratio => utilization(metrics, requests(), targetPercent)
   // On the way down a pod without figures counts as if it used all it asked for, or the target.
   const fallback = Math.max(100, targetPercent)
-  const assume = (name: string): number => Math.trunc(((requests.get(name) ?? 0) * fallback) / 100)
+  const assume = (name: string): number =>
+    Math.trunc(((requests().get(name) ?? 0) * fallback) / 100)
   return measure(input, ratioOf, assume)
 }
 
