@@ -10,4 +10,6 @@ export const connectLimits = Object.freeze({
   errorBodyBytesMax: 50_000,
   /** Kept in memory per direction of an upgraded connection. */
   upgradeBufferBytes: 65_536,
+  /** A tag of a page that is passed on; a longer one keeps its links. */
+  tagBytesMax: 65_536,
 })

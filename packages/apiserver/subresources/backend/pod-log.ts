@@ -9,12 +9,15 @@ import { invalidObject } from '../../status-answers.ts'
 import type { SubresourceAnswer, SubresourceHandler } from '../../subresource.ts'
 import type { BackendDial } from './backend-dial.ts'
 import { readErrorText, sendToBackend } from './backend-request.ts'
+import { sendOverSocket } from './log-socket.ts'
 import { kubeletTarget } from './kubelet-target.ts'
 import { chooseContainer, findPod } from './pod-container.ts'
 
 /** pods/log: what a container wrote, from its node, as it comes. */
 export function createLogHandler(dial: BackendDial): SubresourceHandler {
-  return {
+  const handler: SubresourceHandler = {
+    upgrade: (request, client) =>
+      sendOverSocket(request.headers, client, () => handler.serve(request)),
     async serve({ objects, namespace, name, query, signal }) {
       const options = readLogOptions(query, name)
       const pod = findPod(objects, { namespace, name })
@@ -41,6 +44,7 @@ export function createLogHandler(dial: BackendDial): SubresourceHandler {
       return { type: 'stream', status: 200, headers: plainText, body: response }
     },
   }
+  return handler
 }
 
 const plainText = Object.freeze({ 'content-type': 'text/plain' })

@@ -16,6 +16,7 @@ import {
   serviceTarget,
   type ProxyName,
 } from './proxy-target.ts'
+import { rewriteLinks, type ProxiedPlace } from './rewrite-links.ts'
 import { passUpgrade, writeRefusal } from './upgrade-tunnel.ts'
 
 /** Whom a request goes on to. */
@@ -73,9 +74,11 @@ function createProxy(word: string, route: Route): SubresourceHandler {
     async serve(request) {
       const backend = toBackend(request)
       await request.admit(undefined)
+      const place = { prefix: proxyPath(word, request), host: backend.host }
+      if (isAtRoot(request)) return toRoot(place.prefix, request.query)
       const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
       const withBody = hasBody ? { ...backend, body: request.rawBody } : backend
-      return toAnswer(await sendToBackend(withBody, request.signal))
+      return toAnswer(await sendToBackend(withBody, request.signal), place)
     },
     async upgrade(request, client) {
       let backend: BackendRequest
@@ -90,7 +93,30 @@ function createProxy(word: string, route: Route): SubresourceHandler {
   }
 }
 
-function toAnswer(answer: Awaited<ReturnType<typeof sendToBackend>>): SubresourceAnswer {
+/** A page without the slash would have its relative links lead beside the proxy. */
+function isAtRoot({ method, restOfPath }: SubresourceRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && restOfPath === ''
+}
+
+function toRoot(prefix: string, query: URLSearchParams): SubresourceAnswer {
+  const location = `${prefix}/${query.size === 0 ? '' : `?${query.toString()}`}`
+  return { type: 'stream', status: 301, headers: { location }, body: emptyBody() }
+}
+
+async function* emptyBody(): AsyncGenerator<Uint8Array> {
+  // A redirect says all in its head.
+}
+
+/** As the client names it. */
+function proxyPath(word: string, { namespace, name }: SubresourceRequest): string {
+  const inNamespace = word === 'node' ? '' : `namespaces/${namespace}/`
+  return `/api/v1/${inNamespace}${word}s/${name}/proxy`
+}
+
+function toAnswer(
+  answer: Awaited<ReturnType<typeof sendToBackend>>,
+  place: ProxiedPlace,
+): SubresourceAnswer {
   if (answer.type === 'upgrade') {
     answer.socket.destroy()
     throw new StatusError('InternalError', 'the backend switched protocols without being asked')
@@ -101,7 +127,11 @@ function toAnswer(answer: Awaited<ReturnType<typeof sendToBackend>>): Subresourc
     if (['connection', 'keep-alive', 'transfer-encoding'].includes(name)) continue
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
   }
-  return { type: 'stream', status: response.statusCode ?? 502, headers, body: response }
+  return {
+    type: 'stream',
+    status: response.statusCode ?? 502,
+    ...rewriteLinks(response, headers, place),
+  }
 }
 
 function hostOf({ host, port }: { host: string; port: number }): string {
