@@ -50,7 +50,7 @@ export async function loadDescriptions(
 export function parseDeclarations(text: string): Map<string, TypeDescription> {
   const types = new Map<string, TypeDescription>()
   const tokens = text.matchAll(
-    /\/\*\*(?<comment>.*?)\*\/|^export interface (?<type>\w+)|^ {4}"?(?<field>[\w$-]+)"?\??:/gms,
+    /\/\*\*(?<comment>.*?)\*\/|^export interface (?<type>\w+)|^ {4}(?:readonly )?"?(?<field>[\w$-]+)"?\??:/gms,
   )
   let comment: string | undefined
   let fields: Record<string, string> = {}

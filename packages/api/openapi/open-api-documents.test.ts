@@ -155,11 +155,13 @@ export interface Pod {
      * lines.
      */
     "x-long"?: string;
+    /** When. */
+    readonly made?: Time;
 }
 `
   assert.deepEqual(parseDeclarations(text).get('Pod'), {
     description: 'A pod.',
-    fields: { spec: 'What it is.', 'x-long': 'Two\nlines.' },
+    fields: { spec: 'What it is.', 'x-long': 'Two\nlines.', made: 'When.' },
   })
   const name = 'io.k8s.api.core.v1.Pod'
   const read: string[] = []
