@@ -81,8 +81,14 @@ function resourceInfo(base: RequestInfo, place: Place): RequestInfo {
     namespace,
     name,
     subresource: parts[at + 2] ?? '',
-    restOfPath: rest.length === 0 ? '' : `/${rest.join('/')}`,
+    restOfPath: restOf(base.path, rest, parts[at + 2]),
   }
+}
+
+/** A proxied server may tell `/a` from `/a/`, and its root from nothing. */
+function restOf(path: string, rest: readonly string[], subresource: string | undefined): string {
+  const end = subresource === 'proxy' && path.endsWith('/') ? '/' : ''
+  return rest.length === 0 ? end : `/${rest.join('/')}${end}`
 }
 
 function resourceVerb({ method, query }: RequestInfo, name: string): string {
@@ -97,8 +103,8 @@ function resourceVerb({ method, query }: RequestInfo, name: string): string {
       return name === '' ? 'deletecollection' : 'delete'
     case 'GET':
     case 'HEAD':
-      if (isTrue(query.get('watch'))) return 'watch'
-      return name === '' ? 'list' : 'get'
+      if (name !== '') return 'get'
+      return isTrue(query.get('watch')) ? 'watch' : 'list'
     default:
       return ''
   }
