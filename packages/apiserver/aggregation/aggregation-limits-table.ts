@@ -5,6 +5,7 @@ export const aggregationLimits = Object.freeze({
   checkTimeoutMs: 5_000,
   /** Each remote APIService is looked at again after this, whatever happens. */
   checkIntervalMs: 30_000,
+  checksAtOnce: 16,
   retryMinMs: 500,
   retryMaxMs: 30_000,
   /** OpenAPI documents are asked for again after this. */

@@ -129,6 +129,16 @@ test('requests for a registered group go to its server, with the user in headers
   assert.deepEqual(seen?.headers['x-forwarded-uri'], [`${widgets}/namespaces/shop/widgets`])
 })
 
+test('a redirect of an extension server is not followed, nor passed on', async () => {
+  using extension = await startTestExtensionServer()
+  await using server = await startServer(extension)
+  await registerWidgets(server, extension)
+  await condition(server, 'v1.widgets.example.com', 'Passed')
+  const reply = await get(server, `${widgets}/namespaces/shop/widgets/elsewhere`)
+  assert.equal(reply.status, 502)
+  assert.match(reply.text, /attempted to redirect this request, which is not permitted/)
+})
+
 test('discovery and OpenAPI show what other servers add, at the place their priority gives them', async () => {
   using extension = await startTestExtensionServer()
   await using server = await startServer(extension)

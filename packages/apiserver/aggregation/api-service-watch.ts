@@ -49,22 +49,25 @@ interface Remote {
   /** When it is to be looked at again; monotonic. */
   dueMs: number
   failures: number
+  /** Another spec is another server: what is known of the former one does not hold. */
+  readonly specText: string
 }
 
 interface State {
   readonly remotes: Map<string, Remote>
-  /** Of local APIServices and CRDs: something has changed. */
-  isRegistrationDue: boolean
   changes: number
-  readonly wake: WakeFlag
+  /** Something local has changed: a CRD, or an APIService. */
+  readonly localWake: WakeFlag
+  /** Something that a remote one's check may depend on has changed. */
+  readonly remoteWake: WakeFlag
 }
 
 export function createApiServiceWatch(deps: ApiServiceWatchDeps): ApiServiceWatch {
   const state: State = {
     remotes: new Map(),
-    isRegistrationDue: true,
     changes: 0,
-    wake: createWakeFlag(),
+    localWake: createWakeFlag(),
+    remoteWake: createWakeFlag(),
   }
   return {
     version: () => deps.objects.version(apiServices) + state.changes,
@@ -72,11 +75,38 @@ export function createApiServiceWatch(deps: ApiServiceWatchDeps): ApiServiceWatc
     async run(signal) {
       using _listening = listenAll(state, deps)
       await registerLocalApis(registrationDeps(deps), true)
-      for (;;) {
-        await lookOnce(state, deps, signal)
-        await untilDue(state, deps.clock, signal)
-      }
+      await runAll(signal, [
+        (scope) => watchLocal(state, deps, scope),
+        (scope) => watchRemote(state, deps, scope),
+      ])
     },
+  }
+}
+
+async function watchLocal(
+  { localWake }: State,
+  deps: ApiServiceWatchDeps,
+  signal: AbortSignal,
+): Promise<never> {
+  for (;;) {
+    await registerLocalApis(registrationDeps(deps), false)
+    const local = listTyped<APIService>(deps.objects, apiServices).filter(
+      (apiService) => extensionServerOf(apiService) === undefined,
+    )
+    await Promise.all(local.map((each) => writeAvailability(each, localAvailability, deps)))
+    await localWake.wait(signal)
+  }
+}
+
+/** Apart from the local ones: a server that does not answer must not hold them up. */
+async function watchRemote(
+  state: State,
+  deps: ApiServiceWatchDeps,
+  signal: AbortSignal,
+): Promise<never> {
+  for (;;) {
+    await lookAtRemotes(state, deps, signal)
+    await untilDue(state, deps.clock, signal)
   }
 }
 
@@ -94,8 +124,8 @@ function listenAll(state: State, deps: ApiServiceWatchDeps): Disposable {
     )
   }
   const registration = listener(() => {
-    state.isRegistrationDue = true
-    state.wake.raise()
+    state.localWake.raise()
+    state.remoteWake.raise()
   })
   listen(apiServices, registration)
   listen(definitions, registration)
@@ -103,7 +133,7 @@ function listenAll(state: State, deps: ApiServiceWatchDeps): Disposable {
     // Services change all the time; it matters only where an extension server stands behind one.
     if (state.remotes.size === 0) return
     for (const remote of state.remotes.values()) remote.dueMs = 0
-    state.wake.raise()
+    state.remoteWake.raise()
   })
   listen(wellKnown.services, reachability)
   listen(wellKnown.endpointSlices, reachability)
@@ -116,43 +146,48 @@ function listener(onChange: () => void): CacheListener {
 
 async function untilDue(state: State, clock: Clock, signal: AbortSignal): Promise<void> {
   const dues = [...state.remotes.values()].map(({ dueMs }) => dueMs)
-  if (dues.length === 0) return state.wake.wait(signal)
+  if (dues.length === 0) return state.remoteWake.wait(signal)
   const ms = Math.max(0, Math.min(...dues) - clock.monotonicMs())
-  using _timer = clock.setTimer(ms, () => state.wake.raise())
-  await state.wake.wait(signal)
+  using _timer = clock.setTimer(ms, () => state.remoteWake.raise())
+  await state.remoteWake.wait(signal)
 }
 
-async function lookOnce(
+async function lookAtRemotes(
   state: State,
   deps: ApiServiceWatchDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  if (state.isRegistrationDue) {
-    state.isRegistrationDue = false
-    await registerLocalApis(registrationDeps(deps), false)
+  const remote = new Map<string, { apiService: APIService; server: ExtensionServer }>()
+  for (const apiService of listTyped<APIService>(deps.objects, apiServices)) {
+    const server = extensionServerOf(apiService)
+    if (server) remote.set(apiService.metadata.name ?? '', { apiService, server })
   }
-  const all = listTyped<APIService>(deps.objects, apiServices)
-  const present = new Set(all.map(({ metadata }) => metadata.name ?? ''))
-  for (const name of state.remotes.keys()) if (!present.has(name)) state.remotes.delete(name)
+  for (const name of state.remotes.keys()) if (!remote.has(name)) state.remotes.delete(name)
+  const waiting = remote.values()
+  const work = async (scope: AbortSignal): Promise<void> => {
+    for (const { apiService, server } of waiting) {
+      await look(apiService, server, { state, deps }, scope)
+    }
+  }
+  const workers = Math.min(remote.size, aggregationLimits.checksAtOnce)
   await runAll(
     signal,
-    all.map((apiService) => (scope) => look(apiService, { state, deps }, scope)),
+    Array.from({ length: workers }, () => work),
   )
   signal.throwIfAborted()
 }
 
 async function look(
   apiService: APIService,
+  server: ExtensionServer,
   { state, deps }: { state: State; deps: ApiServiceWatchDeps },
   signal: AbortSignal,
 ): Promise<void> {
   const name = apiService.metadata.name ?? ''
-  const server = extensionServerOf(apiService)
-  if (!server) {
-    state.remotes.delete(name)
-    return writeAvailability(apiService, localAvailability, deps)
-  }
-  const remote = state.remotes.get(name) ?? { resources: undefined, dueMs: 0, failures: 0 }
+  const specText = JSON.stringify(apiService.spec)
+  const known = state.remotes.get(name)
+  const remote =
+    known?.specText === specText ? known : { resources: undefined, dueMs: 0, failures: 0, specText }
   state.remotes.set(name, remote)
   if (remote.dueMs > deps.clock.monotonicMs()) return
   const { availability, resources } = await judge(apiService, server, deps, signal)
@@ -204,6 +239,11 @@ async function writeAvailability(
       log.info('APIService is not available', { name, reason: availability.reason })
     }
   } catch (error) {
-    if (!isStatusError(error, 'NotFound')) throw error
+    if (isStatusError(error, 'NotFound')) return
+    // A full store, say: the server goes on, and the next look tries again.
+    log.info('Availability of an APIService not written', {
+      name,
+      error: error instanceof Error ? error : String(error),
+    })
   }
 }

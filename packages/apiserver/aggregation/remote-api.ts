@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { textAnswer, type ApiAnswer } from '../http/exchange.ts'
 import type { Admitted } from '../pipeline.ts'
@@ -73,17 +74,23 @@ function failureAnswer(error: unknown): ApiAnswer {
     : unavailable
 }
 
+/** A redirect would have this server's clients, or itself, ask somebody who was never registered. */
+const redirected = textAnswer(
+  502,
+  'the backend attempted to redirect this request, which is not permitted',
+)
+
 const hopHeaders: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding'])
 
-function toAnswer(
-  response: {
-    statusCode?: number | undefined
-    headers: NodeJS.Dict<string | string[]>
-  } & AsyncIterable<Uint8Array>,
-): ApiAnswer {
+function toAnswer(response: IncomingMessage): ApiAnswer {
+  const { statusCode = 502 } = response
+  if (statusCode >= 300 && statusCode < 400 && response.headers['location'] !== undefined) {
+    response.destroy()
+    return redirected
+  }
   const headers: Record<string, string | readonly string[]> = {}
   for (const [name, value] of Object.entries(response.headers)) {
     if (value !== undefined && !hopHeaders.has(name)) headers[name] = value
   }
-  return { status: response.statusCode ?? 502, headers, body: response }
+  return { status: statusCode, headers, body: response }
 }

@@ -160,6 +160,19 @@ test('nodes and pods tell what they use, until a metrics-server takes over', asy
   const missing = await get('/namespaces/default/pods/none')
   assert.equal(missing.body.message, 'podmetrics.metrics.k8s.io "default/none" not found')
   assert.equal((await get('')).body.resources.length, 2)
+  const key = { namespace: '', name: 'v1beta1.metrics.k8s.io' }
+  const apiServices = { group: 'apiregistration.k8s.io', resource: 'apiservices' }
+  const takeOver = (service: object | undefined) =>
+    server.objects.update(apiServices, key, (object) => {
+      object['spec'] = { ...Object(object['spec']), service, insecureSkipTLSVerify: true }
+    })
+  await takeOver({ namespace: 'kube-system', name: 'metrics-server', port: 443 })
+  assert.equal((await get('/nodes')).status, 503)
+  await ensureMetricsApiService(server.objects, false)
+  assert.equal((await get('/nodes')).status, 503)
+  await server.objects.delete(apiServices, '', key.name)
+  await ensureMetricsApiService(server.objects, true)
+  assert.equal((await get('/nodes')).status, 200)
   await ensureMetricsApiService(server.objects, false)
   assert.equal((await get('/nodes')).status, 404)
 })

@@ -59,7 +59,8 @@ export async function startTestExtensionServer(): Promise<TestExtensionServer> {
         const { method = '', url = '', headersDistinct } = request
         seen.push({ method, url, peer, headers: headersDistinct, body })
         const [status, value] = answers(url)
-        response.writeHead(status, { 'content-type': 'application/json' })
+        const location = url.includes('/elsewhere') ? { location: 'https://10.0.0.1/' } : {}
+        response.writeHead(status, { 'content-type': 'application/json', ...location })
         response.end(JSON.stringify(value))
       })
     },
@@ -133,6 +134,7 @@ function answers(url: string): [number, unknown] {
       },
     ]
   }
+  if (path.includes('/elsewhere')) return [302, {}]
   if (path.includes('/widgets')) return [200, widget]
   return [404, { kind: 'Status', status: 'Failure', code: 404 }]
 }
