@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { addBuildCommands } from './build-commands.ts'
+import { addEncryptionCommands } from './encryption-commands.ts'
 import { addHubCommands } from './hub-commands.ts'
 import { addRoleCommands } from './role-commands.ts'
 import { addUpCommands } from './up-commands.ts'
@@ -12,6 +13,7 @@ export function addCommands(program: Command): void {
   addRoleCommands(program)
   addHubCommands(program)
   addTokenCommands(program)
+  addEncryptionCommands(program)
   addTestCommands(program)
   addBuildCommands(program)
   addCompletion(program)

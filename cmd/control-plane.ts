@@ -8,6 +8,7 @@ import {
   issuerRoutes,
   serviceAddressDefaults,
   type ApiServer,
+  type ApiServerOptions,
   type AuditSink,
   type BackendDial,
   type ExtraAccess,
@@ -32,6 +33,8 @@ import {
   type FrontProxies,
   type FrontProxyOptions,
 } from './front-proxy.ts'
+import { openAccessFiles, type AccessFiles } from './access-files.ts'
+import type { AccessFlags } from './access-flags.ts'
 import type { RoleContext } from './role-context.ts'
 import { version } from './version.ts'
 
@@ -55,6 +58,8 @@ export interface ControlPlaneOptions {
   frontProxy?: FrontProxyOptions
   /** Group versions beside the stored ones that this process serves. */
   localApis?: (objects: Objects, dial: BackendDial | undefined) => readonly LocalApi[]
+  /** Who gets in, what is recorded and what is encrypted, by configuration files. */
+  access?: AccessFlags
   /** What this control plane adds to the usual checks. */
   extraAccess?: (objects: Objects) => ExtraAccess
 }
@@ -99,45 +104,26 @@ async function openControlPlane(
   await mkdir(options.directory, { recursive: true, mode: 0o700 })
   const pkiOptions = { ...options, directory: join(options.directory, 'pki') }
   const pki = await ensureClusterPki(pkiOptions, clock)
-  const serviceAccounts = { issuer: tokenIssuer, signingKeyPem: pki.serviceAccountKeyPem }
   const renewal: Renewal = { current: pki, listeners: [] }
   const dial = options.dial?.(() => renewal.current)
   const frontProxies = await frontProxiesOf(options.frontProxy ?? {}, () => renewal.current)
   const store = stack.use(
     await openSqliteStore(join(options.directory, 'store.db'), {}, { clock, log }),
   )
+  const files = stack.use(await openAccessFiles(options.directory, options.access ?? {}, context))
+  const encrypted = files.encrypted(store)
+  const parts = { pki, renewal, dial, frontProxies, files }
   const server = stack.use(
     await createApiServer(
+      serverOptions(options, parts, context),
       {
-        kinds: options.kinds,
-        tls: tlsOf(pki, frontProxies),
-        address: options.bindAddress,
-        port: options.port,
-        access: createDefaultAccess(
-          {
-            serviceAccounts,
-            requestHeader: frontProxies.requestHeader,
-            ...(dial === undefined ? {} : { dial }),
-            ...(options.extraAccess === undefined ? {} : { extra: options.extraAccess }),
-          },
-          context,
-        ),
-        routes: [
-          ...(options.routes ?? []),
-          ...issuerRoutes(serviceAccounts, `${tokenIssuer}/openid/v1/jwks`),
-        ],
-        ...(options.serviceCidr === undefined
-          ? {}
-          : { services: { ...serviceAddressDefaults, clusterIpRanges: [options.serviceCidr] } }),
-        aggregation: {
-          identity: () => renewal.current.frontProxyClient,
-          ...(dial === undefined ? {} : { dial }),
-          localApis: (objects) => options.localApis?.(objects, dial) ?? [],
-        },
-        version: { gitVersion: `v1.36.3+skerry-${version}` },
-        ...(options.audit === undefined ? {} : { audit: options.audit }),
+        store: encrypted,
+        isStale: (key) => encrypted.isStale(key),
+        clock,
+        random,
+        log,
+        metrics,
       },
-      { store, clock, random, log, metrics },
       signal,
     ),
   )
@@ -154,10 +140,60 @@ async function openControlPlane(
     upkeep: (scope) =>
       runAll(scope, [
         failWith(server),
+        ...files.follow(() => server.retryUnreadable()),
         (each) => runCompaction(store, compactionDefaults, clock, each),
         (each) => renewServing({ pkiOptions, server, context, renewal, frontProxies }, each),
       ]),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+interface ServerParts {
+  pki: ClusterPki
+  renewal: Renewal
+  dial: BackendDial | undefined
+  frontProxies: FrontProxies
+  files: AccessFiles
+}
+
+function serverOptions(
+  options: ControlPlaneOptions,
+  { pki, renewal, dial, frontProxies, files }: ServerParts,
+  context: RoleContext,
+): ApiServerOptions {
+  const { configuredUsers, auditTrail } = files
+  const serviceAccounts = { issuer: tokenIssuer, signingKeyPem: pki.serviceAccountKeyPem }
+  return {
+    kinds: options.kinds,
+    tls: tlsOf(pki, frontProxies),
+    address: options.bindAddress,
+    port: options.port,
+    access: createDefaultAccess(
+      {
+        serviceAccounts,
+        requestHeader: frontProxies.requestHeader,
+        ...(configuredUsers === undefined ? {} : { configuredUsers }),
+        ...(dial === undefined ? {} : { dial }),
+        ...(options.extraAccess === undefined ? {} : { extra: options.extraAccess }),
+      },
+      context,
+    ),
+    routes: [
+      ...(options.routes ?? []),
+      ...issuerRoutes(serviceAccounts, `${tokenIssuer}/openid/v1/jwks`),
+    ],
+    ...(options.serviceCidr === undefined
+      ? {}
+      : { services: { ...serviceAddressDefaults, clusterIpRanges: [options.serviceCidr] } }),
+    aggregation: {
+      identity: () => renewal.current.frontProxyClient,
+      ...(dial === undefined ? {} : { dial }),
+      localApis: (objects) => options.localApis?.(objects, dial) ?? [],
+    },
+    version: { gitVersion: `v1.36.3+skerry-${version}` },
+    ...(options.audit === undefined ? {} : { audit: options.audit }),
+    auditTrail,
+    hasFlowControl: true,
   }
 }
 

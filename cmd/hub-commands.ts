@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
+import { withAccessOptions, type AccessFlags } from './access-flags.ts'
 import { dataDirectoryDefault } from './data-directory.ts'
 import { collect, example, role, toLabel, toPort } from './role-commands.ts'
 import { runRole } from './role-context.ts'
@@ -18,7 +19,7 @@ export function addHubCommands(program: Command): void {
   addRevoke(cluster)
 }
 
-interface HubFlags {
+interface HubFlags extends AccessFlags {
   dataDir: string
   bindAddress: string
   port: number
@@ -27,7 +28,7 @@ interface HubFlags {
 }
 
 function addHub(program: Command): void {
-  role(program.command('hub'))
+  withAccessOptions(role(program.command('hub')))
     .description('Run the hub: the API of the fleet, and the way to every cluster in it')
     .option('--data-dir <path>', 'where its state is kept', hubDirectory)
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
@@ -37,7 +38,7 @@ function addHub(program: Command): void {
     .action(async (options: HubFlags) => {
       const { runHub } = await import('./hub.ts')
       await runRole('hub', options.logLevel, (context) =>
-        runHub({ ...options, extraSans: options.san }, context),
+        runHub({ ...options, extraSans: options.san, access: options }, context),
       )
     })
 }

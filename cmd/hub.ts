@@ -28,6 +28,7 @@ import {
   type TunnelStates,
 } from '@skerry/karmada'
 import { TunnelRegistry } from '@skerry/tunnel'
+import type { AccessFlags } from './access-flags.ts'
 import { openBackupSocket } from './backup-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
@@ -43,6 +44,7 @@ export interface HubOptions {
   port: number
   /** Names and addresses beside the machine's own that users and agents use. */
   extraSans: readonly string[]
+  access?: AccessFlags
 }
 
 export interface Hub extends AsyncDisposable {
@@ -133,7 +135,7 @@ async function startPlane(
   { routes, audit, onObjects }: PlaneParts,
 ): Promise<ControlPlane> {
   const kinds = await builtinKinds()
-  const { extraSans } = options
+  const { extraSans, access = {} } = options
   return startControlPlane(
     {
       directory: options.dataDir,
@@ -145,6 +147,7 @@ async function startPlane(
       kinds: [...kinds, clusterKind(kinds)],
       routes,
       audit,
+      access,
       extraAccess: (objects) => {
         onObjects(objects)
         return hubAccess(objects)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
+import { withAccessOptions, type AccessFlags } from './access-flags.ts'
 import { dataDirectoryDefault } from './data-directory.ts'
 import { defaultNodeName } from './host-addresses.ts'
 import { runRole } from './role-context.ts'
@@ -14,7 +15,7 @@ export function addRoleCommands(program: Command): void {
 }
 
 function addSite(program: Command): void {
-  role(program.command('site'))
+  withAccessOptions(role(program.command('site')))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'where its state is kept', siteDataDirectory)
     .option('--name <name>', 'the name of this cluster', 'site')
@@ -44,7 +45,7 @@ function addSite(program: Command): void {
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('./site.ts')
       await runRole('site', options.logLevel, (context) =>
-        runSite({ ...options, extraSans: options.san }, context),
+        runSite({ ...options, extraSans: options.san, access: options }, context),
       )
     })
 }
@@ -127,7 +128,7 @@ export function toLabel(text: string): [string, string] {
   return [key, value]
 }
 
-interface SiteFlags {
+interface SiteFlags extends AccessFlags {
   dataDir: string
   name: string
   bindAddress: string

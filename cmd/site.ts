@@ -17,6 +17,7 @@ import {
   serviceAccountTokenController,
 } from '@skerry/controllers'
 import { runScheduler, type SchedulerConfiguration } from '@skerry/scheduler'
+import type { AccessFlags } from './access-flags.ts'
 import { openBackupSocket } from './backup-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
@@ -44,6 +45,7 @@ export interface SiteOptions {
   /** True: somebody else's controllers act on this API server. */
   disableControllerManager?: boolean | undefined
   disableScheduler?: boolean | undefined
+  access?: AccessFlags
   /** A KubeSchedulerConfiguration; absent: upstream's one profile. */
   schedulerConfig?: string | undefined
   /** True: metrics.k8s.io is left to a metrics-server. */
@@ -82,6 +84,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
       ],
       kinds: await builtinKinds(),
       serviceCidr: options.serviceCidr,
+      access: options.access ?? {},
       dial: (pki) =>
         createDirectDial(() => ({
           ...pki().kubeletClient,

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  createAuditTrail,
+  createConfiguredUsers,
+  createEncryptedStore,
+  followFile,
+  openAuditLog,
+  readAuditPolicy,
+  readAuthenticationConfig,
+  readEncryptionConfig,
+  type AuditTrail,
+  type AuthenticationConfig,
+  type ConfiguredUsers,
+  type EncryptedStore,
+} from '@skerry/apiserver'
+import { ExpectedError, exitCodes, type Task } from '@skerry/base'
+import { readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
+import type { Store } from '@skerry/store'
+import type { AccessFlags } from './access-flags.ts'
+import { encryptionConfigOf, fileHash } from './encryption-keys.ts'
+import type { RoleContext } from './role-context.ts'
+
+/** What a control plane's configuration files say, and who follows them while it runs. */
+export interface AccessFiles extends AsyncDisposable {
+  readonly configuredUsers?: ConfiguredUsers
+  readonly auditTrail?: AuditTrail
+  /** Between the server and its store. */
+  encrypted(store: Store): EncryptedStore
+  /** `onKeys` is called when what can be decrypted may have changed. */
+  follow(onKeys: () => Promise<void>): readonly Task[]
+}
+
+/** How often files are looked at. */
+const lookMs = 5_000
+const bodyBytesMax = 1024 * 1024
+
+/** Reads and checks everything before anything runs. Throws ExpectedError. */
+export async function openAccessFiles(
+  directory: string,
+  flags: AccessFlags,
+  context: RoleContext,
+): Promise<AccessFiles> {
+  await using stack = new AsyncDisposableStack()
+  const { clock, log, metrics } = context
+  const keys = await openKeys(directory, flags)
+  const users = await openUsers(flags)
+  const configuredUsers = users && createConfiguredUsers(users.config, clock)
+  const auditTrail = await openTrail(directory, flags, { context, stack })
+  const info = metrics.gauge(
+    'apiserver_encryption_config_controller_last_config_info',
+    'The encryption configuration that is in use, by the hash of its file.',
+    ['hash'],
+  )
+  info.set({ hash: fileHash(keys.text) }, 1)
+  let store: EncryptedStore | undefined
+  const owned = stack.move()
+  return {
+    ...(configuredUsers ? { configuredUsers } : {}),
+    ...(auditTrail ? { auditTrail } : {}),
+    encrypted: (inner) => (store = createEncryptedStore(inner, keys.plan)),
+    follow: (onKeys) => [
+      (signal) =>
+        followFile(
+          { ...keys, lookMs },
+          async (text) => {
+            store?.setPlan(await readEncryptionConfig(text))
+            await onKeys()
+            info.reset()
+            info.set({ hash: fileHash(text) }, 1)
+          },
+          { clock, log },
+          signal,
+        ),
+      ...(users?.path !== undefined && configuredUsers
+        ? [followUsers({ path: users.path, text: users.text }, configuredUsers, context)]
+        : []),
+    ],
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+function followUsers(
+  file: { path: string; text: string },
+  users: ConfiguredUsers,
+  { clock, log }: RoleContext,
+): Task {
+  const onText = async (text: string): Promise<void> =>
+    users.setConfig(readAuthenticationConfig(text))
+  return (signal) => followFile({ ...file, lookMs }, onText, { clock, log }, signal)
+}
+
+/** A first start makes a key of its own: secrets are encrypted unless somebody says otherwise. */
+async function openKeys(directory: string, { encryptionProviderConfig }: AccessFlags) {
+  const path = encryptionProviderConfig ?? ownKeysPath(directory)
+  if (encryptionProviderConfig !== undefined) {
+    const text = await readText(path)
+    return { path, text, plan: await readEncryptionConfig(text) }
+  }
+  let text = await readFileIfPresent(path)
+  if (text === undefined) {
+    text = encryptionConfigOf([{ name: 'key1', secret: randomBytes(32).toString('base64') }])
+    await writeFileDurably(path, text, secretMode)
+  }
+  return { path, text, plan: await readEncryptionConfig(text) }
+}
+
+export function ownKeysPath(directory: string): string {
+  return join(directory, 'pki', 'encryption.yaml')
+}
+
+interface UserFile {
+  config: AuthenticationConfig
+  path?: string
+  text: string
+}
+
+async function openUsers(flags: AccessFlags): Promise<UserFile | undefined> {
+  const { authenticationConfig: path, oidcIssuerUrl } = flags
+  if (path !== undefined && oidcIssuerUrl !== undefined) {
+    throw wrongUse('--authentication-config and --oidc-issuer-url exclude each other')
+  }
+  if (path !== undefined) {
+    const text = await readText(path)
+    return { config: readAuthenticationConfig(text), path, text }
+  }
+  if (oidcIssuerUrl === undefined) return undefined
+  return { config: await configOfFlags({ ...flags, oidcIssuerUrl }), text: '' }
+}
+
+/** The flags say what a file with one issuer says. */
+async function configOfFlags(
+  flags: AccessFlags & { oidcIssuerUrl: string },
+): Promise<AuthenticationConfig> {
+  const { oidcIssuerUrl: url, oidcClientId, oidcUsernameClaim: claim = 'sub' } = flags
+  if (!oidcClientId) throw wrongUse('--oidc-issuer-url needs --oidc-client-id')
+  const ca = flags.oidcCaFile === undefined ? undefined : await readText(flags.oidcCaFile)
+  // Names that the issuer makes must not meet those of the cluster; mail addresses cannot.
+  const prefixDefault = claim === 'email' ? '' : `${url}#`
+  const prefix = flags.oidcUsernamePrefix ?? prefixDefault
+  const document = {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'AuthenticationConfiguration',
+    jwt: [
+      {
+        issuer: {
+          url,
+          audiences: [oidcClientId],
+          ...(ca === undefined ? {} : { certificateAuthority: ca }),
+        },
+        claimMappings: {
+          username: { claim, prefix: prefix === '-' ? '' : prefix },
+          ...(flags.oidcGroupsClaim
+            ? { groups: { claim: flags.oidcGroupsClaim, prefix: flags.oidcGroupsPrefix ?? '' } }
+            : {}),
+        },
+        claimValidationRules: (flags.oidcRequiredClaim ?? []).map((text) => {
+          const [name = '', ...value] = text.split('=')
+          return { claim: name, requiredValue: value.join('=') }
+        }),
+      },
+    ],
+  }
+  const { jwt } = readAuthenticationConfig(JSON.stringify(document))
+  const signingAlgorithms = (flags.oidcSigningAlgs ?? 'RS256').split(',')
+  return { jwt: jwt.map((each) => ({ ...each, signingAlgorithms })) }
+}
+
+/** Without a policy nothing is recorded. */
+async function openTrail(
+  directory: string,
+  flags: AccessFlags,
+  { context, stack }: { context: RoleContext; stack: AsyncDisposableStack },
+): Promise<AuditTrail | undefined> {
+  if (flags.auditPolicyFile === undefined) return undefined
+  const policy = readAuditPolicy(await readText(flags.auditPolicyFile))
+  const options = {
+    fileBytesMax: (flags.auditLogMaxsize ?? 100) * 1024 * 1024,
+    filesMax: (flags.auditLogMaxbackup ?? 4) + 1,
+  }
+  const path = flags.auditLogPath ?? join(directory, 'audit-events.log')
+  const log = stack.use(await openAuditLog(path, options, context.log))
+  const write = (line: string): void => log.write(line)
+  return createAuditTrail({ policy, write, bodyBytesMax }, context.clock)
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ExpectedError(`Cannot read ${path}: ${reason}`, exitCodes.failure, { cause: error })
+  }
+}
+
+function wrongUse(reason: string): ExpectedError {
+  return new ExpectedError(`Cannot start: ${reason}`, exitCodes.usage)
+}

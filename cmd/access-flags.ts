@@ -1,0 +1,48 @@
+import type { Command } from 'commander'
+
+/** Options of every control plane about who gets in, what is recorded, and what is encrypted. */
+export interface AccessFlags {
+  encryptionProviderConfig?: string | undefined
+  authenticationConfig?: string | undefined
+  oidcIssuerUrl?: string | undefined
+  oidcClientId?: string | undefined
+  oidcUsernameClaim?: string | undefined
+  oidcUsernamePrefix?: string | undefined
+  oidcGroupsClaim?: string | undefined
+  oidcGroupsPrefix?: string | undefined
+  oidcRequiredClaim?: readonly string[] | undefined
+  oidcSigningAlgs?: string | undefined
+  oidcCaFile?: string | undefined
+  auditPolicyFile?: string | undefined
+  auditLogPath?: string | undefined
+  auditLogMaxsize?: number | undefined
+  auditLogMaxbackup?: number | undefined
+}
+
+/** Adds them to a role, under kube-apiserver's names. */
+export function withAccessOptions(command: Command): Command {
+  return command
+    .option(
+      '--encryption-provider-config <file>',
+      'EncryptionConfiguration (default: one with a key of its own, in pki/)',
+    )
+    .option('--authentication-config <file>', 'AuthenticationConfiguration: issuers of tokens')
+    .option('--oidc-issuer-url <url>', 'users of this OpenID Connect issuer')
+    .option('--oidc-client-id <id>', 'the audience that its tokens must have')
+    .option('--oidc-username-claim <claim>', 'which claim is the user name', 'sub')
+    .option('--oidc-username-prefix <text>', 'before user names; - for none')
+    .option('--oidc-groups-claim <claim>', 'which claim has the groups')
+    .option('--oidc-groups-prefix <text>', 'before groups')
+    .option(
+      '--oidc-required-claim <key=value>',
+      'a claim that must be so (repeatable)',
+      (value: string, previous: string[]) => [...previous, value],
+      [],
+    )
+    .option('--oidc-signing-algs <list>', 'with commas between', 'RS256')
+    .option('--oidc-ca-file <file>', 'authority of the issuer (default: those of the system)')
+    .option('--audit-policy-file <file>', 'Policy of audit.k8s.io/v1: what is recorded')
+    .option('--audit-log-path <file>', 'where audit events go (default: audit-events.log)')
+    .option('--audit-log-maxsize <megabytes>', 'of one file', Number, 100)
+    .option('--audit-log-maxbackup <number>', 'how many old files are kept', Number, 4)
+}
