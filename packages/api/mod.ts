@@ -171,11 +171,13 @@ export { canonicalTime } from './encoding/scalar-text.ts'
 export { applyJsonPatch, jsonPatchLimits } from './patch/json-patch.ts'
 export { applyMergePatch } from './patch/merge-patch.ts'
 export { applyStrategicMergePatch } from './patch/strategic-merge.ts'
+export { checkApplied } from './patch/apply/applied-check.ts'
 export { applyServerSide, type ServerSideApply } from './patch/apply/apply-server-side.ts'
 export { keepTimesOfNoop, trackUpdate, type TrackedUpdate } from './patch/apply/track-update.ts'
 export { schemaFromCrd, type CrdSchema } from './structural/crd-schema.ts'
 export { checkStructural } from './structural/structural-check.ts'
-export { collectRules, validateStructural, type RulesAt } from './structural/validate.ts'
+export { validateStructural, validateStructuralUpdate } from './structural/validate.ts'
+export { compileRuleSet, evaluateRules, type RuleSet } from './cel/rule-set.ts'
 export { defaultStructural, pruneStructural } from './structural/prune.ts'
 export { checkCustomMetadata } from './structural/custom-metadata.ts'
 export {
@@ -197,6 +199,9 @@ export {
 } from './admission-cel/authorizer-library.ts'
 export { objectRoot } from './admission-cel/patch-types.ts'
 export { toleratesTaint } from './taints.ts'
+export { addLists, isAbove, podResources, type ResourceList } from './quota/pod-resources.ts'
+export { quotaUsage, type QuotaUser } from './quota/quota-usage.ts'
+export { hasQuotaScopes, isInQuotaScopes } from './quota/quota-scope.ts'
 export {
   matchesNodeAffinity,
   matchesNodeSelectorTerm,

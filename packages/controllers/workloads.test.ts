@@ -392,3 +392,33 @@ test('a quota says what its namespace uses', async () => {
   )
   assert.deepEqual(used, { pods: '1', 'requests.cpu': '250m', configmaps: '0' })
 })
+
+test('a quota counts what comes and goes, custom kinds and services too', async () => {
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
+    controllers: ['resourcequota-controller'],
+  })
+  const hard = { configmaps: '5', 'count/deployments.apps': '5', services: '5', secrets: '5' }
+  await world.client(resources.resourceQuotas).create(
+    {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'q', namespace },
+      spec: { hard },
+    },
+    world.signal,
+  )
+  const uses = (name: string, amount: string): Promise<true> =>
+    world.eventually(resources.resourceQuotas, ([quota]) =>
+      quota?.status?.used?.[name] === amount ? true : undefined,
+    )
+  await uses('services', '0')
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', namespace } }
+  await world.client(resources.configMaps).create(map, world.signal)
+  await world.client(resources.deployments).create(deployment(0), world.signal)
+  await uses('configmaps', '1')
+  await uses('count/deployments.apps', '1')
+  await world.client(resources.configMaps).delete({ namespace, name: 'm' }, world.signal)
+  await uses('configmaps', '0')
+})

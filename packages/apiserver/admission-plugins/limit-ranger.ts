@@ -1,4 +1,6 @@
 import {
+  isAbove,
+  podResources,
   quantityToFloat,
   type Container,
   type LimitRange,
@@ -6,13 +8,13 @@ import {
   type PersistentVolumeClaim,
   type Pod,
   type PodSpec,
+  type ResourceList,
 } from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
 import type { Objects } from '../objects.ts'
 import { listTyped, typed } from '../typed-objects.ts'
 import { isResource, wellKnown } from '../well-known-resources.ts'
 import type { PluginDeps } from './plugin-deps.ts'
-import { isAbove, podResources, type ResourceList } from './pod-resources.ts'
 import { refuse } from './refusal.ts'
 
 const annotation = 'kubernetes.io/limit-ranger'

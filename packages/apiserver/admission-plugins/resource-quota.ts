@@ -1,10 +1,13 @@
 import {
+  addLists,
   compareQuantities,
   formatQuantity,
+  isAbove,
   parseQuantity,
   quantityOf,
   subtractQuantities,
   type Pod,
+  type ResourceList,
   type ResourceQuota,
 } from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
@@ -12,7 +15,6 @@ import type { Objects } from '../objects.ts'
 import { listTyped, typed } from '../typed-objects.ts'
 import { isResource, wellKnown } from '../well-known-resources.ts'
 import type { PluginDeps } from './plugin-deps.ts'
-import { addLists, isAbove, type ResourceList } from './pod-resources.ts'
 import { isInScopes, missingAmounts, usageOf } from './quota-usage.ts'
 import { refuse } from './refusal.ts'
 

@@ -1,4 +1,13 @@
-import { quantityOf, type Quantity, type ResourceQuota } from '@skerry/api'
+import {
+  addLists,
+  canonicalQuantity,
+  hasQuotaScopes,
+  isInQuotaScopes,
+  quotaUsage,
+  type QuotaUser,
+  type ResourceList,
+  type ResourceQuota,
+} from '@skerry/api'
 import {
   keyOfObject,
   parseKey,
@@ -13,31 +22,35 @@ import {
   type ControllerContext,
   type ControllerDefinition,
   type ReconcileResult,
+  type Watch,
 } from '@skerry/controller-runtime'
 import { sameStatus } from '../status/same-status.ts'
-import { hasScopes, isInScope } from './quota-scope.ts'
-import {
-  addUsage,
-  claimUsage,
-  podUsage,
-  serviceUsage,
-  totalUsage,
-  usedOf,
-  type Usage,
-} from './resource-usage.ts'
 
-/** Kinds that are only counted have no informer: they are counted anew this often. */
+/** Everything is counted anew this often. */
 const recountMs = 300_000
+/** Kinds that are counted and that nobody in this process watches are counted this often. */
+const pollMs = 10_000
 /** One look for many changes. */
 const changeDelayMs = 500
 
-/** Names of limits that mean the number of objects of a resource. */
-const countedNames: Readonly<Record<string, ResourceRef>> = Object.freeze({
-  configmaps: resources.configMaps,
-  secrets: resources.secrets,
-  replicationcontrollers: resources.replicationControllers,
-  resourcequotas: resources.resourceQuotas,
-})
+/**
+ * Kinds that are counted at once when one comes or goes: those that other controllers watch anyway,
+ * so that their informers cost nothing here.
+ */
+const countedKinds: readonly KnownResource<PartialObject>[] = Object.freeze([
+  resources.configMaps,
+  resources.secrets,
+  resources.replicationControllers,
+  resources.resourceQuotas,
+  resources.replicaSets,
+  resources.deployments,
+  resources.statefulSets,
+  resources.daemonSets,
+  resources.jobs,
+  resources.cronJobs,
+  resources.endpoints,
+  resources.serviceAccounts,
+])
 
 /** Writes what a namespace uses into the status of its quotas. Admission keeps to the limits. */
 export const resourceQuotaController: ControllerDefinition = {
@@ -47,12 +60,22 @@ export const resourceQuotaController: ControllerDefinition = {
     watchUsers(resources.pods),
     watchUsers(resources.services),
     watchUsers(resources.persistentVolumeClaims),
+    ...countedKinds.map(watchCounted),
   ],
   reconcile,
 }
 
-function watchUsers<T extends PartialObject>(resource: KnownResource<T>) {
+function watchUsers<T extends PartialObject>(resource: KnownResource<T>): Watch {
   return watch(resource, { keysOf: quotasOfNamespace, delayMs: changeDelayMs })
+}
+
+/** Only how many there are matters. */
+function watchCounted(resource: KnownResource<PartialObject>): Watch {
+  return watch(resource, {
+    keysOf: (change, context) =>
+      change.type === 'updated' ? [] : quotasOfNamespace(change, context),
+    delayMs: changeDelayMs,
+  })
 }
 
 function quotasOfNamespace(
@@ -75,56 +98,118 @@ async function reconcile(
   const hard = quota.spec?.hard ?? {}
   const watched = watchedUsage(quota, context)
   const counted = await countedUsage(quota, watched, context, signal)
-  const status = { hard, used: usedOf(addUsage(watched, counted), hard) }
-  if (!sameStatus(quota.status, status)) {
+  const used = Object.fromEntries(
+    Object.keys(hard).map((name) => [
+      name,
+      canonicalQuantity(watched[name] ?? counted.usage[name] ?? '0'),
+    ]),
+  )
+  const status = { hard, used }
+  if (!sameQuotaStatus(quota, status)) {
     await context.client(resources.resourceQuotas).updateStatus({ ...quota, status }, signal)
   }
-  return { requeueAfterMs: recountMs * (1 + 0.1 * context.random.next()) }
+  return {
+    requeueAfterMs: counted.isPolled ? pollMs : recountMs * (1 + 0.1 * context.random.next()),
+  }
 }
 
-function watchedUsage(quota: ResourceQuota, context: ControllerContext): Usage {
+/** An empty status and one of zeros differ: admission asks for each name. */
+function sameQuotaStatus({ status }: ResourceQuota, next: NonNullable<ResourceQuota['status']>) {
+  const names = (list: object = {}): string => Object.keys(list).toSorted().join()
+  return sameStatus(status, next) && names(status?.used) === names(next.used)
+}
+
+function watchedUsage(quota: ResourceQuota, context: ControllerContext): ResourceList {
   const { namespace = '' } = quota.metadata
-  const pods = context.informer(resources.pods).list(namespace)
-  const ofPods = totalUsage(pods.filter((pod) => isInScope(quota, pod)).map(podUsage))
-  if (hasScopes(quota)) return ofPods
-  const services = context.informer(resources.services).list(namespace)
-  const claims = context.informer(resources.persistentVolumeClaims).list(namespace)
-  return totalUsage([ofPods, ...services.map(serviceUsage), ...claims.map(claimUsage)])
+  const { pods, services, persistentVolumeClaims } = resources
+  const nowMs = context.clock.now()
+  let sum: ResourceList = {}
+  const addAll = (resource: ResourceRef, users: readonly QuotaUser[]): void => {
+    for (const user of users) {
+      if (isInQuotaScopes(quota, user)) sum = addLists(sum, quotaUsage(resource, user, nowMs))
+    }
+  }
+  addAll(
+    pods,
+    context
+      .informer(pods)
+      .list(namespace)
+      .map((pod) => ({ pod })),
+  )
+  addAll(
+    services,
+    context
+      .informer(services)
+      .list(namespace)
+      .map((service) => ({ service })),
+  )
+  addAll(
+    persistentVolumeClaims,
+    context
+      .informer(persistentVolumeClaims)
+      .list(namespace)
+      .map((claim) => ({ claim })),
+  )
+  return sum
+}
+
+interface Counted {
+  usage: ResourceList
+  /** Something was counted that nobody here watches. */
+  isPolled: boolean
 }
 
 /** Limits on plain numbers of objects: `count/<resource>.<group>` and a few short names. */
 async function countedUsage(
   quota: ResourceQuota,
-  known: Usage,
+  known: ResourceList,
   context: ControllerContext,
   signal: AbortSignal,
-): Promise<Usage> {
-  const usage = new Map<string, Quantity>()
-  if (hasScopes(quota)) return usage
-  const names = Object.keys(quota.spec?.hard ?? {}).filter((name) => !known.has(name))
-  const isDiscoveryNeeded = names.some((name) => name.startsWith('count/'))
-  const discovery = isDiscoveryNeeded ? await context.cluster.discover(signal) : undefined
-  for (const name of names) {
-    const [resource = '', ...group] = name.replace(/^count\//, '').split('.')
-    const found = name.startsWith('count/')
-      ? discovery?.resources.find(
-          (each) =>
-            each.resource === resource && each.group === group.join('.') && each.isPreferred,
-        )
-      : countedNames[name]
-    if (!found) continue
-    usage.set(name, quantityOf(await count(found, quota, context, signal)))
+): Promise<Counted> {
+  const usage: Record<string, string> = {}
+  if (hasQuotaScopes(quota)) return { usage, isPolled: false }
+  let isPolled = false
+  for (const name of Object.keys(quota.spec?.hard ?? {})) {
+    if (name in known) continue
+    const { namespace = '' } = quota.metadata
+    const kind = countedKinds.find((each) => namesOf(each).includes(name))
+    if (kind !== undefined) {
+      usage[name] = String(context.informer(kind).list(namespace).length)
+    } else if (name.startsWith('count/') && !watchedNames.has(name)) {
+      const resource = await servedAs(name, context, signal)
+      if (resource === undefined) continue
+      usage[name] = String(await countOnServer(resource, namespace, context, signal))
+      isPolled = true
+    }
   }
-  return usage
+  return { usage, isPolled }
 }
 
-async function count(
+/** Those of objects that use more than their number; none is there when they are not known. */
+const watchedNames = new Set(['count/pods', 'count/services', 'count/persistentvolumeclaims'])
+
+function namesOf({ group, resource }: ResourceRef): string[] {
+  return group === '' ? [resource, `count/${resource}`] : [`count/${resource}.${group}`]
+}
+
+async function servedAs(
+  name: string,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<ResourceRef | undefined> {
+  const [resource = '', ...group] = name.slice('count/'.length).split('.')
+  const discovery = await context.cluster.discover(signal)
+  return discovery.resources.find(
+    (each) => each.resource === resource && each.group === group.join('.') && each.isPreferred,
+  )
+}
+
+async function countOnServer(
   resource: ResourceRef,
-  quota: ResourceQuota,
+  namespace: string,
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<number> {
-  const { namespace = '' } = quota.metadata
   let objects = 0
   for await (const page of context.cluster.metadata(resource).pages({ namespace }, signal)) {
     objects += page.items.length

@@ -1,17 +1,11 @@
-import {
-  addQuantities,
-  compareQuantities,
-  formatQuantity,
-  parseQuantity,
-  type Container,
-  type PodSpec,
-} from '@skerry/api'
+import type { Container, PodSpec } from '../generated/types.ts'
+import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../quantity.ts'
 
 export type ResourceList = Readonly<Record<string, string>>
 
 /**
  * What a pod asks for in all: its containers together, or its greediest init container if that is
- * more; sidecars count with both. Pod-level amounts of cpu and memory take precedence.
+ * more; sidecars count with both. Pod-level amounts take precedence.
  */
 export function podResources(spec: PodSpec, list: 'requests' | 'limits'): ResourceList {
   const of = (container: Container): ResourceList => container.resources?.[list] ?? {}
@@ -28,8 +22,13 @@ export function podResources(spec: PodSpec, list: 'requests' | 'limits'): Resour
   }
   total = maxLists(total, initMost)
   const ofPod = spec.resources?.[list] ?? {}
-  const shared = Object.entries(ofPod).filter(([name]) => name === 'cpu' || name === 'memory')
+  const shared = Object.entries(ofPod).filter(([name]) => isPodLevel(name))
   return { ...total, ...Object.fromEntries(shared) }
+}
+
+/** What may be asked for a whole pod. */
+function isPodLevel(name: string): boolean {
+  return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
 }
 
 export function addLists(a: ResourceList, b: ResourceList): ResourceList {
