@@ -259,3 +259,16 @@ test('a new address replaces the old one, and a reason that lapsed goes', () => 
     status: { reason: null, podIPs: [{ $patch: 'replace' }, { ip: '10.0.0.2' }] },
   })
 })
+
+test('a resize that is under way shows in a condition, which is taken away when it is done', () => {
+  const during = statusOf({ containers: [container('main')], isResizing: true })
+  const isShown = (status: PodStatus): boolean =>
+    (status.conditions ?? []).some(({ type }) => type === 'PodResizeInProgress')
+  assert.ok(isShown(during))
+  const after = statusOf({ containers: [container('main')], previous: during })
+  assert.ok(!isShown(after))
+  assert.deepEqual(statusPatch('u1', during, after), {
+    metadata: { uid: 'u1' },
+    status: { conditions: [{ $patch: 'delete', type: 'PodResizeInProgress' }] },
+  })
+})

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PodStatus } from '@skerry/api'
-import { ownConditionTypes } from './pod-conditions.ts'
+import { ownConditionTypes, resizeConditionTypes } from './pod-conditions.ts'
 
 /**
  * The strategic merge patch that turns what the API has into this status; undefined when there is
@@ -53,6 +53,14 @@ function changeOf(field: keyof PodStatus, known: PodStatus, next: PodStatus): un
 }
 
 function changedConditions(known: PodStatus, next: PodStatus): object[] {
+  const isOver = ({ type }: { type: string }): boolean =>
+    resizeConditionTypes.includes(type) &&
+    !(next.conditions ?? []).some((condition) => condition.type === type)
+  const removed = (known.conditions ?? []).filter(isOver)
+  return [...removed.map(({ type }) => ({ $patch: 'delete', type })), ...newConditions(known, next)]
+}
+
+function newConditions(known: PodStatus, next: PodStatus): object[] {
   return (next.conditions ?? [])
     .filter(({ type }) => ownConditionTypes.includes(type))
     .filter((condition) => {
