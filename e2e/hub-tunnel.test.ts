@@ -35,6 +35,7 @@ test('a cluster through its tunnel', { skip: await whyNot(), timeout: 400_000 },
     await t.test(`exec over ${protocol}: input, its end, exit code`, () => executes(cloud, env))
     await t.test(`port-forward over ${protocol}`, () => forwardsPort(cloud, env))
   }
+  await t.test('top: the node and the pod', () => showsUsage(cloud))
   await t.test('cp of 100 MB there and back', () => copies(cloud))
   await t.test('a pulled cable is told, and heals by itself', () => heals(cluster, cloud))
 })
@@ -124,6 +125,12 @@ async function appliesPod({ tryKubectl, kubectl }: Cloud): Promise<void> {
   const applied = await tryKubectl(['apply', '-f', '-'], { input: manifest })
   assert.equal(applied.stdout, 'pod/beacon created\n', applied.stderr)
   await kubectl('wait', 'pod/beacon', '--for=condition=Ready', '--timeout=90s')
+}
+
+async function showsUsage({ cluster, kubectl }: Cloud): Promise<void> {
+  const pod = await cluster.waitFor('top to know the pod', () => kubectl('top', 'pod', 'beacon'))
+  assert.match(pod, /^beacon +\d+m +\d+Mi/m)
+  assert.match(await kubectl('top', 'node', '--no-headers'), /^node-\S+ +\d+m +\d+% +\d+Mi/)
 }
 
 async function readsLogs({ kubectl, host, command }: Cloud): Promise<void> {

@@ -31,7 +31,6 @@ export function createNodeScraper(deps: ScrapeDeps): NodeScraper {
   const wake = createWakeFlag()
   let askedMs = Number.NEGATIVE_INFINITY
   let scrapedMs = Number.NEGATIVE_INFINITY
-  let rounds = 0
   const isAsked = (): boolean => clock.monotonicMs() - askedMs < metricsLimits.askedMs
   return {
     onAsked() {
@@ -44,11 +43,10 @@ export function createNodeScraper(deps: ScrapeDeps): NodeScraper {
         if (isWanted()) {
           scrapedMs = clock.monotonicMs()
           await scrapeAll(deps, signal)
-          rounds += 1
         }
-        // Two looks make the first rate: the second one follows soon.
+        // Two looks make a node's first rate: the second one follows soon.
         const { askedIntervalMs, idleIntervalMs } = metricsLimits
-        const waitMs = isAsked() || rounds < 2 ? askedIntervalMs : idleIntervalMs
+        const waitMs = isAsked() || deps.history.lacksRate() ? askedIntervalMs : idleIntervalMs
         using _timer = clock.setTimer(waitMs, () => wake.raise())
         await wake.wait(signal)
       }

@@ -24,6 +24,11 @@ export class UsageHistory {
     for (const name of this.#nodes.keys()) if (!nodeNames.has(name)) this.#nodes.delete(name)
   }
 
+  /** A node that was looked at once only. */
+  lacksRate(): boolean {
+    return [...this.#nodes.values()].some(({ previous }) => previous === undefined)
+  }
+
   node(name: string): Usage | undefined {
     const known = this.#nodes.get(name)
     return known?.last.node && usageBetween(known.previous?.node, known.last.node)
