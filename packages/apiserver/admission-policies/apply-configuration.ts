@@ -1,12 +1,14 @@
 import {
   applyServerSide,
+  checkApplied,
   isJsonObject,
-  StatusError,
   type AnyObject,
   type JsonObject,
   type Kind,
   type Schema,
 } from '@skerry/api'
+
+type TypedKind = Pick<Kind, 'kind' | 'schemas' | 'schemaName'>
 
 /**
  * The object with the fields of the configuration, merged as by an apply, without anybody coming to own
@@ -15,8 +17,9 @@ import {
 export function applyConfiguration(
   object: AnyObject,
   configuration: JsonObject,
-  kind: Pick<Kind, 'kind' | 'schemas' | 'schemaName'>,
+  kind: TypedKind,
 ): AnyObject {
+  requireTyped(configuration, kind)
   const atomics = atomicFields(configuration, { ref: kind.schemaName }, kind.schemas)
   if (atomics.length > 0) {
     const list = atomics.join(', ')
@@ -49,10 +52,19 @@ export function applyConfiguration(
     return withManagers(merged, metadata.managedFields)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    const isType = error instanceof StatusError
-    const prefix = isType ? 'failed to convert patch object to typed object: ' : ''
-    throw new Error(`error applying patch: ${prefix}${why}`, { cause: error })
+    throw new Error(`error applying patch: ${why}`, { cause: error })
   }
+}
+
+function requireTyped(configuration: JsonObject, { schemas, schemaName }: TypedKind): void {
+  // The definition itself, not a reference to it: caches are keyed by it.
+  const findings = checkApplied(configuration, { schema: schemas[schemaName] ?? {}, schemas })
+  if (findings.length === 0) return
+  const list =
+    findings.length === 1
+      ? findings[0]
+      : `errors:\n${findings.map((text) => `  ${text}`).join('\n')}`
+  throw new Error(`error applying patch: failed to convert patch object to typed object: ${list}`)
 }
 
 function nameOf({ name, namespace }: AnyObject['metadata']) {
@@ -85,7 +97,10 @@ function atomicFields(
   const own = path !== '' && isAtomic(value, definition, mapType) ? [path] : []
   if (Array.isArray(value)) {
     const items = definition.items ?? {}
-    return [...own, ...value.flatMap((item) => atomicFields(item, items, schemas, `${path}[]`))]
+    return [
+      ...own,
+      ...value.flatMap((item, at) => atomicFields(item, items, schemas, `${path}[${at}]`)),
+    ]
   }
   if (!isJsonObject(value)) return own
   const inner = Object.entries(value).flatMap(([name, member]) => {

@@ -136,7 +136,7 @@ async function invoke(invocation: Invocation, round: Round): Promise<void> {
       const made = await session.settle(() =>
         mutate(mutation, from, inputFor(from), kindFor(matched, request)),
       )
-      object = request.versions.conform(made, matched.kind)
+      object = conformed(made, matched, request)
     } catch (error) {
       if (!(error instanceof MutationError || error instanceof BudgetError)) throw error
       fail(error.message)
@@ -147,6 +147,19 @@ async function invoke(invocation: Invocation, round: Round): Promise<void> {
     notes.onChanged(request)
   }
   if (hook.policy.spec?.reinvocationPolicy === 'IfNeeded') notes.onAsked(key)
+}
+
+/** A mutation may make what is no object of the kind; that is no fault of the client's. */
+function conformed(
+  made: AnyObject,
+  { kind }: ServedResource,
+  { versions }: AdmissionRequest,
+): AnyObject {
+  try {
+    return versions.conform(made, kind)
+  } catch (error) {
+    throw error instanceof StatusError && error.cause instanceof Error ? error.cause : error
+  }
 }
 
 function mutatorOf({ policy }: MutatingHook): Mutator {
