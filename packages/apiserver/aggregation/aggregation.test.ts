@@ -225,6 +225,8 @@ test('a server that is not there, or not the one that was named, is unavailable 
   )
   const reply = await get(server, `${widgets}/widgets`)
   assert.deepEqual([reply.status, reply.text], [503, 'service unavailable\n'])
+  const { text } = await get(server, '/metrics')
+  assert.match(text, /^aggregator_unavailable_apiservice\{name="v1.widgets.example.com"\} 1$/m)
   const path = '/api/v1/namespaces/shop/services/widgets'
   await callApi(server.transport, { method: 'DELETE', path })
   const gone = await condition(server, 'v1.widgets.example.com', 'ServiceNotFound')

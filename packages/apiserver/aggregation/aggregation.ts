@@ -1,5 +1,5 @@
 import type { APIService } from '@skerry/api'
-import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import { runAll, type Clock, type Logger, type Metrics, type Random } from '@skerry/base'
 import type { ApiAnswer } from '../http/exchange.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { Objects } from '../objects.ts'
@@ -32,6 +32,7 @@ export interface AggregationDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  readonly metrics: Metrics
 }
 
 /** What other API servers add to this one's paths, as kube-aggregator does it. */

@@ -1,6 +1,13 @@
 import type { ApiResource, APIService, APIServiceCondition, Service } from '@skerry/api'
 import { isStatusError } from '@skerry/api'
-import { createWakeFlag, runAll, type Clock, type Logger, type WakeFlag } from '@skerry/base'
+import {
+  createWakeFlag,
+  runAll,
+  type Clock,
+  type Logger,
+  type Metrics,
+  type WakeFlag,
+} from '@skerry/base'
 import { resourceKey } from '../cache/watch-cache.ts'
 import type { CacheListener } from '../cache/resource-cache.ts'
 import type { Objects } from '../objects.ts'
@@ -32,6 +39,7 @@ export interface ApiServiceWatchDeps {
   readonly onAvailability: () => void
   readonly clock: Clock
   readonly log: Logger
+  readonly metrics: Metrics
 }
 
 /** Registers this server's own APIServices and keeps the Available condition of all true. */
@@ -55,6 +63,8 @@ interface Remote {
 
 interface State {
   readonly remotes: Map<string, Remote>
+  /** 1 while a remote one is not available. */
+  readonly unavailable: ReturnType<Metrics['gauge']>
   changes: number
   /** Something local has changed: a CRD, or an APIService. */
   readonly localWake: WakeFlag
@@ -65,6 +75,11 @@ interface State {
 export function createApiServiceWatch(deps: ApiServiceWatchDeps): ApiServiceWatch {
   const state: State = {
     remotes: new Map(),
+    unavailable: deps.metrics.gauge(
+      'aggregator_unavailable_apiservice',
+      'APIServices whose server cannot be used now',
+      ['name'],
+    ),
     changes: 0,
     localWake: createWakeFlag(),
     remoteWake: createWakeFlag(),
@@ -162,7 +177,11 @@ async function lookAtRemotes(
     const server = extensionServerOf(apiService)
     if (server) remote.set(apiService.metadata.name ?? '', { apiService, server })
   }
-  for (const name of state.remotes.keys()) if (!remote.has(name)) state.remotes.delete(name)
+  for (const name of state.remotes.keys()) {
+    if (remote.has(name)) continue
+    state.remotes.delete(name)
+    state.unavailable.remove({ name })
+  }
   const waiting = remote.values()
   const work = async (scope: AbortSignal): Promise<void> => {
     for (const { apiService, server } of waiting) {
@@ -196,6 +215,7 @@ async function look(
     state.changes += 1
   }
   const isGood = availability.status === 'True'
+  state.unavailable.set({ name }, isGood ? 0 : 1)
   remote.failures = isGood ? 0 : remote.failures + 1
   const { checkIntervalMs, retryMinMs, retryMaxMs } = aggregationLimits
   const retryMs = Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(remote.failures, 10))
