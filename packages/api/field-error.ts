@@ -69,7 +69,12 @@ export function fieldTooFew(field: string, actual: number, itemsMin: number): St
 /** As a value is printed in such a message: strings quoted, all else as JSON. */
 export function printFieldValue(value: unknown): string {
   if (typeof value === 'string') return quoteGo(value)
-  return JSON.stringify(value) ?? 'null'
+  return (JSON.stringify(value) ?? 'null').replaceAll(/[<>&\u2028\u2029]/g, escaped)
+}
+
+/** Go's JSON is safe to stand in HTML. */
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 /** Go's strconv.Quote: not JSON's escapes, but `\x00` and `\u00a0`. */

@@ -17,6 +17,8 @@ export class CelCompileError extends Error {
 
 /** The expression cannot be evaluated for these values: `no such key: x`. */
 export class CelRuntimeError extends Error {
+  /** Of the evaluation until it failed. */
+  cost = 0
   constructor(message: string) {
     super(message)
     this.name = 'CelRuntimeError'

@@ -46,8 +46,8 @@ export interface ObjectField {
   readonly type: CelType
   /** The field's name in JSON, when it differs from its name in CEL. */
   readonly jsonName?: string
-  /** The least that a value of the field takes in JSON; bounds how many there can be. */
-  readonly isOptional?: boolean
+  /** Another name of a field that has one already; not among the fields of a value. */
+  readonly isAlias?: boolean
 }
 
 const scalar = (kind: ScalarKind): CelType => Object.freeze({ kind })
@@ -94,16 +94,16 @@ export function typeParameter(name: string): CelType {
 
 const printedScalars: Readonly<Record<ScalarKind, string>> = Object.freeze({
   dyn: 'dyn',
-  error: '*error*',
-  null: 'null_type',
+  error: '!error!',
+  null: 'null',
   bool: 'bool',
   int: 'int',
   uint: 'uint',
   double: 'double',
   string: 'string',
   bytes: 'bytes',
-  timestamp: 'google.protobuf.Timestamp',
-  duration: 'google.protobuf.Duration',
+  timestamp: 'timestamp',
+  duration: 'duration',
 })
 
 /** The type in CEL's words, as messages have it: `map(string, list(int))`. */

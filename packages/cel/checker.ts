@@ -43,6 +43,8 @@ export interface Checked {
   readonly names: ReadonlyMap<Expr, ResolvedName>
   /** Of calls whose target is but the first part of the function's name. */
   readonly namespaced: ReadonlySet<Expr>
+  /** Literals of lists and maps that mix types, which is no error of the language. */
+  readonly mixed: readonly Problem[]
 }
 
 export type ResolvedName =
@@ -83,6 +85,9 @@ class Checker {
   readonly #overloads = new Map<Expr, readonly Overload[]>()
   readonly #names = new Map<Expr, ResolvedName>()
   readonly #namespaced = new Set<Expr>()
+  readonly #mixed: { readonly literal: Expr; readonly problem: Problem }[] = []
+  /** Arguments of format(), which may be of any types. */
+  readonly #formatted = new Set<Expr>()
   #scopes: ReadonlyMap<string, CelType>[] = []
   #parameters = 0
 
@@ -98,6 +103,9 @@ class Checker {
       overloads: this.#overloads,
       names: this.#names,
       namespaced: this.#namespaced,
+      mixed: this.#mixed
+        .filter(({ literal }) => !this.#formatted.has(literal))
+        .map(({ problem }) => problem),
     }
   }
 
@@ -138,8 +146,12 @@ class Checker {
   }
 
   #mismatch({ at }: Expr, expected: CelType, found: CelType): void {
+    this.#wrong(at, this.#mismatchText(expected, found))
+  }
+
+  #mismatchText(expected: CelType, found: CelType): string {
     const texts = [expected, found].map((type) => typeText(this.#known.apply(type)))
-    this.#wrong(at, `expected type '${texts[0]}' but found '${texts[1]}'`)
+    return `expected type '${texts[0]}' but found '${texts[1]}'`
   }
 
   /** The type of a name, wherever it is declared; innermost scopes first. */
@@ -222,6 +234,7 @@ class Checker {
       return this.#resolve(expr, { overloads: namespaced, types: args, name: qualified })
     }
     const target = this.check(expr.target)
+    if (expr.name === 'format' && expr.args[0]) this.#formatted.add(expr.args[0])
     const overloads = functions.get(expr.name)
     if (!overloads) return this.#undeclared(expr, expr.name)
     return this.#resolve(expr, { overloads, types: [target, ...args], name: expr.name })
@@ -308,7 +321,7 @@ class Checker {
     let joined: CelType | undefined
     for (const [at, element] of expr.elements.entries()) {
       const type = this.#unwrapped(element, this.check(element), expr.optionals.has(at))
-      joined = this.#join(element, joined, type)
+      joined = this.#join({ literal: expr, part: element }, joined, type)
     }
     return listType(joined ?? this.#parameter())
   }
@@ -317,8 +330,9 @@ class Checker {
     let keys: CelType | undefined
     let values: CelType | undefined
     for (const { key, value, isOptional } of expr.entries) {
-      keys = this.#join(key, keys, this.check(key))
-      values = this.#join(value, values, this.#unwrapped(value, this.check(value), isOptional))
+      keys = this.#join({ literal: expr, part: key }, keys, this.check(key))
+      const type = this.#unwrapped(value, this.check(value), isOptional)
+      values = this.#join({ literal: expr, part: value }, values, type)
     }
     return mapType(keys ?? this.#parameter(), values ?? this.#parameter())
   }
@@ -330,12 +344,17 @@ class Checker {
     return unwrapped ?? type
   }
 
-  /** Lists and maps hold one type, as Kubernetes has it. */
-  #join(expr: Expr, before: CelType | undefined, next: CelType): CelType {
+  /** The type of elements so far; dyn once they differ. */
+  #join(
+    { literal, part }: { literal: Expr; part: Expr },
+    before: CelType | undefined,
+    next: CelType,
+  ): CelType {
     if (!before) return next
     if (this.#known.isAssignable(before, next)) return mostGeneral(before, next)
-    this.#mismatch(expr, before, next)
-    return celTypes.error
+    const message = this.#mismatchText(before, next)
+    this.#mixed.push({ literal, problem: { at: part.at, message } })
+    return celTypes.dyn
   }
 
   #struct(expr: StructExpr): CelType {

@@ -1,3 +1,4 @@
+import { CelRuntimeError } from './cel-errors.ts'
 import { typeText, type CelType, type ObjectType } from './cel-type.ts'
 import type { CelValue } from './cel-value.ts'
 import { check, type Checked, type Declarations } from './checker.ts'
@@ -96,7 +97,9 @@ function extended(scope: Scope, options: Partial<EnvironmentOptions>): Scope {
   const { variables = {}, types = {}, libraries = [] } = options
   const functions = new Map<string, readonly Overload[]>(scope.functions)
   for (const { name, overloads } of libraries.flatMap((library) => library.functions)) {
-    functions.set(name, [...(functions.get(name) ?? []), ...overloads])
+    const before = functions.get(name) ?? []
+    const added = overloads.filter(({ id }) => !before.some((known) => known.id === id))
+    functions.set(name, [...before, ...added])
   }
   const allTypes = [...libraries.map((library) => library.types ?? {}), types]
   return {
@@ -163,8 +166,13 @@ class Program implements CelProgram {
       return valueOfJson(json, variables.get(name) ?? { kind: 'dyn' }, types)
     }, costLimit)
     this.#step ??= plan(this.#checked)
-    const value = this.#step.run(frame)
-    return { value, cost: frame.cost }
+    try {
+      const value = this.#step.run(frame)
+      return { value, cost: frame.cost }
+    } catch (error) {
+      if (error instanceof CelRuntimeError) error.cost = frame.cost
+      throw error
+    }
   }
 
   estimateCost(sizes?: SizesOf): Range {

@@ -14,8 +14,8 @@ const checks: Readonly<
 })
 
 /** Literals of which one sees that no call can take them. Throws CelCompileError. */
-export function checkLiterals(text: string, { overloads }: Checked): void {
-  const problems: Problem[] = []
+export function checkLiterals(text: string, { overloads, mixed }: Checked): void {
+  const problems: Problem[] = [...mixed]
   for (const expr of overloads.keys()) {
     const problem = problemOf(expr)
     if (problem) problems.push(problem)

@@ -57,7 +57,7 @@ const known: Readonly<Record<string, NamedFormat>> = Object.freeze({
 })
 
 const formats = opaqueKind<NamedFormat>(opaqueType('kubernetes.NamedFormat'), (a, b) => a === b)
-const { type, read } = formats
+const { type } = formats
 const { string } = celTypes
 const named = new Map(Object.entries(known).map(([name, format]) => [name, formats.make(format)]))
 
@@ -96,7 +96,8 @@ export const formatLibrary: CelLibrary = {
         validate,
         {
           cost: ([format, text = null]) =>
-            Math.ceil((1 + sizeOf(text)) * 0.1) * Math.ceil(read(format).patternLength * 0.25),
+            Math.ceil((1 + sizeOf(text)) * 0.1) *
+            Math.ceil(formats.read(format).patternLength * 0.25),
           estimate: ([, text]) => {
             const size = text?.size ?? fixedRange(0)
             // 32 stands for a pattern of 128 characters.
@@ -112,6 +113,6 @@ export const formatLibrary: CelLibrary = {
 }
 
 function validate(format?: CelValue, text?: CelValue): CelValue {
-  const wrong = read(format).check(textOf(text))
+  const wrong = formats.read(format).check(textOf(text))
   return new CelOptional(wrong.length === 0 ? undefined : listOf(wrong))
 }

@@ -28,7 +28,7 @@ export const quantities = opaqueKind<Quantity>(
   opaqueType('kubernetes.Quantity'),
   (a, b) => compareQuantities(a, b) === 0,
 )
-const { type, read } = quantities
+const { type } = quantities
 
 const parsing = {
   cost: ([text = null]: readonly CelValue[]): number => traversalCost(text),
@@ -67,7 +67,7 @@ export const quantityLibrary: CelLibrary = {
       'sign',
       member(
         { id: 'quantity_sign', takes: [type], gives: int },
-        (value) => signOf(read(value).nanos),
+        (value) => signOf(quantities.read(value).nanos),
         accessing,
       ),
     ),
@@ -80,7 +80,9 @@ export const quantityLibrary: CelLibrary = {
             takes: [type, type],
             gives: bool,
           },
-          (a, b) => compareQuantities(read(a), read(b)) === (name === 'isLessThan' ? -1 : 1),
+          (a, b) =>
+            compareQuantities(quantities.read(a), quantities.read(b)) ===
+            (name === 'isLessThan' ? -1 : 1),
           accessing,
         ),
       ),
@@ -89,7 +91,7 @@ export const quantityLibrary: CelLibrary = {
       'compareTo',
       member(
         { id: 'quantity_compare_to', takes: [type, type], gives: int },
-        (a, b) => BigInt(compareQuantities(read(a), read(b))),
+        (a, b) => BigInt(compareQuantities(quantities.read(a), quantities.read(b))),
         accessing,
       ),
     ),
@@ -97,7 +99,7 @@ export const quantityLibrary: CelLibrary = {
       'asApproximateFloat',
       member(
         { id: 'quantity_get_float', takes: [type], gives: double },
-        (value) => Number(read(value).nanos) / 1e9,
+        (value) => Number(quantities.read(value).nanos) / 1e9,
         accessing,
       ),
     ),
@@ -106,7 +108,7 @@ export const quantityLibrary: CelLibrary = {
       member(
         { id: 'quantity_get_int', takes: [type], gives: int },
         (value) => {
-          const { nanos } = read(value)
+          const { nanos } = quantities.read(value)
           if (!isInteger(nanos)) throw new CelRuntimeError('cannot convert value to integer')
           return nanos / one
         },
@@ -117,7 +119,7 @@ export const quantityLibrary: CelLibrary = {
       'isInteger',
       member(
         { id: 'quantity_is_integer', takes: [type], gives: bool },
-        (value) => isInteger(read(value).nanos),
+        (value) => isInteger(quantities.read(value).nanos),
         accessing,
       ),
     ),
@@ -131,7 +133,7 @@ export const quantityLibrary: CelLibrary = {
               takes: [type, other],
               gives: type,
             },
-            (a, b) => quantities.make(moved(read(a), b, name === 'add' ? 1n : -1n)),
+            (a, b) => quantities.make(moved(quantities.read(a), b, name === 'add' ? 1n : -1n)),
             accessing,
           ),
         ),
@@ -168,6 +170,6 @@ function isInteger(nanos: bigint): boolean {
 }
 
 function moved(quantity: Quantity, by: CelValue | undefined, sign: bigint): Quantity {
-  const nanos = typeof by === 'bigint' ? by * one : read(by).nanos
+  const nanos = typeof by === 'bigint' ? by * one : quantities.read(by).nanos
   return addQuantities(quantity, { nanos: sign * nanos, format: quantity.format })
 }

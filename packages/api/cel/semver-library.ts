@@ -23,7 +23,7 @@ interface Version {
 }
 
 const versions = opaqueKind<Version>(opaqueType('kubernetes.Semver'), (a, b) => compare(a, b) === 0)
-const { type, read } = versions
+const { type } = versions
 
 const parsing = {
   cost: ([text = null]: readonly CelValue[]): number => traversalCost(text),
@@ -74,7 +74,7 @@ export const semverLibrary: CelLibrary = {
       'isGreaterThan',
       member(
         { id: 'semver_is_greater_than', takes: [type, type], gives: bool },
-        (a, b) => compare(read(a), read(b)) > 0,
+        (a, b) => compare(versions.read(a), versions.read(b)) > 0,
         accessing,
       ),
     ),
@@ -82,7 +82,7 @@ export const semverLibrary: CelLibrary = {
       'isLessThan',
       member(
         { id: 'semver_is_less_than', takes: [type, type], gives: bool },
-        (a, b) => compare(read(a), read(b)) < 0,
+        (a, b) => compare(versions.read(a), versions.read(b)) < 0,
         accessing,
       ),
     ),
@@ -90,7 +90,7 @@ export const semverLibrary: CelLibrary = {
       'compareTo',
       member(
         { id: 'semver_compare_to', takes: [type, type], gives: int },
-        (a, b) => BigInt(compare(read(a), read(b))),
+        (a, b) => BigInt(compare(versions.read(a), versions.read(b))),
         accessing,
       ),
     ),
@@ -99,7 +99,7 @@ export const semverLibrary: CelLibrary = {
         name,
         member(
           { id: `semver_${name}`, takes: [type], gives: int },
-          (value) => read(value).numbers[at] ?? 0n,
+          (value) => versions.read(value).numbers[at] ?? 0n,
           accessing,
         ),
       ),

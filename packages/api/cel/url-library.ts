@@ -27,7 +27,7 @@ interface UrlParts {
 }
 
 const urls = opaqueKind<UrlParts>(opaqueType('kubernetes.URL'), (a, b) => a.text === b.text)
-const { type, read } = urls
+const { type } = urls
 
 const parsing = {
   cost: ([text = null]: readonly CelValue[]): number => traversalCost(text),
@@ -73,14 +73,14 @@ export const urlLibrary: CelLibrary = {
     ...Object.entries(parts).map(([name, { id, of }]) =>
       declare(
         name,
-        member({ id, takes: [type], gives: string }, (value) => of(read(value)), accessing),
+        member({ id, takes: [type], gives: string }, (value) => of(urls.read(value)), accessing),
       ),
     ),
     declare(
       'getQuery',
       member(
         { id: 'url_get_query', takes: [type], gives: mapType(string, listType(string)) },
-        (value) => queryOf(read(value).query),
+        (value) => queryOf(urls.read(value).query),
         accessing,
       ),
     ),

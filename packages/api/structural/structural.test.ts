@@ -10,7 +10,7 @@ import { defaultStructural, pruneStructural } from './prune.ts'
 import { checkStructural } from './structural-check.ts'
 import schemasOfCrds from './testdata/structural.json' with { type: 'json' }
 import recorded from './testdata/validation.json' with { type: 'json' }
-import { collectRules, validateStructural } from './validate.ts'
+import { validateStructural } from './validate.ts'
 
 interface Case {
   spec: JsonObject
@@ -110,19 +110,6 @@ test('metadata is typed whatever the schema says', () => {
         error.message === `Vale in version "v1" cannot be handled as a Vale: ${detail}`,
     )
   }
-})
-
-test('rules in CEL are found for whoever evaluates them', () => {
-  const rules = [{ rule: 'self.a <= self.b' }]
-  const withRules = schemaFromCrd({
-    type: 'object',
-    properties: {
-      spec: { type: 'array', items: { type: 'object', 'x-kubernetes-validations': rules } },
-    },
-  })
-  assert.deepEqual(collectRules(withRules.schemas[withRules.schemaName] ?? {}), [
-    { schemaPath: 'spec[*]', rules },
-  ])
 })
 
 test("patterns are read in Go's syntax", () => {

@@ -18,8 +18,8 @@ export const validationLimits = Object.freeze({ causesMax: 200 })
 
 /**
  * Checks a value against a schema made from a CRD, in upstream's words. `path` is where the value
- * stands, empty for the object itself. Rules in CEL (`x-kubernetes-validations`) are not evaluated
- * here: they stay in Schema.validations, and collectRules finds them.
+ * stands, empty for the object itself. Rules in CEL (`x-kubernetes-validations`) come after it: see
+ * evaluateRules.
  */
 export function validateStructural(schema: Schema, value: unknown, path = ''): StatusCause[] {
   const causes: StatusCause[] = []
@@ -28,13 +28,33 @@ export function validateStructural(schema: Schema, value: unknown, path = ''): S
   return causes.slice(0, validationLimits.causesMax)
 }
 
+/**
+ * As validateStructural, but what was as wrong before the update is forgiven: a value that is as it
+ * was is not looked at, as far as old and new values belong together.
+ */
+export function validateStructuralUpdate(
+  schema: Schema,
+  value: unknown,
+  old: unknown,
+): StatusCause[] {
+  const causes: StatusCause[] = []
+  validate(schema, { value, path: '', old }, causes)
+  const before: StatusCause[] = []
+  validateLists(schema, { value: old, path: '' }, before)
+  if (before.length === 0) validateLists(schema, { value, path: '' }, causes)
+  return causes.slice(0, validationLimits.causesMax)
+}
+
 interface At {
   readonly value: unknown
   readonly path: string
+  /** The value before an update that belongs to this one; undefined when there is none. */
+  readonly old?: unknown
 }
 
 function validate(schema: Schema, at: At, causes: StatusCause[]): void {
   if (at.value === null && schema.nullable) return
+  if (at.old !== undefined && equalJson(at.value, at.old)) return
   // metadata is typed, and checked as such.
   if (schema.ref !== undefined || causes.length > validationLimits.causesMax) return
   validateType(schema, at, causes)
@@ -148,14 +168,19 @@ function isNumber(value: unknown): value is number {
 
 function validateItems(
   schema: Schema,
-  { value, path }: { value: readonly unknown[]; path: string },
+  { value, path, old }: At & { value: readonly unknown[] },
   causes: StatusCause[],
 ): void {
-  const { items } = schema
+  const { items, listMapKeys = [] } = schema
   if (items) {
-    value.forEach((item, index) =>
-      validate(items, { value: item, path: `${path}[${index}]` }, causes),
-    )
+    // Only items with keys can be told from each other after an update.
+    const olds = schema.listType === 'map' && Array.isArray(old) ? old : []
+    const textOf = (item: unknown): string => JSON.stringify(keysOf(item, listMapKeys, items))
+    const oldByKeys = new Map(olds.map((item: unknown) => [textOf(item), item]))
+    value.forEach((item, index) => {
+      const before = oldByKeys.size > 0 ? oldByKeys.get(textOf(item)) : undefined
+      validate(items, { value: item, path: `${path}[${index}]`, old: before }, causes)
+    })
   }
   const { minItems, maxItems, uniqueItems } = schema.validations ?? {}
   if (isNumber(minItems) && value.length < minItems) {
@@ -174,7 +199,7 @@ function validateItems(
 
 function validateMembers(
   schema: Schema,
-  { value, path }: { value: JsonObject; path: string },
+  { value, path, old }: At & { value: JsonObject },
   causes: StatusCause[],
 ): void {
   const { minProperties, maxProperties } = schema.validations ?? {}
@@ -193,7 +218,8 @@ function validateMembers(
   for (const [key, member] of Object.entries(value)) {
     const declared = properties && Object.hasOwn(properties, key) ? properties[key] : undefined
     const below = declared ?? additionalProperties
-    if (below) validate(below, { value: member, path: child(path, key) }, causes)
+    const before = isJsonObject(old) ? memberOf(old, key) : undefined
+    if (below) validate(below, { value: member, path: child(path, key), old: before }, causes)
   }
 }
 
@@ -242,10 +268,10 @@ function validateJunctions(
   }
 }
 
-function failuresOf(parts: readonly unknown[], at: At): StatusCause[][] {
+function failuresOf(parts: readonly unknown[], { value, path }: At): StatusCause[][] {
   return parts.filter(isJsonObject).map((part) => {
     const causes: StatusCause[] = []
-    validate(schemaFromProps(part), at, causes)
+    validate(schemaFromProps(part), { value, path }, causes)
     return causes
   })
 }
@@ -298,27 +324,4 @@ function keysOf(item: unknown, keys: readonly string[], items: Schema | undefine
     if (value !== undefined) found[key] = value
   }
   return found
-}
-
-/** The rules of one place in a schema, for whoever evaluates CEL. */
-export interface RulesAt {
-  /** Of the value that the rules are about, in the schema: `spec.items[*]`. */
-  readonly schemaPath: string
-  readonly rules: readonly JsonObject[]
-}
-
-/** Every `x-kubernetes-validations` in a schema, outermost first. */
-export function collectRules(schema: Schema, schemaPath = ''): RulesAt[] {
-  const own = schema.validations?.['x-kubernetes-validations']
-  const rules = Array.isArray(own) ? own.filter(isJsonObject) : []
-  return [
-    ...(rules.length > 0 ? [{ schemaPath, rules }] : []),
-    ...Object.entries(schema.properties ?? {}).flatMap(([key, below]) =>
-      collectRules(below, child(schemaPath, key)),
-    ),
-    ...(schema.items ? collectRules(schema.items, `${schemaPath}[*]`) : []),
-    ...(schema.additionalProperties
-      ? collectRules(schema.additionalProperties, child(schemaPath, '*'))
-      : []),
-  ]
 }

@@ -2,17 +2,15 @@ import {
   checkCustomMetadata,
   defaultStructural,
   pruneStructural,
-  validateStructural,
-  type AnyObject,
   type Kind,
   type Schema,
   type Strategy,
 } from '@skerry/api'
+import { customValidation } from './custom-validation.ts'
 
 /** A custom kind whose objects are pruned, defaulted and validated by its CRD's schema. */
 export function withSchemaHooks(kind: Kind): Kind {
   const schema = kind.schemas[kind.schemaName] ?? { preserveUnknownFields: true }
-  const validate = (object: AnyObject) => validateStructural(schema, object)
   const hooks: Strategy = {
     ...kind.strategy,
     onDecode: (object) => [
@@ -20,9 +18,7 @@ export function withSchemaHooks(kind: Kind): Kind {
       ...checkCustomMetadata(object, schema),
     ],
     defaults: (object) => defaultStructural(object, schema),
-    validate,
-    validateUpdate: validate,
-    validateStatusUpdate: validate,
+    ...customValidation(schema),
   }
   return { ...kind, strategy: { ...hooks, ...onReadOf(schema) } }
 }

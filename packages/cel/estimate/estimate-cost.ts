@@ -62,7 +62,7 @@ class Estimator {
       case 'literal':
         return fixed(0)
       case 'ident':
-        this.#paths.set(expr, this.#local(expr)?.path)
+        this.#paths.set(expr, name?.kind === 'constant' ? [expr.name] : this.#local(expr)?.path)
         return selecting
       case 'select':
         return this.#select(expr)
@@ -293,7 +293,9 @@ class Estimator {
   /** What the type at the path says of its size. */
   #declaredSize([first = '', ...steps]: readonly string[]): Range | undefined {
     const declared = this.#options.variables.get(first)
-    let type = declared && (unwrapOptional(declared) ?? declared)
+    // Upstream takes the name of a type for one more variable, of no size.
+    if (!declared) return steps.length === 0 ? fixed(0) : undefined
+    let type: CelType | undefined = unwrapOptional(declared) ?? declared
     for (const step of steps) {
       type = type && this.#below(type, step)
       if (!type) return undefined

@@ -51,7 +51,9 @@ export function lex(text: string): Lexed {
       at += token.text.length
     } else {
       const wrong = String.fromCodePoint(text.codePointAt(at) ?? 0)
-      const shown = wrong === '"' || wrong === "'" ? text.slice(at) : wrong
+      // What begins like an operator takes the next character along, as upstream has it.
+      const width = /[=|&]/.test(wrong) ? 2 : wrong.length
+      const shown = /["']/.test(wrong) ? text.slice(at) : text.slice(at, at + width)
       problems.push({ at, message: `Syntax error: token recognition error at: '${shown}'` })
       at += shown.length
     }

@@ -38,8 +38,25 @@ class ParseStop extends Error {
   }
 }
 
-const startOfOperand = `'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER`
-const afterOperand = `'==', '!=', 'in', '<', '<=', '>=', '>', '&&', '||', '[', '.', '-', '?', '+', '*', '/', '%'`
+const literals = `'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER`
+/** What may stand at the start, and after an opening bracket. */
+const starts = Object.freeze({
+  any: `'[', '{', '(', '.', '-', '!', ${literals}`,
+  '(': `'[', '{', '(', ')', '.', '-', '!', ${literals}`,
+  '[': `'[', ']', '{', '(', '.', ',', '-', '!', '?', ${literals}`,
+  '{': `'[', '{', '}', '(', '.', ',', '-', '!', '?', ${literals}`,
+  index: `'[', '{', '(', '.', '-', '!', '?', ${literals}`,
+})
+
+const afterOperands: ReadonlySet<string> = new Set(
+  '== != in < <= >= > && || + - * / % ?'.split(' '),
+)
+
+function startsOperand({ kind, text }: Token): boolean {
+  return kind === 'symbol'
+    ? ['[', '{', '(', '.', '-', '!'].includes(text)
+    : kind !== 'end' && text !== 'in'
+}
 
 const reserved: ReadonlySet<string> = new Set(
   `as break const continue else false for function if import in let loop package namespace null
@@ -62,6 +79,8 @@ class Parser {
   readonly #macros: ReadonlySet<MacroGroup>
   readonly problems: Problem[] = []
   #next = 0
+  /** The last bracket that was opened, by the token after it. */
+  #opened: { next: number; by: keyof typeof starts } = { next: -1, by: 'any' }
   #depth = 0
 
   constructor(tokens: readonly Token[], macros: ReadonlySet<MacroGroup>) {
@@ -72,12 +91,9 @@ class Parser {
   whole(): Expr {
     const expr = this.#expr()
     if (this.#peek().kind !== 'end') {
-      const { kind, text } = this.#peek()
-      const isOperand = kind !== 'symbol' && text !== 'in'
+      const isLast = this.#after().kind === 'end'
       this.#fail(
-        isOperand
-          ? `extraneous input '${text}' expecting <EOF>`
-          : `mismatched input '${text}' expecting <EOF>`,
+        `${isLast ? 'extraneous' : 'mismatched'} input '${this.#peek().text}' expecting <EOF>`,
       )
     }
     return expr
@@ -87,6 +103,10 @@ class Parser {
     const token = this.#tokens[this.#next] ?? this.#tokens.at(-1)
     if (!token) throw new RangeError('Cannot parse: no token')
     return token
+  }
+
+  #after(): Token {
+    return this.#tokens[this.#next + 1] ?? this.#peek()
   }
 
   #take(): Token {
@@ -104,10 +124,14 @@ class Parser {
     return this.#is(text) ? this.#take() : undefined
   }
 
-  #expect(text: string, expecting: string): Token {
+  #expect(text: string, expecting = `'${text}'`): Token {
     const token = this.#takeIf(text)
     if (token) return token
-    return this.#fail(`mismatched input '${this.#peek().text}' expecting ${expecting}`)
+    const { kind, text: found } = this.#peek()
+    const canFollow =
+      text === ':' ? startsOperand(this.#peek()) : kind === 'end' || afterOperands.has(found)
+    if (expecting === `'${text}'` && canFollow) this.#fail(`missing '${text}' at '${found}'`)
+    return this.#fail(`mismatched input '${found}' expecting ${expecting}`)
   }
 
   #fail(message: string, at = this.#peek().at): never {
@@ -126,7 +150,7 @@ class Parser {
       const yes = this.#balanced('||', '_||_', () =>
         this.#balanced('&&', '_&&_', () => this.#relation()),
       )
-      this.#expect(':', `':'`)
+      this.#expect(':')
       const no = this.#expr()
       expr = { kind: 'call', at: question.at, name: '_?_:_', args: [condition, yes, no] }
     }
@@ -229,9 +253,10 @@ class Parser {
     const name = this.#take()
     if (name.kind === 'quoted' || name.kind === 'ident') {
       const field = name.kind === 'quoted' ? name.text.slice(1, -1) : name.text
-      if (name.kind === 'ident' && reserved.has(field) && isKeyword(field)) {
+      if (name.kind === 'ident' && isKeyword(field)) {
         this.#next -= 1
-        this.#fail(`no viable alternative at input '.${field}'`)
+        if (field === 'in') this.#fail(`no viable alternative at input '.in'`)
+        this.#fail(`mismatched input '${field}' expecting IDENTIFIER`)
       }
       if (question) {
         const text: Expr = { kind: 'literal', at: name.at, value: field }
@@ -242,25 +267,29 @@ class Parser {
       return this.#call({ name: field, at: open.at, target: operand })
     }
     this.#next -= 1
-    return this.#fail(`mismatched input '${name.text}' expecting IDENTIFIER`)
+    if (question)
+      this.#fail(`mismatched input '${name.text}' expecting {IDENTIFIER, ESC_IDENTIFIER}`)
+    return this.#fail(`no viable alternative at input '.${name.kind === 'end' ? '' : name.text}'`)
   }
 
   #index(operand: Expr): Expr {
     const open = this.#take()
+    this.#opened = { next: this.#next, by: open.text === '[?' ? 'any' : 'index' }
     const index = this.#expr()
-    this.#expect(']', `']'`)
+    this.#expect(']')
     const name = open.text === '[?' ? '_[?_]' : '_[_]'
     return { kind: 'call', at: open.at, name, args: [operand, index] }
   }
 
   #call({ name, at, target }: { name: string; at: number; target?: Expr }): Expr {
     const args: Expr[] = []
+    this.#opened = { next: this.#next, by: '(' }
     while (!this.#is(')')) {
       args.push(this.#expr())
       if (!this.#takeIf(',')) break
-      if (this.#is(')')) this.#fail(`mismatched input ')' expecting {${startOfOperand}}`)
+      if (this.#is(')')) this.#fail(`mismatched input ')' expecting {${starts.any}}`)
     }
-    this.#expect(')', `{${afterOperand}, ')', ','}`)
+    this.#expect(')')
     const call: Expr = { kind: 'call', at, name, target, args }
     return expandMacro(call, this.#macros, this.problems)
   }
@@ -283,9 +312,16 @@ class Parser {
     }
   }
 
-  #noOperand(): never {
-    const { text, at } = this.#peek()
-    return this.#fail(`mismatched input '${text}' expecting {${startOfOperand}}`, at)
+  /** An operator too many is passed over, so that what comes after it is read, too. */
+  #noOperand(): Expr {
+    const { kind, text, at } = this.#peek()
+    const expected = `expecting {${starts[this.#opened.next === this.#next ? this.#opened.by : 'any']}}`
+    if (kind === 'end' || !startsOperand(this.#after())) {
+      return this.#fail(`mismatched input '${text}' ${expected}`)
+    }
+    this.problems.push({ at, message: `Syntax error: extraneous input '${text}' ${expected}` })
+    this.#take()
+    return this.#primary()
   }
 
   #bracketed(): Expr {
@@ -298,7 +334,7 @@ class Parser {
     if (text === '(') {
       this.#take()
       const expr = this.#expr()
-      this.#expect(')', `{${afterOperand}, ')'}`)
+      this.#expect(')')
       return expr
     }
     if (text === '[') return this.#list()
@@ -344,6 +380,7 @@ class Parser {
     const elements: Expr[] = []
     const optionals = new Set<number>()
     let isOptional = open.text === '[?'
+    this.#opened = { next: this.#next, by: isOptional ? 'any' : '[' }
     while (isOptional || !this.#is(']')) {
       if (!isOptional && this.#takeIf('?')) isOptional = true
       if (isOptional) optionals.add(elements.length)
@@ -351,20 +388,21 @@ class Parser {
       elements.push(this.#expr())
       if (!this.#takeIf(',')) break
     }
-    this.#expect(']', `{${afterOperand}, ']', ','}`)
+    this.#expect(']', `{']', ','}`)
     return { kind: 'list', at: open.at, elements, optionals }
   }
 
   #entries(): MapEntry[] {
     const entries: MapEntry[] = []
+    this.#opened = { next: this.#next, by: '{' }
     while (!this.#is('}')) {
       const isOptional = this.#takeIf('?') !== undefined
       const key = this.#expr()
-      this.#expect(':', `{${afterOperand}, ':'}`)
+      this.#expect(':')
       entries.push({ key, value: this.#expr(), isOptional })
       if (!this.#takeIf(',')) break
     }
-    this.#expect('}', `{${afterOperand}, '}', ','}`)
+    this.#expect('}', `{'}', ','}`)
     return entries
   }
 
@@ -410,14 +448,16 @@ class Parser {
       const field = this.#take()
       if (field.kind !== 'ident' && field.kind !== 'quoted') {
         this.#next -= 1
-        this.#fail(`mismatched input '${field.text}' expecting {'}', IDENTIFIER}`)
+        this.#fail(
+          `mismatched input '${field.text}' expecting {'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}`,
+        )
       }
-      const colon = this.#expect(':', `':'`)
+      const colon = this.#expect(':')
       const text = field.kind === 'quoted' ? field.text.slice(1, -1) : field.text
       fields.push({ at: colon.at, name: text, value: this.#expr(), isOptional })
       if (!this.#takeIf(',')) break
     }
-    this.#expect('}', `{${afterOperand}, '}', ','}`)
+    this.#expect('}', `{'}', ','}`)
     return { kind: 'struct', at: open.at, typeName: name, fields }
   }
 }

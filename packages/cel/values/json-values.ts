@@ -123,8 +123,8 @@ function objectOfJson(
       return valueOfJson(members[key], field.type, types)
     },
     *fields() {
-      for (const [name, { jsonName }] of Object.entries(fields)) {
-        if (Object.hasOwn(members, jsonName ?? name)) yield name
+      for (const [name, { jsonName, isAlias }] of Object.entries(fields)) {
+        if (isAlias !== true && Object.hasOwn(members, jsonName ?? name)) yield name
       }
     },
   }

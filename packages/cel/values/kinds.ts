@@ -66,6 +66,12 @@ function nameOfObject(value: Exclude<CelValue, null | boolean | bigint | number 
   return value.celKind
 }
 
+const longNames = Object.freeze({
+  null: 'null_type',
+  timestamp: 'google.protobuf.Timestamp',
+  duration: 'google.protobuf.Duration',
+})
+
 /** Does a value have the type, as far as one sees from outside? Elements are not looked at. */
 export function hasType(value: CelValue, type: CelType): boolean {
   switch (type.kind) {
@@ -80,8 +86,12 @@ export function hasType(value: CelValue, type: CelType): boolean {
     case 'object':
     case 'opaque':
       return typeNameOf(value) === type.name
+    case 'null':
+    case 'timestamp':
+    case 'duration':
+      return typeNameOf(value) === longNames[type.kind]
     default:
-      return typeNameOf(value) === typeText(type)
+      return typeNameOf(value) === type.kind
   }
 }
 

@@ -8,11 +8,11 @@ import type {
 import { fieldForbidden, fieldInvalid, fieldRequired } from '../../field-error.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../names.ts'
 import type { StatusCause } from '../../status-error.ts'
-import { checkStructural } from '../../structural/structural-check.ts'
 import { checkRequiredOneOf, checkUnchanged, isSame, type Found } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { checkWebhookClient } from '../webhook-client-checks.ts'
 import { checkConversionVersions } from './conversion-versions.ts'
+import { checkSchema } from './schema-validation.ts'
 import { checkColumns, checkSubresources } from './version-features-validation.ts'
 
 type Definition = LooseObject<CustomResourceDefinition>
@@ -34,7 +34,8 @@ export function validateDefinition(definition: Definition): StatusCause[] {
 function checkName(definition: Definition, found: Found): void {
   const { names = {}, group = '' } = definition.spec ?? {}
   const { name = '' } = definition.metadata
-  if (name === `${names.plural ?? ''}.${group}`) return
+  // Without a name that alone is said.
+  if (name === '' || name === `${names.plural ?? ''}.${group}`) return
   found.push(fieldInvalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'))
 }
 
@@ -119,7 +120,7 @@ function checkFeatures(
   found: Found,
 ): void {
   const schema = version.schema?.openAPIV3Schema
-  if (places.schema && schema) found.push(...checkStructural(schema, places.schema))
+  if (places.schema && schema) checkSchema(schema, places.schema, found)
   if (places.subresources) checkSubresources(version.subresources, places.subresources, found)
   if (places.columns) checkColumns(version.additionalPrinterColumns ?? [], places.columns, found)
 }

@@ -1,0 +1,51 @@
+import {
+  compileRuleSet,
+  evaluateRules,
+  validateStructural,
+  validateStructuralUpdate,
+  type AnyObject,
+  type RuleSet,
+  type Schema,
+  type StatusCause,
+  type Strategy,
+} from '@skerry/api'
+
+/** Validation by a CRD's schema first, then by its rules, which are compiled when first needed. */
+export function customValidation(
+  schema: Schema,
+): Pick<Strategy, 'validate' | 'validateUpdate' | 'validateStatusUpdate'> {
+  let compiled: { readonly rules: RuleSet | undefined } | undefined
+  const withRules = (causes: StatusCause[], next: AnyObject, old?: AnyObject): StatusCause[] => {
+    compiled ??= { rules: compileRuleSet(schema) }
+    const { rules } = compiled
+    if (!rules) return causes
+    return [...causes, ...(causes.some(isBlocking) ? [unchecked] : evaluateRules(rules, next, old))]
+  }
+  const validateUpdate = (next: AnyObject, old: AnyObject): StatusCause[] =>
+    withRules(validateStructuralUpdate(schema, next, old), next, old)
+  return {
+    validate: (object) => withRules(validateStructural(schema, object), object),
+    validateUpdate,
+    validateStatusUpdate: validateUpdate,
+  }
+}
+
+const blocking: ReadonlySet<string> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+])
+
+/** Rules trust the schema; without it their errors would only mislead. */
+function isBlocking({ reason = '' }: StatusCause): boolean {
+  return blocking.has(reason)
+}
+
+const unchecked: StatusCause = Object.freeze({
+  reason: 'FieldValueInvalid',
+  field: '<nil>',
+  message:
+    'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+})
