@@ -78,6 +78,8 @@ export interface StatusErrorOptions extends ErrorOptions {
   details?: StatusDetails
   /** Overrides the code that belongs to the reason. */
   code?: number
+  /** Where an inconsistent list may go on. */
+  continueToken?: string
 }
 
 /** The one error that crosses API edges: thrown by the server's code, rebuilt from the body by the client. */
@@ -86,19 +88,21 @@ export class StatusError extends Error {
   readonly reason: StatusReason
   readonly code: number
   readonly details: StatusDetails | undefined
+  readonly continueToken: string | undefined
 
   constructor(reason: StatusReason, message: string, options: StatusErrorOptions = {}) {
     super(message, options)
     this.reason = reason
     this.code = options.code ?? codeOfReason[reason]
     this.details = options.details
+    this.continueToken = options.continueToken
   }
 
   toStatus(): Status {
     return {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: {},
+      metadata: this.continueToken === undefined ? {} : { continue: this.continueToken },
       status: 'Failure',
       message: this.message,
       reason: this.reason,

@@ -55,6 +55,6 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   generateNameAttemptsMax: 8,
   deleteWorkers: 16,
   warningsBytesMax: 4 * 1024,
-  headerBytesMax: 64 * 1024,
+  headerBytesMax: 1024 * 1024,
   streamsPerConnectionMax: 250,
 })

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { StatusError } from '../status-error.ts'
 import { countMembers, findDuplicates, shapeOfJson, walkMembers } from './json-scan.ts'
+import { jsonErrorText, unreadableBody } from './unreadable-body.ts'
 import { parseYaml } from './yaml.ts'
 
 export interface BodyLimits {
@@ -23,6 +24,8 @@ export const bodyLimits: Readonly<BodyLimits> = Object.freeze({
 export interface DecodeOptions extends Partial<BodyLimits> {
   /** Look for duplicate fields, as fieldValidation Strict and Warn ask. */
   isStrict?: boolean
+  /** Of what the body must be, for messages. */
+  typeName?: string
 }
 
 export interface DecodedBody {
@@ -32,7 +35,8 @@ export interface DecodedBody {
   readonly duplicates: readonly string[]
 }
 
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
+/** Bytes that are no UTF-8 become U+FFFD, as upstream has it; a byte order mark is a character like any other. */
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /**
  * Reads a request body. Throws StatusError BadRequest when it is malformed,
@@ -45,17 +49,20 @@ export function decodeBody(
 ): DecodedBody {
   const limits = { ...bodyLimits, ...options }
   if (bytes.length > limits.bytesMax) {
-    throw new StatusError('RequestEntityTooLarge', `limit is ${limits.bytesMax}`)
+    throw new StatusError(
+      'RequestEntityTooLarge',
+      `Request entity too large: limit is ${limits.bytesMax}`,
+    )
   }
   const format = formatOf(contentType)
   if (format === 'json' || startsJson(bytes)) {
     try {
-      return decodeJson(bytes, limits, options.isStrict === true)
+      return decodeJson(bytes, limits, options)
     } catch (error) {
       if (format === 'json' || !isSyntaxError(error)) throw error
     }
   }
-  return parseYaml(decodeUtf8(bytes), limits, options.isStrict === true)
+  return parseYaml(utf8.decode(bytes), limits, options.isStrict === true)
 }
 
 /** As decodeBody, for bodies that must be an object. */
@@ -67,8 +74,13 @@ export function decodeObjectBody(
   const { value, duplicates } = decodeBody(bytes, contentType, options)
   if (isJsonObject(value)) return { object: value, duplicates }
   const type = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value
-  const detail = `json: cannot unmarshal ${type === 'boolean' ? 'bool' : type} into an object`
-  throw unrecognized(detail)
+  const goType = type === 'boolean' ? 'bool' : type
+  const target =
+    'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+  throw unreadableBody(
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${goType} into ${target}`,
+    { bytes, typeName: options.typeName },
+  )
 }
 
 /**
@@ -78,7 +90,7 @@ export function decodeObjectBody(
 export function inBodyOrder(bytes: Uint8Array, findings: readonly string[]): readonly string[] {
   if (findings.length < 2 || !startsJson(bytes)) return findings
   const places = new Map<string, number>()
-  walkMembers(decodeUtf8(bytes), (path, isRepeated) => {
+  walkMembers(utf8.decode(bytes), (path, isRepeated) => {
     const finding = `${isRepeated ? 'duplicate' : 'unknown'} field "${path}"`
     if (!places.has(finding)) places.set(finding, places.size)
   })
@@ -104,44 +116,37 @@ function startsJson(bytes: Uint8Array): boolean {
   return bytes[at] === 0x7b || bytes[at] === 0x5b
 }
 
-function decodeJson(bytes: Uint8Array, limits: BodyLimits, isStrict: boolean): DecodedBody {
+function decodeJson(
+  bytes: Uint8Array,
+  limits: BodyLimits,
+  { isStrict, typeName }: DecodeOptions,
+): DecodedBody {
   const shape = shapeOfJson(bytes)
-  if (shape.depth > limits.depthMax) throw unrecognized('json: exceeded max depth')
-  const text = decodeUtf8(bytes)
-  const value = parseJson(text)
+  if (shape.depth > limits.depthMax) {
+    const detail = "couldn't get version/kind; json parse error: exceeded max depth"
+    throw unreadableBody(detail, { bytes, typeName })
+  }
+  const text = utf8.decode(bytes)
+  const value = parseJson(text, { bytes, typeName })
   if (!isStrict || countMembers(value) === shape.members) return { value, duplicates: [] }
   const paths = findDuplicates(text, limits.duplicatesMax)
   return { value, duplicates: paths.map((path) => `duplicate field "${path}"`) }
 }
 
-function parseJson(text: string): unknown {
+function parseJson(
+  text: string,
+  body: { bytes: Uint8Array; typeName: string | undefined },
+): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error)
-    throw new StatusError('BadRequest', unrecognizedText(`json parse error: ${detail}`), {
-      cause: error,
-    })
+    const message = error instanceof Error ? error.message : String(error)
+    const cause = new SyntaxError(jsonErrorText(message, text), { cause: error })
+    const detail = `couldn't get version/kind; json parse error: ${cause.message}`
+    throw unreadableBody(detail, { ...body, cause })
   }
 }
 
 function isSyntaxError(error: unknown): boolean {
   return error instanceof StatusError && error.cause instanceof SyntaxError
-}
-
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return strictUtf8.decode(bytes)
-  } catch (error) {
-    throw new StatusError('BadRequest', unrecognizedText('invalid UTF-8'), { cause: error })
-  }
-}
-
-function unrecognized(detail: string): StatusError {
-  return new StatusError('BadRequest', unrecognizedText(detail))
-}
-
-/** What upstream says of a body that it cannot read. */
-export function unrecognizedText(detail: string): string {
-  return `the object provided is unrecognized: couldn't get version/kind; ${detail}`
 }

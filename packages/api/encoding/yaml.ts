@@ -19,7 +19,8 @@ export function parseYaml(text: string, limits: BodyLimits, isStrict: boolean): 
       logLevel: 'error',
       lineCounter: lines,
     })
-    const failure = document.errors[0]
+    // Upstream reads the first of several documents.
+    const failure = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
     if (failure) throw failure
     const duplicates = isStrict ? duplicateKeys(document, lines, limits.duplicatesMax) : []
     const value: unknown = document.toJS({ maxAliasCount: limits.aliasesMax })

@@ -115,7 +115,7 @@ function withPart(
 }
 
 async function toDocument(contentType: string, bytes: Uint8Array): Promise<Document> {
-  const hash = createHash('sha256').update(bytes).digest('hex').toUpperCase()
+  const hash = createHash('sha512').update(bytes).digest('hex').toUpperCase()
   return { contentType, packed: await pack(bytes), etag: `"${hash}"` }
 }
 

@@ -149,7 +149,8 @@ function decodePatch(bytes: Uint8Array): ReturnType<typeof decodeBody> {
     return decodeBody(bytes, 'application/json', { isStrict: true })
   } catch (error) {
     if (!isStatusError(error, 'BadRequest')) throw error
-    throw new StatusError('BadRequest', `error decoding patch: ${error.message}`, { cause: error })
+    const { message } = error.cause instanceof SyntaxError ? error.cause : error
+    throw new StatusError('BadRequest', `error decoding patch: ${message}`, { cause: error })
   }
 }
 

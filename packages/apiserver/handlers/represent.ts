@@ -178,7 +178,8 @@ function shapedList(page: ListPage, metadata: ListMeta, view: View): unknown {
         kind: 'PartialObjectMetadataList',
         apiVersion: 'meta.k8s.io/v1',
         metadata,
-        items: objects.map((object) => partialObjectMetadata(object)),
+        // Upstream makes this list anew, and leaves it unset without items.
+        items: objects.length === 0 ? null : objects.map((object) => partialObjectMetadata(object)),
       }
     case 'table':
       return tableOf({ kind: reader.kind, objects, nowMs, includeObject, metadata })

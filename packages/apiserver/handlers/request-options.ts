@@ -24,6 +24,8 @@ export function parseListOptions(info: RequestInfo, kind: Kind): ListOptions {
     causes.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
   }
   if (causes.length > 0) throw invalid(listOptionsKind, '', causes)
+  // Of no use to a list, and still refused when it is no number.
+  integer(query, 'timeoutSeconds')
   return {
     selection: parseSelection(info, kind),
     limit: integer(query, 'limit') ?? 0,
@@ -54,6 +56,14 @@ export function parseWatchOptions(info: RequestInfo, kind: Kind): WatchOptions {
         'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
       ),
     )
+  }
+  if (query.get('continue')) {
+    const detail = 'resourceVersionMatch is forbidden when continue is provided'
+    causes.push(forbiddenField('resourceVersionMatch', detail))
+  }
+  if (sendInitial !== null && match !== '' && match !== 'NotOlderThan') {
+    const message = `Unsupported value: ${JSON.stringify(match)}: supported values: "NotOlderThan"`
+    causes.push({ reason: 'FieldValueNotSupported', message, field: 'resourceVersionMatch' })
   }
   if (match !== '' && sendInitial === null) {
     causes.push(
@@ -133,9 +143,17 @@ function parseFields(text: string, kind: Kind): readonly FieldRequirement[] {
   return requirements
 }
 
+/** Kinds whose refusal upstream words with the kind. */
+const labelsNamed: ReadonlySet<string> = new Set(['ResourceSlice'])
+
 function unknownField(field: string, kind: Kind): Error {
   if (kind.selectableFields.length > 0 && !kind.isCustom) {
-    return badRequest(`field label not supported: ${field}`)
+    if (kind.kind === 'Job') {
+      return badRequest(`field label ${JSON.stringify(field)} not supported for Job`)
+    }
+    const { group, version } = kind
+    const named = labelsNamed.has(kind.kind) ? ` for ${group}/${version}, Kind=${kind.kind}` : ''
+    return badRequest(`field label not supported${named}: ${field}`)
   }
   const known = ['metadata.name', 'metadata.namespace', ...kind.selectableFields]
   const list = known.map((name) => JSON.stringify(name)).join(', ')
@@ -146,7 +164,8 @@ function integer(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined
   if (/^-?\d{1,15}$/.test(text)) return Number(text)
-  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+  const why = /^[+-]?\d+$/.test(text) ? 'value out of range' : 'invalid syntax'
+  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`)
 }
 
 /** The options that create, update and patch share. */

@@ -1,4 +1,4 @@
-import { StatusError, type AnyObject, type Kind } from '@skerry/api'
+import type { AnyObject, Kind } from '@skerry/api'
 import type { UserInfo } from '../access.ts'
 import type { Annotate } from '../admission.ts'
 import type { ApiRequest } from '../http/exchange.ts'
@@ -71,7 +71,6 @@ export async function decodeBodyOf(
   const { reader, warn } = call
   const { kind } = reader
   const { bytes, contentType } = await readObjectBody(call, kind.schemaName, deps)
-  if (bytes.length === 0) throw new StatusError('BadRequest', 'the body of the request is empty')
   const { fieldValidation } = options
   const bytesMax = Math.max(deps.limits.bodyBytesMax, bytes.length)
   const isRegistered = registeredIn(deps)

@@ -7,6 +7,7 @@ import { parseDeleteOptions, type DeleteOptions } from '../registry/delete-optio
 import { deleteObject, type DeleteResult } from '../registry/delete.ts'
 import { listObjects } from '../registry/list.ts'
 import { trackChange, trackCreate } from '../registry/managed-fields.ts'
+import { badRequest } from '../registry/registry-errors.ts'
 import { isPart } from '../registry/part-table.ts'
 import { getObject } from '../registry/read.ts'
 import { changeObject, requireNameOfPath, requireNamespace } from '../registry/update.ts'
@@ -38,7 +39,8 @@ export async function serveResource(call: ResourceCall, deps: HandlerDeps): Prom
   // Others (log, exec, binding, …) are served only where something was given that serves them.
   if (info.subresource !== '' && !isPart(info.subresource)) throw notFoundPath()
   const { verb } = info
-  if (!isServed(call)) throw methodNotAllowed()
+  if (!isServed(call) || info.method === 'HEAD') throw methodNotAllowed()
+  requireNameSegment(info.name)
   const needsNamespace = kind.isNamespaced && info.namespace === ''
   if (needsNamespace && verb !== 'list' && verb !== 'watch') {
     throw info.name === '' ? methodNotAllowed() : notFoundPath()
@@ -63,6 +65,15 @@ export async function serveResource(call: ResourceCall, deps: HandlerDeps): Prom
     default:
       throw methodNotAllowed()
   }
+}
+
+/** A name must be one step of a path, whatever stands behind it. */
+function requireNameSegment(name: string): void {
+  if (name.includes('/')) throw notFoundPath()
+  const isStep = name !== '.' && name !== '..'
+  if (isStep && !name.includes('%')) return
+  const why = isStep ? "may not contain '%'" : `may not be '${name}'`
+  throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${why}`)
 }
 
 function isServed({ info, reader }: ResourceCall): boolean {
@@ -143,8 +154,16 @@ async function deleted(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer
 
 async function deleteOptionsOf(call: ResourceCall, deps: HandlerDeps): Promise<DeleteOptions> {
   const { bytes, contentType } = await readObjectBody(call, deleteOptionsSchema, deps)
-  return parseDeleteOptions(bytes, contentType, call.info.query)
+  const options = parseDeleteOptions(bytes, contentType, call.info.query)
+  const { group, kind } = call.reader.kind
+  if (group === 'batch' && kind === 'Job' && options.propagationPolicy === undefined) {
+    call.warn(preservedPods)
+  }
+  return options
 }
+
+const preservedPods =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'
 
 const deleteOptionsSchema = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'
 

@@ -74,7 +74,7 @@ async function protobufFramesFor(view: View): Promise<Frames> {
 }
 
 function shapedFrames(view: View): Frames {
-  const { reader, representation } = view
+  const { representation } = view
   // Only the first Table of a watch describes its columns.
   let hasHeaders = true
   return {
@@ -95,7 +95,11 @@ function shapedFrames(view: View): Frames {
           rows: [
             {
               cells: [],
-              object: { kind: reader.kind.kind, apiVersion: reader.apiVersion, metadata },
+              object: {
+                kind: 'PartialObjectMetadata',
+                apiVersion: 'meta.k8s.io/v1',
+                metadata,
+              },
             },
           ],
         })
@@ -113,7 +117,6 @@ function line(type: string, object: unknown): Uint8Array {
 function bookmarkMeta(revision: number, isInitialEnd: boolean): Record<string, unknown> {
   return {
     resourceVersion: String(revision),
-    creationTimestamp: null,
     ...(isInitialEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
   }
 }

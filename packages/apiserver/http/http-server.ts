@@ -34,6 +34,8 @@ export interface HttpServer extends AsyncDisposable {
 /** One TLS port for HTTP/1.1, HTTP/2 and upgrades; client certificates are asked for, not required. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { tls, limits, log } = options
+  // Known to the HTTP/1.1 side, though not to the types.
+  const http1 = { maxHeaderSize: limits.headerBytesMax }
   const server = http2.createSecureServer({
     allowHTTP1: true,
     ...secureContext(tls),
@@ -41,6 +43,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     rejectUnauthorized: false,
     minVersion: 'TLSv1.2',
     maxHeaderListPairs: 200,
+    ...http1,
     settings: {
       maxConcurrentStreams: limits.streamsPerConnectionMax,
       maxHeaderListSize: limits.headerBytesMax,

@@ -27,6 +27,7 @@ export interface Offer {
   readonly hasShapes: boolean
   /** Built-in kinds look at the bare media type first; custom ones do not. */
   readonly isRouted: boolean
+  readonly hasNoTable?: boolean
 }
 
 export const objectOffer: Offer = Object.freeze({
@@ -35,6 +36,9 @@ export const objectOffer: Offer = Object.freeze({
   hasShapes: true,
   isRouted: true,
 })
+
+/** What is answered and never stored has no rows. */
+export const reviewOffer: Offer = Object.freeze({ ...objectOffer, hasNoTable: true })
 
 /** Statuses and documents have no other shape than their own. */
 export const plainOffer: Offer = Object.freeze({ ...objectOffer, hasShapes: false })
@@ -143,12 +147,13 @@ type Shape = Pick<Representation, 'as' | 'isList'>
 function shapeOf(
   { as, g, v, stream }: Readonly<Record<string, string>>,
   encoding: Encoding,
-  { hasShapes }: Offer,
+  { hasShapes, hasNoTable }: Offer,
 ): Shape | undefined {
   if (stream !== undefined && stream !== 'watch') return undefined
   if (as === undefined) return { as: 'object', isList: false }
   if (!hasShapes || g !== 'meta.k8s.io' || (v !== 'v1' && v !== 'v1beta1')) return undefined
-  if (as === 'Table' && encoding !== 'protobuf') return { as: 'table', isList: false }
+  if (as === 'Table' && encoding !== 'protobuf' && !hasNoTable)
+    return { as: 'table', isList: false }
   if (as === 'PartialObjectMetadata') return { as: 'partial', isList: false }
   if (as === 'PartialObjectMetadataList') return { as: 'partial', isList: true }
   return undefined

@@ -13,7 +13,7 @@ export async function readBody(
     if (length > bytesMax) {
       throw new StatusError(
         'RequestEntityTooLarge',
-        `Request entity is too large: limit is ${bytesMax}`,
+        `Request entity too large: limit is ${bytesMax}`,
       )
     }
     parts.push(part)

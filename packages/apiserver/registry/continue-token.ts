@@ -1,3 +1,4 @@
+import { isJsonObject, type StatusError } from '@skerry/api'
 import { badRequest } from './registry-errors.ts'
 
 /** Where a list goes on: after this key, as of this revision. */
@@ -16,21 +17,52 @@ export function encodeContinue({ revision, after }: ContinueToken): string {
   return Buffer.from(text).toString('base64url')
 }
 
+/** A revision of `anyRevision` goes on in the list as it is now. Throws StatusError BadRequest. */
 export function parseContinue(text: string): ContinueToken {
+  const { v, rv, start } = fieldsOf(decoded(text))
+  if (v !== tokenVersion) throw invalidToken(`server does not recognize this encoded version ${v}`)
+  if (rv === 0) {
+    throw invalidToken(`incorrect encoded start resourceVersion (version ${tokenVersion})`)
+  }
+  if (start === '') throw invalidToken(`encoded start key empty (version ${tokenVersion})`)
+  // A key that climbs would leave the resource that the path was authorized for.
+  if (start.split('/').some((part) => part === '..' || part === '.')) throw invalidToken(start)
+  return {
+    revision: rv < 0 ? anyRevision : rv,
+    after: start.endsWith(keyEnd) ? start.slice(0, -1) : start,
+  }
+}
+
+export const anyRevision = -1
+
+function fieldsOf(json: string): { v: string; rv: number; start: string } {
+  let value: unknown
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
-    if (typeof value === 'object' && value !== null && 'rv' in value && 'start' in value) {
-      const { rv, start } = value
-      if (typeof rv === 'number' && rv > 0 && typeof start === 'string') {
-        return { revision: rv, after: start.endsWith(keyEnd) ? start.slice(0, -1) : start }
-      }
-    }
+    value = JSON.parse(json)
   } catch (error) {
-    throw badRequest(
-      `invalid continue token: continue key is not valid: ${error instanceof Error ? error.message : ''}`,
+    throw invalidToken(error instanceof Error ? error.message : '')
+  }
+  if (!isJsonObject(value)) {
+    throw invalidToken(
+      'json: cannot unmarshal the token into Go value of type storage.continueToken',
     )
   }
-  throw badRequest(
-    'invalid continue token: continue key is not valid: incorrect encoded start resourceVersion or key',
-  )
+  const { v = '', rv = 0, start = '' } = value
+  if (typeof v === 'string' && Number.isSafeInteger(rv) && typeof start === 'string') {
+    return { v, rv: Number(rv), start }
+  }
+  throw invalidToken('json: cannot unmarshal the token into Go struct field continueToken')
+}
+
+/** Unpadded base64url, whose first wrong byte is named. */
+function decoded(text: string): string {
+  const wrong = /[^A-Za-z0-9_-]/.exec(text)?.index
+  const rest = text.length % 4
+  const at = wrong ?? (rest === 1 ? text.length - rest : undefined)
+  if (at !== undefined) throw invalidToken(`illegal base64 data at input byte ${at}`)
+  return Buffer.from(text, 'base64url').toString()
+}
+
+function invalidToken(why: string): StatusError {
+  return badRequest(`invalid continue token: continue key is not valid: ${why}`)
 }

@@ -27,7 +27,11 @@ export interface DecodeRequest {
 export function decodeKindObject(request: DecodeRequest): AnyObject {
   const { kind, bytes, contentType, fieldValidation, bytesMax } = request
   const isStrict = fieldValidation !== 'Ignore'
-  const { object, duplicates } = decodeObjectBody(bytes, contentType, { isStrict, bytesMax })
+  const { object, duplicates } = decodeObjectBody(bytes, contentType, {
+    isStrict,
+    bytesMax,
+    typeName: kind.kind,
+  })
   requireKind(object, request)
   return typedObject(object, duplicates, {
     ...request,

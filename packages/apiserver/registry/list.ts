@@ -1,9 +1,10 @@
+import { StatusError } from '@skerry/api'
 import { CompactedError, FutureRevisionError, type Entry } from '@skerry/store'
 import { CachedObject } from '../cache/cached-object.ts'
 import { hasSelectors, selects, type Selection } from '../cache/selection.ts'
 import { unreadableReason } from '../cache/unreadable-value.ts'
 import { storageKey } from '../cache/watch-cache.ts'
-import { encodeContinue, parseContinue } from './continue-token.ts'
+import { anyRevision, encodeContinue, parseContinue } from './continue-token.ts'
 import { parseResourceVersion, waitForVersion } from './read.ts'
 import { badRequest, expired, internalError } from './registry-errors.ts'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
@@ -55,10 +56,15 @@ async function continueList(
   scope: RequestScope,
   deps: RegistryDeps,
 ): Promise<ListPage> {
+  const token = parseContinue(options.continueToken)
   if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue')
   }
-  const token = parseContinue(options.continueToken)
+  if (token.revision === anyRevision) {
+    await deps.cache.fresh(scope.signal)
+    return currentPage({ options, revision: deps.cache.revision, after: token.after }, scope, deps)
+  }
+  await deps.cache.waitFor(token.revision, scope.signal)
   if (isUnchangedSince(token.revision, scope, deps)) {
     return currentPage({ options, ...token }, scope, deps)
   }
@@ -143,12 +149,16 @@ async function historicPage(
   const items: CachedObject[] = []
   let from = after === '' ? undefined : `${base}${after}`
   for (;;) {
-    const page = await readHistory(deps, {
-      prefix,
-      revision,
-      limit: limit === 0 ? deps.limits.loadPageEntries : limit + 1,
-      ...(from === undefined ? {} : { after: from }),
-    })
+    const page = await readHistory(
+      deps,
+      { continued: after },
+      {
+        prefix,
+        revision,
+        limit: limit === 0 ? deps.limits.loadPageEntries : limit + 1,
+        ...(from === undefined ? {} : { after: from }),
+      },
+    )
     for (const [at, entry] of page.entries.entries()) {
       const reason = unreadableReason(entry.value)
       if (reason !== undefined) {
@@ -170,19 +180,25 @@ async function historicPage(
 
 async function readHistory(
   deps: RegistryDeps,
+  { continued }: { continued: string },
   options: Parameters<RegistryDeps['store']['list']>[0],
 ) {
   try {
     return await deps.store.list(options)
   } catch (error) {
-    if (error instanceof CompactedError) {
-      throw expired(
-        'The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.',
-      )
-    }
+    if (error instanceof CompactedError) throw historyGone(continued)
     if (error instanceof FutureRevisionError) throw badRequest(error.message)
     throw error
   }
+}
+
+/** A client in the middle of a list may have the rest as it is now. */
+function historyGone(after: string): StatusError {
+  if (after === '') return expired('The resourceVersion for the provided list is too old.')
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
+  const continueToken = encodeContinue({ revision: anyRevision, after })
+  return new StatusError('Expired', message, { continueToken })
 }
 
 function cachedEntry(entry: Entry, base: string): CachedObject {

@@ -36,14 +36,19 @@ export async function waitForVersion(
   else await deps.cache.waitFor(parseResourceVersion(resourceVersion), signal)
 }
 
+/** What is wrong with a text that is no version. */
+export function invalidVersion(text: string): string {
+  const quoted = JSON.stringify(text)
+  const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax'
+  return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`
+}
+
 /** 0 for unset. */
 export function parseResourceVersion(text: string): number {
   if (text === '') return 0
   const revision = /^\d{1,15}$/.test(text) ? Number(text) : -1
   if (revision < 0) {
-    throw badRequest(
-      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
-    )
+    throw badRequest(`invalid resource version: ${invalidVersion(text)}`)
   }
   return revision
 }

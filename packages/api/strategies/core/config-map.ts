@@ -25,7 +25,7 @@ function validateConfigMap(map: LooseObject<ConfigMap>): StatusCause[] {
   let bytes = 0
   for (const [key, value] of Object.entries(data)) {
     addInvalid(found, `data[${key}]`, key, checkConfigKey(key))
-    if (key in binaryData) {
+    if (Object.hasOwn(binaryData, key)) {
       const detail = 'duplicate of key present in binaryData'
       found.push(fieldInvalid(`data[${key}]`, key, detail))
     }

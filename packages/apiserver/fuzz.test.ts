@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import {
+  StatusError,
+  applyJsonPatch,
+  applyMergePatch,
+  decodeBody,
+  parseFieldSelector,
+  parseLabelSelector,
+  parseQuantity,
+} from '@skerry/api'
+import { seededRandom, type Random } from '@skerry/base'
+import { parseAccept, negotiate } from './http/negotiate.ts'
+import { parseRequestInfo } from './http/request-info.ts'
+import { decodeProtobuf } from './protobuf/decode-object.ts'
+import { parseContinue } from './registry/continue-token.ts'
+
+/** Each decoder is given mutations of its examples; only errors meant for clients may come out. */
+const decoders: Readonly<Record<string, (bytes: Buffer) => unknown>> = {
+  json: (bytes) => decodeBody(bytes, 'application/json', { isStrict: true }),
+  yaml: (bytes) => decodeBody(bytes, 'application/yaml', { isStrict: true }),
+  protobuf: (bytes) => decodeProtobuf(bytes, 'io.k8s.api.core.v1.Pod'),
+  jsonPatch: (bytes) => applyJsonPatch(target(), decodeBody(bytes, 'application/json').value),
+  mergePatch: (bytes) => applyMergePatch(target(), decodeBody(bytes, 'application/json').value),
+  labelSelector: (bytes) => parseLabelSelector(bytes.toString('latin1')),
+  fieldSelector: (bytes) => parseFieldSelector(bytes.toString('latin1')),
+  quantity: (bytes) => parseQuantity(bytes.toString('latin1')),
+  accept: (bytes) => (parseAccept(bytes.toString('latin1')), negotiate(bytes.toString(), false)),
+  target: (bytes) => parseRequestInfo('GET', bytes.toString('latin1')),
+  continueToken: (bytes) => parseContinue(bytes.toString('base64url')),
+}
+
+const roundsPerDecoder = 400
+const seed = 20_261_121
+/** One input may not hold the process; a hundred times what the slowest takes. */
+const slowMs = 1_000
+
+function target() {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { b: 'c' } }
+}
+
+async function readCorpus(): Promise<Readonly<Record<string, readonly string[]>>> {
+  const text = await readFile(join(import.meta.dirname, 'testdata/fuzz-corpus.json'), 'utf8')
+  const corpus: Readonly<Record<string, readonly string[]>> = JSON.parse(text)
+  return corpus
+}
+
+for (const [name, decode] of Object.entries(decoders)) {
+  test(`no input breaks the decoder of ${name} (seed ${seed})`, async () => {
+    const examples = ((await readCorpus())[name] ?? []).map(exampleBytes)
+    assert.ok(examples.length > 0)
+    const random = seededRandom(seed)
+    for (const example of examples) await survives(name, decode, example)
+    for (let round = 0; round < roundsPerDecoder; round += 1) {
+      const example = examples[Math.floor(random.next() * examples.length)] ?? Buffer.alloc(0)
+      await survives(name, decode, mutated(example, random))
+    }
+  })
+}
+
+/** Text, or bytes where it starts so. */
+function exampleBytes(text: string): Buffer {
+  return text.startsWith('base64:') ? Buffer.from(text.slice(7), 'base64') : Buffer.from(text)
+}
+
+async function survives(
+  name: string,
+  decode: (bytes: Buffer) => unknown,
+  input: Buffer,
+): Promise<void> {
+  const startMs = performance.now()
+  try {
+    await decode(input)
+  } catch (error) {
+    const isForClients = error instanceof StatusError || allowedErrors[name]?.(error) === true
+    assert.ok(isForClients, `${String(error)} for ${JSON.stringify(input.toString('base64'))}`)
+  }
+  assert.ok(performance.now() - startMs < slowMs, `slow: ${input.toString('base64')}`)
+}
+
+/** A quantity is refused by whoever reads the field it stands in. */
+const allowedErrors: Readonly<Record<string, (error: unknown) => boolean>> = {
+  quantity: (error) => error instanceof RangeError || error instanceof TypeError,
+}
+
+/** One to four changes: a bit, a byte, a cut, a doubled part, a part of itself somewhere else. */
+function mutated(example: Buffer, random: Random): Buffer {
+  let bytes = Buffer.from(example)
+  const changes = 1 + Math.floor(random.next() * 4)
+  for (let change = 0; change < changes; change += 1) {
+    const at = Math.floor(random.next() * (bytes.length + 1))
+    const end = Math.min(bytes.length, at + 1 + Math.floor(random.next() * 8))
+    const part = bytes.subarray(at, end)
+    const odd = Buffer.of(Math.floor(random.next() * 256))
+    const forms = [
+      () => Buffer.concat([bytes.subarray(0, at), odd, bytes.subarray(at + 1)]),
+      () => Buffer.concat([bytes.subarray(0, at), bytes.subarray(end)]),
+      () => Buffer.concat([bytes.subarray(0, end), ...Array(20).fill(part), bytes.subarray(end)]),
+      () => Buffer.concat([part, bytes]),
+      () => Buffer.concat([bytes.subarray(0, at), odd, odd, odd, bytes.subarray(at)]),
+    ]
+    bytes = forms[Math.floor(random.next() * forms.length)]?.() ?? bytes
+  }
+  return bytes
+}
