@@ -86,7 +86,7 @@ export function planEndpoints(
   else delete annotations[overCapacity]
   const isSame =
     existing !== undefined &&
-    JSON.stringify(existing.subsets ?? []) === JSON.stringify(subsets) &&
+    isDeepStrictEqual(existing.subsets ?? [], subsets) &&
     isDeepStrictEqual(existing.metadata.labels ?? {}, labels)
   if (isSame) return undefined
   const { name, namespace } = service.metadata

@@ -36,17 +36,37 @@ function endpointOf(
   const nodeName = pod.spec?.nodeName
   const zone = options.nodeOf(nodeName ?? '')?.metadata.labels?.['topology.kubernetes.io/zone']
   const { name, namespace, uid } = pod.metadata
+  const isReady = options.showsUnready || (isServing && !isTerminating)
+  const hints = isReady ? hintsOf(service, { zone, nodeName }) : undefined
   return {
     addresses: [pod.status?.podIP ?? ''],
     conditions: {
-      ready: options.showsUnready || (isServing && !isTerminating),
+      ready: isReady,
       serving: isServing,
       terminating: isTerminating,
     },
+    ...(hints === undefined ? {} : { hints }),
     ...(hasOwnName(service, pod) ? { hostname: pod.spec?.hostname } : {}),
     ...(nodeName === undefined ? {} : { nodeName }),
     ...(zone === undefined ? {} : { zone }),
     targetRef: { kind: 'Pod', namespace, name, uid },
+  }
+}
+
+/** Who should use the endpoint first, where the service prefers what is near (KEP-3015). */
+function hintsOf(
+  { spec, metadata }: Service,
+  { zone, nodeName }: { zone: string | undefined; nodeName: string | undefined },
+): Endpoint['hints'] {
+  const distribution = spec?.trafficDistribution ?? ''
+  const isAnnotated = metadata.annotations?.['service.kubernetes.io/topology-mode'] !== undefined
+  const isNear = ['PreferClose', 'PreferSameZone', 'PreferSameNode'].includes(distribution)
+  if (!isNear || isAnnotated) return undefined
+  const forNodes = distribution === 'PreferSameNode' && nodeName !== undefined
+  if (zone === undefined && !forNodes) return undefined
+  return {
+    ...(zone === undefined ? {} : { forZones: [{ name: zone }] }),
+    ...(forNodes ? { forNodes: [{ name: nodeName }] } : {}),
   }
 }
 

@@ -87,6 +87,27 @@ test('a named target port is the number each pod gives it, in a slice of its own
   )
 })
 
+const distributions: { distribution: string | undefined; hints: unknown }[] = [
+  { distribution: undefined, hints: undefined },
+  { distribution: 'PreferClose', hints: { forZones: [{ name: 'east' }] } },
+  { distribution: 'PreferSameZone', hints: { forZones: [{ name: 'east' }] } },
+  {
+    distribution: 'PreferSameNode',
+    hints: { forZones: [{ name: 'east' }], forNodes: [{ name: 'n' }] },
+  },
+]
+
+for (const { distribution, hints } of distributions) {
+  test(`who should use an endpoint first: ${distribution ?? 'everybody alike'}`, () => {
+    const labels = { 'topology.kubernetes.io/zone': 'east' }
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels } }
+    const near = distribution === undefined ? {} : { trafficDistribution: distribution }
+    const of = { ...service, spec: { ...service.spec, ...near } }
+    const [found] = podEndpoints(of, [pod('p')], () => node)
+    assert.deepEqual(found?.endpoint.hints, hints)
+  })
+}
+
 test('a service without pods keeps one empty slice', () => {
   const plan = planSlices(service, [], [])
   assert.equal(plan.create.length, 1)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { EndpointPort, EndpointSlice, Service } from '@skerry/api'
 import { controllerReference } from '@skerry/controller-runtime'
 import type { PodEndpoint } from './endpoint-plan.ts'
@@ -96,8 +97,8 @@ function differs(
   endpoints: EndpointSlice['endpoints'],
 ): boolean {
   return (
-    JSON.stringify(slice.endpoints ?? []) !== JSON.stringify(endpoints) ||
-    JSON.stringify(slice.metadata.labels) !== JSON.stringify(nextMeta(service, slice).labels)
+    !isDeepStrictEqual(slice.endpoints ?? [], endpoints) ||
+    !isDeepStrictEqual(slice.metadata.labels, nextMeta(service, slice).labels)
   )
 }
 
