@@ -2,7 +2,7 @@ import type { Clock, Logger, Random } from '@skerry/base'
 import type { Authenticator, Authorizer } from './access.ts'
 import type { AdmissionPlugin } from './admission.ts'
 import { createDefaultPlugins } from './admission-plugins/default-plugins.ts'
-import { createTokenReview, selfSubjectReview } from './authn/authentication-reviews.ts'
+import { createSelfSubjectReview, createTokenReview } from './authn/authentication-reviews.ts'
 import { createAuthenticatorChain, unionTokens } from './authn/authenticator-chain.ts'
 import { createBootstrapTokenAuthenticator } from './authn/bootstrap-token-authenticator.ts'
 import type { ConfiguredUsers } from './authn/jwt/configured-users.ts'
@@ -127,7 +127,7 @@ export function createDefaultAccess(
       reviews: {
         bindings: createLegacyBinding(objects, clock),
         'tokenreviews.authentication.k8s.io': createTokenReview({ tokens, audiences }),
-        'selfsubjectreviews.authentication.k8s.io': selfSubjectReview,
+        'selfsubjectreviews.authentication.k8s.io': createSelfSubjectReview(clock),
         'subjectaccessreviews.authorization.k8s.io': createSubjectAccessReview(authorizer),
         'localsubjectaccessreviews.authorization.k8s.io': createSubjectAccessReview(authorizer),
         'selfsubjectaccessreviews.authorization.k8s.io': createSelfSubjectAccessReview(authorizer),

@@ -67,7 +67,7 @@ export {
   type StaticToken,
 } from './authn/static-token-authenticator.ts'
 export { createAuthenticatorChain, unionTokens } from './authn/authenticator-chain.ts'
-export { createTokenReview, selfSubjectReview } from './authn/authentication-reviews.ts'
+export { createSelfSubjectReview, createTokenReview } from './authn/authentication-reviews.ts'
 export { issuerDocuments, type IssuerDocument } from './authn/issuer-discovery.ts'
 export { TokenError, type TokenAuthenticator } from './authn/token-authenticator.ts'
 export {

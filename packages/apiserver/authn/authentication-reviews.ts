@@ -1,6 +1,8 @@
 import { StatusError, type AnyObject, type TokenReview } from '@skerry/api'
+import type { Clock } from '@skerry/base'
 import type { UserInfo } from '../access.ts'
 import type { ReviewHandler } from '../review.ts'
+import { apiTime } from '../status-answers.ts'
 import { typed } from '../typed-objects.ts'
 import { withAuthenticatedGroup } from './authenticator-chain.ts'
 import { TokenError, type TokenAuthenticator } from './token-authenticator.ts'
@@ -19,6 +21,8 @@ export function createTokenReview(options: TokenReviewOptions): ReviewHandler {
       if (!spec.token)
         throw new StatusError('BadRequest', 'token is required for TokenReview in authentication')
       const asked = spec.audiences?.length ? spec.audiences : options.audiences
+      // The kind is of the whole cluster.
+      delete object.metadata.namespace
       return { ...object, status: await statusOf(spec.token, asked, options.tokens, signal) }
     },
   }
@@ -50,12 +54,18 @@ function refused(error: string): NonNullable<TokenReview['status']> {
 }
 
 /** "Who am I?" */
-export const selfSubjectReview: ReviewHandler = Object.freeze<ReviewHandler>({
-  async review({ object, user }) {
-    const answer: AnyObject = { ...object, status: { userInfo: toApiUser(user) } }
-    return answer
-  },
-})
+export function createSelfSubjectReview(clock: Clock): ReviewHandler {
+  return {
+    async review({ object, user }) {
+      const answer: AnyObject = {
+        ...object,
+        metadata: { creationTimestamp: apiTime(clock.now()) },
+        status: { userInfo: toApiUser(user) },
+      }
+      return answer
+    },
+  }
+}
 
 function toApiUser(user: UserInfo) {
   const extra = Object.entries(user.extra).map(([key, values]): [string, string[]] => [

