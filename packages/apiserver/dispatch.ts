@@ -17,7 +17,7 @@ import { serveSubresource, upgradeSubresource } from './handlers/subresource-cal
 import { parseWriteOptions } from './handlers/request-options.ts'
 import { valueAnswer } from './handlers/represent.ts'
 import type { ApiAnswer } from './http/exchange.ts'
-import { negotiate, wantsPretty } from './http/negotiate.ts'
+import { negotiate, reviewOffer, wantsPretty } from './http/negotiate.ts'
 import type { RequestInfo } from './http/request-info.ts'
 import { methodNotAllowed, notFoundPath } from './http/status-answer.ts'
 import type { Objects } from './objects.ts'
@@ -138,5 +138,5 @@ async function reviewAnswer(
   const { isDryRun } = options
   const answer = await review.review({ object, namespace, user, isDryRun, signal })
   const isPretty = wantsPretty(info.query, request.headers['user-agent'])
-  return valueAnswer(201, answer, negotiate(request.headers['accept'], isPretty))
+  return valueAnswer(201, answer, negotiate(request.headers['accept'], isPretty, reviewOffer))
 }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
-import { customOffer, negotiate, objectOffer, wantsPretty, type Offer } from './negotiate.ts'
+import {
+  customOffer,
+  negotiate,
+  objectOffer,
+  reviewOffer,
+  wantsPretty,
+  type Offer,
+} from './negotiate.ts'
 
 test('the client gets the first representation it accepts that can be made', () => {
   const table: readonly [string | undefined, string][] = [
@@ -62,6 +69,11 @@ test('what cannot be made is refused with what can', () => {
     [
       'application/vnd.kubernetes.protobuf',
       customOffer,
+      'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    ],
+    [
+      'application/json;as=Table;v=v1;g=meta.k8s.io',
+      reviewOffer,
       'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
     ],
     [

@@ -27,6 +27,7 @@ export interface Offer {
   readonly hasShapes: boolean
   /** Built-in kinds look at the bare media type first; custom ones do not. */
   readonly isRouted: boolean
+  /** Default: a shape like the others. */
   readonly hasNoTable?: boolean
 }
 

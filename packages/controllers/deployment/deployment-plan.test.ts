@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Deployment, DeploymentSpec, ReplicaSet } from '@skerry/api'
 import { planDeployment, type DeploymentView } from './deployment-plan.ts'
-import { annotationNames } from './revision-annotations.ts'
+import { annotationNames, nextRevision } from './revision-annotations.ts'
 
 const nowMs = Date.parse('2026-01-01T12:00:00Z')
 const selector = { matchLabels: { app: 'web' } }
@@ -227,4 +227,13 @@ test('equal templates have one name, whatever the order of their fields', () => 
   const second = name({ metadata: {}, spec: { containers: [{ image: 'b', name: 'a', env: [] }] } })
   assert.ok(first)
   assert.equal(first, second)
+})
+
+test('a revision beyond what a double holds is followed by the next one', () => {
+  const adopted = {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { annotations: { [annotationNames.revision]: '3546343826724305832' } },
+  }
+  assert.equal(nextRevision([adopted]), 3_546_343_826_724_305_833n)
 })

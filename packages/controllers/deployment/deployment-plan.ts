@@ -168,7 +168,9 @@ function planRemovals(deployment: Deployment, { old }: Revisions): DeploymentSte
   if (limit === undefined || limit === 2_147_483_647) return []
   const alive = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   const replicaSets = alive
-    .toSorted((a, b) => revisionOf(a) - revisionOf(b))
+    .toSorted((a, b) =>
+      revisionOf(a) < revisionOf(b) ? -1 : revisionOf(a) > revisionOf(b) ? 1 : 0,
+    )
     .slice(0, Math.max(0, alive.length - limit))
     .filter(
       (each) =>

@@ -25,12 +25,17 @@ export function numberAnnotation(replicaSet: ReplicaSet, name: string): number |
   return text !== undefined && /^[0-9]+$/.test(text) ? Number(text) : undefined
 }
 
-export function revisionOf(replicaSet: ReplicaSet): number {
-  return numberAnnotation(replicaSet, annotationNames.revision) ?? 0
+/** A 64-bit number: one that was adopted may be beyond what a double holds exactly. */
+export function revisionOf(replicaSet: ReplicaSet): bigint {
+  return parseRevision(replicaSet.metadata.annotations?.[annotationNames.revision] ?? '0') ?? 0n
 }
 
-export function nextRevision(old: readonly ReplicaSet[]): number {
-  return Math.max(0, ...old.map(revisionOf)) + 1
+function parseRevision(text: string): bigint | undefined {
+  return /^[0-9]+$/.test(text) ? BigInt(text) : undefined
+}
+
+export function nextRevision(old: readonly ReplicaSet[]): bigint {
+  return old.map(revisionOf).reduce((most, one) => (one > most ? one : most), 0n) + 1n
 }
 
 /** The sizes that this deployment's replica sets were made for; scaling is told apart by them. */
@@ -49,15 +54,15 @@ export function sizeAnnotations(deployment: Deployment): Annotations {
 export function currentAnnotations(
   deployment: Deployment,
   known: Annotations,
-  revision: number,
+  revision: bigint,
 ): Annotations {
   const next: Record<string, string> = { ...known }
   for (const [name, value] of Object.entries(deployment.metadata.annotations ?? {})) {
     if (!ownAnnotations.has(name)) next[name] = value
   }
   const before = known[annotationNames.revision]
-  if (before !== undefined && before !== '' && !/^[0-9]+$/.test(before)) return next
-  if (Number(before ?? 0) >= revision) return next
+  const had = parseRevision(before || '0')
+  if (had === undefined || had >= revision) return next
   next[annotationNames.revision] = String(revision)
   if (before) {
     const history = extendHistory(known[annotationNames.revisionHistory] ?? '', before)
