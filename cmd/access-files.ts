@@ -25,6 +25,7 @@ import type { RoleContext } from './role-context.ts'
 /** What a control plane's configuration files say, and who follows them while it runs. */
 export interface AccessFiles extends AsyncDisposable {
   readonly configuredUsers?: ConfiguredUsers
+  readonly tokenFile?: string
   readonly auditTrail?: AuditTrail
   /** Between the server and its store. */
   encrypted(store: Store): EncryptedStore
@@ -47,6 +48,7 @@ export async function openAccessFiles(
   const keys = await openKeys(directory, flags)
   const users = await openUsers(flags)
   const configuredUsers = users && createConfiguredUsers(users.config, clock)
+  const tokenFile = flags.tokenAuthFile && (await readText(flags.tokenAuthFile))
   const auditTrail = await openTrail(directory, flags, { context, stack })
   const info = metrics.gauge(
     'apiserver_encryption_config_controller_last_config_info',
@@ -58,6 +60,7 @@ export async function openAccessFiles(
   const owned = stack.move()
   return {
     ...(configuredUsers ? { configuredUsers } : {}),
+    ...(tokenFile ? { tokenFile } : {}),
     ...(auditTrail ? { auditTrail } : {}),
     encrypted: (inner) => (store = createEncryptedStore(inner, keys.plan)),
     follow: (onKeys) => [

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 export interface AccessFlags {
   encryptionProviderConfig?: string | undefined
   authenticationConfig?: string | undefined
+  tokenAuthFile?: string | undefined
   oidcIssuerUrl?: string | undefined
   oidcClientId?: string | undefined
   oidcUsernameClaim?: string | undefined
@@ -27,6 +28,7 @@ export function withAccessOptions(command: Command): Command {
       'EncryptionConfiguration (default: one with a key of its own, in pki/)',
     )
     .option('--authentication-config <file>', 'AuthenticationConfiguration: issuers of tokens')
+    .option('--token-auth-file <file>', 'lines of token,user,uid,"groups"')
     .option('--oidc-issuer-url <url>', 'users of this OpenID Connect issuer')
     .option('--oidc-client-id <id>', 'the audience that its tokens must have')
     .option('--oidc-username-claim <claim>', 'which claim is the user name', 'sub')

@@ -161,7 +161,7 @@ function serverOptions(
   { pki, renewal, dial, frontProxies, files }: ServerParts,
   context: RoleContext,
 ): ApiServerOptions {
-  const { configuredUsers, auditTrail } = files
+  const { configuredUsers, tokenFile, auditTrail } = files
   const serviceAccounts = { issuer: tokenIssuer, signingKeyPem: pki.serviceAccountKeyPem }
   return {
     kinds: options.kinds,
@@ -173,6 +173,7 @@ function serverOptions(
         serviceAccounts,
         requestHeader: frontProxies.requestHeader,
         ...(configuredUsers === undefined ? {} : { configuredUsers }),
+        ...(tokenFile === undefined ? {} : { tokenFile }),
         ...(dial === undefined ? {} : { dial }),
         ...(options.extraAccess === undefined ? {} : { extra: options.extraAccess }),
       },

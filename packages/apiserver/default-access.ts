@@ -18,6 +18,7 @@ import {
   type StaticToken,
 } from './authn/static-token-authenticator.ts'
 import type { TokenAuthenticator } from './authn/token-authenticator.ts'
+import { createTokenFileAuthenticator } from './authn/token-file-authenticator.ts'
 import { createTokenIssuer } from './authn/token-issuer.ts'
 import { createX509Authenticator } from './authn/x509-authenticator.ts'
 import { createSelfSubjectAccessReview, createSubjectAccessReview } from './authz/access-reviews.ts'
@@ -41,6 +42,8 @@ export interface DefaultAccessOptions {
   readonly staticTokens?: readonly StaticToken[]
   /** False: requests without credentials are refused. Default true, as upstream. */
   readonly isAnonymousAllowed?: boolean
+  /** Text of kube-apiserver's token file. */
+  readonly tokenFile?: string
   /** Users of OpenID Connect issuers, and to which paths callers without credentials get. */
   readonly configuredUsers?: ConfiguredUsers
   /** Front proxies that may tell for whom they ask; absent: only certificates and tokens name users. */
@@ -139,10 +142,11 @@ export function createDefaultAccess(
 
 function tokenAuthenticators(
   objects: Objects,
-  { serviceAccounts, staticTokens = [], configuredUsers }: DefaultAccessOptions,
+  { serviceAccounts, staticTokens = [], tokenFile, configuredUsers }: DefaultAccessOptions,
   clock: Clock,
 ): TokenAuthenticator {
   return unionTokens([
+    ...(tokenFile === undefined ? [] : [createTokenFileAuthenticator(tokenFile)]),
     createStaticTokenAuthenticator(staticTokens, clock),
     createServiceAccountAuthenticator({
       issuers: [serviceAccounts.issuer],
