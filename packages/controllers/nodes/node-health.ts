@@ -69,10 +69,21 @@ const ownKeys = new Set([
   ...Object.values(pressureTaints),
 ])
 
+/**
+ * Whether pods may be driven away: `kept` leaves what was begun and begins nothing, `stopped` takes
+ * it back.
+ */
+export type NoExecute = 'allowed' | 'kept' | 'stopped'
+
 /** The taints a node should carry by its conditions; undefined when it carries just those. */
-export function planTaints(node: Node, timestamp: string): Taint[] | undefined {
+export function planTaints(
+  node: Node,
+  timestamp: string,
+  noExecute: NoExecute = 'allowed',
+): Taint[] | undefined {
   const present = node.spec?.taints ?? []
-  const wanted = wantedTaints(node)
+  const mayEvict = noExecute === 'allowed' || (noExecute === 'kept' && isBeingEmptied(node))
+  const wanted = wantedTaints(node).filter(({ effect }) => effect !== 'NoExecute' || mayEvict)
   const kept = present.filter(
     (taint) => !ownKeys.has(taint.key) || wanted.some((each) => isSame(each, taint)),
   )
@@ -82,6 +93,13 @@ export function planTaints(node: Node, timestamp: string): Taint[] | undefined {
     each.effect === 'NoExecute' ? { ...each, timeAdded: timestamp } : each,
   )
   return [...kept, ...stamped]
+}
+
+/** Its pods are being driven away because it does not answer or is not ready. */
+export function isBeingEmptied({ spec }: Node): boolean {
+  return (spec?.taints ?? []).some(
+    ({ key, effect }) => effect === 'NoExecute' && (key === notReadyKey || key === unreachableKey),
+  )
 }
 
 function wantedTaints(node: Node): Taint[] {

@@ -3,12 +3,16 @@ import { keyOfObject, resources } from '@skerry/client'
 import type { BackgroundController, ControllerDeps } from '@skerry/controller-runtime'
 import { podCondition } from '../pods/pod-state.ts'
 import { timestamp } from '../status/timestamp.ts'
+import { EvictionPace, planEvictions, zoneOf, type Evictions } from './zone-disruption.ts'
 import {
+  conditionOf,
   heartbeatSign,
+  isBeingEmptied,
   nodeHealthDefaults,
   planTaints,
   silentConditions,
   type Heartbeat,
+  type NoExecute,
 } from './node-health.ts'
 
 const byNode = 'node-lifecycle-by-node'
@@ -18,6 +22,7 @@ export const nodeLifecycleController: BackgroundController = {
   name: 'node-lifecycle-controller',
   async run(deps, signal) {
     const heartbeats = new Map<string, Heartbeat>()
+    const pace = new EvictionPace()
     const nodes = deps.informers.informer(resources.nodes)
     const leases = deps.informers.informer(resources.leases)
     const pods = deps.informers.informer(resources.pods)
@@ -26,11 +31,12 @@ export const nodeLifecycleController: BackgroundController = {
     const checks = createWake(deps)
     using _nodes = nodes.onChange(({ type }) => type !== 'deleted' && checks.soon())
     for (;;) {
-      const known = new Set<string>()
-      for (const node of nodes.list()) {
-        known.add(node.metadata.name ?? '')
-        await checkNode({ node, heartbeats }, deps, signal)
-      }
+      // All are judged before any is tainted: when all fell silent, it is us who are cut off.
+      const judged: Node[] = []
+      for (const node of nodes.list()) judged.push(await judgeNode(node, heartbeats, deps, signal))
+      const evictions = planEvictions(judged)
+      for (const node of judged) await checkNode({ node, evictions, pace }, deps, signal)
+      const known = new Set(judged.map(({ metadata }) => metadata.name ?? ''))
       for (const name of heartbeats.keys()) if (!known.has(name)) heartbeats.delete(name)
       await checks.wait(signal)
     }
@@ -69,22 +75,53 @@ function createWake(deps: ControllerDeps): {
   }
 }
 
+interface Checking {
+  node: Node
+  evictions: Evictions
+  pace: EvictionPace
+}
+
+/** The node as it is now, marked when it fell silent. */
+async function judgeNode(
+  node: Node,
+  heartbeats: Map<string, Heartbeat>,
+  deps: ControllerDeps,
+  signal: AbortSignal,
+): Promise<Node> {
+  if (!isSilent(node, heartbeats, deps)) return node
+  const marked = await tryOn(node, () => markSilent(node, deps, signal), { deps, signal })
+  return marked ?? node
+}
+
 async function checkNode(
-  { node, heartbeats }: { node: Node; heartbeats: Map<string, Heartbeat> },
+  { node, evictions, pace }: Checking,
   deps: ControllerDeps,
   signal: AbortSignal,
 ): Promise<void> {
+  const check = async (): Promise<void> => {
+    const noExecute = noExecuteFor(node, { evictions, pace, nowMs: deps.clock.monotonicMs() })
+    await writeTaints({ node, noExecute }, deps, signal)
+    if (isUnready(node)) await markPodsNotReady(node, deps, signal)
+  }
+  await tryOn(node, check, { deps, signal })
+}
+
+/** What fails for one node must not keep the others waiting; the next round tries again. */
+async function tryOn<T>(
+  node: Node,
+  act: () => Promise<T>,
+  { deps, signal }: { deps: ControllerDeps; signal: AbortSignal },
+): Promise<T | undefined> {
   try {
-    const current = isSilent(node, heartbeats, deps) ? await markSilent(node, deps, signal) : node
-    await writeTaints(current, deps, signal)
-    if (isUnready(current)) await markPodsNotReady(current, deps, signal)
+    return await act()
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Conflict')) return
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Conflict')) return undefined
     deps.log.error('Node not checked, trying again', {
       node: node.metadata.name,
       error: error instanceof Error ? error : null,
     })
+    return undefined
   }
 }
 
@@ -121,8 +158,27 @@ async function markSilent(node: Node, deps: ControllerDeps, signal: AbortSignal)
     )
 }
 
-async function writeTaints(node: Node, deps: ControllerDeps, signal: AbortSignal): Promise<void> {
-  const taints = planTaints(node, timestamp(deps.clock.now()))
+/** A node that is to be emptied waits for its turn. */
+function noExecuteFor(
+  node: Node,
+  { evictions, pace, nowMs }: { evictions: Evictions; pace: EvictionPace; nowMs: number },
+): NoExecute {
+  if (evictions.areStopped) return 'stopped'
+  if (isReadyNode(node) || isBeingEmptied(node)) return 'kept'
+  const rate = evictions.rates.get(zoneOf(node)) ?? 0
+  return pace.take(zoneOf(node), { rate, nowMs }) ? 'allowed' : 'kept'
+}
+
+function isReadyNode(node: Node): boolean {
+  return conditionOf(node, 'Ready')?.status === 'True'
+}
+
+async function writeTaints(
+  { node, noExecute }: { node: Node; noExecute: NoExecute },
+  deps: ControllerDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const taints = planTaints(node, timestamp(deps.clock.now()), noExecute)
   if (taints === undefined) return
   // With the version it was planned from: taints are one list, and others write it too.
   const patch = { metadata: { resourceVersion: node.metadata.resourceVersion }, spec: { taints } }
