@@ -184,6 +184,7 @@ export {
   compileExpression,
   compileVariables,
   expressionResults,
+  typeIssues,
   variablesTypeName,
   type Compiled,
   type Declarations,
@@ -198,6 +199,7 @@ export {
   type ResourceQuestion,
 } from './admission-cel/authorizer-library.ts'
 export { objectRoot } from './admission-cel/patch-types.ts'
+export { typedSchema, type TypedSchema } from './admission-cel/typed-schema.ts'
 export { toleratesTaint } from './taints.ts'
 export { addLists, isAbove, podResources, type ResourceList } from './quota/pod-resources.ts'
 export { quotaUsage, type QuotaUser } from './quota/quota-usage.ts'

@@ -5,6 +5,7 @@ import type { Store } from '@skerry/store'
 import type { UserInfo } from './access.ts'
 import { createAggregation, type AggregationOptions } from './aggregation/aggregation.ts'
 import type { AdmissionPlugin } from './admission.ts'
+import { runPolicyStatus, validatingPolicies } from './admission-policies/policy-status.ts'
 import type { AuditSink } from './audit.ts'
 import type { AuditTrail } from './audit/audit-trail.ts'
 import { createFlowControl, type FlowControl } from './flow-control/flow-control.ts'
@@ -131,10 +132,12 @@ export async function createApiServer(
     flowControl,
   })
   const server = createHttpServer({ tls: options.tls, limits, log, ...pipeline })
+  const policyStatus = policyStatusOf(registry, { objects, clock, log })
   const work = runAll(stop.signal, [
     (scope) => cache.run(scope),
     (scope) => cache.runBookmarks(scope),
     (scope) => customKinds.run(scope),
+    async (scope) => policyStatus?.(scope),
     async (scope) => aggregation?.run(scope),
     ...(flowControl ? flowControlTasks(flowControl, { objects, limits, ...deps }) : []),
   ])
@@ -186,6 +189,16 @@ function flowControlTasks(
     (scope) => flowControl.run(scope),
     (scope) => keepFlowControlObjects(objects, keeping, scope),
   ]
+}
+
+/** Only where policies are served, and evaluated. */
+function policyStatusOf(
+  { kinds, cache, admission }: HandlerDeps,
+  deps: { objects: Objects; clock: Clock; log: Logger },
+): ((signal: AbortSignal) => Promise<void>) | undefined {
+  if (!admission.some(({ name }) => name === 'ValidatingAdmissionPolicy')) return undefined
+  if (!kinds.findStored(validatingPolicies)) return undefined
+  return (signal) => runPolicyStatus({ ...deps, cache, kinds: () => kinds.all() }, signal)
 }
 
 type MutableRegistry = HandlerDeps & { readonly admission: AdmissionPlugin[] }

@@ -13,6 +13,7 @@ import { admissionTypes, namespaceType, requestType } from './admission-types.ts
 import { authorizerLibrary, authorizerType, resourceCheckType } from './authorizer-library.ts'
 import { kubernetesLibraries } from '../cel/kubernetes-libraries.ts'
 import { jsonPatchLibrary, jsonPatchType, objectRoot, patchTypesIn } from './patch-types.ts'
+import type { TypedSchema } from './typed-schema.ts'
 
 export interface Declarations {
   readonly hasParams: boolean
@@ -21,6 +22,8 @@ export interface Declarations {
   readonly hasPatchTypes?: boolean
   /** The types of a policy's own variables that come before the expression. */
   readonly variables?: Readonly<Record<string, CelType>>
+  /** What is known of the objects, where an expression is only checked; absent: nothing. */
+  readonly typed?: { readonly object?: TypedSchema; readonly params?: TypedSchema }
 }
 
 export const variablesTypeName = 'kubernetes.variables'
@@ -29,7 +32,7 @@ const shared = new Map<string, CelEnvironment>()
 
 /** Those without variables of their own are made once. */
 function admissionEnvironment(declared: Declarations): CelEnvironment {
-  if (declared.variables) return makeEnvironment(declared)
+  if (declared.variables || declared.typed) return makeEnvironment(declared)
   const key = JSON.stringify([
     declared.hasParams,
     declared.hasAuthorizer,
@@ -45,20 +48,23 @@ function makeEnvironment({
   hasAuthorizer,
   hasPatchTypes = false,
   variables,
+  typed = {},
 }: Declarations): CelEnvironment {
   const { dyn } = celTypes
   const composed = Object.entries(variables ?? {}).map(([name, type]) => [name, { type }] as const)
   const types = {
     ...admissionTypes,
+    ...typed.object?.types,
+    ...typed.params?.types,
     ...(variables ? { [variablesTypeName]: { fields: Object.fromEntries(composed) } } : {}),
   }
   return createEnvironment({
     variables: {
-      object: dyn,
-      oldObject: dyn,
+      object: typed.object?.type ?? dyn,
+      oldObject: typed.object?.type ?? dyn,
       request: requestType,
       namespaceObject: namespaceType,
-      ...(hasParams ? { params: dyn } : {}),
+      ...(hasParams ? { params: typed.params?.type ?? dyn } : {}),
       ...(hasAuthorizer
         ? { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType }
         : {}),
@@ -96,6 +102,17 @@ export function compileExpression(
   } catch (error) {
     if (!(error instanceof CelCompileError)) throw error
     return { text, error: `compilation failed: ${error.message}` }
+  }
+}
+
+/** What does not fit the types that are declared; undefined: nothing. */
+export function typeIssues(declared: Declarations, text: string): string | undefined {
+  try {
+    admissionEnvironment(declared).compile(text)
+    return undefined
+  } catch (error) {
+    if (error instanceof CelCompileError) return error.message
+    throw error
   }
 }
 

@@ -144,3 +144,46 @@ test('a policy that wants to runs again when a later one changed the object', as
   const { body } = await create(api, 'again')
   assert.deepEqual(body.data, { a: 'b', late: 'yes', seen: 'true' })
 })
+
+test('the status of a policy says which expressions do not fit what it matches', async () => {
+  await using api = await startTestApiServer({ withAccess: true })
+  const rule = (resources: string[]) => ({
+    apiGroups: ['apps'],
+    apiVersions: ['v1'],
+    operations: ['CREATE'],
+    resources,
+  })
+  const path = `${group}/validatingadmissionpolicies`
+  await post(api, path, {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: 'typed' },
+    spec: {
+      matchConstraints: { resourceRules: [rule(['deployments', 'daemonsets'])] },
+      variables: [{ name: 'many', expression: 'object.spec.replicas' }],
+      validations: [
+        { expression: 'variables.many > 1 && object.metadata.name != ""' },
+        { expression: 'object.spec.replicas == "x"' },
+      ],
+    },
+  })
+  let status: JsonObject = {}
+  while (status['observedGeneration'] === undefined) {
+    status = (await callApi(api.transport, { path: `${path}/typed` })).body.status
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.deepEqual(status, {
+    observedGeneration: 1,
+    typeChecking: {
+      expressionWarnings: [
+        {
+          fieldRef: 'spec.validations[1].expression',
+          warning: [
+            'apps/v1, Kind=DaemonSet: ERROR: <input>:1:12: undefined field \'replicas\'\n | object.spec.replicas == "x"\n | ...........^\n',
+            "apps/v1, Kind=Deployment: ERROR: <input>:1:22: found no matching overload for '_==_' applied to '(int, string)'\n | object.spec.replicas == \"x\"\n | .....................^\n",
+          ].join('\n'),
+        },
+      ],
+    },
+  })
+})
