@@ -7,6 +7,7 @@ import {
 } from '../../field-error.ts'
 import { isJsonObject, type JsonObject } from '../../json.ts'
 import type { StatusCause } from '../../status-error.ts'
+import { checkDefaults } from './default-validation.ts'
 import { checkStructural } from '../../structural/structural-check.ts'
 import type { Found } from '../checks.ts'
 
@@ -19,17 +20,98 @@ export function checkSchema(schema: unknown, path: string, found: Found): void {
   if (schema['nullable'] === true) {
     found.push(fieldForbidden(`${path}.nullable`, 'nullable cannot be true at the root'))
   }
-  const structural = checkStructural(schema, path)
-  found.push(...structural)
-  const before = found.length
-  checkPlace(schema, path, found)
-  const isClean = structural.length === 0 && found.length === before
-  if (isClean) found.push(...checkRules(schema, path))
+  const places: Found = []
+  checkPlace(schema, { path, isRoot: true, defaults: undefined, isMeta: false }, places)
+  if (!hasUnsupported(schema)) {
+    const structural = checkStructural(schema, path)
+    if (structural.length === 0) checkDefaults(schema, path, structural)
+    if (structural.length + places.length === 0) places.push(...checkRules(schema, path))
+    found.push(...structural)
+  }
+  found.push(...places)
 }
 
 type Props = Readonly<JsonObject>
 
-function checkPlace(props: Props, path: string, found: Found): void {
+interface Place {
+  readonly path: string
+  readonly isRoot: boolean
+  /** Why there may be no default here; undefined: there may. */
+  readonly defaults: string | undefined
+  /** Within apiVersion, kind or metadata. */
+  readonly isMeta: boolean
+}
+
+const unsupported = Object.freeze([
+  'id',
+  'additionalItems',
+  'patternProperties',
+  'definitions',
+  'dependencies',
+  '$ref',
+])
+
+const types = Object.freeze(['array', 'boolean', 'integer', 'number', 'object', 'string'])
+
+/** Without these a schema cannot be read as a structural one at all. */
+function hasUnsupported(props: Props): boolean {
+  if (unsupported.some((name) => isSet(props[name])) || Array.isArray(props['items'])) return true
+  return [...placesBelow(props, '')].some(([below]) => hasUnsupported(below))
+}
+
+function isSet(value: unknown): boolean {
+  if (value === undefined || value === '') return false
+  return !isJsonObject(value) || Object.keys(value).length > 0
+}
+
+function checkSupport(props: Props, { path, defaults, isMeta }: Place, found: Found): void {
+  const { type, items } = props
+  if (typeof type === 'string' && type !== '' && !types.includes(type)) {
+    found.push(fieldNotSupported(`${path}.type`, type, types))
+  }
+  if (props['default'] !== undefined && defaults !== undefined) {
+    found.push(fieldForbidden(`${path}.default`, `must not be set ${defaults}`))
+  }
+  for (const name of unsupported) {
+    if (isSet(props[name]))
+      found.push(fieldForbidden(`${path}.${name}`, `${name} is not supported`))
+  }
+  if (type === 'null') {
+    const detail = 'type cannot be set to null, use nullable as an alternative'
+    found.push(fieldForbidden(`${path}.type`, detail))
+  }
+  if (Array.isArray(items) && items.length > 0) {
+    const detail = 'items must be a schema object and not an array'
+    found.push(fieldForbidden(`${path}.items`, detail))
+  }
+  if (isMeta && props['x-kubernetes-embedded-resource'] === true) {
+    const detail = 'must not be used inside of resource meta'
+    found.push(fieldForbidden(`${path}.x-kubernetes-embedded-resource`, detail))
+  }
+}
+
+const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
+
+function placeBelow(
+  place: Place,
+  props: Props,
+  { path, key }: { path: string; key: string },
+): Place {
+  const below = { ...place, path, isRoot: false }
+  const isResource = place.isRoot || props['x-kubernetes-embedded-resource'] === true
+  if (isResource && path.endsWith(`.properties[${key}]`) && metaFields.has(key)) {
+    const defaults = place.isRoot ? `in top-level ${key}` : place.defaults
+    return { ...below, isMeta: true, defaults }
+  }
+  if (place.isMeta && path.endsWith('.additionalProperties')) {
+    return { ...below, defaults: 'inside additionalProperties applying to object metadata' }
+  }
+  return below
+}
+
+function checkPlace(props: Props, place: Place, found: Found): void {
+  const { path } = place
+  checkSupport(props, place, found)
   if (props['uniqueItems'] === true) {
     const detail =
       'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
@@ -41,7 +123,9 @@ function checkPlace(props: Props, path: string, found: Found): void {
     const detail = 'additionalProperties and properties are mutual exclusive'
     found.push(fieldForbidden(`${path}.additionalProperties`, detail))
   }
-  for (const [below, where] of placesBelow(props, path)) checkPlace(below, where, found)
+  for (const [below, where, key] of placesBelow(props, path)) {
+    checkPlace(below, placeBelow(place, props, { path: where, key }), found)
+  }
   if (props['x-kubernetes-preserve-unknown-fields'] === false) {
     const field = `${path}.x-kubernetes-preserve-unknown-fields`
     found.push(fieldInvalid(field, false, 'must be true or undefined'))
@@ -51,21 +135,21 @@ function checkPlace(props: Props, path: string, found: Found): void {
   found.push(...checkRuleTexts(props, path))
 }
 
-function* placesBelow(props: Props, path: string): Generator<[Props, string]> {
+function* placesBelow(props: Props, path: string): Generator<[Props, string, string]> {
   for (const name of ['additionalProperties', 'items', 'not'] as const) {
     const below = props[name]
-    if (isJsonObject(below)) yield [below, `${path}.${name}`]
+    if (isJsonObject(below)) yield [below, `${path}.${name}`, name]
   }
   for (const name of ['properties', 'definitions'] as const) {
     const below = props[name]
     for (const [key, value] of Object.entries(isJsonObject(below) ? below : {})) {
-      if (isJsonObject(value)) yield [value, `${path}.${name}[${key}]`]
+      if (isJsonObject(value)) yield [value, `${path}.${name}[${key}]`, key]
     }
   }
   for (const name of ['allOf', 'anyOf', 'oneOf'] as const) {
     const below = props[name]
     for (const [at, value] of (Array.isArray(below) ? below : []).entries()) {
-      if (isJsonObject(value)) yield [value, `${path}.${name}[${at}]`]
+      if (isJsonObject(value)) yield [value, `${path}.${name}[${at}]`, '']
     }
   }
 }
@@ -115,6 +199,12 @@ function checkListType(props: Props, path: string, found: Found): void {
     )
   }
   if (listType === 'map') checkListMap(props, path, found)
+  const { items } = props
+  const isKeyed = listType === 'map' || listType === 'set'
+  if (isKeyed && isJsonObject(items) && items['nullable'] === true) {
+    const detail = `cannot be nullable when x-kubernetes-list-type is ${listType}`
+    found.push(fieldForbidden(`${path}.items.nullable`, detail))
+  }
 }
 
 /** Items of a set are compared as a whole. */
@@ -174,14 +264,6 @@ function checkMapKeys(
   { path, names, properties }: { path: string; names: readonly unknown[]; properties: Props },
   found: Found,
 ): void {
-  if (items['nullable'] === true) {
-    found.push(
-      fieldForbidden(
-        `${path}.items.nullable`,
-        'cannot be nullable when x-kubernetes-list-type is map',
-      ),
-    )
-  }
   const required: unknown[] = Array.isArray(items['required']) ? items['required'] : []
   for (const name of names) {
     const property = typeof name === 'string' ? properties[name] : undefined
