@@ -9,6 +9,8 @@ export interface Normaliser {
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const timestamp = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g
 const token = /\beyJ[\w-]{10,}\.[\w-]+\.[\w-]+/g
+const tokenVolume = /\bkube-api-access-[a-z0-9]{5}\b/g
+const credentialId = /\bX509SHA256=[0-9a-f]{64}\b/g
 const serviceAddress = /\b10\.43\.\d{1,3}\.\d{1,3}\b/g
 const loopback = /\b(127\.0\.0\.1|(?:\d{1,3}\.){3}\d{1,3}):\d{4,5}\b/g
 /** Texts in which a resourceVersion stands. */
@@ -74,6 +76,8 @@ class NamedChoices {
     replace(token, () => '<token>')
     replace(uuid, (match) => this.#name('uid', match))
     replace(timestamp, (match) => (match.includes('.') ? '<micro-time>' : '<time>'))
+    replace(credentialId, () => 'X509SHA256=<hash>')
+    replace(tokenVolume, () => 'kube-api-access-<suffix>')
     replace(serviceAddress, (match) => this.#name('ip', match))
     replace(loopback, () => '<address>')
     result = result.replaceAll(versionTexts, (_all, before: string, first: string, second = '') => {
@@ -103,7 +107,9 @@ class NamedChoices {
       const suffix = name.startsWith(generateName) ? this.#name('suffix', name) : ''
       if (suffix !== '') this.#generated.set(name, `${generateName}${suffix}`)
     }
-    const result = this.#object(source)
+    // A list's version is not named: it would be counted among the objects'.
+    const { resourceVersion: _version, ...others } = source
+    const result = this.#object(isList ? others : source)
     if (isList && source['resourceVersion']) result['resourceVersion'] = '<list-version>'
     if (isList && source['continue']) result['continue'] = '<continue>'
     return result

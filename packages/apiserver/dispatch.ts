@@ -97,6 +97,14 @@ export function createDispatcher(deps: DispatchDeps) {
       const aggregated = aggregation?.find(info)
       if (aggregated) return aggregated.upgrade(admitted, client)
       const reader = registry.kinds.find(info.resource)
+      if (reader && info.verb === 'watch') {
+        // Browsers watch so; imported with the first of them.
+        const { serveWatchSocket } = await import('./handlers/watch-socket.ts')
+        // Events are text here, whatever else the client could read.
+        const asJson = { ...admitted.request, headers: { ...admitted.request.headers, accept: '' } }
+        const answer = await serveKind({ ...admitted, request: asJson }, deps)
+        return serveWatchSocket(answer, admitted.request, client)
+      }
       const handler = deps.access.subresources[`${info.resource.resource}/${info.subresource}`]
       if (!reader || !handler) throw notFoundPath()
       const call = { ...admitted, reader }
@@ -114,8 +122,10 @@ async function serveKind(admitted: Admitted, deps: DispatchDeps): Promise<ApiAns
     if (unknown instanceof Error) throw unknown
     return unknown
   }
-  const { deprecation } = reader.kind
-  if (deprecation !== undefined) admitted.warn(deprecation)
+  const { deprecation, subresources } = reader.kind
+  const { subresource } = info
+  const isPath = subresource === '' || subresources.some(({ name }) => name === subresource)
+  if (deprecation !== undefined && isPath) admitted.warn(deprecation)
   const call: ResourceCall = { ...admitted, reader }
   const { resource, group } = info.resource
   const review = access.reviews?.[group === '' ? resource : `${resource}.${group}`]

@@ -39,12 +39,17 @@ function fillFields(
   schemas: SchemaSet,
 ): void {
   for (const [key, field] of fieldsWithDefaults(properties, schemas)) {
-    if (field.default !== undefined && memberOf(object, key) === undefined) {
+    if (isWritten(field) && memberOf(object, key) === undefined) {
       object[key] = cloneJson(field.default)
     }
     const member = memberOf(object, key)
     if (member !== undefined) fill(member, field, schemas)
   }
+}
+
+/** A zero that the type never writes is no default. */
+function isWritten({ default: value, omitZero }: Schema): boolean {
+  return value !== undefined && !(omitZero && (value === 0 || value === '' || value === false))
 }
 
 /** Only these need a visit; found once per definition, since this runs on every decode. */

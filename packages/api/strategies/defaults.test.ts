@@ -27,7 +27,7 @@ const goldens: Golden[] = JSON.parse(
 for (const [at, { object, result }] of goldens.entries()) {
   test(`create of ${object.kind} ${at} gets upstream's defaults`, () => {
     const next = created(object)
-    assert.deepEqual(next, result)
+    assert.deepEqual(withoutNulls(next), result)
     const again = structuredClone(next)
     strategyOf(again).defaults?.(again)
     assert.deepEqual(again, next, 'defaults are idempotent')
@@ -44,6 +44,10 @@ function created(object: AnyObject): AnyObject {
   strategy.defaults?.(next)
   delete next.metadata.uid
   return JSON.parse(JSON.stringify(next).replaceAll('2026-01-01T00:00:00Z', 'TIME'))
+}
+
+function withoutNulls(object: AnyObject): AnyObject {
+  return JSON.parse(JSON.stringify(object), (_key, value: unknown) => value ?? undefined)
 }
 
 function strategyOf(object: AnyObject): (typeof strategies)[string] {

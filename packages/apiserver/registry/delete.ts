@@ -190,10 +190,38 @@ function wantedFinalizer(
   return byDefault === 'orphan' ? orphanFinalizer : ''
 }
 
+/** Kinds whose deletion upstream writes out by itself, with the storage's words. */
+const ownDeletions: ReadonlySet<string> = new Set([
+  'apiextensions.k8s.io/customresourcedefinitions',
+  'core/namespaces',
+])
+
+function requireStoredPreconditions(
+  options: DeleteOptions,
+  old: AnyObject,
+  scope: RequestScope,
+): void {
+  for (const [key, label] of [
+    ['uid', 'UID'],
+    ['resourceVersion', 'ResourceVersion'],
+  ] as const) {
+    const wanted = options[key]
+    if (wanted === undefined || wanted === old.metadata[key]) continue
+    const why = `Precondition failed: ${label} in precondition: ${wanted}, ${label} in object meta: ${old.metadata[key]}`
+    throw conflict(scope.reader.kind, scope.name, why)
+  }
+}
+
 function requirePreconditions(options: DeleteOptions, old: AnyObject, scope: RequestScope): void {
   const { uid, resourceVersion } = old.metadata
+  if (ownDeletions.has(scope.reader.storage)) {
+    requireStoredPreconditions(options, old, scope)
+    return
+  }
   // Upstream names the kind here where it names the resource elsewhere.
-  const kind = { ...scope.reader.kind, resource: scope.reader.kind.kind }
+  const { kind: served } = scope.reader
+  const group = served.storageGroup ?? served.group
+  const kind = { ...served, group, resource: served.kind }
   if (options.uid !== undefined && options.uid !== uid) {
     const why = `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`
     throw conflict(kind, scope.name, why)

@@ -1,4 +1,5 @@
 import { applyServerSide, trackUpdate, type AnyObject, type ManagedFieldsEntry } from '@skerry/api'
+import { keepsMetadata } from './part-table.ts'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
 
 /** Before admission of a create. */
@@ -14,6 +15,11 @@ export function trackChange(
   deps: RegistryDeps,
 ): void {
   trackUpdate({ live, next, ...tracked(scope, deps) })
+  if (scope.subresource !== 'scale') return
+  // Upstream's scale endpoint notes no time.
+  for (const entry of next.metadata.managedFields ?? []) {
+    if (entry.subresource === 'scale' && entry.operation === 'Update') delete entry.time
+  }
 }
 
 /** Server-side apply; the result still has to be decoded. */
@@ -69,10 +75,19 @@ function tracked(scope: RequestScope, deps: RegistryDeps) {
 function resetFieldsOf({ reader, subresource }: RequestScope): readonly (readonly string[])[] {
   const { kind } = reader
   if (subresource === '') {
+    // What is asked for may not change, and nobody owns it.
+    if (kind.kind === 'CertificateSigningRequest') return [['spec'], ['status']]
     return kind.subresources.some(({ name }) => name === 'status') ? [['status']] : []
   }
   if (subresource !== 'status') return []
-  const kept = new Set(['apiVersion', 'kind', 'status', ...(kind.isCustom ? [] : ['metadata'])])
+  const kept = new Set([
+    'apiVersion',
+    'kind',
+    'status',
+    ...(keepsMetadata({ kind, subresource }) || kind.kind === 'VolumeAttachment'
+      ? []
+      : ['metadata']),
+  ])
   const fields = Object.keys(kind.schemas[kind.schemaName]?.properties ?? {})
   return fields.filter((field) => !kept.has(field)).map((field) => [field])
 }

@@ -38,12 +38,25 @@ export function keepAllButPart(
   const paths = subresource === 'scale' ? scalePaths(kind) : (parts[subresource] ?? [])
   for (const path of paths) copyPath(wanted, next, path.split('.'))
   const { metadata } = next
-  if (kind.isCustom) {
+  if (keepsMetadata({ kind, subresource })) {
     const { managedFields, resourceVersion } = metadata
     next.metadata = { ...old.metadata, ...(managedFields ? { managedFields } : {}) }
     if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion
   } else if (old.metadata.ownerReferences) metadata.ownerReferences = old.metadata.ownerReferences
   else delete metadata.ownerReferences
+}
+
+/** Kinds whose status endpoint leaves labels, annotations and finalizers as they are. */
+const statusAlone: ReadonlySet<string> = new Set([
+  'FlowSchema',
+  'PriorityLevelConfiguration',
+  'ResourceClaim',
+  'ServiceCIDR',
+  'ValidatingAdmissionPolicy',
+])
+
+export function keepsMetadata({ kind, subresource }: { kind: Kind; subresource: string }): boolean {
+  return kind.isCustom === true || (subresource === 'status' && statusAlone.has(kind.kind))
 }
 
 function scalePaths(kind: Kind): string[] {

@@ -1,6 +1,6 @@
 import { StatusError, type Kind, type StatusCause } from '@skerry/api'
 
-type Named = Pick<Kind, 'group' | 'kind' | 'resource'>
+type Named = Pick<Kind, 'group' | 'kind' | 'resource' | 'storageGroup'>
 
 export function notFound(kind: Named, name: string): StatusError {
   return new StatusError('NotFound', `${qualified(kind)} ${JSON.stringify(name)} not found`, {
@@ -47,16 +47,17 @@ export function requireValid(kind: Named, name: string, causes: readonly StatusC
 }
 
 export function invalid(kind: Named, name: string, causes: readonly StatusCause[]): StatusError {
-  const whole = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
+  const group = kind.storageGroup ?? kind.group
+  const whole = group === '' ? kind.kind : `${kind.kind}.${group}`
   const unique = uniqueCauses(causes)
   const texts = unique.map(({ field, message }) => (field ? `${field}: ${message}` : `${message}`))
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   return new StatusError('Invalid', `${whole} ${JSON.stringify(name)} is invalid: ${list}`, {
     details: {
       ...(name === '' ? {} : { name }),
-      ...(kind.group === '' ? {} : { group: kind.group }),
+      ...(group === '' ? {} : { group }),
       kind: kind.kind,
-      causes: unique,
+      causes: [...causes],
     },
   })
 }

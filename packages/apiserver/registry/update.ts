@@ -272,7 +272,9 @@ const countsAnnotations: ReadonlySet<string> = new Set(['apps/Deployment'])
 
 function countGeneration(next: AnyObject, old: AnyObject, kind: Kind): void {
   if (!hasGeneration(kind)) return
+  const countsLabels = kind.kind === 'EndpointSlice'
   const isSame =
+    (!countsLabels || equalJson(next.metadata.labels ?? {}, old.metadata.labels ?? {})) &&
     equalJson(bodyOf(next), bodyOf(old)) &&
     (!countsAnnotations.has(`${kind.group}/${kind.kind}`) ||
       equalJson(next.metadata.annotations ?? {}, old.metadata.annotations ?? {}))

@@ -149,7 +149,8 @@ function takeAddresses(allocation: Allocation, ranges: readonly AddressRange[]):
     }
     const isTaken = (candidate: string): boolean =>
       !isFree(candidate) || reserved.includes(candidate)
-    const picked = range.pick(isTaken, random)
+    // Nothing is taken by a dry run; upstream shows the range's own address.
+    const picked = scope.isDryRun ? range.cidr.split('/')[0] : range.pick(isTaken, random)
     if (picked === undefined) throw exhausted(`range ${range.cidr} is full`)
     addresses.push(picked)
     reserved.push(picked)

@@ -22,6 +22,8 @@ export type Shape =
       readonly elementOf: (item: unknown) => string | undefined
     }
 
+/** Any object of anybody's, owned as a whole. */
+const rawExtension = 'io.k8s.apimachinery.pkg.runtime.RawExtension'
 const leaf: Shape = Object.freeze({ type: 'leaf' })
 const deduced: Shape = Object.freeze({ type: 'deduced' })
 /** Stands for a value without a schema below a deduced one. */
@@ -39,6 +41,7 @@ export function shapeOf(schema: Schema, schemas: SchemaSet): Shape {
 }
 
 function findShape(schema: Schema, schemas: SchemaSet): Shape {
+  if (schema.ref === rawExtension) return leaf
   const definition = schema.ref === undefined ? schema : (schemas[schema.ref] ?? {})
   if ((schema.mapType ?? definition.mapType) === 'atomic') return leaf
   if (definition.type === 'array')

@@ -23,14 +23,33 @@ function zeroFields(definition: Schema, schemas: SchemaSet): JsonObject {
   const { properties = {}, required = [] } = definition
   for (const [key, field] of Object.entries(properties)) {
     const { type } = resolve(field, schemas)
-    if (field.default !== undefined) {
+    const isHolder = (type === 'object' || type === 'array') && !leftOut.has(key)
+    if (field.default !== undefined && isZero(field.default)) {
       const isStruct = field.ref !== undefined && type === 'object'
       zero[key] = isStruct ? zeroFields(resolve(field, schemas), schemas) : cloneJson(field.default)
-    } else if (required.includes(key) && (type === 'object' || type === 'array')) {
+    } else if (writtenTimes.has(key) || (isHolder && required.includes(key))) {
       zero[key] = null
     }
   }
   return zero
+}
+
+/** Required by validation, left out by the type when empty. */
+const leftOut: ReadonlySet<string> = new Set(['parentRef', 'validationActions'])
+
+/** Times of events that are structs, not pointers to them. */
+const writtenTimes: ReadonlySet<string> = new Set([
+  'deprecatedFirstTimestamp',
+  'deprecatedLastTimestamp',
+  'eventTime',
+  'firstTimestamp',
+  'lastTimestamp',
+])
+
+/** Another default is set by a server, long after the type was made. */
+function isZero(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return value === '' || value === 0 || value === false
 }
 
 function resolve(schema: Schema, schemas: SchemaSet): Schema {

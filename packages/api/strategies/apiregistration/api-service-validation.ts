@@ -10,7 +10,7 @@ export function validateApiService(apiService: LooseObject<APIService>): StatusC
   const found: Found = []
   const { group = '', version = '', service } = apiService.spec ?? {}
   const name = `${version}.${group}`
-  if (apiService.metadata.name !== name) {
+  if (apiService.metadata.name && apiService.metadata.name !== name) {
     const detail = `must be \`spec.version+"."+spec.group\`: ${quoteGo(name)}`
     found.push(fieldInvalid('metadata.name', apiService.metadata.name ?? '', detail))
   }

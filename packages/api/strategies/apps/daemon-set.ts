@@ -30,7 +30,7 @@ export const daemonSetStrategy = strategyOf<DaemonSet>({
   prepareForUpdate(next, old) {
     statusApart.prepareForUpdate(next, old)
     const before = Number(old.metadata.annotations?.[templateGeneration] ?? 0)
-    const isChanged = JSON.stringify(next.spec?.template) !== JSON.stringify(old.spec?.template)
+    const isChanged = !isSame(next.spec?.template, old.spec?.template)
     next.metadata.annotations = withTemplateGeneration(next, isChanged ? before + 1 : before)
   },
 })
@@ -46,6 +46,9 @@ function withTemplateGeneration(
 
 function applyDaemonSetDefaults(set: LooseObject<DaemonSet>): void {
   const spec = (set.spec ??= {})
+  // It stands for a field of before 1.6, so that whoever writes the set owns it.
+  const annotations = (set.metadata.annotations ??= {})
+  annotations[templateGeneration] ??= '0'
   applyStatusDefaults((set.status ??= {}))
   spec.updateStrategy ??= {}
   spec.updateStrategy.type ||= 'RollingUpdate'

@@ -25,7 +25,10 @@ export const nodeStrategy = strategyOf<Node>({
 })
 
 function applyNodeDefaults(node: LooseObject<Node>): void {
-  node.spec ??= {}
+  const spec = (node.spec ??= {})
+  // The first of the list is the one of old; where they differ, the one of old counts.
+  if (spec.podCIDR && spec.podCIDRs?.[0] !== spec.podCIDR) spec.podCIDRs = [spec.podCIDR]
+  else if (!spec.podCIDR && spec.podCIDRs?.[0]) spec.podCIDR = spec.podCIDRs[0]
   const status = (node.status ??= {})
   if (!status.allocatable && status.capacity) status.allocatable = { ...status.capacity }
   applyPresentStructs(status)

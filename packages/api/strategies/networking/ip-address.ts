@@ -26,7 +26,8 @@ export const ipAddressStrategy = strategyOf<IPAddress>({
 
 function validateIpAddress(address: LooseObject<IPAddress>): StatusCause[] {
   const found: Found = []
-  checkCanonicalIp(address.metadata.name ?? '', 'metadata.name', found)
+  // Without a name that alone is said.
+  if (address.metadata.name) checkCanonicalIp(address.metadata.name, 'metadata.name', found)
   const parent = address.spec?.parentRef
   const path = 'spec.parentRef'
   if (!parent) {

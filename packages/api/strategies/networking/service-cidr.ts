@@ -20,6 +20,10 @@ export const serviceCidrStrategy = strategyOf<ServiceCIDR>({
     if (isSame(cidrs, before)) return []
     const isSecondAdded = before.length === 1 && cidrs.length === 2 && cidrs[0] === before[0]
     if (isSecondAdded) return validateServiceCidr(next)
+    const at = cidrs.findIndex((cidr, index) => cidr !== before[index])
+    if (cidrs.length === before.length && at >= 0) {
+      return [fieldInvalid(`spec.cidrs[${at}]`, cidrs[at] ?? null, 'field is immutable')]
+    }
     return [fieldInvalid('spec.cidrs', cidrs, 'field is immutable')]
   },
 })

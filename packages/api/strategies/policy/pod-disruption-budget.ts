@@ -9,6 +9,8 @@ export const podDisruptionBudgetStrategy = strategyOf<PodDisruptionBudget>({
   validateStatusUpdate: validateBudgetStatus,
   ...statusApart,
   allowUnconditionalUpdate: false,
+  // Upstream checks the spec of a budget, not its name.
+  nameRule: 'path-segment',
   defaults: applyBudgetDefaults,
 })
 

@@ -6,6 +6,7 @@ import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 import { isSame } from '../checks.ts'
 
 export const csiDriverStrategy = strategyOf<CSIDriver>({
+  hasGeneration: false,
   warnings({ spec = {} }, old) {
     const { serviceAccountTokenInSecrets: isInSecrets, tokenRequests = [] } = spec
     if (tokenRequests.length === 0 || isInSecrets !== undefined) return []
@@ -13,9 +14,13 @@ export const csiDriverStrategy = strategyOf<CSIDriver>({
     const why = 'set to true to prevent possible logging of tokens in volume attributes'
     return [`spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, ${why}`]
   },
-  hasGeneration: true,
   allowUnconditionalUpdate: false,
   defaults: applyDriverDefaults,
+  // Counts from the first change on; a new driver has none.
+  prepareForUpdate(next, old) {
+    if (isSame(next.spec, old.spec)) return
+    next.metadata.generation = (old.metadata.generation ?? 0) + 1
+  },
   validate: validateDriver,
   validateUpdate(next, old) {
     const found = validateDriver(next)
