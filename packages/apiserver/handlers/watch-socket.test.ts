@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { WebSocket } from 'ws'
+import { startTestApiServer } from '@skerry/testing'
+
+const path = '/api/v1/namespaces?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Ddefault'
+
+test('a watch over WebSocket sends one event per message and closes when its time is over', async () => {
+  await using server = await startTestApiServer()
+  const { ca, cert, key } = server.credentials
+  for (const protocol of [undefined, 'base64.binary.k8s.io']) {
+    const protocols = protocol === undefined ? [] : [protocol]
+    const url = `${server.url.replace('https', 'wss')}${path}`
+    const client = new WebSocket(url, protocols, { ca, cert, key })
+    const types: string[] = []
+    client.on('message', (message: Buffer, isBinary: boolean) => {
+      assert.equal(isBinary, false)
+      const event: { type: string; object: { metadata: { name: string } } } = JSON.parse(
+        message.toString(),
+      )
+      types.push(`${event.type} ${event.object.metadata.name}`)
+    })
+    const [code] = await once(client, 'close')
+    assert.equal(client.protocol, protocol ?? '')
+    assert.deepEqual(types, ['ADDED default'])
+    assert.equal(code, 1000)
+  }
+})
+
+test('a watch that is refused is refused before the upgrade', async () => {
+  await using server = await startTestApiServer()
+  const { ca, cert, key } = server.credentials
+  const url = `${server.url.replace('https', 'wss')}/api/v1/namespaces?watch=1&resourceVersion=x`
+  const client = new WebSocket(url, { ca, cert, key })
+  const [error] = await once(client, 'error')
+  assert.match(String(error), /Unexpected server response: 500/)
+})
