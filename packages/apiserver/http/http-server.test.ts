@@ -162,6 +162,35 @@ test('over HTTP/1.1 a watch is answered at once, before it has anything to say',
   assert.equal(status, 200)
 })
 
+test('a client that opens and resets streams without end loses its connection; others are served', async () => {
+  const session = http2.connect(server.url, { ...server.credentials })
+  const closed = new Promise<void>((resolve) => session.once('close', () => resolve()))
+  // Being cut off is what this test waits for.
+  session.on('error', () => undefined)
+  for (let opened = 0; opened < 20_000 && !session.destroyed; opened += 1) {
+    const stream = session.request({ ':path': '/version' })
+    stream.on('error', () => undefined)
+    stream.close(http2.constants.NGHTTP2_CANCEL)
+    if (opened % 500 === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  await closed
+  const reply = await overHttp1({ path: '/version', credentials: server.credentials })
+  assert.equal(reply.status, 200)
+})
+
+test('long addresses and headers are read up to the bound of upstream', async () => {
+  const { credentials } = server
+  const path = `/version?x=${'y'.repeat(20_000)}`
+  const headers = { 'x-long': 'z'.repeat(200_000) }
+  assert.equal((await overHttp1({ path, headers, credentials })).status, 200)
+  const bomb = { 'x-long': 'z'.repeat(2 * 1024 * 1024) }
+  const refused = await overHttp1({ path: '/version', headers: bomb, credentials }).then(
+    ({ status }) => status,
+    () => 'cut off',
+  )
+  assert.ok(refused === 431 || refused === 'cut off', String(refused))
+})
+
 test('renewed certificates are shown to new connections', async () => {
   const dates = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 }
   const authority = await createAuthority({ subject: { commonName: 'next-ca' }, ...dates })
