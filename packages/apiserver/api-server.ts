@@ -12,7 +12,7 @@ import { createFlowControl, type FlowControl } from './flow-control/flow-control
 import { keepFlowControlObjects } from './flow-control/flow-control-objects.ts'
 import type { RequestInfo } from './http/request-info.ts'
 import { WatchCache } from './cache/watch-cache.ts'
-import { createCustomKinds } from './crd/custom-kinds.ts'
+import { createCustomKinds, type CustomKinds } from './crd/custom-kinds.ts'
 import { createDispatcher, type Route } from './dispatch.ts'
 import type { HandlerDeps } from './handlers/resource-call.ts'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/http-server.ts'
@@ -96,13 +96,7 @@ export async function createApiServer(
   const registry = createRegistry(options, { ...deps, cache, limits })
   const objects = createServerObjects(registry, stop.signal)
   const access = options.access(objects)
-  const customKinds = createCustomKinds({
-    registry,
-    objects,
-    clock,
-    log,
-    ...(access.converterOf ? { converterOf: access.converterOf } : {}),
-  })
+  const customKinds = customKindsOf(registry, objects, access, deps)
   registry.admission.push(...access.admission)
   const aggregation =
     options.aggregation && createAggregation(options.aggregation, { ...deps, registry, objects })
@@ -132,12 +126,8 @@ export async function createApiServer(
     flowControl,
   })
   const server = createHttpServer({ tls: options.tls, limits, log, ...pipeline })
-  const policyStatus = policyStatusOf(registry, { objects, clock, log })
   const work = runAll(stop.signal, [
-    (scope) => cache.run(scope),
-    (scope) => cache.runBookmarks(scope),
-    (scope) => customKinds.run(scope),
-    async (scope) => policyStatus?.(scope),
+    ...registryTasks(registry, customKinds, { objects, clock, log }),
     async (scope) => aggregation?.run(scope),
     ...(flowControl ? flowControlTasks(flowControl, { objects, limits, ...deps }) : []),
   ])
@@ -191,14 +181,39 @@ function flowControlTasks(
   ]
 }
 
+function customKindsOf(
+  registry: HandlerDeps,
+  objects: Objects,
+  { converterOf }: Access,
+  { clock, log }: ApiServerDeps,
+): CustomKinds {
+  const parts = { registry, objects, clock, log }
+  return createCustomKinds({ ...parts, ...(converterOf ? { converterOf } : {}) })
+}
+
+/** What keeps the cache and what is made of its objects up to date. */
+function registryTasks(
+  registry: HandlerDeps,
+  customKinds: CustomKinds,
+  deps: { objects: Objects; clock: Clock; log: Logger },
+): Task[] {
+  const { cache } = registry
+  return [
+    (scope) => cache.run(scope),
+    (scope) => cache.runBookmarks(scope),
+    (scope) => customKinds.run(scope),
+    ...policyStatusTasks(registry, deps),
+  ]
+}
+
 /** Only where policies are served, and evaluated. */
-function policyStatusOf(
+function policyStatusTasks(
   { kinds, cache, admission }: HandlerDeps,
   deps: { objects: Objects; clock: Clock; log: Logger },
-): ((signal: AbortSignal) => Promise<void>) | undefined {
-  if (!admission.some(({ name }) => name === 'ValidatingAdmissionPolicy')) return undefined
-  if (!kinds.findStored(validatingPolicies)) return undefined
-  return (signal) => runPolicyStatus({ ...deps, cache, kinds: () => kinds.all() }, signal)
+): Task[] {
+  if (!admission.some(({ name }) => name === 'ValidatingAdmissionPolicy')) return []
+  if (!kinds.findStored(validatingPolicies)) return []
+  return [(signal) => runPolicyStatus({ ...deps, cache, kinds: () => kinds.all() }, signal)]
 }
 
 type MutableRegistry = HandlerDeps & { readonly admission: AdmissionPlugin[] }

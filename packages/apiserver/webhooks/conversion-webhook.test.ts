@@ -40,7 +40,7 @@ function boat(name: string, version = 'v1'): AnyObject {
   return { apiVersion: `test.dev/${version}`, kind: 'Boat', metadata, sails: 2 }
 }
 
-const asV2 = (object: AnyObject): AnyObject => ({ ...object, apiVersion: 'test.dev/v2' })
+const upgraded = (object: AnyObject): AnyObject => ({ ...object, apiVersion: 'test.dev/v2' })
 
 function answer(body: unknown, response: JsonObject): WebhookReply {
   const { uid } = (body as JsonReply).request
@@ -60,7 +60,7 @@ test('objects are converted in one request and keep their order and their identi
   await using hook = await startTestWebhook(({ body }) => {
     const { objects } = (body as JsonReply).request
     const convertedObjects = objects.map((object: AnyObject) => ({
-      ...asV2(object),
+      ...upgraded(object),
       metadata: { ...object.metadata, labels: { c: 'd' }, finalizers: ['gone'] },
     }))
     return answer(body, { convertedObjects })
@@ -110,7 +110,9 @@ const failures: [name: string, reply: (body: unknown) => WebhookReply, why: stri
     'another name',
     (body) =>
       answer(body, {
-        convertedObjects: [asV2({ ...boat('b'), metadata: { ...boat('a').metadata, name: 'b' } })],
+        convertedObjects: [
+          upgraded({ ...boat('b'), metadata: { ...boat('a').metadata, name: 'b' } }),
+        ],
       }),
     'returned invalid object: must have the same name: a != b',
   ],
@@ -124,7 +126,7 @@ const failures: [name: string, reply: (body: unknown) => WebhookReply, why: stri
     (body) =>
       answer(body, {
         convertedObjects: [
-          asV2({ ...boat('a'), metadata: { ...boat('a').metadata, labels: { '-': 'x' } } }),
+          upgraded({ ...boat('a'), metadata: { ...boat('a').metadata, labels: { '-': 'x' } } }),
         ],
       }),
     'returned invalid metadata: metadata.labels: Invalid value: "-": ',
