@@ -200,6 +200,7 @@ export {
 } from './admission-cel/authorizer-library.ts'
 export { objectRoot } from './admission-cel/patch-types.ts'
 export { typedSchema, type TypedSchema } from './admission-cel/typed-schema.ts'
+export { aggregatedRules } from './aggregated-rules.ts'
 export { toleratesTaint } from './taints.ts'
 export { addLists, isAbove, podResources, type ResourceList } from './quota/pod-resources.ts'
 export { quotaUsage, type QuotaUser } from './quota/quota-usage.ts'

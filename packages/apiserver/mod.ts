@@ -92,7 +92,6 @@ export { createSelfSubjectRulesReview } from './authz/rules-review.ts'
 export type { ReviewHandler, ReviewRequest } from './review.ts'
 export {
   aggregateClusterRoles,
-  aggregatedRules,
   bootstrapObjects,
   ensureBootstrapObjects,
   nodeRules,

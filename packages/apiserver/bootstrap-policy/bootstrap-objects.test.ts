@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterRole, ClusterRoleBinding } from '@skerry/api'
+import { aggregatedRules, type ClusterRole, type ClusterRoleBinding } from '@skerry/api'
 import { ObjectTable } from '../testing/object-table.ts'
 import { getTyped, typed } from '../typed-objects.ts'
 import { wellKnown } from '../well-known-resources.ts'
-import { aggregatedRules, ensureBootstrapObjects, nodeRules } from './bootstrap-objects.ts'
+import { ensureBootstrapObjects, nodeRules } from './bootstrap-objects.ts'
 
 const role = (objects: ObjectTable, name: string) => {
   const found = getTyped<ClusterRole>(objects, wellKnown.clusterRoles, { name })

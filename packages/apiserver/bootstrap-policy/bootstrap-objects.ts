@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  aggregatedRules,
   isStatusError,
-  labelSelectorOf,
   type AnyObject,
   type ClusterRole,
   type GroupResource,
@@ -127,18 +127,4 @@ async function aggregateOne(objects: Objects, name: string): Promise<boolean> {
     typed<ClusterRole>(object).rules = rules
   })
   return true
-}
-
-/** Decides: the union of the selected roles' rules, without repeats, in the order of their names. */
-export function aggregatedRules(role: ClusterRole, all: readonly ClusterRole[]): PolicyRule[] {
-  const selectors = (role.aggregationRule?.clusterRoleSelectors ?? []).map(labelSelectorOf)
-  const selected = all
-    .filter(({ metadata }) => metadata.name !== role.metadata.name)
-    .filter(({ metadata }) => selectors.some((selector) => selector.matches(metadata.labels)))
-    .toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
-  const rules: PolicyRule[] = []
-  for (const rule of selected.flatMap((one) => one.rules ?? [])) {
-    if (!rules.some((other) => isDeepStrictEqual(other, rule))) rules.push(rule)
-  }
-  return rules
 }
