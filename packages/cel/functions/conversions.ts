@@ -149,17 +149,14 @@ function toInt(value: CelValue): CelValue {
   if (value instanceof CelDuration) return value.nanos
   if (typeof value !== 'string') throw noSuchOverload()
   const parsed = /^[+-]?\d+$/.test(value) ? BigInt(value.replace('+', '')) : undefined
-  if (parsed === undefined) throw syntaxError('ParseInt', value)
-  if (BigInt.asIntN(64, parsed) !== parsed) throw rangeError('ParseInt', value)
+  if (parsed === undefined) throw conversionError('int')
+  if (BigInt.asIntN(64, parsed) !== parsed) throw conversionError('int')
   return parsed
 }
 
-function syntaxError(what: string, text: string): CelRuntimeError {
-  return new CelRuntimeError(`strconv.${what}: parsing ${JSON.stringify(text)}: invalid syntax`)
-}
-
-function rangeError(what: string, text: string): CelRuntimeError {
-  return new CelRuntimeError(`strconv.${what}: parsing ${JSON.stringify(text)}: value out of range`)
+/** What no text of the type says. */
+function conversionError(to: string): CelRuntimeError {
+  return new CelRuntimeError(`type conversion error from 'string' to '${to}'`)
 }
 
 function toUint(value: CelValue): CelValue {
@@ -173,8 +170,8 @@ function toUint(value: CelValue): CelValue {
     return new CelUint(BigInt(Math.trunc(value)))
   }
   if (typeof value !== 'string') throw noSuchOverload()
-  if (!/^\d+$/.test(value)) throw syntaxError('ParseUint', value)
-  if (BigInt(value) >= 1n << 64n) throw rangeError('ParseUint', value)
+  if (!/^\d+$/.test(value)) throw conversionError('uint')
+  if (BigInt(value) >= 1n << 64n) throw conversionError('uint')
   return new CelUint(BigInt(value))
 }
 
@@ -187,7 +184,7 @@ function toDouble(value: CelValue): CelValue {
     return special[1] === '-' ? -Infinity : Infinity
   }
   const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : undefined
-  if (number === undefined) throw syntaxError('ParseFloat', value)
+  if (number === undefined) throw conversionError('double')
   return number
 }
 
@@ -196,7 +193,7 @@ function toBool(value: CelValue): CelValue {
   if (typeof value !== 'string') throw noSuchOverload()
   if (['1', 't', 'T', 'true', 'TRUE', 'True'].includes(value)) return true
   if (['0', 'f', 'F', 'false', 'FALSE', 'False'].includes(value)) return false
-  throw syntaxError('ParseBool', value)
+  throw conversionError('bool')
 }
 
 export function toText(value: CelValue): string {
@@ -230,13 +227,26 @@ export function doubleText(value: number): string {
 function toDuration(value: CelValue): CelValue {
   if (value instanceof CelDuration) return value
   if (typeof value === 'bigint') return new CelDuration(value)
-  if (typeof value === 'string') return new CelDuration(parseDuration(value))
+  if (typeof value === 'string') {
+    return new CelDuration(parsed(value, parseDuration, 'google.protobuf.Duration'))
+  }
   throw noSuchOverload()
 }
 
 function toTimestamp(value: CelValue): CelValue {
   if (value instanceof CelTimestamp) return value
   if (typeof value === 'bigint') return new CelTimestamp(checkTimestamp(value * 1_000_000_000n))
-  if (typeof value === 'string') return new CelTimestamp(parseTimestamp(value))
+  if (typeof value === 'string') {
+    return new CelTimestamp(parsed(value, parseTimestamp, 'google.protobuf.Timestamp'))
+  }
   throw noSuchOverload()
+}
+
+function parsed(text: string, parse: (text: string) => bigint, to: string): bigint {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (error instanceof CelRuntimeError) throw conversionError(to)
+    throw error
+  }
 }
