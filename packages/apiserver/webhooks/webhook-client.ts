@@ -10,6 +10,7 @@ import { webhookIdentityError } from './server-identity.ts'
 import { answerValue } from './webhook-answer.ts'
 import { webhookLimits } from './webhook-limits-table.ts'
 import {
+  hostText,
   urlText,
   webhookTarget,
   type WebhookAddress,
@@ -190,7 +191,7 @@ function attempt(sent: Sent, signal: AbortSignal): Promise<Attempt> {
     path: `${url.pathname}${query}`,
     method: 'POST',
     headers: {
-      host: url.host,
+      host: hostText(target),
       'user-agent': 'kube-apiserver-admission',
       accept: 'application/json, */*',
       'content-type': 'application/json',

@@ -58,10 +58,15 @@ function targetOfService(service: NonNullable<WebhookAddress['service']>): Webho
   }
 }
 
-/** As it stands in messages: services always with their port. */
-export function urlText({ url, isService }: WebhookTarget, query: string): string {
-  const host = isService && url.port === '' ? `${url.host}:443` : url.host
-  return `${url.protocol}//${host}${url.pathname}${query}`
+/** As it stands in messages. */
+export function urlText(target: WebhookTarget, query: string): string {
+  const { protocol, pathname } = target.url
+  return `${protocol}//${hostText(target)}${pathname}${query}`
+}
+
+/** Services always have their port. */
+export function hostText({ url, isService }: WebhookTarget): string {
+  return isService && url.port === '' ? `${url.host}:443` : url.host
 }
 
 /** One of the service's ready pods; the cluster address where nobody publishes endpoints. */

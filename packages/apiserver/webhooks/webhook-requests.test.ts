@@ -1,0 +1,180 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import { silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { generateKeyPair, signCertificate } from '@skerry/pki'
+import {
+  callApi,
+  startTestApiServer,
+  startTestWebhook,
+  type JsonReply,
+  type TestApiServer,
+  type WebhookReply,
+} from '@skerry/testing'
+import { createDefaultAccess, type DefaultAccessOptions } from '../default-access.ts'
+
+const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
+const configMaps = '/api/v1/namespaces/default/configmaps'
+
+const allow = ({ body }: { body: unknown }): WebhookReply => {
+  const { apiVersion, request } = body as JsonReply
+  return { apiVersion, kind: 'AdmissionReview', response: { uid: request.uid, allowed: true } }
+}
+
+const everything = Object.freeze({
+  apiGroups: ['*'],
+  apiVersions: ['*'],
+  operations: ['*'],
+  resources: ['*/*'],
+})
+
+async function configure(api: TestApiServer, webhook: object): Promise<void> {
+  await callApi(api.transport, { method: 'DELETE', path: `${path}/test` })
+  const body = {
+    metadata: { name: 'test' },
+    webhooks: [
+      {
+        name: 'a.test.dev',
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        rules: [everything],
+        ...webhook,
+      },
+    ],
+  }
+  const reply = await callApi(api.transport, { method: 'POST', path, body })
+  assert.equal(reply.status, 201, reply.text)
+}
+
+function create(api: TestApiServer, name: string) {
+  const body = { metadata: { name }, data: { a: 'b' } }
+  return callApi(api.transport, { method: 'POST', path: configMaps, body })
+}
+
+async function withAccess(options: Partial<DefaultAccessOptions>): Promise<TestApiServer> {
+  const { privateKeyPem: signingKeyPem } = await generateKeyPair()
+  const serviceAccounts = { issuer: 'https://kubernetes.default.svc', signingKeyPem }
+  const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
+  return startTestApiServer({ access: createDefaultAccess({ serviceAccounts, ...options }, deps) })
+}
+
+const conditions: [expressions: string[], policy: string, answer: number | string][] = [
+  [['true'], 'Fail', 'asked'],
+  [['object.data.a == "b"', 'request.operation == "CREATE"'], 'Fail', 'asked'],
+  [['authorizer.requestResource.check("create").allowed()'], 'Fail', 'asked'],
+  [['false'], 'Fail', 201],
+  [['object.data.none == "b"', 'false'], 'Fail', 201],
+  [['object.data.none == "b"'], 'Ignore', 201],
+  [['object.data.none == "b"'], 'Fail', 403],
+]
+
+test('conditions of a webhook decide whether it is asked', async () => {
+  await using api = await startTestApiServer({ withAccess: true })
+  await using hook = await startTestWebhook(allow)
+  for (const [index, [expressions, failurePolicy, answer]] of conditions.entries()) {
+    await configure(api, {
+      clientConfig: { url: hook.url, caBundle: hook.caBundle },
+      failurePolicy,
+      matchConditions: expressions.map((expression, at) => ({ name: `c${at}`, expression })),
+    })
+    const before = hook.requests.length
+    const { status, body } = await create(api, `c${index}`)
+    const isAsked = hook.requests.length > before
+    assert.equal(isAsked ? 'asked' : status, answer, expressions.join())
+    if (status !== 403) continue
+    assert.equal(
+      body.message,
+      `configmaps "c${index}" is forbidden: expression 'object.data.none == "b"' resulted in error: no such key: none`,
+    )
+  }
+})
+
+test('a webhook that knows only the older review gets that one', async () => {
+  await using api = await startTestApiServer({ withAccess: true })
+  await using hook = await startTestWebhook(() => ({
+    apiVersion: 'admission.k8s.io/v1beta1',
+    kind: 'AdmissionReview',
+    response: { allowed: false, status: { message: 'old' } },
+  }))
+  await configure(api, {
+    clientConfig: { url: hook.url, caBundle: hook.caBundle },
+    admissionReviewVersions: ['v2', 'v1beta1'],
+  })
+  const { body } = await create(api, 'old')
+  assert.equal(body.message, 'admission webhook "a.test.dev" denied the request: old')
+  const review = hook.requests[0]?.body as JsonReply
+  assert.equal(review.apiVersion, 'admission.k8s.io/v1beta1')
+})
+
+test('a service is reached at one of its pods, by the name of the service', async () => {
+  await using hook = await startTestWebhook(allow, {
+    dnsNames: ['hook.default.svc'],
+    ipAddresses: [],
+  })
+  const dialled: string[] = []
+  const dial = {
+    dialNode: async () => Promise.reject(new Error('no nodes')),
+    async dialAddress({ host, port }: { host: string; port: number }) {
+      dialled.push(`${host}:${port}`)
+      const socket = connect({ host: '127.0.0.1', port: hook.port })
+      await once(socket, 'connect')
+      return socket
+    },
+  }
+  await using api = await withAccess({ dial })
+  const post = (resource: string, body: object) =>
+    callApi(api.transport, { method: 'POST', path: `/api/v1/namespaces/default/${resource}`, body })
+  await post('services', {
+    metadata: { name: 'hook' },
+    spec: { selector: { app: 'hook' }, ports: [{ port: 443, targetPort: 8443 }] },
+  })
+  await post('endpoints', {
+    metadata: { name: 'hook' },
+    subsets: [{ addresses: [{ ip: '10.244.1.7' }], ports: [{ port: 8443 }] }],
+  })
+  await configure(api, {
+    rules: [{ ...everything, resources: ['configmaps'] }],
+    clientConfig: {
+      service: { namespace: 'default', name: 'hook', path: '/check' },
+      caBundle: hook.caBundle,
+    },
+  })
+  const reply = await create(api, 'a')
+  assert.equal(reply.status, 201, reply.text)
+  assert.equal((await create(api, 'b')).status, 201)
+  assert.deepEqual(dialled, ['10.244.1.7:8443'])
+  const { path: asked, headers } = hook.requests[0] ?? {}
+  assert.deepEqual([asked, headers?.['host']], ['/check?timeout=10s', 'hook.default.svc:443'])
+  const empty = { metadata: { name: 'hook' }, subsets: [] }
+  const endpoints = '/api/v1/namespaces/default/endpoints/hook'
+  await callApi(api.transport, { method: 'PUT', path: endpoints, body: empty })
+  await configure(api, {
+    clientConfig: { service: { namespace: 'default', name: 'hook', port: 443 } },
+  })
+  assert.equal(
+    (await create(api, 'c')).body.message,
+    'Internal error occurred: failed calling webhook "a.test.dev": failed to call webhook: Post "https://hook.default.svc:443/?timeout=10s": no endpoints available for service "hook"',
+  )
+})
+
+test('where an identity is configured, webhooks are shown it', async () => {
+  await using issuing = await startTestApiServer()
+  const { authority } = issuing
+  const keys = await generateKeyPair()
+  const nowMs = Date.now()
+  const certificatePem = await signCertificate(authority, {
+    subject: { commonName: 'kube-apiserver' },
+    publicKeyPem: keys.publicKeyPem,
+    notBeforeMs: nowMs - 60_000,
+    notAfterMs: nowMs + 3_600_000,
+    keyUsages: ['digitalSignature'],
+    extendedUsages: ['clientAuth'],
+  })
+  const identity = { certificatePem, privateKeyPem: keys.privateKeyPem }
+  await using api = await withAccess({ webhookIdentity: () => identity })
+  await using hook = await startTestWebhook(allow, { clientCa: authority.certificatePem })
+  await configure(api, { clientConfig: { url: hook.url, caBundle: hook.caBundle } })
+  assert.equal((await create(api, 'a')).status, 201)
+  assert.equal(hook.requests[0]?.clientName, 'kube-apiserver')
+})
