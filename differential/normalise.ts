@@ -17,6 +17,8 @@ const loopback = /\b(127\.0\.0\.1|(?:\d{1,3}\.){3}\d{1,3}):\d{4,5}\b/g
 const versionTexts =
   /((?:resource ?version(?: in (?:precondition|object meta))?|current): |too old resource version: )(\d+)(?: \((\d+)\))?/gi
 
+const recordTexts = /(ResourceVersion in record )\(\d+\)/g
+
 /** Those that a client acts upon; what is the same on every answer is written only where it differs. */
 const comparedHeaders = [
   'allow',
@@ -84,6 +86,7 @@ class NamedChoices {
       const end = second === '' ? '' : ' (<version>)'
       return `${before}${this.#isWritten(first) ? first : '<version>'}${end}`
     })
+    result = result.replaceAll(recordTexts, '$1(<version>)')
     for (const [name, by] of this.#generated) result = result.replaceAll(name, by)
     return result
   }
