@@ -50,8 +50,10 @@ export interface WatchOptions<T extends KubeObject> {
 }
 
 export interface ControllerDefinition {
-  /** As in Kubernetes, e.g. replicaset-controller. Also the component of its events. */
+  /** As in Kubernetes, e.g. replicaset-controller. */
   readonly name: string
+  /** Whom its events come from, where upstream calls it otherwise; default: its name. */
+  readonly eventComponent?: string
   readonly watches: readonly Watch[]
   /** Keys looked at at the same time; default 5. */
   readonly workers?: number
@@ -145,7 +147,7 @@ function contextOf(
     cluster: deps.cluster,
     informer: (resource) => deps.informers.informer(resource),
     client: (resource) => deps.informers.client(resource),
-    events: deps.events.recorder({ component: definition.name }),
+    events: deps.events.recorder({ component: definition.eventComponent ?? definition.name }),
     clock: deps.clock,
     random: deps.random,
     log: deps.log.child({ controller: definition.name }),

@@ -33,6 +33,7 @@ const podPrefix = 'pod:'
 /** Keeps the status that evictions ask: how many pods may be missed now. */
 export const disruptionController: ControllerDefinition = {
   name: 'disruption-controller',
+  eventComponent: 'controllermanager',
   watches: [
     watch(resources.podDisruptionBudgets, { keysOf: ({ object }) => [keyOfObject(object)] }),
     watch(resources.pods, { keysOf: keysOfPod }),

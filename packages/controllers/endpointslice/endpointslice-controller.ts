@@ -17,6 +17,7 @@ const settleMs = 50
 /** Keeps the EndpointSlices of every service with a selector. */
 export const endpointSliceController: ControllerDefinition = {
   name: 'endpointslice-controller',
+  eventComponent: 'endpoint-slice-controller',
   watches: [
     watch(resources.services, { keysOf: ({ object }) => [keyOfObject(object)] }),
     watch(resources.pods, { keysOf: servicesOfPod, delayMs: settleMs }),

@@ -13,6 +13,7 @@ const byEndpoints = 'mirrored-slice-by-endpoints'
 /** Endpoints that somebody writes for a service without a selector, as EndpointSlices. */
 export const endpointSliceMirroringController: ControllerDefinition = {
   name: 'endpointslice-mirroring-controller',
+  eventComponent: 'endpoint-slice-mirroring-controller',
   watches: [
     watch(resources.endpoints, { keysOf: ({ object }) => [keyOfObject(object)] }),
     watch(resources.services, {

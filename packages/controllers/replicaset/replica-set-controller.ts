@@ -40,6 +40,7 @@ import { planReplicas, replicaSetStatus, type ReplicaPlan } from './replica-set-
 /** What keeps pods by number: each is looked at as a ReplicaSet. */
 interface ReplicaKind<T extends KubeObject> {
   readonly name: string
+  readonly eventComponent: string
   readonly kind: string
   readonly resource: KnownResource<T>
   /** With its own apiVersion and kind, so that pods name it as their owner. */
@@ -51,6 +52,7 @@ interface ReplicaKind<T extends KubeObject> {
 /** Keeps as many pods as each ReplicaSet says. */
 export const replicaSetController: ControllerDefinition = replicaController<ReplicaSet>({
   name: 'replicaset-controller',
+  eventComponent: 'replicaset-controller',
   kind: 'ReplicaSet',
   resource: resources.replicaSets,
   viewOf: (replicaSet) => replicaSet,
@@ -61,6 +63,7 @@ export const replicaSetController: ControllerDefinition = replicaController<Repl
 export const replicationControllerController: ControllerDefinition =
   replicaController<ReplicationController>({
     name: 'replicationcontroller-controller',
+    eventComponent: 'replication-controller',
     kind: 'ReplicationController',
     resource: resources.replicationControllers,
     viewOf: ({ metadata, spec, status, apiVersion, kind }) => ({
@@ -79,6 +82,7 @@ export const replicationControllerController: ControllerDefinition =
 function replicaController<T extends KubeObject>(kind: ReplicaKind<T>): ControllerDefinition {
   return {
     name: kind.name,
+    eventComponent: kind.eventComponent,
     watches: [
       watch(kind.resource, {
         keysOf: ({ object }) => [keyOfObject(object)],

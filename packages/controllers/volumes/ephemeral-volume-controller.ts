@@ -11,6 +11,7 @@ import {
 /** Makes the claims of generic ephemeral volumes; they go with their pod. */
 export const ephemeralVolumeController: ControllerDefinition = {
   name: 'ephemeral-volume-controller',
+  eventComponent: 'ephemeral_volume',
   watches: [
     watch(resources.pods, {
       keysOf: ({ type, object }) =>

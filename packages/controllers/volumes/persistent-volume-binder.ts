@@ -11,6 +11,7 @@ import { annotations, findVolume, isBound, isReservedFor, refusalOf } from './ma
 /** Joins claims with volumes, and keeps the phase of both. */
 export const persistentVolumeBinder: ControllerDefinition = {
   name: 'persistentvolume-binder-controller',
+  eventComponent: 'persistentvolume-controller',
   // One at a time: two claims must not take the same volume.
   workers: 1,
   watches: [

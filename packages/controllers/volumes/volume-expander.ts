@@ -13,6 +13,7 @@ import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
  */
 export const volumeExpanderController: ControllerDefinition = {
   name: 'persistentvolume-expander-controller',
+  eventComponent: 'volume_expand',
   workers: 1,
   watches: [
     watch(resources.persistentVolumeClaims, {
