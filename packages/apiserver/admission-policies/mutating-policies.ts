@@ -10,7 +10,7 @@ export const mutatingPluginName = 'MutatingAdmissionPolicy'
 
 const group = 'admissionregistration.k8s.io'
 
-/** MutatingAdmissionPolicy. The language is loaded with the first request that policies may concern. */
+/** MutatingAdmissionPolicy. What evaluates them is loaded with the first request that they may concern. */
 export function createMutatingPolicies(deps: PluginDeps): AdmissionPlugin {
   const source = createPolicySource<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>(
     deps.objects,

@@ -20,7 +20,7 @@ const retryMs = 1_000
 
 /**
  * Writes into each policy's status which of its expressions do not fit the schemas of what it matches.
- * Loads the language with the first policy.
+ * What checks them is loaded with the first policy.
  */
 export async function runPolicyStatus(deps: PolicyStatusDeps, signal: AbortSignal): Promise<void> {
   const { cache, objects, clock, log } = deps

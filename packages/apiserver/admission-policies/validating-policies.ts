@@ -8,7 +8,7 @@ export type ValidatingHook = PolicyHook<ValidatingAdmissionPolicy, ValidatingAdm
 
 const group = 'admissionregistration.k8s.io'
 
-/** ValidatingAdmissionPolicy. The language is loaded with the first request that policies may concern. */
+/** ValidatingAdmissionPolicy. What evaluates them is loaded with the first request that they may concern. */
 export function createValidatingPolicies(deps: PluginDeps): AdmissionPlugin {
   const source = createPolicySource<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>(
     deps.objects,

@@ -62,8 +62,10 @@ export function reviewRequest({ request, matched }: ReviewSubject): JsonObject {
   }
 }
 
-function reviewObjects({ object, oldObject }: ReviewSubject): JsonObject {
-  return { object: object ?? null, oldObject: oldObject ?? null }
+function reviewObjects({ request, object, oldObject }: ReviewSubject): JsonObject {
+  // What a connection asks for is options, too.
+  const shown = object && request.operation === 'CONNECT' ? withoutEmptyMetadata(object) : object
+  return { object: shown ?? null, oldObject: oldObject ?? null }
 }
 
 function gvk({ group, version, kind }: { group: string; version: string; kind: string }) {

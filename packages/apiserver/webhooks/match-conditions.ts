@@ -4,7 +4,7 @@ import type { ReviewSubject } from './admission-review.ts'
 import type { Webhook } from './webhook-source.ts'
 
 /**
- * Does the webhook want to be asked? The language is loaded when the first webhook has conditions.
+ * Does the webhook want to be asked? What evaluates conditions is loaded with the first of them.
  * Throws StatusError Forbidden when that cannot be decided and failures are not ignored.
  */
 export async function meetsConditions(

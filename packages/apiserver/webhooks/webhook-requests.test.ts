@@ -178,3 +178,93 @@ test('where an identity is configured, webhooks are shown it', async () => {
   assert.equal((await create(api, 'a')).status, 201)
   assert.equal(hook.requests[0]?.clientName, 'kube-apiserver')
 })
+
+test('a pod that a webhook changed goes through the server’s own plugins again, which change nothing twice', async () => {
+  await using api = await startTestApiServer({ withAccess: true })
+  await using hook = await startTestWebhook(({ body }) => {
+    const { apiVersion, request } = body as JsonReply
+    const patch = [{ op: 'add', path: '/metadata/annotations', value: { seen: 'yes' } }]
+    const response = {
+      uid: request.uid,
+      allowed: true,
+      patchType: 'JSONPatch',
+      patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
+    }
+    return { apiVersion, kind: 'AdmissionReview', response }
+  })
+  await callApi(api.transport, {
+    method: 'POST',
+    path: '/api/v1/namespaces/default/serviceaccounts',
+    body: { metadata: { name: 'default' } },
+  })
+  await callApi(api.transport, {
+    method: 'POST',
+    path: '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
+    body: {
+      metadata: { name: 'test' },
+      webhooks: [
+        {
+          name: 'a.test.dev',
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+          rules: [{ ...everything, operations: ['CREATE'], resources: ['pods'] }],
+          clientConfig: { url: hook.url, caBundle: hook.caBundle },
+        },
+      ],
+    },
+  })
+  const reply = await callApi(api.transport, {
+    method: 'POST',
+    path: '/api/v1/namespaces/default/pods',
+    body: { metadata: { name: 'web' }, spec: { containers: [{ name: 'a', image: 'b' }] } },
+  })
+  assert.equal(reply.status, 201, reply.text)
+  const { metadata, spec } = reply.body
+  assert.equal(metadata.annotations.seen, 'yes')
+  assert.equal(spec.volumes.length, 1)
+  assert.equal(spec.containers[0].volumeMounts.length, 1)
+  assert.equal(spec.tolerations.length, 2)
+  assert.equal(hook.requests.length, 1)
+})
+
+test('a session is shown as the connection that it is, and can be refused', async () => {
+  const dial = {
+    dialNode: async () => Promise.reject(new Error('no nodes')),
+    dialAddress: async () => Promise.reject(new Error('never dialled')),
+  }
+  await using api = await withAccess({ dial })
+  await using hook = await startTestWebhook(({ body }) => {
+    const { apiVersion, request } = body as JsonReply
+    return { apiVersion, kind: 'AdmissionReview', response: { uid: request.uid, allowed: false } }
+  })
+  const services = '/api/v1/namespaces/default/services'
+  await callApi(api.transport, {
+    method: 'POST',
+    path: services,
+    body: { metadata: { name: 'web' }, spec: { ports: [{ port: 80 }] } },
+  })
+  await callApi(api.transport, {
+    method: 'POST',
+    path: '/api/v1/namespaces/default/endpoints',
+    body: {
+      metadata: { name: 'web' },
+      subsets: [{ addresses: [{ ip: '10.244.1.7' }], ports: [{ port: 80 }] }],
+    },
+  })
+  await configure(api, {
+    rules: [{ ...everything, operations: ['CONNECT'], resources: ['services/proxy'] }],
+    clientConfig: { url: hook.url, caBundle: hook.caBundle },
+  })
+  const reply = await callApi(api.transport, { path: `${services}/web/proxy/inner/path` })
+  assert.equal(
+    reply.body.message,
+    'admission webhook "a.test.dev" denied the request without explanation',
+  )
+  const { operation, kind, subResource, object, options } = (hook.requests[0]?.body as JsonReply)
+    .request
+  assert.deepEqual(
+    [operation, kind.kind, subResource, options],
+    ['CONNECT', 'ServiceProxyOptions', 'proxy', null],
+  )
+  assert.deepEqual(object, { kind: 'ServiceProxyOptions', apiVersion: 'v1', path: '/inner/path' })
+})
