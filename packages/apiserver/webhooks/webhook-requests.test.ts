@@ -260,8 +260,8 @@ test('a session is shown as the connection that it is, and can be refused', asyn
     reply.body.message,
     'admission webhook "a.test.dev" denied the request without explanation',
   )
-  const { operation, kind, subResource, object, options } = (hook.requests[0]?.body as JsonReply)
-    .request
+  const review = hook.requests[0]?.body as JsonReply
+  const { operation, kind, subResource, object, options } = review.request
   assert.deepEqual(
     [operation, kind.kind, subResource, options],
     ['CONNECT', 'ServiceProxyOptions', 'proxy', null],
