@@ -5,7 +5,7 @@ import {
   type CustomResourceDefinition,
   type Kind,
 } from '@skerry/api'
-import { BoundedQueue, type Clock, type Logger } from '@skerry/base'
+import { BoundedQueue, type Clock, type Logger, type Timer } from '@skerry/base'
 import { everything } from '../cache/selection.ts'
 import { resourceKey } from '../cache/watch-cache.ts'
 import type { CacheEvent, CacheListener } from '../cache/resource-cache.ts'
@@ -16,7 +16,7 @@ import { timeText, type RegistryDeps, type RequestScope } from '../registry/requ
 import { serverScope } from '../registry/server-objects.ts'
 import { typed } from '../typed-objects.ts'
 import { withSchemaHooks } from './custom-strategy.ts'
-import { isEstablished, planStatus } from './definition-status.ts'
+import { isEstablished, merged, planStatus } from './definition-status.ts'
 
 export interface CustomKindsDeps {
   readonly registry: RegistryDeps
@@ -55,8 +55,14 @@ export function createCustomKinds(deps: CustomKindsDeps): CustomKinds {
   const served = new Map<string, ServedDefinition>()
   let pending = new BoundedQueue<string>(pendingMax)
   const see = (name: string, crd: CustomResourceDefinition | undefined): void => {
+    const group = (crd ?? served.get(name)?.crd)?.spec.group
     serve(served, name, crd, deps)
     pending.push(name)
+    // Others may have waited for a name that is free now.
+    for (const other of crd ? [] : deps.objects.list(definitions)) {
+      const { spec, metadata } = typed<CustomResourceDefinition>(other)
+      if (spec.group === group && metadata.name !== name) pending.push(metadata.name ?? '')
+    }
   }
   const seeAll = (): void => {
     for (const object of deps.objects.list(definitions)) {
@@ -72,7 +78,10 @@ export function createCustomKinds(deps: CustomKindsDeps): CustomKinds {
       while (!signal.aborted) {
         using _listening = listen(deps, see, () => pending.close())
         using _stop = closing(pending, signal)
-        for await (const name of pending) await reconcile(name, deps, signal)
+        using later = laterQueue(deps.clock, (name) => pending.push(name))
+        for await (const name of pending) {
+          if ((await reconcile(name, deps, signal)) === 'again') later.push(name)
+        }
         pending = new BoundedQueue<string>(pendingMax)
         if (!signal.aborted) seeAll()
       }
@@ -93,7 +102,7 @@ function serve(
   { registry: { kinds, cache }, converterOf }: CustomKindsDeps,
 ): void {
   const before = served.get(name)
-  if (crd && before && equalJson(crd.spec, before.crd.spec) && isServed(crd)) {
+  if (crd && before && isSameShape(crd, before.crd) && isServed(crd)) {
     served.set(name, { ...before, crd })
     return
   }
@@ -101,7 +110,11 @@ function serve(
   served.delete(name)
   if (crd && isServed(crd)) {
     const builtinSchemas = kinds.findStored(definitions)?.kind.schemas ?? {}
-    const made = kindsOfCustomResource(crd, builtinSchemas).map((kind) => withSchemaHooks(kind))
+    const isTerminating = (): boolean =>
+      served.get(name)?.crd.metadata.deletionTimestamp !== undefined
+    const made = kindsOfCustomResource(withAcceptedNames(crd), builtinSchemas).map((kind) =>
+      withSchemaHooks(kind, isTerminating),
+    )
     const convertObjects =
       crd.spec.conversion?.strategy === 'Webhook' ? converterOf?.(crd) : undefined
     for (const kind of made) kinds.add(kind, convertObjects)
@@ -111,6 +124,17 @@ function serve(
   const { group, names } = (crd ?? before?.crd)?.spec ?? {}
   if (before && group !== undefined && names)
     cache.resource(resourceKey(group, names.plural)).reset()
+}
+
+function isSameShape(a: CustomResourceDefinition, b: CustomResourceDefinition): boolean {
+  return equalJson(a.spec, b.spec) && equalJson(a.status?.acceptedNames, b.status?.acceptedNames)
+}
+
+/** Names that are asked for but belong to somebody else are not served. */
+function withAcceptedNames(crd: CustomResourceDefinition): CustomResourceDefinition {
+  const { acceptedNames } = crd.status ?? {}
+  if (!acceptedNames?.plural || !acceptedNames.kind) return crd
+  return { ...crd, spec: { ...crd.spec, names: acceptedNames } }
 }
 
 function isServed(crd: CustomResourceDefinition): boolean {
@@ -143,29 +167,57 @@ function closing(queue: BoundedQueue<string>, signal: AbortSignal): Disposable {
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', onAbort) }
 }
 
-async function reconcile(name: string, deps: CustomKindsDeps, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    try {
-      const object = deps.objects.get(definitions, '', name)
-      if (!object || signal.aborted) return
-      const crd = typed<CustomResourceDefinition>(object)
-      if (crd.metadata.deletionTimestamp !== undefined) await cleanUp(crd, deps, signal)
-      else await writeStatus(crd, deps)
-      return
-    } catch (error) {
-      if (signal.aborted || isStatusError(error, 'NotFound')) return
-      deps.log.error('CRD is not served yet', {
-        crd: name,
-        error: error instanceof Error ? error : String(error),
-      })
-      await deps.clock.sleep(retryMs, signal)
-    }
+/** Names that come back after a while: a definition whose objects take their time. */
+function laterQueue(
+  clock: Clock,
+  push: (name: string) => void,
+): Disposable & { push(name: string): void } {
+  const timers = new Map<string, Timer>()
+  return {
+    push(name) {
+      timers.get(name)?.[Symbol.dispose]()
+      timers.set(
+        name,
+        clock.setTimer(retryMs, () => {
+          timers.delete(name)
+          push(name)
+        }),
+      )
+    },
+    [Symbol.dispose]() {
+      for (const timer of timers.values()) timer[Symbol.dispose]()
+    },
+  }
+}
+
+async function reconcile(
+  name: string,
+  deps: CustomKindsDeps,
+  signal: AbortSignal,
+): Promise<'done' | 'again'> {
+  try {
+    const object = deps.objects.get(definitions, '', name)
+    if (!object || signal.aborted) return 'done'
+    const crd = typed<CustomResourceDefinition>(object)
+    if (crd.metadata.deletionTimestamp !== undefined) return await cleanUp(crd, deps, signal)
+    await writeStatus(crd, deps)
+    return 'done'
+  } catch (error) {
+    if (signal.aborted || isStatusError(error, 'NotFound')) return 'done'
+    deps.log.error('CRD is not served yet', {
+      crd: name,
+      error: error instanceof Error ? error : String(error),
+    })
+    return 'again'
   }
 }
 
 async function writeStatus(crd: CustomResourceDefinition, deps: CustomKindsDeps): Promise<void> {
   const { name } = crd.metadata
-  const status = planStatus(crd, deps.registry.kinds.all(), timeText(deps.clock.now()))
+  const all = deps.objects
+    .list(definitions)
+    .map((object) => typed<CustomResourceDefinition>(object))
+  const status = planStatus(crd, all, timeText(deps.clock.now()))
   if (equalJson(status, crd.status)) return
   await deps.objects.update(
     definitions,
@@ -176,15 +228,28 @@ async function writeStatus(crd: CustomResourceDefinition, deps: CustomKindsDeps)
   )
 }
 
-/** All objects first, then the definition. */
+const deleting = Object.freeze({
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+})
+
+/** All objects first, then the definition. Objects with finalizers take their time. */
 async function cleanUp(
   crd: CustomResourceDefinition,
-  { registry, objects }: CustomKindsDeps,
+  { registry, objects, clock }: CustomKindsDeps,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<'done' | 'again'> {
   const { group, names } = crd.spec
   const name = crd.metadata.name ?? ''
-  if (!(crd.metadata.finalizers ?? []).includes(cleanupFinalizer)) return
+  if (!(crd.metadata.finalizers ?? []).includes(cleanupFinalizer)) return 'done'
+  const conditions = merged(crd.status?.conditions ?? [], [deleting], timeText(clock.now()))
+  if (!equalJson(conditions, crd.status?.conditions)) {
+    await objects.update(definitions, { namespace: '', name, subresource: 'status' }, (next) => {
+      next['status'] = { ...crd.status, conditions }
+    })
+  }
   const reader = registry.kinds.findStored({ group, resource: names.plural })
   if (reader) {
     const scope: RequestScope = { ...serverScope(reader, signal), subresource: '' }
@@ -193,20 +258,12 @@ async function cleanUp(
       object: { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions', metadata: {} },
     }
     await deleteCollection(everything, options, scope, registry)
-    await emptied(reader.storage, registry, signal)
+    if (registry.cache.resource(reader.storage).size > 0) return 'again'
   }
   await objects.update(definitions, { namespace: '', name }, (next) => {
     next.metadata.finalizers = (next.metadata.finalizers ?? []).filter(
       (finalizer) => finalizer !== cleanupFinalizer,
     )
   })
-}
-
-/** Objects with finalizers take their time. */
-async function emptied(
-  key: string,
-  { cache, clock }: RegistryDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  while (cache.resource(key).size > 0) await clock.sleep(retryMs, signal)
+  return 'done'
 }

@@ -1,4 +1,5 @@
 import {
+  StatusError,
   checkCustomMetadata,
   defaultStructural,
   pruneStructural,
@@ -9,7 +10,7 @@ import {
 import { customValidation } from './custom-validation.ts'
 
 /** A custom kind whose objects are pruned, defaulted and validated by its CRD's schema. */
-export function withSchemaHooks(kind: Kind): Kind {
+export function withSchemaHooks(kind: Kind, isTerminating: () => boolean): Kind {
   const schema = kind.schemas[kind.schemaName] ?? { preserveUnknownFields: true }
   const hooks: Strategy = {
     ...kind.strategy,
@@ -19,8 +20,20 @@ export function withSchemaHooks(kind: Kind): Kind {
     ],
     defaults: (object) => defaultStructural(object, schema),
     ...customValidation(schema),
+    prepareForCreate(next, context) {
+      if (isTerminating()) throw terminating(kind, next.metadata.name ?? '')
+      kind.strategy.prepareForCreate?.(next, context)
+    },
   }
   return { ...kind, strategy: { ...hooks, ...onReadOf(schema) } }
+}
+
+function terminating({ group, resource }: Kind, name: string): StatusError {
+  const qualified = `${resource}.${group} ${JSON.stringify(name)}`
+  const why = 'create not allowed while custom resource definition is terminating'
+  return new StatusError('Forbidden', `${qualified} is forbidden: ${why}`, {
+    details: { name, group, kind: resource },
+  })
 }
 
 function onReadOf(schema: Schema): Partial<Strategy> {

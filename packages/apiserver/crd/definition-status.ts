@@ -3,50 +3,50 @@ import type {
   CustomResourceDefinitionCondition,
   CustomResourceDefinitionNames,
   CustomResourceDefinitionStatus,
-  Kind,
 } from '@skerry/api'
 
 type Names = CustomResourceDefinitionNames
+type Condition = Omit<CustomResourceDefinitionCondition, 'lastTransitionTime'>
 
-/** What the status of a CRD should say. Decides; touches nothing. */
+/** What the status of a CRD should say, beside all others. Decides; touches nothing. */
 export function planStatus(
   crd: CustomResourceDefinition,
-  served: readonly Kind[],
+  all: readonly CustomResourceDefinition[],
   now: string,
 ): CustomResourceDefinitionStatus {
   const before: Partial<CustomResourceDefinitionStatus> = crd.status ?? {}
-  // Of several conflicts the last is told, as upstream does.
-  const conflict = nameConflicts(crd, served).at(-1)
+  const { names, conflict } = acceptNames(crd, all)
   const accepted = conflict === undefined
-  const wasEstablished = isEstablished(crd)
-  const conditions = [
-    accepted
-      ? condition('NamesAccepted', 'True', 'NoConflicts', 'no conflicts found')
-      : condition(
-          'NamesAccepted',
-          'False',
-          conflict.reason,
-          `${JSON.stringify(conflict.name)} is already in use`,
-        ),
+  const approval = approvalOf(crd)
+  const conditions: Condition[] = [
+    conflict
+      ? { type: 'NamesAccepted', status: 'False', ...conflict }
+      : {
+          type: 'NamesAccepted',
+          status: 'True',
+          reason: 'NoConflicts',
+          message: 'no conflicts found',
+        },
     // Once established, a CRD stays so: its objects exist.
-    accepted || wasEstablished
-      ? condition(
-          'Established',
-          'True',
-          'InitialNamesAccepted',
-          'the initial names have been accepted',
-        )
-      : condition('Established', 'False', 'NotAccepted', 'not all names are accepted'),
+    accepted || isEstablished(crd)
+      ? {
+          type: 'Established',
+          status: 'True',
+          reason: 'InitialNamesAccepted',
+          message: 'the initial names have been accepted',
+        }
+      : {
+          type: 'Established',
+          status: 'False',
+          reason: 'NotAccepted',
+          message: 'not all names are accepted',
+        },
+    ...(approval ? [approval] : []),
   ]
-  const others = (before.conditions ?? []).filter(
-    ({ type }) => type !== 'NamesAccepted' && type !== 'Established',
-  )
   return {
     ...before,
-    acceptedNames: accepted
-      ? fullNames(crd.spec.names)
-      : (before.acceptedNames ?? { plural: '', kind: '' }),
-    conditions: [...conditions.map((next) => dated(next, before.conditions ?? [], now)), ...others],
+    acceptedNames: names,
+    conditions: merged(before.conditions ?? [], conditions, now),
     storedVersions: before.storedVersions ?? [],
   }
 }
@@ -57,49 +57,92 @@ export function isEstablished(crd: CustomResourceDefinition): boolean {
   )
 }
 
-function condition(
-  type: string,
-  status: 'True' | 'False',
-  reason: string,
-  message: string,
-): CustomResourceDefinitionCondition {
-  return { type, status, reason, message }
+/** Each in the place where it stood; new ones after the others. */
+export function merged(
+  before: readonly CustomResourceDefinitionCondition[],
+  next: readonly Condition[],
+  now: string,
+): CustomResourceDefinitionCondition[] {
+  const nextOf = (type: string): Condition | undefined => next.find((one) => one.type === type)
+  const kept = before.map((old) => dated(nextOf(old.type) ?? old, old, now))
+  const added = next.filter(({ type }) => !before.some((old) => old.type === type))
+  return [...kept, ...added.map((one) => dated(one, undefined, now))]
 }
 
 /** The time moves only when the status does. */
 function dated(
-  next: CustomResourceDefinitionCondition,
-  before: readonly CustomResourceDefinitionCondition[],
+  next: Condition,
+  old: CustomResourceDefinitionCondition | undefined,
   now: string,
 ): CustomResourceDefinitionCondition {
-  const old = before.find(({ type }) => type === next.type)
   const lastTransitionTime = old?.status === next.status ? (old.lastTransitionTime ?? now) : now
   return { ...next, lastTransitionTime }
 }
 
-interface NameConflict {
+interface Conflict {
   readonly reason: string
-  readonly name: string
+  readonly message: string
 }
 
-/** Against every other resource of the group. */
-function nameConflicts(crd: CustomResourceDefinition, served: readonly Kind[]): NameConflict[] {
-  const { group } = crd.spec
-  const { plural, singular = '', shortNames = [], kind, listKind = '' } = fullNames(crd.spec.names)
-  const others = served.filter((other) => other.group === group && other.resource !== plural)
-  const resources = new Set(
-    others.flatMap((other) => [other.resource, other.singular, ...other.shortNames]),
-  )
-  const kinds = new Set(others.flatMap((other) => [other.kind, other.listKind]))
-  const found: NameConflict[] = []
-  if (resources.has(plural)) found.push({ reason: 'PluralConflict', name: plural })
-  if (resources.has(singular)) found.push({ reason: 'SingularConflict', name: singular })
-  for (const name of shortNames) {
-    if (resources.has(name)) found.push({ reason: 'ShortNamesConflict', name })
+/**
+ * Every name that nobody else in the group has is accepted on its own; of several conflicts the
+ * last is told. A name that was accepted stays so.
+ */
+function acceptNames(
+  crd: CustomResourceDefinition,
+  all: readonly CustomResourceDefinition[],
+): { names: Names; conflict: Conflict | undefined } {
+  const taken = namesInGroup(crd.spec.group, all)
+  const asked = fullNames(crd.spec.names)
+  const before: Partial<Names> = crd.status?.acceptedNames ?? {}
+  const names: Names = { ...before, plural: before.plural ?? '', kind: before.kind ?? '' }
+  const conflicts: Conflict[] = []
+  const accept = (key: 'plural' | 'singular' | 'kind' | 'listKind', reason: string): void => {
+    const name = asked[key] ?? ''
+    const used = key === 'kind' || key === 'listKind' ? taken.kinds : taken.resources
+    if (name === before[key] || !used.has(name)) names[key] = name
+    else conflicts.push({ reason, message: inUse(name) })
   }
-  if (kinds.has(kind)) found.push({ reason: 'KindConflict', name: kind })
-  if (kinds.has(listKind)) found.push({ reason: 'ListKindConflict', name: listKind })
-  return found
+  accept('plural', 'PluralConflict')
+  accept('singular', 'SingularConflict')
+  const { shortNames = [] } = asked
+  const used = shortNames.filter(
+    (name) => !before.shortNames?.includes(name) && taken.resources.has(name),
+  )
+  if (used.length > 0) {
+    const texts = used.map(inUse)
+    const message = texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`
+    conflicts.push({ reason: 'ShortNamesConflict', message })
+  } else if (asked.shortNames) names.shortNames = asked.shortNames
+  else delete names.shortNames
+  accept('kind', 'KindConflict')
+  accept('listKind', 'ListKindConflict')
+  if (asked.categories) names.categories = asked.categories
+  else delete names.categories
+  return { names, conflict: conflicts.at(-1) }
+}
+
+function inUse(name: string): string {
+  return `${JSON.stringify(name)} is already in use`
+}
+
+function namesInGroup(
+  group: string,
+  all: readonly CustomResourceDefinition[],
+): { resources: ReadonlySet<string>; kinds: ReadonlySet<string> } {
+  const accepted = all
+    .filter(({ spec }) => spec.group === group)
+    .flatMap(({ status }) => (status?.acceptedNames ? [status.acceptedNames] : []))
+  return {
+    resources: new Set(
+      accepted.flatMap(({ plural, singular = '', shortNames = [] }) => [
+        plural,
+        singular,
+        ...shortNames,
+      ]),
+    ),
+    kinds: new Set(accepted.flatMap(({ kind, listKind = '' }) => [kind, listKind])),
+  }
 }
 
 function fullNames(names: Names): Names {
@@ -108,4 +151,28 @@ function fullNames(names: Names): Names {
     singular: names.singular || names.kind.toLowerCase(),
     listKind: names.listKind || `${names.kind}List`,
   }
+}
+
+const approvalKey = 'api-approved.kubernetes.io'
+
+/** Groups of the community say who approved their kinds. */
+function approvalOf({ spec, metadata }: CustomResourceDefinition): Condition | undefined {
+  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(spec.group)) return undefined
+  const type = 'KubernetesAPIApprovalPolicyConformant'
+  const annotation = metadata.annotations?.[approvalKey] ?? ''
+  const rule = `protected groups must have approval annotation "${approvalKey}"`
+  const see = 'see https://github.com/kubernetes/enhancements/pull/1111'
+  if (annotation === '') {
+    return { type, status: 'False', reason: 'MissingAnnotation', message: `${rule}, ${see}` }
+  }
+  if (annotation.startsWith('unapproved')) {
+    const message = `not approved: ${JSON.stringify(annotation)}`
+    return { type, status: 'False', reason: 'UnapprovedAnnotation', message }
+  }
+  if (/^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/]+/.test(annotation)) {
+    const message = `approved in ${annotation}`
+    return { type, status: 'True', reason: 'ApprovedAnnotation', message }
+  }
+  const message = `${rule} with either a URL or a reason starting with "unapproved", ${see}`
+  return { type, status: 'False', reason: 'InvalidAnnotation', message }
 }

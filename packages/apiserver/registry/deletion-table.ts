@@ -1,4 +1,10 @@
-import { isJsonObject, type AnyObject, type Kind } from '@skerry/api'
+import {
+  isJsonObject,
+  type AnyObject,
+  type JsonObject,
+  type Kind,
+  type ObjectMeta,
+} from '@skerry/api'
 
 /** What the end of a kind's objects needs beside finalizers and grace. */
 export interface DeletionRule {
@@ -24,13 +30,30 @@ const deletionRules: Readonly<Record<string, DeletionRule>> = Object.freeze({
   'apiextensions.k8s.io/CustomResourceDefinition': {
     // The first delete always marks: the definition's objects go before it.
     isHeld: ({ metadata }) => metadata.deletionTimestamp === undefined,
-    onMarked({ metadata }) {
+    onMarked(definition) {
+      const { metadata, status } = definition
+      definition['status'] = withTerminating(isJsonObject(status) ? status : {}, metadata)
+      // Upstream marks definitions by other means, which do not count as a change of the spec.
+      if (metadata.generation !== undefined) metadata.generation -= 1
       const finalizers = metadata.finalizers ?? []
       const cleanup = 'customresourcecleanup.apiextensions.k8s.io'
       if (!finalizers.includes(cleanup)) metadata.finalizers = [...finalizers, cleanup]
     },
   },
 })
+
+function withTerminating(status: JsonObject, { deletionTimestamp = '' }: ObjectMeta): JsonObject {
+  const before: unknown[] = Array.isArray(status['conditions']) ? status['conditions'] : []
+  const terminating = {
+    type: 'Terminating',
+    status: 'True',
+    reason: 'InstanceDeletionPending',
+    message:
+      'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+    lastTransitionTime: deletionTimestamp,
+  }
+  return { ...status, conditions: [...before, terminating] }
+}
 
 export function deletionRuleOf({
   group,
