@@ -27,6 +27,8 @@ export interface EnvironmentOptions {
   /** Of `objectType(name)`. */
   readonly types?: Readonly<Record<string, ObjectType>>
   readonly libraries?: readonly CelLibrary[]
+  /** Literals of lists and maps may mix types, as the language has it and Kubernetes does not. */
+  readonly hasMixedLiterals?: boolean
 }
 
 export interface CelEnvironment {
@@ -79,6 +81,7 @@ export function createEnvironment(options: EnvironmentOptions): CelEnvironment {
 
 interface Scope extends Declarations {
   readonly macros: ReadonlySet<MacroGroup>
+  readonly hasMixedLiterals: boolean
 }
 
 const standard: Scope = {
@@ -86,6 +89,7 @@ const standard: Scope = {
   types: new Map(),
   constants: new Map(),
   macros: new Set(),
+  hasMixedLiterals: false,
   functions: new Map(
     [...operatorFunctions, ...conversionFunctions, ...textFunctions, ...timeFunctions].map(
       ({ name, overloads }) => [name, overloads],
@@ -110,6 +114,7 @@ function extended(scope: Scope, options: Partial<EnvironmentOptions>): Scope {
       ...libraries.flatMap((library) => Object.entries(library.constants ?? {})),
     ]),
     macros: new Set([...scope.macros, ...libraries.flatMap((library) => library.macros ?? [])]),
+    hasMixedLiterals: options.hasMixedLiterals ?? scope.hasMixedLiterals,
     functions: libraries.length === 0 ? scope.functions : functions,
   }
 }
@@ -120,7 +125,7 @@ function environmentOf(scope: Scope): CelEnvironment {
     compile(text, { expected } = {}) {
       const expr = parse(text, scope.macros)
       const checked = check(text, expr, scope)
-      checkLiterals(text, checked)
+      checkLiterals(text, scope.hasMixedLiterals ? { ...checked, mixed: [] } : checked)
       const program = new Program(text, { scope, checked })
       checkResult(program, expected)
       return program

@@ -58,7 +58,7 @@ test('names that another definition of the group has are not accepted, the other
     [first, free],
   ]
   for (const [crd, conditions] of table) {
-    assert.deepEqual(shown(crd, [first]), conditions, crd.metadata.name)
+    assert.deepEqual(shown(crd, [first]), conditions)
   }
   const { acceptedNames } = planStatus(definition('bs', { shortNames: ['x'] }), [first], now)
   assert.deepEqual(acceptedNames, { plural: 'bs', singular: 'bs', kind: 'BS', listKind: 'BSList' })

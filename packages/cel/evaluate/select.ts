@@ -11,6 +11,10 @@ export interface Selection {
 export function select(operand: CelValue, key: CelValue, { isOptional }: Selection): CelValue {
   if (operand instanceof CelOptional) {
     if (operand.value === undefined) return operand
+    const { value } = operand
+    if (!isMap(value) && !isObject(value) && !isList(value)) {
+      throw new CelRuntimeError(`no such key: ${keyText(key)}`)
+    }
     return new CelOptional(find(operand.value, key))
   }
   const found = find(operand, key)

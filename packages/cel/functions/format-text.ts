@@ -44,12 +44,20 @@ const clauses: Readonly<Record<string, Clause>> = Object.freeze({
   X: (value) => hex(value).toUpperCase(),
   o: (value) => whole(value, 'octal', 8),
   b: (value) => (typeof value === 'boolean' ? (value ? '1' : '0') : whole(value, 'binary', 2)),
-  f: (value, precision) => fraction(value, 'fixed-point', (number) => number.toFixed(precision)),
+  f: (value, precision) => fraction(value, 'fixed-point', (number) => fixedText(number, precision)),
   e: (value, precision) =>
     fraction(value, 'scientific notation', (number) =>
       number.toExponential(precision).replace(/e([+-])(\d)$/, 'e$10$2'),
     ),
 })
+
+/** Halves go to the even neighbour, as Go rounds. */
+function fixedText(value: number, precision: number): string {
+  const scaled = Math.abs(value) * 10 ** precision
+  const isTie = scaled % 1 === 0.5 && Math.floor(scaled) % 2 === 0
+  const rounded = isTie ? (Math.sign(value) * Math.floor(scaled)) / 10 ** precision : value
+  return rounded.toFixed(Math.min(precision, 100))
+}
 
 function wrong(clause: string, what: string, value: CelValue): CelRuntimeError {
   return new CelRuntimeError(

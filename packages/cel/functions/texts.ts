@@ -355,8 +355,13 @@ function substring(value?: CelValue, from?: CelValue, to?: CelValue): string {
   return characters.slice(start, end).join('')
 }
 
+/** What Go takes for space; the engine's `\\s` knows more. */
+const space =
+  '[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+'
+const outerSpace = new RegExp(`^${space}|${space}$`, 'gu')
+
 function trim(value: string): string {
-  return value.replaceAll(/^[\s\u0085]+|[\s\u0085]+$/gu, '')
+  return value.replaceAll(outerSpace, '')
 }
 
 function join(list: CelValue = null, separator: CelValue = ''): string {

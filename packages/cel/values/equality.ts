@@ -34,13 +34,15 @@ export function compareNumbers(
   a: bigint | number | CelUint,
   b: bigint | number | CelUint,
 ): number | undefined {
-  const left = a instanceof CelUint ? a.value : a
-  const right = b instanceof CelUint ? b.value : b
+  const [whole, other] = [a, b].map((value) => (value instanceof CelUint ? value.value : value))
+  if (whole === undefined || other === undefined) return undefined
+  // A double compares as doubles do, however large the whole number is.
+  const isMixed = typeof whole !== typeof other
+  const left = isMixed ? Number(whole) : whole
+  const right = isMixed ? Number(other) : other
   if (left < right) return -1
   if (left > right) return 1
-  // Compared across bigint and number by value, which is what is wanted.
-  // oxlint-disable-next-line eqeqeq
-  return left == right ? 0 : undefined
+  return left === right ? 0 : undefined
 }
 
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
