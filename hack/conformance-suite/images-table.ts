@@ -78,7 +78,8 @@ export const imageRecipes: readonly ImageRecipe[] = [
   },
   {
     references: ['registry.k8s.io/etcd:3.6.8-0'],
-    base: 'busybox',
+    // Linked with the C library of the machine it was built on.
+    base: 'shell',
     programs: { '/usr/local/bin/etcd': { program: 'etcd' } },
     config: { Cmd: ['etcd'], Env: path },
   },

@@ -44,8 +44,9 @@ async function selectTests(): Promise<string[]> {
   return (await conformanceTests()).filter((name) => {
     const last = ledger.get(name)
     if (!options.pods && !isPodless(name)) return false
-    if (options.failed && last?.passed !== false) return false
-    if (options.missing && last !== undefined) return false
+    const isAgain = options.failed && last?.passed === false
+    const isFirst = options.missing && last === undefined
+    if ((options.failed || options.missing) && !isAgain && !isFirst) return false
     return focus.test(name) && skip?.test(name) !== true
   })
 }

@@ -6,7 +6,6 @@ export const podlessTests: readonly string[] = [
   '[sig-api-machinery] API priority and fairness',
   '[sig-api-machinery] AggregatedDiscovery',
   '[sig-api-machinery] CustomResourceDefinition',
-  '[sig-api-machinery] CustomResourceFieldSelectors',
   '[sig-api-machinery] CustomResourcePublishOpenAPI',
   '[sig-api-machinery] Discovery',
   '[sig-api-machinery] FieldValidation',

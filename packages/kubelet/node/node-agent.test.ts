@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@skerry/client'
 import { SimulatedNode } from '../testing/simulated-node.ts'
@@ -26,4 +27,13 @@ test('a node object that somebody deleted is registered again', async () => {
   await node.until('it is Ready', async () => (await readyStatus(node)) === 'True')
   await node.api.resource(resources.nodes).delete({ name: 'sim' }, never)
   await node.until('it is Ready again', async () => (await readyStatus(node)) === 'True', 20)
+})
+
+test('a node goes by its own name, also where the machine has another', async () => {
+  await using node = await SimulatedNode.start()
+  await node.until('it is Ready', async () => (await readyStatus(node)) === 'True')
+  const { metadata, status } = await node.api.resource(resources.nodes).get({ name: 'sim' }, never)
+  assert.equal(metadata.labels?.['kubernetes.io/hostname'], 'sim')
+  const named = status?.addresses?.find(({ type }) => type === 'Hostname')
+  assert.equal(named?.address, 'sim')
 })

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import {
   createBackoff,
@@ -96,7 +95,7 @@ export class NodeAgent {
     const nodes = this.#deps.cluster.resource(resources.nodes)
     const { nodeName } = this.#config
     const { architecture } = this.#machine.systemInfo
-    const labels = nodeLabels(this.#config, { hostname: hostname(), arch: architecture })
+    const labels = nodeLabels(this.#config, architecture)
     await this.#compute(signal)
     try {
       this.#accept(await nodes.get({ name: nodeName }, signal))
@@ -187,7 +186,6 @@ export class NodeAgent {
     this.#lastVersion = version
     this.#status = nodeStatus({
       config: this.#config,
-      hostname: hostname(),
       previous: this.#node?.status ?? this.#status,
       resources: nodeResources(this.#machine, this.#config),
       systemInfo: systemInfo(this.#machine, version, this.#config.version),

@@ -12,7 +12,6 @@ export interface NodePressure {
 
 export interface NodeStatusInput {
   config: ResolvedConfig
-  hostname: string
   previous: NodeStatus
   resources: NodeResources
   systemInfo: NonNullable<NodeStatus['nodeInfo']>
@@ -31,7 +30,7 @@ export function nodeStatus(input: NodeStatusInput): NodeStatus {
   const { config, previous, resources, nowMs } = input
   const addresses = [
     ...config.nodeIps.map((address) => ({ type: 'InternalIP', address })),
-    { type: 'Hostname', address: input.hostname },
+    { type: 'Hostname', address: config.nodeName },
   ]
   return {
     addresses,
@@ -121,16 +120,16 @@ function imagesOf(images: readonly Image[]): NonNullable<NodeStatus['images']> {
     }))
 }
 
-/** Labels that every node has; those from the config come on top. */
-export function nodeLabels(
-  config: ResolvedConfig,
-  node: { hostname: string; arch: string },
-): Record<string, string> {
+/**
+ * Labels that every node has; those from the config come on top. A node that has a name of its own goes
+ * by that name instead of the machine's: who picks a node by its name may use the label.
+ */
+export function nodeLabels(config: ResolvedConfig, arch: string): Record<string, string> {
   return {
-    'kubernetes.io/hostname': node.hostname,
-    'kubernetes.io/arch': node.arch,
+    'kubernetes.io/hostname': config.nodeName,
+    'kubernetes.io/arch': arch,
     'kubernetes.io/os': 'linux',
-    'beta.kubernetes.io/arch': node.arch,
+    'beta.kubernetes.io/arch': arch,
     'beta.kubernetes.io/os': 'linux',
     ...config.labels,
   }
