@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
 import { withAccessOptions, type AccessFlags } from './access-flags.ts'
 import { dataDirectoryDefault } from './data-directory.ts'
+import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { collect, example, role, toLabel, toPort } from './role-commands.ts'
 import { runRole } from './role-context.ts'
 
@@ -19,7 +20,7 @@ export function addHubCommands(program: Command): void {
   addRevoke(cluster)
 }
 
-interface HubFlags extends AccessFlags {
+interface HubFlags extends AccessFlags, KindFlags {
   dataDir: string
   bindAddress: string
   port: number
@@ -28,7 +29,7 @@ interface HubFlags extends AccessFlags {
 }
 
 function addHub(program: Command): void {
-  withAccessOptions(role(program.command('hub')))
+  withKindOptions(withAccessOptions(role(program.command('hub'))))
     .description('Run the hub: the API of the fleet, and the way to every cluster in it')
     .option('--data-dir <path>', 'where its state is kept', hubDirectory)
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
@@ -38,7 +39,7 @@ function addHub(program: Command): void {
     .action(async (options: HubFlags) => {
       const { runHub } = await import('./hub.ts')
       await runRole('hub', options.logLevel, (context) =>
-        runHub({ ...options, extraSans: options.san, access: options }, context),
+        runHub({ ...options, extraSans: options.san, access: options, served: options }, context),
       )
     })
 }

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { builtinKinds } from '@skerry/api'
 import {
   openAuditLog,
   type AuditSink,
@@ -32,6 +31,8 @@ import type { AccessFlags } from './access-flags.ts'
 import { openBackupSocket } from './backup-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
+import type { KindFlags } from './kind-flags.ts'
+import { servedKinds } from './served-kinds.ts'
 import { hostAddresses, isAddress } from './host-addresses.ts'
 import { cutRevokedAgents } from './revoked-agents.ts'
 import { reportReady, type RoleContext } from './role-context.ts'
@@ -45,6 +46,8 @@ export interface HubOptions {
   /** Names and addresses beside the machine's own that users and agents use. */
   extraSans: readonly string[]
   access?: AccessFlags
+  /** Absent: the stable versions. */
+  served?: KindFlags
 }
 
 export interface Hub extends AsyncDisposable {
@@ -134,7 +137,7 @@ async function startPlane(
   context: RoleContext,
   { routes, audit, onObjects }: PlaneParts,
 ): Promise<ControlPlane> {
-  const kinds = await builtinKinds()
+  const kinds = await servedKinds(options.served ?? {})
   const { extraSans, access = {} } = options
   return startControlPlane(
     {

@@ -4,6 +4,7 @@ import type { LogLevel } from '@skerry/base'
 import { withAccessOptions, type AccessFlags } from './access-flags.ts'
 import { dataDirectoryDefault } from './data-directory.ts'
 import { defaultNodeName } from './host-addresses.ts'
+import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { runRole } from './role-context.ts'
 
 const siteDataDirectory = `${dataDirectoryDefault}/site`
@@ -15,7 +16,7 @@ export function addRoleCommands(program: Command): void {
 }
 
 function addSite(program: Command): void {
-  withAccessOptions(role(program.command('site')))
+  withKindOptions(withAccessOptions(role(program.command('site'))))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'where its state is kept', siteDataDirectory)
     .option('--name <name>', 'the name of this cluster', 'site')
@@ -45,7 +46,7 @@ function addSite(program: Command): void {
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('./site.ts')
       await runRole('site', options.logLevel, (context) =>
-        runSite({ ...options, extraSans: options.san, access: options }, context),
+        runSite({ ...options, extraSans: options.san, access: options, served: options }, context),
       )
     })
 }
@@ -128,7 +129,7 @@ export function toLabel(text: string): [string, string] {
   return [key, value]
 }
 
-interface SiteFlags extends AccessFlags {
+interface SiteFlags extends AccessFlags, KindFlags {
   dataDir: string
   name: string
   bindAddress: string

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { runAll, type Task } from '@skerry/base'
-import { builtinKinds } from '@skerry/api'
 import {
   createDirectDial,
   createMetricsApi,
@@ -18,12 +17,14 @@ import {
 } from '@skerry/controllers'
 import { runScheduler, type SchedulerConfiguration } from '@skerry/scheduler'
 import type { AccessFlags } from './access-flags.ts'
+import type { KindFlags } from './kind-flags.ts'
 import { openBackupSocket } from './backup-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { addressOf, hostAddresses, isAddress } from './host-addresses.ts'
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts'
 import { reportReady, type RoleContext } from './role-context.ts'
+import { servedKinds } from './served-kinds.ts'
 import { ensureSiteObjects } from './site-objects.ts'
 import { version } from './version.ts'
 
@@ -46,6 +47,8 @@ export interface SiteOptions {
   disableControllerManager?: boolean | undefined
   disableScheduler?: boolean | undefined
   access?: AccessFlags
+  /** Absent: the stable versions. */
+  served?: KindFlags
   /** A KubeSchedulerConfiguration; absent: upstream's one profile. */
   schedulerConfig?: string | undefined
   /** True: metrics.k8s.io is left to a metrics-server. */
@@ -82,7 +85,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
         ...addresses,
         ...options.extraSans.filter(isAddress),
       ],
-      kinds: await builtinKinds(),
+      kinds: await servedKinds(options.served ?? {}),
       serviceCidr: options.serviceCidr,
       access: options.access ?? {},
       dial: (pki) =>

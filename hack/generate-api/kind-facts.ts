@@ -24,6 +24,8 @@ export interface KindFact {
   storageVersion: string
   /** Only where the objects are stored as another group's: events.k8s.io events are core events. */
   storageGroup?: string
+  /** Only where upstream announces that it stores another version than ours. */
+  storageVersionHash?: string
   /** DELETE answers with the object, not with a Status. */
   returnsDeletedObject?: boolean
 }
@@ -77,8 +79,22 @@ function kindFact(
     schemaName,
     storageVersion: stored.version,
     ...(stored.group === group ? {} : { storageGroup: stored.group }),
+    ...announcedHash(resource, stored),
     ...(deleteAnswers(document, resource) === schemaName ? { returnsDeletedObject: true } : {}),
   }
+}
+
+function announcedHash(
+  { kind, storageVersionHash: announced }: ApiResource,
+  stored: { group: string; version: string },
+): Pick<KindFact, 'storageVersionHash'> {
+  if (announced === undefined || announced === storageHash({ ...stored, kind })) return {}
+  return { storageVersionHash: announced }
+}
+
+function storageHash({ group, version, kind }: Record<'group' | 'version' | 'kind', string>) {
+  const digest = createHash('sha256').update(`${group}/${version}/${kind}`).digest()
+  return digest.subarray(0, 8).toString('base64')
 }
 
 /** The definition that DELETE of one object answers with. */
@@ -112,21 +128,21 @@ function schemaNameOf(
 /**
  * Discovery tells the version that objects are stored in only as a hash of group, version and
  * kind, so every candidate is hashed and looked up. Where upstream still stores a beta version of
- * a kind that has a stable one, the stable one is taken: beta versions are off by default.
+ * a kind that has a stable one, the stable one is taken: beta versions are off by default. Its hash is
+ * announced all the same.
  */
 function storageHashes(facts: UpstreamFacts): Map<string, { group: string; version: string }> {
   const hashes = new Map<string, { group: string; version: string }>()
   for (const { group, version, resources } of facts.documents) {
     for (const { kind, storageVersionHash } of resources) {
       if (storageVersionHash === undefined) continue
-      const digest = createHash('sha256').update(`${group}/${version}/${kind}`).digest()
       const stable = facts.documents.find(
         (other) =>
           other.group === group &&
           !other.version.includes('beta') &&
           other.resources.some((resource) => resource.kind === kind),
       )
-      hashes.set(`${digest.subarray(0, 8).toString('base64')} ${kind}`, {
+      hashes.set(`${storageHash({ group, version, kind })} ${kind}`, {
         group,
         version: version.includes('beta') ? (stable?.version ?? version) : version,
       })

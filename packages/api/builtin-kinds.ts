@@ -1,11 +1,14 @@
 import { defaultColumns } from './columns/column.ts'
 import { columns } from './columns/column-table.ts'
+import { kindFilter, type KindSwitches } from './kind-switches.ts'
 import type { Kind, Subresource } from './kind.ts'
 import type { SchemaSet } from './schema.ts'
 import { selectableFields } from './selectable-field-table.ts'
 import { strategies } from './strategies/strategy-table.ts'
 
 export interface BuiltinKindsOptions {
+  /** Those that a server with these switches has, in place of the stable ones. */
+  readonly switches?: KindSwitches
   /** Adds the beta versions, which upstream's servers have off by default. Default false. */
   readonly includeBeta?: boolean
 }
@@ -25,6 +28,7 @@ interface KindFact {
   schemaName: string
   storageVersion: string
   storageGroup?: string
+  storageVersionHash?: string
   returnsDeletedObject?: boolean
 }
 
@@ -44,10 +48,32 @@ const builtinScale = Object.freeze({
   labelSelectorPath: '.spec.selector',
 })
 
+const deviceKinds = ['DeviceClass', 'ResourceClaim', 'ResourceClaimTemplate', 'ResourceSlice']
+
+/** Keyed `group/Kind`, or `group/version/Kind` where a newer version is the better one. */
 const deprecations: Readonly<Record<string, string>> = Object.freeze({
   '/ComponentStatus': 'v1 ComponentStatus is deprecated in v1.19+',
   '/Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+  ...endOfBeta('coordination.k8s.io/v1beta1', ['LeaseCandidate'], '1.36', '1.39'),
+  ...endOfBeta('networking.k8s.io/v1beta1', ['IPAddress', 'ServiceCIDR'], '1.34', '1.37'),
+  ...endOfBeta('resource.k8s.io/v1beta1', deviceKinds, '1.35', '1.38'),
+  ...endOfBeta('resource.k8s.io/v1beta2', deviceKinds, '1.36', '1.39'),
+  'storage.k8s.io/v1beta1/VolumeAttributesClass':
+    'storage.k8s.io/v1beta1 VolumeAttributesClass is deprecated in v1.34+, unavailable in v1.37+; use storage.k8s.io/v1 VolumeAttributesClass',
 })
+
+/** Upstream names no other version in the warnings of these. */
+function endOfBeta(
+  apiVersion: string,
+  kinds: readonly string[],
+  deprecated: string,
+  removed: string,
+): Record<string, string> {
+  const text = `is deprecated in v${deprecated}+, unavailable in v${removed}+`
+  return Object.fromEntries(
+    kinds.map((kind) => [`${apiVersion}/${kind}`, `${apiVersion} ${kind} ${text}`]),
+  )
+}
 
 const strategyOfNone = Object.freeze({})
 
@@ -60,6 +86,7 @@ let allKinds: Promise<readonly Kind[]> | undefined
  * (1 MB of heap), so that programs that serve no API do not pay for them.
  */
 export function builtinKinds(options: BuiltinKindsOptions = {}): Promise<readonly Kind[]> {
+  if (options.switches) return loadSwitchedKinds(options.switches)
   if (options.includeBeta) return (allKinds ??= loadAllKinds())
   return (stableKinds ??= loadStableKinds())
 }
@@ -75,6 +102,13 @@ async function loadAllKinds(): Promise<readonly Kind[]> {
   const [facts, stable, beta] = await Promise.all([loadFacts(), loadSchemas(), loadBetaSchemas()])
   const schemas = { ...stable, ...beta }
   return facts.map((fact) => kindOf(fact, schemas))
+}
+
+async function loadSwitchedKinds(switches: KindSwitches): Promise<readonly Kind[]> {
+  const facts = await loadFacts()
+  const isServed = kindFilter(switches, facts)
+  const hasBeta = facts.some((fact) => fact.version.includes('beta') && isServed(fact))
+  return (await builtinKinds({ includeBeta: hasBeta })).filter(isServed)
 }
 
 async function loadFacts(): Promise<readonly KindFact[]> {
@@ -97,13 +131,22 @@ async function loadBetaSchemas(): Promise<SchemaSet> {
 }
 
 function kindOf(fact: KindFact, schemas: SchemaSet): Kind {
-  const { storageGroup, shortNames = [], categories = [], subresources = [], ...same } = fact
+  const {
+    storageGroup,
+    storageVersionHash,
+    shortNames = [],
+    categories = [],
+    subresources = [],
+    ...same
+  } = fact
   const key = `${fact.group}/${fact.kind}`
-  const deprecation = deprecations[key]
+  const versioned = `${fact.group}/${fact.version}/${fact.kind}`
+  const deprecation = deprecations[versioned] ?? deprecations[key]
   return {
     ...same,
     ...(deprecation === undefined ? {} : { deprecation }),
     ...(storageGroup === undefined ? {} : { storageGroup }),
+    ...(storageVersionHash === undefined ? {} : { storageVersionHash }),
     listKind: `${fact.kind}List`,
     shortNames,
     categories,
@@ -111,7 +154,7 @@ function kindOf(fact: KindFact, schemas: SchemaSet): Kind {
     schemas,
     selectableFields: selectableFields[key] ?? [],
     columns: columns[key] ?? defaultColumns,
-    strategy: strategies[key] ?? strategyOfNone,
+    strategy: strategies[versioned] ?? strategies[key] ?? strategyOfNone,
   }
 }
 

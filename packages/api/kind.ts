@@ -27,6 +27,8 @@ export interface Kind extends GroupVersionKind {
    * group are the same objects.
    */
   readonly storageGroup?: string
+  /** Announced in place of what follows from the storage version: upstream stores another one. */
+  readonly storageVersionHash?: string
   /** True where DELETE answers with the object that was deleted; others answer with a Status. */
   readonly returnsDeletedObject?: boolean
   /** True for kinds made from a CRD. */

@@ -25,7 +25,16 @@ export {
   type StatusReason,
 } from './status-error.ts'
 export { strategies } from './strategies/strategy-table.ts'
+export {
+  claimFromV1,
+  claimTemplateFromV1,
+  claimTemplateToV1,
+  claimToV1,
+  sliceFromV1,
+  sliceToV1,
+} from './strategies/resource/device-versions.ts'
 export { builtinKinds, type BuiltinKindsOptions } from './builtin-kinds.ts'
+export { parseSwitches, type KindSwitches } from './kind-switches.ts'
 export {
   partialObjectMetadata,
   tableOf,
@@ -177,6 +186,7 @@ export { keepTimesOfNoop, trackUpdate, type TrackedUpdate } from './patch/apply/
 export { schemaFromCrd, type CrdSchema } from './structural/crd-schema.ts'
 export { checkStructural } from './structural/structural-check.ts'
 export { validateStructural, validateStructuralUpdate } from './structural/validate.ts'
+export { kubernetesEnvironment } from './cel/compiled-rule.ts'
 export { compileRuleSet, evaluateRules, type RuleSet } from './cel/rule-set.ts'
 export { defaultStructural, pruneStructural } from './structural/prune.ts'
 export { checkCustomMetadata } from './structural/custom-metadata.ts'

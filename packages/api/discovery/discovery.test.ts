@@ -20,15 +20,42 @@ test('the documents of built-in kinds are those of upstream 1.36.3, byte for byt
     [apiResourceList(kinds, { group: '', version: 'v1' }), '3ca0d21e2643c201'],
     [apiResourceList(kinds, { group: 'apps', version: 'v1' }), 'ba805c4611352c99'],
     [apiResourceList(kinds, { group: 'autoscaling', version: 'v1' }), 'c226374a906ba1fa'],
+    [
+      apiResourceList(kinds, { group: 'admissionregistration.k8s.io', version: 'v1' }),
+      '95f32616c1294221',
+    ],
+    [apiResourceList(kinds, { group: 'apiextensions.k8s.io', version: 'v1' }), '22564f0264e622db'],
     [apiGroup(kinds, 'autoscaling'), 'a656b16393ccef93'],
     [aggregatedDiscovery(kinds, 'core'), '62ba2c9c257d9b20'],
     [aggregatedDiscovery(kinds, 'named'), 'f3f37a3f49ebb392'],
   ]
   for (const [document, hash] of table) {
-    const text = JSON.stringify(document)
-    const actual = createHash('sha256').update(text).digest('hex').slice(0, 16)
-    assert.equal(actual, hash, text.slice(0, 300))
+    assert.equal(hashOf(document), hash, JSON.stringify(document).slice(0, 300))
   }
+})
+
+function hashOf(document: unknown): string {
+  return createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 16)
+}
+
+test('beta versions are announced as by upstream 1.36.3 with api/beta=true', async () => {
+  const kinds = await builtinKinds({ switches: { runtimeConfig: { 'api/beta': 'true' } } })
+  const table: [document: unknown, hash: string][] = [
+    [apiGroupList(kinds), '96bcc6bc1428aba8'],
+    [aggregatedDiscovery(kinds, 'named'), 'd546d4bea81c83ea'],
+    ...[
+      ['networking.k8s.io', 'v1beta1', 'aad76b676c566f50'],
+      ['storage.k8s.io', 'v1beta1', '9875d934aa6d6354'],
+      ['admissionregistration.k8s.io', 'v1beta1', '86e68c46d3834a14'],
+      ['coordination.k8s.io', 'v1beta1', '6d1d2c1716b3f94c'],
+      ['resource.k8s.io', 'v1beta2', 'c11f1272ca15a88d'],
+      ['resource.k8s.io', 'v1beta1', 'fc3d41edade6d260'],
+    ].map(([group = '', version = '', hash = '']): [unknown, string] => [
+      apiResourceList(kinds, { group, version }),
+      hash,
+    ]),
+  ]
+  for (const [document, hash] of table) assert.equal(hashOf(document), hash)
 })
 
 test('groups and versions that are not served have no document', async () => {

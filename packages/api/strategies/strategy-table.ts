@@ -52,6 +52,7 @@ import { podDisruptionBudgetStrategy } from './policy/pod-disruption-budget.ts'
 import { clusterRoleStrategy, roleStrategy } from './rbac/role.ts'
 import { clusterRoleBindingStrategy, roleBindingStrategy } from './rbac/role-binding.ts'
 import { deviceClassStrategy, deviceTaintRuleStrategy } from './resource/device-class.ts'
+import { claimTemplateToV1, claimToV1, sliceToV1 } from './resource/device-versions.ts'
 import { resourceClaimStrategy, resourceClaimTemplateStrategy } from './resource/resource-claim.ts'
 import { resourceSliceStrategy } from './resource/resource-slice.ts'
 import { priorityClassStrategy } from './scheduling/priority-class.ts'
@@ -62,9 +63,11 @@ import { storageClassStrategy } from './storage/storage-class.ts'
 import { volumeAttachmentStrategy } from './storage/volume-attachment.ts'
 import { volumeAttributesClassStrategy } from './storage/volume-attributes-class.ts'
 import { storageVersionMigrationStrategy } from './storagemigration/storage-version-migration.ts'
+import { validatedInVersion } from './validated-in-version.ts'
 
 /**
- * The hooks of the built-in kinds, keyed `group/Kind`; core kinds as `/Pod`. Kinds that are only
+ * The hooks of the built-in kinds, keyed `group/Kind`; core kinds as `/Pod`; a version that has hooks
+ * of its own as `group/version/Kind`. Kinds that are only
  * asked and never stored (reviews, Binding, …) have none.
  */
 export const strategies: Readonly<Record<string, Strategy>> = Object.freeze({
@@ -127,6 +130,12 @@ export const strategies: Readonly<Record<string, Strategy>> = Object.freeze({
   'resource.k8s.io/ResourceClaim': resourceClaimStrategy,
   'resource.k8s.io/ResourceClaimTemplate': resourceClaimTemplateStrategy,
   'resource.k8s.io/ResourceSlice': resourceSliceStrategy,
+  'resource.k8s.io/v1beta1/ResourceClaim': validatedInVersion(resourceClaimStrategy, claimToV1),
+  'resource.k8s.io/v1beta1/ResourceClaimTemplate': validatedInVersion(
+    resourceClaimTemplateStrategy,
+    claimTemplateToV1,
+  ),
+  'resource.k8s.io/v1beta1/ResourceSlice': validatedInVersion(resourceSliceStrategy, sliceToV1),
   'scheduling.k8s.io/PriorityClass': priorityClassStrategy,
   'storage.k8s.io/CSIDriver': csiDriverStrategy,
   'storage.k8s.io/CSINode': csiNodeStrategy,

@@ -1,4 +1,14 @@
-import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
+import {
+  claimFromV1,
+  claimTemplateFromV1,
+  claimTemplateToV1,
+  claimToV1,
+  isJsonObject,
+  sliceFromV1,
+  sliceToV1,
+  type AnyObject,
+  type JsonObject,
+} from '@skerry/api'
 
 /** Between a served version and the stored one, in place; apiVersion is the caller's. */
 export interface Conversion {
@@ -27,6 +37,12 @@ export const conversions: Readonly<Record<string, Conversion>> = Object.freeze({
     toStorage: autoscalerToStorage,
     fromStorage: autoscalerFromStorage,
   },
+  'resource.k8s.io/v1beta1/ResourceClaim': { toStorage: claimToV1, fromStorage: claimFromV1 },
+  'resource.k8s.io/v1beta1/ResourceClaimTemplate': {
+    toStorage: claimTemplateToV1,
+    fromStorage: claimTemplateFromV1,
+  },
+  'resource.k8s.io/v1beta1/ResourceSlice': { toStorage: sliceToV1, fromStorage: sliceFromV1 },
 })
 
 function rename(

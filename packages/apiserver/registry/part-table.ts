@@ -52,6 +52,7 @@ const statusAlone: ReadonlySet<string> = new Set([
   'PriorityLevelConfiguration',
   'ResourceClaim',
   'ServiceCIDR',
+  'StorageVersionMigration',
   'ValidatingAdmissionPolicy',
 ])
 

@@ -1,5 +1,5 @@
-import type { ResourceSlice } from '../../generated/types.ts'
-import { strategyOf } from '../typed-strategy.ts'
+import type { Device, ResourceSlice } from '../../generated/types.ts'
+import { strategyOf, type Loose } from '../typed-strategy.ts'
 import { quoteGo } from '../../field-error.ts'
 import { validateResourceSlice, validateResourceSliceUpdate } from './slice-validation.ts'
 
@@ -15,8 +15,14 @@ export const resourceSliceStrategy = strategyOf<ResourceSlice>({
   defaults(slice) {
     if (slice.spec?.pool) slice.spec.pool.generation ??= 0
     for (const device of slice.spec?.devices ?? []) {
-      const mappings = Object.values(device.nodeAllocatableResourceMappings ?? {})
+      const { nodeAllocatableResourceMappings = {} } = fieldsOf(device)
+      const mappings = Object.values(nodeAllocatableResourceMappings)
       for (const mapping of mappings) mapping.allocationMultiplier ??= '1'
     }
   },
 })
+
+/** v1beta1 has a device's fields one level deeper. */
+function fieldsOf(device: Loose<Device> & { basic?: Loose<Device> }): Loose<Device> {
+  return device.basic ?? device
+}

@@ -1,0 +1,26 @@
+import type { Command } from 'commander'
+
+/** Options of every control plane about which of the built-in kinds it serves. */
+export interface KindFlags {
+  runtimeConfig?: string | undefined
+  featureGates?: string | undefined
+}
+
+/** Adds them to a role, under kube-apiserver's names. */
+export function withKindOptions(command: Command): Command {
+  return command
+    .option(
+      '--runtime-config <list>',
+      'APIs to serve or not: api/beta=true, <group>/<version>[/<resource>]=true (repeatable)',
+      joined,
+    )
+    .option(
+      '--feature-gates <list>',
+      'ClusterTrustBundle, PodCertificateRequest, StorageVersionMigrator: =true (repeatable)',
+      joined,
+    )
+}
+
+function joined(value: string, previous: string | undefined): string {
+  return previous === undefined ? value : `${previous},${value}`
+}
