@@ -79,6 +79,17 @@ function makeEnvironment({
   })
 }
 
+const fullNames: Readonly<Partial<Record<CelType['kind'], string>>> = Object.freeze({
+  null: 'null_type',
+  timestamp: 'google.protobuf.Timestamp',
+  duration: 'google.protobuf.Duration',
+})
+
+/** Policies say a type's own name where the language's messages say a short one. */
+function typeName(type: CelType): string {
+  return fullNames[type.kind] ?? typeText(type)
+}
+
 /** An expression that was compiled, or why it was not; each policy keeps both. */
 export type Compiled =
   | { readonly text: string; readonly program: CelProgram }
@@ -94,8 +105,8 @@ export function compileExpression(
   const environment = declared.hasPatchTypes ? plain.extend({ types: patchTypesIn(text) }) : plain
   try {
     const program = environment.compile(text)
-    const got = typeText(program.resultType)
-    const wanted = results.map(typeText)
+    const got = typeName(program.resultType)
+    const wanted = results.map(typeName)
     if (wanted.length === 0 || wanted.includes(got)) return { text, program }
     const list = wanted.length === 1 ? wanted[0] : `one of [${wanted.join(' ')}]`
     return { text, error: `must evaluate to ${list} but got ${got}` }
