@@ -1,4 +1,5 @@
 import { configError, parseConfig, type ConfigOf } from '../../config-file/config-shape.ts'
+import { checkIssuers } from './check-issuers.ts'
 
 const kind = 'AuthenticationConfiguration'
 const claimOrExpression = { fields: { claim: 'string', expression: 'string' } } as const
@@ -54,8 +55,6 @@ export interface AuthenticationConfig {
   readonly anonymous?: { readonly isEnabled: boolean; readonly paths?: readonly string[] }
 }
 
-const issuersMax = 64
-
 /** Reads upstream's apiserver.config.k8s.io AuthenticationConfiguration. Throws ExpectedError. */
 export function readAuthenticationConfig(text: string): AuthenticationConfig {
   const config = parseConfig(text, {
@@ -68,73 +67,18 @@ export function readAuthenticationConfig(text: string): AuthenticationConfig {
     fields: { jwt: { list: jwtShape }, anonymous: anonymousShape },
   })
   const { jwt = [], anonymous } = config
-  if (jwt.length > issuersMax) throw refusal('jwt', `must have at most ${issuersMax} items`)
-  jwt.forEach((each, at) => checkIssuer(each, `jwt[${at}]`, jwt.slice(0, at)))
-  if (!anonymous) return { jwt }
-  const isEnabled = anonymous.enabled ?? false
-  const paths = anonymous.conditions?.map(({ path = '' }) => path)
+  const isEnabled = anonymous?.enabled ?? false
+  const paths = anonymous?.conditions?.map(({ path = '' }) => path)
+  const problems = checkIssuers(jwt)
   if (!isEnabled && paths?.length) {
-    throw refusal(
+    problems.invalid(
       'anonymous.conditions',
+      paths.join(),
       'enabled should be set to true when conditions are defined',
     )
   }
+  const summary = problems.summary()
+  if (summary !== undefined) throw configError(kind, summary)
+  if (!anonymous) return { jwt }
   return { jwt, anonymous: { isEnabled, ...(paths?.length ? { paths } : {}) } }
-}
-
-function checkIssuer(
-  each: JwtIssuerConfig,
-  path: string,
-  earlier: readonly JwtIssuerConfig[],
-): void {
-  const { issuer = {}, claimMappings = {} } = each
-  const { url = '', audiences = [] } = issuer
-  checkUrl(url, `${path}.issuer.url`)
-  if (issuer.discoveryURL) checkUrl(issuer.discoveryURL, `${path}.issuer.discoveryURL`)
-  if (earlier.some((other) => other.issuer?.url === url)) {
-    throw refusal(`${path}.issuer.url`, `Duplicate value: ${JSON.stringify(url)}`)
-  }
-  if (audiences.length === 0) {
-    throw refusal(`${path}.issuer.audiences`, 'Required value: at least one audiences is required')
-  }
-  if (audiences.length > 1 && issuer.audienceMatchPolicy !== 'MatchAny') {
-    throw refusal(
-      `${path}.issuer.audienceMatchPolicy`,
-      'audienceMatchPolicy must be MatchAny for multiple audiences',
-    )
-  }
-  const { username } = claimMappings
-  const place = `${path}.claimMappings.username`
-  if (!username?.claim && !username?.expression) {
-    throw refusal(place, 'Required value: claim or expression is required')
-  }
-  if (username.claim && username.expression) {
-    throw refusal(place, "claim and expression can't both be set")
-  }
-  if (username.claim && username.prefix === undefined) {
-    throw refusal(
-      `${place}.prefix`,
-      'Required value: prefix is required when claim is set. It can be set to an empty string to disable prefixing',
-    )
-  }
-  const { groups } = claimMappings
-  if (groups?.claim && groups.prefix === undefined) {
-    throw refusal(
-      `${path}.claimMappings.groups.prefix`,
-      'Required value: prefix is required when claim is set. It can be set to an empty string to disable prefixing',
-    )
-  }
-}
-
-function checkUrl(text: string, path: string): void {
-  if (text === '') throw refusal(path, 'Required value: URL is required')
-  const url = URL.parse(text)
-  if (url?.protocol !== 'https:') throw refusal(path, 'URL scheme must be https')
-  if (url.username !== '' || url.search !== '' || url.hash !== '') {
-    throw refusal(path, 'URL must not contain a username, password, query or fragment')
-  }
-}
-
-function refusal(path: string, reason: string) {
-  return configError(kind, `${path}: ${reason}`)
 }

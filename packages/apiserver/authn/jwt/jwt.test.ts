@@ -115,10 +115,7 @@ test('a token of a configured issuer is the user that its claims name; others ar
   const refused: readonly [Record<string, unknown>, RegExp][] = [
     [{ ...claims, aud: 'other' }, /expected audience in \["skerry"\] got \["other"\]/],
     [{ ...claims, exp: 1_000 }, /verify token: "exp" claim timestamp check failed/],
-    [
-      { ...claims, tenant: 'b' },
-      /required claim tenant value does not match\. Got = "b", want = a/,
-    ],
+    [{ ...claims, tenant: 'b' }, /required claim tenant value does not match\. Got = b, want = a/],
     [{ ...claims, sub: undefined }, /parse username claims "sub": claim not present/],
   ]
   for (const [wrong, message] of refused) {
@@ -143,11 +140,11 @@ test('keys are fetched with the first token and again when a token names a new o
   const users = createConfiguredUsers(readAuthenticationConfig(configOf(issuer)), clock)
   const ask = (token: string) => users.tokens.authenticateToken(token, [], never)
   assert.equal(issuer.discoveries(), 0)
-  await ask(await issuer.sign({ sub: 'ada' }))
-  await ask(await issuer.sign({ sub: 'bob' }))
+  await ask(await issuer.sign({ sub: 'ada', id: '7' }))
+  await ask(await issuer.sign({ sub: 'bob', id: '8' }))
   assert.equal(issuer.discoveries(), 1)
   await issuer.addKey('two')
-  const rotated = await issuer.sign({ sub: 'ada' }, 'two')
+  const rotated = await issuer.sign({ sub: 'ada', id: '7' }, 'two')
   await assert.rejects(ask(rotated), /no applicable key found/)
   nowMs = 10_000
   assert.equal((await ask(rotated))?.user.name, 'oidc:ada')
@@ -156,7 +153,7 @@ test('keys are fetched with the first token and again when a token names a new o
 
 test('an issuer that cannot be trusted or reached refuses its own tokens only', async () => {
   await using issuer = await startIssuer()
-  const token = await issuer.sign({ sub: 'ada' })
+  const token = await issuer.sign({ sub: 'ada', id: '7' })
   const ca = (
     await createAuthority({ subject: { commonName: 'x' }, notBeforeMs: 0, notAfterMs: 1 })
   ).certificatePem
@@ -177,7 +174,10 @@ test('the file says who gets in without credentials, and a mistake in it is refu
   users.setConfig(readAuthenticationConfig(configOf(issuer)))
   assert.equal(users.isAnonymousAllowed('/api'), undefined)
   const bad: readonly [string, RegExp][] = [
-    [configOf({ url: 'http://x', ca: '' }), /jwt\[0\]\.issuer\.url: URL scheme must be https/],
+    [
+      configOf({ url: 'http://x', ca: '' }),
+      /jwt\[0\]\.issuer\.url: Invalid value: "http:\/\/x": URL scheme must be https/,
+    ],
     [configOf(issuer, {}, { claimMappings: {} }), /claimMappings\.username: Required value/],
     [
       configOf(issuer, {}, { claimMappings: { username: { claim: 'sub' } } }),
@@ -187,4 +187,111 @@ test('the file says who gets in without credentials, and a mistake in it is refu
     [configOf(issuer, { more: 1 }), /unknown field "more"/],
   ]
   for (const [text, message] of bad) assert.throws(() => readAuthenticationConfig(text), message)
+})
+
+test('expressions decide who the user is and which tokens and users are refused', async () => {
+  await using issuer = await startIssuer()
+  const jwt = {
+    claimMappings: {
+      username: { expression: '"ci:" + claims.sub' },
+      groups: { expression: 'claims.roles.split(",").map(r, "ci:" + r)' },
+      uid: { expression: 'claims.id' },
+      extra: [{ key: 'example.org/site', valueExpression: 'claims.?site.orValue("")' }],
+    },
+    claimValidationRules: [
+      { expression: 'claims.exp - claims.iat <= 86400', message: 'at most a day' },
+    ],
+    userValidationRules: [
+      { expression: '!user.username.startsWith("ci:system")', message: 'reserved' },
+      { expression: 'user.groups.all(g, !g.startsWith("system:"))' },
+    ],
+  }
+  const users = createConfiguredUsers(
+    readAuthenticationConfig(configOf(issuer, {}, jwt)),
+    systemClock,
+  )
+  const ask = async (claims: object) =>
+    users.tokens.authenticateToken(await issuer.sign({ ...claims }), ['api'], never)
+  const claims = { sub: 'ada', roles: 'a,b', id: '7', iat: 4_000_000_000 - 60, jti: 'x' }
+  assert.deepEqual((await ask({ ...claims, site: ['oslo', ''] }))?.user, {
+    name: 'ci:ada',
+    groups: ['ci:a', 'ci:b'],
+    uid: '7',
+    extra: {
+      'authentication.kubernetes.io/credential-id': ['JTI=x'],
+      'example.org/site': ['oslo'],
+    },
+  })
+  const refused: readonly [object, string][] = [
+    [
+      { ...claims, iat: 1_000 },
+      "error evaluating claim validation expression: validation expression 'claims.exp - claims.iat <= 86400' failed: at most a day",
+    ],
+    [
+      { ...claims, sub: 'system' },
+      `error evaluating user info validation rule: validation expression '!user.username.startsWith("ci:system")' failed: reserved`,
+    ],
+    [
+      { ...claims, sub: 7 },
+      `error evaluating username claim expression: expression '"ci:" + claims.sub' resulted in error: no such overload`,
+    ],
+    [
+      { ...claims, id: undefined },
+      "error evaluating uid claim expression: expression 'claims.id' resulted in error: no such key: id",
+    ],
+    [
+      { ...claims, id: 7 },
+      'error evaluating uid claim expression: uid claim expression must return a string',
+    ],
+    [
+      { ...claims, site: 7 },
+      'error evaluating extra claim expression: claims.?site.orValue(""): expression must return a string or a list of strings',
+    ],
+  ]
+  for (const [wrong, message] of refused) {
+    await assert.rejects(ask(wrong), { name: 'TokenError', message: `oidc: ${message}` })
+  }
+})
+
+test('every mistake in expressions and mappings is named with its place', () => {
+  const issuer = { url: 'https://issuer.example', ca: '' }
+  const place = 'jwt[0].claimMappings'
+  const name = { username: { claim: 'sub', prefix: '' } }
+  const both = "claim and expression can't both be set"
+  const bad: readonly [object, string][] = [
+    [
+      { claimMappings: { username: { claim: 'sub', prefix: '', expression: 'claims.sub' } } },
+      `${place}.username: Invalid value: "": ${both}`,
+    ],
+    [
+      { claimMappings: { username: { expression: 'claims.email' } } },
+      `${place}.username.expression: Invalid value: "claims.email": claims.email_verified must be used`,
+    ],
+    [
+      { claimMappings: { ...name, extra: [{ key: 'k8s.io/x', valueExpression: '"a"' }] } },
+      `${place}.extra[0].key: Invalid value: "k8s.io/x": k8s.io, kubernetes.io and their subdomains are reserved`,
+    ],
+    [
+      { claimMappings: { ...name, uid: { expression: 'nobody' } } },
+      `${place}.uid.expression: Invalid value: "nobody": compilation failed: ERROR: <input>:1:1: undeclared reference to 'nobody'`,
+    ],
+    [
+      { claimMappings: name, claimValidationRules: [{ expression: 'claims.sub' }] },
+      'jwt[0].claimValidationRules[0].expression: Invalid value: "claims.sub": must evaluate to bool',
+    ],
+    [
+      {
+        claimMappings: name,
+        userValidationRules: [{ expression: 'user.name == ""' }, { expression: '' }],
+      },
+      'jwt[0].userValidationRules[1].expression: Required value',
+    ],
+  ]
+  for (const [jwt, message] of bad) {
+    const text = configOf(issuer, {}, jwt)
+    assert.throws(
+      () => readAuthenticationConfig(text),
+      (error: Error) => error.message.includes(message) || assert.fail(error.message),
+    )
+  }
 })

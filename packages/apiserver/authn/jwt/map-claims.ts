@@ -1,159 +1,171 @@
-import {
-  celTypes,
-  createEnvironment,
-  type CelEnvironment,
-  type CelProgram,
-  type CelValue,
-} from '@skerry/cel'
 import type { UserInfo } from '../../access.ts'
-import { configError } from '../../config-file/config-shape.ts'
 import { TokenError } from '../token-authenticator.ts'
 import type { JwtIssuerConfig } from './authentication-config.ts'
+import { compileClaimExpression, type ClaimExpression } from './claim-expressions.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
 export type ClaimMapper = (claims: Claims) => UserInfo
 
 type Mappings = NonNullable<JwtIssuerConfig['claimMappings']>
-type Mapping = NonNullable<Mappings['username']>
+type Check<T> = (subject: T) => void
 
-/** Compiles what the configuration says of claims. The mapper throws TokenError with upstream's words. */
+const evaluating = 'oidc: error evaluating'
+const credentialIdKey = 'authentication.kubernetes.io/credential-id'
+
+/** What the configuration says of claims. The mapper throws TokenError with upstream's words. */
 export function createClaimMapper(config: JwtIssuerConfig): ClaimMapper {
   const { claimMappings = {}, claimValidationRules = [], userValidationRules = [] } = config
-  const usesEmail = claimMappings.username?.claim === 'email'
-  const username = valueOf(claimMappings.username)
-  const groups = valueOf(claimMappings.groups)
-  const uid = valueOf(claimMappings.uid)
-  const extra = (claimMappings.extra ?? []).map(({ key = '', valueExpression = '' }) => ({
-    key,
-    value: compile(valueExpression, 'claims'),
-  }))
-  const rules = claimValidationRules.map(claimRule)
-  const userRules = userValidationRules.map(({ expression = '', message }) => ({
-    holds: compile(expression, 'user'),
-    refusal: message || `validation expression '${expression}' failed`,
-  }))
-  return (claims) => {
-    if (usesEmail && claims.email_verified !== undefined && claims.email_verified !== true) {
-      throw new TokenError('oidc: email not verified')
-    }
-    for (const rule of rules) rule(claims)
-    const user = {
-      name: nameOf(username?.(claims), claimMappings.username),
-      groups: textsOf(groups?.(claims)).map(
-        (each) => `${claimMappings.groups?.prefix ?? ''}${each}`,
-      ),
-      extra: Object.fromEntries(
-        extra.flatMap(({ key, value }) => {
-          const texts = textsOf(value(claims)).filter((text) => text !== '')
-          return texts.length === 0 ? [] : [[key, texts]]
-        }),
-      ),
-      ...withUid(uid?.(claims)),
-    }
-    for (const { holds, refusal } of userRules) {
-      const seen = {
-        username: user.name,
-        uid: user.uid ?? '',
-        groups: user.groups,
-        extra: user.extra,
-      }
-      if (holds(seen) !== true) {
-        throw new TokenError(`oidc: error evaluating user info validation rule: ${refusal}`)
-      }
-    }
-    return user
-  }
-}
-
-function withUid(value: unknown): { uid?: string } {
-  if (value === undefined || value === '') return {}
-  if (typeof value === 'string') return { uid: value }
-  throw new TokenError(
-    'oidc: error evaluating uid claim expression: uid claim expression must return a string',
+  const nameOf = usernameOf(claimMappings.username)
+  const groupsOf = groupsFrom(claimMappings.groups)
+  const uidOf = uidFrom(claimMappings.uid)
+  const extraOf = extraFrom(claimMappings.extra)
+  // Claims that must have a value come before conditions, whatever their order in the file.
+  const rules = claimValidationRules
+    .toSorted((a, b) => Number(Boolean(a.expression)) - Number(Boolean(b.expression)))
+    .map(claimRule)
+  const userRules = userValidationRules.map(({ expression = '', message = '' }) =>
+    condition('user', { expression, message, where: `${evaluating} user info validation rule: ` }),
   )
+  return (claims) => {
+    const name = nameOf(claims)
+    const groups = groupsOf(claims)
+    const uid = uidOf(claims)
+    const extra = extraOf(claims)
+    for (const check of rules) check(claims)
+    for (const check of userRules) check({ username: name, uid, groups, extra })
+    return { name, groups, extra, ...(uid === '' ? {} : { uid }) }
+  }
 }
 
-function nameOf(value: unknown, mapping: Mapping | undefined): string {
-  if (mapping?.claim && value === undefined) {
-    throw new TokenError(
-      `oidc: parse username claims ${JSON.stringify(mapping.claim)}: claim not present`,
-    )
+function usernameOf(mapping: Mappings['username'] = {}): (claims: Claims) => string {
+  const { claim = '', prefix = '', expression } = mapping
+  if (expression) {
+    const where = `${evaluating} username claim expression: `
+    const evaluate = compileClaimExpression(expression, 'claims', where)
+    return (claims) => {
+      const name = evaluate(claims)
+      if (typeof name !== 'string') {
+        throw new TokenError(`${where}username claim expression must return a string`)
+      }
+      if (name !== '') return name
+      throw new TokenError('oidc: empty username via CEL expression is not allowed')
+    }
   }
-  if (typeof value !== 'string') {
-    throw new TokenError(
-      'oidc: error evaluating username claim expression: username claim expression must return a string',
-    )
+  return (claims) => {
+    const name = textClaim(claims, claim, `parse username claims ${JSON.stringify(claim)}`)
+    if (claim === 'email') requireVerified(claims)
+    return `${prefix}${name}`
   }
-  if (value === '') throw new TokenError('oidc: empty username is not allowed')
-  return `${mapping?.prefix ?? ''}${value}`
 }
 
-/** One text or a list of texts; absent is none. */
-function textsOf(value: unknown): string[] {
-  if (value === undefined || value === null || value === '') return []
-  if (typeof value === 'string') return [value]
-  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value
-  throw new TokenError('oidc: expression must return a string or a list of strings')
+function requireVerified({ email_verified: isVerified }: Claims): void {
+  if (isVerified === undefined || isVerified === true) return
+  if (isVerified === false) throw new TokenError('oidc: email not verified')
+  throw new TokenError("oidc: parse 'email_verified' claim: it is no boolean")
+}
+
+function textClaim(claims: Claims, claim: string, action: string): string {
+  const value = Object.hasOwn(claims, claim) ? claims[claim] : undefined
+  if (value === undefined) throw new TokenError(`oidc: ${action}: claim not present`)
+  if (typeof value === 'string') return value
+  throw new TokenError(`oidc: ${action}: json: cannot unmarshal ${jsonKind(value)} into a string`)
+}
+
+function jsonKind(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+function groupsFrom(mapping: Mappings['groups'] = {}): (claims: Claims) => string[] {
+  const { claim, prefix = '', expression } = mapping
+  if (claim) {
+    return (claims) => {
+      const value = claims[claim]
+      if (value === undefined || value === null) return []
+      const list: readonly unknown[] = [value].flat()
+      if (list.every((each) => typeof each === 'string')) {
+        return list.map((each) => `${prefix}${each}`)
+      }
+      throw new TokenError(
+        `oidc: parse groups claim ${JSON.stringify(claim)}: json: cannot unmarshal ${jsonKind(value)} into a string or a list of strings`,
+      )
+    }
+  }
+  if (!expression) return () => []
+  const where = `${evaluating} group claim expression: `
+  return listOf(compileClaimExpression(expression, 'claims', where), where)
+}
+
+function uidFrom(mapping: Mappings['uid'] = {}): (claims: Claims) => string {
+  const { claim, expression } = mapping
+  if (claim) return (claims) => textClaim(claims, claim, `parse uid claim ${JSON.stringify(claim)}`)
+  if (!expression) return () => ''
+  const where = `${evaluating} uid claim expression: `
+  const evaluate = compileClaimExpression(expression, 'claims', where)
+  return (claims) => {
+    const uid = evaluate(claims)
+    if (typeof uid === 'string') return uid
+    throw new TokenError(`${where}uid claim expression must return a string`)
+  }
+}
+
+function extraFrom(mappings: Mappings['extra'] = []) {
+  const parts = mappings.map(({ key = '', valueExpression = '' }) => {
+    const where = `${evaluating} extra claim expression: ${valueExpression}: `
+    return [
+      key,
+      listOf(compileClaimExpression(valueExpression, 'claims', 'oidc: '), where),
+    ] as const
+  })
+  return (claims: Claims): Record<string, string[]> => {
+    const extra: Record<string, string[]> = {}
+    const { jti } = claims
+    if (typeof jti === 'string' && jti !== '') extra[credentialIdKey] = [`JTI=${jti}`]
+    for (const [key, valuesOf] of parts) {
+      const values = valuesOf(claims)
+      if (values.length > 0) extra[key] = values
+    }
+    return extra
+  }
+}
+
+/** One text or a list of texts; null and empty texts are none. */
+function listOf(evaluate: ClaimExpression, where: string): (claims: Claims) => string[] {
+  return (claims) => {
+    const value = evaluate(claims)
+    const list: readonly unknown[] = value === null ? [] : [value].flat()
+    if (list.every((each) => typeof each === 'string')) return list.filter((each) => each !== '')
+    throw new TokenError(`${where}expression must return a string or a list of strings`)
+  }
 }
 
 function claimRule(
   rule: NonNullable<JwtIssuerConfig['claimValidationRules']>[number],
-): (claims: Claims) => void {
-  const { claim, requiredValue = '', expression = '', message } = rule
-  if (claim) {
-    return (claims) => {
-      if (claims[claim] === undefined) {
-        throw new TokenError(`oidc: required claim ${claim} not present in ID token`)
-      }
-      if (claims[claim] === requiredValue) return
-      throw new TokenError(
-        `oidc: required claim ${claim} value does not match. Got = ${JSON.stringify(claims[claim])}, want = ${requiredValue}`,
-      )
-    }
+): Check<Claims> {
+  const { claim, requiredValue = '', expression = '', message = '' } = rule
+  if (!claim) {
+    const where = `${evaluating} claim validation expression: `
+    return condition('claims', { expression, message, where })
   }
-  const holds = compile(expression, 'claims')
   return (claims) => {
-    if (holds(claims) === true) return
-    const refusal = message || `validation expression '${expression}' failed`
-    throw new TokenError(`oidc: error evaluating claim validation expression: ${refusal}`)
-  }
-}
-
-function valueOf(
-  mapping: { claim?: string; expression?: string } | undefined,
-): ((claims: Claims) => unknown) | undefined {
-  const { claim, expression } = mapping ?? {}
-  if (claim) return (claims) => claims[claim]
-  return expression ? compile(expression, 'claims') : undefined
-}
-
-function compile(text: string, variable: 'claims' | 'user'): (value: Claims) => unknown {
-  const environment = createEnvironment({ variables: { [variable]: celTypes.dyn } })
-  const program = compiled(environment, text)
-  return (value) => {
-    try {
-      return plain(program.evaluate({ [variable]: value }).value)
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      throw new TokenError(`oidc: error evaluating ${JSON.stringify(text)}: ${reason}`, {
-        cause: error,
-      })
+    if (!Object.hasOwn(claims, claim) || claims[claim] === undefined) {
+      throw new TokenError(`oidc: required claim ${claim} not present in ID token`)
     }
+    const value = textClaim(claims, claim, `parse claim ${claim}`)
+    if (value === requiredValue) return
+    throw new TokenError(
+      `oidc: required claim ${claim} value does not match. Got = ${value}, want = ${requiredValue}`,
+    )
   }
 }
 
-function compiled(environment: CelEnvironment, text: string): CelProgram {
-  try {
-    return environment.compile(text)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw configError('AuthenticationConfiguration', `compilation failed: ${reason}`)
+function condition(
+  subject: 'claims' | 'user',
+  { expression, message, where }: { expression: string; message: string; where: string },
+): Check<Claims> {
+  const holds = compileClaimExpression(expression, subject, where)
+  return (value) => {
+    if (holds(value) === true) return
+    throw new TokenError(`${where}validation expression '${expression}' failed: ${message}`)
   }
-}
-
-/** Lists become arrays; texts and booleans are themselves. */
-function plain(value: CelValue): unknown {
-  const isList = typeof value === 'object' && value !== null && 'celKind' in value
-  if (!isList || value.celKind !== 'list') return value
-  return Array.from({ length: value.size }, (_each, at) => value.at(at))
 }
