@@ -15,7 +15,7 @@ import { ClusterOnHosts } from '../../e2e/cluster-on-hosts.ts'
 import { buildSuite, suiteCache } from './build-suite.ts'
 import { suiteImages } from './build-images.ts'
 import { conformanceTests, isPodless, isSerial } from './conformance-tests.ts'
-import { readLedger, recordResults } from './result-ledger.ts'
+import { readLedger, recordResults, runOrigin, type RunOrigin } from './result-ledger.ts'
 import { runSuite, type TestResult } from './run-suite.ts'
 import { writeReport } from './write-report.ts'
 
@@ -54,6 +54,7 @@ async function selectTests(): Promise<string[]> {
 async function runSelected(tests: readonly string[]): Promise<void> {
   if (tests.length === 0) throw new RangeError('Cannot run: no conformance test matches')
   await buildSuite(['e2e.test', 'ginkgo'])
+  const origin = runOrigin()
   const directory = await bundleDirectory()
   try {
     const entry = await bundleProgram({ outputDirectory: directory, version })
@@ -66,7 +67,7 @@ async function runSelected(tests: readonly string[]): Promise<void> {
     console.error(
       `${tests.length} tests; run ${process.pid}, logs of the roles are in ${cluster.directory}`,
     )
-    await runParts(cluster, tests)
+    await runParts(cluster, tests, origin)
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
@@ -78,7 +79,11 @@ async function bundleDirectory(): Promise<string> {
   return mkdtemp(join(suiteCache, 'bundle-'))
 }
 
-async function runParts(cluster: ClusterOnHosts, tests: readonly string[]): Promise<void> {
+async function runParts(
+  cluster: ClusterOnHosts,
+  tests: readonly string[],
+  origin: RunOrigin,
+): Promise<void> {
   const { kubectl } = await unpackClients()
   const parts = [
     { tests: tests.filter((name) => !isSerial(name)), processes: Number(options.processes) },
@@ -93,7 +98,7 @@ async function runParts(cluster: ClusterOnHosts, tests: readonly string[]): Prom
       kubectl,
       timeoutMinutes: Number(options['timeout-minutes']),
     })
-    await recordResults(results)
+    await recordResults(results, origin)
     printSummary(results, part.tests.length)
   }
 }

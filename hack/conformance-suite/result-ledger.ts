@@ -8,7 +8,7 @@ import type { TestResult } from './run-suite.ts'
 export interface LedgerEntry extends TestResult {
   /** Of the tree the site was built from. */
   commit: string
-  /** RFC 3339. */
+  /** When the run began, RFC 3339. */
   time: string
 }
 
@@ -27,14 +27,30 @@ export async function readLedger(): Promise<Map<string, LedgerEntry>> {
   return new Map(entries.map((entry) => [entry.name, entry]))
 }
 
-export async function recordResults(results: readonly TestResult[]): Promise<void> {
-  const ledger = await readLedger()
+/** What is tested, and since when: of two runs that overlap, the one that began later is right. */
+export interface RunOrigin {
+  readonly commit: string
+  readonly time: string
+}
+
+export function runOrigin(): RunOrigin {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
     cwd: import.meta.dirname,
     encoding: 'utf8',
   }).trim()
-  const time = new Date().toISOString()
-  for (const result of results) ledger.set(result.name, { ...result, commit, time })
+  return { commit, time: new Date().toISOString() }
+}
+
+export async function recordResults(
+  results: readonly TestResult[],
+  origin: RunOrigin,
+): Promise<void> {
+  const ledger = await readLedger()
+  for (const result of results) {
+    const known = ledger.get(result.name)
+    if (known === undefined || known.time <= origin.time)
+      ledger.set(result.name, { ...result, ...origin })
+  }
   const entries = [...ledger.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, `${JSON.stringify(entries, undefined, 1)}\n`)

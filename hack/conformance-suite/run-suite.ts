@@ -92,7 +92,7 @@ async function readReport(path: string): Promise<TestResult[]> {
   const reports = JSON.parse(text) as GinkgoReport[]
   return reports
     .flatMap((report) => report.SpecReports)
-    .filter(({ LeafNodeType, State }) => LeafNodeType === 'It' && State !== 'skipped')
+    .filter(({ LeafNodeType, State }) => LeafNodeType === 'It' && !untoldStates.has(State))
     .map((spec) => ({
       name: [...(spec.ContainerHierarchyTexts ?? []), spec.LeafNodeText].join(' '),
       passed: spec.State === 'passed',
@@ -100,6 +100,9 @@ async function readReport(path: string): Promise<TestResult[]> {
       message: spec.State === 'passed' ? '' : failureText(spec),
     }))
 }
+
+/** States that say nothing about the server: not selected, or stopped by whoever ran the suite. */
+const untoldStates: ReadonlySet<string> = new Set(['skipped', 'pending', 'interrupted'])
 
 function failureText({ State, Failure }: GinkgoReport['SpecReports'][number]): string {
   const file = Failure?.Location?.FileName?.replace(/^.*kubernetes@[^/]+\//, '') ?? ''
