@@ -30,7 +30,7 @@ export type PatchFunction = (current: AnyObject) => unknown
 export async function patchObject(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
   const view = viewFor(call, deps)
   const { request, info } = call
-  const isApply = applyTypes.has(mediaType(request.headers['content-type']))
+  const isApply = isApplyPatch(request)
   const options = parseWriteOptions(info, isApply ? '' : request.headers['user-agent'])
   requirePatchOptions(options, isApply, info.query)
   const scope = scopeOf(call, options)
@@ -73,8 +73,7 @@ function applyTo(
   scope: RequestScope,
   deps: HandlerDeps,
 ): Next {
-  const { object, duplicates } = decodeObjectBody(bytes, 'application/yaml', { isStrict: true })
-  const configuration = configurationOf(object)
+  const { configuration, duplicates } = decodeConfiguration(bytes)
   const isForced = isTrue(call.info.query.get('force'))
   const { kind } = call.reader
   return (live) => {
@@ -83,20 +82,29 @@ function applyTo(
   }
 }
 
-function configurationOf(object: Record<string, unknown>): AnyObject {
+/** What a client applies, of JSON or YAML. */
+export function decodeConfiguration(bytes: Uint8Array): {
+  configuration: AnyObject
+  duplicates: readonly string[]
+} {
+  const { object, duplicates } = decodeObjectBody(bytes, 'application/yaml', { isStrict: true })
   const { apiVersion = '', kind = '', metadata = {} } = object
   const isNamed = typeof apiVersion === 'string' && typeof kind === 'string'
   if (!isNamed || !isJsonObject(metadata)) {
     throw badRequest('error decoding YAML: apiVersion, kind and metadata are required')
   }
-  return { ...object, apiVersion, kind, metadata }
+  return { configuration: { ...object, apiVersion, kind, metadata }, duplicates }
 }
 
 const applyTypes = new Set(['application/apply-patch+yaml', 'application/apply-patch+json'])
 
+export function isApplyPatch({ headers }: ResourceCall['request']): boolean {
+  return applyTypes.has(mediaType(headers['content-type']))
+}
+
 const patchOptionsKind = Object.freeze({ group: 'meta.k8s.io', kind: 'PatchOptions', resource: '' })
 
-function requirePatchOptions(
+export function requirePatchOptions(
   { fieldManager }: WriteOptions,
   isApply: boolean,
   query: URLSearchParams,

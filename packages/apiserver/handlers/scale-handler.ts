@@ -6,6 +6,7 @@ import {
   type AnyObject,
   type JsonObject,
   type Kind,
+  type ManagedFieldsEntry,
   type Subresource,
 } from '@skerry/api'
 import type { ApiAnswer } from '../http/exchange.ts'
@@ -14,11 +15,13 @@ import { methodNotAllowed } from '../http/status-answer.ts'
 import { decodeKindObject, typedObject } from '../registry/decode.ts'
 import { trackChange } from '../registry/managed-fields.ts'
 import { getObject } from '../registry/read.ts'
+import type { RequestScope } from '../registry/request-scope.ts'
 import { badRequest, invalid } from '../registry/registry-errors.ts'
 import { changeObject, requireNameOfPath } from '../registry/update.ts'
-import { patchFunction } from './patch-handler.ts'
+import { isApplyPatch, patchFunction, requirePatchOptions } from './patch-handler.ts'
 import { valueAnswer } from './represent.ts'
 import { parseWriteOptions } from './request-options.ts'
+import { scaleApply } from './scale-apply.ts'
 import {
   readObjectBody,
   registeredIn,
@@ -45,14 +48,18 @@ export async function scaleAnswer(
     await reader.prepare?.([cached], call.signal)
     return valueAnswer(200, scaleOf(reader.parse(cached), paths), representation)
   }
-  const options = parseWriteOptions(info, call.request.headers['user-agent'])
+  const isApply = info.verb === 'patch' && isApplyPatch(call.request)
+  const options = parseWriteOptions(info, isApply ? '' : call.request.headers['user-agent'])
+  if (info.verb === 'patch') requirePatchOptions(options, isApply, info.query)
   const scope = scopeOf(call, options)
-  const nextScale = await scaleChange(call, subresource, deps)
+  const nextScale = isApply
+    ? await appliedScale(call, { subresource, paths }, scope, deps)
+    : await scaleChange(call, subresource, deps)
   const change = {
     next(current: AnyObject | undefined): AnyObject {
       // changeObject never asks for a missing object unless it may be created.
       if (!current) throw new TypeError('Cannot scale: there is no object')
-      const scale = nextScale(scaleOf(current, paths))
+      const { scale, managedFields } = nextScale(scaleOf(current, paths), current)
       requireName(scale, call)
       requireReplicas(scale, call)
       const next = structuredClone(current)
@@ -60,7 +67,8 @@ export async function scaleAnswer(
       const { uid, resourceVersion } = scale.metadata
       if (uid !== undefined) next.metadata.uid = uid
       next.metadata.resourceVersion = resourceVersion ?? ''
-      trackChange(next, current, scope, deps)
+      if (managedFields) next.metadata.managedFields = [...managedFields]
+      else trackChange(next, current, scope, deps)
       return next
     },
     mayCreate: false,
@@ -77,11 +85,37 @@ export async function scaleAnswer(
   return valueAnswer(200, scaleOf(reader.parse(cached), paths), representation)
 }
 
+/** Without managedFields: what changed tells who owns it. */
+type NextScale = (
+  live: AnyObject,
+  current: AnyObject,
+) => { scale: AnyObject; managedFields?: readonly ManagedFieldsEntry[] }
+
+async function appliedScale(
+  call: ResourceCall,
+  { subresource, paths }: { subresource: Subresource; paths: ScalePaths },
+  scope: RequestScope,
+  deps: HandlerDeps,
+): Promise<NextScale> {
+  const kind = scaleKind(call.reader.kind, subresource)
+  const { fieldValidation } = scope
+  const scaled = {
+    schemaName: kind.schemaName,
+    replicasPath: paths.specReplicasPath.split('.').slice(1),
+  }
+  const apply = await scaleApply(call, scaled, scope, deps)
+  return (live, current) => {
+    const { scale, managedFields } = apply(current, live)
+    const typed = typedObject({ ...scale }, [], { kind, fieldValidation, warn: call.warn })
+    return { scale: typed, managedFields }
+  }
+}
+
 async function scaleChange(
   call: ResourceCall,
   subresource: Subresource,
   deps: HandlerDeps,
-): Promise<(current: AnyObject) => AnyObject> {
+): Promise<NextScale> {
   const { warn, info, request } = call
   const kind = scaleKind(call.reader.kind, subresource)
   const { fieldValidation } = parseWriteOptions(info, request.headers['user-agent'])
@@ -98,14 +132,14 @@ async function scaleChange(
       isRegistered,
     })
     requireNameOfPath(scale, scopeOf(call))
-    return () => scale
+    return () => ({ scale })
   }
   const bytes = await readBody(request.body, bytesMax)
   const { patch, findings } = patchFunction({ request, reader: { ...call.reader, kind } }, bytes)
-  return (current) => {
-    const patched = patch(current)
+  return (live) => {
+    const patched = patch(live)
     if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is no object')
-    return typedObject(patched, findings, { kind, fieldValidation, warn })
+    return { scale: typedObject(patched, findings, { kind, fieldValidation, warn }) }
   }
 }
 

@@ -40,11 +40,6 @@ export async function createAdmitted(
 ): Promise<CachedObject> {
   const { metadata } = object
   const { kind } = scope.reader
-  if (metadata.resourceVersion) {
-    throw new StatusError('Unknown', 'resourceVersion should not be set on objects to be created', {
-      code: 500,
-    })
-  }
   const isGenerated = !metadata.name && Boolean(metadata.generateName)
   const attemptsMax = isGenerated ? deps.limits.generateNameAttemptsMax : 1
   for (let attempt = 1; ; attempt += 1) {
@@ -64,8 +59,9 @@ async function tryCreate(
   deps: RegistryDeps,
 ): Promise<CachedObject | undefined> {
   const { reader } = scope
+  const { metadata } = next
   prepareForCreate(next, scope, deps)
-  const name = next.metadata.name ?? ''
+  const name = metadata.name ?? ''
   const reservation = deps.interceptors[reader.storage]?.onCreate(next, scope)
   try {
     validateCreate(next, scope)
@@ -74,13 +70,23 @@ async function tryCreate(
     if (scope.isDryRun) {
       reservation?.rollback()
       if (deps.cache.resource(reader.storage).get(key)) return undefined
-      return dryRunResult(key, await reader.encodeStored(next, scope.signal))
+      // Only what is stored must come without a version; here the client sees the one it sent.
+      const revision = Number(metadata.resourceVersion ?? 0) || 0
+      return dryRunResult(key, await reader.encodeStored(next, scope.signal), revision)
     }
+    requireNoVersion(next)
     return await writeNew(key, next, { scope, deps, reservation })
   } catch (error) {
     reservation?.rollback()
     throw error
   }
+}
+
+function requireNoVersion({ metadata }: AnyObject): void {
+  if (!metadata.resourceVersion) return
+  throw new StatusError('Unknown', 'resourceVersion should not be set on objects to be created', {
+    code: 500,
+  })
 }
 
 async function writeNew(
