@@ -76,6 +76,8 @@ function overHttp2({ method = 'GET', path, body, headers, credentials }: Ask): P
   })
 }
 
+const lastHour = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 }
+
 const protocols = [
   ['HTTP/1.1', overHttp1],
   ['HTTP/2', overHttp2],
@@ -93,6 +95,32 @@ for (const [name, ask] of protocols) {
       message,
       'namespaces is forbidden: User "system:anonymous" cannot list resource "namespaces" in API group "" at the cluster scope',
     )
+  })
+
+  test(`${name}: a certificate out of its dates or of another authority is nobody, not anonymous`, async () => {
+    const path = '/version'
+    assert.equal((await ask({ path })).status, 403, 'without one they are anonymous')
+    const { authority } = server
+    const stranger = await createAuthority({ subject: { commonName: 'test-ca' }, ...lastHour })
+    const issued: readonly [typeof authority, number, number][] = [
+      [authority, Date.now() - 3_600_000, Date.now() - 60_000],
+      [authority, Date.now() + 3_600_000, Date.now() + 7_200_000],
+      [stranger, Date.now() - 60_000, Date.now() + 60_000],
+    ]
+    for (const [by, notBeforeMs, notAfterMs] of issued) {
+      const pair = await generateKeyPair()
+      const cert = await signCertificate(by, {
+        subject: { commonName: 'late', organizations: ['system:masters'] },
+        publicKeyPem: pair.publicKeyPem,
+        notBeforeMs,
+        notAfterMs,
+        keyUsages: ['digitalSignature'],
+        extendedUsages: ['clientAuth'],
+      })
+      const refused = await ask({ path, credentials: { cert, key: pair.privateKeyPem } })
+      assert.equal(refused.status, 401)
+      assert.equal(JSON.parse(refused.bytes.toString()).reason, 'Unauthorized')
+    }
   })
 
   test(`${name}: a body above the bound is refused`, async () => {
