@@ -6,7 +6,7 @@ import {
   type ExtensionCallDeps,
   type ExtensionServer,
 } from './extension-server.ts'
-import { hostPort } from './network-error-text.ts'
+import { hostPort } from '../http/connection-error-text.ts'
 import { readExtension } from './read-extension.ts'
 
 export interface ExtensionCheck {

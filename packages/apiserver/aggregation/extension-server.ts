@@ -12,7 +12,7 @@ import {
 } from '../subresources/backend/backend-request.ts'
 import { forwardedHeaders } from '../subresources/backend/forwarded-headers.ts'
 import { aggregationLimits } from './aggregation-limits-table.ts'
-import { hostPort, networkErrorText } from './network-error-text.ts'
+import { hostPort, connectionErrorText } from '../http/connection-error-text.ts'
 import { identityHeaders, isIdentityHeader } from './proxy-headers.ts'
 import {
   resolveService,
@@ -127,7 +127,7 @@ export async function callExtension(
   } catch (error) {
     if (signal.aborted) throw error
     const cause = error instanceof StatusError && error.cause ? error.cause : error
-    throw new ExtensionServerError(networkErrorText(cause, endpoint), { cause, endpoint })
+    throw new ExtensionServerError(connectionErrorText(cause, endpoint), { cause, endpoint })
   }
 }
 

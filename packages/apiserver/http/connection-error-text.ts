@@ -1,20 +1,36 @@
+export interface Place {
+  readonly host: string
+  readonly port: number
+}
+
 /**
  * What went wrong between two machines, in the words of Go's network library: people and scripts look
- * for them in messages about webhooks.
+ * for them in messages about webhooks and extension servers.
  */
-export function connectionErrorText(error: unknown, place: { host: string; port: number }): string {
+export function connectionErrorText(error: unknown, place: Place): string {
   if (!(error instanceof Error)) return String(error)
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const say = sayings[code]
   return say ? say(error, place) : error.message
 }
 
-type Saying = (error: Error, place: { host: string; port: number }) => string
+export function hostPort({ host, port }: Place): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+type Saying = (error: Error, place: Place) => string
 
 const dialed =
   (what: string): Saying =>
-  (_error, { host, port }) =>
-    `dial tcp ${host.includes(':') ? `[${host}]` : host}:${port}: ${what}`
+  (error, place) =>
+    `dial tcp ${hostPort({ ...place, host: dialledAddress(error) ?? place.host })}: ${what}`
+
+/** What a name led to; several tries are one error with many causes, of which the first is told. */
+function dialledAddress(error: Error): string | undefined {
+  const [first] = error instanceof AggregateError ? error.errors : [error]
+  const isKnown = first instanceof Error && 'address' in first
+  return isKnown && typeof first.address === 'string' ? first.address : undefined
+}
 
 const notFound: Saying = (_error, { host }) => `dial tcp: lookup ${host}: no such host`
 const unverified =
@@ -24,6 +40,7 @@ const unverified =
 const unknownAuthority = unverified('certificate signed by unknown authority')
 const outOfDate = unverified('certificate has expired or is not yet valid')
 const ended: Saying = () => 'EOF'
+const plainText: Saying = () => 'http: server gave HTTP response to HTTPS client'
 
 const sayings: Readonly<Record<string, Saying>> = Object.freeze({
   ECONNREFUSED: dialed('connect: connection refused'),
@@ -34,8 +51,8 @@ const sayings: Readonly<Record<string, Saying>> = Object.freeze({
   EAI_AGAIN: notFound,
   ECONNRESET: ended,
   EPIPE: ended,
-  ERR_SSL_WRONG_VERSION_NUMBER: () => 'http: server gave HTTP response to HTTPS client',
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: () => 'http: server gave HTTP response to HTTPS client',
+  ERR_SSL_WRONG_VERSION_NUMBER: plainText,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: plainText,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
