@@ -39,9 +39,15 @@ export function webhookTarget({ url: text, service }: WebhookAddress): WebhookTa
   if (!text) throw new Error('webhook configuration must have either service or URL')
   const url = URL.parse(text)
   if (!url) throw new Error(`Unparsable URL: parse ${JSON.stringify(text)}: invalid URL`)
+  url.pathname = cleanPath(url.pathname)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = url.port === '' ? 443 : Number(url.port)
   return { url, serverName: host, locate: () => ({ host, port }), isService: false }
+}
+
+/** As upstream joins paths: a server that is asked for //path may answer with a redirect. */
+function cleanPath(path: string): string {
+  return path.replaceAll(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
 }
 
 function targetOfService(service: NonNullable<WebhookAddress['service']>): WebhookTarget {
@@ -49,7 +55,7 @@ function targetOfService(service: NonNullable<WebhookAddress['service']>): Webho
   const serverName = `${name}.${namespace}.svc`
   // A URL hides its scheme's own port, which upstream's messages show; see urlText.
   const url = new URL(`https://${serverName}:${port}`)
-  url.pathname = path
+  url.pathname = cleanPath(path)
   return {
     url,
     serverName,
