@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { loadExpressions } from '@skerry/api'
 import {
   createAuditTrail,
   createConfiguredUsers,
@@ -15,17 +15,20 @@ import {
   type ConfiguredUsers,
   type EncryptedStore,
 } from '@skerry/apiserver'
-import { ExpectedError, exitCodes, type Task } from '@skerry/base'
+import type { Task } from '@skerry/base'
 import { readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
 import type { Store } from '@skerry/store'
 import type { AccessFlags } from './access-flags.ts'
+import { openAccessWebhooks, type AccessWebhooks } from './access-webhooks.ts'
 import { encryptionConfigOf, fileHash } from './encryption-keys.ts'
+import { readText, wrongUse } from './read-config-file.ts'
 import type { RoleContext } from './role-context.ts'
 
 /** What a control plane's configuration files say, and who follows them while it runs. */
 export interface AccessFiles extends AsyncDisposable {
   readonly configuredUsers?: ConfiguredUsers
   readonly tokenFile?: string
+  readonly webhooks: AccessWebhooks
   readonly auditTrail?: AuditTrail
   /** Between the server and its store. */
   encrypted(store: Store): EncryptedStore
@@ -49,6 +52,7 @@ export async function openAccessFiles(
   const users = await openUsers(flags)
   const configuredUsers = users && createConfiguredUsers(users.config, clock)
   const tokenFile = flags.tokenAuthFile && (await readText(flags.tokenAuthFile))
+  const webhooks = stack.use(await openAccessWebhooks(flags, context))
   const auditTrail = await openTrail(directory, flags, { context, stack })
   const info = metrics.gauge(
     'apiserver_encryption_config_controller_last_config_info',
@@ -61,6 +65,7 @@ export async function openAccessFiles(
   return {
     ...(configuredUsers ? { configuredUsers } : {}),
     ...(tokenFile ? { tokenFile } : {}),
+    webhooks,
     ...(auditTrail ? { auditTrail } : {}),
     encrypted: (inner) => (store = createEncryptedStore(inner, keys.plan)),
     follow: (onKeys) => [
@@ -79,6 +84,7 @@ export async function openAccessFiles(
       ...(users?.path !== undefined && configuredUsers
         ? [followUsers({ path: users.path, text: users.text }, configuredUsers, context)]
         : []),
+      ...webhooks.follow(lookMs),
     ],
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -121,6 +127,8 @@ interface UserFile {
 
 async function openUsers(flags: AccessFlags): Promise<UserFile | undefined> {
   const { authenticationConfig: path, oidcIssuerUrl } = flags
+  if (path === undefined && oidcIssuerUrl === undefined) return undefined
+  await loadExpressions()
   if (path !== undefined && oidcIssuerUrl !== undefined) {
     throw wrongUse('--authentication-config and --oidc-issuer-url exclude each other')
   }
@@ -186,17 +194,4 @@ async function openTrail(
   const log = stack.use(await openAuditLog(path, options, context.log))
   const write = (line: string): void => log.write(line)
   return createAuditTrail({ policy, write, bodyBytesMax }, context.clock)
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new ExpectedError(`Cannot read ${path}: ${reason}`, exitCodes.failure, { cause: error })
-  }
-}
-
-function wrongUse(reason: string): ExpectedError {
-  return new ExpectedError(`Cannot start: ${reason}`, exitCodes.usage)
 }

@@ -5,6 +5,10 @@ export interface AccessFlags {
   encryptionProviderConfig?: string | undefined
   authenticationConfig?: string | undefined
   tokenAuthFile?: string | undefined
+  authenticationTokenWebhookConfigFile?: string | undefined
+  authenticationTokenWebhookCacheTtl?: string | undefined
+  authenticationTokenWebhookVersion?: string | undefined
+  authorizationConfig?: string | undefined
   oidcIssuerUrl?: string | undefined
   oidcClientId?: string | undefined
   oidcUsernameClaim?: string | undefined
@@ -29,6 +33,16 @@ export function withAccessOptions(command: Command): Command {
     )
     .option('--authentication-config <file>', 'AuthenticationConfiguration: issuers of tokens')
     .option('--token-auth-file <file>', 'lines of token,user,uid,"groups"')
+    .option(
+      '--authentication-token-webhook-config-file <kubeconfig>',
+      'a webhook that knows whose token it is (TokenReview)',
+    )
+    .option('--authentication-token-webhook-cache-ttl <duration>', 'of its answers', '2m')
+    .option('--authentication-token-webhook-version <version>', 'v1 or v1beta1', 'v1beta1')
+    .option(
+      '--authorization-config <file>',
+      'AuthorizationConfiguration: who decides, in which order (default: Node, RBAC)',
+    )
     .option('--oidc-issuer-url <url>', 'users of this OpenID Connect issuer')
     .option('--oidc-client-id <id>', 'the audience that its tokens must have')
     .option('--oidc-username-claim <claim>', 'which claim is the user name', 'sub')

@@ -161,7 +161,8 @@ function serverOptions(
   { pki, renewal, dial, frontProxies, files }: ServerParts,
   context: RoleContext,
 ): ApiServerOptions {
-  const { configuredUsers, tokenFile, auditTrail } = files
+  const { configuredUsers, tokenFile, auditTrail, webhooks } = files
+  const { tokenWebhook, configuredAuthorizers } = webhooks
   const serviceAccounts = { issuer: tokenIssuer, signingKeyPem: pki.serviceAccountKeyPem }
   return {
     kinds: options.kinds,
@@ -174,6 +175,8 @@ function serverOptions(
         requestHeader: frontProxies.requestHeader,
         ...(configuredUsers === undefined ? {} : { configuredUsers }),
         ...(tokenFile === undefined ? {} : { tokenFile }),
+        ...(tokenWebhook === undefined ? {} : { tokenWebhook }),
+        ...(configuredAuthorizers === undefined ? {} : { configuredAuthorizers }),
         ...(dial === undefined ? {} : { dial }),
         ...(options.extraAccess === undefined ? {} : { extra: options.extraAccess }),
       },

@@ -54,6 +54,8 @@ export interface Attributes {
 export type Decision = {
   readonly verdict: 'allow' | 'deny' | 'no-opinion'
   readonly reason: string
+  /** What kept an authorizer from deciding; whoever is not allowed then hears of it. */
+  readonly error?: Error
 }
 
 export interface Authorizer {

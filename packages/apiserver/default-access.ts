@@ -1,5 +1,6 @@
 import type { Clock, Logger, Random } from '@skerry/base'
 import type { Authenticator, Authorizer } from './access.ts'
+import type { ConfiguredAuthorizers } from './access-webhooks/configured-authorizers.ts'
 import type { AdmissionPlugin } from './admission.ts'
 import { createDefaultPlugins } from './admission-plugins/default-plugins.ts'
 import { createSelfSubjectReview, createTokenReview } from './authn/authentication-reviews.ts'
@@ -46,6 +47,10 @@ export interface DefaultAccessOptions {
   readonly tokenFile?: string
   /** Users of OpenID Connect issuers, and to which paths callers without credentials get. */
   readonly configuredUsers?: ConfiguredUsers
+  /** Asked after every other sort of token. */
+  readonly tokenWebhook?: TokenAuthenticator
+  /** Who decides in place of the node authorizer and RBAC; what `extra` adds is asked after it. */
+  readonly configuredAuthorizers?: ConfiguredAuthorizers
   /** Front proxies that may tell for whom they ask; absent: only certificates and tokens name users. */
   readonly requestHeader?: RequestHeaderOptions
   /** How nodes and pods are reached; absent where there are none. */
@@ -97,10 +102,14 @@ export function createDefaultAccess(
     const tokens = tokenAuthenticators(objects, options, clock)
     const rules = createRuleResolver(objects)
     const extra = options.extra?.(objects) ?? noExtraAccess
+    const builtin = {
+      Node: createNodeAuthorizer(objects, nodeRules()),
+      RBAC: createRbacAuthorizer(rules),
+    }
+    const configured = options.configuredAuthorizers?.authorizerOf(builtin)
     const authorizers = [
       mastersAuthorizer,
-      createNodeAuthorizer(objects, nodeRules()),
-      createRbacAuthorizer(rules),
+      ...(configured ? [configured] : [builtin.Node, builtin.RBAC]),
       ...extra.authorizers,
     ]
     const authorizer = chainAuthorizers(authorizers)
@@ -142,9 +151,10 @@ export function createDefaultAccess(
 
 function tokenAuthenticators(
   objects: Objects,
-  { serviceAccounts, staticTokens = [], tokenFile, configuredUsers }: DefaultAccessOptions,
+  options: DefaultAccessOptions,
   clock: Clock,
 ): TokenAuthenticator {
+  const { serviceAccounts, staticTokens = [], tokenFile, configuredUsers, tokenWebhook } = options
   return unionTokens([
     ...(tokenFile === undefined ? [] : [createTokenFileAuthenticator(tokenFile)]),
     createStaticTokenAuthenticator(staticTokens, clock),
@@ -156,6 +166,7 @@ function tokenAuthenticators(
     }),
     createBootstrapTokenAuthenticator(objects, clock),
     ...(configuredUsers ? [configuredUsers.tokens] : []),
+    ...(tokenWebhook ? [tokenWebhook] : []),
   ])
 }
 

@@ -82,6 +82,17 @@ export {
   type JwtIssuerConfig,
 } from './authn/jwt/authentication-config.ts'
 export { createConfiguredUsers, type ConfiguredUsers } from './authn/jwt/configured-users.ts'
+export {
+  readAuthorizationConfig,
+  type AuthorizerConfig,
+} from './access-webhooks/authorization-config.ts'
+export {
+  createConfiguredAuthorizers,
+  type ConfiguredAuthorizers,
+} from './access-webhooks/configured-authorizers.ts'
+export { createPostReview } from './access-webhooks/post-review.ts'
+export { createTokenWebhook } from './access-webhooks/token-webhook.ts'
+export { accessWebhookLimits } from './access-webhooks/access-webhook-limits-table.ts'
 export { createRuleResolver, type RuleResolver } from './authz/rule-resolver.ts'
 export { createRbacAuthorizer, mastersAuthorizer } from './authz/rbac-authorizer.ts'
 export { createNodeAuthorizer } from './authz/node-authorizer.ts'

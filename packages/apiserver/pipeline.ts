@@ -1,4 +1,4 @@
-import { exactFieldValue, parseFieldSelector, type StatusError } from '@skerry/api'
+import { StatusError, exactFieldValue, parseFieldSelector } from '@skerry/api'
 import { linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -110,6 +110,7 @@ async function answerRequest(request: ApiRequest, running: Running): Promise<Api
       signal: request.signal,
     }
     await authorize(admitted, running)
+    exchange.isAdmitted = true
     answer = await serveBounded(admitted, running)
   } catch (error) {
     answer = await refusal(error, exchange, deps)
@@ -129,6 +130,8 @@ interface Exchange {
   readonly startedAtMs: number
   readonly startedMs: number
   caller: Caller | undefined
+  /** Past authentication, impersonation and authorization. */
+  isAdmitted: boolean
   /** Where the audit policy wants to know of it. */
   entry: AuditEntry | undefined
 }
@@ -141,6 +144,7 @@ function begin(request: ApiRequest, { clock, random }: PipelineDeps): Exchange {
     startedAtMs: clock.now(),
     startedMs: clock.monotonicMs(),
     caller: undefined,
+    isAdmitted: false,
     entry: undefined,
   }
 }
@@ -161,19 +165,34 @@ async function identified(exchange: Exchange, deps: PipelineDeps): Promise<Calle
 
 async function authorize(admitted: Admitted, running: Running): Promise<void> {
   const asked = attributesOf(admitted, running.deps)
-  const { verdict, reason } = await running.authorizer.authorize(asked)
+  const { verdict, reason, error } = await running.authorizer.authorize(asked)
   const isAllowed = verdict === 'allow'
+  if (!isAllowed && error) {
+    admitted.annotate?.('authorization.k8s.io/reason', 'internal error')
+    // Nobody could say whether it may be: that is no refusal.
+    throw new StatusError(
+      'InternalError',
+      `Internal Server Error: ${JSON.stringify(admitted.request.target)}: ${error.message}`,
+    )
+  }
   admitted.annotate?.('authorization.k8s.io/decision', isAllowed ? 'allow' : 'forbid')
   admitted.annotate?.('authorization.k8s.io/reason', reason)
   if (!isAllowed) throw forbidden(asked, reason)
 }
 
+/** What is said to people without rights repeats what they sent. */
+const noSniffing = Object.freeze({ 'x-content-type-options': 'nosniff' })
+
 async function refusal(
   error: unknown,
-  { info, request }: Exchange,
+  { info, request, isAdmitted }: Exchange,
   deps: PipelineDeps,
 ): Promise<ApiAnswer> {
-  if (!(error instanceof FlowRejection)) return errorAnswer(reported(error, info, deps), request)
+  if (!(error instanceof FlowRejection)) {
+    const answer = await errorAnswer(reported(error, info, deps), request)
+    const isRefused = !isAdmitted && answer.status !== 401
+    return isRefused ? { ...answer, headers: { ...answer.headers, ...noSniffing } } : answer
+  }
   const answer = await errorAnswer(reported(error.cause, info, deps), request)
   return { ...answer, headers: { ...answer.headers, ...error.headers } }
 }

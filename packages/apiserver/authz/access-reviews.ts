@@ -1,6 +1,7 @@
 import type {
   AnyObject,
   NonResourceAttributes,
+  ObjectMeta,
   ResourceAttributes,
   SubjectAccessReview,
   SubjectAccessReviewSpec,
@@ -25,7 +26,7 @@ export function createSubjectAccessReview(authorizer: Authorizer): ReviewHandler
       const causes = [...attributeCauses(spec), ...subjectCauses(spec), ...metadataCauses(metadata)]
       if (namespace !== '') causes.push(...localCauses(spec, namespace))
       refuseIf(causes)
-      object.metadata = namespace === '' ? {} : { namespace }
+      object.metadata = answeredMetadata(metadata, namespace)
       const user: UserInfo = {
         name: spec.user ?? '',
         groups: spec.groups ?? [],
@@ -43,9 +44,17 @@ export function createSelfSubjectAccessReview(authorizer: Authorizer): ReviewHan
     async review({ object, user }) {
       const { spec, metadata } = typed<SubjectAccessReview>(object)
       refuseIf([...attributeCauses(spec), ...metadataCauses(metadata)])
-      object.metadata = {}
+      object.metadata = answeredMetadata(metadata, '')
       return answer(object, spec, user, authorizer)
     },
+  }
+}
+
+/** A review has no name; who asked for it is known. */
+function answeredMetadata({ managedFields }: ObjectMeta, namespace: string): ObjectMeta {
+  return {
+    ...(namespace === '' ? {} : { namespace }),
+    ...(managedFields ? { managedFields } : {}),
   }
 }
 
@@ -55,8 +64,8 @@ async function answer(
   user: UserInfo,
   authorizer: Authorizer,
 ): Promise<AnyObject> {
-  const { verdict, reason } = await authorizer.authorize(toAttributes(spec, user))
-  const notUnderstood = evaluationError(spec)
+  const { verdict, reason, error } = await authorizer.authorize(toAttributes(spec, user))
+  const notUnderstood = evaluationError(spec) ?? error?.message
   return {
     ...object,
     status: {

@@ -6,15 +6,25 @@ export function chainAuthorizers(authorizers: readonly Authorizer[]): Authorizer
   return {
     async authorize(asked): Promise<Decision> {
       const reasons: string[] = []
+      const errors: Error[] = []
       for (const authorizer of authorizers) {
         const decision = await authorizer.authorize(asked)
         if (decision.reason !== '') reasons.push(decision.reason)
+        if (decision.error) errors.push(decision.error)
         if (decision.verdict === 'allow') return decision
-        if (decision.verdict === 'deny') return { verdict: 'deny', reason: reasons.join('\n') }
+        if (decision.verdict === 'deny') {
+          return { verdict: 'deny', reason: reasons.join('\n'), ...withError(errors) }
+        }
       }
-      return { verdict: 'no-opinion', reason: reasons.join('\n') }
+      return { verdict: 'no-opinion', reason: reasons.join('\n'), ...withError(errors) }
     },
   }
+}
+
+function withError(errors: readonly Error[]): { error?: Error } {
+  const [only] = errors
+  if (errors.length < 2) return only ? { error: only } : {}
+  return { error: new Error(`[${errors.map(({ message }) => message).join(', ')}]`) }
 }
 
 /** Throws StatusError Forbidden unless the authorizer allows. */

@@ -1,0 +1,120 @@
+import type { Clock, Logger, Random } from '@skerry/base'
+import type { Transport } from '@skerry/client'
+import type { Authorizer } from '../access.ts'
+import { chainAuthorizers } from '../authz/authorizer-chain.ts'
+import { configError } from '../config-file/config-shape.ts'
+import { compileConditions } from './access-conditions.ts'
+import { createAccessWebhook } from './access-webhook.ts'
+import {
+  builtinAuthorizerTypes,
+  type AccessWebhookConfig,
+  type AuthorizerConfig,
+  type BuiltinAuthorizerType,
+} from './authorization-config.ts'
+import { createPostReview } from './post-review.ts'
+
+/** What an AuthorizationConfiguration says, while the server runs and the file changes. */
+export interface ConfiguredAuthorizers extends Disposable {
+  /** Asks them in the order of the file. */
+  authorizerOf(builtin: Readonly<Record<'Node' | 'RBAC', Authorizer>>): Authorizer
+  /** From the next request on. Throws when it cannot be used; then all stays as it was. */
+  setConfig(configs: readonly AuthorizerConfig[]): Promise<void>
+}
+
+export interface ConfiguredAuthorizersDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** Opens the way to a webhook that a kubeconfig names. */
+  readonly open: (kubeconfigPath: string) => Promise<Transport & Disposable>
+}
+
+type Link =
+  | { readonly type: BuiltinAuthorizerType }
+  | { readonly type: 'Webhook'; readonly authorizer: Authorizer }
+
+interface Chain extends Disposable {
+  readonly links: readonly Link[]
+}
+
+const allow: Authorizer = Object.freeze<Authorizer>({
+  authorize: async () => ({ verdict: 'allow', reason: '' }),
+})
+const deny: Authorizer = Object.freeze<Authorizer>({
+  authorize: async () => ({
+    verdict: 'no-opinion',
+    reason: 'Everything is forbidden.',
+  }),
+})
+
+export async function createConfiguredAuthorizers(
+  configs: readonly AuthorizerConfig[],
+  deps: ConfiguredAuthorizersDeps,
+): Promise<ConfiguredAuthorizers> {
+  let chain = await openChain(configs, deps)
+  const required = builtinTypesOf(configs)
+  return {
+    authorizerOf(builtin) {
+      const all = { ...builtin, AlwaysAllow: allow, AlwaysDeny: deny }
+      let made: { chain: Chain; authorizer: Authorizer } | undefined
+      return {
+        authorize(asked) {
+          if (made?.chain !== chain) {
+            const parts = chain.links.map((link) =>
+              link.type === 'Webhook' ? link.authorizer : all[link.type],
+            )
+            made = { chain, authorizer: chainAuthorizers(parts) }
+          }
+          return made.authorizer.authorize(asked)
+        },
+      }
+    },
+    async setConfig(next) {
+      const missing = required.filter((type) => !builtinTypesOf(next).includes(type))
+      if (missing.length > 0) {
+        throw configError(
+          'AuthorizationConfiguration',
+          `these types cannot be taken away while the server runs: ${missing.join(', ')}`,
+        )
+      }
+      // Questions may be under way in the old one; its idle connections close by themselves.
+      chain = await openChain(next, deps)
+    },
+    [Symbol.dispose]: () => chain[Symbol.dispose](),
+  }
+}
+
+function builtinTypesOf(configs: readonly AuthorizerConfig[]): BuiltinAuthorizerType[] {
+  return builtinAuthorizerTypes.filter((type) => configs.some((each) => each.type === type))
+}
+
+async function openChain(
+  configs: readonly AuthorizerConfig[],
+  deps: ConfiguredAuthorizersDeps,
+): Promise<Chain> {
+  using stack = new DisposableStack()
+  const links: Link[] = []
+  for (const config of configs) {
+    if (config.type !== 'Webhook') links.push({ type: config.type })
+    else {
+      const transport = stack.use(await deps.open(config.kubeconfigPath))
+      links.push({ type: 'Webhook', authorizer: webhookOf(config, transport, deps) })
+    }
+  }
+  const owned = stack.move()
+  return { links, [Symbol.dispose]: () => owned.dispose() }
+}
+
+function webhookOf(
+  config: AccessWebhookConfig,
+  transport: Transport,
+  deps: ConfiguredAuthorizersDeps,
+): Authorizer {
+  const post = createPostReview(transport, config.timeoutMs, deps)
+  const { conditions, ...options } = config
+  return createAccessWebhook(
+    post,
+    { ...options, ...(conditions.length > 0 ? { conditions: compileConditions(conditions) } : {}) },
+    deps,
+  )
+}
