@@ -165,6 +165,10 @@ async function executes({ tryKubectl }: Cloud, env: Record<string, string>): Pro
     env,
   })
   assert.equal(failed.exitCode, 7)
+  const told = await tryKubectl(['exec', '-v=8', 'beacon', '--', 'true'], { env })
+  const isWebSocket = env !== spdy
+  assert.equal(/subprotocol is v5\.channel\.k8s\.io/.test(told.stderr), isWebSocket, told.stderr)
+  assert.doesNotMatch(told.stderr, /fallback/i)
   assert.match(failed.stderr, /^no\n/)
 }
 

@@ -159,7 +159,11 @@ export {
   type FieldRequirement,
 } from './selectors/field-selector.ts'
 export { cloneJson, equalJson, isJsonObject, memberOf, setMember, type JsonObject } from './json.ts'
-export { encodeCanonical, spliceResourceVersion } from './encoding/canonical.ts'
+export {
+  encodeCanonical,
+  respliceResourceVersion,
+  spliceResourceVersion,
+} from './encoding/canonical.ts'
 export {
   bodyLimits,
   decodeBody,
@@ -169,6 +173,7 @@ export {
   type DecodeOptions,
   type DecodedBody,
 } from './encoding/body.ts'
+export { jsonErrorText, unreadableBody } from './encoding/unreadable-body.ts'
 export {
   checkFields,
   strictDecodingError,

@@ -73,7 +73,9 @@ export function decodeObjectBody(
 ): { object: JsonObject; duplicates: readonly string[] } {
   const { value, duplicates } = decodeBody(bytes, contentType, options)
   if (isJsonObject(value)) return { object: value, duplicates }
-  const type = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value
+  // Decoding null leaves an object as it was: empty.
+  if (value === null) return { object: {}, duplicates }
+  const type = Array.isArray(value) ? 'array' : typeof value
   const goType = type === 'boolean' ? 'bool' : type
   const target =
     'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
@@ -104,7 +106,7 @@ function formatOf(contentType: string): 'json' | 'yaml' {
   if (type.endsWith('/yaml') || type.endsWith('+yaml')) return 'yaml'
   throw new StatusError(
     'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml`,
+    `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf`,
   )
 }
 

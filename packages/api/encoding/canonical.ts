@@ -83,3 +83,16 @@ export function spliceResourceVersion(bytes: Uint8Array, revision: number): Uint
   out.set(bytes.subarray(at), at + inserted.length)
   return out
 }
+
+/** The same wire bytes at another revision. `bytes` must come from spliceResourceVersion with `from`. */
+export function respliceResourceVersion(bytes: Uint8Array, from: number, to: number): Uint8Array {
+  const at = bytes.indexOf(openBrace, 1) + 1
+  const start = at + '"resourceVersion":"'.length
+  const version = utf8.encode(String(to))
+  const rest = bytes.subarray(start + String(from).length)
+  const out = new Uint8Array(start + version.length + rest.length)
+  out.set(bytes.subarray(0, start))
+  out.set(version, start)
+  out.set(rest, start + version.length)
+  return out
+}

@@ -1,4 +1,12 @@
-import { LineCounter, isScalar, parseDocument, visit, type Document, type Tags } from 'yaml'
+import {
+  LineCounter,
+  isScalar,
+  parseDocument,
+  visit,
+  type Document,
+  type Scalar,
+  type Tags,
+} from 'yaml'
 import { setMember, type JsonObject } from '../json.ts'
 import { StatusError } from '../status-error.ts'
 import type { BodyLimits, DecodedBody } from './body.ts'
@@ -23,6 +31,7 @@ export function parseYaml(text: string, limits: BodyLimits, isStrict: boolean): 
     const failure = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
     if (failure) throw failure
     const duplicates = isStrict ? duplicateKeys(document, lines, limits.duplicatesMax) : []
+    if (!text.endsWith('\n')) trimLastBlock(document)
     const value: unknown = document.toJS({ maxAliasCount: limits.aliasesMax })
     return { value: new PlainCopy(limits).copy(value, limits.depthMax), duplicates }
   } catch (error) {
@@ -43,6 +52,14 @@ function withoutDates(tags: Tags): Tags {
       typeof tag === 'string' ||
       (!unwantedTags.has(tag.tag) && !('format' in tag && tag.format === 'TIME')),
   )
+}
+
+/** A block of text ends with a line's end only where the body does. */
+function trimLastBlock(document: Document.Parsed): void {
+  let last: Scalar | undefined
+  visit(document, { Scalar: (_, scalar) => void (last = scalar) })
+  const isBlock = last?.type === 'BLOCK_LITERAL' || last?.type === 'BLOCK_FOLDED'
+  if (isBlock && typeof last?.value === 'string') last.value = last.value.replace(/\n$/, '')
 }
 
 function duplicateKeys(

@@ -20,7 +20,7 @@ export interface TypedBy {
 
 /**
  * Returns a new object; neither argument changes. Throws StatusError BadRequest when the patch is
- * malformed, InternalError where upstream answers 500 for a directive that makes no sense.
+ * malformed, Unknown where upstream answers 500 for a directive that makes no sense.
  */
 export function applyStrategicMergePatch(
   original: Readonly<JsonObject>,
@@ -313,5 +313,5 @@ function badRequest(message: string): StatusError {
 }
 
 function internal(message: string): StatusError {
-  return new StatusError('InternalError', message)
+  return new StatusError('Unknown', message)
 }

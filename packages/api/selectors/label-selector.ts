@@ -50,8 +50,10 @@ export const noLabelSelector = new LabelSelector([], true)
 
 /** The `labelSelector` parameter. Throws StatusError BadRequest with upstream's message. */
 export function parseLabelSelector(text: string): LabelSelector {
-  if (text === '') return everyLabelSelector
-  return new LabelSelector(new SelectorParser(text).parse())
+  // Upstream's scanner takes a zero for the end of the text.
+  const [shown = ''] = text.split('\0', 1)
+  if (shown === '') return everyLabelSelector
+  return new LabelSelector(new SelectorParser(shown).parse())
 }
 
 /** metav1.LabelSelector as it stands in objects. */

@@ -1,4 +1,4 @@
-import { spliceResourceVersion, type AnyObject } from '@skerry/api'
+import { respliceResourceVersion, spliceResourceVersion, type AnyObject } from '@skerry/api'
 
 const utf8 = new TextDecoder()
 
@@ -23,6 +23,17 @@ export class CachedObject {
     this.createRevision = stored.createRevision
     const { value, revision } = stored
     this.bytes = revision === 0 ? value : spliceResourceVersion(value, revision)
+  }
+
+  /** The same state, as of a later revision. */
+  at(revision: number): CachedObject {
+    const { key, createRevision } = this
+    const moved = new CachedObject(key, { value: this.bytes, revision: 0, createRevision })
+    return Object.assign(moved, {
+      revision,
+      bytes: respliceResourceVersion(this.bytes, this.revision, revision),
+      facts: this.facts,
+    })
   }
 
   /** Parsed once, frozen and kept: for the server's own readers, whose sets are small. */

@@ -8,6 +8,19 @@ export interface CacheEvent {
   readonly previous: CachedObject | undefined
 }
 
+const lastSeens = new WeakMap<CacheEvent, CachedObject>()
+
+/** What those saw who do not see the object any more: its state before, at the revision of the change. */
+export function lastSeen(event: CacheEvent): CachedObject {
+  const { previous, revision, object } = event
+  if (!previous) return object
+  const known = lastSeens.get(event)
+  if (known) return known
+  const made = previous.at(revision)
+  lastSeens.set(event, made)
+  return made
+}
+
 export interface CacheListener {
   onEvent(event: CacheEvent): void
   /** Everything up to `revision` was delivered. */

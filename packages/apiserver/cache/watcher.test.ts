@@ -4,7 +4,7 @@ import { encodeCanonical } from '@skerry/api'
 import { simulatedClock } from '@skerry/testing'
 import { apiServerLimits } from '../limits-table.ts'
 import { CachedObject } from './cached-object.ts'
-import { ResourceCache, type CacheEvent } from './resource-cache.ts'
+import { lastSeen, ResourceCache, type CacheEvent } from './resource-cache.ts'
 import { Watcher, type Frames, type WatcherOptions } from './watcher.ts'
 
 const utf8 = new TextEncoder()
@@ -80,6 +80,25 @@ test('an object that ceases to be selected is deleted for the watcher', async ()
   happen(cache, '+a', '+a', '+a')
   await clock.advance(60_000)
   assert.equal(await read(watcher), 'ADDED a@2;DELETED a@3;ADDED a@4;')
+})
+
+test('a watch from a version of the future shows what comes after it', async () => {
+  const cache = newCache()
+  const { watcher, clock } = watch(cache, { afterRevision: 3 })
+  happen(cache, '+a', '+b', '+c')
+  await clock.advance(60_000)
+  assert.equal(await read(watcher), 'ADDED c@4;')
+})
+
+test('who sees an object no more is told how it looked, at the version of the change', () => {
+  const cache = newCache()
+  const metadata = { name: 'a', labels: { tier: 'front' } }
+  const value = utf8.encode(encodeCanonical({ apiVersion: 'v1', kind: 'ConfigMap', metadata }))
+  const previous = new CachedObject('a', { value, revision: 9, createRevision: 9 })
+  const { object } = eventOf(cache, '+a', 10_000)
+  const seen = lastSeen({ type: 'put', revision: 10_000, object, previous })
+  assert.deepEqual(seen.object.metadata, { ...metadata, resourceVersion: '10000' })
+  assert.deepEqual(previous.object.metadata, { ...metadata, resourceVersion: '9' })
 })
 
 test('a reader that falls too far behind is cut off and keeps nothing in memory', async () => {

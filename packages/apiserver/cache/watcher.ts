@@ -2,7 +2,12 @@ import type { Status } from '@skerry/api'
 import type { Clock, Timer } from '@skerry/base'
 import type { ApiServerLimits } from '../limits-table.ts'
 import type { CachedObject } from './cached-object.ts'
-import type { CacheEvent, CacheListener, ResourceCache } from './resource-cache.ts'
+import {
+  lastSeen,
+  type CacheEvent,
+  type CacheListener,
+  type ResourceCache,
+} from './resource-cache.ts'
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
@@ -22,6 +27,8 @@ export interface WatcherOptions {
   readonly initial: readonly CachedObject[]
   /** Events since the client's revision. */
   readonly replay: readonly CacheEvent[]
+  /** Nothing of this revision or before is told, also when it comes later. */
+  readonly afterRevision?: number
   /** Sent after the initial objects. */
   readonly initialBookmark: number | undefined
   readonly wantsBookmarks: boolean
@@ -64,7 +71,8 @@ export class Watcher implements CacheListener, AsyncIterable<Uint8Array> {
   }
 
   onEvent(event: CacheEvent): void {
-    const { frames, isSelected } = this.#options
+    const { frames, isSelected, afterRevision = 0 } = this.#options
+    if (event.revision <= afterRevision) return
     const wasSelected = event.previous !== undefined && isSelected(event.previous)
     if (event.type === 'delete') {
       if (wasSelected) this.#push(frames.event('DELETED', event.object))
@@ -72,11 +80,12 @@ export class Watcher implements CacheListener, AsyncIterable<Uint8Array> {
     }
     const isNow = isSelected(event.object)
     if (isNow) this.#push(frames.event(wasSelected ? 'MODIFIED' : 'ADDED', event.object))
-    else if (wasSelected && event.previous) this.#push(frames.event('DELETED', event.object))
+    else if (wasSelected) this.#push(frames.event('DELETED', lastSeen(event)))
   }
 
   onBookmark(revision: number): void {
     if (!this.#options.wantsBookmarks || revision <= this.#lastBookmark || this.#isClosed) return
+    if (revision < (this.#options.afterRevision ?? 0)) return
     this.#lastBookmark = revision
     this.#push(this.#options.frames.bookmark(revision, { isInitialEnd: false }))
   }

@@ -1,5 +1,10 @@
 import type { CachedObject } from '../cache/cached-object.ts'
-import type { CacheEvent, CacheListener, ResourceCache } from '../cache/resource-cache.ts'
+import {
+  lastSeen,
+  type CacheEvent,
+  type CacheListener,
+  type ResourceCache,
+} from '../cache/resource-cache.ts'
 import type { ApiServerLimits } from '../limits-table.ts'
 import type { RequestScope } from '../registry/request-scope.ts'
 
@@ -57,6 +62,7 @@ export function convertedFeed(
 }
 
 /** What a watcher looks at, whichever way the event goes. */
-export function objectsOfEvent({ object, previous }: CacheEvent): CachedObject[] {
-  return previous ? [object, previous] : [object]
+export function objectsOfEvent(event: CacheEvent): CachedObject[] {
+  const { object, previous } = event
+  return previous ? [object, previous, lastSeen(event)] : [object]
 }

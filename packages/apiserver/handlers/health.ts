@@ -24,10 +24,13 @@ export async function healthAnswer(
     isHealthy &&= isOk
     lines.push(isOk ? `[+]${name} ok` : `[-]${name} failed: reason withheld`)
   }
+  if (isHealthy && one !== undefined) return { ...textAnswer(200, 'ok'), headers: plainText }
   if (isHealthy && !query.has('verbose')) return textAnswer(200, 'ok')
   const verdict = `${endpoint} check ${isHealthy ? 'passed' : 'failed'}`
   return textAnswer(isHealthy ? 200 : 500, `${lines.join('\n')}\n${verdict}\n`)
 }
+
+const plainText = Object.freeze({ 'content-type': 'text/plain; charset=utf-8' })
 
 async function passes(check: (() => Promise<void>) | undefined): Promise<boolean> {
   if (!check) return true

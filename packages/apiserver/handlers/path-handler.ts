@@ -14,7 +14,7 @@ import type { Aggregation } from '../aggregation/aggregation.ts'
 import { mergeAggregated, mergeGroups } from '../aggregation/merge-discovery.ts'
 import { jsonAnswer, textAnswer, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
 import { jsonOffer, negotiate, plainOffer, wantsPretty, type Offer } from '../http/negotiate.ts'
-import type { RequestInfo } from '../http/request-info.ts'
+import { gapOf, type RequestInfo } from '../http/request-info.ts'
 import type { ServedKinds } from '../registry/served-kinds.ts'
 import { notFoundPath } from '../http/status-answer.ts'
 import { healthAnswer, type HealthChecks } from './health.ts'
@@ -39,6 +39,13 @@ export async function servePath(call: Admitted, deps: PathDeps): Promise<ApiAnsw
   if (info.method !== 'GET' && info.method !== 'HEAD')
     return textAnswer(404, '404 page not found\n')
   const parts = info.path.split('/').filter((part) => part !== '')
+  const gap = gapOf(info.path)
+  if (gap !== undefined) {
+    const [root, group = ''] = parts
+    const isBelowKnown = (root === 'api' && gap > 0) || (gap > 1 && hasBuiltinGroup(group, deps))
+    if (isBelowKnown) throw notFoundPath()
+    return textAnswer(404, '404 page not found\n')
+  }
   switch (parts[0]) {
     case undefined:
       return jsonAnswer(200, { paths: rootPaths(deps) })
@@ -81,8 +88,12 @@ async function discoveryAnswer(
   const value =
     merged ?? discoveryValue(root ?? '', [first, second], { kinds, address: deps.address() })
   if (value !== undefined) return shaped(call, value)
-  if (root === 'api') throw notFoundPath()
+  if (root === 'api' || hasBuiltinGroup(first, deps)) throw notFoundPath()
   return textAnswer(404, '404 page not found\n')
+}
+
+function hasBuiltinGroup(group: string, { kinds }: Pick<PathDeps, 'kinds'>): boolean {
+  return kinds.all().some((kind) => !kind.isCustom && kind.group === group)
 }
 
 /** GET /apis or /apis/<group> where other servers have a part in it; undefined where they have none. */
@@ -143,7 +154,8 @@ function rootPaths({ kinds, aggregation }: PathDeps): string[] {
 /** For paths below a group version that name no resource. */
 export function unknownResource(info: RequestInfo, kinds: ServedKinds): ApiAnswer | StatusError {
   const { group, version } = info.resource
-  if (!kinds.hasGroupVersion(group, version)) return textAnswer(404, '404 page not found\n')
+  const isKnown = kinds.hasGroupVersion(group, version) || hasBuiltinGroup(group, { kinds })
+  if (!isKnown) return textAnswer(404, '404 page not found\n')
   return new StatusError('NotFound', 'the server could not find the requested resource', {
     details: {},
   })

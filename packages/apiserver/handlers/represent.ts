@@ -38,11 +38,15 @@ export function viewOf(
   context: { query: URLSearchParams; nowMs: number; chunkBytes: number; signal: AbortSignal },
 ): View {
   const include = context.query.get('includeObject') ?? ''
-  if (include !== '' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {
-    throw badRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`)
+  const isKnown = include === 'None' || include === 'Metadata' || include === 'Object'
+  // Nobody asks for it but who wants a Table.
+  if (!isKnown && include !== '' && representation.as === 'table') {
+    throw badRequest(
+      `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
+    )
   }
   const { nowMs, chunkBytes, signal } = context
-  const includeObject = include || 'Metadata'
+  const includeObject = isKnown ? include : 'Metadata'
   return { reader, representation, includeObject, nowMs, chunkBytes, signal }
 }
 

@@ -1,6 +1,7 @@
 import {
   parseFieldSelector,
   parseLabelSelector,
+  validateManagerName,
   type AnyObject,
   type FieldRequirement,
   type Kind,
@@ -10,7 +11,7 @@ import type { Selection } from '../cache/selection.ts'
 import { isTrue, type RequestInfo } from '../http/request-info.ts'
 import { isDryRun } from '../registry/delete-options.ts'
 import type { ListOptions } from '../registry/list.ts'
-import { badRequest, invalid } from '../registry/registry-errors.ts'
+import { badRequest, invalid, requireValid } from '../registry/registry-errors.ts'
 import type { FieldValidation } from '../registry/request-scope.ts'
 
 /** metav1.ListOptions of a list. Throws StatusError BadRequest, Invalid. */
@@ -183,9 +184,15 @@ export function parseWriteOptions(
   const optionsName = optionsNames[verb] ?? 'CreateOptions'
   const validation = query.get('fieldValidation') ?? ''
   const force = query.get('force')
+  const manager = query.get('fieldManager')
+  // A patch has rules of its own for it.
+  if (manager !== null && verb !== 'patch') {
+    const optionsKind = { group: 'meta.k8s.io', kind: optionsName, resource: '' }
+    requireValid(optionsKind, '', validateManagerName(manager, 'fieldManager'))
+  }
   return {
     isDryRun: isDryRun(query.getAll('dryRun'), optionsName),
-    fieldManager: query.get('fieldManager') ?? managerOf(userAgent),
+    fieldManager: manager ?? managerOf(userAgent),
     fieldValidation: validationOf(validation, optionsName),
     force: force === null ? undefined : isTrue(force),
   }

@@ -105,7 +105,7 @@ export async function readObjectBody(
   const bytes = await readBody(request.body, deps.limits.bodyBytesMax)
   const contentType = request.headers['content-type'] ?? ''
   if (!contentType.startsWith(protobufType) || bytes.length === 0) return { bytes, contentType }
-  const value = await decodeProtobuf(bytes, schemaName)
+  const value = await decodeProtobuf(bytes, schemaName, schemaName.split('.').at(-1))
   return { bytes: utf8.encode(JSON.stringify(value)), contentType: 'application/json' }
 }
 

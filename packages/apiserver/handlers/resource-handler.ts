@@ -1,4 +1,4 @@
-import type { Subresource } from '@skerry/api'
+import { StatusError, type Subresource } from '@skerry/api'
 import type { ApiAnswer } from '../http/exchange.ts'
 import { methodNotAllowed, notFoundPath } from '../http/status-answer.ts'
 import { createObject } from '../registry/create.ts'
@@ -39,6 +39,9 @@ export async function serveResource(call: ResourceCall, deps: HandlerDeps): Prom
   // Others (log, exec, binding, …) are served only where something was given that serves them.
   if (info.subresource !== '' && !isPart(info.subresource)) throw notFoundPath()
   const { verb } = info
+  if (verb === 'watch' && kind.verbs.includes('list') && !kind.verbs.includes('watch')) {
+    throw watchNotSupported(kind.resource)
+  }
   if (!isServed(call) || info.method === 'HEAD') throw methodNotAllowed()
   requireNameSegment(info.name)
   const needsNamespace = kind.isNamespaced && info.namespace === ''
@@ -65,6 +68,11 @@ export async function serveResource(call: ResourceCall, deps: HandlerDeps): Prom
     default:
       throw methodNotAllowed()
   }
+}
+
+function watchNotSupported(resource: string): StatusError {
+  const message = `watch is not supported on resources of kind ${JSON.stringify(resource)}`
+  return new StatusError('MethodNotAllowed', message, { details: { kind: resource } })
 }
 
 /** A name must be one step of a path, whatever stands behind it. */

@@ -2,6 +2,7 @@ import type { CachedObject } from '../cache/cached-object.ts'
 import type { Frames, WatchEventType } from '../cache/watcher.ts'
 import type { KindReader } from '../registry/kind-reader.ts'
 import { protobufFrames } from '../protobuf/protobuf-answer.ts'
+import { emptyObjects } from './tables/empty-objects.ts'
 import { isPlain, shapedObject, type View } from './represent.ts'
 
 const utf8 = new TextEncoder()
@@ -44,6 +45,7 @@ function plainFrames(reader: KindReader): Frames {
         kind: reader.kind.kind,
         apiVersion: reader.apiVersion,
         metadata: bookmarkMeta(revision, isInitialEnd),
+        ...emptyObjects[`${reader.apiVersion}/${reader.kind.kind}`],
       }),
   }
 }
@@ -68,7 +70,11 @@ async function protobufFramesFor(view: View): Promise<Frames> {
       return made
     },
     bookmark: (revision, { isInitialEnd }) =>
-      frame('BOOKMARK', { ...type, metadata: bookmarkMeta(revision, isInitialEnd) }),
+      frame('BOOKMARK', {
+        ...type,
+        metadata: bookmarkMeta(revision, isInitialEnd),
+        ...emptyObjects[`${type.apiVersion}/${type.kind}`],
+      }),
     error: (status) => frame('ERROR', status),
   }
 }

@@ -30,7 +30,8 @@ export async function watchAnswer(
   const { resourceVersion } = options
   const revision = watchRevision(resourceVersion)
   const frames = await framesFor(view)
-  await waitForVersion(resourceVersion, scope.signal, deps)
+  // Who asks for the objects waits for them; who asks for what comes after a version of the future gets that.
+  if (options.sendInitialEvents === true) await waitForVersion(resourceVersion, scope.signal, deps)
   const resource = cache.resource(scope.reader.storage)
   const start = startOf(options, revision, resource)
   const isProtobuf = view.representation.encoding === 'protobuf'
@@ -57,6 +58,7 @@ export async function watchAnswer(
       isSelected: takesAll ? () => true : isSelected,
       initial: takesAll ? start.initial : start.initial.filter(isSelected),
       replay: start.replay,
+      afterRevision: revision,
       initialBookmark:
         options.sendInitialEvents === true && options.wantsBookmarks ? cache.revision : undefined,
       wantsBookmarks: options.wantsBookmarks,

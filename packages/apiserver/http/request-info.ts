@@ -29,6 +29,7 @@ export function parseRequestInfo(method: string, target: string): RequestInfo {
   const query = new URLSearchParams(queryText)
   const rawParts = rawPath.split('/').filter((part) => part !== '')
   const parts = rawParts.map(decodePart)
+  const gap = gapOf(rawPath)
   const other: RequestInfo = {
     method,
     path: rawPath.includes('%')
@@ -46,9 +47,21 @@ export function parseRequestInfo(method: string, target: string): RequestInfo {
   }
   const headLength = parts[0] === 'api' ? 2 : 3
   if (other.prefix === '' || parts.length <= headLength) return other
+  // A gap is a step without a name: nothing is served there, but of a namespace it says that any will do.
+  const isAnyNamespace = gap === headLength + 1 && parts[headLength] === 'namespaces'
+  const isProxied = gap !== undefined && rawParts.slice(0, gap).includes('proxy')
+  if (gap !== undefined && !isAnyNamespace && !isProxied) return other
   const group = parts[0] === 'api' ? '' : (parts[1] ?? '')
   const version = parts[headLength - 1] ?? ''
-  return resourceInfo(other, { group, version, at: headLength, parts, rawParts })
+  const at = isAnyNamespace ? headLength + 1 : headLength
+  return resourceInfo(other, { group, version, at, parts, rawParts })
+}
+
+/** The index of the first empty step inside of a path; slashes at its end mean nothing. */
+export function gapOf(path: string): number | undefined {
+  if (!path.includes('//')) return undefined
+  const at = path.replace(/\/+$/, '').split('/').indexOf('', 1)
+  return at < 0 ? undefined : at - 1
 }
 
 interface Place {

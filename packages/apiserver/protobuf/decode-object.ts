@@ -1,4 +1,4 @@
-import { formatDurationMs } from '@skerry/api'
+import { formatDurationMs, unreadableBody } from '@skerry/api'
 import { loadMessages, shortName, type Field, type Messages } from './message-table.ts'
 import { ProtoReader, malformed } from './proto-reader.ts'
 
@@ -11,10 +11,16 @@ const depthMax = 100
 const magic = Object.freeze([0x6b, 0x38, 0x73, 0x00])
 
 /** A protobuf body as the JSON value that stands for the same object. Throws StatusError BadRequest. */
-export async function decodeProtobuf(bytes: Uint8Array, schemaName: string): Promise<JsonRecord> {
+export async function decodeProtobuf(
+  bytes: Uint8Array,
+  schemaName: string,
+  kindName?: string,
+): Promise<JsonRecord> {
   const messages = await loadMessages()
-  if (magic.some((byte, at) => bytes[at] !== byte))
-    throw malformed('its head is not that of Kubernetes')
+  if (magic.some((byte, at) => bytes[at] !== byte)) {
+    const detail = `provided data does not appear to be a protobuf message, expected prefix [${magic.join(' ')}]`
+    throw unreadableBody(detail, { bytes, typeName: kindName })
+  }
   const reader = new ProtoReader(bytes, magic.length)
   const typeMeta: { apiVersion: string; kind: string } = { apiVersion: '', kind: '' }
   let raw: Uint8Array = new Uint8Array(0)

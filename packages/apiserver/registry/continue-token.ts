@@ -1,4 +1,4 @@
-import { isJsonObject, type StatusError } from '@skerry/api'
+import { isJsonObject, jsonErrorText, type StatusError } from '@skerry/api'
 import { badRequest } from './registry-errors.ts'
 
 /** Where a list goes on: after this key, as of this revision. */
@@ -40,11 +40,11 @@ function fieldsOf(json: string): { v: string; rv: number; start: string } {
   try {
     value = JSON.parse(json)
   } catch (error) {
-    throw invalidToken(error instanceof Error ? error.message : '')
+    throw invalidToken(jsonErrorText(error instanceof Error ? error.message : '', json))
   }
   if (!isJsonObject(value)) {
     throw invalidToken(
-      'json: cannot unmarshal the token into Go value of type storage.continueToken',
+      `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go value of type storage.continueToken`,
     )
   }
   const { v = '', rv = 0, start = '' } = value

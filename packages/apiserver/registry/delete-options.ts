@@ -1,4 +1,10 @@
-import { decodeObjectBody, isJsonObject, type AnyObject } from '@skerry/api'
+import {
+  decodeObjectBody,
+  fieldInvalid,
+  isJsonObject,
+  type AnyObject,
+  type StatusCause,
+} from '@skerry/api'
 import { badRequest, invalid } from './registry-errors.ts'
 
 export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground'
@@ -66,19 +72,25 @@ function ofQuery(query: URLSearchParams): Record<string, unknown> {
 
 function policyOf(fields: Record<string, unknown>): PropagationPolicy | undefined {
   const { propagationPolicy: policy, orphanDependents } = fields
-  if (policy !== undefined && policy !== null && policy !== '') {
-    if (policy === 'Orphan' || policy === 'Background' || policy === 'Foreground') return policy
-    const supported = '"Foreground", "Background", "Orphan", "nil"'
-    throw invalid(optionsKind, '', [
-      {
-        reason: 'FieldValueNotSupported',
-        message: `Unsupported value: ${JSON.stringify(policy)}: supported values: ${supported}`,
-        field: 'propagationPolicy',
-      },
-    ])
+  const hasOrphan = typeof orphanDependents === 'boolean'
+  if (policy === undefined || policy === null || (policy === '' && !hasOrphan)) {
+    if (!hasOrphan) return undefined
+    return orphanDependents ? 'Orphan' : 'Background'
   }
-  if (typeof orphanDependents !== 'boolean') return undefined
-  return orphanDependents ? 'Orphan' : 'Background'
+  const field = 'propagationPolicy'
+  const causes: StatusCause[] = []
+  if (hasOrphan) {
+    const detail = 'orphanDependents and deletionPropagation cannot be both set'
+    causes.push(fieldInvalid(field, policy, detail))
+  }
+  const isKnown = policy === 'Orphan' || policy === 'Background' || policy === 'Foreground'
+  if (!isKnown) {
+    const supported = '"Foreground", "Background", "Orphan", "nil"'
+    const message = `Unsupported value: ${JSON.stringify(policy)}: supported values: ${supported}`
+    causes.push({ reason: 'FieldValueNotSupported', message, field })
+  }
+  if (causes.length > 0 || !isKnown) throw invalid(optionsKind, '', causes)
+  return policy
 }
 
 function textOf(fields: Record<string, unknown>, key: string): string | undefined {

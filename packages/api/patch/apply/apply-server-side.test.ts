@@ -112,7 +112,7 @@ test('what is no configuration of this kind is refused', () => {
   assert.throws(
     () => apply({ set: ['a', 'a'] }),
     (error) =>
-      isStatusError(error, 'InternalError') &&
+      isStatusError(error, 'Unknown') &&
       error.message.endsWith('.spec.set: duplicate entries for key [="a"]'),
   )
 })

@@ -67,7 +67,7 @@ const kubectl = 'kubectl'
 /**
  * Server-side apply (KEP-555). Returns a new object with managedFields, which still has to pass
  * field checks and defaulting; an apply that changes nothing keeps the times. Throws StatusError
- * BadRequest or InternalError for a bad configuration, Conflict when others own what it sets.
+ * BadRequest or Unknown for a bad configuration, Conflict when others own what it sets.
  */
 export function applyServerSide(apply: ServerSideApply): AnyObject {
   checkConfiguration(apply)
@@ -108,7 +108,7 @@ function checkConfiguration({
     findings.length === 1
       ? findings[0]
       : `errors:\n${findings.map((text) => `  ${text}`).join('\n')}`
-  throw new StatusError('InternalError', `${prefix}: ${detail}`)
+  throw new StatusError('Unknown', `${prefix}: ${detail}`)
 }
 
 /** Fields that are there but tracked by nobody belong to a manager of that name. */
