@@ -23,6 +23,9 @@ import {
   type JsonObject,
   type SchemaSet,
 } from './mod.ts'
+import { loadExpressions } from './expressions.ts'
+
+await loadExpressions()
 import schemas from './generated/schema.json' with { type: 'json' }
 
 // The generated file has the shape of a SchemaSet; the compiler only widens its literals.

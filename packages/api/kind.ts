@@ -88,6 +88,8 @@ export interface StrategyContext {
  * validateStatusUpdate. Causes carry upstream's reason, message and field.
  */
 export interface Strategy {
+  /** Brings in what the hooks need and only some clusters do; awaited before each write. */
+  readonly load?: () => Promise<void>
   /** Upstream's SetDefaults_* for this version. Idempotent. Runs on every decode. */
   readonly defaults?: (object: AnyObject) => void
   /**

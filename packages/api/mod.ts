@@ -191,6 +191,7 @@ export { keepTimesOfNoop, trackUpdate, type TrackedUpdate } from './patch/apply/
 export { schemaFromCrd, type CrdSchema } from './structural/crd-schema.ts'
 export { checkStructural } from './structural/structural-check.ts'
 export { validateStructural, validateStructuralUpdate } from './structural/validate.ts'
+export { expressions, loadExpressions } from './expressions.ts'
 export { kubernetesEnvironment } from './cel/compiled-rule.ts'
 export { compileRuleSet, evaluateRules, type RuleSet } from './cel/rule-set.ts'
 export { defaultStructural, pruneStructural } from './structural/prune.ts'

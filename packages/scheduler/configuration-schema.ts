@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The fields of kubescheduler.config.k8s.io/v1 that have an effect here. */
 

@@ -1,5 +1,5 @@
 import { ExpectedError, exitCodes } from '@skerry/base'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { SchedulerConfiguration } from './configuration.ts'
 import {
   balancedAllocationArgs,

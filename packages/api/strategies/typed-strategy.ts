@@ -19,6 +19,7 @@ export type LooseObject<T> = Loose<Omit<T, keyof KubeObject>> & KubeObject
 
 /** Strategy with the kind's own type in place of AnyObject; see Strategy for what each hook does. */
 export interface TypedStrategy<T> {
+  load?: () => Promise<void>
   defaults?: (object: LooseObject<T>) => void
   prepareForCreate?: (next: LooseObject<T>, context: StrategyContext) => void
   prepareForUpdate?: (next: LooseObject<T>, old: LooseObject<T>, context: StrategyContext) => void

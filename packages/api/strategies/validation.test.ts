@@ -5,6 +5,9 @@ import { cloneJson, isJsonObject, type JsonObject } from '../json.ts'
 import type { AnyObject } from '../object.ts'
 import type { StatusCause } from '../status-error.ts'
 import { goldenContext, patched, strategyOfObject } from './testing/golden-objects.ts'
+import { loadExpressions } from '../expressions.ts'
+
+await loadExpressions()
 
 interface GoldenFile {
   bases: Record<string, AnyObject>

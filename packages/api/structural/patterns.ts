@@ -1,4 +1,4 @@
-import { CelRuntimeError, patternOf } from '@skerry/cel'
+import { expressions } from '../expressions.ts'
 
 export const patternLimits = Object.freeze({
   /** Longer text is not matched but refused. */
@@ -8,6 +8,7 @@ export const patternLimits = Object.freeze({
 /** Does the text match a CRD's pattern, in Go's syntax? Takes linear time, whatever the pattern. */
 export function matchesPattern(pattern: string, text: string): boolean {
   if (text.length > patternLimits.textLengthMax) return false
+  const { CelRuntimeError, patternOf } = expressions()
   try {
     return patternOf(pattern).matcher(text).find()
   } catch (error) {
@@ -19,6 +20,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
 
 /** Undefined when the pattern is valid, else what is wrong with it. */
 export function checkPattern(pattern: string): string | undefined {
+  const { CelRuntimeError, patternOf } = expressions()
   try {
     patternOf(pattern)
     return undefined

@@ -11,6 +11,9 @@ import { checkStructural } from './structural-check.ts'
 import schemasOfCrds from './testdata/structural.json' with { type: 'json' }
 import recorded from './testdata/validation.json' with { type: 'json' }
 import { validateStructural } from './validate.ts'
+import { loadExpressions } from '../expressions.ts'
+
+await loadExpressions()
 
 interface Case {
   spec: JsonObject

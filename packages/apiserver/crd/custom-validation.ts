@@ -1,6 +1,6 @@
 import {
-  compileRuleSet,
-  evaluateRules,
+  expressions,
+  loadExpressions,
   validateStructural,
   validateStructuralUpdate,
   type AnyObject,
@@ -13,9 +13,10 @@ import {
 /** Validation by a CRD's schema first, then by its rules, which are compiled when first needed. */
 export function customValidation(
   schema: Schema,
-): Pick<Strategy, 'validate' | 'validateUpdate' | 'validateStatusUpdate'> {
+): Pick<Strategy, 'load' | 'validate' | 'validateUpdate' | 'validateStatusUpdate'> {
   let compiled: { readonly rules: RuleSet | undefined } | undefined
   const withRules = (causes: StatusCause[], next: AnyObject, old?: AnyObject): StatusCause[] => {
+    const { compileRuleSet, evaluateRules } = expressions()
     compiled ??= { rules: compileRuleSet(schema) }
     const { rules } = compiled
     if (!rules) return causes
@@ -24,6 +25,7 @@ export function customValidation(
   const validateUpdate = (next: AnyObject, old: AnyObject): StatusCause[] =>
     withRules(validateStructuralUpdate(schema, next, old), next, old)
   return {
+    load: loadExpressions,
     validate: (object) => withRules(validateStructural(schema, object), object),
     validateUpdate,
     validateStatusUpdate: validateUpdate,

@@ -40,6 +40,7 @@ export async function createAdmitted(
 ): Promise<CachedObject> {
   const { metadata } = object
   const { kind } = scope.reader
+  if (kind.strategy.load) await kind.strategy.load()
   const isGenerated = !metadata.name && Boolean(metadata.generateName)
   const attemptsMax = isGenerated ? deps.limits.generateNameAttemptsMax : 1
   for (let attempt = 1; ; attempt += 1) {

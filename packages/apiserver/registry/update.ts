@@ -55,6 +55,7 @@ export async function changeObject(
   deps: RegistryDeps,
 ): Promise<ChangeResult> {
   const { reader, name } = scope
+  if (reader.kind.strategy.load) await reader.kind.strategy.load()
   await deps.cache.fresh(scope.signal)
   for (let attempt = 1; ; attempt += 1) {
     const current = deps.cache.resource(reader.storage).get(objectKey(scope))

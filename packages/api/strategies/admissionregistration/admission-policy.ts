@@ -4,6 +4,7 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from '../../generated/types.ts'
+import { loadExpressions } from '../../expressions.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf } from '../typed-strategy.ts'
 import { applyMatchResourcesDefaults } from './webhook-defaults.ts'
@@ -12,6 +13,7 @@ import { validateMutatingPolicy, validateValidatingPolicy } from './policy-valid
 import { warningsOfFileNames } from './name-warnings.ts'
 
 export const validatingAdmissionPolicyStrategy = strategyOf<ValidatingAdmissionPolicy>({
+  load: loadExpressions,
   warnings: warningsOfFileNames,
   validate: validateValidatingPolicy,
   validateUpdate: validateValidatingPolicy,
@@ -39,6 +41,7 @@ export const validatingAdmissionPolicyBindingStrategy =
   })
 
 export const mutatingAdmissionPolicyStrategy = strategyOf<MutatingAdmissionPolicy>({
+  load: loadExpressions,
   warnings: warningsOfFileNames,
   validate: validateMutatingPolicy,
   validateUpdate: validateMutatingPolicy,

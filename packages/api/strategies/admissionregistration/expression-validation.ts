@@ -1,15 +1,15 @@
-import {
-  compileExpression,
-  expressionResults,
-  type Declarations,
+import type {
+  Declarations,
+  expressionResults as resultTypes,
 } from '../../admission-cel/admission-environment.ts'
+import { expressions } from '../../expressions.ts'
 import { fieldInvalid, fieldRequired } from '../../field-error.ts'
 import type { Found } from '../checks.ts'
 
 export interface ExpressionCheck {
   readonly expression: string
   readonly declared: Declarations
-  readonly result: keyof typeof expressionResults | 'any'
+  readonly result: keyof typeof resultTypes | 'any'
   /** The field's own text, where the expression was trimmed. */
   readonly shown?: string
 }
@@ -17,6 +17,7 @@ export interface ExpressionCheck {
 /** Does it compile, and to the type that its field needs? */
 export function checkExpression(check: ExpressionCheck, field: string, found: Found): void {
   const { expression, declared, result, shown = expression } = check
+  const { compileExpression, expressionResults } = expressions()
   const results = result === 'any' ? [] : expressionResults[result]
   const compiled = compileExpression(declared, expression, results)
   if ('error' in compiled) found.push(fieldInvalid(field, shown, compiled.error))

@@ -1,4 +1,5 @@
-import { compileVariables, type Declarations } from '../../admission-cel/admission-environment.ts'
+import type { Declarations } from '../../admission-cel/admission-environment.ts'
+import { expressions } from '../../expressions.ts'
 import type {
   MatchCondition,
   MatchResources,
@@ -186,7 +187,7 @@ function checkVariables(variables: Variables, declared: Declarations, found: Fou
 
 function composedOf(variables: Variables, declared: Declarations): Declarations {
   const named = variables.map(({ name = '', expression = '' }) => ({ name, expression }))
-  return compileVariables(named, declared).declared
+  return expressions().compileVariables(named, declared).declared
 }
 
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']

@@ -2,6 +2,7 @@ import type {
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
 } from '../../generated/types.ts'
+import { loadExpressions } from '../../expressions.ts'
 import { strategyOf } from '../typed-strategy.ts'
 import { applyWebhookDefaults } from './webhook-defaults.ts'
 import type { StatusCause } from '../../status-error.ts'
@@ -10,6 +11,7 @@ import { checkWebhooks } from './webhook-validation.ts'
 import { warningsOfFileNames } from './name-warnings.ts'
 
 export const validatingWebhookConfigurationStrategy = strategyOf<ValidatingWebhookConfiguration>({
+  load: loadExpressions,
   warnings: warningsOfFileNames,
   validate: validateConfiguration,
   validateUpdate: validateConfiguration,
@@ -21,6 +23,7 @@ export const validatingWebhookConfigurationStrategy = strategyOf<ValidatingWebho
 })
 
 export const mutatingWebhookConfigurationStrategy = strategyOf<MutatingWebhookConfiguration>({
+  load: loadExpressions,
   warnings: warningsOfFileNames,
   validate: validateConfiguration,
   validateUpdate: validateConfiguration,

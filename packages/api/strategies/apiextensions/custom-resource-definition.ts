@@ -1,4 +1,5 @@
 import type { CustomResourceDefinition } from '../../generated/types.ts'
+import { loadExpressions } from '../../expressions.ts'
 import { keepField } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 import {
@@ -8,6 +9,7 @@ import {
 import { warningsOfFormats } from './format-warnings.ts'
 
 export const customResourceDefinitionStrategy = strategyOf<CustomResourceDefinition>({
+  load: loadExpressions,
   warnings: warningsOfFormats,
   validate: validateDefinition,
   validateUpdate: validateDefinitionUpdate,

@@ -1,4 +1,4 @@
-import { compileRuleSet, evaluateRules } from '../../cel/rule-set.ts'
+import { expressions } from '../../expressions.ts'
 import { fieldInvalid } from '../../field-error.ts'
 import { cloneJson, equalJson, isJsonObject, type JsonObject } from '../../json.ts'
 import type { Schema } from '../../schema.ts'
@@ -41,6 +41,7 @@ function checkDefault(schema: Schema, { path, found }: At): void {
   if (!equalJson(pruned, value))
     found.push(fieldInvalid(path, value, 'must not have unknown fields'))
   const causes = validateStructural(schema, value)
+  const { compileRuleSet, evaluateRules } = expressions()
   const rules = causes.length === 0 ? compileRuleSet(schema) : undefined
   if (rules) causes.push(...evaluateRules(rules, value))
   found.push(...causes.map((cause) => placed(cause, path)))

@@ -1,4 +1,4 @@
-import { checkRules, checkRuleTexts } from '../../cel/check-rules.ts'
+import { expressions } from '../../expressions.ts'
 import {
   fieldForbidden,
   fieldInvalid,
@@ -25,7 +25,8 @@ export function checkSchema(schema: unknown, path: string, found: Found): void {
   if (!hasUnsupported(schema)) {
     const structural = checkStructural(schema, path)
     if (structural.length === 0) checkDefaults(schema, path, structural)
-    if (structural.length + places.length === 0) places.push(...checkRules(schema, path))
+    if (structural.length + places.length === 0)
+      places.push(...expressions().checkRules(schema, path))
     found.push(...structural)
   }
   found.push(...places)
@@ -132,7 +133,7 @@ function checkPlace(props: Props, place: Place, found: Found): void {
   }
   checkMapType(props, path, found)
   checkListType(props, path, found)
-  found.push(...checkRuleTexts(props, path))
+  found.push(...expressions().checkRuleTexts(props, path))
 }
 
 function* placesBelow(props: Props, path: string): Generator<[Props, string, string]> {

@@ -1,16 +1,5 @@
-import { kubernetesEnvironment } from '@skerry/api'
-import {
-  CelCompileError,
-  CelCostError,
-  CelRuntimeError,
-  celTypes,
-  listType,
-  mapType,
-  objectType,
-  type CelEnvironment,
-  type CelProgram,
-  type CelValue,
-} from '@skerry/cel'
+import { expressions } from '@skerry/api'
+import type { CelEnvironment, CelProgram, CelValue } from '@skerry/cel'
 import { TokenError } from '../token-authenticator.ts'
 
 /** What an expression of an AuthenticationConfiguration sees. */
@@ -24,8 +13,10 @@ let known: Readonly<Record<ExpressionSubject, CelEnvironment>> | undefined
 
 /** Made with the first expression: most servers have none. */
 function environments(): Readonly<Record<ExpressionSubject, CelEnvironment>> {
+  if (known) return known
+  const { celTypes, kubernetesEnvironment, listType, mapType, objectType } = expressions()
   const { string, dyn } = celTypes
-  known ??= {
+  known = {
     claims: kubernetesEnvironment().extend({ variables: { claims: mapType(string, dyn) } }),
     user: kubernetesEnvironment().extend({
       variables: { user: objectType(userType) },
@@ -44,7 +35,7 @@ function environments(): Readonly<Record<ExpressionSubject, CelEnvironment>> {
   return known
 }
 
-/** Why it does not compile, in upstream's words; undefined: it does. */
+/** Why it does not compile, in upstream's words; undefined: it does. After loadExpressions(). */
 export function expressionProblem(
   text: string,
   subject: ExpressionSubject,
@@ -54,7 +45,7 @@ export function expressionProblem(
     const { resultType } = environments()[subject].compile(text)
     return isCondition && resultType.kind !== 'bool' ? 'must evaluate to bool' : undefined
   } catch (error) {
-    if (!(error instanceof CelCompileError)) throw error
+    if (!(error instanceof expressions().CelCompileError)) throw error
     return `compilation failed: ${error.message}`
   }
 }
@@ -70,6 +61,7 @@ export function compileClaimExpression(
     try {
       return plain(evaluated(program, subject, value))
     } catch (error) {
+      const { CelCostError, CelRuntimeError } = expressions()
       if (!(error instanceof CelRuntimeError || error instanceof CelCostError)) throw error
       const reason = `expression '${text}' resulted in error: ${error.message}`
       throw new TokenError(`${where}${reason}`, { cause: error })

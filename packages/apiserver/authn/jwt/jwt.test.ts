@@ -1,3 +1,4 @@
+import { loadExpressions } from '@skerry/api'
 import assert from 'node:assert/strict'
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { createServer } from 'node:https'
@@ -8,6 +9,8 @@ import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
 import { SignJWT } from 'jose'
 import { readAuthenticationConfig } from './authentication-config.ts'
 import { createConfiguredUsers } from './configured-users.ts'
+
+await loadExpressions()
 
 interface TestIssuer extends AsyncDisposable {
   readonly url: string
