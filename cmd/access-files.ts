@@ -19,7 +19,7 @@ import type { Task } from '@skerry/base'
 import { readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
 import type { Store } from '@skerry/store'
 import type { AccessFlags } from './access-flags.ts'
-import { openAccessWebhooks, type AccessWebhooks } from './access-webhooks.ts'
+import type { AccessWebhooks } from './access-webhooks.ts'
 import { encryptionConfigOf, fileHash } from './encryption-keys.ts'
 import { readText, wrongUse } from './read-config-file.ts'
 import type { RoleContext } from './role-context.ts'
@@ -28,7 +28,7 @@ import type { RoleContext } from './role-context.ts'
 export interface AccessFiles extends AsyncDisposable {
   readonly configuredUsers?: ConfiguredUsers
   readonly tokenFile?: string
-  readonly webhooks: AccessWebhooks
+  readonly webhooks?: AccessWebhooks
   readonly auditTrail?: AuditTrail
   /** Between the server and its store. */
   encrypted(store: Store): EncryptedStore
@@ -52,7 +52,7 @@ export async function openAccessFiles(
   const users = await openUsers(flags)
   const configuredUsers = users && createConfiguredUsers(users.config, clock)
   const tokenFile = flags.tokenAuthFile && (await readText(flags.tokenAuthFile))
-  const webhooks = stack.use(await openAccessWebhooks(flags, context))
+  const webhooks = await openWebhooks(flags, { context, stack })
   const auditTrail = await openTrail(directory, flags, { context, stack })
   const info = metrics.gauge(
     'apiserver_encryption_config_controller_last_config_info',
@@ -65,7 +65,7 @@ export async function openAccessFiles(
   return {
     ...(configuredUsers ? { configuredUsers } : {}),
     ...(tokenFile ? { tokenFile } : {}),
-    webhooks,
+    ...(webhooks ? { webhooks } : {}),
     ...(auditTrail ? { auditTrail } : {}),
     encrypted: (inner) => (store = createEncryptedStore(inner, keys.plan)),
     follow: (onKeys) => [
@@ -84,7 +84,7 @@ export async function openAccessFiles(
       ...(users?.path !== undefined && configuredUsers
         ? [followUsers({ path: users.path, text: users.text }, configuredUsers, context)]
         : []),
-      ...webhooks.follow(lookMs),
+      ...(webhooks?.follow(lookMs) ?? []),
     ],
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -98,6 +98,17 @@ function followUsers(
   const onText = async (text: string): Promise<void> =>
     users.setConfig(readAuthenticationConfig(text))
   return (signal) => followFile({ ...file, lookMs }, onText, { clock, log }, signal)
+}
+
+/** Imported only by those that ask others: their conditions are expressions, which are large. */
+async function openWebhooks(
+  flags: AccessFlags,
+  { context, stack }: { context: RoleContext; stack: AsyncDisposableStack },
+): Promise<AccessWebhooks | undefined> {
+  const { authenticationTokenWebhookConfigFile, authorizationConfig } = flags
+  if ((authenticationTokenWebhookConfigFile ?? authorizationConfig) === undefined) return undefined
+  const { openAccessWebhooks } = await import('./access-webhooks.ts')
+  return stack.use(await openAccessWebhooks(flags, context))
 }
 
 /** A first start makes a key of its own: secrets are encrypted unless somebody says otherwise. */

@@ -162,7 +162,7 @@ function serverOptions(
   context: RoleContext,
 ): ApiServerOptions {
   const { configuredUsers, tokenFile, auditTrail, webhooks } = files
-  const { tokenWebhook, configuredAuthorizers } = webhooks
+  const { tokenWebhook, configuredAuthorizers } = webhooks ?? {}
   const serviceAccounts = { issuer: tokenIssuer, signingKeyPem: pki.serviceAccountKeyPem }
   return {
     kinds: options.kinds,
