@@ -121,7 +121,7 @@ test('with a status subresource each path writes only its own part', async () =>
     spec,
     ...(status === undefined ? {} : { status }),
   })
-  const context = { nowMs: 0, randomName: () => 'x', user: 'u' }
+  const context = { nowMs: 0, newUid: () => 'x', user: 'u' }
   const created = widget('a', 'b')
   strategy.prepareForCreate?.(created, context)
   assert.deepEqual(created, widget('a'))

@@ -72,8 +72,7 @@ export interface Column {
 export interface StrategyContext {
   /** Wall clock, milliseconds since the Unix epoch. */
   readonly nowMs: number
-  /** Makes uids, name suffixes and the like. */
-  readonly randomName: () => string
+  readonly newUid: () => string
   readonly user: string
   /** Of the user; absent means none. Only a CertificateSigningRequest keeps them. */
   readonly userUid?: string

@@ -120,6 +120,7 @@ export {
   validateLabels,
   validateObjectMeta,
   validateObjectMetaUpdate,
+  validateOwnFinalizers,
 } from './object-meta.ts'
 export {
   QuantityError,

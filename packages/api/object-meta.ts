@@ -193,6 +193,22 @@ function validateFinalizers(finalizers: readonly string[]): StatusCause[] {
   return found
 }
 
+const standardFinalizers: ReadonlySet<string> = new Set([
+  'foregroundDeletion',
+  'kubernetes',
+  'orphan',
+])
+
+/** What most kinds of upstream's own ask beside: whose finalizer it is must be told. */
+export function validateOwnFinalizers({ finalizers = [] }: ObjectMeta): StatusCause[] {
+  const detail = 'name is neither a standard finalizer name nor is it fully qualified'
+  return finalizers.flatMap((name, at) =>
+    name.includes('/') || standardFinalizers.has(name)
+      ? []
+      : [fieldInvalid(`metadata.finalizers[${at}]`, name, detail)],
+  )
+}
+
 function validateNoNewFinalizers(next: ObjectMeta, old: ObjectMeta): StatusCause[] {
   const before = new Set(old.finalizers)
   const added = (next.finalizers ?? []).filter((name) => !before.has(name)).toSorted()

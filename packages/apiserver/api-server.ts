@@ -48,6 +48,8 @@ export interface ApiServerOptions {
   readonly auditTrail?: AuditTrail | undefined
   /** True: FlowSchemas and PriorityLevelConfigurations decide who waits. Default: a bound in flight. */
   readonly hasFlowControl?: boolean
+  /** False: nobody writes which expressions of policies do not fit their types. Default true. */
+  readonly checksPolicyTypes?: boolean
   /** Gives services addresses; absent: they get none, as on a hub. */
   readonly services?: ServiceAddressOptions
   /** Absent: APIServices are objects like any other, and no other server is asked. */
@@ -127,7 +129,8 @@ export async function createApiServer(
   })
   const server = createHttpServer({ tls: options.tls, limits, log, ...pipeline })
   const work = runAll(stop.signal, [
-    ...registryTasks(registry, customKinds, { objects, clock, log }),
+    ...registryTasks(registry, customKinds),
+    ...(options.checksPolicyTypes === false ? [] : policyStatusTasks(registry, objects, deps)),
     async (scope) => aggregation?.run(scope),
     ...(flowControl ? flowControlTasks(flowControl, { objects, limits, ...deps }) : []),
   ])
@@ -192,28 +195,24 @@ function customKindsOf(
 }
 
 /** What keeps the cache and what is made of its objects up to date. */
-function registryTasks(
-  registry: HandlerDeps,
-  customKinds: CustomKinds,
-  deps: { objects: Objects; clock: Clock; log: Logger },
-): Task[] {
-  const { cache } = registry
+function registryTasks({ cache }: HandlerDeps, customKinds: CustomKinds): Task[] {
   return [
     (scope) => cache.run(scope),
     (scope) => cache.runBookmarks(scope),
     (scope) => customKinds.run(scope),
-    ...policyStatusTasks(registry, deps),
   ]
 }
 
 /** Only where policies are served, and evaluated. */
 function policyStatusTasks(
   { kinds, cache, admission }: HandlerDeps,
-  deps: { objects: Objects; clock: Clock; log: Logger },
+  objects: Objects,
+  { clock, log }: ApiServerDeps,
 ): Task[] {
   if (!admission.some(({ name }) => name === 'ValidatingAdmissionPolicy')) return []
   if (!kinds.findStored(validatingPolicies)) return []
-  return [(signal) => runPolicyStatus({ ...deps, cache, kinds: () => kinds.all() }, signal)]
+  const deps = { objects, cache, clock, log, kinds: () => kinds.all() }
+  return [(signal) => runPolicyStatus(deps, signal)]
 }
 
 type MutableRegistry = HandlerDeps & { readonly admission: AdmissionPlugin[] }

@@ -21,6 +21,7 @@ import { negotiate, reviewOffer, wantsPretty } from './http/negotiate.ts'
 import type { RequestInfo } from './http/request-info.ts'
 import { methodNotAllowed, notFoundPath } from './http/status-answer.ts'
 import type { Objects } from './objects.ts'
+import { trackCreate } from './registry/managed-fields.ts'
 import type { Admitted } from './pipeline.ts'
 import type { ReviewHandler } from './review.ts'
 
@@ -144,8 +145,9 @@ async function reviewAnswer(
   if (info.verb !== 'create' || info.name !== '') throw methodNotAllowed()
   const options = parseWriteOptions(info, request.headers['user-agent'])
   const object = await decodeBodyOf(call, options, deps)
-  const { namespace } = scopeOf(call)
-  const { isDryRun } = options
+  const scope = scopeOf(call, options)
+  trackCreate(object, scope, deps)
+  const { namespace, isDryRun } = scope
   const answer = await review.review({ object, namespace, user, isDryRun, signal })
   const isPretty = wantsPretty(info.query, request.headers['user-agent'])
   return valueAnswer(201, answer, negotiate(request.headers['accept'], isPretty, reviewOffer))

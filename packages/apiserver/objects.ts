@@ -24,6 +24,12 @@ export interface Objects {
     key: { namespace: string; name: string; subresource?: string },
     change: (object: AnyObject) => boolean | void,
   ): Promise<AnyObject>
+  /** Server-side apply of these fields in the name of that manager, who wins conflicts. */
+  apply(
+    resource: GroupResource,
+    key: { namespace: string; name: string; subresource?: string },
+    applied: { manager: string; fields: Readonly<Record<string, unknown>> },
+  ): Promise<AnyObject>
   /** As a DELETE with these options: grace, propagation and preconditions hold. */
   delete(
     resource: GroupResource,

@@ -42,6 +42,7 @@ export interface TestApiServerOptions {
   readonly aggregation?: ApiServerOptions['aggregation']
   readonly auditTrail?: ApiServerOptions['auditTrail']
   readonly hasFlowControl?: boolean
+  readonly checksPolicyTypes?: boolean
   /** Puts encryption between the server and its store. */
   readonly encrypted?: (store: Store) => EncryptedStore
   readonly clock?: Clock
@@ -102,6 +103,7 @@ export async function startTestApiServer(
         ...(options.routes ? { routes: options.routes } : {}),
         ...(options.auditTrail ? { auditTrail: options.auditTrail } : {}),
         hasFlowControl: options.hasFlowControl ?? false,
+        checksPolicyTypes: options.checksPolicyTypes ?? true,
         ...(options.aggregation ? { aggregation: options.aggregation } : {}),
       },
       {

@@ -12,7 +12,7 @@ interface Golden {
 
 const context: StrategyContext = {
   nowMs: Date.UTC(2026, 0, 1),
-  randomName: () => 'random',
+  newUid: () => 'random',
   user: 'admin',
   userUid: '1',
   userGroups: ['system:masters', 'system:authenticated'],

@@ -78,7 +78,7 @@ async function establish(body: ReturnType<typeof definition>) {
     const conditions: { type: string; status: string; reason: string; message: string }[] =
       object.status?.conditions ?? []
     const established = conditions.find(({ type }) => type === 'Established')
-    if (established) return conditions
+    if (established && established.reason !== 'Installing') return conditions
   }
   throw new Error('The definition was not established')
 }

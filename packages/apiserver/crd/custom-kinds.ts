@@ -235,6 +235,13 @@ const deleting = Object.freeze({
   message: 'CustomResource deletion is in progress',
 })
 
+const deleted = Object.freeze({
+  type: 'Terminating',
+  status: 'False',
+  reason: 'InstanceDeletionCompleted',
+  message: 'removed all instances',
+})
+
 /** All objects first, then the definition. Objects with finalizers take their time. */
 async function cleanUp(
   crd: CustomResourceDefinition,
@@ -260,6 +267,10 @@ async function cleanUp(
     await deleteCollection(everything, options, scope, registry)
     if (registry.cache.resource(reader.storage).size > 0) return 'again'
   }
+  const ended = merged(conditions, [deleted], timeText(clock.now()))
+  await objects.update(definitions, { namespace: '', name, subresource: 'status' }, (next) => {
+    next['status'] = { ...crd.status, conditions: ended }
+  })
   await objects.update(definitions, { namespace: '', name }, (next) => {
     next.metadata.finalizers = (next.metadata.finalizers ?? []).filter(
       (finalizer) => finalizer !== cleanupFinalizer,

@@ -21,19 +21,33 @@ function definition(
 }
 
 function accepted(crd: CustomResourceDefinition): CustomResourceDefinition {
-  return { ...crd, status: planStatus(crd, [], now) }
+  return { ...crd, status: planned(crd, []) }
 }
 
-const shown = (crd: CustomResourceDefinition, all: readonly CustomResourceDefinition[]) =>
-  (planStatus(crd, all, now).conditions ?? []).map(
+/** As it is when nothing is left to do. */
+const planned = (crd: CustomResourceDefinition, all: readonly CustomResourceDefinition[]) =>
+  planStatus({ ...crd, status: planStatus(crd, all, now) }, all, now)
+
+const textsOf = ({ conditions }: ReturnType<typeof planStatus>): string[] =>
+  (conditions ?? []).map(
     ({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`,
   )
+
+const shown = (crd: CustomResourceDefinition, all: readonly CustomResourceDefinition[]) =>
+  textsOf(planned(crd, all))
 
 const free = [
   'NamesAccepted=True NoConflicts: no conflicts found',
   'Established=True InitialNamesAccepted: the initial names have been accepted',
 ]
 const refused = 'Established=False NotAccepted: not all names are accepted'
+
+test('a definition is installing before it is established', () => {
+  assert.deepEqual(textsOf(planStatus(definition('as'), [], now)), [
+    'NamesAccepted=True NoConflicts: no conflicts found',
+    'Established=False Installing: the initial names have been accepted',
+  ])
+})
 
 test('names that another definition of the group has are not accepted, the others are', () => {
   const first = accepted(definition('as', { shortNames: ['x', 'y'] }))

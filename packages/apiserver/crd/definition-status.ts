@@ -28,19 +28,16 @@ export function planStatus(
           message: 'no conflicts found',
         },
     // Once established, a CRD stays so: its objects exist.
-    accepted || isEstablished(crd)
-      ? {
-          type: 'Established',
-          status: 'True',
-          reason: 'InitialNamesAccepted',
-          message: 'the initial names have been accepted',
-        }
-      : {
-          type: 'Established',
-          status: 'False',
-          reason: 'NotAccepted',
-          message: 'not all names are accepted',
-        },
+    isEstablished(crd) || (accepted && hasCondition(crd, 'NamesAccepted', 'True'))
+      ? { ...established, status: 'True', reason: 'InitialNamesAccepted' }
+      : accepted
+        ? { ...established, status: 'False', reason: 'Installing' }
+        : {
+            type: 'Established',
+            status: 'False',
+            reason: 'NotAccepted',
+            message: 'not all names are accepted',
+          },
     ...(approval ? [approval] : []),
   ]
   return {
@@ -51,9 +48,19 @@ export function planStatus(
   }
 }
 
+/** Watchers see first that the names are accepted, with the next look that they are served. */
+const established = Object.freeze({
+  type: 'Established',
+  message: 'the initial names have been accepted',
+})
+
 export function isEstablished(crd: CustomResourceDefinition): boolean {
+  return hasCondition(crd, 'Established', 'True')
+}
+
+function hasCondition(crd: CustomResourceDefinition, type: string, status: string): boolean {
   return (crd.status?.conditions ?? []).some(
-    ({ type, status }) => type === 'Established' && status === 'True',
+    (condition) => condition.type === type && condition.status === status,
   )
 }
 

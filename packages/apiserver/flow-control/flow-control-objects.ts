@@ -3,7 +3,7 @@ import { isStatusError, type AnyObject, type FlowSchema, type GroupResource } fr
 import type { Clock, Logger } from '@skerry/base'
 import type { Objects } from '../objects.ts'
 import { apiTime } from '../status-answers.ts'
-import { listTyped, typed } from '../typed-objects.ts'
+import { listTyped } from '../typed-objects.ts'
 import table from './tables/flow-control-objects.json' with { type: 'json' }
 
 const group = 'flowcontrol.apiserver.k8s.io'
@@ -13,6 +13,8 @@ export const priorityLevels: GroupResource = Object.freeze({
   resource: 'prioritylevelconfigurations',
 })
 
+/** Upstream's, whose conditions ours take over when a store moves here. */
+const manager = 'api-priority-and-fairness-config-consumer-v1'
 const autoUpdate = 'apf.kubernetes.io/autoupdate-spec'
 /** Without these the server cannot decide; they are kept as they are whatever people write. */
 const mandatory = new Set(['exempt', 'catch-all'])
@@ -92,12 +94,8 @@ export async function reportDangling(objects: Objects, nowMs: number): Promise<v
     const lastTransitionTime =
       known?.status === condition.status ? known.lastTransitionTime : apiTime(nowMs)
     const key = { namespace: '', name: metadata.name ?? '', subresource: 'status' }
-    await objects.update(flowSchemas, key, (object) => {
-      const schema = typed<FlowSchema>(object)
-      const others = (schema.status?.conditions ?? []).filter(({ type }) => type !== 'Dangling')
-      const next = { ...condition, ...(lastTransitionTime ? { lastTransitionTime } : {}) }
-      schema.status = { conditions: [...others, next] }
-    })
+    const next = { ...condition, ...(lastTransitionTime ? { lastTransitionTime } : {}) }
+    await objects.apply(flowSchemas, key, { manager, fields: { status: { conditions: [next] } } })
   }
 }
 

@@ -5,6 +5,7 @@ import type { ApiAnswer } from '../http/exchange.ts'
 import { methodNotAllowed } from '../http/status-answer.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import { admit, admitValid, type AdmissionInput } from '../registry/admission-chain.ts'
+import { trackBody } from '../registry/managed-fields.ts'
 import { decodeKindObject } from '../registry/decode.ts'
 import type { SubresourceHandler, SubresourceRequest } from '../subresource.ts'
 import { connectOptions } from './connect-options.ts'
@@ -52,6 +53,10 @@ async function subresourceRequest(
   const options = parseWriteOptions(info, request.headers['user-agent'])
   const scope = scopeOf(call, options)
   const object = await bodyObject(call, deps)
+  // Others become a part of what they are about, and are not shown.
+  if (object && record.kind.kind === 'TokenRequest') {
+    trackBody(object, bodyKinds['TokenRequest'] ?? '', scope, deps)
+  }
   return {
     verb: info.verb,
     kind: reader.kind,

@@ -1,4 +1,4 @@
-import { validateObjectMeta, type AnyObject, type Kind } from '@skerry/api'
+import { validateObjectMeta, validateOwnFinalizers, type AnyObject, type Kind } from '@skerry/api'
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admit, admitValid } from './admission-chain.ts'
@@ -148,9 +148,23 @@ function validateCreate(next: AnyObject, scope: RequestScope): void {
   const { strategy } = kind
   requireValid(kind, next.metadata.name ?? '', [
     ...validateObjectMeta(next.metadata, strategy.nameRule ?? 'dns-subdomain', kind.isNamespaced),
+    ...(knowsFinalizers(kind) ? validateOwnFinalizers(next.metadata) : []),
     ...(strategy.validate?.(next) ?? []),
   ])
   for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
+}
+
+/** Groups whose objects may have any finalizer that has the form of one. */
+const anyFinalizer: ReadonlySet<string> = new Set([
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'coordination.k8s.io',
+  'policy',
+])
+
+export function knowsFinalizers({ isCustom, group }: Kind): boolean {
+  return !isCustom && !anyFinalizer.has(group)
 }
 
 export function hasGeneration(kind: Kind): boolean {

@@ -33,7 +33,9 @@ const deletionRules: Readonly<Record<string, DeletionRule>> = Object.freeze({
     onMarked(definition) {
       const { metadata, status } = definition
       definition['status'] = withTerminating(isJsonObject(status) ? status : {}, metadata)
-      // Upstream marks definitions by other means, which do not count as a change of the spec.
+      // Upstream marks definitions by other means, which know no grace and do not count as a change of
+      // the spec.
+      delete metadata.deletionGracePeriodSeconds
       if (metadata.generation !== undefined) metadata.generation -= 1
       const finalizers = metadata.finalizers ?? []
       const cleanup = 'customresourcecleanup.apiextensions.k8s.io'

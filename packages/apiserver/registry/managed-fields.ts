@@ -7,6 +7,19 @@ export function trackCreate(object: AnyObject, scope: RequestScope, deps: Regist
   trackUpdate({ next: object, ...tracked(scope, deps) })
 }
 
+/** Of a subresource's own kind, e.g. TokenRequest. */
+export function trackBody(
+  object: AnyObject,
+  schemaName: string,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): void {
+  const { apiVersion } = object
+  const status = [['status']]
+  const own = { apiVersion, schemaName, resetFields: status, next: object }
+  trackUpdate({ ...tracked(scope, deps), ...own })
+}
+
 /** Before admission of an update or patch. */
 export function trackChange(
   next: AnyObject,
@@ -71,6 +84,9 @@ function tracked(scope: RequestScope, deps: RegistryDeps) {
   }
 }
 
+/** Kinds whose own strategy keeps the metadata that a status is written with. */
+const metadataFixed: ReadonlySet<string> = new Set(['APIService', 'VolumeAttachment'])
+
 /** What the endpoint does not write, and so nobody comes to own through it. */
 function resetFieldsOf({ reader, subresource }: RequestScope): readonly (readonly string[])[] {
   const { kind } = reader
@@ -79,14 +95,13 @@ function resetFieldsOf({ reader, subresource }: RequestScope): readonly (readonl
     if (kind.kind === 'CertificateSigningRequest') return [['spec'], ['status']]
     return kind.subresources.some(({ name }) => name === 'status') ? [['status']] : []
   }
+  if (subresource === 'finalize') return [['status']]
   if (subresource !== 'status') return []
   const kept = new Set([
     'apiVersion',
     'kind',
     'status',
-    ...(keepsMetadata({ kind, subresource }) || kind.kind === 'VolumeAttachment'
-      ? []
-      : ['metadata']),
+    ...(keepsMetadata({ kind, subresource }) || metadataFixed.has(kind.kind) ? [] : ['metadata']),
   ])
   const fields = Object.keys(kind.schemas[kind.schemaName]?.properties ?? {})
   return fields.filter((field) => !kept.has(field)).map((field) => [field])

@@ -59,7 +59,7 @@ export function strategyContext(scope: RequestScope, deps: RegistryDeps): Strate
   const { user } = scope
   return {
     nowMs: deps.clock.now(),
-    randomName: () => nameSuffix(deps.random),
+    newUid: () => newUid(deps.random),
     user: user.name,
     userGroups: user.groups,
     userExtra: user.extra,

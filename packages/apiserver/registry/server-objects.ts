@@ -5,16 +5,19 @@ import { createObject } from './create.ts'
 import { typedObject } from './decode.ts'
 import { deleteOptionsOf } from './delete-options.ts'
 import { deleteObject } from './delete.ts'
-import { trackChange } from './managed-fields.ts'
+import { applied, trackChange } from './managed-fields.ts'
 import type { KindReader } from './kind-reader.ts'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
-import { changeObject } from './update.ts'
+import { changeObject, type Change } from './update.ts'
 
 const serverUser: UserInfo = Object.freeze({
   name: 'system:apiserver',
   groups: Object.freeze(['system:masters', 'system:authenticated']),
   extra: Object.freeze({}),
 })
+
+/** Who owns what the server itself writes; upstream's name, which tools know. */
+const serverManager = 'kube-apiserver'
 
 const noDeleteOptions = Object.freeze({
   isDryRun: false,
@@ -29,12 +32,69 @@ export function createServerObjects(deps: RegistryDeps, signal: AbortSignal): Ob
     const name = `${resource.resource}.${resource.group}`
     throw new StatusError('NotFound', `Cannot use ${name}: it is not served`)
   }
-  const cacheOf = (reader: KindReader) => deps.cache.resource(reader.storage)
   const scope = (reader: KindReader, key: { namespace: string; name: string }): RequestScope => ({
     ...serverScope(reader, signal),
     namespace: reader.kind.isNamespaced ? key.namespace : '',
     name: key.name,
   })
+  const written = async (next: Change['next'], asked: RequestScope): Promise<AnyObject> => {
+    const { updateAttemptsMax: attemptsMax } = deps.limits
+    const change = { next, mayCreate: false, isDerived: true, attemptsMax }
+    const { cached } = await changeObject(change, asked, deps)
+    return asked.reader.parse(cached)
+  }
+  return {
+    ...readsOf(deps, readerOf),
+    async create(resource, object) {
+      const reader = readerOf(resource)
+      const { namespace = '', name = '' } = object.metadata
+      const asked = scope(reader, { namespace, name })
+      const next = typedObject(structuredClone(object), [], { ...asked, kind: reader.kind })
+      return reader.parse(await createObject(next, asked, deps))
+    },
+    async update(resource, key, change) {
+      const reader = readerOf(resource)
+      const asked = { ...scope(reader, key), subresource: key.subresource ?? '' }
+      const next = (found: AnyObject | undefined): AnyObject => {
+        const current = existing(found)
+        const copy = structuredClone(current)
+        if (change(copy) === false) return current
+        const typed = typedObject(copy, [], { ...asked, kind: reader.kind })
+        trackChange(typed, current, asked, deps)
+        return typed
+      }
+      return written(next, asked)
+    },
+    async apply(resource, key, { manager: fieldManager, fields }) {
+      const reader = readerOf(resource)
+      const { name, namespace } = key
+      const { apiVersion, kind } = reader
+      const metadata = kind.isNamespaced ? { name, namespace } : { name }
+      const configuration = { ...fields, apiVersion, kind: kind.kind, metadata }
+      const asked = { ...scope(reader, key), subresource: key.subresource ?? '', fieldManager }
+      const next = (found: AnyObject | undefined): AnyObject => {
+        const request = { live: existing(found), applied: configuration, isForced: true }
+        return typedObject(applied(request, asked, deps), [], { ...asked, kind })
+      }
+      return written(next, asked)
+    },
+    async delete(resource, namespace, name, options) {
+      const reader = readerOf(resource)
+      const asked = options ? deleteOptionsOf({ ...options }) : noDeleteOptions
+      try {
+        await deleteObject(asked, scope(reader, { namespace, name }), deps)
+      } catch (error) {
+        if (!isStatusError(error, 'NotFound')) throw error
+      }
+    },
+  }
+}
+
+function readsOf(
+  { cache }: RegistryDeps,
+  readerOf: (resource: GroupResource) => KindReader,
+): Pick<Objects, 'get' | 'list' | 'version'> {
+  const cacheOf = ({ storage }: KindReader) => cache.resource(storage)
   return {
     get(resource, namespace, name) {
       const reader = readerOf(resource)
@@ -49,40 +109,13 @@ export function createServerObjects(deps: RegistryDeps, signal: AbortSignal): Ob
         .map((cached) => reader.frozen(cached))
     },
     version: (resource) => cacheOf(readerOf(resource)).version,
-    async create(resource, object) {
-      const reader = readerOf(resource)
-      const { namespace = '', name = '' } = object.metadata
-      const asked = scope(reader, { namespace, name })
-      const next = typedObject(structuredClone(object), [], { ...asked, kind: reader.kind })
-      return reader.parse(await createObject(next, asked, deps))
-    },
-    async update(resource, key, change) {
-      const reader = readerOf(resource)
-      const asked = { ...scope(reader, key), subresource: key.subresource ?? '' }
-      const next = (current: AnyObject | undefined): AnyObject => {
-        // changeObject never asks for a missing object unless it may be created.
-        if (!current) throw new TypeError('Cannot update: there is no object')
-        const copy = structuredClone(current)
-        if (change(copy) === false) return current
-        const typed = typedObject(copy, [], { ...asked, kind: reader.kind })
-        trackChange(typed, current, asked, deps)
-        return typed
-      }
-      const { updateAttemptsMax: attemptsMax } = deps.limits
-      const wanted = { next, mayCreate: false, isDerived: true, attemptsMax }
-      const { cached } = await changeObject(wanted, asked, deps)
-      return reader.parse(cached)
-    },
-    async delete(resource, namespace, name, options) {
-      const reader = readerOf(resource)
-      const asked = options ? deleteOptionsOf({ ...options }) : noDeleteOptions
-      try {
-        await deleteObject(asked, scope(reader, { namespace, name }), deps)
-      } catch (error) {
-        if (!isStatusError(error, 'NotFound')) throw error
-      }
-    },
   }
+}
+
+function existing(object: AnyObject | undefined): AnyObject {
+  // changeObject never asks for a missing object unless it may be created.
+  if (!object) throw new TypeError('Cannot update: there is no object')
+  return object
 }
 
 /** The server itself asks, for the whole resource. */
@@ -94,7 +127,7 @@ export function serverScope(reader: KindReader, signal: AbortSignal): RequestSco
     subresource: '',
     user: serverUser,
     isDryRun: false,
-    fieldManager: 'skerry',
+    fieldManager: serverManager,
     fieldValidation: 'Ignore',
     warn: () => undefined,
     isInternal: true,

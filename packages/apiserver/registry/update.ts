@@ -2,6 +2,7 @@ import {
   equalJson,
   keepTimesOfNoop,
   validateObjectMetaUpdate,
+  validateOwnFinalizers,
   type AnyObject,
   type Kind,
   type StatusCause,
@@ -9,7 +10,7 @@ import {
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admit, admitValid } from './admission-chain.ts'
-import { createAdmitted, hasGeneration } from './create.ts'
+import { createAdmitted, hasGeneration, knowsFinalizers } from './create.ts'
 import { setDefaults } from './decode.ts'
 import { isHeld } from './deletion-table.ts'
 import { keepAllButPart } from './part-table.ts'
@@ -315,6 +316,7 @@ function validateUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): v
   const { kind } = scope.reader
   const { strategy } = kind
   const causes: StatusCause[] = validateObjectMetaUpdate(next.metadata, old.metadata)
+  if (knowsFinalizers(kind)) causes.push(...validateOwnFinalizers(next.metadata))
   causes.push(...(validationOf(scope)?.(next, old) ?? []))
   requireValid(kind, scope.name, causes)
   if (scope.subresource !== '') return

@@ -66,7 +66,9 @@ export function createTokenHandler(
       })
       const expiresAtMs = nowMs + asked.expirationSeconds * 1000
       const status = { token, expirationTimestamp: apiTime(expiresAtMs) }
-      return { type: 'object', status: 201, object: { ...object, status } }
+      // Upstream's type has no way to leave the reference out.
+      const spec = { ...asked, boundObjectRef: asked.boundObjectRef ?? null }
+      return { type: 'object', status: 201, object: { ...object, spec, status } }
     },
   }
 }

@@ -53,6 +53,15 @@ export class ObjectTable implements Objects {
     return this.#existing(resource, key.namespace, key.name)
   }
 
+  /** Fields of the applied object replace those of the old one, whole. */
+  async apply(
+    resource: GroupResource,
+    key: { namespace: string; name: string },
+    { fields }: { fields: Readonly<Record<string, unknown>> },
+  ): Promise<AnyObject> {
+    return this.update(resource, key, (object) => void Object.assign(object, fields))
+  }
+
   async delete(resource: GroupResource, namespace: string, name: string): Promise<void> {
     this.#existing(resource, namespace, name)
     this.#table(resource).version++

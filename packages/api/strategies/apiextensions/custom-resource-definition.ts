@@ -17,7 +17,8 @@ export const customResourceDefinitionStrategy = strategyOf<CustomResourceDefinit
   allowUnconditionalUpdate: false,
   defaults: applyDefinitionDefaults,
   prepareForCreate(next) {
-    next.status = {}
+    // Upstream's type has no way to leave the list out; clients see null until there is one.
+    Object.assign(next, { status: { conditions: null } })
     recordStoredVersion(next)
   },
   prepareForUpdate(next, old) {

@@ -14,7 +14,7 @@ export const limitRangeStrategy = strategyOf<LimitRange>({
     for (const item of spec.limits) applyItemDefaults(item)
   },
   prepareForCreate(next, context) {
-    next.metadata.name ||= context.randomName()
+    next.metadata.name ||= context.newUid()
   },
 })
 

@@ -3,6 +3,7 @@ import { fieldForbidden, fieldNotSupported, fieldRequired } from '../../field-er
 import { cloneJson } from '../../json.ts'
 import { compareQuantities, parseQuantity } from '../../quantity.ts'
 import type { StatusCause } from '../../status-error.ts'
+import { changedFields } from '../changed-fields.ts'
 import { checkUnchanged, isSame, type Found } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { checkClaimSpec } from './claim-spec-validation.ts'
@@ -20,10 +21,11 @@ export function validateClaimUpdate(next: Claim, old: Claim): StatusCause[] {
   const found = validateClaim(next)
   const { spec = {} } = next
   const before = old.spec ?? {}
-  if (!isSame(withoutMutable(spec, next, before), before)) {
+  const rest = withoutMutable(spec, next, before)
+  if (!isSame(rest, before)) {
     const detail =
-      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n'
-    found.push(fieldForbidden('spec', detail))
+      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
+    found.push(fieldForbidden('spec', `${detail}\n${changedFields(rest, before)}`))
   }
   checkSize(spec, old, found)
   checkUnchanged(spec.volumeMode, before.volumeMode, 'volumeMode', found)

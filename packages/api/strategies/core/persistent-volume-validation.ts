@@ -9,6 +9,7 @@ import {
   fieldNotSupported,
   fieldRequired,
 } from '../../field-error.ts'
+import { changedFields } from '../changed-fields.ts'
 import { inKeyOrder } from '../key-order.ts'
 import { parseQuantity, quantityToNumber } from '../../quantity.ts'
 import { checkDnsSubdomain } from '../../names.ts'
@@ -200,9 +201,11 @@ export function validatePersistentVolumeUpdate(
   const found = validatePersistentVolume(next)
   const { spec = {} } = next
   const before = old.spec ?? {}
-  if (!isSame(sourceOf(spec, before), sourceOf(before, before))) {
-    const detail = 'spec.persistentvolumesource is immutable after creation\n'
-    found.push(fieldForbidden('spec.persistentvolumesource', detail))
+  const [source, sourceBefore] = [sourceOf(spec, before), sourceOf(before, before)]
+  if (!isSame(source, sourceBefore)) {
+    const detail = 'spec.persistentvolumesource is immutable after creation'
+    const changes = changedFields(source, sourceBefore)
+    found.push(fieldForbidden('spec.persistentvolumesource', `${detail}\n${changes}`))
   }
   checkUnchanged(spec.volumeMode, before.volumeMode, 'volumeMode', found)
   if (before.nodeAffinity && !isSame(spec.nodeAffinity, before.nodeAffinity)) {

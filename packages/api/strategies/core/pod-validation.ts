@@ -2,6 +2,7 @@ import type { Container, Pod, PodSpec, Toleration } from '../../generated/types.
 import { fieldForbidden, fieldInvalid, fieldRequired } from '../../field-error.ts'
 import { cloneJson } from '../../json.ts'
 import type { StatusCause } from '../../status-error.ts'
+import { changedFields } from '../changed-fields.ts'
 import { checkRange, int32Max, isSame, type Found } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { checkNodeAffinityAdditions, checkNodeSelectorAdditions } from './gated-pod-update.ts'
@@ -162,20 +163,4 @@ function checkRestUnchanged(next: Loose<PodSpec>, old: Loose<PodSpec>, found: Fo
   if (isSame(rest, old)) return
   const detail = `pod updates may not change fields other than ${mayChange}\n${changedFields(rest, old)}`
   found.push(fieldForbidden('spec', detail))
-}
-
-/** Stands where upstream prints a diff of the two. */
-function changedFields(next: Loose<PodSpec>, old: Loose<PodSpec>): string {
-  const values = new Map<string, unknown>(Object.entries(next))
-  const before = new Map<string, unknown>(Object.entries(old))
-  const names = new Set([...values.keys(), ...before.keys()])
-  const changed = [...names].filter((name) => !isSame(values.get(name), before.get(name)))
-  return changed
-    .toSorted()
-    .map((name) => `-${show(name, before.get(name))}\n+${show(name, values.get(name))}`)
-    .join('\n')
-}
-
-function show(name: string, value: unknown): string {
-  return ` ${name}: ${JSON.stringify(value) ?? 'null'}`
 }

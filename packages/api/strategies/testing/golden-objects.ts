@@ -6,7 +6,7 @@ import { strategies } from '../strategy-table.ts'
 
 export const goldenContext: StrategyContext = {
   nowMs: Date.UTC(2026, 0, 1),
-  randomName: () => 'random',
+  newUid: () => 'random',
   user: 'admin',
 }
 
