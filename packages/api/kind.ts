@@ -124,7 +124,7 @@ export interface Strategy {
   readonly allowUnconditionalUpdate?: boolean
   /** Seconds to set as grace when the client asks none; 0: delete at once. Only pods use it. */
   readonly gracefulDeletion?: (object: AnyObject, askedSeconds: number | undefined) => number
-  /** The name rule: dns-subdomain (default), dns-label, dns-1035-label, path-segment. */
+  /** The name rule: dns-subdomain (default), dns-label, dns-1035-label, path-segment, config-key. */
   readonly nameRule?: NameRule
   /** What to do when nobody says: most kinds Background, batch/v1 Job: orphan by history. */
   readonly defaultGarbageCollection?: 'orphan' | 'background'
@@ -135,4 +135,9 @@ export interface PartUpdate {
   readonly validate: (next: AnyObject, old: AnyObject) => StatusCause[]
 }
 
-export type NameRule = 'dns-subdomain' | 'dns-label' | 'dns-1035-label' | 'path-segment'
+export type NameRule =
+  | 'dns-subdomain'
+  | 'dns-label'
+  | 'dns-1035-label'
+  | 'path-segment'
+  | 'config-key'

@@ -85,6 +85,15 @@ export function checkConfigKey(value: string): string[] {
   return [...found, ...checkParentDirectory(value)]
 }
 
+/** The reason of a metav1.Condition. */
+export function checkConditionReason(value: string): string[] {
+  if (/^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(value)) return []
+  const rule =
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'"
+  const examples = ['my_name', 'MY_NAME', 'MyName', 'ReasonA,ReasonB', 'ReasonA:ReasonB']
+  return [mismatch(rule, '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?', examples)]
+}
+
 export function checkEnvName(value: string): string[] {
   if (value === '') return ['environment variable name must be non-empty']
   if (/^[\x20-\x3c\x3e-\x7e]+$/.test(value)) return []
@@ -123,12 +132,14 @@ const checkOfRule: Readonly<Record<NameRule, (value: string) => string[]>> = Obj
   'dns-label': checkDnsLabel,
   'dns-1035-label': checkDns1035Label,
   'path-segment': checkPathSegment,
+  'config-key': checkConfigKey,
 })
 
 /** `isPrefix`: the value is a generateName, to which characters are added. */
 export function checkName(value: string, rule: NameRule, isPrefix = false): string[] {
   if (!isPrefix) return checkOfRule[rule](value)
   if (rule === 'path-segment') return checkPathSegmentPrefix(value)
+  if (rule === 'config-key') return checkConfigKey(value)
   // A trailing dash is fine in a prefix; upstream masks it together with the character before.
   const masked = value.length > 1 && value.endsWith('-') ? `${value.slice(0, -2)}a` : value
   return checkOfRule[rule](masked)

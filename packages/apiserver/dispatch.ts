@@ -14,14 +14,15 @@ import {
 } from './handlers/resource-call.ts'
 import { serveResource } from './handlers/resource-handler.ts'
 import { serveSubresource, upgradeSubresource } from './handlers/subresource-call.ts'
+import { isPatchType } from './handlers/patch-handler.ts'
 import { parseWriteOptions } from './handlers/request-options.ts'
 import { valueAnswer } from './handlers/represent.ts'
 import type { ApiAnswer } from './http/exchange.ts'
 import { negotiate, reviewOffer, wantsPretty } from './http/negotiate.ts'
 import type { RequestInfo } from './http/request-info.ts'
 import { methodNotAllowed, notFoundPath } from './http/status-answer.ts'
-import type { Objects } from './objects.ts'
 import { trackCreate } from './registry/managed-fields.ts'
+import type { Objects } from './objects.ts'
 import type { Admitted } from './pipeline.ts'
 import type { ReviewHandler } from './review.ts'
 
@@ -126,7 +127,7 @@ async function serveKind(admitted: Admitted, deps: DispatchDeps): Promise<ApiAns
   const { deprecation, subresources } = reader.kind
   const { subresource } = info
   const isPath = subresource === '' || subresources.some(({ name }) => name === subresource)
-  if (deprecation !== undefined && isPath) admitted.warn(deprecation)
+  if (deprecation !== undefined && isPath && isRouted(admitted)) admitted.warn(deprecation)
   const call: ResourceCall = { ...admitted, reader }
   const { resource, group } = info.resource
   const review = access.reviews?.[group === '' ? resource : `${resource}.${group}`]
@@ -134,6 +135,12 @@ async function serveKind(admitted: Admitted, deps: DispatchDeps): Promise<ApiAns
   const handler = access.subresources[`${resource}/${info.subresource}`]
   if (handler) return serveSubresource(handler, call, { ...registry, objects: deps.objects })
   return serveResource(call, registry)
+}
+
+/** What upstream refuses before it looks at the kind gets no warning about the kind. */
+function isRouted({ info, request }: Admitted): boolean {
+  if (info.verb === 'create') return info.name === '' || info.subresource !== ''
+  return info.verb !== 'patch' || isPatchType(request.headers['content-type'])
 }
 
 async function reviewAnswer(

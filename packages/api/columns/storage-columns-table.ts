@@ -1,12 +1,15 @@
 import type {
   CSIDriver,
   CSINode,
+  DeviceTaint,
+  DeviceTaintRule,
   StorageClass,
   VolumeAttachment,
   VolumeAttributesClass,
 } from '../generated/types.ts'
 import type { Column } from '../kind.ts'
 import { ageCell, columnsOf, integer, joined, nameCell, orText, type CellOf } from './column.ts'
+import { ageOf } from './human-duration.ts'
 
 const storageClass = columnsOf<StorageClass>([
   {
@@ -48,6 +51,21 @@ const volumeAttachment = columnsOf<VolumeAttachment>([
   ageCell,
 ])
 
+const deviceTaintRule = columnsOf<DeviceTaintRule>([
+  nameCell,
+  { name: 'Key', cell: (rule) => taintOf(rule).key ?? '' },
+  { name: 'Value', cell: (rule) => taintOf(rule).value ?? '' },
+  { name: 'Effect', cell: (rule) => taintOf(rule).effect ?? '' },
+  {
+    name: 'TimeAdded',
+    cell: (rule, nowMs) => {
+      const { timeAdded } = taintOf(rule)
+      return timeAdded === undefined ? '' : ageOf(timeAdded, nowMs)
+    },
+  },
+  ageCell,
+])
+
 export const storageColumns: Readonly<Record<string, readonly Column[]>> = Object.freeze({
   'storage.k8s.io/StorageClass': storageClass,
   'storage.k8s.io/CSIDriver': csiDriver,
@@ -62,7 +80,13 @@ export const storageColumns: Readonly<Record<string, readonly Column[]>> = Objec
     { name: 'DriverName', cell: ({ driverName }) => driverName },
     ageCell,
   ]),
+  'resource.k8s.io/DeviceTaintRule': deviceTaintRule,
 })
+
+function taintOf({ spec }: DeviceTaintRule): Partial<DeviceTaint> {
+  // The type leaves it open; stored objects were decoded against that definition.
+  return (spec.taint ?? {}) as Partial<DeviceTaint>
+}
 
 function defaultClassAnnotations(): string[] {
   return [

@@ -162,6 +162,17 @@ function decodePatch(bytes: Uint8Array): ReturnType<typeof decodeBody> {
   }
 }
 
+export function isPatchType(contentType: string | undefined): boolean {
+  const type = mediaType(contentType)
+  return plainPatchTypes.has(type) || applyTypes.has(type)
+}
+
+const plainPatchTypes: ReadonlySet<string> = new Set([
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+])
+
 export function mediaType(contentType = ''): string {
   return (contentType.split(';')[0] ?? '').trim().toLowerCase()
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   aggregatedContentType,
   aggregatedDiscovery,
@@ -12,7 +13,14 @@ import {
 import type { Metrics } from '@skerry/base'
 import type { Aggregation } from '../aggregation/aggregation.ts'
 import { mergeAggregated, mergeGroups } from '../aggregation/merge-discovery.ts'
-import { jsonAnswer, textAnswer, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
+import {
+  isWhole,
+  jsonAnswer,
+  noBody,
+  textAnswer,
+  type ApiAnswer,
+  type ApiRequest,
+} from '../http/exchange.ts'
 import { jsonOffer, negotiate, plainOffer, wantsPretty, type Offer } from '../http/negotiate.ts'
 import { gapOf, type RequestInfo } from '../http/request-info.ts'
 import type { ServedKinds } from '../registry/served-kinds.ts'
@@ -79,9 +87,8 @@ async function discoveryAnswer(
     if (version) {
       const own = aggregatedDiscovery(kinds, root === 'api' ? 'core' : 'named', version)
       const extras = root === 'api' ? [] : (deps.aggregation?.extras() ?? [])
-      const answer = jsonAnswer(200, extras.length === 0 ? own : mergeAggregated(own, extras))
-      const contentType = aggregatedContentType(version)
-      return { ...answer, headers: { 'content-type': contentType, vary: 'Accept' } }
+      const value = extras.length === 0 ? own : mergeAggregated(own, extras)
+      return unlessKnown(call.request, value, aggregatedContentType(version))
     }
   }
   const merged = root === 'apis' && second === '' ? aggregatedGroups(first, deps) : undefined
@@ -90,6 +97,16 @@ async function discoveryAnswer(
   if (value !== undefined) return shaped(call, value)
   if (root === 'api' || hasBuiltinGroup(first, deps)) throw notFoundPath()
   return textAnswer(404, '404 page not found\n')
+}
+
+/** Nothing of it when the client says that it has it: kubectl asks so each time. */
+function unlessKnown(request: ApiRequest, value: unknown, contentType: string): ApiAnswer {
+  const { body } = jsonAnswer(200, value)
+  const hash = isWhole(body) ? createHash('sha512').update(body).digest('hex') : ''
+  const etag = `"${hash.toUpperCase()}"`
+  const headers = { 'cache-control': 'public', etag, vary: 'Accept' }
+  if (request.headers['if-none-match'] === etag) return { status: 304, headers, body: noBody }
+  return { status: 200, headers: { ...headers, 'content-type': contentType }, body }
 }
 
 function hasBuiltinGroup(group: string, { kinds }: Pick<PathDeps, 'kinds'>): boolean {

@@ -72,8 +72,10 @@ async function tryDelete(
   const { reader } = scope
   const next = planDeletion(old, options, { kind: reader.kind, nowMs: deps.clock.now() })
   if (next === 'remove') {
-    if (!scope.isDryRun && !(await removeObject(current, scope, deps))) return undefined
-    return { cached: lastState({ current, old, options }, scope, deps), isGone: true }
+    const revision = scope.isDryRun ? current.revision : await removeObject(current, scope, deps)
+    if (revision === undefined) return undefined
+    const last = lastState({ current, old, options }, scope, deps)
+    return { cached: revision === last.revision ? last : last.at(revision), isGone: true }
   }
   if (next === 'wait') return { cached: current, isGone: false }
   const value = await reader.encodeStored(next, scope.signal)

@@ -48,6 +48,7 @@ export function keepAllButPart(
 
 /** Kinds whose status endpoint leaves labels, annotations and finalizers as they are. */
 const statusAlone: ReadonlySet<string> = new Set([
+  'DeviceTaintRule',
   'FlowSchema',
   'PriorityLevelConfiguration',
   'ResourceClaim',

@@ -163,7 +163,7 @@ async function writeNext(
     return unchanged
   }
   if (isReleased(next, old, reader.kind)) {
-    const isRemoved = await removeObject(current, scope, deps)
+    const isRemoved = (await removeObject(current, scope, deps)) !== undefined
     if (isRemoved) reservation?.commit()
     else reservation?.rollback()
     return isRemoved ? unchanged : undefined

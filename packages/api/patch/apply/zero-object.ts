@@ -27,7 +27,7 @@ function zeroFields(definition: Schema, schemas: SchemaSet): JsonObject {
     if (field.default !== undefined && isZero(field.default)) {
       const isStruct = field.ref !== undefined && type === 'object'
       zero[key] = isStruct ? zeroFields(resolve(field, schemas), schemas) : cloneJson(field.default)
-    } else if (writtenTimes.has(key) || (isHolder && required.includes(key))) {
+    } else if (writtenAlways.has(key) || (isHolder && required.includes(key))) {
       zero[key] = null
     }
   }
@@ -37,13 +37,16 @@ function zeroFields(definition: Schema, schemas: SchemaSet): JsonObject {
 /** Required by validation, left out by the type when empty. */
 const leftOut: ReadonlySet<string> = new Set(['parentRef', 'validationActions'])
 
-/** Times of events that are structs, not pointers to them. */
-const writtenTimes: ReadonlySet<string> = new Set([
+/** Times of events that are structs, not pointers to them, and bytes that no tag leaves out. */
+const writtenAlways: ReadonlySet<string> = new Set([
   'deprecatedFirstTimestamp',
   'deprecatedLastTimestamp',
   'eventTime',
   'firstTimestamp',
   'lastTimestamp',
+  'pkixPublicKey',
+  'proofOfPossession',
+  'stubPKCS10Request',
 ])
 
 /** Another default is set by a server, long after the type was made. */

@@ -1,8 +1,9 @@
 import type { ClusterTrustBundle } from '../../generated/types.ts'
-import { fieldInvalid } from '../../field-error.ts'
+import { fieldInvalid, fieldTooLong } from '../../field-error.ts'
 import { checkDnsSubdomain } from '../../names.ts'
 import type { StatusCause } from '../../status-error.ts'
-import { addInvalid, checkUnchanged, type Found } from '../checks.ts'
+import { addInvalid, checkUnchanged, isLongerThan, type Found } from '../checks.ts'
+import { pemBlocks } from '../pem-text.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 import { checkSignerName } from './signer-name.ts'
 
@@ -11,24 +12,53 @@ export const clusterTrustBundleStrategy = strategyOf<ClusterTrustBundle>({
   allowUnconditionalUpdate: false,
   // Colons part the signer's name from the rest.
   nameRule: 'path-segment',
-  validate: validateBundle,
+  validate(bundle) {
+    return [...checkIdentity(bundle), ...checkAnchors(bundle.spec?.trustBundle ?? '')]
+  },
   validateUpdate(next, old) {
-    const found = validateBundle(next)
+    const { trustBundle = '' } = next.spec ?? {}
+    const found = checkIdentity(next)
+    if (trustBundle !== old.spec?.trustBundle) found.push(...checkAnchors(trustBundle))
     checkUnchanged(next.spec?.signerName, old.spec?.signerName, 'spec.signerName', found)
     return found
   },
 })
 
-function validateBundle({ metadata, spec = {} }: LooseObject<ClusterTrustBundle>): StatusCause[] {
+function checkIdentity({ metadata, spec = {} }: LooseObject<ClusterTrustBundle>): StatusCause[] {
   const found: Found = []
-  const { signerName = '', trustBundle = '' } = spec
+  const { signerName = '' } = spec
+  // That there has to be a name is said already.
+  if (metadata.name) checkBundleName(metadata.name, signerName, found)
   if (signerName) checkSignerName(signerName, 'spec.signerName', found)
-  checkBundleName(metadata.name ?? '', signerName, found)
-  if (!/^-----BEGIN CERTIFICATE-----$/m.test(trustBundle)) {
-    const detail = 'at least one trust anchor must be provided'
-    found.push(fieldInvalid('spec.trustBundle', '<value omitted>', detail))
+  return found
+}
+
+const bundleBytesMax = 1_024 * 1_024
+
+/** The form of the text: whether its blocks are certificates of authorities takes X.509. */
+function checkAnchors(trustBundle: string): StatusCause[] {
+  const field = 'spec.trustBundle'
+  if (isLongerThan(trustBundle, bundleBytesMax)) return [fieldTooLong(field, bundleBytesMax)]
+  const found: Found = []
+  const places = new Map<string, number[]>()
+  const wrong = (detail: string) => found.push(fieldInvalid(field, '<value omitted>', detail))
+  for (const [at, { type, hasHeaders, base64 }] of pemBlocks(trustBundle).entries()) {
+    if (type !== 'CERTIFICATE') wrong(`entry ${at} has bad block type: ${type}`)
+    else if (hasHeaders) wrong(`entry ${at} has PEM block headers`)
+    else if (!startsAsSequence(base64)) wrong(`entry ${at} does not parse as X.509`)
+    else places.set(base64, [...(places.get(base64) ?? []), at])
+  }
+  if (found.length > 0) return found
+  if (places.size === 0) wrong('at least one trust anchor must be provided')
+  for (const indices of places.values()) {
+    if (indices.length > 1) wrong(`duplicate trust anchor (indices [${indices.join(' ')}])`)
   }
   return found
+}
+
+/** Every certificate is a DER sequence with a length of two bytes or more. */
+function startsAsSequence(base64: string): boolean {
+  return /^MI[GHI]/.test(base64)
 }
 
 function checkBundleName(name: string, signerName: string, found: Found): void {

@@ -4,8 +4,9 @@ import { checkDnsSubdomain } from '../../names.ts'
 import type { StatusCause } from '../../status-error.ts'
 import { addInvalid, checkUnchanged, isLongerThan, type Found } from '../checks.ts'
 import { invalidOmitted } from '../invalid-omitted.ts'
-import { statusApart } from '../keep-fields.ts'
+import { keepField, statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { validateRequestStatus } from './pod-certificate-status.ts'
 import { checkSignerName } from './signer-name.ts'
 
 export const podCertificateRequestStrategy = strategyOf<PodCertificateRequest>({
@@ -14,6 +15,13 @@ export const podCertificateRequestStrategy = strategyOf<PodCertificateRequest>({
   allowUnconditionalUpdate: false,
   defaults(request) {
     request.status ??= {}
+    writeKeyFields((request.spec ??= {}))
+  },
+  prepareForStatusUpdate(next, old) {
+    keepField(next, old, 'spec')
+    for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const) {
+      keepField(next.metadata, old.metadata, field)
+    }
   },
   validate: validateRequest,
   validateUpdate(next, old) {
@@ -21,7 +29,15 @@ export const podCertificateRequestStrategy = strategyOf<PodCertificateRequest>({
     checkUnchanged(next.spec, old.spec, 'spec', found)
     return found
   },
+  validateStatusUpdate: validateRequestStatus,
 })
+
+/** Upstream's type always writes them. */
+function writeKeyFields(spec: Partial<Record<(typeof keyFields)[number], unknown>>): void {
+  for (const field of keyFields) spec[field] ??= null
+}
+
+const keyFields = ['pkixPublicKey', 'proofOfPossession', 'stubPKCS10Request'] as const
 
 const secondsMin = 3600
 const daySeconds = 86_400

@@ -1,12 +1,34 @@
 import type {
   DeviceClaim,
+  DeviceRequest,
   DeviceSelector,
+  DeviceSubRequest,
+  DeviceToleration,
+  ExactDeviceRequest,
   ResourceClaim,
   ResourceClaimTemplate,
 } from '../../generated/types.ts'
-import { fieldDuplicate, fieldInvalid, fieldRequired, fieldTooMany } from '../../field-error.ts'
+import {
+  fieldDuplicate,
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooMany,
+} from '../../field-error.ts'
+import { checkLabelValue } from '../../names.ts'
 import type { StatusCause } from '../../status-error.ts'
-import { checkLabelField, checkNotEmpty, checkUnchanged, type Found } from '../checks.ts'
+import {
+  addInvalid,
+  checkLabelField,
+  checkNotEmpty,
+  checkOneOf,
+  checkPositive,
+  checkQualifiedField,
+  checkRequiredOneOf,
+  checkSubdomainField,
+  checkUnchanged,
+  type Found,
+} from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 
 export function validateResourceClaim(claim: LooseObject<ResourceClaim>): StatusCause[] {
@@ -45,25 +67,90 @@ function checkDevices(claim: Loose<DeviceClaim>, path: string, found: Found): vo
   const names = new Set<string>()
   for (const [at, request] of (claim.requests ?? []).entries()) {
     const field = `${path}.requests[${at}]`
-    const { name = '', exactly, firstAvailable = [] } = request
-    if (checkNotEmpty(name, `${field}.name`, found)) checkLabelField(name, `${field}.name`, found)
-    if (name && names.has(name)) found.push(fieldDuplicate(`${field}.name`, name))
+    checkRequest(request, field, found)
+    const { name = '' } = request
+    if (name && names.has(name)) found.push(fieldDuplicate(field, name))
     names.add(name)
-    const isFlat = 'deviceClassName' in request
-    if (exactly) {
-      checkNotEmpty(exactly.deviceClassName, `${field}.exactly.deviceClassName`, found)
-      checkSelectors(exactly.selectors ?? [], `${field}.exactly.selectors`, found)
-    }
-    if (exactly && firstAvailable.length > 0) {
-      const detail =
-        'exactly one of `exactly` or `firstAvailable` must be specified, but multiple fields are set'
-      found.push(fieldInvalid(field, null, detail))
-    }
-    if (!exactly && !isFlat && firstAvailable.length === 0) {
-      const detail = 'exactly one of `exactly` or `firstAvailable` is required'
-      found.push(fieldRequired(field, detail))
-    }
   }
+}
+
+function checkRequest(request: Loose<DeviceRequest>, field: string, found: Found): void {
+  const { exactly, firstAvailable = [] } = request
+  checkRequestName(request.name, field, found)
+  const one = 'exactly one of `exactly` or `firstAvailable` is required'
+  if (exactly && firstAvailable.length > 0) {
+    found.push(fieldInvalid(field, null, `${one}, but multiple fields are set`))
+  } else if (exactly) {
+    checkDemand(exactly, `${field}.exactly`, found)
+  } else if (firstAvailable.length === 0) {
+    found.push(fieldRequired(field, one))
+  } else {
+    checkAlternatives(firstAvailable, `${field}.firstAvailable`, found)
+  }
+}
+
+const alternativesMax = 8
+
+function checkAlternatives(
+  alternatives: readonly Loose<DeviceSubRequest>[],
+  path: string,
+  found: Found,
+): void {
+  if (alternatives.length > alternativesMax) {
+    found.push(fieldTooMany(path, alternatives.length, alternativesMax))
+  }
+  const names = new Set<string>()
+  for (const [at, alternative] of alternatives.entries()) {
+    const field = `${path}[${at}]`
+    const { name = '' } = alternative
+    checkRequestName(name, field, found)
+    checkDemand(alternative, field, found)
+    if (name && names.has(name)) found.push(fieldDuplicate(field, name))
+    names.add(name)
+  }
+}
+
+function checkRequestName(name = '', field: string, found: Found): void {
+  if (checkNotEmpty(name, `${field}.name`, found)) checkLabelField(name, `${field}.name`, found)
+}
+
+/** How many devices of which class: what a request and an alternative have in common. */
+function checkDemand(demand: Loose<ExactDeviceRequest>, field: string, found: Found): void {
+  const { allocationMode = '', count = 0, deviceClassName = '' } = demand
+  if (checkNotEmpty(deviceClassName, `${field}.deviceClassName`, found)) {
+    checkSubdomainField(deviceClassName, `${field}.deviceClassName`, found)
+  }
+  checkSelectors(demand.selectors ?? [], `${field}.selectors`, found)
+  checkAmount(allocationMode, count, field, found)
+  for (const [at, toleration] of (demand.tolerations ?? []).entries()) {
+    checkToleration(toleration, `${field}.tolerations[${at}]`, found)
+  }
+}
+
+function checkAmount(mode: string, count: number, field: string, found: Found): void {
+  if (mode === 'All' && count !== 0) {
+    const detail = "must not be specified when allocationMode is 'All'"
+    found.push(fieldInvalid(`${field}.count`, count, detail))
+  } else if (mode === 'ExactCount') {
+    checkPositive(count, `${field}.count`, found)
+  } else if (mode !== 'All') {
+    found.push(fieldNotSupported(`${field}.allocationMode`, mode, ['All', 'ExactCount']))
+  }
+}
+
+const effects = ['NoExecute', 'NoSchedule', 'None']
+
+function checkToleration(toleration: Loose<DeviceToleration>, field: string, found: Found): void {
+  const { effect, key = '', operator = '', value = '' } = toleration
+  if (key) checkQualifiedField(key, `${field}.key`, found)
+  if (operator === 'Exists' && value) {
+    found.push(fieldInvalid(`${field}.value`, value, 'must be empty for operator `Exists`'))
+  } else if (operator === 'Equal') {
+    addInvalid(found, `${field}.value`, value, checkLabelValue(value))
+  } else if (operator !== 'Exists') {
+    checkRequiredOneOf(operator, ['Equal', 'Exists'], `${field}.operator`, found)
+  }
+  if (effect) checkOneOf(effect, effects, `${field}.effect`, found)
 }
 
 const selectorsMax = 32

@@ -21,7 +21,7 @@ export function applyDeviceClaimDefaults(claim: Loose<DeviceClaim> | undefined):
 
 function applyRequestDefaults(request: Loose<DeviceRequest> & FlatRequest): void {
   if (request.exactly) applyCountDefaults(request.exactly)
-  else if (request.deviceClassName !== undefined) applyCountDefaults(request)
+  else if (request.deviceClassName) applyCountDefaults(request)
   for (const alternative of request.firstAvailable ?? []) applyCountDefaults(alternative)
 }
 

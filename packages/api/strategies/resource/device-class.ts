@@ -4,11 +4,14 @@ import type { StatusCause } from '../../status-error.ts'
 import { checkLabelField, type Found } from '../checks.ts'
 import { checkCsiDriverName } from '../core/csi-driver-name.ts'
 import { isExtendedResource } from '../core/resource-names.ts'
-import { statusApart } from '../keep-fields.ts'
+import { checkConditions } from '../conditions.ts'
+import { keepField, statusApart } from '../keep-fields.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
+import { rfc3339 } from '../timestamps.ts'
 import { checkSelectors } from './claim-validation.ts'
 import { checkTaint } from './device-validation.ts'
 import { checkPoolName } from './pool-name.ts'
+import { setTaintTimes } from './taint-time.ts'
 
 const listMax = 32
 
@@ -27,10 +30,36 @@ export const deviceTaintRuleStrategy = strategyOf<DeviceTaintRule>({
   defaults(rule) {
     rule.spec ??= {}
     rule.status ??= {}
+    rule.spec.taint ??= {}
+  },
+  prepareForCreate(next, { nowMs }) {
+    next.status = {}
+    setTaintTimes([taintOf(next)], nowMs)
+  },
+  prepareForUpdate(next, old, { nowMs }) {
+    keepField(next, old, 'status')
+    const [taint, before] = [taintOf(next), taintOf(old)]
+    setTaintTimes([taint], nowMs)
+    // The time is that of the effect, not of the rule.
+    if (taint.effect !== before.effect && taint.timeAdded === before.timeAdded) {
+      taint.timeAdded = rfc3339(nowMs)
+    }
   },
   validate: validateTaintRule,
   validateUpdate: validateTaintRule,
+  validateStatusUpdate({ status = {} }) {
+    const found: Found = []
+    const { conditions = [] } = status
+    const field = 'status.conditions'
+    checkConditions(conditions, field, found)
+    if (conditions.length > conditionsMax) {
+      found.push(fieldTooMany(field, conditions.length, conditionsMax))
+    }
+    return found
+  },
 })
+
+const conditionsMax = 8
 
 function validateDeviceClass({ spec = {} }: LooseObject<DeviceClass>): StatusCause[] {
   const found: Found = []
@@ -60,7 +89,11 @@ function validateTaintRule({ spec = {} }: LooseObject<DeviceTaintRule>): StatusC
   if (driver !== undefined) checkCsiDriverName(driver, `${path}.driver`, found)
   if (pool !== undefined) checkPoolName(pool, `${path}.pool`, found)
   if (device !== undefined) checkLabelField(device, `${path}.device`, found)
-  // The schema leaves it open; decoding has seen an object here or nothing.
-  checkTaint((spec.taint ?? {}) as Loose<DeviceTaint>, 'spec.taint', found)
+  checkTaint(taintOf({ spec }), 'spec.taint', found)
   return found
+}
+
+function taintOf({ spec = {} }: Pick<LooseObject<DeviceTaintRule>, 'spec'>): Loose<DeviceTaint> {
+  // The type leaves it open; decoding has seen an object of that definition here or nothing.
+  return (spec.taint ?? {}) as Loose<DeviceTaint>
 }

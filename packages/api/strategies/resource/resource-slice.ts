@@ -1,6 +1,7 @@
 import type { Device, ResourceSlice } from '../../generated/types.ts'
-import { strategyOf, type Loose } from '../typed-strategy.ts'
+import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
 import { quoteGo } from '../../field-error.ts'
+import { setTaintTimes } from './taint-time.ts'
 import { validateResourceSlice, validateResourceSliceUpdate } from './slice-validation.ts'
 
 export const resourceSliceStrategy = strategyOf<ResourceSlice>({
@@ -12,6 +13,8 @@ export const resourceSliceStrategy = strategyOf<ResourceSlice>({
     return [`spec.driver: ${what}; ${quoteGo(driver)} contains uppercase characters`]
   },
   hasGeneration: true,
+  prepareForCreate: (next, { nowMs }) => setDeviceTaintTimes(next, nowMs),
+  prepareForUpdate: (next, _old, { nowMs }) => setDeviceTaintTimes(next, nowMs),
   defaults(slice) {
     if (slice.spec?.pool) slice.spec.pool.generation ??= 0
     for (const device of slice.spec?.devices ?? []) {
@@ -21,6 +24,10 @@ export const resourceSliceStrategy = strategyOf<ResourceSlice>({
     }
   },
 })
+
+function setDeviceTaintTimes({ spec }: LooseObject<ResourceSlice>, nowMs: number): void {
+  for (const device of spec?.devices ?? []) setTaintTimes(fieldsOf(device).taints, nowMs)
+}
 
 /** v1beta1 has a device's fields one level deeper. */
 function fieldsOf(device: Loose<Device> & { basic?: Loose<Device> }): Loose<Device> {

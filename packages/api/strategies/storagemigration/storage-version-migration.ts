@@ -2,7 +2,8 @@ import type { StorageVersionMigration } from '../../generated/types.ts'
 import { fieldInvalid, fieldRequired } from '../../field-error.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../names.ts'
 import type { StatusCause } from '../../status-error.ts'
-import { checkUnchanged, type Found } from '../checks.ts'
+import { checkUnchanged, immutableText, type Found } from '../checks.ts'
+import { checkConditions, shownConditions } from '../conditions.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 
@@ -19,6 +20,7 @@ export const storageVersionMigrationStrategy = strategyOf<StorageVersionMigratio
     checkUnchanged(next.spec, old.spec, 'spec', found)
     return found
   },
+  validateStatusUpdate: validateProgress,
 })
 
 function validateMigration({ spec }: LooseObject<StorageVersionMigration>): StatusCause[] {
@@ -29,6 +31,43 @@ function validateMigration({ spec }: LooseObject<StorageVersionMigration>): Stat
   else addJoined(resource, checkDns1035Label(resource), `${path}.resource`, found)
   if (group) addJoined(group, checkDnsSubdomain(group), `${path}.group`, found)
   return found
+}
+
+function validateProgress(
+  { status = {} }: LooseObject<StorageVersionMigration>,
+  { status: old = {} }: LooseObject<StorageVersionMigration>,
+): StatusCause[] {
+  const found: Found = []
+  const { conditions = [], resourceVersion = '' } = status
+  const path = 'status.conditions'
+  checkResourceVersion(resourceVersion, found)
+  checkConditions(conditions, path, found)
+  if (old.resourceVersion && old.resourceVersion !== resourceVersion) {
+    found.push(fieldInvalid('status.resourceVersion', resourceVersion, immutableText))
+  }
+  const has = (type: string, of: typeof status): boolean =>
+    (of.conditions ?? []).some((one) => one.type === type && one.status === 'True')
+  if (has('Succeeded', status) && has('Failed', status)) {
+    const detail = 'Both success and failed conditions cannot be true at the same time'
+    found.push(fieldInvalid(path, shownConditions(conditions), detail))
+  }
+  for (const [type, word] of endings) {
+    if (!has(type, old) || has(type, status)) continue
+    const detail = `${word} condition cannot be set to false once it is true`
+    found.push(fieldInvalid(path, shownConditions(conditions), detail))
+  }
+  return found
+}
+
+const endings = [
+  ['Succeeded', 'Success'],
+  ['Failed', 'Failed'],
+] as const
+
+function checkResourceVersion(version: string, found: Found): void {
+  if (version === '' || /^[1-9]\d*$/.test(version)) return
+  const detail = `resource version is not well formed: ${version}`
+  found.push(fieldInvalid('status.resourceVersion', version, detail))
 }
 
 function addJoined(value: string, faults: readonly string[], field: string, found: Found): void {

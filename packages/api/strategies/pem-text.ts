@@ -1,0 +1,21 @@
+/** A block of a PEM text, its bytes still in base64. */
+export interface PemBlock {
+  readonly type: string
+  readonly hasHeaders: boolean
+  readonly base64: string
+}
+
+const block = /^-----BEGIN ([^\n]*)-----[ \t\r]*\n([^]*?)^-----END \1-----/gm
+
+/** RFC 7468, and as lenient as upstream's reader: text outside of blocks means nothing. */
+export function pemBlocks(text: string): PemBlock[] {
+  return Array.from(text.matchAll(block), ([, type = '', body = '']) => {
+    const lines = body.split('\n').map((line) => line.trim())
+    const headersMax = lines.findLastIndex((line) => line.includes(':')) + 1
+    return {
+      type,
+      hasHeaders: headersMax > 0,
+      base64: lines.slice(headersMax).join(''),
+    }
+  })
+}
