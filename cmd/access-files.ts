@@ -2,12 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { loadExpressions } from '@skerry/api'
 import {
-  createAuditTrail,
   createConfiguredUsers,
   createEncryptedStore,
   followFile,
-  openAuditLog,
-  readAuditPolicy,
   readAuthenticationConfig,
   readEncryptionConfig,
   type AuditTrail,
@@ -21,6 +18,7 @@ import type { Store } from '@skerry/store'
 import type { AccessFlags } from './access-flags.ts'
 import type { AccessWebhooks } from './access-webhooks.ts'
 import { encryptionConfigOf, fileHash } from './encryption-keys.ts'
+import { openAudit } from './open-audit.ts'
 import { readText, wrongUse } from './read-config-file.ts'
 import type { RoleContext } from './role-context.ts'
 
@@ -38,7 +36,6 @@ export interface AccessFiles extends AsyncDisposable {
 
 /** How often files are looked at. */
 const lookMs = 5_000
-const bodyBytesMax = 1024 * 1024
 
 /** Reads and checks everything before anything runs. Throws ExpectedError. */
 export async function openAccessFiles(
@@ -53,7 +50,7 @@ export async function openAccessFiles(
   const configuredUsers = users && createConfiguredUsers(users.config, clock)
   const tokenFile = flags.tokenAuthFile && (await readText(flags.tokenAuthFile))
   const webhooks = await openWebhooks(flags, { context, stack })
-  const auditTrail = await openTrail(directory, flags, { context, stack })
+  const audit = stack.use(await openAudit(directory, flags, context))
   const info = metrics.gauge(
     'apiserver_encryption_config_controller_last_config_info',
     'The encryption configuration that is in use, by the hash of its file.',
@@ -66,7 +63,7 @@ export async function openAccessFiles(
     ...(configuredUsers ? { configuredUsers } : {}),
     ...(tokenFile ? { tokenFile } : {}),
     ...(webhooks ? { webhooks } : {}),
-    ...(auditTrail ? { auditTrail } : {}),
+    ...(audit.trail ? { auditTrail: audit.trail } : {}),
     encrypted: (inner) => (store = createEncryptedStore(inner, keys.plan)),
     follow: (onKeys) => [
       (signal) =>
@@ -187,22 +184,4 @@ async function configOfFlags(
   const { jwt } = readAuthenticationConfig(JSON.stringify(document))
   const signingAlgorithms = (flags.oidcSigningAlgs ?? 'RS256').split(',')
   return { jwt: jwt.map((each) => ({ ...each, signingAlgorithms })) }
-}
-
-/** Without a policy nothing is recorded. */
-async function openTrail(
-  directory: string,
-  flags: AccessFlags,
-  { context, stack }: { context: RoleContext; stack: AsyncDisposableStack },
-): Promise<AuditTrail | undefined> {
-  if (flags.auditPolicyFile === undefined) return undefined
-  const policy = readAuditPolicy(await readText(flags.auditPolicyFile))
-  const options = {
-    fileBytesMax: (flags.auditLogMaxsize ?? 100) * 1024 * 1024,
-    filesMax: (flags.auditLogMaxbackup ?? 4) + 1,
-  }
-  const path = flags.auditLogPath ?? join(directory, 'audit-events.log')
-  const log = stack.use(await openAuditLog(path, options, context.log))
-  const write = (line: string): void => log.write(line)
-  return createAuditTrail({ policy, write, bodyBytesMax }, context.clock)
 }

@@ -22,6 +22,11 @@ export interface AccessFlags {
   auditLogPath?: string | undefined
   auditLogMaxsize?: number | undefined
   auditLogMaxbackup?: number | undefined
+  auditLogMaxage?: number | undefined
+  auditWebhookConfigFile?: string | undefined
+  auditWebhookBatchMaxSize?: number | undefined
+  auditWebhookBatchMaxWait?: string | undefined
+  auditWebhookBatchBufferSize?: number | undefined
 }
 
 /** Adds them to a role, under kube-apiserver's names. */
@@ -61,4 +66,9 @@ export function withAccessOptions(command: Command): Command {
     .option('--audit-log-path <file>', 'where audit events go (default: audit-events.log)')
     .option('--audit-log-maxsize <megabytes>', 'of one file', Number, 100)
     .option('--audit-log-maxbackup <number>', 'how many old files are kept', Number, 4)
+    .option('--audit-log-maxage <days>', 'when old files are removed (default: never)', Number)
+    .option('--audit-webhook-config-file <kubeconfig>', 'a webhook that gets audit events')
+    .option('--audit-webhook-batch-max-size <number>', 'events that go together', Number, 400)
+    .option('--audit-webhook-batch-max-wait <duration>', 'for others to go with', '30s')
+    .option('--audit-webhook-batch-buffer-size <number>', 'events that wait', Number, 10_000)
 }

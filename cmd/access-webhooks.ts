@@ -39,7 +39,7 @@ export async function openAccessWebhooks(
       : stack.use(
           await createConfiguredAuthorizers(readAuthorizationConfig(text), {
             ...context,
-            open: openTransport,
+            open: openWebhookTransport,
           }),
         )
   const owned = stack.move()
@@ -73,12 +73,12 @@ async function openTokenWebhook(
   if (version !== 'v1' && version !== 'v1beta1') {
     throw wrongUse(`--authentication-token-webhook-version is v1 or v1beta1, not ${version}`)
   }
-  const transport = stack.use(await openTransport(path))
+  const transport = stack.use(await openWebhookTransport(path))
   const post = createPostReview(transport, accessWebhookLimits.tokenTimeoutMs, context)
   return createTokenWebhook(post, { version, cacheMs, audiences }, context)
 }
 
-async function openTransport(path: string): Promise<HttpsTransport> {
+export async function openWebhookTransport(path: string): Promise<HttpsTransport> {
   // Says what is wrong with the file, where loading it would say only that it is not there.
   await readText(path)
   const { transport } = await loadKubeconfig(

@@ -90,6 +90,7 @@ export {
   createConfiguredAuthorizers,
   type ConfiguredAuthorizers,
 } from './access-webhooks/configured-authorizers.ts'
+export { createAuditWebhook, type AuditWebhook } from './audit/audit-webhook.ts'
 export { createPostReview } from './access-webhooks/post-review.ts'
 export { createTokenWebhook } from './access-webhooks/token-webhook.ts'
 export { accessWebhookLimits } from './access-webhooks/access-webhook-limits-table.ts'

@@ -113,6 +113,7 @@ async function answerRequest(request: ApiRequest, running: Running): Promise<Api
     exchange.isAdmitted = true
     answer = await serveBounded(admitted, running)
   } catch (error) {
+    if (isPanic(error, request.signal)) exchange.entry?.panicked(causeOf(error))
     answer = await refusal(error, exchange, deps)
   }
   answer = exchange.entry?.answered(answer, deps.isLongRunning(info)) ?? answer
@@ -182,6 +183,15 @@ async function authorize(admitted: Admitted, running: Running): Promise<void> {
 
 /** What is said to people without rights repeats what they sent. */
 const noSniffing = Object.freeze({ 'x-content-type-options': 'nosniff' })
+
+/** What nobody has foreseen is a mistake of the server, unless the client has gone. */
+function isPanic(error: unknown, signal: AbortSignal): boolean {
+  return !signal.aborted && !(causeOf(error) instanceof StatusError)
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof FlowRejection ? error.cause : error
+}
 
 async function refusal(
   error: unknown,
@@ -290,8 +300,7 @@ async function serveInTurn(
     const answer = await (isLasting ? deps.serve(admitted) : serveInTime(admitted, deps))
     return { ...answer, headers: { ...answer.headers, ...headers } }
   } catch (error) {
-    const answer = await errorAnswer(reported(error, admitted.info, deps), admitted.request)
-    return { ...answer, headers: { ...answer.headers, ...headers } }
+    throw new FlowRejection(headers, error)
   } finally {
     leave()
   }

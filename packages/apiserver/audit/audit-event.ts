@@ -18,6 +18,8 @@ export interface AuditedRequest {
 export type AuditFacts = AuditedRequest & {
   readonly scope: AuditScope
   status?: number
+  /** Why there is no answer of its own. */
+  panic?: string
   requestObject?: unknown
   responseObject?: unknown
   annotations?: Record<string, string>
@@ -26,7 +28,7 @@ export type AuditFacts = AuditedRequest & {
 /** One line, as upstream's log backend writes it. */
 export function writeAuditEvent(facts: AuditFacts, stage: AuditStage, nowMs: number): string {
   const { request, scope, user, impersonated } = facts
-  const isEnd = stage === 'ResponseComplete'
+  const isEnd = stage === 'ResponseComplete' || stage === 'Panic'
   const objects = isEnd ? objectsOf(facts) : {}
   const event = {
     kind: 'Event',
@@ -86,7 +88,10 @@ function referenceOf({ info, requestObject }: AuditFacts) {
   return { objectRef: Object.fromEntries(Object.entries(reference).filter(([, text]) => text)) }
 }
 
-function statusOf({ responseObject }: AuditFacts, code: number) {
+function statusOf({ responseObject, panic }: AuditFacts, code: number) {
+  if (panic !== undefined) {
+    return { metadata: {}, status: 'Failure', message: panic, reason: 'InternalError', code }
+  }
   const answer = recordOf(responseObject)
   if (answer?.kind !== 'Status') return { metadata: {}, code }
   const { kind: _kind, apiVersion: _version, ...status } = answer

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -39,6 +39,29 @@ test('lines that a slow disk cannot take are counted, not kept', async () => {
     }
     const text = await readFile(path, 'utf8')
     assert.equal(text, 'line 0\nline 1\n{"lostRecords":3}\n')
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+})
+
+test('old files are removed when nobody has written them for long enough', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-audit-'))
+  try {
+    const path = join(directory, 'audit.log')
+    const options = { fileBytesMax: 1, filesMax: 5, fileAgeMsMax: 86_400_000 }
+    for (let round = 0; round < 3; round++) {
+      await using log = await openAuditLog(path, options, silentLogger)
+      log.write(`${round}\n`)
+    }
+    const daysAgo = Date.now() / 1000 - 2 * 86_400
+    await utimes(`${path}.2`, daysAgo, daysAgo)
+    await using log = await openAuditLog(path, options, silentLogger)
+    assert.deepEqual((await readdir(directory)).toSorted(), [
+      'audit.log',
+      'audit.log.1',
+      'audit.log.3',
+    ])
+    log.write('next\n')
   } finally {
     await rm(directory, { recursive: true })
   }

@@ -1,11 +1,13 @@
-import { open, rename, type FileHandle } from 'node:fs/promises'
-import type { Logger } from '@skerry/base'
+import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { systemClock, type Clock, type Logger } from '@skerry/base'
 
 export interface AuditLogOptions {
   /** A file grows to about this size, then it becomes <path>.1, and so on. */
   readonly fileBytesMax: number
   /** How many files there are with the current one. */
   readonly filesMax: number
+  /** Old files that were last written longer ago are removed at the start and with each new file. */
+  readonly fileAgeMsMax: number
   /** Lines that wait for a slow disk; beyond it lines are lost, and the log says how many. */
   readonly waitingBytesMax: number
 }
@@ -13,6 +15,7 @@ export interface AuditLogOptions {
 export const auditLogDefaults: Readonly<AuditLogOptions> = Object.freeze({
   fileBytesMax: 64 * 1024 * 1024,
   filesMax: 5,
+  fileAgeMsMax: Number.POSITIVE_INFINITY,
   waitingBytesMax: 16 * 1024 * 1024,
 })
 
@@ -25,16 +28,33 @@ export async function openAuditLog(
   path: string,
   options: Partial<AuditLogOptions>,
   log: Logger,
+  clock: Clock = systemClock,
 ): Promise<AuditLog> {
+  const all = { ...auditLogDefaults, ...options }
+  await removeOldFiles(path, all, clock)
   const file = await open(path, 'a', 0o600)
   const { size } = await file.stat()
-  return new RotatingLog({ path, file, size }, { ...auditLogDefaults, ...options }, log)
+  return new RotatingLog({ path, file, size }, all, { log, clock })
+}
+
+async function removeOldFiles(
+  path: string,
+  { filesMax, fileAgeMsMax }: AuditLogOptions,
+  clock: Clock,
+): Promise<void> {
+  if (fileAgeMsMax === Number.POSITIVE_INFINITY) return
+  for (let number = 1; number < filesMax; number++) {
+    const old = `${path}.${number}`
+    const found = await stat(old).catch(ignoreMissing)
+    if (found && clock.now() - found.mtimeMs > fileAgeMsMax) await rm(old, { force: true })
+  }
 }
 
 class RotatingLog implements AuditLog {
   readonly #path: string
   readonly #options: AuditLogOptions
   readonly #log: Logger
+  readonly #clock: Clock
   #file: FileHandle
   #size: number
   #waiting: string[] = []
@@ -45,13 +65,14 @@ class RotatingLog implements AuditLog {
   constructor(
     opened: { path: string; file: FileHandle; size: number },
     options: AuditLogOptions,
-    log: Logger,
+    { log, clock }: { log: Logger; clock: Clock },
   ) {
     this.#path = opened.path
     this.#file = opened.file
     this.#size = opened.size
     this.#options = options
     this.#log = log
+    this.#clock = clock
   }
 
   write(line: string): void {
@@ -105,9 +126,10 @@ class RotatingLog implements AuditLog {
     await this.#file.close()
     this.#file = next
     this.#size = 0
+    await removeOldFiles(this.#path, this.#options, this.#clock)
   }
 }
 
-function ignoreMissing(error: unknown): void {
+function ignoreMissing(error: unknown): undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
 }

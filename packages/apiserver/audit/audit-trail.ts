@@ -17,6 +17,8 @@ export interface AuditEntry {
   readonly annotate: Annotate
   /** In place of the answer: its end is the end of the request. `isLasting`: its start is a stage, too. */
   answered(answer: ApiAnswer, isLasting: boolean): ApiAnswer
+  /** The server failed at it: in place of its end. */
+  panicked(error: unknown): void
   /** An upgraded connection has ended. */
   switched(status: number): void
 }
@@ -68,6 +70,8 @@ class Entry implements AuditEntry {
   }
 
   answered(answer: ApiAnswer, isLasting: boolean): ApiAnswer {
+    // It has panicked.
+    if (this.#isOver) return answer
     this.#facts.status = answer.status
     if (isLasting) this.emit('ResponseStarted')
     const { scope, info } = this.#facts
@@ -81,6 +85,15 @@ class Entry implements AuditEntry {
       return answer
     }
     return { ...answer, body: this.#followed(body, answer, keepsBody) }
+  }
+
+  panicked(error: unknown): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#facts.status = 500
+    this.#facts.panic = `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`
+    this.#keepRequest()
+    this.emit('Panic')
   }
 
   switched(status: number): void {
@@ -111,13 +124,17 @@ class Entry implements AuditEntry {
   #complete(answer: ApiAnswer): void {
     if (this.#isOver) return
     this.#isOver = true
-    const { headers } = this.#facts.request
-    const requestObject = parsed(this.#received.bytes(), headers['content-type'])
-    if (requestObject !== undefined) this.#facts.requestObject = requestObject
+    this.#keepRequest()
     const type = answer.headers['content-type']
     const responseObject = parsed(this.#sent.bytes(), typeof type === 'string' ? type : '')
     if (responseObject !== undefined) this.#facts.responseObject = responseObject
     this.emit('ResponseComplete')
+  }
+
+  #keepRequest(): void {
+    const { headers } = this.#facts.request
+    const requestObject = parsed(this.#received.bytes(), headers['content-type'])
+    if (requestObject !== undefined) this.#facts.requestObject = requestObject
   }
 }
 

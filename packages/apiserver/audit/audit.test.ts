@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '@skerry/base'
-import { callApi, startTestApiServer, watchApi, type JsonReply } from '@skerry/testing'
+import {
+  callApi,
+  startTestApiServer,
+  watchApi,
+  type JsonReply,
+  type TestApiServerOptions,
+} from '@skerry/testing'
 import { parseRequestInfo } from '../http/request-info.ts'
 import { readAuditPolicy } from './audit-policy.ts'
 import { createAuditTrail } from './audit-trail.ts'
@@ -59,6 +65,7 @@ async function withTrail(
     server: Awaited<ReturnType<typeof startTestApiServer>>,
     events: JsonReply[],
   ) => Promise<void>,
+  options: TestApiServerOptions = {},
 ): Promise<void> {
   const events: JsonReply[] = []
   const auditTrail = createAuditTrail(
@@ -69,7 +76,7 @@ async function withTrail(
     },
     systemClock,
   )
-  await using server = await startTestApiServer({ withAccess: true, auditTrail })
+  await using server = await startTestApiServer({ withAccess: true, auditTrail, ...options })
   events.length = 0
   await run(server, events)
 }
@@ -151,4 +158,30 @@ test('a watch is recorded when it starts and when it ends', async () => {
     await new Promise((resolve) => setImmediate(resolve))
     assert.equal(events.at(-1).stage, 'ResponseComplete')
   })
+})
+
+test('a request at which the server itself fails is recorded as such', async () => {
+  const broken = async (): Promise<never> => {
+    throw new TypeError('a mistake')
+  }
+  for (const hasFlowControl of [false, true]) {
+    await withTrail(
+      policyOf([{ level: 'Metadata', nonResourceURLs: ['/broken'] }]),
+      async (server, events) => {
+        assert.equal((await callApi(server.transport, { path: '/broken' })).status, 500)
+        assert.deepEqual(
+          events.map(({ stage }) => stage),
+          ['RequestReceived', 'Panic'],
+        )
+        assert.deepEqual(events[1].responseStatus, {
+          metadata: {},
+          status: 'Failure',
+          message: "APIServer panic'd: a mistake",
+          reason: 'InternalError',
+          code: 500,
+        })
+      },
+      { hasFlowControl, routes: [{ prefix: '/broken', serve: broken }] },
+    )
+  }
 })

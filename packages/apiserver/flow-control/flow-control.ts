@@ -36,14 +36,14 @@ export interface FlowTicket {
   readonly leave: Leave
 }
 
-/** A request that may not run now; its answer says by which schema, too. */
+/** A request that may not run now, or that failed; its answer says by which schema, too. */
 export class FlowRejection extends Error {
   override name = 'FlowRejection'
   readonly headers: Readonly<Record<string, string>>
-  constructor(headers: Readonly<Record<string, string>>) {
-    super('Cannot serve: too many requests')
+  constructor(headers: Readonly<Record<string, string>>, cause: unknown = tooManyRequests()) {
+    super('Cannot serve the request')
     this.headers = headers
-    this.cause = tooManyRequests()
+    this.cause = cause
   }
 }
 

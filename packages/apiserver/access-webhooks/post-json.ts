@@ -1,0 +1,67 @@
+import { createBackoff, linkedSignal, type Clock, type Random } from '@skerry/base'
+import { readBody, type Transport } from '@skerry/client'
+import { accessWebhookLimits as limits } from './access-webhook-limits-table.ts'
+
+export interface PostJsonOptions {
+  /** Every try together. */
+  readonly timeoutMs: number
+  /** Before the second try; later ones wait longer. */
+  readonly retryMs: number
+}
+
+export interface PostJsonDeps {
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** The text of a good answer. What may pass is tried again; rejects with Error that says what came back. */
+export async function postJson(
+  text: string,
+  options: PostJsonOptions,
+  { transport, clock, random }: PostJsonDeps,
+  signal: AbortSignal,
+): Promise<string> {
+  using scope = linkedSignal(signal)
+  using _timer = clock.setTimer(options.timeoutMs, () =>
+    scope.abort(new Error('context deadline exceeded')),
+  )
+  const { retryFactor: factor, retryJitter: jitter } = limits
+  const backoff = createBackoff({ initialMs: options.retryMs, factor, jitter }, random)
+  const body = Buffer.from(text)
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await tryOnce(transport, body, scope.signal)
+    if (answer.type === 'answered') return answer.text
+    if (attempt >= limits.attemptsMax || !answer.mayRetry || scope.signal.aborted) {
+      throw answer.error
+    }
+    await clock.sleep(backoff.nextMs(), scope.signal)
+  }
+}
+
+type Attempt =
+  | { readonly type: 'answered'; readonly text: string }
+  | { readonly type: 'failed'; readonly error: Error; readonly mayRetry: boolean }
+
+async function tryOnce(
+  transport: Transport,
+  body: Uint8Array,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  try {
+    const headers = { accept: 'application/json', 'content-type': 'application/json' }
+    const request = { method: 'POST', path: '', headers, body } as const
+    const { status, body: answer } = await transport.send(request, signal)
+    const text = (await readBody(answer, limits.answerBytesMax)).toString('utf8')
+    if (status >= 200 && status < 300) return { type: 'answered', text }
+    const error = new Error(`webhook answered ${status}: ${text.slice(0, 500).trim()}`)
+    return { type: 'failed', error, mayRetry: status === 429 || status >= 500 }
+  } catch (error) {
+    const cause = error instanceof Error ? error : new Error(String(error))
+    const mayRetry = 'code' in cause && retriedCodes.has(String(cause.code))
+    return { type: 'failed', error: cause, mayRetry }
+  }
+}
+
+/** The connection broke; the request may have been seen, which does no harm. */
+const retriedCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])

@@ -1,0 +1,106 @@
+import type { Clock, Logger, Random, Timer } from '@skerry/base'
+import type { Transport } from '@skerry/client'
+import { postJson } from '../access-webhooks/post-json.ts'
+
+export interface AuditWebhookOptions {
+  /** Events that wait; beyond it they are lost and counted. */
+  readonly bufferMax: number
+  readonly batchMax: number
+  /** How long an event waits for others to go with. */
+  readonly batchMs: number
+  /** Between two batches, while there is always more. */
+  readonly pauseMs: number
+  /** Before the second try of a batch. */
+  readonly retryMs: number
+  readonly timeoutMs: number
+  /** How long the last events may take when the server stops. */
+  readonly lastMs: number
+}
+
+/** Upstream's, as far as it has them. */
+export const auditWebhookDefaults: Readonly<AuditWebhookOptions> = Object.freeze({
+  bufferMax: 10_000,
+  batchMax: 400,
+  batchMs: 30_000,
+  pauseMs: 100,
+  retryMs: 10_000,
+  timeoutMs: 150_000,
+  lastMs: 5_000,
+})
+
+export interface AuditWebhook {
+  /** Takes one line of JSON, never waits. */
+  write(line: string): void
+  /** Sends until the signal aborts, then what still waits. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export interface AuditWebhookDeps {
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** Counts events that the webhook never got. */
+  readonly lost: { inc(count?: number): void }
+}
+
+/** Events in batches to a webhook, as EventList; nobody waits for it. */
+export function createAuditWebhook(
+  given: Partial<AuditWebhookOptions>,
+  deps: AuditWebhookDeps,
+): AuditWebhook {
+  const options = { ...auditWebhookDefaults, ...given }
+  const { clock, log, lost } = deps
+  const waiting: string[] = []
+  let wake: (() => void) | undefined
+  const send = async (lines: readonly string[], signal: AbortSignal): Promise<void> => {
+    if (lines.length === 0) return
+    const text = `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${lines.join(',')}]}`
+    try {
+      await postJson(text, options, deps, signal)
+    } catch (error) {
+      lost.inc(lines.length)
+      const cause = error instanceof Error ? error : new Error(String(error))
+      log.error('Audit events not delivered', { events: lines.length, error: cause })
+    }
+  }
+  return {
+    write(line) {
+      if (waiting.length >= options.bufferMax) return lost.inc()
+      waiting.push(line.trimEnd())
+      if (waiting.length === 1 || waiting.length >= options.batchMax) wake?.()
+    },
+    async run(signal) {
+      const delivery = new AbortController()
+      let last: Timer | undefined
+      const onAbort = (): void => {
+        const reason = new Error('the server stops')
+        last = clock.setTimer(options.lastMs, () => delivery.abort(reason))
+        wake?.()
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      while (!signal.aborted) {
+        await until(() => waiting.length > 0, undefined, signal)
+        await until(() => waiting.length >= options.batchMax, options.batchMs, signal)
+        await send(waiting.splice(0, options.batchMax), delivery.signal)
+        await until(() => false, options.pauseMs, signal)
+      }
+      while (waiting.length > 0) await send(waiting.splice(0, options.batchMax), delivery.signal)
+      last?.[Symbol.dispose]()
+    },
+  }
+
+  /** Until it is so, the time is over or the server stops. */
+  async function until(
+    isSo: () => boolean,
+    waitMs: number | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (isSo() || signal.aborted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    wake = () => (isSo() || signal.aborted ? resolve() : undefined)
+    using _timer = waitMs === undefined ? undefined : clock.setTimer(waitMs, resolve)
+    await promise
+    wake = undefined
+  }
+}
