@@ -8,6 +8,7 @@ import {
   type ResourceRef,
   type TypedResource,
 } from '@skerry/client'
+import { selectorsOf } from './selected-resource.ts'
 
 export interface InformerSetDeps {
   clock: Clock
@@ -21,7 +22,7 @@ export interface InformerSetDeps {
  * after writing there sees the world as it was before.
  */
 export interface InformerSet {
-  /** All namespaces, no selectors. Asked for the first time while running, it starts then. */
+  /** All namespaces, and all objects but of a selected() resource. Asked for the first time while running, it starts then. */
   informer<T extends KubeObject>(resource: TypedResource<T>): Informer<T>
   /** The informer that somebody asked for already; metadata is all that its type tells. */
   existing(resource: ResourceRef): Informer<KubeObject> | undefined
@@ -55,7 +56,11 @@ class SharedInformers implements InformerSet {
     const known = this.#informers.get(key)
     // The entry was made below for the same resource, and a resource has one type of objects.
     if (known) return known as unknown as Informer<T>
-    const informer = createInformer(this.#cluster.resource(resource), {}, this.#deps)
+    const informer = createInformer(
+      this.#cluster.resource(resource),
+      selectorsOf(resource),
+      this.#deps,
+    )
     this.#informers.set(key, informer as unknown as Informer<KubeObject>)
     if (this.#signal) this.#start(informer, this.#signal)
     return informer
@@ -106,7 +111,9 @@ class SharedInformers implements InformerSet {
 }
 
 function nameOf(resource: ResourceRef): string {
-  return `${resource.group}/${resource.version}/${resource.resource}`
+  const { labelSelector = '', fieldSelector = '' } = selectorsOf(resource)
+  const suffix = labelSelector || fieldSelector ? `?${labelSelector}&${fieldSelector}` : ''
+  return `${resource.group}/${resource.version}/${resource.resource}${suffix}`
 }
 
 /** Status and other subresource writes answer with the whole object as well: all are recorded. */

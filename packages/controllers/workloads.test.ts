@@ -422,3 +422,30 @@ test('a quota counts what comes and goes, custom kinds and services too', async 
   await world.client(resources.configMaps).delete({ namespace, name: 'm' }, world.signal)
   await uses('configmaps', '0')
 })
+
+test('a quota counts kinds that nobody watches, while it counts them', async () => {
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
+    controllers: ['resourcequota-controller'],
+  })
+  const name = 'count/ingresses.networking.k8s.io'
+  const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q', namespace } }
+  const spec = { hard: { [name]: '5', 'count/moons.example.com': '5' } }
+  await world.client(resources.resourceQuotas).create({ ...quota, spec }, world.signal)
+  const uses = (amount: string): Promise<true> =>
+    world.eventually(resources.resourceQuotas, ([each]) =>
+      each?.status?.used?.[name] === amount ? true : undefined,
+    )
+  await uses('0')
+  const ingress = {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: { name: 'i', namespace },
+    spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } } },
+  }
+  await world.client(resources.ingresses).create(ingress, world.signal)
+  await uses('1')
+  await world.client(resources.ingresses).delete({ namespace, name: 'i' }, world.signal)
+  await uses('0')
+})

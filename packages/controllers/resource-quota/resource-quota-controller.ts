@@ -18,18 +18,21 @@ import {
   type ResourceRef,
 } from '@skerry/client'
 import {
+  runController,
   watch,
+  type BackgroundController,
   type ControllerContext,
   type ControllerDefinition,
   type ReconcileResult,
   type Watch,
 } from '@skerry/controller-runtime'
+import { createObjectCounts, isObjectCount, type ObjectCounts } from './object-counts.ts'
 import { sameStatus } from '../status/same-status.ts'
 
 /** Everything is counted anew this often. */
 const recountMs = 300_000
-/** Kinds that are counted and that nobody in this process watches are counted this often. */
-const pollMs = 10_000
+/** How long to wait for a kind that is counted and that the server does not serve. */
+const absentMs = 30_000
 /** One look for many changes. */
 const changeDelayMs = 500
 
@@ -38,8 +41,6 @@ const changeDelayMs = 500
  * so that their informers cost nothing here.
  */
 const countedKinds: readonly KnownResource<PartialObject>[] = Object.freeze([
-  resources.configMaps,
-  resources.secrets,
   resources.replicationControllers,
   resources.resourceQuotas,
   resources.replicaSets,
@@ -53,16 +54,44 @@ const countedKinds: readonly KnownResource<PartialObject>[] = Object.freeze([
 ])
 
 /** Writes what a namespace uses into the status of its quotas. Admission keeps to the limits. */
-export const resourceQuotaController: ControllerDefinition = {
+export const resourceQuotaController: BackgroundController = {
   name: 'resourcequota-controller',
-  watches: [
-    watch(resources.resourceQuotas, { keysOf: ({ object }) => [keyOfObject(object)] }),
-    watchUsers(resources.pods),
-    watchUsers(resources.services),
-    watchUsers(resources.persistentVolumeClaims),
-    ...countedKinds.map(watchCounted),
-  ],
-  reconcile,
+  async run(deps, signal) {
+    await using counts = createObjectCounts(deps, signal)
+    await runController(countingController(counts), deps, signal)
+  },
+}
+
+function countingController(counts: ObjectCounts): ControllerDefinition {
+  return {
+    name: 'resourcequota-controller',
+    watches: [
+      watch(resources.resourceQuotas, {
+        keysOf({ object }, context) {
+          followCounted(counts, context)
+          return [keyOfObject(object)]
+        },
+      }),
+      watchUsers(resources.pods),
+      watchUsers(resources.services),
+      watchUsers(resources.persistentVolumeClaims),
+      ...countedKinds.map(watchCounted),
+    ],
+    reconcile: (key, context, signal) => reconcile(key, { context, counts }, signal),
+  }
+}
+
+/** Whatever some quota counts is followed while it does. */
+function followCounted(counts: ObjectCounts, context: ControllerContext): void {
+  const names = new Set<string>()
+  for (const quota of context.informer(resources.resourceQuotas).list()) {
+    for (const name of countedNames(quota)) if (!kindOfName(name)) names.add(name)
+  }
+  counts.follow(names, (namespace) => {
+    for (const quota of context.informer(resources.resourceQuotas).list(namespace)) {
+      context.requeueAfter(keyOfObject(quota), changeDelayMs)
+    }
+  })
 }
 
 function watchUsers<T extends PartialObject>(resource: KnownResource<T>): Watch {
@@ -90,27 +119,28 @@ function quotasOfNamespace(
 
 async function reconcile(
   key: string,
-  context: ControllerContext,
+  { context, counts }: { context: ControllerContext; counts: ObjectCounts },
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
   const quota = context.informer(resources.resourceQuotas).get(parseKey(key))
   if (!quota || quota.metadata.deletionTimestamp) return
   const hard = quota.spec?.hard ?? {}
   const watched = watchedUsage(quota, context)
-  const counted = await countedUsage(quota, watched, context, signal)
+  const counted = await countedUsage(quota, watched, { context, counts }, signal)
   const used = Object.fromEntries(
     Object.keys(hard).map((name) => [
       name,
-      canonicalQuantity(watched[name] ?? counted.usage[name] ?? '0'),
+      canonicalQuantity(watched[name] ?? counted[name] ?? '0'),
     ]),
   )
   const status = { hard, used }
   if (!sameQuotaStatus(quota, status)) {
     await context.client(resources.resourceQuotas).updateStatus({ ...quota, status }, signal)
   }
-  return {
-    requeueAfterMs: counted.isPolled ? pollMs : recountMs * (1 + 0.1 * context.random.next()),
-  }
+  // Kinds may come to be served later: those that were not found are looked for sooner.
+  const isComplete = countedNames(quota).every((name) => name in watched || name in counted)
+  const againMs = isComplete ? recountMs : absentMs
+  return { requeueAfterMs: againMs * (1 + 0.1 * context.random.next()) }
 }
 
 /** An empty status and one of zeros differ: admission asks for each name. */
@@ -153,66 +183,41 @@ function watchedUsage(quota: ResourceQuota, context: ControllerContext): Resourc
   return sum
 }
 
-interface Counted {
-  usage: ResourceList
-  /** Something was counted that nobody here watches. */
-  isPolled: boolean
-}
-
 /** Limits on plain numbers of objects: `count/<resource>.<group>` and a few short names. */
 async function countedUsage(
   quota: ResourceQuota,
   known: ResourceList,
-  context: ControllerContext,
+  { context, counts }: { context: ControllerContext; counts: ObjectCounts },
   signal: AbortSignal,
-): Promise<Counted> {
+): Promise<ResourceList> {
   const usage: Record<string, string> = {}
-  if (hasQuotaScopes(quota)) return { usage, isPolled: false }
-  let isPolled = false
-  for (const name of Object.keys(quota.spec?.hard ?? {})) {
+  for (const name of countedNames(quota)) {
     if (name in known) continue
     const { namespace = '' } = quota.metadata
-    const kind = countedKinds.find((each) => namesOf(each).includes(name))
-    if (kind !== undefined) {
-      usage[name] = String(context.informer(kind).list(namespace).length)
-    } else if (name.startsWith('count/') && !watchedNames.has(name)) {
-      const resource = await servedAs(name, context, signal)
-      if (resource === undefined) continue
-      usage[name] = String(await countOnServer(resource, namespace, context, signal))
-      isPolled = true
-    }
+    const kind = kindOfName(name)
+    const count =
+      kind === undefined
+        ? await counts.count(name, namespace, signal)
+        : context.informer(kind).list(namespace).length
+    if (count !== undefined) usage[name] = String(count)
   }
-  return { usage, isPolled }
+  return usage
 }
 
 /** Those of objects that use more than their number; none is there when they are not known. */
 const watchedNames = new Set(['count/pods', 'count/services', 'count/persistentvolumeclaims'])
 
-function namesOf({ group, resource }: ResourceRef): string[] {
-  return group === '' ? [resource, `count/${resource}`] : [`count/${resource}.${group}`]
-}
-
-async function servedAs(
-  name: string,
-  context: ControllerContext,
-  signal: AbortSignal,
-): Promise<ResourceRef | undefined> {
-  const [resource = '', ...group] = name.slice('count/'.length).split('.')
-  const discovery = await context.cluster.discover(signal)
-  return discovery.resources.find(
-    (each) => each.resource === resource && each.group === group.join('.') && each.isPreferred,
+function countedNames(quota: ResourceQuota): string[] {
+  if (hasQuotaScopes(quota)) return []
+  return Object.keys(quota.spec?.hard ?? {}).filter(
+    (name) => !watchedNames.has(name) && (isObjectCount(name) || kindOfName(name)),
   )
 }
 
-async function countOnServer(
-  resource: ResourceRef,
-  namespace: string,
-  context: ControllerContext,
-  signal: AbortSignal,
-): Promise<number> {
-  let objects = 0
-  for await (const page of context.cluster.metadata(resource).pages({ namespace }, signal)) {
-    objects += page.items.length
-  }
-  return objects
+function kindOfName(name: string): KnownResource<PartialObject> | undefined {
+  return countedKinds.find((each) => namesOf(each).includes(name))
+}
+
+function namesOf({ group, resource }: ResourceRef): string[] {
+  return group === '' ? [resource, `count/${resource}`] : [`count/${resource}.${group}`]
 }

@@ -1,9 +1,12 @@
 import { isStatusError } from '@skerry/api'
 import { parseKey, resources } from '@skerry/client'
-import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
+import { selected, watch, type ControllerDefinition } from '@skerry/controller-runtime'
 import { activeNamespace } from '../serviceaccount/service-account-controller.ts'
 
 const configMapName = 'kube-root-ca.crt'
+const published = selected(resources.configMaps, {
+  fieldSelector: `metadata.name=${configMapName}`,
+})
 
 /** Puts the API server's CA into every namespace, where pods' service account volumes take it from. */
 export function rootCaPublisher(caBundlePem: string): ControllerDefinition {
@@ -11,16 +14,13 @@ export function rootCaPublisher(caBundlePem: string): ControllerDefinition {
     name: 'root-ca-certificate-publisher-controller',
     watches: [
       watch(resources.namespaces, { keysOf: activeNamespace }),
-      watch(resources.configMaps, {
-        keysOf: ({ object }) =>
-          object.metadata.name === configMapName ? [object.metadata.namespace ?? ''] : [],
-      }),
+      watch(published, { keysOf: ({ object }) => [object.metadata.namespace ?? ''] }),
     ],
     async reconcile(key, context, signal) {
       const namespace = context.informer(resources.namespaces).get(parseKey(key))
       if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return
       const place = { namespace: namespace.metadata.name, name: configMapName }
-      const existing = context.informer(resources.configMaps).get(place)
+      const existing = context.informer(published).get(place)
       if (existing?.data?.['ca.crt'] === caBundlePem) return
       const next = {
         apiVersion: 'v1',
@@ -28,7 +28,7 @@ export function rootCaPublisher(caBundlePem: string): ControllerDefinition {
         metadata: existing?.metadata ?? place,
         data: { 'ca.crt': caBundlePem },
       }
-      const client = context.client(resources.configMaps)
+      const client = context.client(published)
       try {
         await (existing === undefined ? client.create(next, signal) : client.update(next, signal))
       } catch (error) {

@@ -1,6 +1,7 @@
 import { isStatusError, type Secret, type ServiceAccount } from '@skerry/api'
 import { keyOfObject, parseKey, resources } from '@skerry/client'
 import {
+  selected,
   watch,
   type ControllerContext,
   type ControllerDefinition,
@@ -8,6 +9,7 @@ import {
 import { ignoreNotFound } from '../ignore-not-found.ts'
 
 const secretType = 'kubernetes.io/service-account-token'
+const tokenSecrets = selected(resources.secrets, { fieldSelector: `type=${secretType}` })
 const accountName = 'kubernetes.io/service-account.name'
 const accountUid = 'kubernetes.io/service-account.uid'
 
@@ -19,9 +21,8 @@ export function serviceAccountTokenController(caBundlePem: string): ControllerDe
   return {
     name: 'serviceaccount-token-controller',
     watches: [
-      watch(resources.secrets, {
-        keysOf: ({ type, object }) =>
-          type !== 'deleted' && object.type === secretType ? [keyOfObject(object)] : [],
+      watch(tokenSecrets, {
+        keysOf: ({ type, object }) => (type === 'deleted' ? [] : [keyOfObject(object)]),
       }),
       watch(resources.serviceAccounts, { keysOf: ({ object }, each) => secretsOf(object, each) }),
     ],
@@ -31,12 +32,9 @@ export function serviceAccountTokenController(caBundlePem: string): ControllerDe
 
 function secretsOf({ metadata }: ServiceAccount, context: ControllerContext): string[] {
   return context
-    .informer(resources.secrets)
+    .informer(tokenSecrets)
     .list(metadata.namespace)
-    .filter(
-      (each) =>
-        each.type === secretType && each.metadata.annotations?.[accountName] === metadata.name,
-    )
+    .filter((each) => each.metadata.annotations?.[accountName] === metadata.name)
     .map(keyOfObject)
 }
 
@@ -45,10 +43,10 @@ async function reconcile(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const secret = context.informer(resources.secrets).get(parseKey(key))
-  if (secret?.type !== secretType || secret.metadata.deletionTimestamp !== undefined) return
+  const secret = context.informer(tokenSecrets).get(parseKey(key))
+  if (secret === undefined || secret.metadata.deletionTimestamp !== undefined) return
   const account = accountOf(secret, context)
-  const client = context.client(resources.secrets)
+  const client = context.client(tokenSecrets)
   if (account === undefined) {
     // The cache may be behind a new account: the server is asked before the secret goes.
     if (await exists(secret, context, signal)) return
