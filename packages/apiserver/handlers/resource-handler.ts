@@ -157,7 +157,9 @@ async function deleted(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer
   const scope = { ...scopeOf(call), isDryRun: options.isDryRun }
   const result = await deleteObject(options, scope, deps)
   const isShown = !result.isGone || showsDeleted.has(call.reader.storage)
-  return isShown ? objectAnswer(200, result.cached, view) : goneAnswer(result, call, view)
+  const { cached, revision = cached.revision } = result
+  if (!isShown) return goneAnswer(result, call, view)
+  return objectAnswer(200, revision === cached.revision ? cached : cached.at(revision), view)
 }
 
 async function deleteOptionsOf(call: ResourceCall, deps: HandlerDeps): Promise<DeleteOptions> {

@@ -14,6 +14,8 @@ export interface DeleteResult {
   readonly cached: CachedObject
   /** False: finalizers or a grace period hold it. */
   readonly isGone: boolean
+  /** Of the removal, which a collection's answer does not show. */
+  readonly revision?: number
 }
 
 /** Removes, or marks for removal what finalizers or a grace period hold. */
@@ -74,8 +76,7 @@ async function tryDelete(
   if (next === 'remove') {
     const revision = scope.isDryRun ? current.revision : await removeObject(current, scope, deps)
     if (revision === undefined) return undefined
-    const last = lastState({ current, old, options }, scope, deps)
-    return { cached: revision === last.revision ? last : last.at(revision), isGone: true }
+    return { cached: lastState({ current, old, options }, scope, deps), isGone: true, revision }
   }
   if (next === 'wait') return { cached: current, isGone: false }
   const value = await reader.encodeStored(next, scope.signal)
