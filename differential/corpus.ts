@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { builtinKinds, type KindSwitches } from '@skerry/api'
 import { startTestApiServer } from '@skerry/testing'
 import { compareAnswers, type Difference } from './compare.ts'
 import { explanationOf } from './explained-differences.ts'
@@ -8,6 +9,18 @@ import { runScript, type Answer } from './run-script.ts'
 import { parseScript, type Script } from './script.ts'
 
 const root = import.meta.dirname
+
+/** Scripts that are so named are for servers that serve beta versions, too. */
+export const betaPrefix = 'beta-'
+
+export const betaSwitches = {
+  runtimeConfig: { 'api/beta': 'true' },
+  featureGates: {
+    ClusterTrustBundle: 'true',
+    PodCertificateRequest: 'true',
+    StorageVersionMigrator: 'true',
+  },
+} satisfies KindSwitches
 
 /** Every script, or those whose name contains one of the given parts. */
 export function readScripts(parts: readonly string[] = []): Script[] {
@@ -34,6 +47,9 @@ export function readGolden(script: string): Answer[] {
 export async function runOurs(script: Script): Promise<Answer[]> {
   await using server = await startTestApiServer({
     withAccess: true,
+    ...(script.name.startsWith(betaPrefix)
+      ? { kinds: await builtinKinds({ switches: betaSwitches }) }
+      : {}),
     namespaces: ['default', 'kube-system', 'kube-public', 'kube-node-lease'],
   })
   return await runScript(script, server)

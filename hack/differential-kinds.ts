@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { builtinKinds, type Kind } from '@skerry/api'
 import { parse, stringify } from 'yaml'
+import { betaPrefix } from '../differential/corpus.ts'
 
 /** An entry of differential/kind-examples.yaml. */
 interface KindExample {
@@ -28,7 +29,7 @@ interface Subject {
 export async function kindScripts(examplesPath: string): Promise<Map<string, string>> {
   // The file's own shape, written beside this function.
   const examples = parse(readFileSync(examplesPath, 'utf8')) as KindExample[]
-  const kinds = await builtinKinds()
+  const kinds = await builtinKinds({ includeBeta: true })
   return new Map(
     examples.map((example) => {
       const kind = kinds.find(
@@ -46,8 +47,9 @@ export async function kindScripts(examplesPath: string): Promise<Map<string, str
 
 function subjectOf(kind: Kind, example: KindExample): { script: string; subject: Subject } {
   const [group = ''] = kind.group.split('.')
-  const same = kind.group === 'autoscaling' ? `-${kind.version}` : ''
-  const script = `kind-${group === '' ? '' : `${group}-`}${kind.resource}${same}`
+  const isBeta = kind.version.includes('beta')
+  const same = kind.group === 'autoscaling' || isBeta ? `-${kind.version}` : ''
+  const script = `${isBeta ? betaPrefix : ''}kind-${group === '' ? '' : `${group}-`}${kind.resource}${same}`
   const root = kind.group === '' ? '/api/v1' : `/apis/${kind.group}/${kind.version}`
   const collection = kind.isNamespaced
     ? `${root}/namespaces/\${ns}/${kind.resource}`

@@ -13,6 +13,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatDifference, type Difference } from '../differential/compare.ts'
 import {
+  betaPrefix,
+  betaSwitches,
   goldenPath,
   openPath,
   readGolden,
@@ -22,6 +24,7 @@ import {
 } from '../differential/corpus.ts'
 import { formatGolden } from '../differential/golden.ts'
 import { runScript } from '../differential/run-script.ts'
+import type { Script } from '../differential/script.ts'
 import { kindScripts } from './differential-kinds.ts'
 import { buildUpstream } from './upstream/build-upstream.ts'
 import { startUpstream, type RunningUpstream } from './upstream/run-upstream.ts'
@@ -45,8 +48,8 @@ else {
 }
 
 async function record(): Promise<void> {
-  await withUpstream(async (upstream) => {
-    for (const script of readScripts(names)) {
+  await withUpstream(async (scripts, upstream) => {
+    for (const script of scripts) {
       const answers = await runScript(script, upstream)
       await writeFile(goldenPath(script.name), formatGolden(answers))
       report(script.name, unexplained(script, answers, await runOurs(script)))
@@ -55,8 +58,8 @@ async function record(): Promise<void> {
 }
 
 async function compare(): Promise<void> {
-  await withUpstream(async (upstream) => {
-    for (const script of readScripts(names)) {
+  await withUpstream(async (scripts, upstream) => {
+    for (const script of scripts) {
       const answers = await runScript(script, upstream)
       report(script.name, unexplained(script, answers, await runOurs(script)))
     }
@@ -93,10 +96,31 @@ function report(script: string, differences: readonly Difference[]): void {
   if (differences.length > 0) process.exitCode = 1
 }
 
-async function withUpstream(use: (upstream: RunningUpstream) => Promise<void>): Promise<void> {
+/** One upstream with its defaults, and one with beta versions, each only when a script needs it. */
+async function withUpstream(
+  use: (scripts: readonly Script[], upstream: RunningUpstream) => Promise<void>,
+): Promise<void> {
   const bin = await buildUpstream(['etcd', 'kube-apiserver'])
-  await using stack = new AsyncDisposableStack()
-  const directory = await mkdtemp(join(tmpdir(), 'skerry-upstream-'))
-  stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
-  await use(stack.use(await startUpstream({ bin, directory })))
+  const isBeta = ({ name }: Script): boolean => name.startsWith(betaPrefix)
+  const all = readScripts(names)
+  const parts: [scripts: Script[], apiServerArguments: string[]][] = [
+    [all.filter((script) => !isBeta(script)), []],
+    [all.filter(isBeta), betaArguments()],
+  ]
+  for (const [scripts, apiServerArguments] of parts) {
+    if (scripts.length === 0) continue
+    await using stack = new AsyncDisposableStack()
+    const directory = await mkdtemp(join(tmpdir(), 'skerry-upstream-'))
+    stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
+    await use(scripts, stack.use(await startUpstream({ bin, directory, apiServerArguments })))
+  }
+}
+
+function betaArguments(): string[] {
+  const list = (record: Readonly<Record<string, string>>): string =>
+    Object.entries(record)
+      .map(([key, value]) => `${key}=${value}`)
+      .join(',')
+  const { runtimeConfig, featureGates } = betaSwitches
+  return [`--runtime-config=${list(runtimeConfig)}`, `--feature-gates=${list(featureGates)}`]
 }
