@@ -18,6 +18,7 @@ import type { Store } from '@skerry/store'
 import type { AccessFlags } from './access-flags.ts'
 import type { AccessWebhooks } from './access-webhooks.ts'
 import { encryptionConfigOf, fileHash } from './encryption-keys.ts'
+import { lookAfter } from './key-plugins.ts'
 import { openAudit } from './open-audit.ts'
 import { readText, wrongUse } from './read-config-file.ts'
 import type { RoleContext } from './role-context.ts'
@@ -30,6 +31,8 @@ export interface AccessFiles extends AsyncDisposable {
   readonly auditTrail?: AuditTrail
   /** Between the server and its store. */
   encrypted(store: Store): EncryptedStore
+  /** Throws what is wrong with plugins that hold keys; absent: there are none. */
+  readonly checkKeyPlugins?: () => Promise<void>
   /** `onKeys` is called when what can be decrypted may have changed. */
   follow(onKeys: () => Promise<void>): readonly Task[]
 }
@@ -45,7 +48,8 @@ export async function openAccessFiles(
 ): Promise<AccessFiles> {
   await using stack = new AsyncDisposableStack()
   const { clock, log, metrics } = context
-  const keys = await openKeys(directory, flags)
+  const keys = await openKeys(directory, flags, context)
+  const plugins = stack.use(await lookAfter(keys.plan))
   const users = await openUsers(flags)
   const configuredUsers = users && createConfiguredUsers(users.config, clock)
   const tokenFile = flags.tokenAuthFile && (await readText(flags.tokenAuthFile))
@@ -65,12 +69,15 @@ export async function openAccessFiles(
     ...(webhooks ? { webhooks } : {}),
     ...(audit.trail ? { auditTrail: audit.trail } : {}),
     encrypted: (inner) => (store = createEncryptedStore(inner, keys.plan)),
+    ...(keys.plan.isRemote ? { checkKeyPlugins: plugins.check } : {}),
     follow: (onKeys) => [
+      plugins.reportTo(onKeys),
       (signal) =>
         followFile(
           { ...keys, lookMs },
           async (text) => {
-            store?.setPlan(await readEncryptionConfig(text))
+            const next = await readEncryptionConfig(text, context)
+            await plugins.replace(next, () => store?.setPlan(next))
             await onKeys()
             info.reset()
             info.set({ hash: fileHash(text) }, 1)
@@ -82,6 +89,7 @@ export async function openAccessFiles(
         ? [followUsers({ path: users.path, text: users.text }, configuredUsers, context)]
         : []),
       ...(webhooks?.follow(lookMs) ?? []),
+      ...audit.tasks,
     ],
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -109,18 +117,22 @@ async function openWebhooks(
 }
 
 /** A first start makes a key of its own: secrets are encrypted unless somebody says otherwise. */
-async function openKeys(directory: string, { encryptionProviderConfig }: AccessFlags) {
+async function openKeys(
+  directory: string,
+  { encryptionProviderConfig }: AccessFlags,
+  context: RoleContext,
+) {
   const path = encryptionProviderConfig ?? ownKeysPath(directory)
   if (encryptionProviderConfig !== undefined) {
     const text = await readText(path)
-    return { path, text, plan: await readEncryptionConfig(text) }
+    return { path, text, plan: await readEncryptionConfig(text, context) }
   }
   let text = await readFileIfPresent(path)
   if (text === undefined) {
     text = encryptionConfigOf([{ name: 'key1', secret: randomBytes(32).toString('base64') }])
     await writeFileDurably(path, text, secretMode)
   }
-  return { path, text, plan: await readEncryptionConfig(text) }
+  return { path, text, plan: await readEncryptionConfig(text, context) }
 }
 
 export function ownKeysPath(directory: string): string {

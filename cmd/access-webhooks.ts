@@ -9,11 +9,11 @@ import {
   type ConfiguredAuthorizers,
   type TokenAuthenticator,
 } from '@skerry/apiserver'
-import { systemClock, type Task } from '@skerry/base'
-import { createHttpsTransport, loadKubeconfig, type HttpsTransport } from '@skerry/client'
+import type { Task } from '@skerry/base'
 import type { AccessFlags } from './access-flags.ts'
 import { readText, wrongUse } from './read-config-file.ts'
 import type { RoleContext } from './role-context.ts'
+import { openWebhookTransport } from './webhook-transport.ts'
 
 /** Others that say who somebody is and what they may do. */
 export interface AccessWebhooks extends Disposable {
@@ -76,15 +76,4 @@ async function openTokenWebhook(
   const transport = stack.use(await openWebhookTransport(path))
   const post = createPostReview(transport, accessWebhookLimits.tokenTimeoutMs, context)
   return createTokenWebhook(post, { version, cacheMs, audiences }, context)
-}
-
-export async function openWebhookTransport(path: string): Promise<HttpsTransport> {
-  // Says what is wrong with the file, where loading it would say only that it is not there.
-  await readText(path)
-  const { transport } = await loadKubeconfig(
-    path,
-    {},
-    { clock: systemClock, environment: process.env },
-  )
-  return createHttpsTransport(transport)
 }

@@ -182,6 +182,7 @@ function serverOptions(
       },
       context,
     ),
+    ...(files.checkKeyPlugins ? { healthChecks: { 'kms-providers': files.checkKeyPlugins } } : {}),
     routes: [
       ...(options.routes ?? []),
       ...issuerRoutes(serviceAccounts, `${tokenIssuer}/openid/v1/jwks`),

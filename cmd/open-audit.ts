@@ -9,9 +9,9 @@ import {
 } from '@skerry/apiserver'
 import type { Task } from '@skerry/base'
 import type { AccessFlags } from './access-flags.ts'
-import { openWebhookTransport } from './access-webhooks.ts'
 import { readText, wrongUse } from './read-config-file.ts'
 import type { RoleContext } from './role-context.ts'
+import { openWebhookTransport } from './webhook-transport.ts'
 
 export interface Audit extends AsyncDisposable {
   /** Absent: nothing is recorded. */

@@ -14,6 +14,7 @@ import type { RequestInfo } from './http/request-info.ts'
 import { WatchCache } from './cache/watch-cache.ts'
 import { createCustomKinds, type CustomKinds } from './crd/custom-kinds.ts'
 import { createDispatcher, type Route } from './dispatch.ts'
+import type { HealthChecks } from './handlers/health.ts'
 import type { HandlerDeps } from './handlers/resource-call.ts'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/http-server.ts'
 import { inProcessTransport } from './http/in-process-transport.ts'
@@ -43,6 +44,8 @@ export interface ApiServerOptions {
   readonly routes?: readonly Route[]
   /** Fields of GET /version beside the defaults. */
   readonly version?: Readonly<Record<string, string>>
+  /** Checks beside those that every server has, by name. */
+  readonly healthChecks?: HealthChecks | undefined
   readonly audit?: AuditSink
   /** Writes audit.k8s.io Events. */
   readonly auditTrail?: AuditTrail | undefined
@@ -108,6 +111,7 @@ export async function createApiServer(
     objects,
     access,
     routes: options.routes ?? [],
+    healthChecks: options.healthChecks,
     metrics: deps.metrics,
     version: { ...versionDefaults, ...options.version },
     address: () => state.address.replace('https://', ''),

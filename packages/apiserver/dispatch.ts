@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Attributes } from './access.ts'
 import type { Aggregation } from './aggregation/aggregation.ts'
 import type { Access } from './server-access.ts'
+import type { HealthChecks } from './handlers/health.ts'
 import { createOpenApiHandler } from './handlers/open-api-handler.ts'
 import { servePath, unknownResource, type PathDeps } from './handlers/path-handler.ts'
 import {
@@ -38,6 +39,8 @@ export interface Route {
 }
 
 export interface DispatchDeps {
+  /** Beside those that every server has. */
+  readonly healthChecks?: HealthChecks | undefined
   readonly registry: HandlerDeps
   readonly objects: Objects
   readonly access: Access
@@ -68,6 +71,7 @@ export function createDispatcher(deps: DispatchDeps) {
       ping: async () => undefined,
       log: async () => undefined,
       store: async () => void (await registry.store.revision()),
+      ...deps.healthChecks,
     },
   }
   const routeOf = (info: RequestInfo): Route | undefined =>
@@ -124,9 +128,10 @@ async function serveKind(admitted: Admitted, deps: DispatchDeps): Promise<ApiAns
     if (unknown instanceof Error) throw unknown
     return unknown
   }
+  if (isBesideScope(info, reader.kind)) return textAnswer(404, '404 page not found\n')
   const { deprecation, subresources } = reader.kind
   const { subresource } = info
-  const isPath = subresource === '' || subresources.some(({ name }) => name === subresource)
+  const isPath = reader.kind.isCustom || subresource === '' || subresources.some(({ name }) => name === subresource)
   if (deprecation !== undefined && isPath && isRouted(admitted)) admitted.warn(deprecation)
   const call: ResourceCall = { ...admitted, reader }
   const { resource, group } = info.resource
@@ -135,6 +140,13 @@ async function serveKind(admitted: Admitted, deps: DispatchDeps): Promise<ApiAns
   const handler = access.subresources[`${resource}/${info.subresource}`]
   if (handler) return serveSubresource(handler, call, { ...registry, objects: deps.objects })
   return serveResource(call, registry)
+}
+
+/** Custom kinds have no path with a namespace too many, nor one too few but to look at all of them. */
+function isBesideScope({ verb, namespace }: RequestInfo, kind: Kind): boolean {
+  if (!kind.isCustom) return false
+  if (!kind.isNamespaced) return namespace !== ''
+  return namespace === '' && verb !== 'list' && verb !== 'watch'
 }
 
 /** What upstream refuses before it looks at the kind gets no warning about the kind. */

@@ -22,6 +22,14 @@ export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): E
     const chain = plan.chainFor(storageOf(entry.key))
     return chain ? { ...entry, value: opened(entry, chain) } : entry
   }
+  /** What must be fetched before these are opened; most providers have it all here. */
+  const fetched = (entries: readonly (Entry | undefined)[]): Promise<unknown> | undefined => {
+    if (!plan.isRemote) return undefined
+    const waits = entries.flatMap(
+      (entry) => (entry && plan.chainFor(storageOf(entry.key))?.fetch(entry.value)) ?? [],
+    )
+    return waits.length === 0 ? undefined : Promise.all(waits)
+  }
   const openEvent = (event: StoreEvent): StoreEvent =>
     event.previous ? { ...open(event), previous: open(event.previous) } : open(event)
   const openBatch = (batch: WatchBatch): WatchBatch =>
@@ -37,10 +45,12 @@ export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): E
     revision: () => store.revision(),
     async get(key, revision) {
       const found = await store.get(key, revision)
+      await fetched([found.entry])
       return found.entry ? { ...found, entry: open(found.entry) } : found
     },
     async list(options) {
       const found = await store.list(options)
+      await fetched(found.entries)
       return { ...found, entries: found.entries.map(open) }
     },
     async write(write) {
@@ -48,10 +58,14 @@ export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): E
       const result = await store.write(
         chain && write.value ? { ...write, value: chain.seal(write.value, write.key) } : write,
       )
+      await fetched([result.isApplied ? result.previous : result.current])
       return openResult(result, open)
     },
     async *watch(options, signal) {
-      for await (const batch of store.watch(options, signal)) yield openBatch(batch)
+      for await (const batch of store.watch(options, signal)) {
+        await fetched(batch.events.flatMap((event) => [event, event.previous]))
+        yield openBatch(batch)
+      }
     },
     compact: (revision) => store.compact(revision),
     compactedRevision: () => store.compactedRevision(),

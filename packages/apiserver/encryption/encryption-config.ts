@@ -1,3 +1,5 @@
+import { parseDurationMs } from '@skerry/api'
+import { silentLogger, systemClock, type Clock, type Logger } from '@skerry/base'
 import { configError, parseConfig, type ConfigOf } from '../config-file/config-shape.ts'
 import { createAesCbc, createAesGcm, type NamedKey } from './aes-transformers.ts'
 import {
@@ -5,6 +7,7 @@ import {
   identityTransformer,
   type TransformerChain,
 } from './transformer-chain.ts'
+import type { KmsTransformer } from './kms/kms-transformer.ts'
 import type { Transformer } from './transformer.ts'
 
 const kind = 'EncryptionConfiguration'
@@ -31,10 +34,24 @@ type Provider = ConfigOf<typeof provider>
 type Keys = ConfigOf<typeof keys>
 
 /** Which resources are kept how; by the storage key of a resource, e.g. `core/secrets`. */
-export interface EncryptionPlan {
+export interface EncryptionPlan extends Disposable {
   /** Undefined: kept as they are. */
   chainFor(storage: string): TransformerChain | undefined
+  /** True when some keys are with a KMS plugin. */
+  readonly isRemote: boolean
+  /** Asks every KMS plugin and from then on looks after it. `onRecovered`: more may be readable now. */
+  start(onRecovered: () => void): Promise<void>
+  /** What is wrong with KMS plugins, one text each. */
+  problems(): string[]
 }
+
+export interface EncryptionDeps {
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Providers by name: one that several resources use is one. */
+type KmsProviders = Map<string, KmsTransformer>
 
 interface PlanRule {
   readonly matches: (group: string, resource: string) => boolean
@@ -42,13 +59,17 @@ interface PlanRule {
 }
 
 /** Reads upstream's apiserver.config.k8s.io/v1 EncryptionConfiguration. Throws ExpectedError. */
-export async function readEncryptionConfig(text: string): Promise<EncryptionPlan> {
+export async function readEncryptionConfig(
+  text: string,
+  deps: EncryptionDeps = { clock: systemClock, log: silentLogger },
+): Promise<EncryptionPlan> {
   const config = parseConfig(text, {
     kind,
     apiVersions: ['apiserver.config.k8s.io/v1'],
     fields: { resources },
   })
   if (!config.resources?.length) throw refusal('resources', 'at least one resources is required')
+  const providers: KmsProviders = new Map()
   const rules: PlanRule[] = []
   const named: string[] = []
   for (const [at, entry] of config.resources.entries()) {
@@ -61,7 +82,9 @@ export async function readEncryptionConfig(text: string): Promise<EncryptionPlan
     }
     const transformers: Transformer[] = []
     for (const [index, each] of entry.providers.entries()) {
-      transformers.push(...(await transformersOf(each, `${path}.providers[${index}]`)))
+      transformers.push(
+        ...(await transformersOf(each, `${path}.providers[${index}]`, { providers, deps })),
+      )
     }
     const chain = chainTransformers(transformers)
     for (const text of entry.resources) {
@@ -70,10 +93,10 @@ export async function readEncryptionConfig(text: string): Promise<EncryptionPlan
       rules.push({ matches: matcherOf(text), chain })
     }
   }
-  return planOf(rules)
+  return planOf(rules, providers)
 }
 
-function planOf(rules: readonly PlanRule[]): EncryptionPlan {
+function planOf(rules: readonly PlanRule[], providers: KmsProviders): EncryptionPlan {
   const known = new Map<string, TransformerChain | undefined>()
   return {
     chainFor(storage) {
@@ -82,6 +105,18 @@ function planOf(rules: readonly PlanRule[]): EncryptionPlan {
       const rule = rules.find(({ matches }) => matches(group === 'core' ? '' : group, resource))
       known.set(storage, rule?.chain)
       return rule?.chain
+    },
+    isRemote: providers.size > 0,
+    async start(onRecovered) {
+      await Promise.all([...providers.values()].map((each) => each.start(onRecovered)))
+    },
+    problems: () =>
+      [...providers.values()].flatMap((each) => {
+        const problem = each.problem()
+        return problem === undefined ? [] : [`${each.name}: ${problem}`]
+      }),
+    [Symbol.dispose]() {
+      for (const each of providers.values()) each[Symbol.dispose]()
     },
   }
 }
@@ -120,7 +155,11 @@ function checkName(text: string, earlier: readonly string[], path: string): void
   }
 }
 
-async function transformersOf(each: Provider, path: string): Promise<Transformer[]> {
+async function transformersOf(
+  each: Provider,
+  path: string,
+  kmsParts: { providers: KmsProviders; deps: EncryptionDeps },
+): Promise<Transformer[]> {
   const names = Object.keys(each)
   if (names.length !== 1) {
     throw refusal(
@@ -137,8 +176,46 @@ async function transformersOf(each: Provider, path: string): Promise<Transformer
     const { createSecretbox } = await import('./secretbox-transformer.ts')
     return readKeys(each.secretbox, `${path}.secretbox`, [32]).map(createSecretbox)
   }
-  if (each.kms) throw refusal(`${path}.kms`, 'KMS providers are not supported here')
+  if (each.kms) return [await kmsOf(each.kms, `${path}.kms`, kmsParts)]
   return [identityTransformer]
+}
+
+async function kmsOf(
+  given: ConfigOf<typeof kms>,
+  path: string,
+  { providers, deps }: { providers: KmsProviders; deps: EncryptionDeps },
+): Promise<Transformer> {
+  const { apiVersion = 'v1', name = '', endpoint = '', timeout = '3s', cachesize } = given
+  if (apiVersion !== 'v2') {
+    throw refusal(`${path}.apiVersion`, `Unsupported value: ${JSON.stringify(apiVersion)}: use v2`)
+  }
+  if (name === '') throw refusal(`${path}.name`, 'Required value: name is a required field')
+  if (name.includes(':')) {
+    throw refusal(`${path}.name`, "should not contain ':' character")
+  }
+  if (providers.has(name)) {
+    throw refusal(
+      `${path}.name`,
+      `Invalid value: ${JSON.stringify(name)}: duplicate KMS provider name`,
+    )
+  }
+  if (cachesize !== undefined) {
+    throw refusal(`${path}.cachesize`, 'cachesize is not supported in v2')
+  }
+  if (!endpoint.startsWith('unix:///')) {
+    throw refusal(`${path}.endpoint`, 'endpoint must be unix:///path/to/socket')
+  }
+  const timeoutMs = parseDurationMs(timeout)
+  if (timeoutMs === undefined || timeoutMs <= 0) {
+    throw refusal(`${path}.timeout`, 'timeout should be a positive value')
+  }
+  const [{ openKmsPlugin }, { createKmsTransformer }] = await Promise.all([
+    import('./kms/kms-plugin.ts'),
+    import('./kms/kms-transformer.ts'),
+  ])
+  const transformer = createKmsTransformer(name, openKmsPlugin(endpoint, timeoutMs), deps)
+  providers.set(name, transformer)
+  return transformer
 }
 
 function readKeys(given: Keys, path: string, sizes: readonly number[]): NamedKey[] {

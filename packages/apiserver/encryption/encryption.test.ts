@@ -76,7 +76,7 @@ test('a configuration with a mistake is refused with its place', async () => {
     [config(['secrets'], { ...identity, ...gcm('k', 1) }), /more than one provider/],
     [config(['secrets'], { aesgcm: { keys: [{ name: 'a', secret: 'YWJj' }] } }), /got 3, expected/],
     [config(['*.*', 'secrets'], identity), /"secrets" is masked by earlier rule "\*\.\*"/],
-    [config(['secrets'], { kms: { name: 'x' } }), /KMS providers are not supported/],
+    [config(['secrets'], { kms: { name: 'x' } }), /kms.apiVersion: Unsupported value: "v1"/],
   ]
   for (const [text, message] of bad) {
     await assert.rejects(readEncryptionConfig(text), (error: Error) => message.test(error.message))

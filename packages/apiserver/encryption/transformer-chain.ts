@@ -24,6 +24,8 @@ export interface TransformerChain {
   seal(value: Uint8Array, context: string): Uint8Array
   /** Throws UnreadableValueError. */
   open(value: Uint8Array, context: string): Uint8Array
+  /** To be awaited before `open`; undefined: it may open now. Never rejects. */
+  fetch(value: Uint8Array): Promise<void> | undefined
   /** True when a write would keep the value in another way. */
   isStale(value: Uint8Array): boolean
 }
@@ -35,6 +37,7 @@ export function chainTransformers(transformers: readonly Transformer[]): Transfo
     prefix: Buffer.from(transformer.prefix),
   }))
   const [first = { transformer: identityTransformer, prefix: Buffer.alloc(0) }] = links
+  const fetching = links.filter(({ transformer }) => transformer.fetch)
   return {
     seal(value, context) {
       const sealed = first.transformer.seal(value, context)
@@ -54,8 +57,17 @@ export function chainTransformers(transformers: readonly Transformer[]): Transfo
       }
       throw new UnreadableValueError(refusal(reasons))
     },
-    isStale: (value) =>
-      first.prefix.length === 0 ? isEncrypted(value) : !startsWith(value, first.prefix),
+    fetch(value) {
+      for (const { transformer, prefix } of fetching) {
+        if (startsWith(value, prefix)) return transformer.fetch?.(value.subarray(prefix.length))
+      }
+      return undefined
+    },
+    isStale(value) {
+      if (first.prefix.length === 0) return isEncrypted(value)
+      if (!startsWith(value, first.prefix)) return true
+      return first.transformer.isStale?.(value.subarray(first.prefix.length)) ?? false
+    },
   }
 }
 

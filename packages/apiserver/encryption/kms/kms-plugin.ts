@@ -1,0 +1,66 @@
+import { Client, credentials } from '@grpc/grpc-js'
+import { readMessage, textOf, writeMessage, type Annotations } from './kms-messages.ts'
+
+export interface KmsStatus {
+  readonly version: string
+  /** `ok`, or what is wrong. */
+  readonly health: string
+  readonly keyId: string
+}
+
+export interface KmsCiphertext {
+  readonly ciphertext: Uint8Array
+  readonly keyId: string
+  readonly annotations: Annotations
+}
+
+/** A KMS v2 plugin, as its API has it. Calls reject with gRPC's error. */
+export interface KmsPlugin extends Disposable {
+  status(): Promise<KmsStatus>
+  encrypt(plaintext: Uint8Array, uid: string): Promise<KmsCiphertext>
+  decrypt(sealed: KmsCiphertext, uid: string): Promise<Uint8Array>
+}
+
+const encryptAnnotationsField = 3
+
+/** `endpoint` is `unix:///path`; the connection is made with the first call and made again. */
+export function openKmsPlugin(endpoint: string, timeoutMs: number): KmsPlugin {
+  const client = new Client(endpoint, credentials.createInsecure(), {
+    'grpc.initial_reconnect_backoff_ms': 50,
+    'grpc.min_reconnect_backoff_ms': 50,
+    'grpc.max_reconnect_backoff_ms': 1_000,
+  })
+  const call = (method: string, request: Buffer): Promise<Buffer> =>
+    new Promise((resolve, reject) => {
+      client.makeUnaryRequest(
+        `/v2.KeyManagementService/${method}`,
+        (bytes: Buffer) => bytes,
+        (bytes: Buffer) => bytes,
+        request,
+        { deadline: Date.now() + timeoutMs, waitForReady: true } as object,
+        (error, answer) => (error ? reject(error) : resolve(answer ?? Buffer.alloc(0))),
+      )
+    })
+  return {
+    async status() {
+      const { bytes } = readMessage(await call('Status', Buffer.alloc(0)))
+      return {
+        version: textOf(bytes.get(1)),
+        health: textOf(bytes.get(2)),
+        keyId: textOf(bytes.get(3)),
+      }
+    },
+    async encrypt(plaintext, uid) {
+      const answer = await call('Encrypt', writeMessage({ 1: plaintext, 2: uid }))
+      const { bytes, annotations } = readMessage(answer, encryptAnnotationsField)
+      const ciphertext = bytes.get(1) ?? new Uint8Array(0)
+      return { ciphertext, keyId: textOf(bytes.get(2)), annotations }
+    },
+    async decrypt({ ciphertext, keyId, annotations }, uid) {
+      const fields = { 1: ciphertext, 2: uid, 3: keyId, 4: annotations }
+      const { bytes } = readMessage(await call('Decrypt', writeMessage(fields)))
+      return bytes.get(1) ?? new Uint8Array(0)
+    },
+    [Symbol.dispose]: () => client.close(),
+  }
+}

@@ -1,0 +1,232 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Clock, Logger, Timer } from '@skerry/base'
+import { createAesGcm } from '../aes-transformers.ts'
+import { UnreadableValueError, type Transformer } from '../transformer.ts'
+import { readMessage, textOf, writeMessage } from './kms-messages.ts'
+import type { KmsCiphertext, KmsPlugin, KmsStatus } from './kms-plugin.ts'
+import { createSeedCipher, seedBytes, type DataCipher } from './seed-cipher.ts'
+
+export const kmsLimits = Object.freeze({
+  /** Seeds of other times that are kept open. */
+  ciphersMax: 1_024,
+  /** How often a plugin is asked how it is: while it is well, and while it is not. */
+  healthyLookMs: 60_000,
+  unhealthyLookMs: 10_000,
+  /** A seed writes so long after the plugin was last well. */
+  seedLivesMs: 180_000,
+  keyIdBytesMax: 1_024,
+  ciphertextBytesMax: 1_024,
+})
+
+export interface KmsTransformer extends Transformer, Disposable {
+  readonly name: string
+  /** What is wrong with the plugin; undefined: nothing. */
+  readonly problem: () => string | undefined
+  /** Asks the plugin now, and from then on again and again until disposed. Never rejects. */
+  start(onRecovered: () => void): Promise<void>
+}
+
+interface KmsDeps {
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+interface Seed {
+  readonly cipher: DataCipher
+  readonly sealed: KmsCiphertext
+  expiresAtMs: number
+}
+
+/** Who wrote the key of a value: a key itself, or a seed. */
+const keyType = 0
+const seedType = 1
+const annotationsField = 4
+
+/** Values are encrypted here, with seeds that only the plugin can open (KMS v2). */
+export function createKmsTransformer(
+  name: string,
+  plugin: KmsPlugin,
+  deps: KmsDeps,
+): KmsTransformer {
+  return new PluggedTransformer(name, plugin, deps)
+}
+
+class PluggedTransformer implements KmsTransformer {
+  readonly name: string
+  readonly prefix: string
+  readonly #plugin: KmsPlugin
+  readonly #clock: Clock
+  readonly #log: Logger
+  /** By what sealed them. A string tells why one cannot be opened now. */
+  readonly #ciphers = new Map<string, DataCipher | string>()
+  /** Many values of one seed ask the plugin once. */
+  readonly #fetching = new Map<string, Promise<void>>()
+  #seed: Seed | undefined
+  #problem: string | undefined = 'the plugin has not answered yet'
+  #timer: Timer | undefined
+  #isClosed = false
+
+  constructor(name: string, plugin: KmsPlugin, { clock, log }: KmsDeps) {
+    this.name = name
+    this.prefix = `k8s:enc:kms:v2:${name}:`
+    this.#plugin = plugin
+    this.#clock = clock
+    this.#log = log
+  }
+
+  readonly problem = (): string | undefined => this.#problem
+
+  async start(onRecovered: () => void): Promise<void> {
+    this.#timer?.[Symbol.dispose]()
+    const before = this.#problem
+    try {
+      await this.#look()
+      this.#problem = undefined
+    } catch (error) {
+      this.#problem = error instanceof Error ? error.message : String(error)
+    }
+    if (this.#isClosed) return
+    if (before !== this.#problem && this.#problem !== undefined) {
+      this.#log.error('KMS plugin unhealthy', { provider: this.name, problem: this.#problem })
+    }
+    if (before !== undefined && this.#problem === undefined) {
+      this.#log.info('KMS plugin healthy', { provider: this.name })
+      onRecovered()
+    }
+    const { healthyLookMs, unhealthyLookMs } = kmsLimits
+    const waitMs = this.#problem === undefined ? healthyLookMs : unhealthyLookMs
+    this.#timer = this.#clock.setTimer(waitMs, () => void this.start(onRecovered))
+  }
+
+  seal(value: Uint8Array, context: string): Uint8Array {
+    const seed = this.#seed
+    if (!seed) throw new Error(`Cannot encrypt with KMS ${this.name}: ${this.#problem ?? 'no key'}`)
+    if (this.#clock.monotonicMs() > seed.expiresAtMs) {
+      throw new Error(`Cannot encrypt with KMS ${this.name}: its key has expired: ${this.#problem}`)
+    }
+    const { ciphertext, keyId, annotations } = seed.sealed
+    const data = seed.cipher.seal(value, context)
+    return writeMessage({ 1: data, 2: keyId, 3: ciphertext, 4: annotations, 5: seedType })
+  }
+
+  open(sealed: Uint8Array, context: string): Uint8Array {
+    const { data, source } = parseSealed(sealed)
+    const cipher = this.#ciphers.get(cipherKey(source))
+    if (cipher === undefined || typeof cipher === 'string') {
+      throw new UnreadableValueError(`failed to decrypt DEK, error: ${cipher ?? 'not asked yet'}`)
+    }
+    return cipher.open(data, context)
+  }
+
+  readonly fetch = (sealed: Uint8Array): Promise<void> | undefined => {
+    const { source, type } = tryParse(sealed)
+    if (!source) return undefined
+    const key = cipherKey(source)
+    if (typeof this.#ciphers.get(key) === 'object') return undefined
+    const fetching =
+      this.#fetching.get(key) ??
+      this.#decrypt(source, type).finally(() => void this.#fetching.delete(key))
+    this.#fetching.set(key, fetching)
+    return fetching
+  }
+
+  readonly isStale = (sealed: Uint8Array): boolean => {
+    const { source, type } = tryParse(sealed)
+    return source?.keyId !== this.#seed?.sealed.keyId || type !== seedType
+  };
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true
+    this.#timer?.[Symbol.dispose]()
+    this.#plugin[Symbol.dispose]()
+  }
+
+  async #look(): Promise<void> {
+    const status = await this.#plugin.status()
+    checkStatus(status)
+    if (this.#seed?.sealed.keyId !== status.keyId) await this.#renewSeed(status)
+    if (this.#seed) {
+      this.#seed.expiresAtMs = this.#clock.monotonicMs() + kmsLimits.seedLivesMs
+    }
+  }
+
+  async #renewSeed({ keyId }: KmsStatus): Promise<void> {
+    const seed = randomBytes(seedBytes)
+    const sealed = await this.#plugin.encrypt(seed, randomUUID())
+    if (sealed.keyId !== keyId) throw new Error('key ID of encrypt and of status differ')
+    if (sealed.ciphertext.length === 0) throw new Error('encrypted DEK source is empty')
+    if (sealed.ciphertext.length > kmsLimits.ciphertextBytesMax) {
+      throw new Error(
+        `encrypted DEK source is ${sealed.ciphertext.length} bytes, which exceeds the max size of ${kmsLimits.ciphertextBytesMax}`,
+      )
+    }
+    const cipher = createSeedCipher(seed)
+    this.#keep(cipherKey(sealed), cipher)
+    this.#seed = { cipher, sealed, expiresAtMs: 0 }
+    this.#log.info('KMS key in use', { provider: this.name })
+  }
+
+  async #decrypt(source: KmsCiphertext, type: number): Promise<void> {
+    const key = cipherKey(source)
+    try {
+      const secret = await this.#plugin.decrypt(source, randomUUID())
+      const cipher =
+        type === seedType ? createSeedCipher(secret) : createAesGcm({ name: '', secret })
+      this.#keep(key, cipher)
+    } catch (error) {
+      this.#keep(key, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  #keep(key: string, cipher: DataCipher | string): void {
+    const [oldest] = this.#ciphers.keys()
+    if (this.#ciphers.size >= kmsLimits.ciphersMax && oldest !== undefined) {
+      this.#ciphers.delete(oldest)
+    }
+    this.#ciphers.set(key, cipher)
+  }
+}
+
+function checkStatus({ version, health, keyId }: KmsStatus): void {
+  if (health !== 'ok') throw new Error(`got unexpected healthz status: ${health}`)
+  if (version !== 'v2' && version !== 'v2beta1') {
+    throw new Error(`unsupported version ${JSON.stringify(version)}, expected "v2" or "v2beta1"`)
+  }
+  if (keyId === '') throw new Error('keyID is empty')
+  if (keyId.length > kmsLimits.keyIdBytesMax) throw new Error('keyID is too long')
+}
+
+/** What stands behind the prefix: upstream's EncryptedObject. */
+function parseSealed(sealed: Uint8Array) {
+  const { source, data, type } = tryParse(sealed)
+  if (!source || data.length === 0) throw new UnreadableValueError('encrypted data is empty')
+  if (type !== keyType && type !== seedType) {
+    throw new UnreadableValueError(`unknown encryptedDEKSourceType: ${type}`)
+  }
+  return { source, data }
+}
+
+function tryParse(sealed: Uint8Array): {
+  source?: KmsCiphertext
+  data: Uint8Array
+  type: number
+} {
+  try {
+    const { bytes, numbers, annotations } = readMessage(sealed, annotationsField)
+    const ciphertext = bytes.get(3) ?? new Uint8Array(0)
+    const source = { ciphertext, keyId: textOf(bytes.get(2)), annotations }
+    return { source, data: bytes.get(1) ?? new Uint8Array(0), type: numbers.get(5) ?? keyType }
+  } catch {
+    // The reader says where; whoever reads the object needs to know only that it is damaged.
+    return { data: new Uint8Array(0), type: keyType }
+  }
+}
+
+function cipherKey({ ciphertext, keyId, annotations }: KmsCiphertext): string {
+  const parts = [...annotations].flatMap(([name, value]) => [name, hex(value)])
+  return JSON.stringify([hex(ciphertext), keyId, parts])
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}
