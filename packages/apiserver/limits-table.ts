@@ -31,6 +31,12 @@ export interface ApiServerLimits {
   readonly warningsBytesMax: number
   readonly headerBytesMax: number
   readonly streamsPerConnectionMax: number
+  /** From a connection's start, or the end of the request before, to the last header. */
+  readonly headerReadMs: number
+  /** To the last byte of the body. */
+  readonly requestReadMs: number
+  /** A connection without a request is closed after it. */
+  readonly idleConnectionMs: number
 }
 
 export const apiServerLimits: ApiServerLimits = Object.freeze({
@@ -57,4 +63,7 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   warningsBytesMax: 4 * 1024,
   headerBytesMax: 1024 * 1024,
   streamsPerConnectionMax: 250,
+  headerReadMs: 32_000,
+  requestReadMs: 300_000,
+  idleConnectionMs: 90_000,
 })

@@ -35,13 +35,20 @@ export interface HttpServer extends AsyncDisposable {
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { tls, limits, log } = options
   // Known to the HTTP/1.1 side, though not to the types.
-  const http1 = { maxHeaderSize: limits.headerBytesMax }
+  const http1 = {
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.headerReadMs,
+    requestTimeout: Math.max(limits.requestReadMs, limits.headerReadMs),
+    keepAliveTimeout: limits.idleConnectionMs,
+    connectionsCheckingInterval: Math.min(limits.headerReadMs, limits.requestReadMs),
+  }
   const server = http2.createSecureServer({
     allowHTTP1: true,
     ...secureContext(tls),
     requestCert: true,
     rejectUnauthorized: false,
     minVersion: 'TLSv1.2',
+    handshakeTimeout: limits.headerReadMs,
     maxHeaderListPairs: 200,
     ...http1,
     settings: {
@@ -55,6 +62,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   track(server, sockets)
   server.on('session', (session) => {
     sessions.add(session)
+    closeWhenIdle(session, limits.idleConnectionMs)
     session.on('error', quiet)
     session.once('close', () => sessions.delete(session))
   })
@@ -90,6 +98,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       if (server.listening || sockets.size > 0) await closed
     },
   }
+}
+
+/** Watches may be silent for long: only a session without streams is idle. */
+function closeWhenIdle(session: http2.ServerHttp2Session, idleMs: number): void {
+  let open = 0
+  session.on('stream', (stream) => {
+    open += 1
+    stream.once('close', () => (open -= 1))
+  })
+  session.setTimeout(idleMs, () => {
+    if (open === 0) session.close()
+  })
 }
 
 function track(server: http2.Http2SecureServer, sockets: Set<Duplex>): void {
