@@ -1,0 +1,75 @@
+/**
+ * Runs programs and libraries of others against a site of this tree. Development only; needs Go,
+ * cargo and Python with their package registries.
+ *   node hack/clients.ts [names] [--upstream]
+ * Without a name every client runs. --upstream: the same against upstream's control plane, to tell
+ * what a client expects of the world from what we do wrong.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { ClientPlan, ClientResult } from './clients/client-plan.ts'
+import { clientGo } from './clients/client-go.ts'
+import { controllerRuntime } from './clients/controller-runtime.ts'
+import { kubeRs } from './clients/kube-rs.ts'
+import { oldKubectl } from './clients/old-kubectl.ts'
+import { asyncPython, python } from './clients/python.ts'
+import { startSite } from './clients/run-site.ts'
+import { buildUpstream } from './upstream/build-upstream.ts'
+import { startUpstream } from './upstream/run-upstream.ts'
+
+const clients: readonly ClientPlan[] = [
+  clientGo,
+  controllerRuntime,
+  python,
+  asyncPython,
+  kubeRs,
+  oldKubectl,
+]
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { upstream: { type: 'boolean', default: false } },
+})
+const unknown = positionals.filter((name) => !clients.some((client) => client.name === name))
+if (unknown.length > 0) {
+  const known = clients.map(({ name }) => name).join(', ')
+  console.error(`Cannot run ${unknown.join(', ')}: the clients are ${known}`)
+  process.exitCode = 2
+} else {
+  const chosen = clients.filter(
+    ({ name }) => positionals.length === 0 || positionals.includes(name),
+  )
+  for (const client of chosen) report(await runClient(client))
+}
+
+/** Each on a control plane of its own: what one leaves behind must not be there for the next. */
+async function runClient(client: ClientPlan): Promise<ClientResult> {
+  console.error(`${client.name}: building`)
+  await client.prepare()
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-clients-'))
+  try {
+    if (values.upstream) {
+      const bin = await buildUpstream([
+        'kube-apiserver',
+        'etcd',
+        'kube-controller-manager',
+        'kube-scheduler',
+      ])
+      const options = { bin, directory, withControllers: true, withScheduler: true }
+      await using upstream = await startUpstream(options)
+      return await client.run({ kubeconfig: upstream.kubeconfigPath, envtest: bin })
+    }
+    await using site = await startSite(directory)
+    return await client.run({ kubeconfig: site.kubeconfig, envtest: site.envtest })
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+function report({ name, version, passed, failed }: ClientResult): void {
+  console.log(`${failed.length === 0 ? 'pass' : 'FAIL'}  ${name} ${version}: ${passed} passed`)
+  for (const line of failed) console.log(`      ${line}`)
+  if (failed.length > 0) process.exitCode = 1
+}

@@ -1,0 +1,77 @@
+import { cp, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runToEnd, type CommandResult } from '@skerry/testing'
+import { defaultCache } from '../upstream/build-upstream.ts'
+
+export interface ClientTarget {
+  /** Of an administrator. */
+  readonly kubeconfig: string
+  /** A directory with kube-apiserver and etcd, as envtest wants it. */
+  readonly envtest: string
+}
+
+export interface ClientResult {
+  readonly name: string
+  readonly version: string
+  readonly passed: number
+  /** One line for each check that failed. */
+  readonly failed: readonly string[]
+}
+
+/** One program or library of others. */
+export interface ClientPlan {
+  readonly name: string
+  /** Fetches and builds what is missing. */
+  readonly prepare: () => Promise<void>
+  readonly run: (target: ClientTarget) => Promise<ClientResult>
+}
+
+/** Where sources are fetched to and programs are built; never committed. */
+export const clientsCache = join(defaultCache, 'clients')
+
+/** Copies a folder beside this file to the cache, where its build may write. */
+export async function workingCopy(name: string): Promise<string> {
+  const directory = join(clientsCache, name)
+  await mkdir(directory, { recursive: true })
+  await cp(join(import.meta.dirname, name), directory, { recursive: true })
+  return directory
+}
+
+export interface CommandOptions {
+  readonly directory?: string
+  readonly env?: Record<string, string>
+  readonly timeoutMs?: number
+}
+
+/** In a directory, whatever its exit code. */
+export function runIn(
+  command: readonly string[],
+  { directory = '/', env = {}, timeoutMs = 600_000 }: CommandOptions = {},
+): Promise<CommandResult> {
+  const inDirectory = ['sh', '-c', 'cd "$0" && exec "$@"', directory, ...command]
+  return runToEnd(inDirectory, { env, timeoutMs })
+}
+
+/** Throws with the command's own words unless it ends well. */
+export async function mustRun(
+  command: readonly string[],
+  options: CommandOptions = {},
+): Promise<string> {
+  const { exitCode, stdout, stderr } = await runIn(command, { timeoutMs: 1_800_000, ...options })
+  if (exitCode === 0) return stdout
+  throw new Error(`Cannot run ${command.join(' ')}: exit code ${exitCode}\n${stderr}${stdout}`)
+}
+
+/** Of programs that print `ok <name>` and `FAIL <name>: <why>`. */
+export function readChecks({ stdout, stderr, exitCode }: CommandResult): {
+  passed: number
+  failed: string[]
+} {
+  const lines = stdout.split('\n')
+  const failed = lines.filter((line) => line.startsWith('FAIL '))
+  const passed = lines.filter((line) => line.startsWith('ok ')).length
+  if (exitCode !== 0 && failed.length === 0) {
+    failed.push(`it ended with ${exitCode}: ${stderr.trim().split('\n').at(-1) ?? ''}`)
+  }
+  return { passed, failed }
+}
