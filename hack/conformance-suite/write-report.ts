@@ -38,7 +38,7 @@ function heading(ledger: ReadonlyMap<string, LedgerEntry>, tests: readonly strin
   const known = tests.flatMap((name) => ledger.get(name) ?? [])
   const passed = known.filter((entry) => entry.passed).length
   const days = known.map((entry) => entry.time.slice(0, 10)).toSorted()
-  const commits = new Set(known.map((entry) => entry.commit))
+  const runs = new Set(known.map((entry) => entry.time))
   const memory = Math.round(totalmem() / 2 ** 30)
   const machine = `${cpus().length} cores (${arch()}), ${memory} GiB, Linux ${release()}`
   return [
@@ -46,13 +46,19 @@ function heading(ledger: ReadonlyMap<string, LedgerEntry>, tests: readonly strin
     '',
     'Made by `hack/conformance`; do not edit. The reasons are in `hack/conformance-suite/reasons.json`.',
     '',
-    `**${passed} of ${tests.length}** conformance tests of Kubernetes ${upstreamVersion} pass.`,
+    `**${passed} of ${tests.length}** conformance tests of Kubernetes ${upstreamVersion} passed when each was last run.`,
     '',
-    `Last results of every test, from ${days[0] ?? 'no run'} to ${days.at(-1) ?? 'no run'}, at`,
-    `${commits.size === 1 ? `commit ${[...commits][0]}` : `${commits.size} commits`}.`,
+    `This is no single run: the last results come from ${runs.size} runs, from ${days[0] ?? 'none'} to`,
+    `${days.at(-1) ?? 'none'}, between which the program changed; a test that passed early was not always run again.`,
+    'A test that failed was run again after a fix, and one that a time limit cut was run again alone.',
+    '',
     `Machine: ${machine}. A site and its nodes, each in network`,
-    'namespaces of its own without a route outside; containerd and runc of Debian 12. The images are built from',
-    'the Go modules of Kubernetes and from Debian packages, under the names the suite asks for.',
+    'namespaces of its own without a route outside; containerd and runc of Debian 12.',
+    '',
+    "The images are not upstream's: they are built from Go modules and Debian packages under the names the",
+    'suite asks for. `busybox` has bash as its shell (with the shell of the Debian busybox tests of',
+    'unusual environment variable names fail), `pause` is agnhost, `nginx` is that of Debian, two',
+    'versions of agnhost are one build, and etcd and sample-apiserver are newer than their names say. kubectl is 1.35.',
   ].join('\n')
 }
 
