@@ -64,12 +64,12 @@ export async function scaleApply(
 
     function objectEntries(owning: readonly ManagedFieldsEntry[]): ManagedFieldsEntry[] {
       const kept = entries.flatMap((entry) => {
-        if (owning.some((owner) => isSameManager(owner, entry))) return [entry]
+        if (owning.some((owner) => isSameOwner(owner, entry))) return [entry]
         const fieldsV1 = withoutField(entry.fieldsV1, replicasPath)
         return Object.keys(fieldsV1).length === 0 ? [] : [{ ...entry, fieldsV1 }]
       })
       const added = owning
-        .filter((owner) => !entries.some((entry) => isSameManager(owner, entry)))
+        .filter((owner) => !entries.some((entry) => isSameOwner(owner, entry)))
         // Upstream's scale endpoint notes no time.
         .map(({ time: _time, ...owner }) => ({
           ...owner,
@@ -81,7 +81,7 @@ export async function scaleApply(
   }
 }
 
-function isSameManager(one: ManagedFieldsEntry, other: ManagedFieldsEntry): boolean {
+function isSameOwner(one: ManagedFieldsEntry, other: ManagedFieldsEntry): boolean {
   return (
     one.manager === other.manager &&
     one.operation === other.operation &&

@@ -49,3 +49,15 @@ export function planCollection({ object, owners, dependents }: CollectionInput):
       : 'Background'
   return { action: 'delete', propagationPolicy, unblockOwners: false }
 }
+
+/**
+ * An owner that is there, though no watch has shown it. It may go before one does, and then nobody
+ * hears of its end: its dependents are to be looked at again until it has been seen.
+ */
+export function unseenOwner(
+  owners: CollectionInput['owners'],
+  isSeen: (uid: string) => boolean,
+): OwnerReference | undefined {
+  return owners.find(({ reference, state }) => state !== 'absent' && !isSeen(reference.uid))
+    ?.reference
+}

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { OwnerReference } from '@skerry/api'
 import type { PartialObject } from '@skerry/client'
-import { planCollection, type CollectionPlan, type OwnerState } from './collection-plan.ts'
+import {
+  planCollection,
+  unseenOwner,
+  type CollectionPlan,
+  type OwnerState,
+} from './collection-plan.ts'
 import { OwnerGraph, nodeOf } from './owner-graph.ts'
 
 const resource = { group: '', version: 'v1', resource: 'things', isNamespaced: true }
@@ -86,6 +91,19 @@ for (const [name, states, given, expected] of plans) {
     )
   })
 }
+
+test('an object whose owner no watch has shown yet is looked at again', () => {
+  const table: readonly [OwnerState, readonly string[], string | undefined][] = [
+    ['solid', [], 'owner'],
+    ['waiting-for-dependents', [], 'owner'],
+    ['solid', ['owner'], undefined],
+    ['absent', [], undefined],
+  ]
+  for (const [state, seen, expected] of table) {
+    const owners = [{ reference: reference('owner'), state }]
+    assert.equal(unseenOwner(owners, (uid) => seen.includes(uid))?.uid, expected, state)
+  }
+})
 
 test('the deletion of an owner makes its dependents looked at', () => {
   const graph = new OwnerGraph()

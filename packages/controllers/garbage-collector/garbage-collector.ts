@@ -8,7 +8,12 @@ import {
 } from '@skerry/controller-runtime'
 import { ignoreNotFound } from '../ignore-not-found.ts'
 import { AbsentOwners } from './absent-owners.ts'
-import { planCollection, type CollectionPlan, type OwnerState } from './collection-plan.ts'
+import {
+  planCollection,
+  type CollectionPlan,
+  type OwnerState,
+  unseenOwner,
+} from './collection-plan.ts'
 import {
   OwnerGraph,
   foregroundFinalizer,
@@ -138,6 +143,8 @@ class GarbageCollector {
     }
     const dependents = this.#graph.dependentsOf(uid)
     await this.#act({ node, object, plan: planCollection({ object, owners, dependents }) }, signal)
+    const unseen = unseenOwner(owners, (owner) => this.#graph.get(owner) !== undefined)
+    if (unseen) throw new Error(`Cannot rely on owner ${unseen.name}: no watch has shown it yet`)
   }
 
   async #act(
