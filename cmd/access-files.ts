@@ -18,6 +18,7 @@ import type { Store } from '@skerry/store'
 import type { AccessFlags } from './access-flags.ts'
 import type { AccessWebhooks } from './access-webhooks.ts'
 import { encryptionConfigOf, fileHash } from './encryption-keys.ts'
+import { requireReadable } from './readable-secrets.ts'
 import { lookAfter } from './key-plugins.ts'
 import { openAudit } from './open-audit.ts'
 import { readText, wrongUse } from './read-config-file.ts'
@@ -45,10 +46,11 @@ export async function openAccessFiles(
   directory: string,
   flags: AccessFlags,
   context: RoleContext,
+  inner?: Store,
 ): Promise<AccessFiles> {
   await using stack = new AsyncDisposableStack()
   const { clock, log, metrics } = context
-  const keys = await openKeys(directory, flags, context)
+  const keys = await openKeys(directory, flags, { context, store: inner })
   const plugins = stack.use(await lookAfter(keys.plan))
   const users = await openUsers(flags)
   const configuredUsers = users && createConfiguredUsers(users.config, clock)
@@ -68,7 +70,7 @@ export async function openAccessFiles(
     ...(tokenFile ? { tokenFile } : {}),
     ...(webhooks ? { webhooks } : {}),
     ...(audit.trail ? { auditTrail: audit.trail } : {}),
-    encrypted: (inner) => (store = createEncryptedStore(inner, keys.plan)),
+    encrypted: (below) => (store = createEncryptedStore(below, keys.plan)),
     ...(keys.plan.isRemote ? { checkKeyPlugins: plugins.check } : {}),
     follow: (onKeys) => [
       plugins.reportTo(onKeys),
@@ -120,19 +122,21 @@ async function openWebhooks(
 async function openKeys(
   directory: string,
   { encryptionProviderConfig }: AccessFlags,
-  context: RoleContext,
+  { context, store }: { context: RoleContext; store: Store | undefined },
 ) {
   const path = encryptionProviderConfig ?? ownKeysPath(directory)
   if (encryptionProviderConfig !== undefined) {
     const text = await readText(path)
     return { path, text, plan: await readEncryptionConfig(text, context) }
   }
-  let text = await readFileIfPresent(path)
-  if (text === undefined) {
-    text = encryptionConfigOf([{ name: 'key1', secret: randomBytes(32).toString('base64') }])
-    await writeFileDurably(path, text, secretMode)
-  }
-  return { path, text, plan: await readEncryptionConfig(text, context) }
+  const found = await readFileIfPresent(path)
+  const text =
+    found ?? encryptionConfigOf([{ name: 'key1', secret: randomBytes(32).toString('base64') }])
+  const plan = await readEncryptionConfig(text, context)
+  // Before a new key is written: what stands in its place would hide that the old one is missing.
+  if (store) await requireReadable(store, plan, { path, isFound: found !== undefined })
+  if (found === undefined) await writeFileDurably(path, text, secretMode)
+  return { path, text, plan }
 }
 
 export function ownKeysPath(directory: string): string {

@@ -110,7 +110,9 @@ async function openControlPlane(
   const store = stack.use(
     await openSqliteStore(join(options.directory, 'store.db'), {}, { clock, log }),
   )
-  const files = stack.use(await openAccessFiles(options.directory, options.access ?? {}, context))
+  const files = stack.use(
+    await openAccessFiles(options.directory, options.access ?? {}, context, store),
+  )
   const encrypted = files.encrypted(store)
   const parts = { pki, renewal, dial, frontProxies, files }
   const server = stack.use(

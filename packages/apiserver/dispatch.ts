@@ -18,7 +18,7 @@ import { serveSubresource, upgradeSubresource } from './handlers/subresource-cal
 import { isPatchType } from './handlers/patch-handler.ts'
 import { parseWriteOptions } from './handlers/request-options.ts'
 import { valueAnswer } from './handlers/represent.ts'
-import type { ApiAnswer } from './http/exchange.ts'
+import { textAnswer, type ApiAnswer } from './http/exchange.ts'
 import { negotiate, reviewOffer, wantsPretty } from './http/negotiate.ts'
 import type { RequestInfo } from './http/request-info.ts'
 import { methodNotAllowed, notFoundPath } from './http/status-answer.ts'
