@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { BootstrapToken, ConfigMap } from '@skerry/api'
 import { formatKubeconfig, parseKubeconfig } from '@skerry/client'
+import { detachedSignature } from '@skerry/pki'
 
 /** Where anyone may read how to reach the cluster: no secret, but signed with each token. */
 export const clusterInfoKey = Object.freeze({ namespace: 'kube-public', name: 'cluster-info' })
@@ -65,17 +66,6 @@ export function readClusterInfo(configMap: ConfigMap): ClusterInfo | undefined {
   const authority = cluster?.['certificate-authority-data']
   if (!cluster || authority === undefined) return undefined
   return { server: cluster.server, authorityPem: Buffer.from(authority, 'base64').toString('utf8') }
-}
-
-/** RFC 7515 with the payload left out (appendix F), HS256 under the token's secret. */
-function detachedSignature(content: string, { id, secret }: BootstrapToken): string {
-  const header = base64url(JSON.stringify({ alg: 'HS256', kid: id }))
-  const signed = `${header}.${base64url(content)}`
-  return `${header}..${createHmac('sha256', secret).update(signed).digest('base64url')}`
-}
-
-function base64url(text: string): string {
-  return Buffer.from(text).toString('base64url')
 }
 
 function kubeconfigText({ server, authorityPem }: ClusterInfo): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Secret, Service } from '@skerry/api'
+import type { Pod, Secret, Service } from '@skerry/api'
 import { resources } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
 import { startControllerWorld } from './testing/controller-world.ts'
@@ -206,4 +206,77 @@ test('a pod with an ephemeral volume gets a claim of its own', async () => {
   const claim = await world.eventually(resources.persistentVolumeClaims, ([each]) => each)
   assert.equal(claim.metadata.name, 'p-data')
   assert.equal(claim.metadata.ownerReferences?.[0]?.kind, 'Pod')
+})
+
+test('cluster-info is signed with every token that may sign, and no longer when it goes', async () => {
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
+    controllers: ['bootstrap-signer-controller'],
+  })
+  const token = (id: string, isSigning: boolean): Secret => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'bootstrap.kubernetes.io/token',
+    metadata: { name: `bootstrap-token-${id}`, namespace: 'kube-system' },
+    stringData: {
+      'token-id': id,
+      'token-secret': '0123456789abcdef',
+      'usage-bootstrap-signing': String(isSigning),
+    },
+  })
+  await world.client(resources.secrets).create(token('aaaaaa', true), world.signal)
+  await world.client(resources.secrets).create(token('bbbbbb', false), world.signal)
+  const metadata = { name: 'cluster-info', namespace: 'kube-public' }
+  const data = { kubeconfig: 'x' }
+  await world
+    .client(resources.configMaps)
+    .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data }, world.signal)
+  const keysAre = (...keys: string[]): Promise<true> =>
+    world.eventually(resources.configMaps, (maps) => {
+      const map = maps.find((each) => each.metadata.name === 'cluster-info')
+      return Object.keys(map?.data ?? {})
+        .toSorted()
+        .join() === keys.join()
+        ? true
+        : undefined
+    })
+  await keysAre('jws-kubeconfig-aaaaaa', 'kubeconfig')
+  const key = { namespace: 'kube-system', name: 'bootstrap-token-aaaaaa' }
+  await world.client(resources.secrets).delete(key, world.signal)
+  await keysAre('kubeconfig')
+})
+
+test('a pod that need not leave its node any more is told so', async () => {
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
+    controllers: ['taint-eviction-controller'],
+  })
+  const taints = [{ key: 'k', effect: 'NoExecute' }]
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' }, spec: { taints } }
+  await world.client(resources.nodes).create(node, world.signal)
+  const tolerations = [
+    { key: 'k', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 600 },
+  ]
+  const pod = (name: string, tolerated: typeof tolerations): Pod => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace },
+    spec: {
+      nodeName: 'n',
+      containers: [{ name: 'main', image: 'a' }],
+      tolerations: tolerated,
+    },
+  })
+  await world.client(resources.pods).create(pod('stays', tolerations), world.signal)
+  await world.client(resources.pods).create(pod('goes', []), world.signal)
+  const told = (message: string): Promise<true> =>
+    world.eventually(resources.events, (events) =>
+      events.some((each) => each.message === message) ? true : undefined,
+    )
+  await told('Marking for deletion Pod default/goes')
+  const patch = { spec: { taints: null } }
+  await world.client(resources.nodes).patch({ name: 'n', type: 'merge', patch }, world.signal)
+  await told('Cancelling deletion of Pod default/stays')
 })

@@ -17,6 +17,7 @@ import { csrApprovingController } from './certificates/csr-approving-controller.
 import { csrCleanerController } from './certificates/csr-cleaner-controller.ts'
 import { disruptionController } from './disruption/disruption-controller.ts'
 import { endpointsController } from './endpoints/endpoints-controller.ts'
+import { bootstrapSignerController } from './bootstrap/bootstrap-signer.ts'
 import { tokenCleanerController } from './bootstrap/token-cleaner.ts'
 import { clusterRoleAggregationController } from './clusterroleaggregation/cluster-role-aggregation-controller.ts'
 import { endpointSliceMirroringController } from './endpointslicemirroring/endpoint-slice-mirroring-controller.ts'
@@ -50,6 +51,7 @@ export const controllers: Readonly<Record<string, ControllerDefinition | Backgro
     'garbage-collector-controller': garbageCollector,
     'horizontal-pod-autoscaler-controller': horizontalPodAutoscalerController,
     'replicationcontroller-controller': replicationControllerController,
+    'bootstrap-signer-controller': bootstrapSignerController,
     'clusterrole-aggregation-controller': clusterRoleAggregationController,
     'endpointslice-mirroring-controller': endpointSliceMirroringController,
     'ephemeral-volume-controller': ephemeralVolumeController,

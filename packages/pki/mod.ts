@@ -13,6 +13,7 @@ export {
 } from './authority.ts'
 export { createSigningRequest, type SigningRequestOptions } from './create-signing-request.ts'
 export { readSigningRequest, type SigningRequest } from './signing-request.ts'
+export { detachedSignature } from './detached-signature.ts'
 export { readCertificate, type Certificate } from './certificate.ts'
 export { carriesNames, decodePem, isIssuedBy, spkiHash, validityOf } from './certificate-checks.ts'
 export { extendedUsages, keyUsages, type ExtendedUsage, type KeyUsage } from './usages.ts'

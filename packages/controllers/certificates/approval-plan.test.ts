@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import type { CertificateSigningRequest } from '@skerry/api'
 import type { SigningRequest } from '@skerry/pki'
 import { automaticApprovals } from './approval-plan.ts'
-import { faultOf } from './csr-signing-controller.ts'
+import { isStale } from './csr-cleaner-controller.ts'
+import { faultOf, lifetimeOf } from './csr-signing-controller.ts'
 
 const node: SigningRequest = {
   commonName: 'system:node:edge-1',
@@ -111,7 +112,7 @@ const faults: {
     name: 'a usage the signer does not give',
     csr: csr('kube-apiserver-client', 'x', [...client, 'server auth']),
     request: node,
-    fault: /server auth/,
+    fault: /^invalid usage for client certificate: server auth$/,
   },
   {
     name: 'system:masters',
@@ -123,7 +124,7 @@ const faults: {
     name: 'a subject that is no node',
     csr: csr('kubelet-serving', 'x', server),
     request: { ...serving, commonName: 'admin' },
-    fault: /not that of a node/,
+    fault: /^subject common name does not begin with system:node:$/,
   },
 ]
 
@@ -133,3 +134,44 @@ for (const row of faults) {
     else assert.match(faultOf(row.csr, row.request) ?? '', row.fault)
   })
 }
+
+const hour = 3_600
+const lifetimes = [
+  { name: 'what is asked', asked: 2 * hour, seconds: 2 * hour },
+  { name: 'never less than ten minutes', asked: 60, seconds: 600 },
+  { name: 'never more than the signer gives', asked: 999 * hour, seconds: 24 * hour - 300 },
+  { name: 'what the signer gives by default', asked: undefined, seconds: 24 * hour - 300 },
+]
+
+for (const { name, asked, seconds } of lifetimes) {
+  test(`a certificate lives: ${name}`, () => {
+    const request = csr('kube-apiserver-client', 'x', client)
+    if (request.spec && asked !== undefined) request.spec.expirationSeconds = asked
+    const { notBeforeMs, notAfterMs } = lifetimeOf(request, {
+      durationSecondsMax: 24 * hour,
+      nowMs: 0,
+    })
+    assert.deepEqual([notBeforeMs, notAfterMs], [-300_000, seconds * 1_000])
+  })
+}
+
+test('requests are removed an hour after they are decided, a day after nobody did', () => {
+  const at = '2026-01-01T00:00:00Z'
+  const stale = (type: string | undefined, hours: number, certificate?: string): boolean => {
+    const made = csr('kube-apiserver-client', 'x', client)
+    const conditions =
+      type === undefined ? [] : [{ type, status: 'True', reason: '', lastUpdateTime: at }]
+    return isStale(
+      {
+        ...made,
+        metadata: { ...made.metadata, creationTimestamp: at },
+        status: { conditions, ...(certificate ? { certificate } : {}) },
+      },
+      Date.parse(at) + hours * hour * 1_000,
+    )
+  }
+  assert.deepEqual([stale(undefined, 23), stale(undefined, 25)], [false, true])
+  assert.deepEqual([stale('Denied', 0.5), stale('Failed', 2)], [false, true])
+  assert.deepEqual([stale('Approved', 2), stale('Approved', 25)], [false, true])
+  assert.deepEqual([stale('Approved', 0.5, 'eA=='), stale('Approved', 2, 'eA==')], [false, true])
+})

@@ -1,6 +1,7 @@
 import { isStatusError, type CertificateSigningRequest } from '@skerry/api'
 import { resources } from '@skerry/client'
 import type { BackgroundController } from '@skerry/controller-runtime'
+import { readCertificate } from '@skerry/pki'
 
 const hourMs = 3_600_000
 
@@ -9,18 +10,27 @@ const keptMs = Object.freeze({ done: hourMs, pending: 24 * hourMs })
 const checkMs = hourMs
 
 /** True when nobody needs the request any more. */
-export function isStale(csr: CertificateSigningRequest, nowMs: number): boolean {
-  const conditions = csr.status?.conditions ?? []
-  const verdict = conditions.find((each) => ['Approved', 'Denied', 'Failed'].includes(each.type))
-  const isDone =
-    csr.status?.certificate !== undefined ||
-    verdict?.type === 'Denied' ||
-    verdict?.type === 'Failed'
-  const sinceText = isDone
-    ? (verdict?.lastUpdateTime ?? csr.metadata.creationTimestamp)
-    : csr.metadata.creationTimestamp
-  const sinceMs = Date.parse(sinceText ?? '')
-  return nowMs - sinceMs > (isDone ? keptMs.done : keptMs.pending)
+export function isStale({ metadata, status }: CertificateSigningRequest, nowMs: number): boolean {
+  const isOlder = (text: string | null | undefined, ms: number): boolean =>
+    typeof text === 'string' && nowMs - Date.parse(text) > ms
+  const { conditions = [], certificate } = status ?? {}
+  if (conditions.length === 0) return isOlder(metadata.creationTimestamp, keptMs.pending)
+  return conditions.some(({ type, lastUpdateTime }) => {
+    if (type === 'Denied' || type === 'Failed') return isOlder(lastUpdateTime, keptMs.done)
+    if (type !== 'Approved') return false
+    if (!certificate) return isOlder(lastUpdateTime, keptMs.pending)
+    return isOlder(lastUpdateTime, keptMs.done) || isExpired(certificate, nowMs)
+  })
+}
+
+/** Of what cannot be read nothing is known. */
+function isExpired(certificate: string, nowMs: number): boolean {
+  try {
+    return nowMs > readCertificate(Buffer.from(certificate, 'base64').toString()).notAfterMs
+  } catch (error) {
+    if (error instanceof TypeError) return false
+    throw error
+  }
 }
 
 export const csrCleanerController: BackgroundController = {

@@ -19,8 +19,14 @@ export interface CsrSigningOptions {
   durationSecondsMax: number
 }
 
-/** Certificates begin a little in the past: a client's clock may run behind ours. */
-const backdateMs = 5 * 60_000
+const times = Object.freeze({
+  /** Certificates begin a little in the past: a client's clock may run behind ours. */
+  backdateMs: 5 * 60_000,
+  /** Nothing shorter is given, whatever is asked. */
+  durationSecondsMin: 600,
+  /** One that lives longer than this ends earlier by what it begins earlier. */
+  shortMs: 8 * 3_600_000,
+})
 
 /** API usages and what they are in a certificate (RFC 5280 4.2.1.3). */
 const keyUsageOf: Readonly<Record<string, KeyUsage>> = Object.freeze({
@@ -32,22 +38,12 @@ const extendedUsageOf: Readonly<Record<string, string>> = Object.freeze({
   'server auth': 'serverAuth',
 })
 
-/** Which usages a signer gives; the API's rules for each signer name. */
-const usagesOfSigner: Readonly<Record<string, { needed: string; allowed: readonly string[] }>> =
-  Object.freeze({
-    [clientSigner]: {
-      needed: 'client auth',
-      allowed: ['digital signature', 'key encipherment', 'client auth'],
-    },
-    [nodeClientSigner]: {
-      needed: 'client auth',
-      allowed: ['digital signature', 'key encipherment', 'client auth'],
-    },
-    [nodeServingSigner]: {
-      needed: 'server auth',
-      allowed: ['digital signature', 'key encipherment', 'server auth'],
-    },
-  })
+/** The usages of each signer, sorted as its message names them. */
+const usagesOfSigner: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  [clientSigner]: ['client auth', 'digital signature', 'key encipherment'],
+  [nodeClientSigner]: ['client auth', 'digital signature', 'key encipherment'],
+  [nodeServingSigner]: ['digital signature', 'key encipherment', 'server auth'],
+})
 
 /** Signs approved requests of Kubernetes' own signers; a request that breaks a signer's rules gets condition Failed. */
 export function csrSigningController(options: CsrSigningOptions): ControllerDefinition {
@@ -62,11 +58,12 @@ export function csrSigningController(options: CsrSigningOptions): ControllerDefi
       const csr = context.informer(resources.certificateSigningRequests).get(parseKey(key))
       if (csr === undefined || !isWaiting(csr)) return
       const request = await readRequest(csr)
-      const fault = request === undefined ? 'it is not a PKCS#10 request' : faultOf(csr, request)
+      if (request === undefined) throw new Error('Cannot sign: it is no certificate request')
+      const fault = faultOf(csr, request)
       const status =
-        request === undefined || fault !== undefined
-          ? failed(csr, `Cannot sign: ${fault}`, context)
-          : { ...csr.status, certificate: await sign(csr, request, { options, context }) }
+        fault === undefined
+          ? { ...csr.status, certificate: await sign(csr, request, { options, context }) }
+          : failed(csr, fault, context)
       await context
         .client(resources.certificateSigningRequests)
         .updateStatus({ ...csr, status }, signal)
@@ -86,25 +83,81 @@ function isWaiting(csr: CertificateSigningRequest): boolean {
   )
 }
 
-/** What the request asks against its signer's rules; undefined when it is in order. */
+/** What is wrong with the request by its signer's rules, in upstream's words; undefined: nothing. */
 export function faultOf(
   csr: CertificateSigningRequest,
   request: SigningRequest,
 ): string | undefined {
-  const rules = usagesOfSigner[csr.spec?.signerName ?? '']
-  if (rules === undefined) return `the signer ${csr.spec?.signerName} is not known here`
-  const usages = csr.spec?.usages ?? []
-  const foreign = usages.find((usage) => !rules.allowed.includes(usage))
-  if (foreign !== undefined) return `usage "${foreign}" is not given by ${csr.spec?.signerName}`
-  if (!usages.includes(rules.needed)) return `usage "${rules.needed}" is missing`
-  if (csr.spec?.signerName === clientSigner) {
-    return request.organizations.includes('system:masters')
-      ? 'no certificate is signed for system:masters'
-      : undefined
+  const { signerName, usages = [] } = csr.spec ?? {}
+  if (signerName === clientSigner) return faultOfClient(usages, request)
+  return faultOfNode(request, { isServing: signerName === nodeServingSigner, usages })
+}
+
+function faultOfClient(
+  usages: readonly string[],
+  { organizations }: SigningRequest,
+): string | undefined {
+  const foreign = usages.find((usage) => !usagesOfSigner[clientSigner]?.includes(usage))
+  if (foreign !== undefined) return `invalid usage for client certificate: ${foreign}`
+  if (!usages.includes('client auth')) {
+    return 'missing required usage for client certificate: client auth'
   }
-  const isNode =
-    request.commonName.startsWith('system:node:') && request.organizations.join() === 'system:nodes'
-  return isNode ? undefined : 'the subject is not that of a node'
+  // Admission refuses it; a request that came in before that was so must not pass here.
+  return organizations.includes('system:masters')
+    ? 'no certificate is signed for system:masters'
+    : undefined
+}
+
+function faultOfNode(
+  request: SigningRequest,
+  { isServing, usages }: { isServing: boolean; usages: readonly string[] },
+): string | undefined {
+  if (request.organizations.join() !== 'system:nodes') {
+    return 'subject organization is not system:nodes'
+  }
+  const nameFault = isServing ? faultOfServingNames(request) : faultOfClientNames(request)
+  if (nameFault !== undefined) return nameFault
+  const all = usagesOfSigner[isServing ? nodeServingSigner : nodeClientSigner] ?? []
+  const given = new Set(usages)
+  const hasThem = all.every((usage) => given.has(usage) || usage === 'key encipherment')
+  const isNode = request.commonName.startsWith('system:node:')
+  const faults = [
+    hasThem && usages.every((usage) => all.includes(usage))
+      ? undefined
+      : `usages did not match [${all.join(' ')}]`,
+    isNode ? undefined : 'subject common name does not begin with system:node:',
+  ]
+  // Upstream looks at the two in this order for one signer, and the other way round for the other.
+  return (isServing ? faults : faults.toReversed()).find((fault) => fault !== undefined)
+}
+
+function faultOfServingNames(request: SigningRequest): string | undefined {
+  if (request.dnsNames.length + request.ipAddresses.length === 0) {
+    return 'DNS or IP subjectAltName is required'
+  }
+  if (request.emails.length > 0) return 'Email subjectAltNames are not allowed'
+  return request.uris.length > 0 ? 'URI subjectAltNames are not allowed' : undefined
+}
+
+function faultOfClientNames(request: SigningRequest): string | undefined {
+  if (request.dnsNames.length > 0) return 'DNS subjectAltNames are not allowed'
+  if (request.emails.length > 0) return 'Email subjectAltNames are not allowed'
+  if (request.ipAddresses.length > 0) return 'IP subjectAltNames are not allowed'
+  return request.uris.length > 0 ? 'URI subjectAltNames are not allowed' : undefined
+}
+
+/** How long the certificate lives: what is asked, within bounds. */
+export function lifetimeOf(
+  { spec }: CertificateSigningRequest,
+  { durationSecondsMax, nowMs }: { durationSecondsMax: number; nowMs: number },
+): { notBeforeMs: number; notAfterMs: number } {
+  const asked = Math.max(spec?.expirationSeconds ?? durationSecondsMax, times.durationSecondsMin)
+  const ms = Math.min(asked, durationSecondsMax) * 1_000
+  const isShort = ms < times.shortMs
+  return {
+    notBeforeMs: nowMs - times.backdateMs,
+    notAfterMs: nowMs + ms - (isShort ? 0 : times.backdateMs),
+  }
 }
 
 async function sign(
@@ -113,21 +166,20 @@ async function sign(
   { options, context }: { options: CsrSigningOptions; context: ControllerContext },
 ): Promise<string> {
   const isServing = csr.spec?.signerName === nodeServingSigner
-  const asked = csr.spec?.expirationSeconds ?? options.durationSecondsMax
-  const seconds = Math.min(asked, options.durationSecondsMax)
-  const nowMs = context.clock.now()
+  const { durationSecondsMax } = options
   const usages = csr.spec?.usages ?? []
   const pem = await signCertificate(
     isServing ? options.servingAuthority : options.clientAuthority,
     {
       subject: { commonName: request.commonName, organizations: request.organizations },
       publicKeyPem: request.publicKeyPem,
-      notBeforeMs: nowMs - backdateMs,
-      notAfterMs: nowMs + seconds * 1_000,
+      ...lifetimeOf(csr, { durationSecondsMax, nowMs: context.clock.now() }),
       keyUsages: usages.flatMap((usage) => keyUsageOf[usage] ?? []),
       extendedUsages: usages.flatMap((usage) => extendedUsageOf[usage] ?? []),
       dnsNames: request.dnsNames,
       ipAddresses: request.ipAddresses,
+      emails: request.emails,
+      uris: request.uris,
     },
   )
   context.log.info('Certificate signed', {

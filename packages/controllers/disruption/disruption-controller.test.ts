@@ -5,6 +5,7 @@ import { resources } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
 import { startControllerWorld } from '../testing/controller-world.ts'
 import { staleInMs } from './stale-disruption.ts'
+import { unmanagedText } from './disruption-controller.ts'
 
 const namespace = 'default'
 const labels = { app: 'web' }
@@ -83,3 +84,17 @@ for (const row of marks) {
     assert.equal(staleInMs(marked, markedAt + row.afterMs), row.is)
   })
 }
+
+test('the event of unmanaged pods shows the selector', () => {
+  const matchExpressions = [{ key: 'b', operator: 'In', values: ['x', 'y'] }]
+  const text = unmanagedText({
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'b' },
+    spec: { selector: { matchLabels: { z: '1', a: '2' }, matchExpressions } },
+  })
+  assert.match(
+    text,
+    /\(selector: &LabelSelector\{MatchLabels:map\[string\]string\{a: 2,z: 1,\},MatchExpressions:\[\]LabelSelectorRequirement\{LabelSelectorRequirement\{Key:b,Operator:In,Values:\[x y\],\},\},\}\) were found/,
+  )
+})

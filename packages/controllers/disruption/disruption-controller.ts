@@ -126,7 +126,9 @@ async function writeBudget(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
-  if (expected.unmanaged.length > 0) tell(budget, 'Warning UnmanagedPods', unmanagedText, context)
+  if (expected.unmanaged.length > 0) {
+    tell(budget, 'Warning UnmanagedPods', unmanagedText(budget), context)
+  }
   const nowMs = context.clock.now()
   const { disrupted, recheckInMs } = stillDisrupted({ budget, pods }, context)
   const healthy = pods.filter(
@@ -157,8 +159,23 @@ async function writeBudget(
   return recheckInMs === undefined ? undefined : { requeueAfterMs: recheckInMs }
 }
 
-const unmanagedText =
-  'Pods selected by this PodDisruptionBudget were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
+/** The selector is shown as Go prints it. */
+export function unmanagedText({ spec }: PodDisruptionBudget): string {
+  const where = spec?.selector ? selectorText(spec.selector) : 'nil'
+  return `Pods selected by this PodDisruptionBudget (selector: ${where}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`
+}
+
+type Selector = NonNullable<NonNullable<PodDisruptionBudget['spec']>['selector']>
+
+function selectorText({ matchLabels = {}, matchExpressions = [] }: Selector): string {
+  const labels = Object.keys(matchLabels).toSorted()
+  const pairs = labels.map((key) => `${key}: ${matchLabels[key]},`).join('')
+  const requirements = matchExpressions.map(
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+  )
+  return `&LabelSelector{MatchLabels:map[string]string{${pairs}},MatchExpressions:[]LabelSelectorRequirement{${requirements.join('')}},}`
+}
 
 function tell(
   budget: PodDisruptionBudget,

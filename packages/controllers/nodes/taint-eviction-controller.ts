@@ -1,33 +1,46 @@
 import { isStatusError, toleratesTaint, type Node, type Pod, type Taint } from '@skerry/api'
 import { keyOfObject, parseKey, resources } from '@skerry/client'
 import {
+  runController,
   watch,
+  type BackgroundController,
   type ControllerContext,
   type ControllerDefinition,
+  type ReconcileResult,
 } from '@skerry/controller-runtime'
 import { markDisrupted } from '../pods/disruption-target.ts'
 
 const byNode = 'taint-eviction-by-node'
 
 /** Evicts pods from nodes whose NoExecute taints they do not tolerate, or no longer. */
-export const taintEvictionController: ControllerDefinition = {
+export const taintEvictionController: BackgroundController = {
   name: 'taint-eviction-controller',
-  watches: [
-    watch(resources.pods, {
-      keysOf: ({ type, object }) => (type === 'deleted' ? [] : [keyOfObject(object)]),
-      indexes: { [byNode]: (pod) => [pod.spec?.nodeName ?? ''] },
-    }),
-    watch(resources.nodes, {
-      keysOf: ({ type, object, old }, context) =>
-        type !== 'deleted' && taintsKey(old) !== taintsKey(object)
-          ? context
-              .informer(resources.pods)
-              .byIndex(byNode, object.metadata.name ?? '')
-              .map(keyOfObject)
-          : [],
-    }),
-  ],
-  reconcile,
+  run: (deps, signal) => runController(evictingController(), deps, signal),
+}
+
+function evictingController(): ControllerDefinition {
+  // Those whose time to go is set. When it is not theirs any more, an event says so.
+  const scheduled = new Set<string>()
+  return {
+    name: 'taint-eviction-controller',
+    watches: [
+      watch(resources.pods, {
+        keysOf: ({ type, object }) =>
+          type !== 'deleted' || scheduled.has(keyOfObject(object)) ? [keyOfObject(object)] : [],
+        indexes: { [byNode]: (pod) => [pod.spec?.nodeName ?? ''] },
+      }),
+      watch(resources.nodes, {
+        keysOf: ({ type, object, old }, context) =>
+          type !== 'deleted' && taintsKey(old) !== taintsKey(object)
+            ? context
+                .informer(resources.pods)
+                .byIndex(byNode, object.metadata.name ?? '')
+                .map(keyOfObject)
+            : [],
+      }),
+    ],
+    reconcile: (key, context, signal) => reconcile(key, { context, scheduled }, signal),
+  }
 }
 
 function taintsKey(node: Node | undefined): string {
@@ -40,22 +53,39 @@ function noExecuteTaints(node: Node | undefined): Taint[] {
 
 async function reconcile(
   key: string,
-  context: ControllerContext,
+  { context, scheduled }: { context: ControllerContext; scheduled: Set<string> },
   signal: AbortSignal,
-): Promise<{ requeueAfterMs?: number } | void> {
-  const pod = context.informer(resources.pods).get(parseKey(key))
-  if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return
-  const nodeName = pod.spec?.nodeName ?? ''
-  const node =
-    nodeName === '' ? undefined : context.informer(resources.nodes).get({ name: nodeName })
-  const evictInMs = planEviction(pod, noExecuteTaints(node), context.clock.now())
-  if (evictInMs === undefined) return
-  if (evictInMs > 0) return { requeueAfterMs: evictInMs }
-  context.events.event(pod, {
-    type: 'Normal',
-    reason: 'TaintManagerEviction',
-    message: `Marking for deletion Pod ${key}`,
-  })
+): Promise<ReconcileResult | void> {
+  const known = context.informer(resources.pods).get(parseKey(key))
+  const pod = known?.metadata.deletionTimestamp === undefined ? known : undefined
+  const taints = pod ? noExecuteTaints(nodeOf(pod, context)) : []
+  const evictInMs = pod && planEviction(pod, taints, context.clock.now())
+  if (evictInMs !== undefined && evictInMs > 0) {
+    scheduled.add(key)
+    return { requeueAfterMs: evictInMs }
+  }
+  const isDue = evictInMs === 0 && taints.every((taint) => isTolerated(pod, taint))
+  if (scheduled.delete(key) && !isDue) tell(key, `Cancelling deletion of Pod ${key}`, context)
+  if (pod && evictInMs === 0) await evict(pod, context, signal)
+}
+
+function nodeOf({ spec }: Pod, context: ControllerContext): Node | undefined {
+  return spec?.nodeName ? context.informer(resources.nodes).get({ name: spec.nodeName }) : undefined
+}
+
+function isTolerated(pod: Pod | undefined, taint: Taint): boolean {
+  return (pod?.spec?.tolerations ?? []).some((each) => toleratesTaint(each, taint))
+}
+
+/** The pod may be gone: events name it, and nothing more. */
+function tell(key: string, message: string, context: ControllerContext): void {
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...parseKey(key) } }
+  context.events.event(pod, { type: 'Normal', reason: 'TaintManagerEviction', message })
+}
+
+async function evict(pod: Pod, context: ControllerContext, signal: AbortSignal): Promise<void> {
+  const key = keyOfObject(pod)
+  tell(key, `Marking for deletion Pod ${key}`, context)
   const { namespace, name = '', uid } = pod.metadata
   try {
     const text = {

@@ -1,0 +1,21 @@
+import { bootstrapNamespace, bootstrapSecretType, type Secret } from '@skerry/api'
+import { resources } from '@skerry/client'
+import { selected } from '@skerry/controller-runtime'
+
+/** Bootstrap tokens; only those of kube-system are any. */
+export const bootstrapTokens = selected(resources.secrets, {
+  fieldSelector: `type=${bootstrapSecretType},metadata.namespace=${bootstrapNamespace}`,
+})
+
+/** Wall time; undefined for tokens without an end. One that is no date is over. */
+export function expiryMs(secret: Secret): number | undefined {
+  const text = textOf(secret, 'expiration')
+  if (text === undefined) return undefined
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? 0 : ms
+}
+
+export function textOf({ data }: Secret, key: string): string | undefined {
+  const text = data?.[key]
+  return text === undefined ? undefined : Buffer.from(text, 'base64').toString()
+}
