@@ -48,6 +48,8 @@ export interface ControlPlaneOptions {
   dnsNames: readonly string[]
   ipAddresses: readonly string[]
   kinds: readonly Kind[]
+  /** What a ComponentStatus says of parts that do not run here. */
+  componentFaults?: ApiServerOptions['componentFaults']
   routes?: readonly Route[]
   audit?: AuditSink
   /** Range of service addresses; absent on a hub, whose services are templates. */
@@ -185,6 +187,7 @@ function serverOptions(
       context,
     ),
     ...(files.checkKeyPlugins ? { healthChecks: { 'kms-providers': files.checkKeyPlugins } } : {}),
+    componentFaults: options.componentFaults,
     routes: [
       ...(options.routes ?? []),
       ...issuerRoutes(serviceAccounts, `${tokenIssuer}/openid/v1/jwks`),

@@ -61,6 +61,7 @@ export interface SiteOptions {
   requestheaderExtraHeadersPrefix?: readonly string[] | undefined
 }
 
+const elsewhere = 'not part of this process'
 const yearSeconds = 365 * 24 * 3_600
 
 /** A whole control plane in this process, until the signal aborts. */
@@ -86,6 +87,10 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
         ...options.extraSans.filter(isAddress),
       ],
       kinds: await servedKinds(options.served ?? {}),
+      componentFaults: {
+        ...(options.disableScheduler ? { scheduler: elsewhere } : {}),
+        ...(options.disableControllerManager ? { 'controller-manager': elsewhere } : {}),
+      },
       serviceCidr: options.serviceCidr,
       access: options.access ?? {},
       dial: (pki) =>

@@ -13,6 +13,7 @@ import { keepFlowControlObjects } from './flow-control/flow-control-objects.ts'
 import type { RequestInfo } from './http/request-info.ts'
 import { WatchCache } from './cache/watch-cache.ts'
 import { createCustomKinds, type CustomKinds } from './crd/custom-kinds.ts'
+import type { ComponentFaults } from './handlers/component-statuses.ts'
 import { createDispatcher, type Route } from './dispatch.ts'
 import type { HealthChecks } from './handlers/health.ts'
 import type { HandlerDeps } from './handlers/resource-call.ts'
@@ -55,6 +56,8 @@ export interface ApiServerOptions {
   readonly checksPolicyTypes?: boolean
   /** Gives services addresses; absent: they get none, as on a hub. */
   readonly services?: ServiceAddressOptions
+  /** Of which parts of the control plane a ComponentStatus says that they are not healthy, and why. */
+  readonly componentFaults?: ComponentFaults | undefined
   /** Absent: APIServices are objects like any other, and no other server is asked. */
   readonly aggregation?: AggregationOptions
 }
@@ -110,8 +113,7 @@ export async function createApiServer(
     registry,
     objects,
     access,
-    routes: options.routes ?? [],
-    healthChecks: options.healthChecks,
+    ...dispatched(options),
     metrics: deps.metrics,
     version: { ...versionDefaults, ...options.version },
     address: () => state.address.replace('https://', ''),
@@ -155,6 +157,10 @@ export async function createApiServer(
       await work.catch(() => undefined)
     },
   }
+}
+
+function dispatched({ routes = [], healthChecks, componentFaults }: ApiServerOptions) {
+  return { routes, healthChecks, componentFaults }
 }
 
 function flowControlOf(

@@ -5,6 +5,7 @@ import type { Attributes } from './access.ts'
 import type { Aggregation } from './aggregation/aggregation.ts'
 import type { Access } from './server-access.ts'
 import type { HealthChecks } from './handlers/health.ts'
+import { componentStatuses, type ComponentFaults } from './handlers/component-statuses.ts'
 import { createOpenApiHandler } from './handlers/open-api-handler.ts'
 import { servePath, unknownResource, type PathDeps } from './handlers/path-handler.ts'
 import {
@@ -52,6 +53,7 @@ export interface DispatchDeps {
   readonly customSchema: (kind: Kind) => unknown
   /** What other servers add to this one's API; absent: nothing. */
   readonly aggregation?: Aggregation | undefined
+  readonly componentFaults?: ComponentFaults | undefined
 }
 
 /** Subresources whose answers may last as long as the client likes. */
@@ -131,12 +133,20 @@ async function serveKind(admitted: Admitted, deps: DispatchDeps): Promise<ApiAns
   if (isBesideScope(info, reader.kind)) return textAnswer(404, '404 page not found\n')
   const { deprecation, subresources } = reader.kind
   const { subresource } = info
-  const isPath = reader.kind.isCustom || subresource === '' || subresources.some(({ name }) => name === subresource)
-  if (deprecation !== undefined && isPath && isRouted(admitted)) admitted.warn(deprecation)
+  const isPath =
+    reader.kind.isCustom ||
+    subresource === '' ||
+    subresources.some(({ name }) => name === subresource)
+  if (deprecation !== undefined && isPath && isRouted(admitted, reader.kind))
+    admitted.warn(deprecation)
   const call: ResourceCall = { ...admitted, reader }
   const { resource, group } = info.resource
   const review = access.reviews?.[group === '' ? resource : `${resource}.${group}`]
   if (review) return reviewAnswer(review, call, registry)
+  const isRead = subresource === '' && (info.verb === 'get' || info.verb === 'list')
+  if (group === '' && resource === 'componentstatuses' && isRead) {
+    return componentStatuses(call, registry, deps.componentFaults ?? {})
+  }
   const handler = access.subresources[`${resource}/${info.subresource}`]
   if (handler) return serveSubresource(handler, call, { ...registry, objects: deps.objects })
   return serveResource(call, registry)
@@ -150,7 +160,9 @@ function isBesideScope({ verb, namespace }: RequestInfo, kind: Kind): boolean {
 }
 
 /** What upstream refuses before it looks at the kind gets no warning about the kind. */
-function isRouted({ info, request }: Admitted): boolean {
+function isRouted({ info, request }: Admitted, { verbs }: Kind): boolean {
+  const isWrite = info.verb !== 'get' && info.verb !== 'list' && info.verb !== 'watch'
+  if (isWrite && info.subresource === '' && !verbs.includes(info.verb)) return false
   if (info.verb === 'create') return info.name === '' || info.subresource !== ''
   return info.verb !== 'patch' || isPatchType(request.headers['content-type'])
 }

@@ -194,9 +194,9 @@ function withoutType({ apiVersion: _apiVersion, kind: _kind, ...rest }: AnyObjec
   return rest
 }
 
-function listMeta({ revision, continueToken, remaining }: ListPage): ListMeta {
+function listMeta({ revision, isUnversioned, continueToken, remaining }: ListPage): ListMeta {
   return {
-    resourceVersion: String(revision),
+    ...(isUnversioned ? {} : { resourceVersion: String(revision) }),
     ...(continueToken === undefined ? {} : { continue: continueToken }),
     ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
   }

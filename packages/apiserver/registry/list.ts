@@ -21,6 +21,8 @@ export interface ListOptions {
 export interface ListPage {
   readonly items: readonly CachedObject[]
   readonly revision: number
+  /** Made for this request, of nothing that is stored. */
+  readonly isUnversioned?: boolean
   readonly continueToken?: string
   readonly remaining?: number
 }
