@@ -127,3 +127,36 @@ test('a range gives out every address but its ends, and then none', () => {
   }
   assert.throws(() => parseRange('10.0.0.0'), RangeError)
 })
+
+test('other ranges give addresses while they are ready; an address that is held elsewhere is taken', async () => {
+  const ranges = '/apis/networking.k8s.io/v1/servicecidrs'
+  const body = { metadata: { name: 'more' }, spec: { cidrs: ['10.99.0.0/28'] } }
+  await callApi(server.transport, { method: 'POST', path: ranges, body })
+  const early = await create('ranged', { clusterIP: '10.99.0.3' })
+  assert.match(early.text, /the provided network does not match the current range/)
+  const ready = {
+    type: 'Ready',
+    status: 'True',
+    reason: '',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
+  const patched = await callApi(server.transport, {
+    method: 'PATCH',
+    path: `${ranges}/more/status`,
+    body: { status: { conditions: [ready] } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
+  assert.equal(patched.status, 200, patched.text)
+  const { status, body: made } = await create('ranged', { clusterIP: '10.99.0.3' })
+  assert.deepEqual([status, made.spec?.clusterIPs], [201, ['10.99.0.3']])
+  const parentRef = { group: 'example.com', resource: 'gateways', name: 'g' }
+  const held = await callApi(server.transport, {
+    method: 'POST',
+    path: '/apis/networking.k8s.io/v1/ipaddresses',
+    body: { metadata: { name: '10.99.0.4' }, spec: { parentRef } },
+  })
+  assert.equal(held.status, 201, held.text)
+  const refused = await create('refused', { clusterIP: '10.99.0.4' })
+  assert.match(refused.text, /provided IP is already allocated/)
+})

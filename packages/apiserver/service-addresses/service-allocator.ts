@@ -8,6 +8,7 @@ import { invalid } from '../registry/registry-errors.ts'
 import type { RequestScope } from '../registry/request-scope.ts'
 import { typed } from '../typed-objects.ts'
 import { parseRange, type AddressRange } from './address-range.ts'
+import { isHeldElsewhere, rangesNow } from './service-ranges.ts'
 import { holdingsOf, portKey, TakenAddresses, type Holdings } from './taken-addresses.ts'
 
 export interface ServiceAddressOptions {
@@ -40,10 +41,12 @@ export function createServiceAllocator(
     const service = typed<Service>(next)
     const reserved: string[] = []
     const isFree = (item: string): boolean =>
-      !taken.isTaken(item) || own.addresses.includes(item) || own.ports.includes(item)
+      own.addresses.includes(item) ||
+      own.ports.includes(item) ||
+      (!taken.isTaken(item) && !isHeldElsewhere(item, deps.cache))
     const allocation: Allocation = { service, scope, isFree, reserved, random: deps.random }
     takeFamilies(allocation, ranges)
-    takeAddresses(allocation, ranges)
+    if (wantsAddress(service)) takeAddresses(allocation, rangesNow(ranges, deps.cache))
     takePorts(allocation, options.nodePorts)
     const holdings = holdingsOf(service)
     taken.reserve(holdings)
@@ -127,22 +130,27 @@ function firstFamily(spec: ServiceSpec, ranges: readonly AddressRange[]): string
   return (byAddress ?? ranges[0])?.family ?? 'IPv4'
 }
 
+function wantsAddress({ spec }: Service): boolean {
+  return spec?.type !== 'ExternalName' && spec?.clusterIPs?.[0] !== 'None'
+}
+
 function takeAddresses(allocation: Allocation, ranges: readonly AddressRange[]): void {
   const { service, scope, isFree, reserved, random } = allocation
   const spec = (service.spec ??= {})
-  if (spec.type === 'ExternalName' || spec.clusterIPs?.[0] === 'None') return
   const asked = spec.clusterIPs ?? []
   const addresses: string[] = []
   for (const [at, family] of (spec.ipFamilies ?? []).entries()) {
-    const range = ranges.find((candidate) => candidate.family === family)
-    if (!range) continue
+    const own = ranges.filter((candidate) => candidate.family === family)
+    const [primary] = own
+    if (!primary) continue
     const address = asked[at]
     const refuse = (why: string): never => {
       const detail = `failed to allocate IP ${address}: ${why}`
       throw refused(service, scope, [fieldInvalid('spec.clusterIPs', asked, detail)])
     }
     if (address) {
-      if (!range.contains(address)) refuse('the provided network does not match the current range')
+      if (!own.some((range) => range.contains(address)))
+        refuse('the provided network does not match the current range')
       if (!isFree(address)) refuse('provided IP is already allocated')
       addresses.push(address)
       continue
@@ -150,14 +158,26 @@ function takeAddresses(allocation: Allocation, ranges: readonly AddressRange[]):
     const isTaken = (candidate: string): boolean =>
       !isFree(candidate) || reserved.includes(candidate)
     // Nothing is taken by a dry run; upstream shows the range's own address.
-    const picked = scope.isDryRun ? range.cidr.split('/')[0] : range.pick(isTaken, random)
-    if (picked === undefined) throw exhausted(`range ${range.cidr} is full`)
+    const picked = scope.isDryRun ? primary.cidr.split('/')[0] : pickFrom(own, isTaken, random)
+    if (picked === undefined) throw exhausted('range is full')
     addresses.push(picked)
     reserved.push(picked)
   }
   spec.clusterIPs = addresses
   const [first] = addresses
   if (first !== undefined) spec.clusterIP = first
+}
+
+function pickFrom(
+  ranges: readonly AddressRange[],
+  isTaken: (address: string) => boolean,
+  random: Random,
+): string | undefined {
+  for (const range of ranges) {
+    const picked = range.pick(isTaken, random)
+    if (picked !== undefined) return picked
+  }
+  return undefined
 }
 
 function takePorts(allocation: Allocation, range: ServiceAddressOptions['nodePorts']): void {
