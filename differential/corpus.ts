@@ -7,6 +7,7 @@ import { explanationOf } from './explained-differences.ts'
 import { parseGolden } from './golden.ts'
 import { runScript, type Answer } from './run-script.ts'
 import { parseScript, type Script } from './script.ts'
+import type { Subject } from './subject.ts'
 
 const root = import.meta.dirname
 
@@ -21,6 +22,9 @@ export const betaSwitches = {
     StorageVersionMigrator: 'true',
   },
 } satisfies KindSwitches
+
+/** No script makes an extension server that is there, so that nobody is shown it. */
+const noIdentity = () => ({ certificatePem: '', privateKeyPem: '' })
 
 /** Every script, or those whose name contains one of the given parts. */
 export function readScripts(parts: readonly string[] = []): Script[] {
@@ -43,16 +47,29 @@ export function readGolden(script: string): Answer[] {
   return parseGolden(readFileSync(path, 'utf8'))
 }
 
-/** Our answers, from a server of its own over a real socket. */
-export async function runOurs(script: Script): Promise<Answer[]> {
-  await using server = await startTestApiServer({
+/** Ours over a real socket: what upstream's API server does by itself, and nothing that a controller does. */
+export async function startOurs(withBeta: boolean): Promise<Subject & AsyncDisposable> {
+  return startTestApiServer({
     withAccess: true,
-    ...(script.name.startsWith(betaPrefix)
-      ? { kinds: await builtinKinds({ switches: betaSwitches }) }
-      : {}),
+    ...(withBeta ? { kinds: await builtinKinds({ switches: betaSwitches }) } : {}),
+    hasFlowControl: true,
+    limits: { seatSharingMs: 20 },
+    checksPolicyTypes: false,
+    aggregation: { identity: noIdentity },
     namespaces: ['default', 'kube-system', 'kube-public', 'kube-node-lease'],
   })
-  return await runScript(script, server)
+}
+
+/** Our answers to scripts that are run one after the other, as upstream's were recorded. */
+export async function* runOurs(
+  scripts: readonly Script[],
+): AsyncGenerator<{ script: Script; answers: Answer[] }> {
+  for (const withBeta of [false, true]) {
+    const some = scripts.filter(({ name }) => name.startsWith(betaPrefix) === withBeta)
+    if (some.length === 0) continue
+    await using ours = await startOurs(withBeta)
+    for (const script of some) yield { script, answers: await runScript(script, ours) }
+  }
 }
 
 /** The differences that nobody has explained. */
@@ -65,13 +82,3 @@ export function unexplained(
     (difference) => explanationOf(difference) === undefined,
   )
 }
-
-const openPath = join(root, 'open-differences.txt')
-
-/** Exchanges that are known to differ and wait to be put right: `script: exchange`, one on a line. */
-export function readOpen(): Set<string> {
-  if (!existsSync(openPath)) return new Set()
-  return new Set(readFileSync(openPath, 'utf8').split('\n').filter(Boolean))
-}
-
-export { openPath }

@@ -8,8 +8,8 @@ export interface Explanation {
   readonly script?: RegExp
   readonly exchange?: RegExp
   readonly path: RegExp
-  /** Both are texts that are the same up to here. */
-  readonly sameUntil?: RegExp
+  /** Both are texts of which this makes the same. */
+  readonly sameWithout?: (text: string) => string
 }
 
 export const explanations: readonly Explanation[] = Object.freeze([
@@ -32,26 +32,71 @@ export const explanations: readonly Explanation[] = Object.freeze([
     path: /metadata\.annotations$/,
   },
   {
+    name: 'A method that HTTP does not know gets 400',
+    reason: 'Node refuses it before there is a request to answer; upstream says 405',
+    script: /^paths$/,
+    exchange: /^method: unknown$/,
+    path: /^(status|headers\.(content-type|audit-id)|body)$/,
+  },
+  {
+    name: 'What is wrong with a text that is no YAML is said in other words',
+    reason: "The words are the parser's own. Status and reason are the same",
+    script: /^(paths|writes)$/,
+    exchange: /^(body: YAML that is none|apply: no YAML)$/,
+    path: /^body\.message$/,
+  },
+  {
     name: 'Objects in messages are written as JSON',
     reason:
-      'Upstream prints its internal Go structs, or a text diff of two. The message is the same up to there',
+      'Upstream prints the fields of its internal Go types, or compares two such texts by line. All else in the message is the same',
     path: /\.message$/,
-    sameUntil: /Invalid value: [[{]|\n/,
+    sameWithout: withoutObjects,
   },
 ])
 
 export function explanationOf(difference: Difference): Explanation | undefined {
   return explanations.find(
-    ({ script, exchange, path, sameUntil }) =>
+    ({ script, exchange, path, sameWithout }) =>
       (script?.test(difference.script) ?? true) &&
       (exchange?.test(difference.exchange) ?? true) &&
       path.test(difference.path) &&
-      (sameUntil === undefined || isSameUntil(sameUntil, difference)),
+      (sameWithout === undefined || isSameWithout(sameWithout, difference)),
   )
 }
 
-function isSameUntil(end: RegExp, { upstream, ours }: Difference): boolean {
+function isSameWithout(rest: (text: string) => string, { upstream, ours }: Difference): boolean {
   if (typeof upstream !== 'string' || typeof ours !== 'string') return false
-  const [before] = upstream.split(end)
-  return before !== upstream && before === ours.split(end)[0]
+  return rest(upstream) === rest(ours)
+}
+
+/** The message with a mark for each object that stands after "Invalid value", and for each comparison. */
+export function withoutObjects(message: string): string {
+  const lines = message.split('\n')
+  const isCompared = (line: string): boolean => /^[-+@ ]/.test(line)
+  const text = lines
+    .map((line, at) => (at > 0 && isCompared(line) ? '<compared>' : line))
+    .filter((line, at, all) => line !== '<compared>' || all[at - 1] !== '<compared>')
+    .join('\n')
+    .replace(/<compared>\n$/, '<compared>')
+  const [start = '', ...values] = text.split('Invalid value: ')
+  return [start, ...values.map(withoutObject)].join('Invalid value: ')
+}
+
+function withoutObject(text: string): string {
+  const quoted = /^"\{(?:[^"\\]|\\.)*"/.exec(text)
+  if (quoted) return `<object>${text.slice(quoted[0].length)}`
+  if (!text.startsWith('{')) return text
+  const end = endOfObject(text)
+  return end === undefined ? text : `<object>${text.slice(end)}`
+}
+
+/** Where the JSON object with which the text begins is over; undefined: it is no such text. */
+function endOfObject(text: string): number | undefined {
+  let depth = 0
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    if (token === '{') depth += 1
+    if (token === '}') depth -= 1
+    if (depth === 0) return index + 1
+  }
+  return undefined
 }

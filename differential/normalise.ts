@@ -131,8 +131,13 @@ class NamedChoices {
   }
 
   #choice(kind: string, value: unknown): unknown {
-    const isChosen = typeof value === 'string' || typeof value === 'number'
-    return !isChosen || this.#isWritten(`${value}`) ? value : this.#name(kind, `${value}`)
+    if (typeof value !== 'string' && typeof value !== 'number') return value
+    // A small number stands in many places of a script, where it is no version.
+    const isWritten =
+      kind === 'version'
+        ? new RegExp(`resourceVersion["']?[:=] *["']?${value}\\b`).test(this.#written)
+        : this.#isWritten(`${value}`)
+    return isWritten ? value : this.#name(kind, `${value}`)
   }
 
   #name(kind: string, value: string): string {

@@ -87,13 +87,19 @@ async function runExchange(run: Run, exchange: Exchange): Promise<Answer> {
 
 const untilMsMax = 10_000
 
-/** Reads again until the field is there; what servers do by themselves, they do at their own time. */
-async function readUntil(run: Run, request: OutgoingRequest, path: string): Promise<unknown> {
+/**
+ * Reads again until the field is there, or has the value that is given; what servers do by themselves,
+ * they do at their own time.
+ */
+async function readUntil(run: Run, request: OutgoingRequest, until: string): Promise<unknown> {
+  const [path = '', wanted] = until.split(' = ')
   const endMs = performance.now() + untilMsMax
   for (;;) {
     const answer = await run.connection.send(request)
     const body = decode(await readAll(answer), answer)
-    if (valueAt(body, path) !== undefined || performance.now() > endMs) return body
+    const value = valueAt(body, path)
+    const isThere = value !== undefined && (wanted === undefined || value === wanted)
+    if (isThere || performance.now() > endMs) return body
     await sleep(20)
   }
 }

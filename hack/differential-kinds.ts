@@ -4,7 +4,7 @@ import { parse, stringify } from 'yaml'
 import { betaPrefix } from '../differential/corpus.ts'
 
 /** An entry of differential/kind-examples.yaml. */
-interface KindExample {
+export interface KindExample {
   apiVersion: string
   kind: string
   /** For kinds whose names have a form. */
@@ -13,11 +13,13 @@ interface KindExample {
   status?: object
   /** Path of a field that upstream's API server writes by itself some time after a create. */
   settled?: string
+  /** The same after a delete that a finalizer holds up. */
+  cleaned?: string
   immutable?: object
   [field: string]: unknown
 }
 
-interface Subject {
+export interface KindSubject {
   readonly kind: Kind
   readonly example: KindExample
   readonly collection: string
@@ -45,7 +47,10 @@ export async function kindScripts(examplesPath: string): Promise<Map<string, str
   )
 }
 
-function subjectOf(kind: Kind, example: KindExample): { script: string; subject: Subject } {
+export function subjectOf(
+  kind: Kind,
+  example: KindExample,
+): { script: string; subject: KindSubject } {
   const [group = ''] = kind.group.split('.')
   const isBeta = kind.version.includes('beta')
   const same = kind.group === 'autoscaling' || isBeta ? `-${kind.version}` : ''
@@ -58,7 +63,7 @@ function subjectOf(kind: Kind, example: KindExample): { script: string; subject:
   return { script, subject: { kind, example, collection, path: `${collection}/${name}`, name } }
 }
 
-interface Step {
+export interface Step {
   name: string
   request: string
   headers?: Record<string, string>
@@ -66,7 +71,7 @@ interface Step {
   captures?: Record<string, string>
 }
 
-function scriptOf(subject: Subject): string {
+function scriptOf(subject: KindSubject): string {
   const { kind } = subject
   const title = `# ${kind.kind} of ${subject.example.apiVersion}: every verb, and the usual mistakes. Written by hack/differential.ts kinds.`
   const steps = [
@@ -82,7 +87,7 @@ function scriptOf(subject: Subject): string {
   return [title, ...steps.map(stepText)].join('\n\n') + '\n'
 }
 
-function stepText({ name, request, headers = {}, body, captures = {} }: Step): string {
+export function stepText({ name, request, headers = {}, body, captures = {} }: Step): string {
   const lines = [`### ${name}`, request]
   for (const [key, value] of Object.entries(headers)) lines.push(`${key}: ${value}`)
   if (body !== undefined) lines.push('', bodyText(body))
@@ -100,11 +105,12 @@ function bodyText(body: unknown): string {
     .join('\n')
 }
 
-function creations({ example, collection, path, name }: Subject): Step[] {
+function creations({ example, collection, path, name }: KindSubject): Step[] {
   const {
     name: _name,
     labels,
     settled,
+    cleaned: _cleaned,
     status: _status,
     immutable: _immutable,
     ...fields
@@ -142,7 +148,7 @@ const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 const partial = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
 const partialList = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
 
-function readings({ path, collection }: Subject): Step[] {
+function readings({ path, collection }: KindSubject): Step[] {
   const selected = `GET ${collection}?labelSelector=script%3D\${ns}`
   return [
     { name: 'read', request: `GET ${path}` },
@@ -159,7 +165,7 @@ function readings({ path, collection }: Subject): Step[] {
   ]
 }
 
-function refusals({ collection, kind }: Subject): Step[] {
+function refusals({ collection, kind }: KindSubject): Step[] {
   const headers = { 'Based-On': 'create: dry run' }
   const post = `POST ${collection}?dryRun=All`
   const two = { name: 'Bad_Name' }
@@ -207,7 +213,7 @@ function refusals({ collection, kind }: Subject): Step[] {
   ]
 }
 
-function replacements({ path, example, name }: Subject): Step[] {
+function replacements({ path, example, name }: KindSubject): Step[] {
   const headers = { 'Based-On': 'create: dry run' }
   const put = `PUT ${path}`
   const merge = { 'Content-Type': 'application/merge-patch+json' }
@@ -263,7 +269,7 @@ function replacements({ path, example, name }: Subject): Step[] {
   ]
 }
 
-function patches({ path }: Subject): Step[] {
+function patches({ path }: KindSubject): Step[] {
   const request = `PATCH ${path}`
   const type = (name: string): Record<string, string> => ({
     'Content-Type': `application/${name}+json`,
@@ -299,7 +305,7 @@ function patches({ path }: Subject): Step[] {
   ]
 }
 
-function applications({ path, example, name }: Subject): Step[] {
+function applications({ path, example, name }: KindSubject): Step[] {
   const headers = { 'Content-Type': 'application/apply-patch+yaml' }
   const { apiVersion, kind } = example
   const applied = (labels: Record<string, string>): object => ({
@@ -331,7 +337,7 @@ function applications({ path, example, name }: Subject): Step[] {
   ]
 }
 
-function partUpdates({ kind, path, example }: Subject): Step[] {
+function partUpdates({ kind, path, example }: KindSubject): Step[] {
   const headers = { 'Content-Type': 'application/merge-patch+json' }
   const body = {
     status: example.status ?? { noSuch: 1 },
@@ -361,13 +367,16 @@ function partUpdates({ kind, path, example }: Subject): Step[] {
   ]
 }
 
-function removals({ path, collection }: Subject): Step[] {
+function removals({ path, collection, example: { cleaned } }: KindSubject): Step[] {
   const request = `DELETE ${path}`
   const headers = { 'Content-Type': 'application/merge-patch+json' }
   return [
     { name: 'delete: dry run', request: `${request}?dryRun=All` },
     { name: 'delete: another uid', request, body: { preconditions: { uid: 'no' } } },
     { name: 'delete: a finalizer waits', request: `${request}?gracePeriodSeconds=0` },
+    ...(cleaned === undefined
+      ? []
+      : [{ name: 'cleaned', request: `GET ${path}`, headers: { Until: cleaned } }]),
     {
       name: 'finalized',
       request: `PATCH ${path}`,

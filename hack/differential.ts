@@ -3,7 +3,7 @@
  *   node hack/differential.ts record [names]    writes what upstream answers to differential/golden
  *   node hack/differential.ts compare [names]   asks both and prints where they differ
  *   node hack/differential.ts replay [names]    compares ours with what was recorded
- *   node hack/differential.ts open              lists anew what differs from the recordings
+ *   node hack/differential.ts generate --seed <n> --count <n> [--add]   sends random requests to both
  *   node hack/differential.ts kinds             writes the scripts kind-* from kind-examples.yaml
  * A name is a part of a script's file name; none means all.
  */
@@ -16,27 +16,40 @@ import {
   betaPrefix,
   betaSwitches,
   goldenPath,
-  openPath,
   readGolden,
   readScripts,
   runOurs,
+  startOurs,
   unexplained,
 } from '../differential/corpus.ts'
 import { formatGolden } from '../differential/golden.ts'
 import { runScript } from '../differential/run-script.ts'
-import type { Script } from '../differential/script.ts'
+import { parseScript, type Script } from '../differential/script.ts'
+import type { Subject } from '../differential/subject.ts'
+import { generateScript } from './differential-generate.ts'
 import { kindScripts } from './differential-kinds.ts'
+import { showGenerated } from './differential-show.ts'
 import { buildUpstream } from './upstream/build-upstream.ts'
-import { startUpstream, type RunningUpstream } from './upstream/run-upstream.ts'
+import { startUpstream } from './upstream/run-upstream.ts'
 
-const { positionals } = parseArgs({ allowPositionals: true })
+const folder = join(import.meta.dirname, '..', 'differential')
+const addRoundsMax = 5
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '200' },
+    add: { type: 'boolean', default: false },
+  },
+})
 const [command = '', ...names] = positionals
 const commands: Readonly<Record<string, () => Promise<void>>> = {
   record,
   compare,
   replay,
-  open,
   kinds,
+  generate,
 }
 const run = commands[command]
 if (run) await run()
@@ -48,42 +61,65 @@ else {
 }
 
 async function record(): Promise<void> {
-  await withUpstream(async (scripts, upstream) => {
-    for (const script of scripts) {
-      const answers = await runScript(script, upstream)
-      await writeFile(goldenPath(script.name), formatGolden(answers))
-      report(script.name, unexplained(script, answers, await runOurs(script)))
-    }
+  await withBoth(async (script, upstream, ours) => {
+    const answers = await runScript(script, upstream)
+    await writeFile(goldenPath(script.name), formatGolden(answers))
+    report(script.name, unexplained(script, answers, await runScript(script, ours)))
   })
 }
 
 async function compare(): Promise<void> {
-  await withUpstream(async (scripts, upstream) => {
-    for (const script of scripts) {
-      const answers = await runScript(script, upstream)
-      report(script.name, unexplained(script, answers, await runOurs(script)))
-    }
+  await withBoth(async (script, upstream, ours) => {
+    const answers = await runScript(script, upstream)
+    report(script.name, unexplained(script, answers, await runScript(script, ours)))
   })
 }
 
 async function replay(): Promise<void> {
-  for (const script of readScripts(names)) {
-    report(script.name, unexplained(script, readGolden(script.name), await runOurs(script)))
+  for await (const { script, answers } of runOurs(readScripts(names))) {
+    report(script.name, unexplained(script, readGolden(script.name), answers))
   }
 }
 
-async function open(): Promise<void> {
-  const lines = new Set<string>()
-  for (const script of readScripts()) {
-    const found = unexplained(script, readGolden(script.name), await runOurs(script))
-    for (const { exchange } of found) lines.add(`${script.name}: ${exchange}`)
+/** Random requests; with --add those that are answered alike become a script. */
+async function generate(): Promise<void> {
+  const seed = Number(values.seed)
+  const name = `generated-${seed}`
+  const examples = join(folder, 'kind-examples.yaml')
+  const text = await generateScript({ seed, count: Number(values.count), name }, examples)
+  let script = parseScript(name, text)
+  let found: readonly Difference[] = []
+  let kept = text
+  const roundsMax = values.add ? addRoundsMax : 1
+  for (let round = 1; round <= roundsMax; round += 1) {
+    await using upstream = await startEmptyUpstream(false)
+    await using ours = await startOurs(false)
+    const answers = {
+      upstream: await runScript(script, upstream),
+      ours: await runScript(script, ours),
+    }
+    found = unexplained(script, answers.upstream, answers.ours)
+    console.log(showGenerated(script, found, answers))
+    if (!values.add) break
+    if (found.length === 0) {
+      await writeFile(join(folder, 'scripts', `${name}.http`), kept)
+      await writeFile(goldenPath(name), formatGolden(answers.upstream))
+      return
+    }
+    kept = withoutExchanges(kept, new Set(found.map(({ exchange }) => exchange)))
+    script = parseScript(name, kept)
   }
-  await writeFile(openPath, [...lines, ''].join('\n'))
-  console.log(`${lines.size} exchanges differ`)
+  if (found.length > 0) process.exitCode = 1
+}
+
+function withoutExchanges(text: string, names: ReadonlySet<string>): string {
+  return text
+    .split(/^(?=### )/m)
+    .filter((section) => !names.has(/^### (.*)$/m.exec(section)?.[1]?.trim() ?? ''))
+    .join('')
 }
 
 async function kinds(): Promise<void> {
-  const folder = join(import.meta.dirname, '..', 'differential')
   for (const [name, text] of await kindScripts(join(folder, 'kind-examples.yaml'))) {
     await writeFile(join(folder, 'scripts', `${name}.http`), text)
   }
@@ -96,24 +132,32 @@ function report(script: string, differences: readonly Difference[]): void {
   if (differences.length > 0) process.exitCode = 1
 }
 
-/** One upstream with its defaults, and one with beta versions, each only when a script needs it. */
-async function withUpstream(
-  use: (scripts: readonly Script[], upstream: RunningUpstream) => Promise<void>,
+/** Both with their defaults, then both with beta versions, each only when a script needs it. */
+async function withBoth(
+  use: (script: Script, upstream: Subject, ours: Subject) => Promise<void>,
 ): Promise<void> {
-  const bin = await buildUpstream(['etcd', 'kube-apiserver'])
-  const isBeta = ({ name }: Script): boolean => name.startsWith(betaPrefix)
-  const all = readScripts(names)
-  const parts: [scripts: Script[], apiServerArguments: string[]][] = [
-    [all.filter((script) => !isBeta(script)), []],
-    [all.filter(isBeta), betaArguments()],
-  ]
-  for (const [scripts, apiServerArguments] of parts) {
+  for (const withBeta of [false, true]) {
+    const scripts = readScripts(names).filter(
+      ({ name }) => name.startsWith(betaPrefix) === withBeta,
+    )
     if (scripts.length === 0) continue
-    await using stack = new AsyncDisposableStack()
-    const directory = await mkdtemp(join(tmpdir(), 'skerry-upstream-'))
-    stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
-    await use(scripts, stack.use(await startUpstream({ bin, directory, apiServerArguments })))
+    await using upstream = await startEmptyUpstream(withBeta)
+    await using ours = await startOurs(withBeta)
+    for (const script of scripts) await use(script, upstream, ours)
   }
+}
+
+async function startEmptyUpstream(withBeta: boolean): Promise<Subject & AsyncDisposable> {
+  const bin = await buildUpstream(['etcd', 'kube-apiserver'])
+  await using stack = new AsyncDisposableStack()
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-upstream-'))
+  stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
+  const apiServerArguments = withBeta ? betaArguments() : []
+  const { url, credentials } = stack.use(
+    await startUpstream({ bin, directory, apiServerArguments }),
+  )
+  const owned = stack.move()
+  return { url, credentials, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
 function betaArguments(): string[] {

@@ -39,7 +39,9 @@ export async function startUpstream(options: UpstreamOptions): Promise<RunningUp
   const files = await writeCredentials(directory)
   const run = async (name: string, args: readonly string[]): Promise<void> => {
     const log = await open(join(directory, `${name}.log`), 'a')
-    const child = spawn(join(bin, name), args, { stdio: ['ignore', log.fd, log.fd] })
+    // The kernel ends it with us, however we end.
+    const command = ['--pdeathsig', 'KILL', join(bin, name), ...args]
+    const child = spawn('setpriv', command, { stdio: ['ignore', log.fd, log.fd] })
     await log.close()
     stack.defer(() => stop(child))
   }
@@ -64,7 +66,14 @@ export async function startUpstream(options: UpstreamOptions): Promise<RunningUp
   const client = ['--kubeconfig', kubeconfigPath, '--leader-elect=false', '--secure-port=0']
   if (options.withControllers) {
     const key = join(directory, 'sa.key')
-    await run('kube-controller-manager', [...client, '--service-account-private-key-file', key])
+    const signing = {
+      'service-account-private-key-file': key,
+      'root-ca-file': join(directory, 'ca.crt'),
+      'cluster-signing-cert-file': join(directory, 'ca.crt'),
+      'cluster-signing-key-file': join(directory, 'ca.key'),
+      'service-cluster-ip-range': serviceRange,
+    }
+    await run('kube-controller-manager', [...client, ...argumentsOf(signing)])
   }
   if (options.withScheduler) await run('kube-scheduler', client)
   const owned = stack.move()
@@ -75,6 +84,8 @@ export async function startUpstream(options: UpstreamOptions): Promise<RunningUp
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
+
+const serviceRange = '10.43.0.0/16'
 
 function apiServerArguments(
   options: UpstreamOptions,
@@ -91,7 +102,7 @@ function apiServerArguments(
     'service-account-key-file': join(directory, 'sa.pub'),
     'service-account-signing-key-file': join(directory, 'sa.key'),
     'authorization-mode': 'Node,RBAC',
-    'service-cluster-ip-range': '10.43.0.0/16',
+    'service-cluster-ip-range': serviceRange,
     'allow-privileged': 'true',
     'enable-bootstrap-token-auth': 'true',
     'endpoint-reconciler-type': 'none',
@@ -130,6 +141,7 @@ async function writeCredentials(directory: string): Promise<CredentialFiles> {
   await write('serving.key', serving.privateKeyPem)
   await write('admin.crt', admin.certificatePem)
   await write('admin.key', admin.privateKeyPem)
+  await write('ca.key', authority.privateKeyPem)
   await write('ca.crt', authority.certificatePem)
   return {
     ca: authority.certificatePem,

@@ -6,6 +6,7 @@ import {
   decodeBody,
   decodeObjectBody,
   fieldForbidden,
+  fieldInvalid,
   fieldRequired,
   isJsonObject,
   isStatusError,
@@ -54,19 +55,38 @@ function patchTo(
   deps: HandlerDeps,
 ): Next {
   const { patch, findings } = patchFunction(call, bytes)
-  const { kind } = call.reader
   return (current) => {
     // changeObject never asks for a missing object unless it may be created.
     if (!current) throw new TypeError('Cannot patch: there is no object')
     const patched = patch(current)
     if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is no object')
-    const next = typedObject(patched, findings, { ...scope, kind })
+    const next = typedPatched(patched, findings, scope)
     trackChange(next, current, scope, deps)
     return next
   }
 }
 
 /** Server-side apply, of JSON or YAML. */
+/** What a patch makes of an object has no version to complain about: it is the patch that is wrong. */
+function typedPatched(
+  patched: Record<string, unknown>,
+  findings: readonly string[],
+  scope: RequestScope,
+): AnyObject {
+  const { kind } = scope.reader
+  try {
+    return typedObject(patched, findings, { ...scope, kind })
+  } catch (error) {
+    const prefix = `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: `
+    if (!isStatusError(error, 'BadRequest') || !error.message.startsWith(prefix)) throw error
+    const detail = error.message.slice(prefix.length)
+    const cause = fieldInvalid('patch', JSON.stringify(patched), detail)
+    throw new StatusError('Invalid', ` "" is invalid: patch: ${cause.message}`, {
+      details: { causes: [cause] },
+    })
+  }
+}
+
 function applyTo(
   bytes: Uint8Array,
   call: ResourceCall,

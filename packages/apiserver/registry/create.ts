@@ -49,7 +49,11 @@ export async function createAdmitted(
     const created = await tryCreate(next, scope, deps)
     if (created) return created
     const name = next.metadata.name ?? ''
-    if (!isGenerated) throw alreadyExists(kind, name)
+    if (!isGenerated) {
+      const found = deps.cache.resource(scope.reader.storage).get(objectKey(scope, name))
+      const isLeaving = found?.parse().metadata.deletionTimestamp !== undefined
+      throw alreadyExists(kind, name, isLeaving)
+    }
     if (attempt >= attemptsMax) throw generateNameConflict(kind, name)
   }
 }
@@ -132,7 +136,6 @@ function prepareForCreate(next: AnyObject, scope: RequestScope, deps: RegistryDe
   delete metadata.deletionTimestamp
   delete metadata.deletionGracePeriodSeconds
   delete metadata.selfLink
-  delete metadata.generation
   if (kind.isNamespaced) metadata.namespace = scope.namespace
   const context = strategyContext(scope, deps)
   metadata.creationTimestamp = timeText(context.nowMs)
@@ -140,6 +143,7 @@ function prepareForCreate(next: AnyObject, scope: RequestScope, deps: RegistryDe
   metadata.uid = newUid(deps.random)
   kind.strategy.prepareForCreate?.(next, context)
   if (hasGeneration(kind)) metadata.generation = 1
+  else if (metadata.generation === 0) delete metadata.generation
   setDefaults(next, kind)
 }
 

@@ -49,7 +49,12 @@ export function typedObject(
 ): AnyObject {
   const { kind, fieldValidation, warn, order = (all) => all } = request
   const metadata = object['metadata'] ?? {}
-  if (!isJsonObject(metadata)) throw badRequest(`${kind.kind} metadata is no object`)
+  if (!isJsonObject(metadata)) {
+    const type = Array.isArray(metadata) ? 'array' : jsonTypes[typeof metadata]
+    throw badRequest(
+      `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: json: cannot unmarshal ${type} into Go struct field ${kind.kind}.metadata of type v1.ObjectMeta`,
+    )
+  }
   const typed: AnyObject = {
     ...object,
     apiVersion: apiVersionOf(kind.group, kind.version),
@@ -71,6 +76,13 @@ export function typedObject(
 }
 
 function report(
+/** As Go names the types of JSON. */
+const jsonTypes: Readonly<Record<string, string>> = Object.freeze({
+  boolean: 'bool',
+  number: 'number',
+  string: 'string',
+})
+
   findings: readonly string[],
   request: { kind: Kind; object: AnyObject } & Pick<DecodeRequest, 'fieldValidation' | 'warn'>,
 ): void {

@@ -38,7 +38,7 @@ export function deleteOptionsOf(
   const kind = fields['kind']
   if (kind !== undefined && kind !== 'DeleteOptions') {
     throw badRequest(
-      `the object provided is unrecognized (must be of type DeleteOptions): no kind ${JSON.stringify(kind)} is registered`,
+      `no kind ${JSON.stringify(kind)} is registered for version "meta.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"`,
     )
   }
   const preconditions = isJsonObject(fields['preconditions']) ? fields['preconditions'] : {}

@@ -1,4 +1,4 @@
-import type { StatusError } from '@skerry/api'
+import { StatusError } from '@skerry/api'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { badRequest, internalError, notFound } from './registry-errors.ts'
 import { objectKey, type RegistryDeps, type RequestScope } from './request-scope.ts'
@@ -9,6 +9,7 @@ export async function getObject(
   resourceVersion: string,
   deps: RegistryDeps,
 ): Promise<CachedObject> {
+  if (scope.reader.storage !== 'core/events') requireVersionNumber(resourceVersion)
   await waitForVersion(resourceVersion, scope.signal, deps)
   return cachedObject(scope, deps)
 }
@@ -34,6 +35,12 @@ export async function waitForVersion(
 ): Promise<void> {
   if (resourceVersion === '') await deps.cache.fresh(signal)
   else await deps.cache.waitFor(parseResourceVersion(resourceVersion), signal)
+}
+
+/** So upstream's watch cache says, which has no events; nothing in between makes a refusal of it. */
+function requireVersionNumber(text: string): void {
+  if (text === '' || /^\d{1,15}$/.test(text)) return
+  throw new StatusError('Unknown', invalidVersion(text), { code: 500 })
 }
 
 /** What is wrong with a text that is no version. */

@@ -8,10 +8,10 @@ export function notFound(kind: Named, name: string): StatusError {
   })
 }
 
-export function alreadyExists(kind: Named, name: string): StatusError {
+export function alreadyExists(kind: Named, name: string, isLeaving = false): StatusError {
   return new StatusError(
     'AlreadyExists',
-    `${qualified(kind)} ${JSON.stringify(name)} already exists`,
+    `${isLeaving ? 'object is being deleted: ' : ''}${qualified(kind)} ${JSON.stringify(name)} already exists`,
     { details: resourceDetails(kind, name) },
   )
 }

@@ -1,3 +1,4 @@
+import { quoteGo } from '../../field-error.ts'
 import { isJsonObject } from '../../json.ts'
 import type { Schema, SchemaSet } from '../../schema.ts'
 import { fieldElement, printPathElement } from './path-element.ts'
@@ -36,8 +37,10 @@ class AppliedChecker {
     }
     // An atomic map is owned as a whole, but its fields are declared all the same.
     const shape = shapeOfValue(shapeOf(schema, this.#schemas), value)
-    if (Array.isArray(value)) this.#items(value, { shape, item: definition.items ?? {} }, path)
-    else if (isJsonObject(value)) this.#members(value, { shape, definition }, path)
+    if (Array.isArray(value)) {
+      const { items: item = {}, listMapKeys = [] } = definition
+      this.#items(value, { shape, item, listMapKeys }, path)
+    } else if (isJsonObject(value)) this.#members(value, { shape, definition }, path)
   }
 
   #members(
@@ -56,17 +59,22 @@ class AppliedChecker {
     }
   }
 
-  #items(list: readonly unknown[], type: { shape: Shape; item: Schema }, path: string): void {
+  #items(
+    list: readonly unknown[],
+    type: { shape: Shape; item: Schema; listMapKeys: readonly string[] },
+    path: string,
+  ): void {
+    const { listMapKeys } = type
     const seen = new Set<string>()
     list.forEach((value, at) => {
       let element = `i:${at}`
       if (type.shape.type === 'list') {
         const found = type.shape.elementOf(value)
         if (found === undefined) {
-          this.#add(
-            path,
-            `element ${at}: associative list with keys has an element that omits all key fields`,
-          )
+          const what = isJsonObject(value)
+            ? `has an element that omits all key fields [${listMapKeys.map(quoteGo).join(' ')}] (and doesn't have default values for any key fields)`
+            : 'may not have non-map elements'
+          this.#add(path, `element ${at}: associative list with keys ${what}`)
           return
         }
         if (seen.has(found)) this.#add(path, `duplicate entries for key ${printPathElement(found)}`)
@@ -110,6 +118,16 @@ class AppliedChecker {
   }
 }
 
+/** As Go prints a JSON value with its type. */
 function printGot(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) return `[]interface {}{${value.map(printInner).join(', ')}}`
+  if (!isJsonObject(value)) return JSON.stringify(value)
+  const fields = Object.keys(value).toSorted()
+  return `map[string]interface {}{${fields.map((key) => `${quoteGo(key)}:${printInner(value[key])}`).join(', ')}}`
+}
+
+function printInner(value: unknown): string {
+  if (typeof value === 'string') return quoteGo(value)
+  return value === null ? 'interface {}(nil)' : printGot(value)
 }

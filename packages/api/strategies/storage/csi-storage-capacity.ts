@@ -22,7 +22,7 @@ export const csiStorageCapacityStrategy = strategyOf<CSIStorageCapacity>({
   allowUnconditionalUpdate: false,
   validate: validateCapacity,
   validateUpdate(next, old) {
-    const found: Found = []
+    const found: Found = validateCapacity(next)
     checkUnchanged(next.nodeTopology, old.nodeTopology, 'nodeTopology', found)
     checkUnchanged(next.storageClassName, old.storageClassName, 'storageClassName', found)
     return found

@@ -1,7 +1,7 @@
 import type { VolumeAttachment } from '../../generated/types.ts'
 import { fieldForbidden, fieldRequired } from '../../field-error.ts'
 import type { StatusCause } from '../../status-error.ts'
-import { checkNotEmpty, checkSubdomainField, checkUnchanged, type Found } from '../checks.ts'
+import { checkSubdomainField, checkUnchanged, type Found } from '../checks.ts'
 import { checkCsiDriverName } from '../core/csi-driver-name.ts'
 import type { LooseObject } from '../typed-strategy.ts'
 
@@ -22,9 +22,7 @@ export function validateAttachment(attachment: LooseObject<VolumeAttachment>): S
     const text = 'has to be specified in the context of inline volumes'
     found.push(fieldRequired('spec.source.inlineVolumeSpec.csi', text))
   }
-  if (checkNotEmpty(nodeName, 'spec.nodeName', found)) {
-    checkSubdomainField(nodeName, 'spec.nodeName', found)
-  }
+  checkSubdomainField(nodeName, 'spec.nodeName', found)
   if (name) checkSubdomainField(name, 'spec.source.persistentVolumeName', found)
   return found
 }
