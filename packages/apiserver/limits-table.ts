@@ -31,6 +31,7 @@ export interface ApiServerLimits {
   readonly warningsBytesMax: number
   readonly headerBytesMax: number
   readonly streamsPerConnectionMax: number
+  readonly handshakeMs: number
   /** From a connection's start, or the end of the request before, to the last header. */
   readonly headerReadMs: number
   /** To the last byte of the body. */
@@ -63,6 +64,7 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   warningsBytesMax: 4 * 1024,
   headerBytesMax: 1024 * 1024,
   streamsPerConnectionMax: 250,
+  handshakeMs: 32_000,
   headerReadMs: 32_000,
   requestReadMs: 300_000,
   idleConnectionMs: 90_000,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { encodeCanonical } from '@skerry/api'
 import { simulatedClock } from '@skerry/testing'
 import { apiServerLimits } from '../limits-table.ts'
@@ -108,6 +109,57 @@ test('a reader that falls too far behind is cut off and keeps nothing in memory'
   happen(cache, '+a', '+b', '+c')
   assert.deepEqual(closed, ['slow'])
   assert.equal(await read(watcher), '')
+})
+
+/** A socket that takes what it is given until it is told to be full. */
+function fakeSink() {
+  const written: string[] = []
+  const sink = {
+    isFull: false,
+    onDrain: () => undefined as void,
+    write(parts: readonly Uint8Array[]) {
+      written.push(parts.map((part) => Buffer.from(part).toString()).join(''))
+      return !sink.isFull
+    },
+    end: () => void written.push('END'),
+  }
+  return { sink, written }
+}
+
+test('events of one turn are written in one piece, and none while the reader is behind', async () => {
+  const cache = newCache()
+  const { watcher, stop } = watch(cache, {})
+  const { sink, written } = fakeSink()
+  watcher.pushTo(sink)
+  happen(cache, '+a', '+b')
+  await nextTurn()
+  assert.deepEqual(written, ['ADDED a@2;ADDED b@3;'])
+  sink.isFull = true
+  happen(cache, '+c')
+  await nextTurn()
+  happen(cache, '+d')
+  await nextTurn()
+  assert.equal(written.length, 2)
+  sink.isFull = false
+  sink.onDrain()
+  assert.deepEqual(written.slice(1), ['ADDED c@4;', 'ADDED d@5;'])
+  stop.abort(new Error('gone'))
+  await nextTurn()
+  assert.equal(written.at(-1), 'END')
+})
+
+test('a watch that is pushed and never read is ended, whatever it still had to say', async () => {
+  const cache = newCache()
+  const { watcher, closed } = watch(cache, {}, { ...apiServerLimits, watcherEventsMax: 2 })
+  const { sink, written } = fakeSink()
+  watcher.pushTo(sink)
+  sink.isFull = true
+  happen(cache, '+a')
+  await nextTurn()
+  happen(cache, '+b', '+c', '+d')
+  await nextTurn()
+  assert.deepEqual(closed, ['slow'])
+  assert.deepEqual(written, ['ADDED a@2;', 'END'])
 })
 
 test('a client that goes away ends its watch', async () => {

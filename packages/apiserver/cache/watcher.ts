@@ -1,6 +1,7 @@
 import type { Status } from '@skerry/api'
 import type { Clock, Timer } from '@skerry/base'
 import type { ApiServerLimits } from '../limits-table.ts'
+import type { BodySink, PushedBody } from '../http/exchange.ts'
 import type { CachedObject } from './cached-object.ts'
 import {
   lastSeen,
@@ -39,14 +40,17 @@ export interface WatcherOptions {
 /** A client about to be told to resume gets a last bookmark. */
 type CloseReason = 'timeout' | 'gone' | 'slow' | 'reset'
 
-/** One watch: filters events, queues them within bounds, and is read as the answer's body. */
-export class Watcher implements CacheListener, AsyncIterable<Uint8Array> {
+/** One watch: filters events, queues them within bounds, and is read or pushed as the answer's body. */
+export class Watcher implements CacheListener, PushedBody {
   readonly #options: WatcherOptions
   readonly #limits: ApiServerLimits
   #queue: Uint8Array[] = []
   #queuedBytes = 0
   #lastBookmark = 0
   #isClosed = false
+  /** Closed, and what is still queued is for nobody. */
+  #isGone = false
+  /** What waits for an event: a reader that asked, or the sink's next turn. */
   #wake: (() => void) | undefined
   readonly #onClose: ((reason: CloseReason) => void) | undefined
   readonly #listening: Disposable
@@ -98,9 +102,7 @@ export class Watcher implements CacheListener, AsyncIterable<Uint8Array> {
     try {
       yield* this.#initialPieces()
       for (;;) {
-        const pieces = this.#queue
-        this.#queue = []
-        this.#queuedBytes = 0
+        const pieces = this.#taken()
         if (pieces.length === 1 && pieces[0]) yield pieces[0]
         else if (pieces.length > 1) yield Buffer.concat(pieces)
         if (this.#queue.length > 0) continue
@@ -113,6 +115,43 @@ export class Watcher implements CacheListener, AsyncIterable<Uint8Array> {
     } finally {
       this.#close('gone')
     }
+  }
+
+  pushTo(sink: BodySink): void {
+    const initial = this.#initialPieces()
+    let isPaused = false
+    let isEnded = false
+    const flush = (): void => {
+      // Unread initial pieces of somebody who is gone are as useless as the events after them.
+      while (!isPaused && !isEnded) {
+        const next = this.#isGone ? undefined : initial.next()
+        const parts = next?.done === false ? [next.value] : this.#taken()
+        if (parts.length > 0) isPaused = !sink.write(parts)
+        else if (!this.#isClosed) return
+        else {
+          isEnded = true
+          sink.end()
+        }
+      }
+      if (isPaused && this.#isGone && !isEnded) {
+        isEnded = true
+        sink.end()
+      }
+    }
+    sink.onDrain = () => {
+      isPaused = false
+      flush()
+    }
+    this.#wake = inNextTurn(flush)
+    flush()
+  }
+
+  #taken(): readonly Uint8Array[] {
+    const parts = this.#queue
+    if (parts.length === 0) return parts
+    this.#queue = []
+    this.#queuedBytes = 0
+    return parts
   }
 
   *#initialPieces(): Generator<Uint8Array> {
@@ -149,11 +188,45 @@ export class Watcher implements CacheListener, AsyncIterable<Uint8Array> {
     if (reason === 'timeout') this.onBookmark(this.#options.revision())
     this.#isClosed = true
     // A slow reader would take the rest for complete; it resumes from what it has read.
-    if (reason === 'slow' || reason === 'gone') this.#queue = []
+    this.#isGone = reason === 'slow' || reason === 'gone'
+    if (this.#isGone) this.#queue = []
     this.#listening[Symbol.dispose]()
     this.#timer[Symbol.dispose]()
     this.#signal.removeEventListener('abort', this.#onAbort)
     this.#onClose?.(reason)
     this.#wake?.()
   }
+}
+
+let waiting: (() => void)[] = []
+/** How long the last turn took; requests get as much before the next one. */
+let turnMs = 0
+const restMsMin = 1
+const restMsMax = 20
+
+/**
+ * Runs the task once when the event loop has read what came in meanwhile, together with those of all
+ * other watches: events that come in one turn are written in one piece.
+ */
+function inNextTurn(task: () => void): () => void {
+  let isWaiting = false
+  const run = (): void => {
+    isWaiting = false
+    task()
+  }
+  return () => {
+    if (isWaiting) return
+    isWaiting = true
+    if (waiting.push(run) > 1) return
+    if (turnMs < restMsMin) setImmediate(runWaiting)
+    else setTimeout(runWaiting, Math.min(turnMs, restMsMax))
+  }
+}
+
+function runWaiting(): void {
+  const tasks = waiting
+  waiting = []
+  const startMs = performance.now()
+  for (const task of tasks) task()
+  turnMs = performance.now() - startMs
 }

@@ -39,6 +39,23 @@ export interface ApiAnswer {
 /** Pieces are written in order; an async body may never end (watch, log). */
 export type AnswerBody = Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 
+/** A body that never waits to be asked: many readers of the same events are served in one go. */
+export interface PushedBody extends AsyncIterable<Uint8Array> {
+  pushTo(sink: BodySink): void
+}
+
+export interface BodySink {
+  /** False: the reader takes no more; `onDrain` is called when it does again. */
+  write(parts: readonly Uint8Array[]): boolean
+  onDrain: () => void
+  /** Nothing more comes. */
+  end(): void
+}
+
+export function isPushed(body: AnswerBody): body is PushedBody {
+  return 'pushTo' in body
+}
+
 const utf8 = new TextEncoder()
 
 export function textAnswer(status: number, text: string): ApiAnswer {

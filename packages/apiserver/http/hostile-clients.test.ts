@@ -35,7 +35,7 @@ async function dial(protocol?: string): Promise<TLSSocket> {
 async function untilClosed(socket: TLSSocket): Promise<string> {
   let text = ''
   socket.on('data', (part: Buffer) => (text += part.toString('latin1')))
-  if (!socket.closed) await once(socket, 'close')
+  if (!socket.closed) await new Promise<void>((resolve) => socket.once('close', () => resolve()))
   return text
 }
 

@@ -48,7 +48,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     requestCert: true,
     rejectUnauthorized: false,
     minVersion: 'TLSv1.2',
-    handshakeTimeout: limits.headerReadMs,
+    handshakeTimeout: limits.handshakeMs,
     maxHeaderListPairs: 200,
     ...http1,
     settings: {

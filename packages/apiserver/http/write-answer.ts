@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { Logger } from '@skerry/base'
-import type { AnswerBody } from './exchange.ts'
+import { isPushed, type AnswerBody } from './exchange.ts'
+import { pushBody } from './push-body.ts'
 
 /** Writes the body at the reader's pace; never rejects, a reader that went away is no error. */
 export async function writeAnswer(
@@ -15,6 +16,7 @@ export async function writeAnswer(
     return
   }
   try {
+    if (isPushed(body)) return await pushBody(body, out)
     if (Symbol.asyncIterator in body) {
       for await (const part of body) if (!(await written(out, part))) return
     } else {

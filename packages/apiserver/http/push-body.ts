@@ -1,0 +1,74 @@
+import { ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
+import type { BodySink, PushedBody } from './exchange.ts'
+
+/** Ends when the body does or the reader is gone. */
+export function pushBody(body: PushedBody, out: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = chunkedSocket(out)
+    const target = socket ?? out
+    const frame = socket ? chunkOf : joined
+    const sink: BodySink = {
+      onDrain: () => undefined,
+      write: (parts) => !target.destroyed && !out.writableEnded && target.write(frame(parts)),
+      end() {
+        target.removeListener('drain', onDrain)
+        if (!out.destroyed) out.end()
+        resolve()
+      },
+    }
+    const onDrain = (): void => sink.onDrain()
+    target.on('drain', onDrain)
+    body.pushTo(sink)
+  })
+}
+
+/**
+ * The connection of an HTTP/1.1 answer in chunks whose head is written: chunks may go there as they
+ * are, so that one serves all readers. Undefined for anything else.
+ */
+function chunkedSocket(out: Writable): Writable | undefined {
+  if (!(out instanceof ServerResponse) || !out.headersSent || !out.chunkedEncoding) return undefined
+  // An answer that waits for its turn on the connection has none yet.
+  return out.socket ?? undefined
+}
+
+interface Joined {
+  readonly parts: readonly Uint8Array[]
+  plain: Uint8Array | undefined
+  chunk: Uint8Array | undefined
+}
+
+/** By the first part: the readers of one turn mostly get the same parts. */
+const lastJoined = new WeakMap<Uint8Array, Joined>()
+
+function entryOf(parts: readonly Uint8Array[]): Joined {
+  const first = parts[0]
+  const known = first && lastJoined.get(first)
+  if (known && isSame(known.parts, parts)) return known
+  const made: Joined = { parts, plain: undefined, chunk: undefined }
+  if (first) lastJoined.set(first, made)
+  return made
+}
+
+function isSame(one: readonly Uint8Array[], other: readonly Uint8Array[]): boolean {
+  return one.length === other.length && one.every((part, at) => part === other[at])
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const entry = entryOf(parts)
+  entry.plain ??= parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
+  return entry.plain
+}
+
+const lineEnd = Buffer.from('\r\n')
+
+/** RFC 9112, section 7.1: the length in hexadecimal, the bytes, and the end of the line. */
+function chunkOf(parts: readonly Uint8Array[]): Uint8Array {
+  const entry = entryOf(parts)
+  if (entry.chunk) return entry.chunk
+  let bytes = 0
+  for (const part of parts) bytes += part.length
+  entry.chunk = Buffer.concat([Buffer.from(`${bytes.toString(16)}\r\n`), ...parts, lineEnd])
+  return entry.chunk
+}
