@@ -6,12 +6,7 @@ import { simulatedClock, type SimulatedClock } from '@skerry/testing'
 import { createCluster } from './cluster.ts'
 import { createInformer, type Informer } from './informer.ts'
 import { resources } from './resources-table.ts'
-import {
-  WatchBody,
-  scriptedTransport,
-  type ScriptedAnswer,
-  type ScriptedTransport,
-} from './testing/scripted-transport.ts'
+import { WatchBody, scriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
 
 const expired = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' }
 
@@ -27,19 +22,31 @@ function list(version: number, ...items: ConfigMap[]): ScriptedAnswer {
 
 interface Story extends AsyncDisposable {
   clock: SimulatedClock
-  transport: ScriptedTransport
+  /** Paths, but those that the server does not know. */
+  asked: readonly string[]
   informer: Informer<ConfigMap>
   changes: string[]
 }
 
-/** Runs an informer; lists answer in turn, watches are the given bodies in turn. */
+const unknownOption: ScriptedAnswer = {
+  status: 422,
+  body: { kind: 'Status', code: 422, reason: 'Invalid', message: 'sendInitialEvents is forbidden' },
+}
+
+/**
+ * Runs an informer; lists answer in turn, watches are the given bodies in turn. Without lists it is
+ * a server that sends the objects in the watch.
+ */
 function start(
-  lists: (ScriptedAnswer | Error)[],
+  lists: (ScriptedAnswer | Error)[] | undefined,
   watches: (WatchBody | ScriptedAnswer | Error)[],
 ): Story {
   const clock = simulatedClock()
+  const asked: string[] = []
   const transport = scriptedTransport(({ path }) => {
-    const next = path.includes('watch=true') ? watches.shift() : lists.shift()
+    if (lists && path.includes('sendInitialEvents')) return unknownOption
+    asked.push(path)
+    const next = path.includes('watch=true') ? watches.shift() : lists?.shift()
     if (next === undefined) return new Error('connection refused')
     return next instanceof WatchBody ? { body: next } : next
   })
@@ -54,7 +61,7 @@ function start(
   const running = informer.run(controller.signal).catch((error: unknown) => error)
   return {
     clock,
-    transport,
+    asked,
     informer,
     changes,
     async [Symbol.asyncDispose]() {
@@ -76,8 +83,43 @@ test('an informer lists, then follows the watch from the list on', async () => {
   watch.event('DELETED', configMap('y', 8))
   await story.clock.advance(0)
   assert.deepEqual(story.changes, ['added x 3', 'added y 6', 'updated x 7', 'deleted y 6'])
-  assert.match(story.transport.requests[1] ?? '', /resourceVersion=5/)
+  assert.match(story.asked[1] ?? '', /resourceVersion=5/)
   watch.end()
+})
+
+test('where the server sends the objects in the watch, one request is enough', async () => {
+  const first = new WatchBody()
+  const second = new WatchBody()
+  await using story = start(undefined, [first, second])
+  const end = { 'k8s.io/initial-events-end': 'true' }
+  first.event('ADDED', configMap('x', 3))
+  first.event('ADDED', configMap('y', 2))
+  await story.clock.advance(0)
+  assert.ok(!story.informer.hasSynced(), 'more may come')
+  first.event('BOOKMARK', { metadata: { resourceVersion: '5', annotations: end } })
+  first.event('MODIFIED', configMap('x', 7))
+  await story.clock.advance(0)
+  assert.ok(story.informer.hasSynced())
+  assert.match(story.asked[0] ?? '', /sendInitialEvents=true&resourceVersionMatch=NotOlderThan/)
+  assert.deepEqual(story.changes, ['added x 3', 'added y 2', 'updated x 7'])
+  first.event('ERROR', expired)
+  second.event('ADDED', configMap('x', 9))
+  second.event('BOOKMARK', { metadata: { resourceVersion: '9', annotations: end } })
+  await story.clock.advance(5_000)
+  assert.deepEqual(story.changes.slice(3), ['updated x 9', 'deleted y 2'])
+  assert.equal(story.asked.length, 2)
+  second.end()
+})
+
+test('a watch that ends before all objects have come begins anew', async () => {
+  const first = new WatchBody()
+  const second = new WatchBody()
+  await using story = start(undefined, [first, second])
+  first.event('ADDED', configMap('x', 3))
+  first.end()
+  await story.clock.advance(5_000)
+  assert.match(story.asked[1] ?? '', /sendInitialEvents=true/)
+  second.end()
 })
 
 test('a watch that ends goes on from the last version, bookmarks included', async () => {
@@ -88,8 +130,8 @@ test('a watch that ends goes on from the last version, bookmarks included', asyn
   first.event('BOOKMARK', { metadata: { resourceVersion: '42' } })
   first.end()
   await story.clock.advance(10_000)
-  assert.equal(story.transport.requests.length, 3)
-  assert.match(story.transport.requests[2] ?? '', /resourceVersion=42/)
+  assert.equal(story.asked.length, 3)
+  assert.match(story.asked[2] ?? '', /resourceVersion=42/)
   second.end()
 })
 
@@ -125,7 +167,7 @@ test('away from the server it keeps what it has, tries ever less often, and says
   await story.clock.advance(600_000)
   assert.equal(story.informer.list().length, 1)
   assert.equal(story.informer.lastContactMs(), 0)
-  const tries = story.transport.requests.length - 2
+  const tries = story.asked.length - 2
   assert.ok(tries >= 10 && tries <= 30, `tried ${tries} times in ten minutes`)
 })
 
@@ -137,7 +179,7 @@ test('a watch that ends at once is not opened in a hot loop', async () => {
   })
   await using story = start([list(5)], ended)
   await story.clock.advance(60_000)
-  const opened = story.transport.requests.length - 1
+  const opened = story.asked.length - 1
   assert.ok(opened <= 12, `opened ${opened} watches in a minute`)
 })
 

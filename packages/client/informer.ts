@@ -90,6 +90,8 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
   /** Everything up to this version is in the cache; undefined: list before watching. */
   #version: string | undefined
   #isPaged = true
+  /** Until the server refuses it: objects come one by one, before the events of the same watch. */
+  #usesWatchList = true
 
   constructor(client: ResourceClient<T>, options: InformerOptions<T>, deps: InformerDeps) {
     this.resource = client.resource
@@ -162,10 +164,14 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
       const startMs = this.#deps.clock.monotonicMs()
       let failure: unknown
       try {
-        if (this.#version === undefined) await this.#listAll(signal)
+        if (this.#version === undefined && !this.#usesWatchList) await this.#listAll(signal)
         await this.#watch(signal)
       } catch (error) {
         if (signal.aborted) throw abortReason(signal)
+        if (this.#version === undefined && this.#usesWatchList && isRefusal(error)) {
+          this.#usesWatchList = false
+          continue
+        }
         failure = error
         this.#onFailure(error)
       }
@@ -213,8 +219,13 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
       if (isStatusError(error, 'Expired') || isStatusError(error, 'Gone')) this.#isPaged = false
       throw error
     }
-    for (const key of gone) this.#removeIfOlder(key, version)
     this.#isPaged = true
+    this.#onAll(gone, version)
+  }
+
+  /** Everything of this version is in the cache, and `gone` is what the server did not name. */
+  #onAll(gone: ReadonlySet<string>, version: string): void {
+    for (const key of gone) this.#removeIfOlder(key, version)
     this.#onSeen(version)
     this.#hasSynced = true
     this.#synced.resolve()
@@ -238,14 +249,26 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
 
   async #watch(signal: AbortSignal): Promise<void> {
     const timeoutSeconds = Math.floor(clientLimits.watchSecondsMin * (1 + this.#deps.random.next()))
+    const isWhole = this.#version === undefined
     const request = {
       ...this.#scope(),
-      ...(this.#version === undefined ? {} : { resourceVersion: this.#version }),
+      ...(isWhole ? { sendInitialEvents: true } : { resourceVersion: this.#version ?? '' }),
       timeoutSeconds,
     }
+    // The objects that are there come first, in no order of versions: none of theirs may be resumed from.
+    let gone = isWhole ? new Set(this.#cache.keys()) : undefined
     for await (const event of this.#client.watch(request, signal)) {
       this.#onContact()
-      this.#onEvent(event)
+      if (!gone) {
+        this.#onEvent(event)
+        if (event.type !== 'BOOKMARK') this.#onSeen(event.object.metadata.resourceVersion ?? '')
+      } else if (event.type !== 'BOOKMARK') {
+        gone.delete(keyOfObject(event.object))
+        this.#onEvent(event)
+      } else if (event.isInitialEventsEnd) {
+        this.#onAll(gone, event.resourceVersion)
+        gone = undefined
+      }
     }
   }
 
@@ -260,7 +283,6 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     } else {
       this.#replace(object)
     }
-    this.#onSeen(object.metadata.resourceVersion ?? '')
   }
 
   #scope(): Selectors & { namespace?: string } {
@@ -295,6 +317,11 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     if (!change) return
     for (const listener of this.#listeners) listener(change)
   }
+}
+
+/** Of servers that do not know WatchList, or have it switched off. */
+function isRefusal(error: unknown): boolean {
+  return isStatusError(error, 'Invalid') || isStatusError(error, 'BadRequest')
 }
 
 function isOlder(object: KubeObject, than: KubeObject): boolean {
