@@ -6,12 +6,28 @@ import {
   StatusError,
   applyJsonPatch,
   applyMergePatch,
+  applyStrategicMergePatch,
+  builtinKinds,
+  checkStructural,
   decodeBody,
+  loadExpressions,
   parseFieldSelector,
   parseLabelSelector,
   parseQuantity,
+  schemaFromCrd,
+  validateStructural,
 } from '@skerry/api'
 import { seededRandom, type Random } from '@skerry/base'
+import {
+  CelCompileError,
+  CelCostError,
+  CelRuntimeError,
+  celTypes,
+  createEnvironment,
+  listLibrary,
+  regexLibrary,
+  stringLibrary,
+} from '@skerry/cel'
 import { parseAccept, negotiate } from './http/negotiate.ts'
 import { parseRequestInfo } from './http/request-info.ts'
 import { decodeProtobuf } from './protobuf/decode-object.ts'
@@ -24,6 +40,18 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => unknown>> = {
   protobuf: (bytes) => decodeProtobuf(bytes, 'io.k8s.api.core.v1.Pod'),
   jsonPatch: (bytes) => applyJsonPatch(target(), decodeBody(bytes, 'application/json').value),
   mergePatch: (bytes) => applyMergePatch(target(), decodeBody(bytes, 'application/json').value),
+  strategicMerge: (bytes) =>
+    applyStrategicMergePatch(podTarget(), decodeBody(bytes, 'application/json').value, podType),
+  crdSchema(bytes) {
+    const { value } = decodeBody(bytes, 'application/json')
+    checkStructural(value, 'spec')
+    const { schemas, schemaName } = schemaFromCrd(value)
+    validateStructural(schemas[schemaName] ?? {}, target())
+  },
+  cel(bytes) {
+    const program = expressionsOfTests.compile(bytes.toString('latin1'))
+    program.evaluate({ self: new Map(), object: new Map() }, { costLimit: 100_000 })
+  },
   labelSelector: (bytes) => parseLabelSelector(bytes.toString('latin1')),
   fieldSelector: (bytes) => parseFieldSelector(bytes.toString('latin1')),
   quantity: (bytes) => parseQuantity(bytes.toString('latin1')),
@@ -36,6 +64,20 @@ const roundsPerDecoder = 400
 const seed = 20_261_121
 /** One input may not hold the process; a hundred times what the slowest takes. */
 const slowMs = 1_000
+
+const pod = (await builtinKinds()).find(({ kind }) => kind === 'Pod')
+assert.ok(pod)
+const podType = { schemas: pod.schemas, schemaName: pod.schemaName }
+const expressionsOfTests = createEnvironment({
+  variables: { self: celTypes.dyn, object: celTypes.dyn },
+  libraries: [stringLibrary, listLibrary, regexLibrary],
+})
+await loadExpressions()
+
+function podTarget() {
+  const spec = { containers: [{ name: 'a' }, { name: 'b' }], volumes: [{ name: 'v' }] }
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', finalizers: ['x/y'] }, spec }
+}
 
 function target() {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { b: 'c' } }
@@ -83,6 +125,10 @@ async function survives(
 /** A quantity is refused by whoever reads the field it stands in. */
 const allowedErrors: Readonly<Record<string, (error: unknown) => boolean>> = {
   quantity: (error) => error instanceof RangeError || error instanceof TypeError,
+  cel: (error) =>
+    error instanceof CelCompileError ||
+    error instanceof CelRuntimeError ||
+    error instanceof CelCostError,
 }
 
 /** One to four changes: a bit, a byte, a cut, a doubled part, a part of itself somewhere else. */
