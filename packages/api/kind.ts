@@ -97,7 +97,7 @@ export interface Strategy {
    */
   readonly onDecode?: (object: AnyObject) => string[]
   /** Brings an object that was stored under an older schema up to date, each time it is read. */
-  readonly onRead?: (object: AnyObject) => void
+  readonly onRead?: (object: AnyObject, storedApiVersion: string) => void
   /** Clears what the client may not set (status, …). */
   readonly prepareForCreate?: (next: AnyObject, context: StrategyContext) => void
   readonly prepareForUpdate?: (next: AnyObject, old: AnyObject, context: StrategyContext) => void

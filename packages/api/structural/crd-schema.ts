@@ -27,7 +27,9 @@ export function schemaFromCrd(openAPIV3Schema: unknown): CrdSchema {
 function withMeta(schema: Schema): Schema {
   const { properties } = schema
   const text: Schema = { type: 'string' }
-  const meta = { apiVersion: text, kind: text, metadata: { ref: objectMetaName } }
+  // An embedded resource's schema may know which kind it is.
+  const { apiVersion = text, kind = text } = properties ?? {}
+  const meta = { apiVersion, kind, metadata: { ref: objectMetaName } }
   return { ...schema, properties: { ...properties, ...meta } }
 }
 

@@ -1,4 +1,5 @@
 import { checkFields, decodingPrefix } from '../encoding/field-check.ts'
+import { fieldInvalid } from '../field-error.ts'
 import { isJsonObject, memberOf, type JsonObject } from '../json.ts'
 import type { Schema } from '../schema.ts'
 import { StatusError } from '../status-error.ts'
@@ -8,8 +9,11 @@ import { objectMetaName, objectMetaSchemas } from './object-meta-schema.ts'
  * Types metadata of a custom resource and of the resources embedded in it, in place, and returns
  * their unknown fields. Throws StatusError BadRequest for wrong types.
  */
-export function checkCustomMetadata(object: JsonObject, schema: Schema): string[] {
-  const found: string[] = []
+export function checkCustomMetadata(
+  object: JsonObject,
+  schema: Schema,
+): { readonly own: readonly string[]; readonly embedded: readonly string[] } {
+  const found = { own: [], embedded: [] }
   walk(object, schema, { path: '', root: object, found })
   return found
 }
@@ -17,7 +21,7 @@ export function checkCustomMetadata(object: JsonObject, schema: Schema): string[
 interface Walk {
   readonly path: string
   readonly root: JsonObject
-  readonly found: string[]
+  readonly found: { readonly own: string[]; readonly embedded: string[] }
 }
 
 function walk(value: unknown, schema: Schema, at: Walk): void {
@@ -28,13 +32,26 @@ function walk(value: unknown, schema: Schema, at: Walk): void {
     return
   }
   if (!isJsonObject(value)) return
-  if (schema.embeddedResource) at.found.push(...checkMetadata(value, at))
+  if (schema.embeddedResource) {
+    if (at.path !== '') requireTexts(value, at)
+    at.found[at.path === '' ? 'own' : 'embedded'].push(...checkMetadata(value, at))
+  }
   for (const [key, member] of Object.entries(value)) {
     if (typeof member !== 'object' || member === null) continue
     const { properties, additionalProperties } = schema
     const declared = properties && Object.hasOwn(properties, key)
     const below = declared ? properties[key] : additionalProperties
     if (below && below.ref === undefined) walk(member, below, { ...at, path: child(at.path, key) })
+  }
+}
+
+function requireTexts(resource: JsonObject, { path, root }: Walk): void {
+  for (const key of ['apiVersion', 'kind']) {
+    const value = memberOf(resource, key)
+    if (value === undefined || typeof value === 'string') continue
+    const { message = '' } = fieldInvalid(child(path, key), value, 'must be a string')
+    const text = `${decodingPrefix({ object: root })}${child(path, key)}: ${message}`
+    throw new StatusError('BadRequest', text)
   }
 }
 

@@ -8,6 +8,7 @@ import {
   fieldTypeInvalid,
 } from '../field-error.ts'
 import { equalJson, isJsonObject, memberOf, type JsonObject } from '../json.ts'
+import { validateAnnotations, validateLabels } from '../object-meta.ts'
 import type { Schema } from '../schema.ts'
 import type { StatusCause } from '../status-error.ts'
 import { schemaFromProps } from './crd-schema.ts'
@@ -214,6 +215,7 @@ function validateMembers(
   for (const key of requiredOf(schema, path)) {
     if (memberOf(value, key) === undefined) causes.push(fieldRequired(child(path, key)))
   }
+  if (schema.embeddedResource && path !== '') causes.push(...checkEmbedded(value, path))
   const { properties, additionalProperties } = schema
   for (const [key, member] of Object.entries(value)) {
     const declared = properties && Object.hasOwn(properties, key) ? properties[key] : undefined
@@ -221,6 +223,22 @@ function validateMembers(
     const before = isJsonObject(old) ? memberOf(old, key) : undefined
     if (below) validate(below, { value: member, path: child(path, key), old: before }, causes)
   }
+}
+
+/** Types have been looked at when the object was decoded. */
+function checkEmbedded(resource: JsonObject, path: string): StatusCause[] {
+  const metadata = memberOf(resource, 'metadata')
+  if (!isJsonObject(metadata)) return []
+  const where = child(path, 'metadata')
+  return [
+    ...validateLabels(textsOf(metadata['labels']), `${where}.labels`),
+    ...validateAnnotations(textsOf(metadata['annotations']), `${where}.annotations`),
+  ]
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  const entries = isJsonObject(value) ? Object.entries(value) : []
+  return Object.fromEntries(entries.map(([key, text]) => [key, String(text)]))
 }
 
 /** An embedded resource says what it is. The object itself was asked before. */

@@ -112,9 +112,8 @@ function serve(
     const builtinSchemas = kinds.findStored(definitions)?.kind.schemas ?? {}
     const isTerminating = (): boolean =>
       served.get(name)?.crd.metadata.deletionTimestamp !== undefined
-    const made = kindsOfCustomResource(withAcceptedNames(crd), builtinSchemas).map((kind) =>
-      withSchemaHooks(kind, isTerminating),
-    )
+    const versions = kindsOfCustomResource(withAcceptedNames(crd), builtinSchemas)
+    const made = versions.map((kind) => withSchemaHooks(kind, versions, isTerminating))
     const convertObjects =
       crd.spec.conversion?.strategy === 'Webhook' ? converterOf?.(crd) : undefined
     for (const kind of made) kinds.add(kind, convertObjects)

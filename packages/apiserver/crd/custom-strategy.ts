@@ -10,14 +10,20 @@ import {
 import { customValidation } from './custom-validation.ts'
 
 /** A custom kind whose objects are pruned, defaulted and validated by its CRD's schema. */
-export function withSchemaHooks(kind: Kind, isTerminating: () => boolean): Kind {
-  const schema = kind.schemas[kind.schemaName] ?? { preserveUnknownFields: true }
+export function withSchemaHooks(
+  kind: Kind,
+  versions: readonly Kind[],
+  isTerminating: () => boolean,
+): Kind {
+  const schema = schemaOf(kind)
   const hooks: Strategy = {
     ...kind.strategy,
-    onDecode: (object) => [
-      ...pruneStructural(object, schema),
-      ...checkCustomMetadata(object, schema),
-    ],
+    allowUnconditionalUpdate: false,
+    onDecode(object) {
+      const pruned = pruneStructural(object, schema)
+      const { own, embedded } = checkCustomMetadata(object, schema)
+      return [...own, ...pruned, ...embedded]
+    },
     defaults: (object) => defaultStructural(object, schema),
     ...customValidation(schema),
     prepareForCreate(next, context) {
@@ -25,7 +31,11 @@ export function withSchemaHooks(kind: Kind, isTerminating: () => boolean): Kind 
       kind.strategy.prepareForCreate?.(next, context)
     },
   }
-  return { ...kind, strategy: { ...hooks, ...onReadOf(schema) } }
+  return { ...kind, strategy: { ...hooks, ...onReadOf(versions) } }
+}
+
+function schemaOf(kind: Kind): Schema {
+  return kind.schemas[kind.schemaName] ?? { preserveUnknownFields: true }
 }
 
 function terminating({ group, resource }: Kind, name: string): StatusError {
@@ -36,9 +46,20 @@ function terminating({ group, resource }: Kind, name: string): StatusError {
   })
 }
 
-function onReadOf(schema: Schema): Partial<Strategy> {
-  // Objects stored before a default came into the schema have it from then on.
-  return hasDefault(schema) ? { onRead: (object) => defaultStructural(object, schema) } : {}
+/** Objects stored before a default came into the schema they were stored under have it from then on. */
+function onReadOf(versions: readonly Kind[]): Partial<Strategy> {
+  const schemas = new Map<string, Schema>(
+    versions
+      .map((kind) => [`${kind.group}/${kind.version}`, schemaOf(kind)] as const)
+      .filter(([, schema]) => hasDefault(schema)),
+  )
+  if (schemas.size === 0) return {}
+  return {
+    onRead(object, storedApiVersion) {
+      const schema = schemas.get(storedApiVersion)
+      if (schema) defaultStructural(object, schema)
+    },
+  }
 }
 
 function hasDefault(schema: Schema): boolean {

@@ -12,6 +12,7 @@ import {
   isStatusError,
   validateManagerName,
   type AnyObject,
+  type Kind,
 } from '@skerry/api'
 import type { ApiAnswer } from '../http/exchange.ts'
 import { readBody } from '../http/read-body.ts'
@@ -66,7 +67,6 @@ function patchTo(
   }
 }
 
-/** Server-side apply, of JSON or YAML. */
 /** What a patch makes of an object has no version to complain about: it is the patch that is wrong. */
 function typedPatched(
   patched: Record<string, unknown>,
@@ -87,6 +87,7 @@ function typedPatched(
   }
 }
 
+/** Server-side apply, of JSON or YAML. */
 function applyTo(
   bytes: Uint8Array,
   call: ResourceCall,
@@ -169,7 +170,7 @@ export function patchFunction(
     }
     default:
   }
-  throw unsupportedPatch()
+  throw unsupportedPatch(kind)
 }
 
 function decodePatch(bytes: Uint8Array): ReturnType<typeof decodeBody> {
@@ -197,6 +198,12 @@ export function mediaType(contentType = ''): string {
   return (contentType.split(';')[0] ?? '').trim().toLowerCase()
 }
 
-function unsupportedPatch(): StatusError {
+function unsupportedPatch({ isCustom }: Kind): StatusError {
+  if (isCustom) {
+    const types = [...plainPatchTypes].filter((type) => !type.includes('strategic'))
+    const list = [...types, 'application/apply-patch+yaml'].join(', ')
+    const message = `the body of the request was in an unknown format - accepted media types include: ${list}`
+    return new StatusError('UnsupportedMediaType', message)
+  }
   return new StatusError('UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
 }

@@ -170,9 +170,9 @@ function rootPaths({ kinds, aggregation }: PathDeps): string[] {
 
 /** For paths below a group version that name no resource. */
 export function unknownResource(info: RequestInfo, kinds: ServedKinds): ApiAnswer | StatusError {
-  const { group, version } = info.resource
-  const isKnown = kinds.hasGroupVersion(group, version) || hasBuiltinGroup(group, { kinds })
-  if (!isKnown) return textAnswer(404, '404 page not found\n')
+  // Groups that only definitions make leave what they do not know to whoever comes after them: nobody.
+  if (!hasBuiltinGroup(info.resource.group, { kinds }))
+    return textAnswer(404, '404 page not found\n')
   return new StatusError('NotFound', 'the server could not find the requested resource', {
     details: {},
   })

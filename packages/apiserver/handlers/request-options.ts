@@ -148,7 +148,7 @@ function parseFields(text: string, kind: Kind): readonly FieldRequirement[] {
 const labelsNamed: ReadonlySet<string> = new Set(['ResourceSlice'])
 
 function unknownField(field: string, kind: Kind): Error {
-  if (kind.selectableFields.length > 0 && !kind.isCustom) {
+  if (kind.selectableFields.length > 0 || kind.isCustom) {
     if (kind.kind === 'Job') {
       return badRequest(`field label ${JSON.stringify(field)} not supported for Job`)
     }

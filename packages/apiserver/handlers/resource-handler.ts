@@ -7,7 +7,7 @@ import { parseDeleteOptions, type DeleteOptions } from '../registry/delete-optio
 import { deleteObject, type DeleteResult } from '../registry/delete.ts'
 import { listObjects } from '../registry/list.ts'
 import { trackChange, trackCreate } from '../registry/managed-fields.ts'
-import { badRequest } from '../registry/registry-errors.ts'
+import { badRequest, notFound } from '../registry/registry-errors.ts'
 import { isPart } from '../registry/part-table.ts'
 import { getObject } from '../registry/read.ts'
 import { changeObject, requireNameOfPath, requireNamespace } from '../registry/update.ts'
@@ -97,8 +97,8 @@ function isServed({ info, reader }: ResourceCall): boolean {
 
 function requireSubresource({ info, reader }: ResourceCall): Subresource {
   const found = reader.kind.subresources.find(({ name }) => name === info.subresource)
-  if (!found) throw notFoundPath()
-  return found
+  if (found) return found
+  throw reader.kind.isCustom ? notFound(reader.kind, info.name) : notFoundPath()
 }
 
 async function getAnswer(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {

@@ -61,7 +61,7 @@ export async function scaleAnswer(
       if (!current) throw new TypeError('Cannot scale: there is no object')
       const { scale, managedFields } = nextScale(scaleOf(current, paths), current)
       requireName(scale, call)
-      requireReplicas(scale, call)
+      requireReplicas(scale, call, paths)
       const next = structuredClone(current)
       setPath(next, paths.specReplicasPath, replicasOf(scale))
       const { uid, resourceVersion } = scale.metadata
@@ -178,9 +178,17 @@ function requireName({ metadata }: AnyObject, { info }: ResourceCall): void {
   )
 }
 
-function requireReplicas(scale: AnyObject, { info, reader }: ResourceCall): void {
+function requireReplicas(
+  scale: AnyObject,
+  { info, reader }: ResourceCall,
+  { specReplicasPath }: ScalePaths,
+): void {
   const replicas = replicasOf(scale)
   if (replicas >= 0) return
+  if (reader.kind.isCustom) {
+    const detail = 'should be a non-negative integer'
+    throw invalid(reader.kind, info.name, [fieldInvalid(specReplicasPath, replicas, detail)])
+  }
   const kind = { ...reader.kind, group: 'autoscaling', kind: 'Scale' }
   const detail = 'must be greater than or equal to 0'
   throw invalid(kind, info.name, [fieldInvalid('spec.replicas', replicas, detail)])

@@ -1,6 +1,7 @@
 import {
   checkFields,
   decodeObjectBody,
+  fieldInvalid,
   inBodyOrder,
   isJsonObject,
   setDeclaredDefaults,
@@ -9,7 +10,7 @@ import {
   type Kind,
 } from '@skerry/api'
 import { apiVersionOf } from './kind-reader.ts'
-import { badRequest } from './registry-errors.ts'
+import { badRequest, invalid } from './registry-errors.ts'
 import type { FieldValidation } from './request-scope.ts'
 
 export interface DecodeRequest {
@@ -75,7 +76,6 @@ export function typedObject(
   return typed
 }
 
-function report(
 /** As Go names the types of JSON. */
 const jsonTypes: Readonly<Record<string, string>> = Object.freeze({
   boolean: 'bool',
@@ -83,6 +83,7 @@ const jsonTypes: Readonly<Record<string, string>> = Object.freeze({
   string: 'string',
 })
 
+function report(
   findings: readonly string[],
   request: { kind: Kind; object: AnyObject } & Pick<DecodeRequest, 'fieldValidation' | 'warn'>,
 ): void {
@@ -95,6 +96,10 @@ const jsonTypes: Readonly<Record<string, string>> = Object.freeze({
 export function setDefaults(object: AnyObject, kind: Kind): void {
   if (!kind.isCustom) setDeclaredDefaults(object, kind.schemas, kind.schemaName)
   kind.strategy.defaults?.(object)
+}
+
+function nameIn({ metadata }: Record<string, unknown>): string {
+  return isJsonObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : ''
 }
 
 function requireKind(
@@ -114,6 +119,10 @@ function requireKind(
     throw badRequest(
       `${asked.kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}: no kind ${JSON.stringify(asked.kind)} is registered for version ${JSON.stringify(asked.version)} in scheme "pkg/runtime/scheme.go:111"`,
     )
+  }
+  if (kind.isCustom && givenKind !== kind.kind) {
+    const cause = fieldInvalid('kind', givenKind, `must be ${kind.kind}`)
+    throw invalid({ ...kind, kind: givenKind }, nameIn(object), [cause])
   }
   if (givenKind !== '' && givenKind !== kind.kind) {
     const version = givenVersion.slice(givenVersion.indexOf('/') + 1) || kind.version

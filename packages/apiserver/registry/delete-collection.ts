@@ -27,8 +27,8 @@ export async function deleteCollection(
       if (!item || signal.aborted) return
       const itemScope = { ...scope, namespace: item.namespace, name: item.name, signal }
       try {
-        const { cached } = await deleteObject(options, itemScope, deps)
-        deleted.push(cached)
+        await deleteObject(options, itemScope, deps)
+        deleted.push(item)
       } catch (error) {
         if (!isStatusError(error, 'NotFound')) throw error
       }
@@ -38,5 +38,7 @@ export async function deleteCollection(
     scope.signal,
     Array.from({ length: deps.limits.deleteWorkers }, () => work),
   )
-  return { items: deleted, revision: found.revision }
+  // Upstream's lists of custom resources say here that there is no next page.
+  const { isCustom } = scope.reader.kind
+  return { items: deleted, revision: found.revision, ...(isCustom ? { continueToken: '' } : {}) }
 }

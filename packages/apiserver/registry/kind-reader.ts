@@ -51,12 +51,14 @@ export function createKindReader(kind: Kind, convertObjects?: ConvertObjects): K
   const converted = new WeakMap<CachedObject, CachedObject>()
   const parse = (cached: CachedObject): AnyObject => {
     const object = converted.get(cached)?.parse() ?? cached.parse()
-    if (object.apiVersion !== apiVersion) {
-      if (convertObjects) throw notPrepared(kind, cached)
-      conversion?.fromStorage(object)
-      object.apiVersion = apiVersion
-    }
-    onRead?.(object)
+    const stored = object.apiVersion
+    onRead?.(object, stored)
+    if (stored === apiVersion) return object
+    if (convertObjects) throw notPrepared(kind, cached)
+    conversion?.fromStorage(object)
+    object.apiVersion = apiVersion
+    // What only the stored version has, this one does not show.
+    kind.strategy.onDecode?.(object)
     return object
   }
   const own = (cached: CachedObject): CachedObject => {
@@ -79,7 +81,7 @@ export function createKindReader(kind: Kind, convertObjects?: ConvertObjects): K
         const object = objects[index]
         if (!object) continue
         kind.strategy.onDecode?.(object)
-        onRead?.(object)
+        onRead?.(object, apiVersion)
         converted.set(cached, remade(cached, object))
       }
     }

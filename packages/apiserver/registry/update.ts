@@ -235,7 +235,7 @@ function requireVersion(next: AnyObject, old: AnyObject, scope: RequestScope): b
     if (resourceVersion !== old.metadata.resourceVersion) throw modifiedConflict(kind, scope.name)
     return true
   }
-  if (kind.strategy.allowUnconditionalUpdate === false) {
+  if (kind.strategy.allowUnconditionalUpdate === false && scope.subresource !== 'scale') {
     const message = 'Invalid value: 0: must be specified for an update'
     const cause = { reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' }
     // Upstream names the resource here, not the kind.
