@@ -8,6 +8,7 @@ import type { AdmissionPlugin } from './admission.ts'
 import { runPolicyStatus, validatingPolicies } from './admission-policies/policy-status.ts'
 import type { AuditSink } from './audit.ts'
 import type { AuditTrail } from './audit/audit-trail.ts'
+import { levelDumpRoutes } from './flow-control/dump-levels.ts'
 import { createFlowControl, type FlowControl } from './flow-control/flow-control.ts'
 import { keepFlowControlObjects } from './flow-control/flow-control-objects.ts'
 import type { RequestInfo } from './http/request-info.ts'
@@ -109,20 +110,20 @@ export async function createApiServer(
   const aggregation =
     options.aggregation && createAggregation(options.aggregation, { ...deps, registry, objects })
   const state = { address: '' }
+  const flowControl = options.hasFlowControl
+    ? flowControlOf({ registry, objects, limits }, deps)
+    : undefined
   const dispatcher = createDispatcher({
     registry,
     objects,
     access,
-    ...dispatched(options),
+    ...dispatched(options, flowControl),
     metrics: deps.metrics,
     version: { ...versionDefaults, ...options.version },
     address: () => state.address.replace('https://', ''),
     customSchema: (kind) => customKinds.customSchema(kind),
     aggregation,
   })
-  const flowControl = options.hasFlowControl
-    ? flowControlOf({ registry, objects, limits }, deps)
-    : undefined
   const pipeline = createPipeline({
     ...deps,
     ...dispatcher,
@@ -159,8 +160,12 @@ export async function createApiServer(
   }
 }
 
-function dispatched({ routes = [], healthChecks, componentFaults }: ApiServerOptions) {
-  return { routes, healthChecks, componentFaults }
+function dispatched(
+  { routes = [], healthChecks, componentFaults }: ApiServerOptions,
+  flowControl: FlowControl | undefined,
+) {
+  const dumps = flowControl ? levelDumpRoutes(flowControl) : []
+  return { routes: [...routes, ...dumps], healthChecks, componentFaults }
 }
 
 function flowControlOf(
@@ -178,6 +183,10 @@ function flowControlOf(
     objectsOf: (info: RequestInfo): number => {
       const reader = registry.kinds.find(info.resource)
       return reader ? registry.cache.resource(reader.storage).size : 0
+    },
+    watchersOf: (info: RequestInfo): number => {
+      const reader = registry.kinds.find(info.resource)
+      return reader ? registry.cache.resource(reader.storage).listenerCount : 0
     },
   }
   return createFlowControl(objects, options, deps)

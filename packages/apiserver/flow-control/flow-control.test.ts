@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom, simulatedClock } from '@skerry/base'
+import { createHttpsTransport, fixedCredentials } from '@skerry/client'
 import { callApi, startTestApiServer } from '@skerry/testing'
 import { parseRequestInfo } from '../http/request-info.ts'
 import { schemaMatches } from './flow-schemas.ts'
-import { seatsOf } from './flow-control.ts'
+import { seatsOf, writeWork } from './flow-control.ts'
 import { PriorityQueues, type Leave, type Rejection } from './priority-queues.ts'
 import { shareSeats } from './share-seats.ts'
 import { dealHand } from './shuffle-sharding.ts'
@@ -167,4 +168,52 @@ test('answers say under which schema and level they came, and upstream’s objec
   assert.equal(levels.body.items.length, 8)
   const exempt = await call({ path: `${base}/flowschemas/exempt` })
   assert.equal(levels.headers['x-kubernetes-pf-flowschema-uid'], exempt.body.metadata.uid)
+})
+
+test('a write that many watch takes more seats, and keeps them for a while', async () => {
+  assert.deepEqual(writeWork(9), { seats: 1 })
+  assert.deepEqual(writeWork(25), { seats: 3, afterMs: 5 })
+  assert.deepEqual(writeWork(1_000), { seats: 10, afterMs: 50 })
+  const clock = simulatedClock()
+  const queues = new PriorityQueues({ queues: 1, handSize: 1, queueLengthMax: 5 }, 10, clock)
+  const leave = await queues.enter('a', { ...writeWork(1_000), waitMs: 1_000 }, never)
+  assert.equal(typeof leave, 'function')
+  if (typeof leave === 'function') leave()
+  assert.equal(queues.seatsInUse, 10)
+  await clock.advance(51)
+  assert.equal(queues.seatsInUse, 0)
+})
+
+test('over the socket, a client that asks without end keeps nobody else from an answer', async () => {
+  const limits = { readsInFlightMax: 6, writesInFlightMax: 6 }
+  await using server = await startTestApiServer({ withAccess: true, hasFlowControl: true, limits })
+  const { ca, cert, key } = server.credentials
+  const polite = createHttpsTransport({ server: server.url, certificateAuthority: ca })
+  const greedy = createHttpsTransport({
+    server: server.url,
+    certificateAuthority: ca,
+    credentials: fixedCredentials({ certificate: cert, key }),
+    headers: { 'impersonate-user': 'greedy', 'impersonate-group': ['system:authenticated'] },
+  })
+  const stop = new AbortController()
+  let answered = 0
+  const flood = Array.from({ length: 40 }, async () => {
+    while (!stop.signal.aborted) {
+      const { status } = await callApi(greedy, { path: '/api' })
+      assert.ok(status === 200 || status === 429, String(status))
+      answered += 1
+    }
+  })
+  while (answered < 40) await new Promise((resolve) => setImmediate(resolve))
+  for (let count = 0; count < 5; count += 1) {
+    assert.equal((await callApi(polite, { path: '/version' })).status, 200)
+  }
+  stop.abort()
+  await Promise.all(flood)
+  polite[Symbol.dispose]()
+  greedy[Symbol.dispose]()
+  const path = '/debug/api_priority_and_fairness/dump_priority_levels'
+  const { text } = await callApi(server.transport, { path })
+  assert.match(text, /^PriorityLevelName, +ActiveQueues, +IsIdle, +IsQuiescing,/)
+  assert.match(text, /^global-default, +0, +true, +false, +0, +0, +[1-9]/m)
 })

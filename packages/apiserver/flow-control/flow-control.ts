@@ -11,7 +11,14 @@ import type { Objects } from '../objects.ts'
 import { listTyped } from '../typed-objects.ts'
 import { flowOf, inOrder, schemaMatches } from './flow-schemas.ts'
 import { flowSchemas, priorityLevels } from './flow-control-objects.ts'
-import { PriorityQueues, type Leave, type QueueShape } from './priority-queues.ts'
+import {
+  PriorityQueues,
+  type LevelCounts,
+  type Leave,
+  type QueueShape,
+  type QueueState,
+  type SeatsAsked,
+} from './priority-queues.ts'
 import { shareSeats } from './share-seats.ts'
 
 export interface FlowControlOptions {
@@ -23,6 +30,8 @@ export interface FlowControlOptions {
   readonly shareMs: number
   /** How many objects a list would go through, for the seats that it takes. */
   readonly objectsOf: (info: RequestInfo) => number
+  /** How many watch the resource that is written. Absent: nobody. */
+  readonly watchersOf?: (info: RequestInfo) => number
 }
 
 export interface FlowRequest {
@@ -50,8 +59,18 @@ export class FlowRejection extends Error {
 export interface FlowControl {
   /** Resolves when the request may run. Throws FlowRejection when it had to wait too long. */
   enter(asked: FlowRequest, signal: AbortSignal): Promise<FlowTicket>
+  /** The levels as they are, by name; for those who look after the server. */
+  levels(): LevelState[]
   /** Lends unused seats until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
+}
+
+export interface LevelState {
+  readonly name: string
+  readonly counts: Readonly<LevelCounts>
+  readonly seatsInUse: number
+  readonly seatsMax: number
+  readonly queues: readonly QueueState[]
 }
 
 interface Level {
@@ -82,6 +101,16 @@ interface State {
 
 const objectsPerSeat = 100
 const listSeatsMax = 10
+const watchersPerSeat = 10
+const writeSeatsMax = 10
+const eventMs = 5
+const writeVerbs: ReadonlySet<string> = new Set([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+])
 const leaveExempt: Leave = () => undefined
 
 /** Priority and fairness: who floods the server waits, and the rest goes on (KEP-1040). */
@@ -96,6 +125,12 @@ export function createFlowControl(
     'Requests that were turned away.',
     ['priority_level', 'flow_schema', 'reason'],
   )
+  const dispatched = metrics.counter(
+    'apiserver_flowcontrol_dispatched_requests_total',
+    'Requests that had their turn.',
+    ['priority_level', 'flow_schema'],
+  )
+  const report = createLevelMetrics(metrics)
   const current = (): Plan => {
     const version = `${objects.version(flowSchemas)}/${objects.version(priorityLevels)}`
     if (state.plan.version !== version) {
@@ -109,9 +144,12 @@ export function createFlowControl(
       if (!place) return { headers: {}, leave: leaveExempt }
       const { schema, level, headers } = place
       if (level.isExempt) return { headers, leave: leaveExempt }
-      const asked = { seats: seatsOf(info, options), waitMs: options.waitMs }
+      const asked = { ...workOf(info, options), waitMs: options.waitMs }
       const leave = await level.queues.enter(flowOf(schema, user, info), asked, signal)
-      if (typeof leave === 'function') return { headers, leave }
+      if (typeof leave === 'function') {
+        dispatched.inc({ priority_level: level.name, flow_schema: schema.metadata.name ?? '' })
+        return { headers, leave }
+      }
       rejected.inc({
         priority_level: level.name,
         flow_schema: schema.metadata.name ?? '',
@@ -119,14 +157,65 @@ export function createFlowControl(
       })
       throw new FlowRejection(headers)
     },
+    levels: () =>
+      [...state.levels.values()]
+        .map(({ name, queues }) => ({
+          name,
+          counts: queues.counts,
+          seatsInUse: queues.seatsInUse,
+          seatsMax: queues.seatsMax,
+          queues: queues.queues(),
+        }))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     async run(signal) {
       while (!signal.aborted) {
         await clock.sleep(options.shareMs, signal)
         current()
         lendSeats([...state.levels.values()], options.seatsMax)
+        report([...state.levels.values()])
       }
     },
   }
+}
+
+/** Upstream's names. As of the last look: what changes in between is not worth a count per request. */
+function createLevelMetrics(metrics: Metrics): (levels: readonly Level[]) => void {
+  const gauge = (name: string, help: string) =>
+    metrics.gauge(`apiserver_flowcontrol_${name}`, help, ['priority_level'])
+  const limit = gauge('current_limit_seats', 'Seats that the level has now.')
+  const nominal = gauge('nominal_limit_seats', 'Seats of its own.')
+  const executing = gauge('current_executing_seats', 'Seats that are taken.')
+  const waiting = gauge('current_inqueue_seats', 'Seats that requests wait for.')
+  return (levels) => {
+    for (const { name, queues, nominal: own } of levels) {
+      const labels = { priority_level: name }
+      limit.set(labels, queues.seatsMax)
+      nominal.set(labels, own)
+      executing.set(labels, queues.seatsInUse)
+      waiting.set(labels, queues.seatsWaiting)
+    }
+  }
+}
+
+/** A write that many watch takes more, and for longer: each event goes to each of them. */
+function workOf(info: RequestInfo, options: FlowControlOptions): Omit<SeatsAsked, 'waitMs'> {
+  if (info.verb === 'list' || !isWrite(info)) return { seats: seatsOf(info, options) }
+  return writeWork(options.watchersOf?.(info) ?? 0)
+}
+
+/** Upstream's estimate: a seat for ten watchers, five milliseconds each, at most ten seats at a time. */
+export function writeWork(watchers: number): Omit<SeatsAsked, 'waitMs'> {
+  if (watchers < watchersPerSeat) return { seats: 1 }
+  const work = Math.ceil(watchers / watchersPerSeat)
+  const seats = Math.min(writeSeatsMax, work)
+  return { seats, afterMs: (work * eventMs) / seats }
+}
+
+/** Tokens of service accounts are made without an event. */
+function isWrite({ verb, resource, subresource }: RequestInfo): boolean {
+  return (
+    writeVerbs.has(verb) && !(resource.resource === 'serviceaccounts' && subresource === 'token')
+  )
 }
 
 /** A list takes a seat for each hundred objects that it goes through; what else there is, one. */

@@ -13,6 +13,31 @@ export type Rejection = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cance
 /** Gives the seats back. Call once. */
 export type Leave = () => void
 
+/** What a request takes. */
+export interface SeatsAsked {
+  readonly seats: number
+  readonly waitMs: number
+  /** How long its seats stay taken when it has been answered: what it causes goes on. */
+  readonly afterMs?: number
+}
+
+/** What a level has done so far, and does now. */
+export interface LevelCounts {
+  waiting: number
+  executing: number
+  dispatched: number
+  rejected: number
+  timedOut: number
+  cancelled: number
+}
+
+export interface QueueState {
+  readonly index: number
+  readonly waiting: number
+  readonly seatsInUse: number
+  readonly startTag: number
+}
+
 interface Waiter {
   readonly seats: number
   readonly start: () => void
@@ -44,6 +69,14 @@ export class PriorityQueues {
   #seatsInUse = 0
   #seatsWaiting = 0
   #demandMax = 0
+  readonly #counts: LevelCounts = {
+    waiting: 0,
+    executing: 0,
+    dispatched: 0,
+    rejected: 0,
+    timedOut: 0,
+    cancelled: 0,
+  }
 
   /** Without a shape nobody waits: what has no seat is turned away. */
   constructor(shape: QueueShape | undefined, seatsMax: number, clock: Clock) {
@@ -58,6 +91,26 @@ export class PriorityQueues {
 
   get seatsWaiting(): number {
     return this.#seatsWaiting
+  }
+
+  get seatsMax(): number {
+    return this.#seatsMax
+  }
+
+  get counts(): Readonly<LevelCounts> {
+    return this.#counts
+  }
+
+  /** Queues that were ever used, by number. */
+  queues(): QueueState[] {
+    return [...this.#queues]
+      .map(([index, { waiting, seatsInUse, startTag }]) => ({
+        index,
+        waiting: waiting.length,
+        seatsInUse,
+        startTag,
+      }))
+      .toSorted((a, b) => a.index - b.index)
   }
 
   setSeats(seatsMax: number): void {
@@ -79,21 +132,27 @@ export class PriorityQueues {
   }
 
   /** Resolves when the request may run, or with why it may not. */
-  async enter(
-    flow: string,
-    asked: { seats: number; waitMs: number },
-    signal: AbortSignal,
-  ): Promise<Leave | Rejection> {
+  async enter(flow: string, asked: SeatsAsked, signal: AbortSignal): Promise<Leave | Rejection> {
     const seats = Math.max(1, Math.min(asked.seats, this.#seatsMax))
     const queue = this.#queueOf(flow)
     const isFree = this.#busy.size === 0 && this.#hasRoom(seats)
     if (!isFree) {
-      if (!this.#shape) return 'concurrency-limit'
-      if (queue.waiting.length >= this.#shape.queueLengthMax) return 'queue-full'
+      const isFull = queue.waiting.length >= (this.#shape?.queueLengthMax ?? 0)
+      if (!this.#shape || isFull) {
+        this.#counts.rejected += 1
+        return this.#shape ? 'queue-full' : 'concurrency-limit'
+      }
+      this.#counts.waiting += 1
       const rejection = await this.#turn(queue, { seats, waitMs: asked.waitMs }, signal)
-      if (rejection) return rejection
+      this.#counts.waiting -= 1
+      if (rejection) {
+        this.#counts[rejection === 'time-out' ? 'timedOut' : 'cancelled'] += 1
+        return rejection
+      }
     } else this.#start(queue, seats)
-    return this.#leaving(queue, seats)
+    this.#counts.dispatched += 1
+    this.#counts.executing += 1
+    return this.#leaving(queue, { seats, afterMs: asked.afterMs ?? 0 })
   }
 
   #hasRoom(seats: number): boolean {
@@ -182,14 +241,19 @@ export class PriorityQueues {
     this.#note()
   }
 
-  #leaving(queue: Queue, seats: number): Leave {
+  #leaving(queue: Queue, { seats, afterMs }: { seats: number; afterMs: number }): Leave {
     const startedMs = this.#clock.monotonicMs()
-    return () => {
+    const free = (): void => {
       // What it really took, in place of the estimate.
       queue.startTag += seats * (this.#clock.monotonicMs() - startedMs - estimateMs)
       queue.seatsInUse -= seats
       this.#seatsInUse -= seats
       this.#dispatch()
+    }
+    return () => {
+      this.#counts.executing -= 1
+      if (afterMs === 0) free()
+      else this.#clock.setTimer(afterMs, free)
     }
   }
 
