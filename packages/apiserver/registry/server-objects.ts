@@ -17,7 +17,7 @@ const serverUser: UserInfo = Object.freeze({
 })
 
 /** Who owns what the server itself writes; upstream's name, which tools know. */
-const serverManager = 'kube-apiserver'
+const ownFieldOwner = 'kube-apiserver'
 
 const noDeleteOptions = Object.freeze({
   isDryRun: false,
@@ -127,7 +127,7 @@ export function serverScope(reader: KindReader, signal: AbortSignal): RequestSco
     subresource: '',
     user: serverUser,
     isDryRun: false,
-    fieldManager: serverManager,
+    fieldManager: ownFieldOwner,
     fieldValidation: 'Ignore',
     warn: () => undefined,
     isInternal: true,
