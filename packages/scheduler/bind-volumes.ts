@@ -1,32 +1,69 @@
+import type { PersistentVolume, PersistentVolumeClaim } from '@skerry/api'
 import { resources } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
+import { bySize, isReservedFor, matchVolumes, selectedNode } from './match-volumes.ts'
 import type { PlacementContext } from './plugin.ts'
 import { claimsOf, isBound } from './plugins/volume-plugins.ts'
 
-const selectedNode = 'volume.kubernetes.io/selected-node'
+const boundByController = 'pv.kubernetes.io/bound-by-controller'
+
+interface Target {
+  nodeName: string
+  signal: AbortSignal
+}
 
 /**
- * Tells the volume controller which node the waiting claims of this pod belong to. True when every
- * claim is bound already, so that the pod can be bound now.
+ * Reserves a volume for each waiting claim of this pod that one suits, and tells the volume
+ * controller for which node to make the others. True when every claim is bound already, so that the
+ * pod can be bound now.
  */
 export async function selectNodeForClaims(
   deps: { informers: InformerSet },
   context: PlacementContext,
-  target: { nodeName: string; signal: AbortSignal },
+  target: Target,
 ): Promise<boolean> {
   const waiting = claimsOf(context).filter((claim) => claim !== undefined && !isBound(claim))
-  for (const claim of waiting) {
-    if (claim === undefined || claim.metadata.annotations?.[selectedNode] === target.nodeName)
-      continue
-    await deps.informers.client(resources.persistentVolumeClaims).patch(
-      {
-        type: 'merge',
-        namespace: claim.metadata.namespace,
-        name: claim.metadata.name ?? '',
-        patch: { metadata: { annotations: { [selectedNode]: target.nodeName } } },
-      },
-      target.signal,
-    )
+  if (waiting.length === 0) return true
+  const claims = waiting.flatMap((claim) => claim ?? [])
+  const node = context.snapshot.node(target.nodeName)
+  const volumes = bySize(context.snapshot.volumes())
+  const matches = node && matchVolumes(claims, volumes, node)
+  for (const claim of claims) {
+    const volume = matches?.get(claim)
+    if (volume) await reserve(deps, { volume, claim }, target)
+    else await selectNode(deps, claim, target)
   }
-  return waiting.length === 0
+  return false
+}
+
+/** Nobody else gets the volume from now on. Rejects with Conflict when somebody was faster. */
+async function reserve(
+  { informers }: { informers: InformerSet },
+  { volume, claim }: { volume: PersistentVolume; claim: PersistentVolumeClaim },
+  { signal }: Target,
+): Promise<void> {
+  if (isReservedFor(volume, claim)) return
+  const { name, namespace, uid, resourceVersion } = claim.metadata
+  const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid }
+  const metadata = {
+    resourceVersion: volume.metadata.resourceVersion,
+    annotations: { [boundByController]: 'yes' },
+  }
+  const patch = { metadata, spec: { claimRef: { ...claimRef, resourceVersion } } }
+  await informers
+    .client(resources.persistentVolumes)
+    .patch({ type: 'merge', name: volume.metadata.name ?? '', patch }, signal)
+}
+
+async function selectNode(
+  { informers }: { informers: InformerSet },
+  { metadata }: PersistentVolumeClaim,
+  { nodeName, signal }: Target,
+): Promise<void> {
+  if (metadata.annotations?.[selectedNode] === nodeName) return
+  const patch = { metadata: { annotations: { [selectedNode]: nodeName } } }
+  const { namespace, name = '' } = metadata
+  await informers
+    .client(resources.persistentVolumeClaims)
+    .patch({ type: 'merge', namespace, name, patch }, signal)
 }

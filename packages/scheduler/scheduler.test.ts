@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import type { Pod } from '@skerry/api'
+import type { KubeObject, PersistentVolume, Pod } from '@skerry/api'
 import {
   createCluster,
   createEventSink,
@@ -49,6 +49,8 @@ async function startWorld() {
     cluster,
     signal,
     pods: client,
+    volumesUntil: <R>(see: (all: readonly PersistentVolume[]) => R | undefined): Promise<R> =>
+      until(informers.informer(resources.persistentVolumes), see),
     until: <R>(see: (all: readonly Pod[]) => R | undefined): Promise<R> => until(pods, see),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
@@ -67,9 +69,9 @@ async function prepare(cluster: Cluster, signal: AbortSignal): Promise<void> {
   await nodes.patch({ name: 'a', type: 'merge', patch: { spec: { taints: null } } }, signal)
 }
 
-async function until<R>(
-  pods: Informer<Pod>,
-  see: (all: readonly Pod[]) => R | undefined,
+async function until<T extends KubeObject, R>(
+  pods: Informer<T>,
+  see: (all: readonly T[]) => R | undefined,
 ): Promise<R> {
   const seen = Promise.withResolvers<R>()
   const look = (): void => {
@@ -139,4 +141,57 @@ test('a gated pod waits until its last gate is gone', async () => {
   const patch = { spec: { schedulingGates: null } }
   await pods.patch({ namespace, name: 'gated', type: 'merge', patch }, signal)
   assert.equal(await until((all) => named(all, 'gated')?.spec?.nodeName), 'a')
+})
+
+test('each claim of a pod gets a volume of its own, the smallest that suits', async () => {
+  await using world = await startWorld()
+  const { cluster, signal } = world
+  const storageClassName = 'static'
+  await cluster.resource(resources.storageClasses).create(
+    {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: storageClassName },
+      provisioner: 'kubernetes.io/no-provisioner',
+      volumeBindingMode: 'WaitForFirstConsumer',
+    },
+    signal,
+  )
+  const accessModes = ['ReadWriteOnce']
+  const volumes = cluster.resource(resources.persistentVolumes)
+  for (const [name, storage] of [
+    ['large', '9Gi'],
+    ['small', '1Gi'],
+    ['middle', '5Gi'],
+  ] as const) {
+    const hostPath = { path: '/x' }
+    const spec = { storageClassName, accessModes, capacity: { storage }, hostPath }
+    await volumes.create(
+      { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name }, spec },
+      signal,
+    )
+    await volumes.patchStatus(
+      { name, type: 'merge', patch: { status: { phase: 'Available' } } },
+      signal,
+    )
+  }
+  const claimed = ['one', 'two']
+  for (const name of claimed) {
+    const spec = { storageClassName, accessModes, resources: { requests: { storage: '1Gi' } } }
+    const metadata = { name, namespace }
+    await cluster
+      .resource(resources.persistentVolumeClaims)
+      .create({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec }, signal)
+  }
+  const mounted = claimed.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }))
+  await world.pods.create(pod('user', { volumes: mounted }), signal)
+  const reserved = await world.volumesUntil((all) => {
+    const held = all.filter(({ spec }) => spec?.claimRef)
+    return held.length === 2 ? held : undefined
+  })
+  assert.deepEqual(reserved.map(({ metadata }) => metadata.name ?? '').toSorted(), [
+    'middle',
+    'small',
+  ])
+  assert.deepEqual(reserved.map(({ spec }) => spec?.claimRef?.name ?? '').toSorted(), claimed)
 })

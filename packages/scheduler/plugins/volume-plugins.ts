@@ -1,12 +1,4 @@
-import {
-  compareQuantities,
-  labelSelectorOf,
-  matchesNodeSelectorTerms,
-  parseQuantity,
-  type PersistentVolume,
-  type PersistentVolumeClaim,
-  type StorageClass,
-} from '@skerry/api'
+import type { PersistentVolumeClaim, StorageClass } from '@skerry/api'
 import {
   refuse,
   refuseForGood,
@@ -14,6 +6,7 @@ import {
   type Plugin,
   type Refusal,
 } from '../plugin.ts'
+import { bySize, isReachable, matchVolumes, selectedNode } from '../match-volumes.ts'
 import type { NodeInfo } from '../node-info.ts'
 import { isNodeEvent } from '../cluster-event.ts'
 
@@ -68,11 +61,17 @@ export const volumeBinding: Plugin = {
   filter: (context) => {
     const claims = claimsOf(context).filter((claim) => claim !== undefined)
     if (claims.length === 0) return undefined
+    const bound = claims.filter(isBound)
+    const unbound = claims.filter((claim) => !isBound(claim))
+    const volumes = unbound.length === 0 ? [] : bySize(context.snapshot.volumes())
     return (node) => {
-      for (const claim of claims) {
-        const refusal = isBound(claim)
-          ? refuseBound(context, claim, node)
-          : refuseUnbound(context, claim, node)
+      for (const claim of bound) {
+        const refusal = refuseBound(context, claim, node)
+        if (refusal !== undefined) return refusal
+      }
+      const matches = unbound.length === 0 ? undefined : matchVolumes(unbound, volumes, node)
+      for (const claim of unbound) {
+        const refusal = matches?.has(claim) ? undefined : refuseUnbound(context, claim, node)
         if (refusal !== undefined) return refusal
       }
       return undefined
@@ -107,30 +106,17 @@ function refuseBound(
     : refuseForGood("node(s) didn't match PersistentVolume's node affinity")
 }
 
-function isReachable(volume: PersistentVolume, node: NodeInfo): boolean {
-  const terms = volume.spec?.nodeAffinity?.required?.nodeSelectorTerms
-  return terms === undefined || matchesNodeSelectorTerms(terms, node)
-}
-
 function refuseUnbound(
-  context: PlacementContext,
+  { snapshot }: PlacementContext,
   claim: PersistentVolumeClaim,
   node: NodeInfo,
 ): Refusal | undefined {
-  const selected = claim.metadata.annotations?.['volume.kubernetes.io/selected-node']
-  if (selected !== undefined && selected !== node.name) {
-    return refuse(noVolumeToBind)
-  }
-  const storageClass = context.snapshot.storageClass(claim.spec?.storageClassName ?? '')
+  const selected = claim.metadata.annotations?.[selectedNode]
+  if (selected !== undefined && selected !== node.name) return refuse(noVolumeToBind)
+  const storageClass = snapshot.storageClass(claim.spec?.storageClassName ?? '')
   const isProvisioned =
     storageClass !== undefined && storageClass.provisioner !== 'kubernetes.io/no-provisioner'
-  if (isProvisioned) {
-    return isInTopologies(storageClass, node) ? undefined : refuse(noVolumeToBind)
-  }
-  const fits = context.snapshot
-    .volumes()
-    .some((volume) => isFree(volume) && suits(volume, claim) && isReachable(volume, node))
-  return fits ? undefined : refuse(noVolumeToBind)
+  return isProvisioned && isInTopologies(storageClass, node) ? undefined : refuse(noVolumeToBind)
 }
 
 /** Where the class says that its volumes may be made; topologies are OR-ed, their labels AND-ed. */
@@ -139,24 +125,4 @@ function isInTopologies({ allowedTopologies = [] }: StorageClass, node: NodeInfo
   return allowedTopologies.some(({ matchLabelExpressions = [] }) =>
     matchLabelExpressions.every(({ key, values }) => values.includes(node.labels[key] ?? '')),
   )
-}
-
-function isFree(volume: PersistentVolume): boolean {
-  return (
-    volume.spec?.claimRef === undefined && (volume.status?.phase ?? 'Available') === 'Available'
-  )
-}
-
-function suits(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
-  if ((volume.spec?.storageClassName ?? '') !== (claim.spec?.storageClassName ?? '')) return false
-  if ((volume.spec?.volumeMode ?? 'Filesystem') !== (claim.spec?.volumeMode ?? 'Filesystem'))
-    return false
-  const modes = volume.spec?.accessModes ?? []
-  if (!(claim.spec?.accessModes ?? []).every((mode) => modes.includes(mode))) return false
-  if (claim.spec?.selector !== undefined) {
-    if (!labelSelectorOf(claim.spec.selector).matches(volume.metadata.labels ?? {})) return false
-  }
-  const offered = parseQuantity(String(volume.spec?.capacity?.['storage'] ?? '0'))
-  const asked = parseQuantity(String(claim.spec?.resources?.requests?.['storage'] ?? '0'))
-  return compareQuantities(offered, asked) >= 0
 }
