@@ -31,7 +31,8 @@ export async function watchAnswer(
   const revision = watchRevision(resourceVersion)
   const frames = await framesFor(view)
   // Who asks for the objects waits for them; who asks for what comes after a version of the future gets that.
-  if (options.sendInitialEvents === true) await waitForVersion(resourceVersion, scope.signal, deps)
+  const wantsObjects = options.sendInitialEvents === true || resourceVersion === ''
+  if (wantsObjects) await waitForVersion(resourceVersion, scope.signal, deps)
   const resource = cache.resource(scope.reader.storage)
   const start = startOf(options, revision, resource)
   const isProtobuf = view.representation.encoding === 'protobuf'
