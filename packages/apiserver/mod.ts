@@ -25,7 +25,7 @@ export {
 } from './service-addresses/service-allocator.ts'
 export type { TlsFiles } from './http/http-server.ts'
 export { createEncryptedStore, type EncryptedStore } from './encryption/encrypted-store.ts'
-export { isEncrypted as isEncryptedValue } from './encryption/transformer-chain.ts'
+export { isEncryptedValue } from './encryption/transformer-chain.ts'
 export { readEncryptionConfig, type EncryptionPlan } from './encryption/encryption-config.ts'
 export { followFile, type FollowedFile } from './config-file/follow-file.ts'
 export type { AuditRecord, AuditSink } from './audit.ts'

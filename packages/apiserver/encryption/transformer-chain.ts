@@ -8,14 +8,14 @@ export const identityTransformer: Transformer = Object.freeze<Transformer>({
   prefix: '',
   seal: (value) => value,
   open(value) {
-    if (isEncrypted(value)) {
+    if (isEncryptedValue(value)) {
       throw new UnreadableValueError('identity transformer tried to read encrypted data')
     }
     return value
   },
 })
 
-export function isEncrypted(value: Uint8Array): boolean {
+export function isEncryptedValue(value: Uint8Array): boolean {
   return startsWith(value, encryptedPrefix)
 }
 
@@ -64,7 +64,7 @@ export function chainTransformers(transformers: readonly Transformer[]): Transfo
       return undefined
     },
     isStale(value) {
-      if (first.prefix.length === 0) return isEncrypted(value)
+      if (first.prefix.length === 0) return isEncryptedValue(value)
       if (!startsWith(value, first.prefix)) return true
       return first.transformer.isStale?.(value.subarray(first.prefix.length)) ?? false
     },
