@@ -6,7 +6,7 @@ import type { CallExpr, ComprehensionExpr, Expr, ListExpr, MapExpr } from '../sy
 import { accumulator } from '../syntax/macros.ts'
 import { unwrapOptional } from '../unify.ts'
 import { lengthOf } from '../values/kinds.ts'
-import { fixed, product, sum, unbounded, union, unknownSize } from './range.ts'
+import { fixedRange, product, sum, unbounded, union, unknownSize } from './range.ts'
 
 export interface EstimateOptions {
   readonly checked: Checked
@@ -36,10 +36,10 @@ interface LocalSize {
 
 type Path = readonly string[] | undefined
 
-const selecting = fixed(1)
-const listCost = fixed(10)
-const mapCost = fixed(30)
-const objectCost = fixed(40)
+const selecting = fixedRange(1)
+const listCost = fixedRange(10)
+const mapCost = fixedRange(30)
+const objectCost = fixedRange(40)
 
 class Estimator {
   readonly #options: EstimateOptions
@@ -60,7 +60,7 @@ class Estimator {
     }
     switch (expr.kind) {
       case 'literal':
-        return fixed(0)
+        return fixedRange(0)
       case 'ident':
         this.#paths.set(expr, name?.kind === 'constant' ? [expr.name] : this.#local(expr)?.path)
         return selecting
@@ -104,16 +104,16 @@ class Estimator {
   #call(expr: CallExpr): Range {
     const { checked } = this.#options
     if (expr.name === 'dyn' && expr.args[0]) {
-      const cost = sum(fixed(1), this.cost(expr.args[0]))
+      const cost = sum(fixedRange(1), this.cost(expr.args[0]))
       this.#copySizes(expr, expr.args[0])
       return cost
     }
     const costs = expr.args.map((arg) => this.cost(arg))
     const target = expr.target && !checked.namespaced.has(expr) ? expr.target : undefined
-    const targetCost = target ? this.cost(target) : fixed(0)
+    const targetCost = target ? this.cost(target) : fixedRange(0)
     const parts = target ? [target, ...expr.args] : expr.args
     const overloads = checked.overloads.get(expr) ?? []
-    if (expr.name === '_?._') return sum(fixed(1), ...costs)
+    if (expr.name === '_?._') return sum(fixedRange(1), ...costs)
     const special = this.#control(expr, costs)
     if (special) return special
     const args = parts.map((part) => this.#sizeEstimate(part))
@@ -125,7 +125,7 @@ class Estimator {
       this.#indexPath(expr, overload)
     }
     if (expr.name === '_+_' && parts[0] && parts[1]) this.#joinEntries(expr, parts[0], parts[1])
-    return sum(targetCost, cost ?? fixed(0), ...costs)
+    return sum(targetCost, cost ?? fixedRange(0), ...costs)
   }
 
   /** Operators that do not evaluate every operand. */
@@ -192,7 +192,7 @@ class Estimator {
   #list(expr: ListExpr): Range {
     const costs = expr.elements.map((element) => this.cost(element))
     const value = this.#unionOf(expr.elements)
-    this.#entries.set(expr, { container: 'list', key: fixed(1), value })
+    this.#entries.set(expr, { container: 'list', key: fixedRange(1), value })
     return sum(...costs, listCost)
   }
 
@@ -205,7 +205,7 @@ class Estimator {
   }
 
   #unionOf(exprs: readonly Expr[]): Range {
-    if (exprs.length === 0) return fixed(0)
+    if (exprs.length === 0) return fixedRange(0)
     return exprs
       .map((expr) => this.#sizeOf(expr) ?? unknownSize)
       .reduce((all, one) => union(all, one))
@@ -244,7 +244,7 @@ class Estimator {
     const result = this.cost(expr.result)
     this.#locals.pop()
     const count = this.#sizeOf(expr.range) ?? unknownSize
-    if (expr.accuInit.kind === 'literal') this.#sizes.set(expr, fixed(1))
+    if (expr.accuInit.kind === 'literal') this.#sizes.set(expr, fixedRange(1))
     else if (expr.accuInit.kind === 'list' || expr.accuInit.kind === 'map') {
       this.#sizes.set(expr, count)
       if (stepEntries) this.#entries.set(expr, stepEntries)
@@ -282,7 +282,7 @@ class Estimator {
       return bound
     }
     const type = this.#typeOf(expr)
-    return isScalar(type) ? fixed(1) : this.#local(expr)?.size
+    return isScalar(type) ? fixedRange(1) : this.#local(expr)?.size
   }
 
   #pathSize(path: Path): Range | undefined {
@@ -294,7 +294,7 @@ class Estimator {
   #declaredSize([first = '', ...steps]: readonly string[]): Range | undefined {
     const declared = this.#options.variables.get(first)
     // Upstream takes the name of a type for one more variable, of no size.
-    if (!declared) return steps.length === 0 ? fixed(0) : undefined
+    if (!declared) return steps.length === 0 ? fixedRange(0) : undefined
     let type: CelType | undefined = unwrapOptional(declared) ?? declared
     for (const step of steps) {
       type = type && this.#below(type, step)
@@ -318,7 +318,7 @@ class Estimator {
 }
 
 function estimateOf(overload: Overload, args: readonly SizeEstimate[]): CallEstimate {
-  return overload.estimate?.(args) ?? { cost: fixed(1) }
+  return overload.estimate?.(args) ?? { cost: fixedRange(1) }
 }
 
 function isBinding({ range, condition, accuVar }: ComprehensionExpr): boolean {
@@ -338,9 +338,9 @@ function boundOf(type: CelType): Range {
 }
 
 function literalSize(expr: Expr): Range | undefined {
-  if (expr.kind === 'list') return fixed(expr.elements.length)
-  if (expr.kind === 'map') return fixed(expr.entries.length)
-  return expr.kind === 'literal' ? fixed(sizeOfLiteral(expr.value)) : undefined
+  if (expr.kind === 'list') return fixedRange(expr.elements.length)
+  if (expr.kind === 'map') return fixedRange(expr.entries.length)
+  return expr.kind === 'literal' ? fixedRange(sizeOfLiteral(expr.value)) : undefined
 }
 
 function sizeOfLiteral(value: CelValue): number {

@@ -5,7 +5,7 @@ export const unbounded = 2 ** 64
 
 export const unknownSize: Range = Object.freeze({ min: 0, max: unbounded })
 
-export function fixed(value: number): Range {
+export function fixedRange(value: number): Range {
   return { min: value, max: value }
 }
 
@@ -14,7 +14,10 @@ function cap(value: number): number {
 }
 
 export function sum(...ranges: readonly Range[]): Range {
-  return ranges.reduce((a, b) => ({ min: cap(a.min + b.min), max: cap(a.max + b.max) }), fixed(0))
+  return ranges.reduce(
+    (a, b) => ({ min: cap(a.min + b.min), max: cap(a.max + b.max) }),
+    fixedRange(0),
+  )
 }
 
 export function product(a: Range, b: Range): Range {

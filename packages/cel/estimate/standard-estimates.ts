@@ -1,5 +1,5 @@
 import type { CallEstimate, SizeEstimate } from '../library.ts'
-import { fixed, product, scaled, sum, unknownSize } from './range.ts'
+import { fixedRange, product, scaled, sum, unknownSize } from './range.ts'
 
 export type Estimate = (args: readonly SizeEstimate[]) => CallEstimate
 
@@ -20,7 +20,7 @@ export function copying(at: number): Estimate {
   return (args) => ({ cost: scaled(sizeAt(args, at), textFactor), resultSize: sizeAt(args, at) })
 }
 
-export const nominal: Estimate = () => ({ cost: fixed(1) })
+export const nominal: Estimate = () => ({ cost: fixedRange(1) })
 
 export const equalityEstimate: Estimate = (args) => {
   const max = Math.min(sizeAt(args, 0).max, sizeAt(args, 1).max)
@@ -33,7 +33,7 @@ export const addEstimate: Estimate = (args) => {
 }
 
 export const listAddEstimate: Estimate = (args) => ({
-  cost: fixed(1),
+  cost: fixedRange(1),
   resultSize: sum(sizeAt(args, 0), sizeAt(args, 1)),
 })
 
@@ -50,7 +50,7 @@ export function textSizeEstimate({ min, max }: { min: number; max: number }): Es
 }
 
 export const patternEstimate: Estimate = (args) => {
-  const text = scaled(sum(sizeAt(args, 0), fixed(1)), textFactor)
+  const text = scaled(sum(sizeAt(args, 0), fixedRange(1)), textFactor)
   return { cost: product(text, scaled(sizeAt(args, 1), patternFactor)) }
 }
 
@@ -69,7 +69,7 @@ export const elementsEstimate: Estimate = ([list]) => {
   const element = list?.element?.()
   if (!element) return { cost: scaled(size, textFactor) }
   const isText = element.type.kind === 'string' || element.type.kind === 'bytes'
-  const each = isText ? sum(fixed(1), scaled(element.size, textFactor)) : fixed(1)
+  const each = isText ? sum(fixedRange(1), scaled(element.size, textFactor)) : fixedRange(1)
   return { cost: product(size, each) }
 }
 
@@ -104,7 +104,7 @@ export const splitEstimate: Estimate = (args) => {
 export const joinEstimate: Estimate = (args) => {
   const count = sizeAt(args, 0)
   const element = args[0]?.element?.()
-  let size = element ? product(count, element.size) : fixed(0)
+  let size = element ? product(count, element.size) : fixedRange(0)
   if (args.length > 1) {
     const separators = { min: Math.max(count.min - 1, 0), max: Math.max(count.max - 1, 0) }
     size = sum(size, product(sizeAt(args, 1), separators))

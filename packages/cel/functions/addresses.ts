@@ -1,7 +1,7 @@
 import { CelRuntimeError } from '../cel-errors.ts'
 import { celTypes, opaqueType } from '../cel-type.ts'
 import { CelOpaque, CelTypeValue, type CelValue } from '../cel-value.ts'
-import { fixed, scaled, sum } from '../estimate/range.ts'
+import { fixedRange, scaled, sum } from '../estimate/range.ts'
 import { nominal, sizeAt, traversing, type Estimate } from '../estimate/standard-estimates.ts'
 import { traversalCost } from '../evaluate/plan.ts'
 import type { CelLibrary } from '../library.ts'
@@ -217,8 +217,8 @@ function containing(cidrs: boolean): {
     },
     estimate(args) {
       const size = { min: 4, max: 16 }
-      const masking = cidrs ? sum(scaled(size, 0.1), fixed(1)) : fixed(0)
-      const reading = args[1]?.type.kind === 'string' ? scaled(sizeAt(args, 1), 0.1) : fixed(0)
+      const masking = cidrs ? sum(scaled(size, 0.1), fixedRange(1)) : fixedRange(0)
+      const reading = args[1]?.type.kind === 'string' ? scaled(sizeAt(args, 1), 0.1) : fixedRange(0)
       return { cost: sum(scaled(sum(size, size), 0.1), masking, reading) }
     },
   }

@@ -1,7 +1,7 @@
 import { CelRuntimeError } from '../cel-errors.ts'
 import { celTypes, listType, typeParameter, type CelType } from '../cel-type.ts'
 import { CelDuration, CelUint, type CelList, type CelValue } from '../cel-value.ts'
-import { fixed, product, scaled, sum, unbounded } from '../estimate/range.ts'
+import { fixedRange, product, scaled, sum, unbounded } from '../estimate/range.ts'
 import { elementsEstimate, sizeAt, type Estimate } from '../estimate/standard-estimates.ts'
 import { contains, madeList } from '../evaluate/made-list.ts'
 import type { CelLibrary, Overload } from '../library.ts'
@@ -158,7 +158,7 @@ function allocating(size: number, factor = 1): number {
 }
 
 function allocation(factor: number, size: { min: number; max: number }): ReturnType<Estimate> {
-  return { cost: sum(scaled(size, factor), fixed(callAndList)), resultSize: size }
+  return { cost: sum(scaled(size, factor), fixedRange(callAndList)), resultSize: size }
 }
 
 function selfCompared(value: CelValue): number {
@@ -206,7 +206,7 @@ export const listExtensionLibrary: CelLibrary = {
         estimate: (args) => {
           const from = literalOf(args, 1, 0)
           const to = literalOf(args, 2, sizeAt(args, 0).max)
-          return allocation(1, fixed(Math.max(to - from, 0)))
+          return allocation(1, fixedRange(Math.max(to - from, 0)))
         },
       }),
     ),
@@ -257,7 +257,7 @@ export const listExtensionLibrary: CelLibrary = {
       'lists.range',
       plain({ id: 'lists_range', takes: [int], gives: listType(int) }, range, {
         ...ofResult,
-        estimate: (args) => allocation(1, fixed(literalOf(args, 0, unbounded))),
+        estimate: (args) => allocation(1, fixedRange(literalOf(args, 0, unbounded))),
       }),
     ),
     declare(
@@ -330,7 +330,7 @@ const setCost = (factor: number) => ({
   cost: ([left = null, right = null]: readonly CelValue[]): number =>
     1 + sizeOf(left) * sizeOf(right) * factor,
   estimate: ((args) => ({
-    cost: sum(scaled(product(sizeAt(args, 0), sizeAt(args, 1)), factor), fixed(1)),
+    cost: sum(scaled(product(sizeAt(args, 0), sizeAt(args, 1)), factor), fixedRange(1)),
   })) satisfies Estimate,
 })
 
