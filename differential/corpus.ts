@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { builtinKinds, type KindSwitches } from '@skerry/api'
+import type { BackendDial } from '@skerry/apiserver'
 import { startTestApiServer } from '@skerry/testing'
 import { compareAnswers, type Difference } from './compare.ts'
 import { explanationOf } from './explained-differences.ts'
@@ -22,6 +23,12 @@ export const betaSwitches = {
     StorageVersionMigrator: 'true',
   },
 } satisfies KindSwitches
+
+/** No script has a node or a pod that runs. */
+const unreachable: BackendDial = {
+  dialNode: () => Promise.reject(new Error('Cannot reach the node: there is none')),
+  dialAddress: () => Promise.reject(new Error('Cannot reach the address: there is nobody')),
+}
 
 /** No script makes an extension server that is there, so that nobody is shown it. */
 const noIdentity = () => ({ certificatePem: '', privateKeyPem: '' })
@@ -55,6 +62,7 @@ export async function startOurs(withBeta: boolean): Promise<Subject & AsyncDispo
     hasFlowControl: true,
     limits: { seatSharingMs: 20 },
     checksPolicyTypes: false,
+    dial: unreachable,
     aggregation: { identity: noIdentity },
     namespaces: ['default', 'kube-system', 'kube-public', 'kube-node-lease'],
   })

@@ -3,11 +3,12 @@ import { StatusError, type AnyObject, type GroupResource, type StatusCause } fro
 /** Answers and refusals that several subresources give in the same words. */
 
 /** metav1.Status of success, as creates answer that have nothing else to say. */
-export const successStatus: AnyObject = Object.freeze({
+export const createdStatus: AnyObject = Object.freeze({
   kind: 'Status',
   apiVersion: 'v1',
   metadata: Object.freeze({}),
   status: 'Success',
+  code: 201,
 })
 
 export function qualifiedName({ group, resource }: GroupResource): string {

@@ -12,6 +12,7 @@ import {
   type Access,
   type ApiServer,
   type ApiServerOptions,
+  type BackendDial,
   type DefaultAccessDeps,
   type EncryptedStore,
   type Objects,
@@ -42,6 +43,8 @@ export interface TestApiServerOptions {
   readonly aggregation?: ApiServerOptions['aggregation']
   readonly auditTrail?: ApiServerOptions['auditTrail']
   readonly hasFlowControl?: boolean
+  /** With `withAccess`: the way to nodes and pods. Default: no subresource needs one. */
+  readonly dial?: BackendDial
   readonly checksPolicyTypes?: boolean
   /** Puts encryption between the server and its store. */
   readonly encrypted?: (store: Store) => EncryptedStore
@@ -154,13 +157,14 @@ export function openAccess(clock: Clock): Access {
 }
 
 async function accessOf(
-  { withAccess }: TestApiServerOptions,
+  { withAccess, dial }: TestApiServerOptions,
   deps: DefaultAccessDeps,
 ): Promise<(objects: Objects) => Access> {
   if (!withAccess) return () => openAccess(deps.clock)
   const { privateKeyPem: signingKeyPem } = await generateKeyPair()
   const issuer = 'https://kubernetes.default.svc.cluster.local'
-  return createDefaultAccess({ serviceAccounts: { issuer, signingKeyPem } }, deps)
+  const serviceAccounts = { issuer, signingKeyPem }
+  return createDefaultAccess({ serviceAccounts, ...(dial ? { dial } : {}) }, deps)
 }
 
 async function testCertificates(clock: Clock) {

@@ -67,7 +67,7 @@ const restrictedVolumes: ReadonlySet<string> = new Set([
   'secret',
 ])
 
-/** In the order in which upstream reports them. */
+/** In the order in which upstream reports them, those of a level together. */
 export const podSecurityChecks: readonly PodSecurityCheck[] = [
   { id: 'allowPrivilegeEscalation', level: 'restricted', find: privilegeEscalation },
   { id: 'capabilities', level: 'baseline', isReplacedByRestricted: true, find: addedCapabilities },

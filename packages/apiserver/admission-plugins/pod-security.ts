@@ -1,5 +1,14 @@
-import type { KubeObject, Namespace, Pod, PodSpec } from '@skerry/api'
+import {
+  fieldInvalid,
+  type AnyObject,
+  type KubeObject,
+  type Namespace,
+  type Pod,
+  type PodSpec,
+  type StatusCause,
+} from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
+import { invalid } from '../registry/registry-errors.ts'
 import { getTyped, typed } from '../typed-objects.ts'
 import { isResource, wellKnown } from '../well-known-resources.ts'
 import type { PluginDeps } from './plugin-deps.ts'
@@ -27,6 +36,10 @@ export function createPodSecurity({ objects }: PluginDeps): AdmissionPlugin {
     name: 'PodSecurity',
     handles: (request) => isChecked(request),
     async validate(request) {
+      if (isResource(request.resource, wellKnown.namespaces)) {
+        checkLabels(request)
+        return
+      }
       const namespace = getTyped<Namespace>(objects, wellKnown.namespaces, {
         name: request.namespace,
       })
@@ -54,7 +67,32 @@ function isChecked({ resource, subresource, operation, object }: AdmissionReques
   if (isResource(resource, wellKnown.pods)) {
     return subresource === '' || subresource === 'ephemeralcontainers'
   }
+  if (subresource === '' && isResource(resource, wellKnown.namespaces)) return true
   return subresource === '' && templatePaths[`${resource.group}/${resource.resource}`] !== undefined
+}
+
+/** A namespace that has got wrong labels in an earlier time may keep them. */
+function checkLabels({ object, oldObject, name }: AdmissionRequest): void {
+  const causes = object ? labelProblems(object) : []
+  if (causes.length === 0 || (oldObject && labelProblems(oldObject).length > 0)) return
+  throw invalid({ kind: 'Namespace', group: '', resource: 'namespaces' }, name, causes)
+}
+
+function labelProblems({ metadata: { labels = {} } }: AnyObject): StatusCause[] {
+  return ['enforce', 'audit', 'warn'].flatMap((mode) => {
+    const [levelKey, versionKey] = [`${labelPrefix}${mode}`, `${labelPrefix}${mode}-version`]
+    const [level, version] = [labels[levelKey], labels[versionKey]]
+    const found: StatusCause[] = []
+    if (level !== undefined && !levels.includes(level)) {
+      const detail = `must be one of ${levels.join(', ')}`
+      found.push(fieldInvalid(`metadata.labels[${levelKey}]`, level, detail))
+    }
+    if (version !== undefined && !/^(latest|v1\.(0|[1-9]\d*))$/.test(version)) {
+      const detail = 'must be "latest" or "v1.x"'
+      found.push(fieldInvalid(`metadata.labels[${versionKey}]`, version, detail))
+    }
+    return found
+  })
 }
 
 function podSpecOf({ resource, object }: AdmissionRequest): PodSpec | undefined {
@@ -91,9 +129,11 @@ function levelOf(
 function problemsAt(level: PodSecurityLevel, spec: PodSpec): string {
   if (level === 'privileged') return ''
   const isRestricted = level === 'restricted'
-  return podSecurityChecks
-    .filter((check) => check.level === 'baseline' || isRestricted)
-    .filter((check) => !(isRestricted && check.isReplacedByRestricted))
+  const baseline = podSecurityChecks.filter(
+    (check) => check.level === 'baseline' && !(isRestricted && check.isReplacedByRestricted),
+  )
+  const restricted = podSecurityChecks.filter((check) => isRestricted && check.level !== 'baseline')
+  return [...baseline, ...restricted]
     .flatMap((check): Violation[] => {
       const violation = check.find(spec)
       return violation ? [violation] : []

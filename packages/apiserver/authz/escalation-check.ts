@@ -92,10 +92,15 @@ async function checkBinding(
   if (await isVerbAllowed(request, authorizer, asked)) return
   const granted = rules.rulesOf(roleRef, request.namespace)
   if (!granted) {
-    const missing = `${resource}.${group} ${JSON.stringify(roleRef.name)} not found`
-    throw new StatusError('NotFound', missing, {
-      details: { name: roleRef.name, group, kind: resource },
-    })
+    // Upstream names the kind that is asked for, the binding, with the name of the role.
+    const kind = request.resource.resource
+    throw new StatusError(
+      'NotFound',
+      `${kind}.${group} ${JSON.stringify(roleRef.name)} not found`,
+      {
+        details: { name: roleRef.name, group, kind },
+      },
+    )
   }
   confirm(request, granted, rules)
 }

@@ -61,21 +61,21 @@ function patchTo(
     if (!current) throw new TypeError('Cannot patch: there is no object')
     const patched = patch(current)
     if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is no object')
-    const next = typedPatched(patched, findings, scope)
+    const next = typedPatched(patched, findings, { ...scope, kind: scope.reader.kind })
     trackChange(next, current, scope, deps)
     return next
   }
 }
 
 /** What a patch makes of an object has no version to complain about: it is the patch that is wrong. */
-function typedPatched(
+export function typedPatched(
   patched: Record<string, unknown>,
   findings: readonly string[],
-  scope: RequestScope,
+  request: Parameters<typeof typedObject>[2],
 ): AnyObject {
-  const { kind } = scope.reader
+  const { kind } = request
   try {
-    return typedObject(patched, findings, { ...scope, kind })
+    return typedObject(patched, findings, request)
   } catch (error) {
     const prefix = `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: `
     if (!isStatusError(error, 'BadRequest') || !error.message.startsWith(prefix)) throw error

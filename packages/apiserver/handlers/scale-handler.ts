@@ -18,7 +18,7 @@ import { getObject } from '../registry/read.ts'
 import type { RequestScope } from '../registry/request-scope.ts'
 import { badRequest, invalid } from '../registry/registry-errors.ts'
 import { changeObject, requireNameOfPath } from '../registry/update.ts'
-import { isApplyPatch, patchFunction, requirePatchOptions } from './patch-handler.ts'
+import { isApplyPatch, patchFunction, requirePatchOptions, typedPatched } from './patch-handler.ts'
 import { valueAnswer } from './represent.ts'
 import { parseWriteOptions } from './request-options.ts'
 import { scaleApply } from './scale-apply.ts'
@@ -139,7 +139,7 @@ async function scaleChange(
   return (live) => {
     const patched = patch(live)
     if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is no object')
-    return { scale: typedObject(patched, findings, { kind, fieldValidation, warn }) }
+    return { scale: typedPatched(patched, findings, { kind, fieldValidation, warn }) }
   }
 }
 

@@ -9,7 +9,7 @@ import {
 import type { Clock } from '@skerry/base'
 import type { Objects } from '../objects.ts'
 import type { ReviewHandler } from '../review.ts'
-import { conflict, notFound, successStatus } from '../status-answers.ts'
+import { conflict, notFound, createdStatus } from '../status-answers.ts'
 import type { SubresourceHandler } from '../subresource.ts'
 import { typed } from '../typed-objects.ts'
 import { wellKnown } from '../well-known-resources.ts'
@@ -26,7 +26,7 @@ export function createBindingHandler(clock: Clock): SubresourceHandler {
       checkTarget(typed<Binding>(object))
       await admit(object)
       await bind(objects, { binding: typed<Binding>(object), namespace, name, isDryRun }, clock)
-      return { type: 'object', status: 201, object: successStatus }
+      return { type: 'object', status: 201, object: createdStatus }
     },
   }
 }
@@ -39,7 +39,7 @@ export function createLegacyBinding(objects: Objects, clock: Clock): ReviewHandl
       const { name = '' } = binding.metadata
       checkTarget(binding)
       await bind(objects, { binding, namespace, name, isDryRun }, clock)
-      return successStatus
+      return createdStatus
     },
   }
 }

@@ -9,7 +9,7 @@ import {
 } from '@skerry/api'
 import type { Clock } from '@skerry/base'
 import type { Objects } from '../objects.ts'
-import { apiTime, notFound, successStatus } from '../status-answers.ts'
+import { apiTime, notFound, createdStatus } from '../status-answers.ts'
 import type { SubresourceHandler, SubresourceRequest } from '../subresource.ts'
 import { getTyped, listTyped, typed } from '../typed-objects.ts'
 import { wellKnown } from '../well-known-resources.ts'
@@ -32,7 +32,7 @@ export function createEvictionHandler(clock: Clock): SubresourceHandler {
       await request.admit(object)
       const isDryRun = request.isDryRun || Boolean(options.dryRun?.length)
       await evict(request, { options, isDryRun }, clock)
-      return { type: 'object', status: 201, object: successStatus }
+      return { type: 'object', status: 201, object: createdStatus }
     },
   }
 }
