@@ -66,7 +66,6 @@ export async function startUpstream(
   binaries: string,
   { directory, isWhole }: SubjectOptions,
 ): Promise<ApiSubject> {
-  await requireBinaries(binaries)
   await mkdir(directory, { recursive: true })
   const [etcdPort, etcdPeerPort, port] = [await freePort(), await freePort(), await freePort()]
   const kubeconfig = await writeCredentials(directory, port)
@@ -98,7 +97,8 @@ export async function startUpstream(
   }
 }
 
-async function requireBinaries(directory: string): Promise<void> {
+/** Throws ExpectedError when one of them is missing. */
+export async function requireBinaries(directory: string): Promise<void> {
   for (const name of ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler']) {
     await access(join(directory, name)).catch((error: unknown) => {
       throw new ExpectedError(

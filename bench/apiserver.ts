@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bundleProgram } from '../cmd/bundle.ts'
 import { version } from '../cmd/version.ts'
-import { startSite, startUpstream, type ApiSubject, type SubjectOptions } from './api-subject.ts'
+import {
+  requireBinaries,
+  startSite,
+  startUpstream,
+  type ApiSubject,
+  type SubjectOptions,
+} from './api-subject.ts'
 import { createMany, createRate, readLatencies, percentile, timeLists } from './api-load.ts'
 import { beside, median, type BenchOptions, type Figure } from './figure.ts'
 import { memoryOf } from './role-process.ts'
@@ -34,6 +40,7 @@ type Start = (options: SubjectOptions) => Promise<ApiSubject>
 
 /** A site's API server beside kube-apiserver with etcd, in turns; the hour with all controllers. */
 export async function run(options: BenchOptions): Promise<Figure[]> {
+  await requireBinaries(options.upstream)
   await mkdir(join(root, '.cache'), { recursive: true })
   const directory = await mkdtemp(join(root, '.cache', 'bench-apiserver-'))
   try {

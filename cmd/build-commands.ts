@@ -41,7 +41,7 @@ function addBench(program: Command): void {
     .option(
       '--upstream <dir>',
       "kube-apiserver, etcd and the others, as hack/upstream builds them (apiserver's peer)",
-      'node_modules/.cache/upstream/bin',
+      'node_modules/.cache/upstream/v1.36.3/bin',
     )
     .option('--json', 'one JSON object a line instead of a table')
     .option('--record', 'write the figures and the machine into docs/benchmarks.md')
