@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../json.ts'
 import { StatusError } from '../status-error.ts'
 import { countMembers, findDuplicates, shapeOfJson, walkMembers } from './json-scan.ts'
 import { jsonErrorText, unreadableBody } from './unreadable-body.ts'
-import { parseYaml } from './yaml.ts'
+import { parseYaml, YamlError } from './yaml.ts'
 
 export interface BodyLimits {
   bytesMax: number
@@ -26,6 +26,8 @@ export interface DecodeOptions extends Partial<BodyLimits> {
   isStrict?: boolean
   /** Of what the body must be, for messages. */
   typeName?: string
+  /** A configuration to apply, for messages. */
+  isApplied?: boolean
 }
 
 export interface DecodedBody {
@@ -37,6 +39,8 @@ export interface DecodedBody {
 
 /** Bytes that are no UTF-8 become U+FFFD, as upstream has it; a byte order mark is a character like any other. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+/** In YAML they are refused. */
+const strictUtf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
 
 /**
  * Reads a request body. Throws StatusError BadRequest when it is malformed,
@@ -62,7 +66,7 @@ export function decodeBody(
       if (format === 'json' || !isSyntaxError(error)) throw error
     }
   }
-  return parseYaml(utf8.decode(bytes), limits, options.isStrict === true)
+  return decodeYaml(bytes, limits, options)
 }
 
 /** As decodeBody, for bodies that must be an object. */
@@ -123,9 +127,9 @@ function decodeJson(
   limits: BodyLimits,
   { isStrict, typeName }: DecodeOptions,
 ): DecodedBody {
-  const shape = shapeOfJson(bytes)
+  const shape = shapeOfJson(bytes, limits.depthMax)
   if (shape.depth > limits.depthMax) {
-    const detail = "couldn't get version/kind; json parse error: exceeded max depth"
+    const detail = `couldn't get version/kind; json parse error: invalid character '${shape.tooDeep}' exceeded max depth`
     throw unreadableBody(detail, { bytes, typeName })
   }
   const text = utf8.decode(bytes)
@@ -133,6 +137,28 @@ function decodeJson(
   if (!isStrict || countMembers(value) === shape.members) return { value, duplicates: [] }
   const paths = findDuplicates(text, limits.duplicatesMax)
   return { value, duplicates: paths.map((path) => `duplicate field "${path}"`) }
+}
+
+function decodeYaml(bytes: Uint8Array, limits: BodyLimits, options: DecodeOptions): DecodedBody {
+  try {
+    return parseYaml(yamlText(bytes), limits, options.isStrict === true)
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    const detail = `yaml: ${error.message}`
+    if (options.isApplied !== true) {
+      throw unreadableBody(detail, { bytes, typeName: options.typeName, cause: error })
+    }
+    const message = `error decoding YAML: error converting YAML to JSON: ${detail}`
+    throw new StatusError('BadRequest', message, { cause: error })
+  }
+}
+
+function yamlText(bytes: Uint8Array): string {
+  try {
+    return strictUtf8.decode(bytes)
+  } catch (error) {
+    throw new YamlError('invalid UTF-8 octet', { cause: error })
+  }
 }
 
 function parseJson(

@@ -5,6 +5,8 @@
  */
 export interface JsonShape {
   readonly depth: number
+  /** The bracket that first nested deeper than allowed; empty without one. */
+  readonly tooDeep: string
   /** Members of all objects, duplicates included. */
   readonly members: number
 }
@@ -13,10 +15,11 @@ const quote = 0x22
 const backslash = 0x5c
 
 /** One pass over the bytes; strings are skipped by searching for their end. */
-export function shapeOfJson(bytes: Uint8Array): JsonShape {
+export function shapeOfJson(bytes: Uint8Array, depthMax: number): JsonShape {
   let depth = 0
   let deepest = 0
   let members = 0
+  let tooDeep = ''
   for (let at = 0; at < bytes.length; at += 1) {
     switch (bytes[at]) {
       case quote:
@@ -26,6 +29,7 @@ export function shapeOfJson(bytes: Uint8Array): JsonShape {
       case 0x5b:
         depth += 1
         if (depth > deepest) deepest = depth
+        if (depth > depthMax && tooDeep === '') tooDeep = bytes[at] === 0x7b ? '{' : '['
         break
       case 0x7d:
       case 0x5d:
@@ -38,7 +42,7 @@ export function shapeOfJson(bytes: Uint8Array): JsonShape {
         break
     }
   }
-  return { depth: deepest, members }
+  return { depth: deepest, tooDeep, members }
 }
 
 /** The index of the closing quote, or the length where there is none. */

@@ -1,3 +1,4 @@
+import { quoteGo } from '../field-error.ts'
 import { StatusError } from '../status-error.ts'
 
 const shownMax = 30
@@ -58,5 +59,5 @@ const complaints: readonly (readonly [string, string])[] = [
 
 function quoted(char: string): string {
   if (char === "'") return String.raw`'\''`
-  return `'${JSON.stringify(char).slice(1, -1)}'`
+  return char === '"' ? `'"'` : `'${quoteGo(char).slice(1, -1)}'`
 }

@@ -8,12 +8,16 @@ import {
   type Tags,
 } from 'yaml'
 import { setMember, type JsonObject } from '../json.ts'
-import { StatusError } from '../status-error.ts'
 import type { BodyLimits, DecodedBody } from './body.ts'
+
+/** Why a text cannot be read; the message is for whoever sent it. */
+export class YamlError extends Error {
+  override name = 'YamlError'
+}
 
 /**
  * One YAML document as upstream reads it: YAML 1.1's booleans and octals, dates stay strings, keys
- * become strings, and a later duplicate wins. Throws StatusError BadRequest.
+ * become strings, and a later duplicate wins. Throws YamlError.
  */
 export function parseYaml(text: string, limits: BodyLimits, isStrict: boolean): DecodedBody {
   try {
@@ -29,16 +33,17 @@ export function parseYaml(text: string, limits: BodyLimits, isStrict: boolean): 
     })
     // Upstream reads the first of several documents.
     const failure = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
+    // Composing recurses; where the stack ends is found out there, and the text is refused.
+    if (failure?.code === 'RESOURCE_EXHAUSTION') throw new RangeError('exceeded max depth')
     if (failure) throw failure
+    refuseCycles(document)
     const duplicates = isStrict ? duplicateKeys(document, lines, limits.duplicatesMax) : []
     if (!text.endsWith('\n')) trimLastBlock(document)
     const value: unknown = document.toJS({ maxAliasCount: limits.aliasesMax })
     return { value: new PlainCopy(limits).copy(value, limits.depthMax), duplicates }
   } catch (error) {
     const detail = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
-    throw new StatusError('BadRequest', `error converting YAML to JSON: yaml: ${detail}`, {
-      cause: error,
-    })
+    throw new YamlError(detail, { cause: error })
   }
 }
 
@@ -52,6 +57,22 @@ function withoutDates(tags: Tags): Tags {
       typeof tag === 'string' ||
       (!unwantedTags.has(tag.tag) && !('format' in tag && tag.format === 'TIME')),
   )
+}
+
+/** An alias means the last value before it that has its name; a value around the alias is a cycle. */
+function refuseCycles(document: Document.Parsed): void {
+  const anchored = new Map<string, unknown>()
+  visit(document, {
+    Value(_, node) {
+      if (node.anchor !== undefined) anchored.set(node.anchor, node)
+    },
+    Alias(_, { source }, path) {
+      const value = anchored.get(source)
+      if (value !== undefined && path.some((node) => node === value)) {
+        throw new RangeError(`anchor '${source}' value contains itself`)
+      }
+    },
+  })
 }
 
 /** A block of text ends with a line's end only where the body does. */

@@ -12,6 +12,8 @@ export const jsonPatchLimits = Object.freeze({
   operationsMax: 10_000,
   /** `copy` can double an object with each operation; this is what all copies together may add. */
   copiedCharactersMax: 3 * 1024 * 1024,
+  /** As of bodies: operations can nest what they add, and what comes after walks it recursively. */
+  depthMax: 500,
 })
 
 /**
@@ -36,6 +38,7 @@ export function applyJsonPatch(original: Readonly<JsonObject>, patch: unknown): 
   const target = new PatchTarget(cloneJson(original))
   try {
     for (const operation of operations) target.apply(operation)
+    requireDepth(target.document)
   } catch (error) {
     if (!(error instanceof OperationError)) throw error
     // Upstream hides why; the reason is for whoever reads the cause.
@@ -125,6 +128,7 @@ class PatchTarget {
 
   #copied(from: string | undefined): unknown {
     const value = get(this.#slot(from))
+    requireDepth(value)
     this.#copiedCharacters += JSON.stringify(value).length
     if (this.#copiedCharacters > jsonPatchLimits.copiedCharactersMax) {
       throw new OperationError('the patch copies too much')
@@ -157,6 +161,20 @@ class PatchTarget {
 
 function isContainer(value: unknown): value is JsonObject | unknown[] {
   return Array.isArray(value) || isJsonObject(value)
+}
+
+/** Level by level, so that no depth costs stack. */
+function requireDepth(value: unknown): void {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth >= jsonPatchLimits.depthMax) throw new OperationError('the result nests too deep')
+    const next: unknown[] = []
+    for (const item of level) {
+      if (!isContainer(item)) continue
+      for (const member of Object.values(item)) if (isContainer(member)) next.push(member)
+    }
+    level = next
+  }
 }
 
 function unescapeToken(token: string): string {

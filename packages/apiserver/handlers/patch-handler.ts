@@ -108,7 +108,10 @@ export function decodeConfiguration(bytes: Uint8Array): {
   configuration: AnyObject
   duplicates: readonly string[]
 } {
-  const { object, duplicates } = decodeObjectBody(bytes, 'application/yaml', { isStrict: true })
+  const { object, duplicates } = decodeObjectBody(bytes, 'application/yaml', {
+    isStrict: true,
+    isApplied: true,
+  })
   const { apiVersion = '', kind = '', metadata = {} } = object
   const isNamed = typeof apiVersion === 'string' && typeof kind === 'string'
   if (!isNamed || !isJsonObject(metadata)) {

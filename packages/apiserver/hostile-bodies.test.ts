@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+
+let server: TestApiServer
+
+before(async () => {
+  server = await startTestApiServer()
+  assert.equal((await send({ body: object('kept') })).status, 201)
+})
+after(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const configMaps = '/api/v1/namespaces/default/configmaps'
+const json = 'application/json'
+const yaml = 'application/yaml'
+const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n'
+
+interface Sent {
+  readonly method?: 'GET' | 'PATCH' | 'POST'
+  readonly path?: string
+  readonly body?: string | Uint8Array
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+async function send({ method = 'POST', path = configMaps, body, headers }: Sent) {
+  const answer = await server.transport.send(
+    {
+      method,
+      path,
+      headers: { 'content-type': json, ...headers },
+      ...(body === undefined ? {} : { body: Buffer.from(body) }),
+    },
+    AbortSignal.timeout(20_000),
+  )
+  const parts: Uint8Array[] = []
+  for await (const part of answer.body) parts.push(part)
+  const value: { message?: string } = JSON.parse(Buffer.concat(parts).toString())
+  return { status: answer.status, message: value.message ?? '' }
+}
+
+function object(name: string): string {
+  return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
+}
+
+/** The text around one byte sequence that is no text. */
+function around(before: string, bytes: readonly number[], afterwards: string): Uint8Array {
+  return Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(afterwards)])
+}
+
+function aliasBomb(): string {
+  const nine = (item: string): string => `[${Array(9).fill(item).join(',')}]`
+  const lines = Array.from({ length: 8 }, (_, at) => `a${at + 1}: &a${at + 1} ${nine(`*a${at}`)}`)
+  return `${head}a0: &a0 ${nine('x')}\n${lines.join('\n')}\n`
+}
+
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+const indented = Array.from({ length: 1_500 }, (_, at) => `${' '.repeat(at + 1)}a:`).join('\n')
+const asYaml = { headers: { 'content-type': yaml } }
+
+const bodies: Readonly<Record<string, Sent & { status: number; says: RegExp | string }>> = {
+  'is huge': {
+    body: `{"a":"${'x'.repeat(3 * 1024 * 1024)}"}`,
+    status: 413,
+    says: 'Request entity too large: limit is 3145728',
+  },
+  'is as deep as is allowed': {
+    body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"},"x":${nested(499)}}`,
+    status: 201,
+    says: '',
+  },
+  'is a hundred thousand levels deep': {
+    body: `{"x":${nested(100_000)}}`,
+    status: 400,
+    says: /json parse error: invalid character '\[' exceeded max depth \(/,
+  },
+  'is deep YAML': {
+    body: `${head}x:\n${indented}\n`,
+    ...asYaml,
+    status: 400,
+    says: /max depth \(/,
+  },
+  'is an alias bomb': {
+    body: aliasBomb(),
+    ...asYaml,
+    status: 400,
+    says: /: yaml: Excessive alias/,
+  },
+  'is a hundred thousand aliases': {
+    body: `${head}a: &a x\nb: [${'*a,'.repeat(100_000)}]\n`,
+    ...asYaml,
+    status: 400,
+    says: /: yaml: /,
+  },
+  'is a cycle': {
+    body: `${head}x: &a [*a]\n`,
+    ...asYaml,
+    status: 400,
+    says: "the object provided is unrecognized (must be of type ConfigMap): yaml: anchor 'a' value contains itself (61706956657273696f6e3a2076310a6b696e643a20436f6e6669674d6170 ...)",
+  },
+  'is no UTF-8 in YAML': {
+    body: around(`${head}data: {a: "`, [0xff], '"}\n'),
+    ...asYaml,
+    status: 400,
+    says: /yaml: invalid UTF-8 octet/,
+  },
+  'is no UTF-8 in JSON': {
+    body: around(object('bytes').slice(0, -1) + ',"data":{"a":"', [0xff, 0xfe], '"}}'),
+    status: 201,
+    says: '',
+  },
+  'is of an unknown type': {
+    body: object('a'),
+    headers: { 'content-type': 'text/plain' },
+    status: 415,
+    says: 'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+  },
+  'is compressed': {
+    body: gzipSync(object('a')),
+    headers: { 'content-encoding': 'gzip' },
+    status: 400,
+    says: /json parse error: invalid character '\\x1f' looking for beginning of value \(1f8b/,
+  },
+}
+
+for (const [name, { status, says, ...sent }] of Object.entries(bodies)) {
+  test(`a body that ${name} has its answer`, async () => {
+    const answer = await send(sent)
+    assert.equal(answer.status, status, answer.message)
+    if (typeof says === 'string') assert.equal(answer.message, says)
+    else assert.match(answer.message, says)
+  })
+}
+
+test('operations that nest a document into itself are refused, and the server goes on', async () => {
+  const add = { op: 'add', path: '/x', value: { a: {} } }
+  const copies = Array.from({ length: 14 }, (_, at) => {
+    return { op: 'copy', from: '/x', path: `/x${'/a'.repeat(2 ** (at + 1))}` }
+  })
+  const layer: unknown = JSON.parse(`${'{"a":'.repeat(400)}{}${'}'.repeat(400)}`)
+  const layers = Array.from({ length: 60 }, (_, at) => {
+    return { op: 'add', path: `/x${'/a'.repeat(400 * at)}`, value: layer }
+  })
+  const headers = { 'content-type': 'application/json-patch+json' }
+  for (const operations of [[add, ...copies], layers]) {
+    const body = JSON.stringify(operations)
+    const path = `${configMaps}/kept`
+    const { status, message } = await send({ method: 'PATCH', path, body, headers })
+    assert.equal(status, 422, message)
+    assert.equal(message, 'the server rejected our request due to an error in our request')
+  }
+  assert.equal((await send({ method: 'GET', path: `${configMaps}/kept` })).status, 200)
+})
+
+test('selectors of hundreds of kilobytes are answered', async () => {
+  const table: readonly (readonly [string, number])[] = [
+    [`labelSelector=${'a'.repeat(900_000)}`, 400],
+    [`labelSelector=${'('.repeat(500_000)}`, 400],
+    [`labelSelector=a+in+(${'b,'.repeat(200_000)}b)`, 200],
+    [`labelSelector=${'a%3Db,'.repeat(80_000)}a%3Db`, 200],
+    [`fieldSelector=${'metadata.name%3Da,'.repeat(30_000)}metadata.name%3Da`, 200],
+    [`fieldSelector=${'a'.repeat(900_000)}`, 400],
+  ]
+  for (const [query, status] of table) {
+    const answer = await send({ method: 'GET', path: `${configMaps}?${query}` })
+    assert.equal(answer.status, status, query.slice(0, 40))
+  }
+})
+
+test('a name reaches no other object, whatever is in it', async () => {
+  for (const name of [
+    'a%2fb',
+    'a%00b',
+    '%C3%BC',
+    'a'.repeat(254),
+    '/kept',
+    'kept%2f',
+    'kept%2f..',
+  ]) {
+    const { status } = await send({ method: 'GET', path: `${configMaps}/${name}` })
+    assert.equal(status, 404, name)
+  }
+  for (const name of ['a/b', '..', 'ü', 'a%2fb', 'a\u0000b', 'a'.repeat(254), 'kept/']) {
+    const { status, message } = await send({ body: object(name) })
+    assert.equal(status, 422, message)
+    assert.match(message, /metadata\.name: Invalid value: /)
+  }
+})
