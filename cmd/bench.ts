@@ -15,6 +15,8 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Fig
   main: async (options) => (await import('../bench/main.ts')).run(options),
   apiserver: async (options) => (await import('../bench/apiserver.ts')).run(options),
   store: async (options) => (await import('../bench/store.ts')).run(options),
+  'idle-connections': async (options) =>
+    (await import('../bench/idle-connections.ts')).run(options),
 }
 
 /** One benchmark by name; its figures go to stdout, and into the record when asked. */

@@ -35,7 +35,7 @@ function addBench(program: Command): void {
     .description('Measure this program beside its peers, in turns, on this machine')
     .argument(
       '<name>',
-      'main (start, memory, pods), store (durable writes) or apiserver (beside upstream)',
+      'main (start, memory, pods), store (durable writes), apiserver (beside upstream) or idle-connections',
     )
     .option('--rounds <number>', 'how often each is measured; medians are shown', toRounds, 5)
     .option(
