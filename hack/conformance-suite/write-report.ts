@@ -46,11 +46,15 @@ function heading(ledger: ReadonlyMap<string, LedgerEntry>, tests: readonly strin
     '',
     'Made by `hack/conformance`; do not edit. The reasons are in `hack/conformance-suite/reasons.json`.',
     '',
-    `**${passed} of ${tests.length}** conformance tests of Kubernetes ${upstreamVersion} passed when each was last run.`,
+    `**${passed} of ${tests.length}** conformance tests of Kubernetes ${upstreamVersion} ${runs.size > 1 ? 'passed when each was last run' : 'pass'}.`,
     '',
-    `This is no single run: the last results come from ${runs.size} runs, from ${days[0] ?? 'none'} to`,
-    `${days.at(-1) ?? 'none'}, between which the program changed; a test that passed early was not always run again.`,
-    'A test that failed was run again after a fix, and one that a time limit cut was run again alone.',
+    ...(runs.size > 1
+      ? [
+          `This is no single run: the last results come from ${runs.size} runs, from ${days[0] ?? 'none'} to`,
+          `${days.at(-1) ?? 'none'}, between which the program changed; a test that passed early was not always run again.`,
+          'A test that failed was run again after a fix, and one that a time limit cut was run again alone.',
+        ]
+      : [`All results are of one run, on ${days[0] ?? 'no day'}.`]),
     '',
     `Machine: ${machine}. A site and its nodes, each in network`,
     'namespaces of its own without a route outside; containerd and runc of Debian 12.',
