@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import http2 from 'node:http2'
+import { after, before, test } from 'node:test'
+import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+
+const configMaps = { group: '', resource: 'configmaps' }
+const path = '/api/v1/namespaces/default/configmaps'
+const chunkBytes = 64 * 1024
+const watcherEventsMax = 20
+const streamCount = 50
+
+let server: TestApiServer
+
+before(async () => {
+  server = await startTestApiServer({ limits: { chunkBytes, watcherEventsMax } })
+  for (let count = 0; count < 20; count += 1) await addBig(`big-${count}`)
+})
+after(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+async function addBig(name: string): Promise<void> {
+  const data = { a: 'a'.repeat(200_000) }
+  const metadata = { name, namespace: 'default' }
+  await server.objects.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
+}
+
+async function isResponsive(): Promise<boolean> {
+  const answer = await server.transport.send(
+    { method: 'GET', path: '/api/v1/namespaces/default', headers: {} },
+    AbortSignal.timeout(5_000),
+  )
+  for await (const _ of answer.body) continue
+  return answer.status === 200
+}
+
+/** The server's ends of the streams that open while the work is done. */
+async function streamsOpenedBy(work: () => Promise<void>): Promise<http2.ServerHttp2Stream[]> {
+  const streams: http2.ServerHttp2Stream[] = []
+  const onStart = (message: unknown): void => {
+    // What the channel of this name carries.
+    streams.push((message as { stream: http2.ServerHttp2Stream }).stream)
+  }
+  subscribe('http2.server.stream.start', onStart)
+  try {
+    await work()
+  } finally {
+    unsubscribe('http2.server.stream.start', onStart)
+  }
+  return streams
+}
+
+test('streams that stall in a long list hold a piece of it each, not the list', async () => {
+  const client = http2.connect(server.url, {
+    ...server.credentials,
+    settings: { initialWindowSize: 0 },
+  })
+  client.on('error', () => undefined)
+  const streams = await streamsOpenedBy(async () => {
+    const requests = Array.from({ length: streamCount }, () => client.request({ ':path': path }))
+    for (const request of requests) request.on('error', () => undefined)
+    await Promise.all(requests.map((request) => once(request, 'response')))
+    assert.ok(await isResponsive())
+  })
+  assert.equal(streams.length, streamCount)
+  for (const { writableLength } of streams) {
+    // One object may be longer than a piece.
+    assert.ok(writableLength > 0 && writableLength <= chunkBytes + 250_000, String(writableLength))
+  }
+  client.destroy()
+})
+
+test('a watch that is never read is closed as slow; others have every event', async () => {
+  const client = http2.connect(server.url, {
+    ...server.credentials,
+    settings: { initialWindowSize: 0 },
+  })
+  client.on('error', () => undefined)
+  const [stream] = await streamsOpenedBy(async () => {
+    const watch = client.request({ ':path': `${path}?watch=1` })
+    watch.on('error', () => undefined)
+    await once(watch, 'response')
+  })
+  assert.ok(stream)
+  const read = await server.transport.send(
+    { method: 'GET', path: `${path}?watch=1&timeoutSeconds=60`, headers: {} },
+    AbortSignal.timeout(20_000),
+  )
+  const reader = read.body[Symbol.asyncIterator]()
+  let text = ''
+  for (let count = 0; count < 3 * watcherEventsMax; count += 1) {
+    const name = `later-${count}-`
+    await addBig(name + 'z')
+    while (!text.includes(`"name":"${name}z"`)) {
+      text += Buffer.from((await reader.next()).value ?? []).toString()
+    }
+    text = ''
+  }
+  await reader.return?.()
+  assert.ok(stream.writableLength < 3 * watcherEventsMax * 200_000, String(stream.writableLength))
+  assert.ok(stream.writableEnded || stream.destroyed)
+  assert.ok(await isResponsive())
+  client.destroy()
+})
