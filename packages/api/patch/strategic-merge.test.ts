@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import schemas from '../generated/schema.json' with { type: 'json' }
-import type { JsonObject } from '../json.ts'
+import { isJsonObject, type JsonObject } from '../json.ts'
 import type { SchemaSet } from '../schema.ts'
 import { StatusError } from '../status-error.ts'
 import { applyStrategicMergePatch } from './strategic-merge.ts'
@@ -163,5 +163,30 @@ test("what makes no sense is refused with upstream's code and message", () => {
       (error) => error instanceof StatusError && error.code === code && error.message === message,
       message,
     )
+  }
+})
+
+test('a patch of fifty thousand items is work for each item, not for each pair', () => {
+  const containers = Array.from({ length: 50_000 }, (_, at) => ({ name: `c${at}` }))
+  const added = containers.map(({ name }) => ({ name: `${name}-new` }))
+  const changed = containers.map(({ name }) => ({ name, image: 'i' }))
+  const removed = containers.map(({ name }) => ({ name, $patch: 'delete' }))
+  const table: readonly (readonly [readonly JsonObject[], readonly JsonObject[]])[] = [
+    [added, [...containers, ...added]],
+    [changed, changed],
+    [removed, []],
+  ]
+  for (const [patch, expected] of table) {
+    const { spec } = applyStrategicMergePatch(
+      { spec: { containers } },
+      { spec: { containers: patch } },
+      type,
+    )
+    // What matters is that each item is there once.
+    const text = (items: unknown): string =>
+      JSON.stringify(
+        Array.isArray(items) ? items.map((item) => JSON.stringify(item)).toSorted() : items,
+      )
+    assert.ok(isJsonObject(spec) && text(spec['containers']) === text(expected))
   }
 })

@@ -135,11 +135,15 @@ class StrategicMerger {
     )
     const itemSchema = this.#resolve(field.items ?? {})
     const merged = [...kept]
+    // A patch can have as many items as a body has bytes for: each is found without a search.
+    const places = new Map<unknown, number>()
+    for (const [at, item] of kept.entries()) if (!places.has(item[key])) places.set(item[key], at)
     for (const item of items) {
-      const at = merged.findIndex((candidate) => candidate[key] === keyValueOf(item, key))
+      const value = keyValueOf(item, key)
+      const at = places.get(value) ?? merged.length
       const found = merged[at]
-      if (found) merged[at] = this.mergeObject(found, item, itemSchema)
-      else merged.push(withoutNulls(item))
+      merged[at] = found ? this.mergeObject(found, item, itemSchema) : withoutNulls(item)
+      places.set(value, at)
     }
     for (const item of merged) keyValueOf(item, key)
     return keepOrder({ ...partition(merged, items, key), order: items, serverOrder: kept }, key)
@@ -194,7 +198,7 @@ function applyListDirectives(
   patch: readonly JsonObject[],
   key: string,
 ): { kept: readonly JsonObject[]; items: readonly JsonObject[] } {
-  let kept = old
+  const deleted = new Set<unknown>()
   const items: JsonObject[] = []
   let isReplaced = false
   for (const item of patch) {
@@ -202,8 +206,7 @@ function applyListDirectives(
     if (directive === undefined) {
       items.push(item)
     } else if (directive === 'delete') {
-      const value = keyValueOf(item, key)
-      kept = kept.filter((candidate) => candidate[key] !== value)
+      deleted.add(keyValueOf(item, key))
     } else if (directive === 'replace') {
       isReplaced = true
     } else if (directive === 'merge') {
@@ -212,7 +215,8 @@ function applyListDirectives(
       throw internal(`unknown patch type: ${printGo(directive)} in map: ${printGo(item)}`)
     }
   }
-  return isReplaced ? { kept: items, items: [] } : { kept, items }
+  if (isReplaced) return { kept: items, items: [] }
+  return { kept: old.filter((candidate) => !deleted.has(candidate[key])), items }
 }
 
 function keyValueOf(item: Readonly<JsonObject>, key: string): unknown {
