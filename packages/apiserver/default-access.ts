@@ -143,7 +143,10 @@ export function createDefaultAccess(
         'subjectaccessreviews.authorization.k8s.io': createSubjectAccessReview(authorizer),
         'localsubjectaccessreviews.authorization.k8s.io': createSubjectAccessReview(authorizer),
         'selfsubjectaccessreviews.authorization.k8s.io': createSelfSubjectAccessReview(authorizer),
-        'selfsubjectrulesreviews.authorization.k8s.io': createSelfSubjectRulesReview(rules),
+        'selfsubjectrulesreviews.authorization.k8s.io': createSelfSubjectRulesReview(
+          rules,
+          () => options.configuredAuthorizers?.hasWebhook() ?? false,
+        ),
       },
     }
   }

@@ -17,6 +17,8 @@ import { createPostReview } from './post-review.ts'
 export interface ConfiguredAuthorizers extends Disposable {
   /** Asks them in the order of the file. */
   authorizerOf(builtin: Readonly<Record<'Node' | 'RBAC', Authorizer>>): Authorizer
+  /** True while one of them cannot list what it allows. */
+  hasWebhook(): boolean
   /** From the next request on. Throws when it cannot be used; then all stays as it was. */
   setConfig(configs: readonly AuthorizerConfig[]): Promise<void>
 }
@@ -69,6 +71,7 @@ export async function createConfiguredAuthorizers(
         },
       }
     },
+    hasWebhook: () => chain.links.some(({ type }) => type === 'Webhook'),
     async setConfig(next) {
       const missing = required.filter((type) => !builtinTypesOf(next).includes(type))
       if (missing.length > 0) {

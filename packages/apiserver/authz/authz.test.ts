@@ -315,3 +315,27 @@ test('the rules review lists what bindings give in that namespace', async () => 
     incomplete: false,
   })
 })
+
+test('the rules review says that a webhook may allow more', async () => {
+  const objects = policy()
+  await ensureBootstrapObjects(objects)
+  const handler = createSelfSubjectRulesReview(createRuleResolver(objects), () => true)
+  const answer = await handler.review({
+    object: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectRulesReview',
+      metadata: {},
+      spec: { namespace: 'shop' },
+    },
+    namespace: '',
+    isDryRun: false,
+    user: user('jane'),
+    signal: new AbortController().signal,
+  })
+  assert.deepEqual(answer.status, {
+    resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*/scale'] }],
+    nonResourceRules: [],
+    incomplete: true,
+    evaluationError: 'webhook authorizer does not support user rule resolution',
+  })
+})

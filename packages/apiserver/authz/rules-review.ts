@@ -10,7 +10,10 @@ const everything: readonly PolicyRule[] = Object.freeze([
 ])
 
 /** "What may I do in that namespace?", for `kubectl auth can-i --list`. */
-export function createSelfSubjectRulesReview(rules: RuleResolver): ReviewHandler {
+export function createSelfSubjectRulesReview(
+  rules: RuleResolver,
+  hasWebhook: () => boolean = () => false,
+): ReviewHandler {
   return {
     async review({ object, user }) {
       const { spec } = typed<SelfSubjectRulesReview>(object)
@@ -23,6 +26,7 @@ export function createSelfSubjectRulesReview(rules: RuleResolver): ReviewHandler
       if (nodeNameOf(user) !== undefined) {
         missing.push('node authorizer does not support user rule resolution')
       }
+      if (hasWebhook()) missing.push('webhook authorizer does not support user rule resolution')
       return {
         ...object,
         // Upstream gives back neither name nor question.
