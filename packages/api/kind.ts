@@ -73,6 +73,8 @@ export interface StrategyContext {
   /** Wall clock, milliseconds since the Unix epoch. */
   readonly nowMs: number
   readonly newUid: () => string
+  /** For what can be seen only before the object is prepared; absent where nobody listens. */
+  readonly warn?: (text: string) => void
   readonly user: string
   /** Of the user; absent means none. Only a CertificateSigningRequest keeps them. */
   readonly userUid?: string

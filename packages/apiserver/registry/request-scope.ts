@@ -60,6 +60,7 @@ export function strategyContext(scope: RequestScope, deps: RegistryDeps): Strate
   return {
     nowMs: deps.clock.now(),
     newUid: () => newUid(deps.random),
+    warn: scope.warn,
     user: user.name,
     userGroups: user.groups,
     userExtra: user.extra,

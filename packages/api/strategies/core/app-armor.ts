@@ -14,8 +14,13 @@ export function appArmorProfileOf(annotation: string): Loose<AppArmorProfile> | 
   return localhostProfile ? { type: 'Localhost', localhostProfile } : undefined
 }
 
+export const appArmorAdvice = 'deprecated since v1.30; use the "appArmorProfile" field instead'
+
 /** A node reads only the fields. */
-export function takeAppArmorAnnotations({ metadata, spec = {} }: LooseObject<Pod>): void {
+export function takeAppArmorAnnotations(
+  { metadata, spec = {} }: LooseObject<Pod>,
+  warn?: (text: string) => void,
+): void {
   const { annotations = {} } = metadata
   if (spec.os?.name === 'windows') return
   const ofPod = spec.securityContext?.appArmorProfile
@@ -24,7 +29,9 @@ export function takeAppArmorAnnotations({ metadata, spec = {} }: LooseObject<Pod
     const annotation = annotations[`${appArmorPrefix}${container.name}`]
     if (annotation === undefined || container.securityContext?.appArmorProfile) continue
     const profile = appArmorProfileOf(annotation)
-    if (!profile || (ofPod && isSame(profile, ofPod))) continue
+    if (profile && ofPod && isSame(profile, ofPod)) continue
+    warn?.(`metadata.annotations[${appArmorPrefix}${container.name}]: ${appArmorAdvice}`)
+    if (!profile) continue
     container.securityContext ??= {}
     container.securityContext.appArmorProfile = profile
   }

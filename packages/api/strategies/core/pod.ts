@@ -45,7 +45,7 @@ function preparePod(pod: LooseObject<Pod>, context: StrategyContext): void {
     ]
   }
   expandMatchLabelKeys(spec, pod.metadata.labels)
-  takeAppArmorAnnotations(pod)
+  takeAppArmorAnnotations(pod, context.warn)
 }
 
 /** Only on create: later updates come from components that would not read them. */

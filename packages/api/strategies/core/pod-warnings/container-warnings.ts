@@ -2,13 +2,12 @@ import type { Container, EphemeralContainer, EnvVar, PodSpec } from '../../../ge
 import { quoteGo } from '../../../field-error.ts'
 import { isSame } from '../../checks.ts'
 import type { Loose } from '../../typed-strategy.ts'
-import { appArmorPrefix, appArmorProfileOf } from '../app-armor.ts'
+import { appArmorAdvice, appArmorPrefix, appArmorProfileOf } from '../app-armor.ts'
 import { warningsOfByteAmounts } from '../byte-warnings.ts'
 import { seccompAdvice } from './annotation-warnings.ts'
 import { byteResources, type WarnedPod } from './warned-pod.ts'
 
 const seccompPrefix = 'container.seccomp.security.alpha.kubernetes.io/'
-const appArmorAdvice = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 
 export interface PlacedContainer {
   readonly container: Loose<Container> | Loose<EphemeralContainer>
