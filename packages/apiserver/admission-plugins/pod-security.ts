@@ -8,8 +8,9 @@ import {
   type StatusCause,
 } from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
+import type { Objects } from '../objects.ts'
 import { invalid } from '../registry/registry-errors.ts'
-import { getTyped, typed } from '../typed-objects.ts'
+import { getTyped, listTyped, typed } from '../typed-objects.ts'
 import { isResource, wellKnown } from '../well-known-resources.ts'
 import type { PluginDeps } from './plugin-deps.ts'
 import { podSecurityChecks, type PodSecurityLevel, type Violation } from './pod-security-table.ts'
@@ -30,6 +31,11 @@ const templatePaths: Readonly<Record<string, readonly string[]>> = Object.freeze
   'batch/cronjobs': ['spec', 'jobTemplate', 'spec', 'template', 'spec'],
 })
 
+interface PolicyLevel {
+  readonly level: PodSecurityLevel
+  readonly version: string
+}
+
 /** Holds pods to the level that their namespace's labels ask for; templates only get warnings. */
 export function createPodSecurity({ objects }: PluginDeps): AdmissionPlugin {
   return {
@@ -38,6 +44,7 @@ export function createPodSecurity({ objects }: PluginDeps): AdmissionPlugin {
     async validate(request) {
       if (isResource(request.resource, wellKnown.namespaces)) {
         checkLabels(request)
+        warnOfPods(request, objects)
         return
       }
       const namespace = getTyped<Namespace>(objects, wellKnown.namespaces, {
@@ -54,7 +61,7 @@ export function createPodSecurity({ objects }: PluginDeps): AdmissionPlugin {
           `violates PodSecurity "${enforced.level}:${enforced.version}": ${denial}`,
         )
       }
-      const warned = levelOf(namespace, 'warn')
+      const warned = warnedLevelOf(namespace)
       const warning = problemsAt(warned.level, spec)
       if (warning === '') return
       request.warn(`would violate PodSecurity "${warned.level}:${warned.version}": ${warning}`)
@@ -114,10 +121,7 @@ function isUnchanged(request: AdmissionRequest): boolean {
   return JSON.stringify(old) === JSON.stringify(podSpecOf(request))
 }
 
-function levelOf(
-  { metadata }: KubeObject,
-  mode: 'enforce' | 'warn',
-): { level: PodSecurityLevel; version: string } {
+function levelOf({ metadata }: KubeObject, mode: 'enforce' | 'warn'): PolicyLevel {
   const label = metadata.labels?.[`${labelPrefix}${mode}`] ?? 'privileged'
   const version = metadata.labels?.[`${labelPrefix}${mode}-version`] ?? 'latest'
   // A level that is misspelt is treated as the strictest, so that a slip opens nothing.
@@ -126,18 +130,84 @@ function levelOf(
   return { level: isKnown ? level : 'restricted', version }
 }
 
+/** Who sets only what is enforced is warned of the same. */
+function warnedLevelOf(namespace: KubeObject): PolicyLevel {
+  const [enforced, warned] = [levelOf(namespace, 'enforce'), levelOf(namespace, 'warn')]
+  const { labels = {} } = namespace.metadata
+  if (labels[`${labelPrefix}warn`] !== undefined || !isStricter(enforced, warned)) return warned
+  const hasVersion = labels[`${labelPrefix}warn-version`] !== undefined
+  return { level: enforced.level, version: hasVersion ? warned.version : enforced.version }
+}
+
+function isStricter(a: PolicyLevel, b: PolicyLevel): boolean {
+  return levels.indexOf(a.level) > levels.indexOf(b.level)
+}
+
+const podsCheckedMax = 3_000
+
+/** Which pods of the namespace could not be made again under what it enforces from now on. */
+function warnOfPods(
+  { object, oldObject, subresource, name, warn }: AdmissionRequest,
+  objects: Objects,
+) {
+  if (!object || !oldObject || subresource !== '') return
+  const [next, old] = [levelOf(object, 'enforce'), levelOf(oldObject, 'enforce')]
+  if (next.level === 'privileged') return
+  if (next.version === old.version && !isStricter(next, old)) return
+  const pods = listTyped<Pod>(objects, wellKnown.pods, name)
+  const checked = oneOfEachOwnerFirst(pods).slice(0, podsCheckedMax)
+  const names = new Map<string, string[]>()
+  for (const { metadata, spec } of checked) {
+    const reasons = violationsAt(next.level, spec ?? { containers: [] })
+      .map(({ reason }) => reason)
+      .join(', ')
+    if (reasons !== '') names.set(reasons, [...(names.get(reasons) ?? []), metadata.name ?? ''])
+  }
+  if (checked.length < pods.length) {
+    warn(
+      `new PodSecurity enforce level only checked against the first ${checked.length} of ${pods.length} existing pods`,
+    )
+  }
+  if (names.size === 0) return
+  const level = JSON.stringify(`${next.level}:${next.version}`)
+  warn(
+    `existing pods in namespace ${JSON.stringify(name)} violate the new PodSecurity enforce level ${level}`,
+  )
+  for (const text of [...names].map(podsWarning).toSorted()) warn(text)
+}
+
+/** Pods of one owner are alike: one of each is looked at before the others. */
+function oneOfEachOwnerFirst(pods: readonly Pod[]): Pod[] {
+  const seen = new Set<string>()
+  const [first, further]: [Pod[], Pod[]] = [[], []]
+  for (const pod of pods) {
+    const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller)?.uid
+    const isFurther = owner !== undefined && seen.has(owner)
+    if (owner !== undefined) seen.add(owner)
+    ;(isFurther ? further : first).push(pod)
+  }
+  return [...first, ...further]
+}
+
+function podsWarning([reasons, names]: readonly [string, readonly string[]]): string {
+  const [first = ''] = names.toSorted()
+  const others = names.length - 1
+  if (others === 0) return `${first}: ${reasons}`
+  return `${first} (and ${others} other ${others === 1 ? 'pod' : 'pods'}): ${reasons}`
+}
+
 function problemsAt(level: PodSecurityLevel, spec: PodSpec): string {
-  if (level === 'privileged') return ''
+  return violationsAt(level, spec)
+    .map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`))
+    .join(', ')
+}
+
+function violationsAt(level: PodSecurityLevel, spec: PodSpec): Violation[] {
+  if (level === 'privileged') return []
   const isRestricted = level === 'restricted'
   const baseline = podSecurityChecks.filter(
     (check) => check.level === 'baseline' && !(isRestricted && check.isReplacedByRestricted),
   )
   const restricted = podSecurityChecks.filter((check) => isRestricted && check.level !== 'baseline')
-  return [...baseline, ...restricted]
-    .flatMap((check): Violation[] => {
-      const violation = check.find(spec)
-      return violation ? [violation] : []
-    })
-    .map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`))
-    .join(', ')
+  return [...baseline, ...restricted].flatMap((check) => check.find(spec) ?? [])
 }
