@@ -28,3 +28,9 @@ export function uidConflict(
   const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`
   return conflict(kind, name, text)
 }
+
+/** An apply that names the uid of an object that is not there. */
+export function uidOfNothing(uid: string, scope: { reader: { kind: Kind }; name: string }) {
+  const text = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
+  return conflict(scope.reader.kind, scope.name, text)
+}

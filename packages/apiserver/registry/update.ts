@@ -24,7 +24,7 @@ import {
   type RegistryDeps,
   type RequestScope,
 } from './request-scope.ts'
-import { uidConflict } from './storage-error.ts'
+import { uidConflict, uidOfNothing } from './storage-error.ts'
 
 export interface Change {
   /**
@@ -81,6 +81,7 @@ async function createMissing(
   const object = change.next(undefined)
   requireName(object, scope)
   const { reader, name } = scope
+  if (object.metadata.uid && change.isDerived) throw uidOfNothing(object.metadata.uid, scope)
   if (object.metadata.uid) {
     throw uidConflict(reader.kind, scope, { given: object.metadata.uid, stored: '' })
   }
@@ -105,7 +106,7 @@ async function tryChange(
   const old = reader.parse(current)
   const next = change.next(reader.parse(current))
   requireName(next, scope)
-  const insists = requireVersion(next, old, scope)
+  const insists = requireVersion(next, old, change, scope)
   const isConditional = insists && !change.isDerived
   const { part } = change
   const shown = part?.show(next) ?? next
@@ -225,10 +226,16 @@ export function requireNamespace(object: AnyObject, namespace: string): void {
 }
 
 /** True when the request insists on the version it has seen. */
-function requireVersion(next: AnyObject, old: AnyObject, scope: RequestScope): boolean {
+function requireVersion(
+  next: AnyObject,
+  old: AnyObject,
+  { isDerived }: Change,
+  scope: RequestScope,
+): boolean {
   const { kind } = scope.reader
   const { resourceVersion, uid } = next.metadata
-  if (uid && uid !== old.metadata.uid) {
+  // What a patch makes of it is validated instead.
+  if (!isDerived && uid && uid !== old.metadata.uid) {
     throw uidConflict(kind, scope, { given: uid, stored: old.metadata.uid ?? '' })
   }
   if (resourceVersion && resourceVersion !== '0') {
@@ -312,10 +319,16 @@ function bodyOf(object: AnyObject): Record<string, unknown> {
   return body
 }
 
+/** Kinds of the other groups see metadata for themselves, too, and say again whose uid it is. */
+const checksMetadataOnce: ReadonlySet<string> = new Set(['admissionregistration.k8s.io', 'policy'])
+
 function validateUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): void {
   const { kind } = scope.reader
   const { strategy } = kind
   const causes: StatusCause[] = validateObjectMetaUpdate(next.metadata, old.metadata)
+  if (scope.subresource === '' && !checksMetadataOnce.has(kind.group)) {
+    causes.push(...causes.filter(({ field }) => field === 'metadata.uid'))
+  }
   if (knowsFinalizers(kind)) causes.push(...validateOwnFinalizers(next.metadata))
   causes.push(...(validationOf(scope)?.(next, old) ?? []))
   requireValid(kind, scope.name, causes)
