@@ -99,7 +99,31 @@ function applyTo(
   const { kind } = call.reader
   return (live) => {
     const next = applied({ live, applied: configuration, isForced }, scope, deps)
-    return typedObject({ ...next }, duplicates, { ...scope, kind })
+    return typedApplied(next, duplicates, { ...scope, kind, configuration })
+  }
+}
+
+/** A quantity of the wrong form passes the check of types, and then upstream fails to convert it. */
+function typedApplied(
+  next: AnyObject,
+  findings: readonly string[],
+  request: Parameters<typeof typedObject>[2] & { readonly configuration: AnyObject },
+): AnyObject {
+  const { kind, configuration } = request
+  try {
+    return typedObject({ ...next }, findings, request)
+  } catch (error) {
+    const detail = isStatusError(error, 'BadRequest')
+      ? /: (quantities must .*)/s.exec(error.message)?.[1]
+      : undefined
+    if (detail === undefined) throw error
+    const type = `${kind.group}/${kind.version}, Kind=${kind.kind}`
+    const { namespace = '', name = '' } = configuration.metadata
+    const what = `failed to convert new object (${namespace}/${name}; ${type}) to proper version`
+    throw new StatusError(
+      'Unknown',
+      `${what}: unable to convert unstructured object to ${type}: ${detail}`,
+    )
   }
 }
 
