@@ -50,6 +50,9 @@ async function subresourceRequest(
   const { info, request, reader, user, signal } = call
   const record = reader.kind.subresources.find(({ name }) => name === info.subresource)
   if (!record) throw new StatusError('NotFound', 'the server could not find the requested resource')
+  const verb = info.method === 'GET' ? 'get' : info.verb
+  // A proxy passes on every method.
+  if (record.name !== 'proxy' && !record.verbs.includes(verb)) throw methodNotAllowed()
   const options = parseWriteOptions(info, request.headers['user-agent'])
   const scope = scopeOf(call, options)
   const object = await bodyObject(call, deps)

@@ -160,7 +160,7 @@ const logRefusals: [name: string, query: string, error: object][] = [
     },
   ],
   ['two', 'container=x', { code: 400, message: 'container x is not valid for pod two' }],
-  ['lost', '', { code: 404, message: 'nodes "gone" not found' }],
+  ['lost', '', { code: 404, message: 'pods "gone" not found' }],
   [
     'two',
     'container=waiting',

@@ -1,5 +1,5 @@
 import type { Node } from '@skerry/api'
-import { StatusError } from '@skerry/api'
+import { StatusError, type GroupResource } from '@skerry/api'
 import type { Objects } from '../../objects.ts'
 import { notFound } from '../../status-answers.ts'
 import { getTyped } from '../../typed-objects.ts'
@@ -16,10 +16,17 @@ const addressTypes: readonly string[] = [
 ]
 const kubeletPort = 10_250
 
-/** Where that node's kubelet is. Throws NotFound, or says that the node has no address. */
-export function kubeletTarget(objects: Objects, nodeName: string): NodeTarget {
+/**
+ * Where that node's kubelet is. Throws NotFound, or says that the node has no address. A node that
+ * is missed by way of a pod is named among `missedAs`: upstream calls it a pod.
+ */
+export function kubeletTarget(
+  objects: Objects,
+  nodeName: string,
+  missedAs: GroupResource = wellKnown.nodes,
+): NodeTarget {
   const node = getTyped<Node>(objects, wellKnown.nodes, { name: nodeName })
-  if (!node) throw notFound(wellKnown.nodes, nodeName)
+  if (!node) throw notFound(missedAs, nodeName)
   const addresses = node.status?.addresses ?? []
   const host = addressTypes
     .map((type) => addresses.find((address) => address.type === type)?.address)

@@ -7,6 +7,7 @@ import {
 } from '@skerry/api'
 import { invalidObject } from '../../status-answers.ts'
 import type { SubresourceAnswer, SubresourceHandler } from '../../subresource.ts'
+import { wellKnown } from '../../well-known-resources.ts'
 import type { BackendDial } from './backend-dial.ts'
 import { readErrorText, sendToBackend } from './backend-request.ts'
 import { sendOverSocket } from './log-socket.ts'
@@ -23,7 +24,7 @@ export function createLogHandler(dial: BackendDial): SubresourceHandler {
       const pod = findPod(objects, { namespace, name })
       const container = chooseContainer(pod, query.get('container') ?? '')
       if (!pod.spec?.nodeName) return noContent()
-      const target = kubeletTarget(objects, pod.spec.nodeName)
+      const target = kubeletTarget(objects, pod.spec.nodeName, wellKnown.pods)
       const answer = await sendToBackend(
         {
           method: 'GET',
@@ -61,9 +62,9 @@ async function* emptyBody(): AsyncGenerator<Uint8Array> {
 const flags: readonly string[] = ['follow', 'previous', 'timestamps']
 /** Query parameters that are numbers, with the least that each may be and how that is said. */
 const numbers: Readonly<Record<string, { min: number; message: string }>> = Object.freeze({
-  sinceSeconds: { min: 1, message: 'must be greater than 0' },
   tailLines: { min: 0, message: 'must be greater than or equal to 0' },
   limitBytes: { min: 1, message: 'must be greater than 0' },
+  sinceSeconds: { min: 1, message: 'must be greater than 0' },
 })
 
 /** Checks what the client asks and gives what the kubelet is asked. */
@@ -83,14 +84,18 @@ function readLogOptions(query: URLSearchParams, podName: string): URLSearchParam
         `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`,
       )
     }
-    if (value < min) causes.push(fieldInvalid(name, value, message))
+    const isSecondTime = name === 'sinceSeconds' && query.get('sinceTime')
+    if (value < min && !isSecondTime) causes.push(fieldInvalid(name, value, message))
     options.set(name, text)
   }
   const sinceTime = query.get('sinceTime')
   if (sinceTime) options.set('sinceTime', sinceTime)
   if (sinceTime && options.has('sinceSeconds')) {
-    causes.push(fieldForbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'))
+    causes.push(
+      fieldForbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'),
+    )
   }
+  if (query.has('stream')) causes.push(fieldForbidden('stream', 'may not be specified'))
   if (causes.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, podName, causes)
   return options
 }

@@ -5,6 +5,7 @@ import type { BackendRequest } from './backend-request.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
 import { kubeletTarget } from './kubelet-target.ts'
 import { chooseContainer, findPod, nodeOf } from './pod-container.ts'
+import { wellKnown } from '../../well-known-resources.ts'
 import { passUpgrade, writeRefusal } from './upgrade-tunnel.ts'
 
 /** Where on the kubelet a session is opened. */
@@ -40,8 +41,10 @@ function toBackend(
   pathOf: KubeletPath,
   dial: BackendDial,
 ): BackendRequest {
+  // The node comes before what is asked of it: a client that names no command learns first that
+  // nobody could run one.
+  const target = podTarget(request, pathOf !== portForwardPath)
   const path = pathOf(request)
-  const target = kubeletTarget(request.objects, nodeOf(findPod(request.objects, request)))
   return {
     method: request.method,
     path,
@@ -49,6 +52,12 @@ function toBackend(
     headers: forwardedHeaders(request.headers),
     dial: (scope) => dial.dialNode(target, scope),
   }
+}
+
+function podTarget({ objects, namespace, name, query }: SubresourceRequest, hasContainer: boolean) {
+  const pod = findPod(objects, { namespace, name })
+  if (hasContainer) chooseContainer(pod, query.get('container') ?? '')
+  return kubeletTarget(objects, nodeOf(pod), wellKnown.pods)
 }
 
 /** Flags of the API and what the kubelet calls them. */
