@@ -60,7 +60,8 @@ export function createServerObjects(deps: RegistryDeps, signal: AbortSignal): Ob
         const copy = structuredClone(current)
         if (change(copy) === false) return current
         const typed = typedObject(copy, [], { ...asked, kind: reader.kind })
-        trackChange(typed, current, asked, deps)
+        // A binding leaves the fields with those who own them.
+        if (asked.subresource !== 'binding') trackChange(typed, current, asked, deps)
         return typed
       }
       return written(next, asked)

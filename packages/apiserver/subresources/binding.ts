@@ -59,9 +59,9 @@ function checkTarget({ target }: Binding): void {
   if (!target.name) causes.push(fieldRequired('target.name'))
   if (causes.length === 0) return
   const texts = causes.map(({ field, message }) => `${field}: ${message}`)
-  // Upstream forgets to make this a refusal of its own kind, and clients know it as such.
+  // Upstream forgets to make this a refusal of its own kind, so that it has no reason.
   const message = texts.length === 1 ? `${texts[0]}` : `[${texts.join(', ')}]`
-  throw new StatusError('InternalError', message)
+  throw new StatusError('Unknown', message)
 }
 
 async function bind(objects: Objects, request: BindRequest, clock: Clock): Promise<void> {
@@ -78,7 +78,9 @@ async function bind(objects: Objects, request: BindRequest, clock: Clock): Promi
 
 function applyBinding(object: AnyObject, { binding }: BindRequest, nowMs: number): void {
   const pod = typed<Pod>(object)
-  const problem = bindingProblem(pod, binding)
+  const unmet = unmetPrecondition(pod, binding)
+  if (unmet !== undefined) throw conflict(wellKnown.pods, pod.metadata.name ?? '', unmet)
+  const problem = bindingProblem(pod)
   if (problem !== undefined) {
     throw conflict({ group: '', resource: 'pods/binding' }, pod.metadata.name ?? '', problem)
   }
@@ -92,15 +94,22 @@ function applyBinding(object: AnyObject, { binding }: BindRequest, nowMs: number
   setPodCondition(pod.status, { type: 'PodScheduled', status: 'True' }, nowMs)
 }
 
-/** Decides: why this pod cannot be bound, in upstream's words. */
-function bindingProblem({ metadata, spec }: Pod, binding: Binding): string | undefined {
+/** Upstream's storage says it, with the key the pod has there. */
+function unmetPrecondition({ metadata }: Pod, binding: Binding): string | undefined {
+  const key = `/registry/pods/${metadata.namespace}/${metadata.name}`
+  const start = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed:`
   const { uid, resourceVersion } = binding.metadata
   if (uid && uid !== metadata.uid) {
-    return `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`
+    return `${start} UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`
   }
   if (resourceVersion && resourceVersion !== metadata.resourceVersion) {
-    return `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`
+    return `${start} ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`
   }
+  return undefined
+}
+
+/** Decides: why this pod cannot be bound, in upstream's words. */
+function bindingProblem({ metadata, spec }: Pod): string | undefined {
   if (metadata.deletionTimestamp !== undefined) {
     return `pod ${metadata.name} is being deleted, cannot be assigned to a host`
   }

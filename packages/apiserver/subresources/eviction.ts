@@ -111,7 +111,7 @@ export function judge(pod: Pod, budgets: readonly PodDisruptionBudget[]): Evicti
   if (more.length > 0) {
     const message =
       'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'
-    return { type: 'refuse', error: new StatusError('InternalError', message) }
+    return { type: 'refuse', error: new StatusError('Unknown', message) }
   }
   if (!isReady(pod) && mayEvictUnready(budget)) return { type: 'free', resourceVersion }
   const error = budgetProblem(budget)
