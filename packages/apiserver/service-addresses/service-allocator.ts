@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { fieldInvalid, type AnyObject, type Service, type StatusCause } from '@skerry/api'
 import type { Random } from '@skerry/base'
 import { StatusError } from '@skerry/api'
@@ -26,6 +27,8 @@ type ServiceSpec = NonNullable<Service['spec']>
 
 const storage = 'core/services'
 
+const noHoldings: Holdings = Object.freeze({ addresses: [], ports: [] })
+
 /**
  * Gives services their cluster IPs and node ports. What is taken follows from the services
  * themselves, so that there is nothing to repair; a write holds its share until it is in the cache.
@@ -39,12 +42,15 @@ export function createServiceAllocator(
   followServices(deps.cache, taken)
   const allocate = (next: AnyObject, own: Holdings, scope: RequestScope): Reservation => {
     const service = typed<Service>(next)
+    if (isRefusedLater(service, own)) return nothingReserved
     const reserved: string[] = []
     const isFree = (item: string): boolean =>
       own.addresses.includes(item) ||
       own.ports.includes(item) ||
       (!taken.isTaken(item) && !isHeldElsewhere(item, deps.cache))
-    const allocation: Allocation = { service, scope, isFree, reserved, random: deps.random }
+    const isCreate = own === noHoldings
+    const { random } = deps
+    const allocation: Allocation = { service, scope, isCreate, isFree, reserved, random }
     takeFamilies(allocation, ranges)
     if (wantsAddress(service)) takeAddresses(allocation, rangesNow(ranges, deps.cache))
     takePorts(allocation, options.nodePorts)
@@ -59,10 +65,26 @@ export function createServiceAllocator(
     return { commit: settle, rollback: settle }
   }
   return {
-    onCreate: (next, scope) => allocate(next, { addresses: [], ports: [] }, scope),
+    onCreate: (next, scope) => allocate(next, noHoldings, scope),
     onUpdate: (next, old, scope) => allocate(next, holdingsOf(typed<Service>(old)), scope),
     onDeleted: () => undefined,
   }
+}
+
+const nothingReserved: Reservation = Object.freeze({
+  commit: () => undefined,
+  rollback: () => undefined,
+})
+
+/** Validation comes after the allocation, and has the better words for these. */
+function isRefusedLater({ spec }: Service, own: Holdings): boolean {
+  if (spec?.type === 'ExternalName') return false
+  const { clusterIP, clusterIPs = [] } = spec ?? {}
+  const [first] = clusterIPs
+  if (first !== undefined && first !== clusterIP) return true
+  if (clusterIPs.some((address) => address !== 'None' && isIP(address) === 0)) return true
+  const [before] = own.addresses
+  return before !== undefined && first !== undefined && first !== 'None' && first !== before
 }
 
 function followServices(cache: WatchCache, taken: TakenAddresses): void {
@@ -84,6 +106,8 @@ function followServices(cache: WatchCache, taken: TakenAddresses): void {
 interface Allocation {
   readonly service: Service
   readonly scope: RequestScope
+  /** A change of the health check port is for validation to refuse. */
+  readonly isCreate: boolean
   readonly isFree: (item: string) => boolean
   /** What this very service takes, so that it is not given twice. */
   readonly reserved: string[]
@@ -189,8 +213,10 @@ function takePorts(allocation: Allocation, range: ServiceAddressOptions['nodePor
   const given = new Map<number, Set<string>>()
   for (const [at, port] of (spec.ports ?? []).entries()) {
     const protocol = port.protocol ?? 'TCP'
-    if (port.nodePort) requirePort(allocation, range, { at, port: port.nodePort, protocol })
-    else if (needsPorts) {
+    if (port.nodePort) {
+      const isTwice = given.get(port.nodePort)?.has(protocol) ?? false
+      requirePort(allocation, range, { at, port: port.nodePort, protocol, isTwice })
+    } else if (needsPorts) {
       // One number for the protocols of one port, e.g. DNS over UDP and TCP.
       const shared = (spec.ports ?? []).find(
         (other) =>
@@ -208,22 +234,44 @@ function takePorts(allocation: Allocation, range: ServiceAddressOptions['nodePor
   }
   const needsHealth = isBalanced && spec.externalTrafficPolicy === 'Local'
   if (!needsHealth) return
-  if (spec.healthCheckNodePort) return
+  if (spec.healthCheckNodePort) {
+    const isTwice = given.get(spec.healthCheckNodePort)?.has('TCP') ?? false
+    if (allocation.isCreate) requireHealthPort(allocation, range, isTwice)
+    return
+  }
   spec.healthCheckNodePort = pickPort(allocation, range, 'TCP')
 }
 
 function requirePort(
   { service, scope, isFree }: Allocation,
   { first, last }: ServiceAddressOptions['nodePorts'],
-  asked: { at: number; port: number; protocol: string },
+  asked: { at: number; port: number; protocol: string; isTwice: boolean },
 ): void {
   const field = `spec.ports[${asked.at}].nodePort`
   const isInside = asked.port >= first && asked.port <= last
-  if (isInside && isFree(portKey(asked.port, asked.protocol))) return
+  if (isInside && !asked.isTwice && isFree(portKey(asked.port, asked.protocol))) return
   const detail = isInside
     ? 'provided port is already allocated'
     : `provided port is not in the valid range. The range of valid ports is ${first}-${last}`
   throw refused(service, scope, [fieldInvalid(field, asked.port, detail)])
+}
+
+/** Upstream answers this one as its own failure. */
+function requireHealthPort(
+  { service, isFree }: Allocation,
+  { first, last }: ServiceAddressOptions['nodePorts'],
+  isTwice: boolean,
+): void {
+  const port = service.spec?.healthCheckNodePort ?? 0
+  const isInside = port >= first && port <= last
+  if (isInside && !isTwice && isFree(portKey(port, 'TCP'))) return
+  const why = isInside
+    ? 'provided port is already allocated'
+    : `provided port is not in the valid range. The range of valid ports is ${first}-${last}`
+  const message = `failed to allocate requested HealthCheck NodePort ${port}: ${why}`
+  throw new StatusError('InternalError', `Internal error occurred: ${message}`, {
+    details: { causes: [{ message }] },
+  })
 }
 
 const portTries = 16

@@ -1,6 +1,6 @@
-import type { Service } from '../../generated/types.ts'
+import type { Service, ServiceSpec } from '../../generated/types.ts'
 import { statusApart } from '../keep-fields.ts'
-import { strategyOf } from '../typed-strategy.ts'
+import { strategyOf, type Loose } from '../typed-strategy.ts'
 import { alignClusterIps, keepAllocated } from './service-cluster-ips.ts'
 import { applyServiceDefaults } from './service-defaults.ts'
 import { dropFieldsOfOldType } from './service-type-change.ts'
@@ -23,12 +23,19 @@ export const serviceStrategy = strategyOf<Service>({
   prepareForCreate(next) {
     next.status = { loadBalancer: {} }
     alignClusterIps((next.spec ??= {}))
+    dropInternalPolicy(next.spec)
   },
   prepareForUpdate(next, old) {
     statusApart.prepareForUpdate(next, old)
     keepAllocated(next, old)
     alignClusterIps((next.spec ??= {}), old.spec ?? {})
     dropFieldsOfOldType(next, old)
+    dropInternalPolicy(next.spec)
   },
   prepareForStatusUpdate: statusApart.prepareForStatusUpdate,
 })
+
+/** What has no address in the cluster has no traffic in it to route. */
+function dropInternalPolicy(spec: Loose<ServiceSpec>): void {
+  if (spec.type === 'ExternalName') delete spec.internalTrafficPolicy
+}
