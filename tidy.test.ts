@@ -101,7 +101,11 @@ test('each package has a door that says what it does', () => {
     assert.match(read(door), /^\/\*\*/, `${door} starts without its contract`)
     assert.doesNotMatch(read(door), /export \* from/, `${door} exports everything of a file`)
     // The bundler looks a name up in the file behind the door: see cmd/bundle-plugins.ts.
-    assert.doesNotMatch(read(door), /[{,]\s*(type )?\w+ as \w/, `${door} gives something another name`)
+    assert.doesNotMatch(
+      read(door),
+      /[{,]\s*(type )?\w+ as \w/,
+      `${door} gives something another name`,
+    )
   }
 })
 
