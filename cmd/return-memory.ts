@@ -14,7 +14,7 @@ export interface Engine {
 const limits = Object.freeze({
   lookMs: 5_000,
   /** A busy process is left alone: its engine collects by itself. */
-  busyShareMax: 0.3,
+  busyShareMax: 0.05,
   /** What must have come since the last look: a factor of what was used, and this on top. */
   growthFactor: 1.2,
   growthBytes: 8 * 1024 * 1024,
