@@ -11,6 +11,7 @@ import {
   replicaSetController,
   replicationControllerController,
 } from './replicaset/replica-set-controller.ts'
+import { resourceClaimController } from './resource-claim/resource-claim-controller.ts'
 import { resourceQuotaController } from './resource-quota/resource-quota-controller.ts'
 import { statefulSetController } from './statefulset/stateful-set-controller.ts'
 import { csrApprovingController } from './certificates/csr-approving-controller.ts'
@@ -64,6 +65,7 @@ export const controllers: Readonly<Record<string, ControllerDefinition | Backgro
     'job-controller': jobController,
     'namespace-controller': namespaceController,
     'replicaset-controller': replicaSetController,
+    'resourceclaim-controller': resourceClaimController,
     'resourcequota-controller': resourceQuotaController,
     'statefulset-controller': statefulSetController,
     'ttl-after-finished-controller': ttlAfterFinishedController,
