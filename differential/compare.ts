@@ -20,13 +20,18 @@ export function compareAnswers(
   return upstream.flatMap((expected) => {
     const { name: exchange, ...left } = expected
     const { name: _name, ...right } = byName.get(exchange) ?? { name: '' }
-    return [...differences(left, right, '')].map((each) => ({ script, exchange, ...each }))
+    return [...differencesBetween(left, right, '')].map((each) => ({ script, exchange, ...each }))
   })
 }
 
-type Found = Pick<Difference, 'path' | 'upstream' | 'ours'>
+export type Found = Pick<Difference, 'path' | 'upstream' | 'ours'>
 
-function* differences(upstream: unknown, ours: unknown, path: string): Generator<Found> {
+/** Every field at which two values are not the same; `path` is where they are. */
+export function* differencesBetween(
+  upstream: unknown,
+  ours: unknown,
+  path: string,
+): Generator<Found> {
   if (Object.is(upstream, ours)) return
   const areObjects = isContainer(upstream) && isContainer(ours)
   if (!areObjects || Array.isArray(upstream) !== Array.isArray(ours)) {
@@ -36,7 +41,7 @@ function* differences(upstream: unknown, ours: unknown, path: string): Generator
   const keys = new Set([...Object.keys(upstream), ...Object.keys(ours)])
   for (const key of keys) {
     const below = path === '' ? key : `${path}.${key}`
-    yield* differences(upstream[key], ours[key], below)
+    yield* differencesBetween(upstream[key], ours[key], below)
   }
 }
 
@@ -45,7 +50,12 @@ function isContainer(value: unknown): value is Readonly<Record<string, unknown>>
 }
 
 /** A few lines for a person. */
-export function formatDifference({ exchange, path, upstream, ours }: Difference): string {
+export function formatDifference({
+  exchange,
+  path,
+  upstream,
+  ours,
+}: Pick<Difference, 'exchange'> & Found): string {
   return `  ${exchange}\n    ${path}\n      upstream ${show(upstream)}\n      ours     ${show(ours)}`
 }
 

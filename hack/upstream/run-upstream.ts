@@ -18,6 +18,8 @@ export interface UpstreamOptions {
   readonly withScheduler?: boolean
   /** Further arguments of kube-apiserver, e.g. `--runtime-config=api/all=true`. */
   readonly apiServerArguments?: readonly string[]
+  /** Further arguments of kube-controller-manager. */
+  readonly controllerArguments?: readonly string[]
 }
 
 export interface RunningUpstream extends AsyncDisposable {
@@ -73,7 +75,8 @@ export async function startUpstream(options: UpstreamOptions): Promise<RunningUp
       'cluster-signing-key-file': join(directory, 'ca.key'),
       'service-cluster-ip-range': serviceRange,
     }
-    await run('kube-controller-manager', [...client, ...argumentsOf(signing)])
+    const more = options.controllerArguments ?? []
+    await run('kube-controller-manager', [...client, ...argumentsOf(signing), ...more])
   }
   if (options.withScheduler) await run('kube-scheduler', client)
   const owned = stack.move()

@@ -1,0 +1,23 @@
+import type { StoryDifference } from './corpus.ts'
+
+/** A difference that stays, and why. docs/differences.md shows the same list. */
+export interface StoryExplanation {
+  readonly name: string
+  readonly reason: string
+  /** Where it is seen; all that are given must match. */
+  readonly story?: RegExp
+  readonly object: RegExp
+  /** Of the field within the object; empty where one has the object and the other has not. */
+  readonly path?: RegExp
+}
+
+export const storyExplanations: readonly StoryExplanation[] = Object.freeze([])
+
+export function explanationOf(difference: StoryDifference): StoryExplanation | undefined {
+  return storyExplanations.find(
+    ({ story, object, path }) =>
+      (story?.test(difference.story) ?? true) &&
+      object.test(difference.object) &&
+      (path?.test(difference.path) ?? true),
+  )
+}

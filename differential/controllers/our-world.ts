@@ -1,0 +1,116 @@
+import { linkedSignal, silentLogger, systemRandom } from '@skerry/base'
+import { createCluster, type Transport } from '@skerry/client'
+import { rootCaPublisher, runControllers, serviceAccountTokenController } from '@skerry/controllers'
+import { simulatedClock, startTestApiServer, type SimulatedClock } from '@skerry/testing'
+import { settleMsMax, type StoryWorld } from './story-world.ts'
+
+/** Turns of the event loop without a request after which the process has nothing more to do. */
+const idleTurns = 20
+/** Simulated time goes on in such steps, so that what one timer starts is done before the next fires. */
+const stepMs = 100
+const longStepMs = 1_000
+
+/** Our API server and all controllers in this process, in simulated time. */
+export async function startOurWorld(): Promise<StoryWorld & AsyncDisposable> {
+  await using stack = new AsyncDisposableStack()
+  const clock = simulatedClock(Date.now())
+  const api = stack.use(
+    await startTestApiServer({
+      withAccess: true,
+      clock,
+      namespaces: ['default', 'kube-system', 'kube-public', 'kube-node-lease'],
+    }),
+  )
+  const requests = countedTransport(api.transport)
+  const deps = { clock, random: systemRandom, log: silentLogger }
+  const cluster = createCluster(requests.transport, { ...deps, userAgent: 'stories' })
+  const scope = stack.use(linkedSignal(new AbortController().signal))
+  const ca = api.authority.certificatePem
+  const configured = [rootCaPublisher(ca), serviceAccountTokenController(ca)]
+  const running = runControllers('all', { ...deps, cluster, configured }, scope.signal)
+  const ended = running.catch((error: unknown) => {
+    if (!scope.signal.aborted) throw error
+  })
+  stack.defer(async () => {
+    scope.abort(new Error('The stories are over'))
+    await ended
+  })
+  const pass = (ms: number): Promise<void> => passTime(clock, requests, ms)
+  await pass(longStepMs)
+  const owned = stack.move()
+  return {
+    subject: api,
+    now: () => clock.now(),
+    pass,
+    observe: () =>
+      Promise.resolve({
+        settle: (quietMs) =>
+          settle({ clock, requests, revision: () => api.store.revision() }, quietMs),
+        [Symbol.asyncDispose]: () => Promise.resolve(),
+      }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+interface CountedTransport {
+  readonly transport: Transport
+  /** Requests that have no answer yet. */
+  inFlight(): number
+}
+
+function countedTransport(transport: Transport): CountedTransport {
+  let count = 0
+  return {
+    inFlight: () => count,
+    transport: {
+      async send(request, signal) {
+        count += 1
+        try {
+          return await transport.send(request, signal)
+        } finally {
+          count -= 1
+        }
+      },
+    },
+  }
+}
+
+async function untilIdle(requests: CountedTransport): Promise<void> {
+  for (let turn = 0; turn < idleTurns; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (requests.inFlight() > 0) turn = 0
+  }
+}
+
+async function passTime(
+  clock: SimulatedClock,
+  requests: CountedTransport,
+  ms: number,
+): Promise<void> {
+  await untilIdle(requests)
+  for (let passed = 0; passed < ms;) {
+    const step = Math.min(ms - passed, ms >= 10 * longStepMs ? longStepMs : stepMs)
+    await clock.advance(step)
+    await untilIdle(requests)
+    passed += step
+  }
+}
+
+interface Parts {
+  readonly clock: SimulatedClock
+  readonly requests: CountedTransport
+  readonly revision: () => Promise<number>
+}
+
+async function settle({ clock, requests, revision }: Parts, quietMs: number): Promise<void> {
+  await untilIdle(requests)
+  let last = await revision()
+  let quiet = 0
+  for (let passed = 0; quiet < quietMs; passed += stepMs) {
+    if (passed > settleMsMax) throw new Error('Cannot settle: the controllers never rest')
+    await passTime(clock, requests, stepMs)
+    const now = await revision()
+    quiet = now === last ? quiet + stepMs : 0
+    last = now
+  }
+}

@@ -1,0 +1,202 @@
+import { isFields, nameOf, type Fields, type KubeFields } from './story-api.ts'
+import { withoutServerDefaults } from './pod-defaults.ts'
+
+/** What is there at the end of a chapter: reference to what is compared of the object. */
+export type Snapshot = Readonly<Record<string, Fields>>
+
+/** Objects of one resource, as they were read. */
+export interface Listed {
+  readonly resource: string
+  readonly objects: readonly KubeFields[]
+}
+
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+const timestamp = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g
+const tokenVolume = /\bkube-api-access-[a-z0-9]{5}\b/g
+/** A Job's name ends with the minute since the epoch that its CronJob ran for. */
+const minute = /-(\d{8})\b/g
+/** Other controllers' and servers' choices that no reader of a workload sees. */
+const droppedMeta = new Set([
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'managedFields',
+  'namespace',
+])
+
+/**
+ * Makes two plays of a story comparable. Generated names are numbered when they are first seen, in the
+ * order of what the objects are, so that a number means the same in both.
+ */
+export class StoryNames {
+  readonly #names = new Map<string, string>()
+  readonly #counts = new Map<string, number>()
+  readonly #uids = new Map<string, string>()
+
+  /** Numbers what is new among these. */
+  learn(lists: readonly Listed[]): void {
+    for (const { resource, objects } of lists) {
+      if (resource === 'events') continue
+      for (const { metadata } of objects) {
+        this.#uids.set(String(metadata['uid']), `${resource}/${String(metadata['name'])}`)
+      }
+      const isNew = (object: KubeFields): boolean =>
+        typeof object.metadata['generateName'] === 'string' && !this.#names.has(nameOf(object))
+      const keyed = objects.filter(isNew).map((object) => ({ object, key: this.#keyOf(object) }))
+      for (const { object } of keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
+        const prefix = String(object.metadata['generateName'])
+        const count = (this.#counts.get(prefix) ?? 0) + 1
+        this.#counts.set(prefix, count)
+        this.#names.set(nameOf(object), `${this.text(prefix)}<${count}>`)
+      }
+    }
+  }
+
+  /** The name that a cluster gave to what a story calls so. */
+  actual(name: string): string {
+    for (const [actual, shown] of this.#names) if (shown === name) return actual
+    return name
+  }
+
+  text(value: string): string {
+    let result = value
+    for (const [name, shown] of this.#names) result = result.replaceAll(name, shown)
+    return result
+      .replaceAll(uuid, (match) => `<uid of ${this.#shownOwner(match)}>`)
+      .replaceAll(timestamp, (match) => (match.includes('.') ? '<micro-time>' : '<time>'))
+      .replaceAll(tokenVolume, 'kube-api-access-<suffix>')
+      .replaceAll(minute, (match) => this.#number(match))
+  }
+
+  anything(value: unknown): unknown {
+    if (typeof value === 'string') return this.text(value)
+    if (Array.isArray(value)) return value.map((item) => this.anything(item))
+    if (!isFields(value)) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, field]) => [this.text(key), this.anything(field)]),
+    )
+  }
+
+  #shownOwner(uid: string): string {
+    const owner = this.#uids.get(uid)
+    return owner === undefined ? 'something' : this.text(owner)
+  }
+
+  #number(match: string): string {
+    const known = this.#names.get(match)
+    if (known !== undefined) return known
+    const count = (this.#counts.get('minute') ?? 0) + 1
+    this.#counts.set('minute', count)
+    this.#names.set(match, `-<minute ${count}>`)
+    return `-<minute ${count}>`
+  }
+
+  #keyOf({ metadata, ...object }: KubeFields): string {
+    const { name: _name, generateName, labels } = metadata
+    return JSON.stringify([generateName, labels, this.anything(withoutServerDefaults(object))])
+  }
+}
+
+/** Everything that is compared, by reference. `countsEvents`: how often an event was seen is, too. */
+export function takeSnapshot(
+  lists: readonly Listed[],
+  names: StoryNames,
+  { countsEvents }: { countsEvents: boolean },
+): Snapshot {
+  names.learn(lists)
+  const entries: [string, Fields][] = []
+  for (const { resource, objects } of lists) {
+    for (const object of objects) {
+      const shown = resource === 'events' ? eventOf(object, countsEvents) : objectOf(object)
+      const known = shownAs(names, shown.fields)
+      entries.push([
+        names.text(shown.key === '' ? `${resource}/${nameOf(object)}` : shown.key),
+        known,
+      ])
+    }
+  }
+  const byKey = ([a]: [string, Fields], [b]: [string, Fields]): number => compareNaturally(a, b)
+  return Object.fromEntries(entries.toSorted(byKey))
+}
+
+/** web-2 stands before web-10. */
+export function compareNaturally(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true })
+}
+
+/** Only what has changed between two chapters; null stands for what is gone. */
+export function changesBetween(before: Snapshot, now: Snapshot): Record<string, Fields | null> {
+  const changes: Record<string, Fields | null> = {}
+  for (const [key, object] of Object.entries(now)) {
+    const earlier = before[key] ?? {}
+    const parts = new Set([...Object.keys(object), ...Object.keys(earlier)])
+    const changed = [...parts].filter((part) => !isSame(object[part], earlier[part]))
+    if (changed.length === 0) continue
+    changes[key] = Object.fromEntries(changed.map((part) => [part, object[part] ?? null]))
+  }
+  for (const key of Object.keys(before)) if (!(key in now)) changes[key] = null
+  return changes
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+function shownAs(names: StoryNames, fields: Fields): Fields {
+  const shown = sorted(names.anything(fields))
+  return isFields(shown) ? shown : {}
+}
+
+/** Names of fields in order, so that two texts of one object are equal. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isFields(value)) return value
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, field]) => [key, sorted(field)]))
+}
+
+function objectOf({ metadata, ...object }: KubeFields): { key: string; fields: Fields } {
+  const { kind: _kind, apiVersion: _version, ...fields } = object
+  const { name: _name, ownerReferences, ...meta } = metadata
+  const kept = Object.entries(meta).filter(([key]) => !droppedMeta.has(key))
+  const owners = Array.isArray(ownerReferences) ? ownerReferences.map(ownerText) : []
+  return {
+    key: '',
+    fields: {
+      metadata: { ...Object.fromEntries(kept), ...(owners.length > 0 ? { owners } : {}) },
+      ...asFields(withoutServerDefaults(fields)),
+    },
+  }
+}
+
+/** One line for each owner; the uid shows whether it is the owner that is there now. */
+function ownerText(reference: unknown): string {
+  const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = asFields(reference)
+  const words = [String(apiVersion), String(kind), String(name), String(uid)]
+  if (controller === true) words.push('controls')
+  if (blockOwnerDeletion === true) words.push('blocks deletion')
+  return words.join(', ')
+}
+
+function asFields(value: unknown): Fields {
+  return isFields(value) ? value : {}
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function eventOf(event: KubeFields, countsEvents: boolean): { key: string; fields: Fields } {
+  const { involvedObject, reason, message, type, count, source, reportingComponent, action } = event
+  const { kind, name, fieldPath } = asFields(involvedObject)
+  const component = textOf(asFields(source)['component'])
+  const reporter =
+    reportingComponent === component ? '' : `, reported by ${String(reportingComponent)}`
+  const place = typeof fieldPath === 'string' ? ` ${fieldPath}` : ''
+  const doing = typeof action === 'string' ? `, ${action}` : ''
+  const times = countsEvents ? `, ${String(count)} times` : ''
+  return {
+    key: `event on ${String(kind)}/${String(name)}${place}: ${String(reason)}: ${String(message)}`,
+    fields: { event: `${String(type)} from ${component}${reporter}${doing}${times}` },
+  }
+}

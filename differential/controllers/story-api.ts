@@ -1,0 +1,131 @@
+import { builtinKinds, type Kind } from '@skerry/api'
+import { connect, type Connection, type Subject } from '../subject.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export interface KubeFields extends Fields {
+  readonly metadata: Fields
+}
+
+/** Requests of a story in its own namespace, as an administrator. */
+export interface StoryApi extends Disposable {
+  /** Path of `pods`, `pods/web` or `pods/web/status`. RangeError for a resource that nobody knows. */
+  pathOf(reference: string): string
+  isNamespaced(resource: string): boolean
+  /** Adds apiVersion and namespace where they are missing; answers with the reference of what was made. */
+  create(object: Fields): Promise<string>
+  /** A merge patch. */
+  patch(reference: string, patch: Fields): Promise<void>
+  post(reference: string, body: Fields): Promise<void>
+  delete(reference: string, options?: Fields): Promise<void>
+  /** Undefined when it is not there. */
+  get(reference: string): Promise<KubeFields | undefined>
+  list(resource: string, query?: string): Promise<KubeFields[]>
+}
+
+export async function connectStory(subject: Subject, namespace: string): Promise<StoryApi> {
+  const kinds = preferredKinds(await builtinKinds())
+  const connection = connect(subject)
+  const kindOf = (resource: string): Kind => {
+    const kind = kinds.get(resource)
+    if (!kind) throw new RangeError(`Cannot find "${resource}": no built-in resource has this name`)
+    return kind
+  }
+  const pathOf = (reference: string): string => {
+    const [resource = '', ...rest] = reference.split('/')
+    return [collectionPath(kindOf(resource), namespace), ...rest].join('/')
+  }
+  const send = (method: string, path: string, body?: Fields): Promise<Fields> =>
+    sendJson(connection, { method, path, body })
+  return {
+    pathOf,
+    isNamespaced: (resource) => kindOf(resource).isNamespaced,
+    async create(object) {
+      const kind = [...kinds.values()].find((each) => each.kind === object['kind'])
+      if (!kind)
+        throw new RangeError(`Cannot create a ${String(object['kind'])}: no kind has this name`)
+      const { group, version } = kind
+      const apiVersion = group === '' ? version : `${group}/${version}`
+      const made = await send('POST', collectionPath(kind, namespace), { apiVersion, ...object })
+      return `${kind.resource}/${nameOf(made)}`
+    },
+    async patch(reference, patch) {
+      await send('PATCH', pathOf(reference), patch)
+    },
+    async post(reference, body) {
+      await send('POST', pathOf(reference), body)
+    },
+    async delete(reference, options) {
+      await send('DELETE', pathOf(reference), options)
+    },
+    async get(reference) {
+      const answer = await send('GET', pathOf(reference))
+      return answer['kind'] === 'Status' ? undefined : withMetadata(answer)
+    },
+    async list(resource, query = '') {
+      const { items } = await send('GET', `${pathOf(resource)}${query}`)
+      return Array.isArray(items) ? items.map(withMetadata) : []
+    },
+    [Symbol.dispose]: () => connection[Symbol.dispose](),
+  }
+}
+
+export function nameOf(object: Fields): string {
+  const { metadata } = withMetadata(object)
+  return typeof metadata['name'] === 'string' ? metadata['name'] : ''
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function withMetadata(value: unknown): KubeFields {
+  const object = isFields(value) ? value : {}
+  const { metadata } = object
+  return { ...object, metadata: isFields(metadata) ? metadata : {} }
+}
+
+/** Of each resource the core group's, and the newest version. */
+function preferredKinds(kinds: readonly Kind[]): ReadonlyMap<string, Kind> {
+  const rank = ({ group, version }: Kind): string => `${group === '' ? 1 : 0} ${version}`
+  const found = new Map<string, Kind>()
+  for (const kind of kinds) {
+    const known = found.get(kind.resource)
+    if (!known || rank(known) < rank(kind)) found.set(kind.resource, kind)
+  }
+  return found
+}
+
+function collectionPath(kind: Kind, namespace: string): string {
+  const { group, version, resource, isNamespaced } = kind
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  return isNamespaced ? `${root}/namespaces/${namespace}/${resource}` : `${root}/${resource}`
+}
+
+/** Error for every status of 400 and more, but 404 of a GET and DELETE, which answer with a Status. */
+async function sendJson(
+  connection: Connection,
+  { method, path, body }: { method: string; path: string; body: Fields | undefined },
+): Promise<Fields> {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+  const bytes = body && Buffer.from(JSON.stringify(body))
+  const headers: Record<string, string> = bytes
+    ? { 'content-type': type, 'content-length': String(bytes.length) }
+    : {}
+  const answer = await connection.send({
+    method,
+    path,
+    headers,
+    body: bytes,
+    isAuthenticated: true,
+  })
+  const parts: Buffer[] = []
+  for await (const part of answer.stream) parts.push(part)
+  const text = Buffer.concat(parts).toString()
+  const isAbsent = answer.status === 404 && (method === 'GET' || method === 'DELETE')
+  if (answer.status >= 400 && !isAbsent) {
+    throw new Error(`Cannot ${method} ${path}: ${answer.status} ${text}`)
+  }
+  const parsed: unknown = JSON.parse(text)
+  return isFields(parsed) ? parsed : {}
+}

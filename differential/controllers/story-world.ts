@@ -1,0 +1,19 @@
+import type { Subject } from '../subject.ts'
+
+/** A cluster that stories are played in: an API server and its controllers, ours or upstream's. */
+export interface StoryWorld {
+  readonly subject: Subject
+  /** Milliseconds since the Unix epoch, as the controllers see them. */
+  now(): number
+  /** Lets time go by, simulated or real. */
+  pass(ms: number): Promise<void>
+  /** Sees what changes in these lists. */
+  observe(paths: readonly string[]): Promise<Stillness>
+}
+
+export interface Stillness extends AsyncDisposable {
+  /** Resolves when nothing has changed for so long; Error when that does not happen within a minute. */
+  settle(quietMs: number): Promise<void>
+}
+
+export const settleMsMax = 60_000
