@@ -9,6 +9,7 @@ import {
 } from '@skerry/store'
 import type { ApiServerLimits } from '../limits-table.ts'
 import { CachedObject } from './cached-object.ts'
+import { PushTurns } from './push-turns.ts'
 import { ResourceCache } from './resource-cache.ts'
 import { unreadableReason } from './unreadable-value.ts'
 
@@ -43,9 +44,12 @@ export class WatchCache {
   readonly #deps: WatchCacheDeps
   readonly #resources = new Map<string, ResourceCache>()
   #waiters: Waiter[] = []
+  /** Shared by all watches of this cache. */
+  readonly pushTurns: PushTurns
 
   constructor(deps: WatchCacheDeps) {
     this.#deps = deps
+    this.pushTurns = new PushTurns(deps.clock)
   }
 
   /** Every change up to this revision is in the cache. */

@@ -5,6 +5,7 @@ import { encodeCanonical } from '@skerry/api'
 import { simulatedClock } from '@skerry/testing'
 import { apiServerLimits } from '../limits-table.ts'
 import { CachedObject } from './cached-object.ts'
+import { PushTurns } from './push-turns.ts'
 import { lastSeen, ResourceCache, type CacheEvent } from './resource-cache.ts'
 import { Watcher, type Frames, type WatcherOptions } from './watcher.ts'
 
@@ -46,7 +47,12 @@ function watch(cache: ResourceCache, options: Partial<WatcherOptions>, limits = 
       revision: () => 99,
       ...options,
     },
-    { clock, limits, onClose: (reason) => closed.push(reason) },
+    {
+      clock,
+      limits,
+      pushTurns: new PushTurns(clock),
+      onClose: (reason) => closed.push(reason),
+    },
     stop.signal,
   )
   return { watcher, clock, stop, closed }

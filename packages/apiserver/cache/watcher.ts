@@ -3,6 +3,7 @@ import type { Clock, Timer } from '@skerry/base'
 import type { ApiServerLimits } from '../limits-table.ts'
 import type { BodySink, PushedBody } from '../http/exchange.ts'
 import type { CachedObject } from './cached-object.ts'
+import type { PushTurns } from './push-turns.ts'
 import {
   lastSeen,
   type CacheEvent,
@@ -37,6 +38,13 @@ export interface WatcherOptions {
   readonly revision: () => number
 }
 
+export interface WatcherDeps {
+  readonly clock: Clock
+  readonly limits: ApiServerLimits
+  readonly pushTurns: PushTurns
+  readonly onClose?: (reason: CloseReason) => void
+}
+
 /** A client about to be told to resume gets a last bookmark. */
 type CloseReason = 'timeout' | 'gone' | 'slow' | 'reset'
 
@@ -44,6 +52,7 @@ type CloseReason = 'timeout' | 'gone' | 'slow' | 'reset'
 export class Watcher implements CacheListener, PushedBody {
   readonly #options: WatcherOptions
   readonly #limits: ApiServerLimits
+  readonly #pushTurns: PushTurns
   #queue: Uint8Array[] = []
   #queuedBytes = 0
   #lastBookmark = 0
@@ -58,13 +67,10 @@ export class Watcher implements CacheListener, PushedBody {
   readonly #signal: AbortSignal
   readonly #onAbort = (): void => this.#close('gone')
 
-  constructor(
-    options: WatcherOptions,
-    deps: { clock: Clock; limits: ApiServerLimits; onClose?: (reason: CloseReason) => void },
-    signal: AbortSignal,
-  ) {
+  constructor(options: WatcherOptions, deps: WatcherDeps, signal: AbortSignal) {
     this.#options = options
     this.#limits = deps.limits
+    this.#pushTurns = deps.pushTurns
     this.#onClose = deps.onClose
     this.#signal = signal
     this.#listening = options.resource.listen(this)
@@ -142,7 +148,7 @@ export class Watcher implements CacheListener, PushedBody {
       isPaused = false
       flush()
     }
-    this.#wake = inNextTurn(flush)
+    this.#wake = this.#pushTurns.schedule(flush)
     flush()
   }
 
@@ -196,37 +202,4 @@ export class Watcher implements CacheListener, PushedBody {
     this.#onClose?.(reason)
     this.#wake?.()
   }
-}
-
-let waiting: (() => void)[] = []
-/** How long the last turn took; requests get as much before the next one. */
-let turnMs = 0
-const restMsMin = 1
-const restMsMax = 20
-
-/**
- * Runs the task once when the event loop has read what came in meanwhile, together with those of all
- * other watches: events that come in one turn are written in one piece.
- */
-function inNextTurn(task: () => void): () => void {
-  let isWaiting = false
-  const run = (): void => {
-    isWaiting = false
-    task()
-  }
-  return () => {
-    if (isWaiting) return
-    isWaiting = true
-    if (waiting.push(run) > 1) return
-    if (turnMs < restMsMin) setImmediate(runWaiting)
-    else setTimeout(runWaiting, Math.min(turnMs, restMsMax))
-  }
-}
-
-function runWaiting(): void {
-  const tasks = waiting
-  waiting = []
-  const startMs = performance.now()
-  for (const task of tasks) task()
-  turnMs = performance.now() - startMs
 }

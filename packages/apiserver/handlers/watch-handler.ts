@@ -66,7 +66,7 @@ export async function watchAnswer(
       timeoutMs: options.timeoutSeconds > 0 ? options.timeoutSeconds * 1000 : defaultMs,
       revision: () => cache.revision,
     },
-    { clock, limits, onClose: () => (watchCount.open -= 1) },
+    { clock, limits, pushTurns: cache.pushTurns, onClose: () => (watchCount.open -= 1) },
     scope.signal,
   )
   return { status: 200, headers, body }
