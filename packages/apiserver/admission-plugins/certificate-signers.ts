@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { CertificateSigningRequest } from '@skerry/api'
+import type { CertificateSigningRequest, ClusterTrustBundle } from '@skerry/api'
 import { readSigningRequest } from '@skerry/pki'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
 import type { Authorizer } from '../access.ts'
 import { systemGroups } from '../authn/user-names.ts'
+import { isCollectionOnly } from '../authz/collection-only.ts'
+import { isSignerAllowed } from '../authz/signer-right.ts'
 import { typed } from '../typed-objects.ts'
 import type { PluginDeps } from './plugin-deps.ts'
 import { refuse } from './refusal.ts'
@@ -31,6 +33,25 @@ export function createCertificateSigning({ authorizer }: PluginDeps): AdmissionP
         next?.certificate === old?.certificate &&
         isDeepStrictEqual(next?.conditions ?? [], old?.conditions ?? [])
       if (!isSame) await requireSigner(request, 'sign', authorizer)
+    },
+  }
+}
+
+/** Who says in a signer's name what to trust needs the right to attest for that signer. */
+export function createClusterTrustBundleAttest({ authorizer }: PluginDeps): AdmissionPlugin {
+  return {
+    name: 'ClusterTrustBundleAttest',
+    handles: ({ resource, operation }) =>
+      resource.group === 'certificates.k8s.io' &&
+      resource.resource === 'clustertrustbundles' &&
+      (operation === 'CREATE' || operation === 'UPDATE'),
+    async validate(request) {
+      const { object, oldObject, user } = request
+      const signerName = object && typed<ClusterTrustBundle>(object).spec?.signerName
+      if (!object || !signerName || (oldObject && isCollectionOnly(object, oldObject))) return
+      if (await isSignerAllowed(authorizer, { user, verb: 'attest', signerName })) return
+      const signer = JSON.stringify(signerName)
+      throw refuse(request, `user not permitted to attest for signerName ${signer}`)
     },
   }
 }
@@ -80,18 +101,7 @@ async function requireSigner(
 ): Promise<void> {
   const old = request.oldObject && typed<CertificateSigningRequest>(request.oldObject)
   const signerName = old?.spec?.signerName ?? ''
-  const [domain = ''] = signerName.split('/')
-  for (const name of [signerName, `${domain}/*`]) {
-    const { verdict } = await authorizer.authorize({
-      user: request.user,
-      verb,
-      isResourceRequest: true,
-      resource: { group: 'certificates.k8s.io', version: '*', resource: 'signers' },
-      name,
-      path: '',
-    })
-    if (verdict === 'allow') return
-  }
+  if (await isSignerAllowed(authorizer, { user: request.user, verb, signerName })) return
   throw refuse(
     request,
     `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`,

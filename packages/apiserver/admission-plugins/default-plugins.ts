@@ -6,15 +6,19 @@ import {
   createCertificateApproval,
   createCertificateSigning,
   createCertificateSubjectRestriction,
+  createClusterTrustBundleAttest,
 } from './certificate-signers.ts'
 import { createDefaultIngressClass, createDefaultStorageClass } from './default-classes.ts'
 import { createDefaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { createLimitRanger } from './limit-ranger.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
+import { createNodeDeclaredFeatureValidator } from './node-declared-features.ts'
 import { createNodeRestriction } from './node-restriction.ts'
 import type { PluginDeps } from './plugin-deps.ts'
 import { createPodPartRules } from './pod-part-rules.ts'
+import { createPodResizeValidator } from './pod-resize-validator.ts'
 import { createPodSecurity } from './pod-security.ts'
+import { createPodTopologyLabels } from './pod-topology-labels.ts'
 import { createPriority } from './priority.ts'
 import { createResourceQuota } from './resource-quota.ts'
 import { createRuntimeClassPlugin } from './runtime-class.ts'
@@ -46,8 +50,12 @@ const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   createRuntimeClassPlugin,
   createCertificateApproval,
   createCertificateSigning,
+  createClusterTrustBundleAttest,
   createCertificateSubjectRestriction,
   createDefaultIngressClass,
+  createPodTopologyLabels,
+  createNodeDeclaredFeatureValidator,
+  createPodResizeValidator,
   createMutatingPolicies,
   createMutatingWebhooks,
   createValidatingPolicies,

@@ -121,7 +121,7 @@ function problemsOf(request: AdmissionRequest, limits: readonly LimitRangeItem[]
 
 function podProblems(item: LimitRangeItem, spec: PodSpec): string[] {
   if (item.type === 'Container') {
-    return [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+    return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
       boundProblems(item, { requests: resources?.requests ?? {}, limits: resources?.limits ?? {} }),
     )
   }

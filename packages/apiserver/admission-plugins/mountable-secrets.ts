@@ -27,7 +27,7 @@ export function mountableSecretsProblem(
       : [
           ...volumeUses(spec),
           ...inContainer('init container', spec.initContainers),
-          ...inContainer('container', spec.containers),
+          ...inContainer('container', spec.containers ?? []),
         ]
   const refused = uses.find(({ secret }) => !allowed.has(secret))
   if (refused) return `${refused.where} secret.secretName="${refused.secret}" ${by} secret`

@@ -134,8 +134,8 @@ function isUnchanged({ resource, operation, object, oldObject }: AdmissionReques
 }
 
 function imagesOf({ spec }: Pod): unknown {
-  const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {}
-  return [containers, initContainers, ephemeralContainers].map((list) =>
+  const { containers, initContainers = [], ephemeralContainers = [] } = spec ?? {}
+  return [containers ?? [], initContainers, ephemeralContainers].map((list) =>
     list.map(({ name, image }) => ({ name, image })),
   )
 }

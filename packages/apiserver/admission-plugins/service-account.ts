@@ -106,7 +106,7 @@ function isMounted(spec: PodSpec, account: ServiceAccount): boolean {
 function mountToken(spec: PodSpec, suffix: string): void {
   const existing = (spec.volumes ?? []).find((volume) => volume.name.startsWith(volumePrefix))
   const name = existing?.name ?? `${volumePrefix}${suffix}`
-  const containers: Container[] = [...(spec.initContainers ?? []), ...spec.containers]
+  const containers: Container[] = [...(spec.initContainers ?? []), ...(spec.containers ?? [])]
   const without = containers.filter(
     (container) => !container.volumeMounts?.some((mount) => mount.mountPath === mountPath),
   )

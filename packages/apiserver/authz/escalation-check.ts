@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import {
   StatusError,
   type AnyObject,
@@ -11,6 +10,7 @@ import type { Authorizer } from '../access.ts'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
 import { systemGroups } from '../authn/user-names.ts'
 import { typed } from '../typed-objects.ts'
+import { isCollectionOnly } from './collection-only.ts'
 import { compactRights, describeRule, missingRights } from './rule-coverage.ts'
 import type { RuleResolver } from './rule-resolver.ts'
 
@@ -46,22 +46,6 @@ export function createEscalationCheck(
       }
     },
   }
-}
-
-/** Only finalizers and owner references changed: the garbage collector must be able to do that. */
-function isCollectionOnly(next: AnyObject, old: AnyObject): boolean {
-  return isDeepStrictEqual(withoutCollectionFields(next), withoutCollectionFields(old))
-}
-
-function withoutCollectionFields(object: AnyObject): unknown {
-  const {
-    finalizers: _finalizers,
-    ownerReferences: _owners,
-    managedFields: _managed,
-    resourceVersion: _version,
-    ...metadata
-  } = object.metadata
-  return { ...object, metadata }
 }
 
 async function checkRole(

@@ -26,6 +26,9 @@ export interface NodeStatusInput {
 const imagesMax = 50
 const imageNamesMax = 5
 
+/** What it can do to running pods beyond what every node can (KEP-5328). */
+const declaredFeatures = ['InPlacePodVerticalScalingInitContainers']
+
 export function nodeStatus(input: NodeStatusInput): NodeStatus {
   const { config, previous, resources, nowMs } = input
   const addresses = [
@@ -38,7 +41,7 @@ export function nodeStatus(input: NodeStatusInput): NodeStatus {
     allocatable: resources.allocatable,
     conditions: conditionsOf(input).map((fact) => {
       const old = previous.conditions?.find(({ type }) => type === fact.type)
-      const isSame = old?.status === fact.status && old.lastTransitionTime !== undefined
+      const isSame = old?.status === fact.status && old.lastTransitionTime
       return {
         ...fact,
         lastHeartbeatTime: timestamp(nowMs),
@@ -48,6 +51,7 @@ export function nodeStatus(input: NodeStatusInput): NodeStatus {
     daemonEndpoints: { kubeletEndpoint: { Port: config.port } },
     nodeInfo: input.systemInfo,
     images: imagesOf(input.images),
+    declaredFeatures: [...declaredFeatures],
   }
 }
 

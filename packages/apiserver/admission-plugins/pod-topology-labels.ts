@@ -1,0 +1,43 @@
+import type { Binding, Node, Pod } from '@skerry/api'
+import type { AdmissionPlugin } from '../admission.ts'
+import type { Objects } from '../objects.ts'
+import { getTyped, typed } from '../typed-objects.ts'
+import { isResource, wellKnown } from '../well-known-resources.ts'
+import type { PluginDeps } from './plugin-deps.ts'
+
+const topologyKeys = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
+
+/** Lets a pod know by its labels in which zone and region it runs, whatever it said before. */
+export function createPodTopologyLabels({ objects }: PluginDeps): AdmissionPlugin {
+  return {
+    name: 'PodTopologyLabels',
+    handles: ({ resource, subresource, operation }) =>
+      isResource(resource, wellKnown.pods) &&
+      (subresource === '' || subresource === 'binding') &&
+      operation === 'CREATE',
+    async admit({ object, subresource }) {
+      if (!object) return
+      const name =
+        subresource === 'binding'
+          ? boundNode(typed<Binding>(object))
+          : (typed<Pod>(object).spec?.nodeName ?? '')
+      const labels = name === '' ? [] : topologyLabels(objects, name)
+      if (labels.length === 0) return
+      object.metadata.labels = { ...object.metadata.labels, ...Object.fromEntries(labels) }
+    },
+  }
+}
+
+/** Only what names the kind is taken for a node. */
+function boundNode({ target }: Binding): string {
+  return target.kind === 'Node' ? (target.name ?? '') : ''
+}
+
+/** A node that is not there has no labels. */
+function topologyLabels(objects: Objects, name: string): [string, string][] {
+  const { labels = {} } = getTyped<Node>(objects, wellKnown.nodes, { name })?.metadata ?? {}
+  return topologyKeys.flatMap((key) => {
+    const value = labels[key]
+    return value === undefined ? [] : [[key, value]]
+  })
+}

@@ -1,0 +1,27 @@
+import type { Authorizer, UserInfo } from '../access.ts'
+
+export interface SignerRight {
+  readonly user: UserInfo
+  readonly verb: 'approve' | 'sign' | 'attest'
+  readonly signerName: string
+}
+
+/** For that signer, or for all of its domain. */
+export async function isSignerAllowed(
+  authorizer: Authorizer,
+  { user, verb, signerName }: SignerRight,
+): Promise<boolean> {
+  const [domain = ''] = signerName.split('/')
+  for (const name of [signerName, `${domain}/*`]) {
+    const { verdict } = await authorizer.authorize({
+      user,
+      verb,
+      isResourceRequest: true,
+      resource: { group: 'certificates.k8s.io', version: '*', resource: 'signers' },
+      name,
+      path: '',
+    })
+    if (verdict === 'allow') return true
+  }
+  return false
+}
