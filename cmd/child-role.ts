@@ -59,9 +59,11 @@ export function superviseRole(
       ready.reject(await firstFailure(options, cause))
       deps.log.error('Role ended, starting it again', { role: options.role, cause })
       if (deps.clock.monotonicMs() - startMs > healthyMs) backoff.reset()
+      // Only the signal ends the sleep early, and the loop looks at it.
       await deps.clock.sleep(backoff.nextMs(), signal).catch(() => undefined)
     }
   }
+  // Nobody need wait for it; who does gets the error, too.
   ready.promise.catch(() => undefined)
   const ended = run()
   return {

@@ -49,8 +49,15 @@ async function siteLines(installation: Installation, settings: UpSettings): Prom
   const nodes = await site.cluster
     .resource(resources.nodes)
     .list({}, AbortSignal.timeout(askMsMax))
-    .catch(() => undefined)
-  return [site.line, ...(nodes?.items ?? []).map(nodeLine)]
+    .catch((error: unknown) => unknownLine('node', error))
+  return [site.line, ...('items' in nodes ? nodes.items.map(nodeLine) : [nodes])]
+}
+
+/** Parts that cannot be asked for are not the same as none. */
+function unknownLine(part: string, error: unknown): StatusLine {
+  const why = error instanceof Error ? error.message : String(error)
+  const detail = `Cannot list: ${why}`
+  return { part, name: '?', state: 'unknown', version: '', detail, seenAtMs: null }
 }
 
 async function roleLine(
@@ -106,8 +113,9 @@ async function listClusters(hub: Cluster): Promise<StatusLine[]> {
   const clusters = await hub
     .resource(clusterResource)
     .list({}, AbortSignal.timeout(askMsMax))
-    .catch(() => undefined)
-  return (clusters?.items ?? []).map(({ metadata, status }): StatusLine => {
+    .catch((error: unknown) => unknownLine('tunnel', error))
+  if (!('items' in clusters)) return [clusters]
+  return clusters.items.map(({ metadata, status }): StatusLine => {
     const condition = (type: string) => status?.conditions?.find((each) => each.type === type)
     const tunnel = condition(conditionTypes.connected)
     const isConnected = tunnel?.status === 'True'

@@ -303,6 +303,7 @@ async function untilNodeReady(
       const node = await cluster
         .resource(resources.nodes)
         .get({ name }, signal)
+        // Not there yet, or the site does not answer: `tell` says that it has not joined.
         .catch(() => undefined)
       if (node === undefined) return 'joining'
       const ready = (node.status?.conditions ?? []).find((each) => each.type === 'Ready')
@@ -325,6 +326,7 @@ async function untilConnected(
     async () => {
       const answer = await hub
         .raw({ method: 'GET', path: `/clusters/${name}/readyz`, headers: {} }, signal)
+        // The hub may be starting again: `tell` says so.
         .catch(() => undefined)
       if (answer?.status === 200) return undefined
       return answer === undefined ? 'connecting' : `the hub answers ${answer.status}`
