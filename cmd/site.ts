@@ -9,6 +9,7 @@ import {
 import { createCluster, createEventSink } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
 import {
+  clusterTrustBundlePublisher,
   csrSigningController,
   nodeIpamController,
   rootCaPublisher,
@@ -178,6 +179,7 @@ function controllerTasks(
   const { authority } = plane.pki
   const configured = [
     rootCaPublisher(authority.certificatePem),
+    clusterTrustBundlePublisher(authority.certificatePem),
     serviceAccountTokenController(authority.certificatePem),
     nodeIpamController({ clusterCidr: options.clusterCidr, nodeMaskSize: 24 }),
     csrSigningController({

@@ -16,6 +16,7 @@ import { resourceQuotaController } from './resource-quota/resource-quota-control
 import { statefulSetController } from './statefulset/stateful-set-controller.ts'
 import { csrApprovingController } from './certificates/csr-approving-controller.ts'
 import { csrCleanerController } from './certificates/csr-cleaner-controller.ts'
+import { podCertificateRequestCleanerController } from './certificates/pod-certificate-request-cleaner-controller.ts'
 import { disruptionController } from './disruption/disruption-controller.ts'
 import { endpointsController } from './endpoints/endpoints-controller.ts'
 import { bootstrapSignerController } from './bootstrap/bootstrap-signer.ts'
@@ -32,6 +33,7 @@ import { endpointSliceController } from './endpointslice/endpointslice-controlle
 import { nodeLifecycleController } from './nodes/node-lifecycle-controller.ts'
 import { taintEvictionController } from './nodes/taint-eviction-controller.ts'
 import { podGcController } from './pod-gc/pod-gc-controller.ts'
+import { legacyTokenCleanerController } from './serviceaccount/legacy-token-cleaner-controller.ts'
 import { serviceAccountController } from './serviceaccount/service-account-controller.ts'
 import { localPathProvisionerController } from './volumes/local-path-provisioner.ts'
 import { persistentVolumeBinder } from './volumes/persistent-volume-binder.ts'
@@ -74,11 +76,13 @@ export const controllers: Readonly<Record<string, ControllerDefinition | Backgro
     'disruption-controller': disruptionController,
     'endpoints-controller': endpointsController,
     'endpointslice-controller': endpointSliceController,
+    'legacy-serviceaccount-token-cleaner-controller': legacyTokenCleanerController,
     'local-path-provisioner': localPathProvisionerController,
     'node-lifecycle-controller': nodeLifecycleController,
     'persistentvolume-binder-controller': persistentVolumeBinder,
     'persistentvolume-protection-controller': volumeProtectionController,
     'persistentvolumeclaim-protection-controller': claimProtectionController,
+    'podcertificaterequest-cleaner-controller': podCertificateRequestCleanerController,
     'pod-garbage-collector-controller': podGcController,
     'serviceaccount-controller': serviceAccountController,
     'taint-eviction-controller': taintEvictionController,

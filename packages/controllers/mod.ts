@@ -10,5 +10,6 @@ export {
   type CsrSigningOptions,
 } from './certificates/csr-signing-controller.ts'
 export { nodeIpamController, type NodeIpamOptions } from './nodes/node-ipam.ts'
+export { clusterTrustBundlePublisher } from './root-ca/cluster-trust-bundle-publisher.ts'
 export { rootCaPublisher } from './root-ca/root-ca-publisher.ts'
 export { serviceAccountTokenController } from './serviceaccount/service-account-token-controller.ts'

@@ -13,6 +13,7 @@ import {
 } from '@skerry/client'
 import {
   createInformerSet,
+  type BackgroundController,
   type ControllerDefinition,
   type InformerSet,
 } from '@skerry/controller-runtime'
@@ -37,7 +38,7 @@ export interface WorldOptions {
   transport: Transport
   controllers: readonly string[]
   /** Those that are made with a configuration. */
-  configured?: readonly ControllerDefinition[]
+  configured?: readonly (BackgroundController | ControllerDefinition)[]
   behaviour?: (pod: Pod) => PodBehaviour
 }
 

@@ -1,0 +1,42 @@
+import { isStatusError, type KubeObject } from '@skerry/api'
+import { keyOfObject, resources } from '@skerry/client'
+import type { BackgroundController } from '@skerry/controller-runtime'
+import { whenServed } from '../when-served.ts'
+
+/** Upstream's times: a request is answered long before it is this old. */
+const keptMs = 15 * 60_000
+const checkMs = 5 * 60_000
+
+export function isOld({ metadata }: KubeObject, nowMs: number): boolean {
+  return nowMs >= Date.parse(metadata.creationTimestamp ?? '') + keptMs
+}
+
+/** Removes requests of pods for certificates, whatever became of them. */
+export const podCertificateRequestCleanerController: BackgroundController = whenServed(
+  resources.podCertificateRequests,
+  {
+    name: 'podcertificaterequest-cleaner-controller',
+    async run(deps, signal) {
+      const requests = deps.informers.informer(resources.podCertificateRequests)
+      const client = deps.informers.client(resources.podCertificateRequests)
+      await requests.whenSynced(signal)
+      for (;;) {
+        const nowMs = deps.clock.now()
+        for (const request of requests.list().filter((each) => isOld(each, nowMs))) {
+          const { namespace, name = '', uid = '' } = request.metadata
+          try {
+            await client.delete({ namespace, name, preconditions: { uid } }, signal)
+          } catch (error) {
+            if (signal.aborted) throw signal.reason
+            if (isStatusError(error, 'NotFound')) continue
+            deps.log.info('Request not removed, trying again', {
+              request: keyOfObject(request),
+              error: error instanceof Error ? error : new Error(String(error)),
+            })
+          }
+        }
+        await deps.clock.sleep(checkMs, signal)
+      }
+    },
+  },
+)

@@ -1,0 +1,119 @@
+import type { Pod, Secret, ServiceAccount } from '@skerry/api'
+
+export const legacyTokenLabels = Object.freeze({
+  lastUsed: 'kubernetes.io/legacy-token-last-used',
+  invalidSince: 'kubernetes.io/legacy-token-invalid-since',
+})
+
+/** Upstream's default of --legacy-service-account-token-clean-up-period: a year. */
+export const unusedMs = 8_760 * 3_600_000
+const dayMs = 86_400_000
+
+export interface LegacyTokens {
+  secrets: readonly Secret[]
+  accounts: readonly ServiceAccount[]
+  pods: readonly Pod[]
+  /** The day since when the server notes which tokens are used: `YYYY-MM-DD`. */
+  trackedSince: string
+  nowMs: number
+}
+
+export interface LegacyTokenPlan {
+  /** From now on nobody may use them. */
+  invalidate: readonly Secret[]
+  /** Nobody missed them. */
+  remove: readonly Secret[]
+}
+
+/** `YYYY-MM-DD` in UTC, as labels have it. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10)
+}
+
+/**
+ * What becomes of tokens that were made for accounts of themselves (the account names their
+ * secret): unused for a year they are marked, and a year later removed. Tokens that somebody asked
+ * for, that pods mount, or of whose use too little is known stay as they are.
+ */
+export function planLegacyTokens(tokens: LegacyTokens): LegacyTokenPlan {
+  const { secrets, trackedSince, nowMs } = tokens
+  const invalidate: Secret[] = []
+  const remove: Secret[] = []
+  if (!isDay(trackedSince)) return { invalidate, remove }
+  if (nowMs < Date.parse(trackedSince) + dayMs + unusedMs) return { invalidate, remove }
+  const mounted = mountedSecrets(tokens.pods)
+  const preservedFrom = dayOf(nowMs - unusedMs)
+  for (const secret of secrets) {
+    const { namespace, name, labels = {} } = secret.metadata
+    if (!isUnused(secret, nowMs) || !isNamedByAccount(secret, tokens.accounts)) continue
+    if (mounted.has(`${namespace}/${name}`)) continue
+    const since = labels[legacyTokenLabels.invalidSince] ?? ''
+    if (!isDay(since)) invalidate.push(secret)
+    else if (since < preservedFrom) remove.push(secret)
+  }
+  return { invalidate, remove }
+}
+
+function isDay(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))
+}
+
+function isUnused({ type, metadata }: Secret, nowMs: number): boolean {
+  if (type !== 'kubernetes.io/service-account-token') return false
+  if (metadata.deletionTimestamp !== undefined) return false
+  if (Date.parse(metadata.creationTimestamp ?? '') >= nowMs - unusedMs) return false
+  const lastUsed = metadata.labels?.[legacyTokenLabels.lastUsed]
+  return lastUsed === undefined || (isDay(lastUsed) && lastUsed < dayOf(nowMs - unusedMs))
+}
+
+function isNamedByAccount({ metadata }: Secret, accounts: readonly ServiceAccount[]): boolean {
+  const name = metadata.annotations?.['kubernetes.io/service-account.name'] ?? ''
+  const uid = metadata.annotations?.['kubernetes.io/service-account.uid'] ?? ''
+  const account = accounts.find(
+    (each) => each.metadata.namespace === metadata.namespace && each.metadata.name === name,
+  )
+  if (account === undefined || (uid !== '' && account.metadata.uid !== uid)) return false
+  return account.secrets?.some((each) => each.name === metadata.name) === true
+}
+
+/** `namespace/name` of every secret that a pod names, wherever it names it. */
+function mountedSecrets(pods: readonly Pod[]): ReadonlySet<string> {
+  const keys = new Set<string>()
+  for (const { metadata, spec } of pods) {
+    const add = (name: string | undefined): void => {
+      if (name !== undefined) keys.add(`${metadata.namespace}/${name}`)
+    }
+    for (const { name } of spec?.imagePullSecrets ?? []) add(name)
+    const containers = [
+      ...(spec?.initContainers ?? []),
+      ...(spec?.containers ?? []),
+      ...(spec?.ephemeralContainers ?? []),
+    ]
+    for (const { env = [], envFrom = [] } of containers) {
+      for (const { secretRef } of envFrom) add(secretRef?.name)
+      for (const { valueFrom } of env) add(valueFrom?.secretKeyRef?.name)
+    }
+    for (const volume of spec?.volumes ?? []) {
+      for (const name of secretsOfVolume(volume)) add(name)
+    }
+  }
+  return keys
+}
+
+type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
+
+function secretsOfVolume(volume: Volume): (string | undefined)[] {
+  return [
+    volume.secret?.secretName,
+    volume.azureFile?.secretName,
+    volume.cephfs?.secretRef?.name,
+    volume.cinder?.secretRef?.name,
+    volume.csi?.nodePublishSecretRef?.name,
+    volume.flexVolume?.secretRef?.name,
+    volume.iscsi?.secretRef?.name,
+    volume.rbd?.secretRef?.name,
+    volume.scaleIO?.secretRef?.name,
+    volume.storageos?.secretRef?.name,
+    ...(volume.projected?.sources ?? []).map(({ secret }) => secret?.name),
+  ]
+}
