@@ -53,7 +53,11 @@ interface Wanted {
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
 
-function readFields(fields: HeaderFields): Wanted | undefined {
+const impersonationHeader = /^impersonate-/i
+
+function readFields(all: HeaderFields): Wanted | undefined {
+  const fields = all.filter(([name]) => impersonationHeader.test(name))
+  if (fields.length === 0) return undefined
   const valuesOf = (wanted: string): string[] =>
     fields.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value)
   const [name = ''] = valuesOf('impersonate-user')

@@ -4,7 +4,7 @@ import type { AuthenticatedUser, Authenticator } from '../access.ts'
 import { unauthorized } from './token-authenticator.ts'
 import { extraKeys } from './user-names.ts'
 
-/** Certificates whose fields are kept; a connection sends the same one with each request. */
+/** Certificates whose fields are kept; a client's connections all show the same one. */
 const certificatesMax = 1024
 
 /**
@@ -14,6 +14,15 @@ const certificatesMax = 1024
  */
 export function createX509Authenticator(clock: Clock): Authenticator {
   const known = new Map<string, Certificate>()
+  /** A connection passes the same bytes with each of its requests. */
+  const ofConnection = new WeakMap<Uint8Array, Certificate>()
+  const readOnce = (der: Uint8Array): Certificate => {
+    const seen = ofConnection.get(der)
+    if (seen) return seen
+    const certificate = read(der)
+    ofConnection.set(der, certificate)
+    return certificate
+  }
   const read = (der: Uint8Array): Certificate => {
     const key = Buffer.from(der).toString('latin1')
     const seen = known.get(key)
@@ -26,7 +35,7 @@ export function createX509Authenticator(clock: Clock): Authenticator {
   }
   return {
     async authenticate({ clientCertificates: [leaf] }) {
-      return leaf && toUser(read(leaf), clock.now())
+      return leaf && toUser(readOnce(leaf), clock.now())
     },
   }
 }
