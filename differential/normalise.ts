@@ -175,6 +175,9 @@ function withoutVersion(event: Fields): Fields {
   return event
 }
 
+/** Of what was made just now, and of dates that a script names. */
+const ages = /\b(\d+(\.\d+)?(s|ms)|(\d+y)?\d+d|\d+y)\b/g
+
 /** Ages in cells go on while a script runs; what columns mean is said in upstream's own sentences. */
 function comparableTable(table: Fields): Fields {
   const { rows, columnDefinitions } = table
@@ -185,7 +188,7 @@ function comparableTable(table: Fields): Fields {
   for (const row of rows) {
     if (!isFields(row) || !Array.isArray(row['cells'])) continue
     row['cells'] = row['cells'].map((cell: unknown) =>
-      typeof cell === 'string' ? cell.replaceAll(/\b\d+(\.\d+)?(s|ms)\b/g, '<age>') : cell,
+      typeof cell === 'string' ? cell.replaceAll(ages, '<age>') : cell,
     )
   }
   return table

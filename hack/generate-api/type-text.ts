@@ -142,7 +142,9 @@ function definitionText(
   }
   const fields = Object.entries(schema.properties).map(([field, type]) => {
     const key = /^[A-Za-z_$][\w$]*$/.test(field) ? field : JSON.stringify(field)
-    return `  ${key}${required.has(field) ? '' : '?'}: ${typeTextOf(type)}`
+    // Validation refuses null where a value is required.
+    const orNull = type.writesNull && !required.has(field) ? ' | null' : ''
+    return `  ${key}${required.has(field) ? '' : '?'}: ${typeTextOf(type)}${orNull}`
   })
   return [`export type ${name} = {`, ...fields, '}', ''].join('\n')
 }

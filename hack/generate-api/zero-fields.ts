@@ -2,11 +2,21 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Schema } from '../../packages/api/schema.ts'
 
-/**
- * Which fields a Go struct leaves out of its JSON when they are zero: `omitempty` on a plain value.
- * OpenAPI does not tell it from a pointer, whose false, 0 or "" means something.
- */
-export type ZeroFields = ReadonlyMap<string, ReadonlySet<string>>
+/** How a Go struct writes its zero fields, which OpenAPI does not tell. By definition. */
+export type ZeroFields = ReadonlyMap<string, FieldsOfStruct>
+
+interface FieldsOfStruct {
+  /**
+   * Left out: `omitempty` on a plain value. OpenAPI does not tell it from a pointer, whose false, 0
+   * or "" means something.
+   */
+  readonly leftOut: ReadonlySet<string>
+  /**
+   * Written as null: lists, maps, bytes and pointers without `omitempty`, and times and raw objects,
+   * which are structs that `omitempty` never takes for empty.
+   */
+  readonly nulls: ReadonlySet<string>
+}
 
 interface GoModule {
   /** Of the definitions in OpenAPI, e.g. `io.k8s.api`. */
@@ -37,35 +47,35 @@ export function readZeroFields(dirs: GoModuleDirs): ZeroFields {
   return new Map(modules.flatMap(readModule))
 }
 
-/** The definition with `omitZero` on the fields that have it. */
+/** The definition with `omitZero` and `writesNull` on the fields that have it. */
 export function withZeroFields(name: string, schema: Schema, zeroFields: ZeroFields): Schema {
   const fields = zeroFields.get(name)
   if (!fields || !schema.properties) return schema
   const properties = Object.entries(schema.properties).map(([key, field]): [string, Schema] => {
+    if (fields.nulls.has(key)) return [key, { ...field, writesNull: true }]
     const isScalar = field.ref === undefined && scalarTypes.has(field.type ?? '')
-    return [key, fields.has(key) && isScalar ? { ...field, omitZero: true } : field]
+    return [key, fields.leftOut.has(key) && isScalar ? { ...field, omitZero: true } : field]
   })
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 
 const scalarTypes: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean'])
 
-function readModule({ prefix, dir, folder }: GoModule): [string, ReadonlySet<string>][] {
+function readModule({ prefix, dir, folder }: GoModule): [string, FieldsOfStruct][] {
   const files = readdirSync(join(dir, folder), { recursive: true, encoding: 'utf8' })
   return files
     .filter((file) => /(?:^|\/)v[0-9a-z]+\/[a-z_]*types\.go$/.test(file))
     .flatMap((file) => {
       const path = join(folder, file).split('/').slice(0, -1).join('.')
       const structs = readStructs(readFileSync(join(dir, folder, file), 'utf8'))
-      return [...structs].map(([name, struct]): [string, ReadonlySet<string>] => [
+      return [...structs].map(([name, struct]): [string, FieldsOfStruct] => [
         `${prefix}.${path}.${name}`,
         allFields(struct, structs),
       ])
     })
 }
 
-interface GoStruct {
-  readonly zeroFields: readonly string[]
+interface GoStruct extends FieldsOfStruct {
   /** Types whose fields are inlined. */
   readonly inlined: readonly string[]
 }
@@ -73,23 +83,38 @@ interface GoStruct {
 function readStructs(source: string): Map<string, GoStruct> {
   const structs = new Map<string, GoStruct>()
   for (const [, name = '', body = ''] of source.matchAll(/^type (\w+) struct \{\n([^]*?)^\}/gm)) {
-    const zeroFields: string[] = []
+    const leftOut = new Set<string>()
+    const nulls = new Set<string>()
     const inlined: string[] = []
     for (const line of body.split('\n')) {
       const embedded = /^\t([\w.]+)\s+`json:",inline"/.exec(line)?.[1]
       if (embedded) inlined.push(embedded)
-      const field = /^\t\w+\s+([\w.]+)\s+`json:"(\w+),omit(?:empty|zero)/.exec(line)?.[2]
-      if (field) zeroFields.push(field)
+      const [, type = '', field = '', option = ''] =
+        /^\t\w+\s+(\S+)\s+`json:"(\w+)(?:,(omit\w+))?"/.exec(line) ?? []
+      if (writesNull(type, option)) nulls.add(field)
+      else if (option !== '' && /^[\w.]+$/.test(type)) leftOut.add(field)
     }
-    structs.set(name, { zeroFields, inlined })
+    structs.set(name, { leftOut, nulls, inlined })
   }
   return structs
 }
 
-function allFields(struct: GoStruct, structs: ReadonlyMap<string, GoStruct>): ReadonlySet<string> {
-  const below = struct.inlined.flatMap((name) => {
+/** Named lists that the stable types write without `omitempty` are here by name. */
+function writesNull(type: string, option: string): boolean {
+  if (/^(?:\w+\.)?(?:Time|MicroTime|RawExtension)$/.test(type)) return option !== 'omitzero'
+  return option === '' && (/^(?:\*|\[\]|map\[)/.test(type) || type === 'Verbs')
+}
+
+function allFields(
+  { leftOut, nulls, inlined }: GoStruct,
+  structs: ReadonlyMap<string, GoStruct>,
+): FieldsOfStruct {
+  const below = inlined.flatMap((name) => {
     const other = structs.get(name)
-    return other ? [...allFields(other, structs)] : []
+    return other ? [allFields(other, structs)] : []
   })
-  return new Set([...struct.zeroFields, ...below])
+  return {
+    leftOut: new Set([...leftOut, ...below.flatMap((each) => [...each.leftOut])]),
+    nulls: new Set([...nulls, ...below.flatMap((each) => [...each.nulls])]),
+  }
 }

@@ -181,7 +181,7 @@ export {
   type FieldCheck,
   type FieldFindings,
 } from './encoding/field-check.ts'
-export { setDeclaredDefaults } from './encoding/declared-defaults.ts'
+export { nullEmptyLists, setDeclaredDefaults } from './encoding/declared-defaults.ts'
 export { canonicalTime } from './encoding/scalar-text.ts'
 export { applyJsonPatch, jsonPatchLimits } from './patch/json-patch.ts'
 export { applyMergePatch } from './patch/merge-patch.ts'

@@ -20,6 +20,8 @@ export interface Schema {
   enum?: readonly unknown[]
   /** Of a field: false, 0 and "" are the same as absent, and are never written. */
   omitZero?: boolean
+  /** Of a field: it is always written, as null where nothing is set. */
+  writesNull?: boolean
   nullable?: boolean
   /** x-kubernetes-list-type; absent means atomic for server-side apply. */
   listType?: 'atomic' | 'set' | 'map'

@@ -45,8 +45,8 @@ const cases: readonly [name: string, slices: EndpointSlice[], readyOfEach: boole
 for (const [name, slices, readyOfEach] of cases) {
   test(`from a snapshot: ${name}`, () => {
     const { slices: presumed } = presumeReady({ services: [], slices })
-    const ready = presumed.map(({ endpoints = [] }) =>
-      endpoints.map(({ conditions }) => conditions?.ready === true),
+    const ready = presumed.map(({ endpoints }) =>
+      endpoints?.map(({ conditions }) => conditions?.ready === true),
     )
     assert.deepEqual(ready, readyOfEach)
   })

@@ -27,7 +27,7 @@ export function eventOfEventsV1(event: EventsV1Event): Event {
     ...(event.reason === undefined ? {} : { reason: event.reason }),
     ...(event.note === undefined ? {} : { message: event.note }),
     ...(event.series === undefined ? {} : { series: event.series }),
-    ...(event.eventTime === undefined ? {} : { eventTime: event.eventTime }),
+    ...(!event.eventTime ? {} : { eventTime: event.eventTime }),
     count: event.deprecatedCount ?? 0,
     source: event.deprecatedSource ?? {},
     reportingComponent: event.reportingController ?? '',

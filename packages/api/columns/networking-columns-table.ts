@@ -34,7 +34,7 @@ const ingressClass = columnsOf<IngressClass>([
     cell: ({ spec }) => {
       if (!spec?.parameters) return '<none>'
       const { kind, apiGroup, name } = spec.parameters
-      return `${apiGroup === undefined ? kind : `${kind}.${apiGroup}`}/${name}`
+      return `${!apiGroup ? kind : `${kind}.${apiGroup}`}/${name}`
     },
   },
   ageCell,
@@ -43,7 +43,10 @@ const ingressClass = columnsOf<IngressClass>([
 const endpointSlice = columnsOf<EndpointSlice>([
   nameCell,
   { name: 'AddressType', cell: ({ addressType }) => addressType },
-  { name: 'Ports', cell: ({ ports }) => orText(firstFew(slicePortTexts(ports), 3), '<unset>') },
+  {
+    name: 'Ports',
+    cell: ({ ports }) => orText(firstFew(slicePortTexts(ports ?? []), 3), '<unset>'),
+  },
   {
     name: 'Endpoints',
     cell: ({ endpoints }) => {

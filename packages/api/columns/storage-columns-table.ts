@@ -72,7 +72,7 @@ export const storageColumns: Readonly<Record<string, readonly Column[]>> = Objec
   'storage.k8s.io/VolumeAttachment': volumeAttachment,
   'storage.k8s.io/CSINode': columnsOf<CSINode>([
     nameCell,
-    integer('Drivers', ({ spec }) => spec.drivers.length),
+    integer('Drivers', ({ spec }) => spec.drivers?.length ?? 0),
     ageCell,
   ]),
   'storage.k8s.io/VolumeAttributesClass': columnsOf<VolumeAttributesClass>([

@@ -3,7 +3,8 @@ import type { Schema, SchemaSet } from '../schema.ts'
 
 /**
  * Fills in, in place, what the schema declares as default: for built-in kinds the values that a
- * Go struct always writes (`status: {}`, `name: ""`) and the few real ones. Idempotent.
+ * Go struct always writes (`status: {}`, `name: ""`, null for lists and times) and the few real ones.
+ * Idempotent.
  */
 export function setDeclaredDefaults(
   object: JsonObject,
@@ -39,11 +40,38 @@ function fillFields(
   schemas: SchemaSet,
 ): void {
   for (const [key, field] of fieldsWithDefaults(properties, schemas)) {
-    if (isWritten(field) && memberOf(object, key) === undefined) {
-      object[key] = cloneJson(field.default)
+    if (memberOf(object, key) === undefined) {
+      if (isWritten(field)) object[key] = cloneJson(field.default)
+      else if (field.writesNull) object[key] = null
     }
     const member = memberOf(object, key)
     if (member !== undefined) fill(member, field, schemas)
+  }
+}
+
+/**
+ * Empty lists of fields that are always written become null, in place, as they do upstream when an
+ * object is stored. Who wrote them is known by then.
+ */
+export function nullEmptyLists(object: JsonObject, schemas: SchemaSet, schemaName: string): void {
+  const definition = schemas[schemaName]
+  if (definition) emptyIn(object, definition, schemas)
+}
+
+function emptyIn(value: unknown, schema: Schema, schemas: SchemaSet): void {
+  if (typeof value !== 'object' || value === null) return
+  const definition = schema.ref === undefined ? schema : (schemas[schema.ref] ?? {})
+  if (Array.isArray(value)) {
+    const { items } = definition
+    if (items && hasDefaults(items, schemas))
+      for (const item of value) emptyIn(item, items, schemas)
+    return
+  }
+  if (!isJsonObject(value) || !definition.properties) return
+  for (const [key, field] of fieldsWithDefaults(definition.properties, schemas)) {
+    const member = memberOf(value, key)
+    if (field.writesNull && Array.isArray(member) && member.length === 0) value[key] = null
+    else emptyIn(member, field, schemas)
   }
 }
 
@@ -62,7 +90,7 @@ function fieldsWithDefaults(
   const known = fieldsOf.get(properties)
   if (known) return known
   const fields = Object.entries(properties).filter(
-    ([, field]) => field.default !== undefined || hasDefaults(field, schemas),
+    ([, field]) => field.default !== undefined || field.writesNull || hasDefaults(field, schemas),
   )
   fieldsOf.set(properties, fields)
   return fields

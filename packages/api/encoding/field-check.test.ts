@@ -4,7 +4,7 @@ import schemas from '../generated/schema.json' with { type: 'json' }
 import type { JsonObject } from '../json.ts'
 import type { SchemaSet } from '../schema.ts'
 import { isStatusError } from '../status-error.ts'
-import { setDeclaredDefaults } from './declared-defaults.ts'
+import { nullEmptyLists, setDeclaredDefaults } from './declared-defaults.ts'
 import { checkFields } from './field-check.ts'
 
 // The generated file has the shape of a SchemaSet; the compiler only widens its literals.
@@ -149,6 +149,7 @@ test('declared defaults are filled in, also inside lists and defaulted objects',
     kind: 'Deployment',
     metadata: {},
     spec: {
+      selector: null,
       strategy: {},
       template: {
         metadata: {},
@@ -158,5 +159,20 @@ test('declared defaults are filled in, also inside lists and defaulted objects',
       },
     },
     status: {},
+  })
+})
+
+test('what is always written is null where nothing is set, and where a list is empty once it is stored', () => {
+  const schemaName = 'io.k8s.api.discovery.v1.EndpointSlice'
+  const object: JsonObject = { addressType: 'IPv4', endpoints: [], metadata: { finalizers: [] } }
+  checkFields({ object, schemas: builtIn, schemaName })
+  setDeclaredDefaults(object, builtIn, schemaName)
+  assert.deepEqual(object, { addressType: 'IPv4', endpoints: [], metadata: {}, ports: null })
+  nullEmptyLists(object, builtIn, schemaName)
+  assert.deepEqual(object['endpoints'], null)
+  const pod: JsonObject = { status: { conditions: [{ type: 'Ready' }] } }
+  setDeclaredDefaults(pod, builtIn, podSchema)
+  assert.deepEqual(pod['status'], {
+    conditions: [{ type: 'Ready', status: '', lastProbeTime: null, lastTransitionTime: null }],
   })
 })

@@ -25,7 +25,7 @@ export const fieldCheckLimits = Object.freeze({ unknownFieldsMax: 100 })
 /**
  * Does to a decoded object of a built-in kind what upstream's typed decoding does: removes unknown
  * fields (and reports them), takes null for absent, drops zero values, empty lists and maps that
- * are not required, writes quantities and times canonically. Throws StatusError BadRequest when a value
+ * are not always written, writes quantities and times canonically. Throws StatusError BadRequest when a value
  * has the wrong type.
  */
 export function checkFields(check: FieldCheck): FieldFindings {
@@ -127,7 +127,7 @@ class FieldChecker {
     type: { definition: Schema; name: string | undefined },
     place: Place,
   ): void {
-    const { properties = {}, required = [] } = type.definition
+    const { properties = {} } = type.definition
     const struct = type.name?.slice(type.name.indexOf('.') + 1) ?? place.struct
     for (const key of Object.keys(object)) {
       const field = Object.hasOwn(properties, key) ? properties[key] : undefined
@@ -148,7 +148,7 @@ class FieldChecker {
       }
       const goPath = place.goPath === '' ? key : `${place.goPath}.${key}`
       const checked = this.check(value, field, { struct, goPath, path })
-      if (isEmptyContainer(checked, field) && !required.includes(key)) delete object[key]
+      if (isEmptyContainer(checked, field) && !field.writesNull) delete object[key]
       else if (checked !== value) object[key] = checked
     }
   }

@@ -38,7 +38,7 @@ export type APIService = {
 }
 
 export type APIServiceCondition = {
-  lastTransitionTime?: Time
+  lastTransitionTime?: Time | null
   message?: string
   reason?: string
   status: string
@@ -90,7 +90,7 @@ export type AggregationRule = {
 }
 
 export type AllocatedDeviceStatus = {
-  conditions?: Condition[]
+  conditions?: Condition[] | null
   data?: Record<string, unknown>
   device: string
   driver: string
@@ -155,7 +155,7 @@ export type AzureDiskVolumeSource = {
 export type AzureFilePersistentVolumeSource = {
   readOnly?: boolean
   secretName: string
-  secretNamespace?: string
+  secretNamespace?: string | null
   shareName: string
 }
 
@@ -230,7 +230,7 @@ export type CSINodeDriver = {
   allocatable?: VolumeNodeResources
   name: string
   nodeID: string
-  topologyKeys?: string[]
+  topologyKeys?: string[] | null
 }
 
 export type CSINodeSpec = {
@@ -274,7 +274,7 @@ export type Capabilities = {
 }
 
 export type CapacityRequestPolicy = {
-  default?: Quantity
+  default?: Quantity | null
   validRange?: CapacityRequestPolicyRange
   validValues?: Quantity[]
 }
@@ -316,8 +316,8 @@ export type CertificateSigningRequest = {
 }
 
 export type CertificateSigningRequestCondition = {
-  lastTransitionTime?: Time
-  lastUpdateTime?: Time
+  lastTransitionTime?: Time | null
+  lastUpdateTime?: Time | null
   message?: string
   reason?: string
   status: string
@@ -363,7 +363,7 @@ export type ClusterRole = {
   apiVersion: string
   kind: string
   metadata: ObjectMeta
-  rules?: PolicyRule[]
+  rules?: PolicyRule[] | null
 }
 
 export type ClusterRoleBinding = {
@@ -493,7 +493,7 @@ export type ContainerExtendedResourceRequest = {
 }
 
 export type ContainerImage = {
-  names?: string[]
+  names?: string[] | null
   sizeBytes?: number
 }
 
@@ -539,17 +539,17 @@ export type ContainerState = {
 }
 
 export type ContainerStateRunning = {
-  startedAt?: Time
+  startedAt?: Time | null
 }
 
 export type ContainerStateTerminated = {
   containerID?: string
   exitCode: number
-  finishedAt?: Time
+  finishedAt?: Time | null
   message?: string
   reason?: string
   signal?: number
-  startedAt?: Time
+  startedAt?: Time | null
 }
 
 export type ContainerStateWaiting = {
@@ -581,7 +581,7 @@ export type ContainerUser = {
 
 export type ControllerRevision = {
   apiVersion: string
-  data?: Record<string, unknown>
+  data?: Record<string, unknown> | null
   kind: string
   metadata: ObjectMeta
   revision: number
@@ -655,7 +655,7 @@ export type CustomResourceDefinition = {
 }
 
 export type CustomResourceDefinitionCondition = {
-  lastTransitionTime?: Time
+  lastTransitionTime?: Time | null
   message?: string
   observedGeneration?: number
   reason?: string
@@ -683,9 +683,9 @@ export type CustomResourceDefinitionSpec = {
 
 export type CustomResourceDefinitionStatus = {
   acceptedNames?: CustomResourceDefinitionNames
-  conditions?: CustomResourceDefinitionCondition[]
+  conditions?: CustomResourceDefinitionCondition[] | null
   observedGeneration?: number
-  storedVersions?: string[]
+  storedVersions?: string[] | null
 }
 
 export type CustomResourceDefinitionVersion = {
@@ -730,7 +730,7 @@ export type DaemonSet = {
 }
 
 export type DaemonSetCondition = {
-  lastTransitionTime?: Time
+  lastTransitionTime?: Time | null
   message?: string
   reason?: string
   status: string
@@ -783,8 +783,8 @@ export type Deployment = {
 }
 
 export type DeploymentCondition = {
-  lastTransitionTime?: Time
-  lastUpdateTime?: Time
+  lastTransitionTime?: Time | null
+  lastUpdateTime?: Time | null
   message?: string
   reason?: string
   status: string
@@ -865,7 +865,7 @@ export type DeviceCapacity = {
 export type DeviceClaim = {
   config?: DeviceClaimConfiguration[]
   constraints?: DeviceConstraint[]
-  requests?: DeviceRequest[]
+  requests?: DeviceRequest[] | null
 }
 
 export type DeviceClaimConfiguration = {
@@ -1039,10 +1039,10 @@ export type EndpointPort = {
 export type EndpointSlice = {
   addressType: string
   apiVersion: string
-  endpoints?: Endpoint[]
+  endpoints?: Endpoint[] | null
   kind: string
   metadata: ObjectMeta
-  ports?: DiscoveryV1EndpointPort[]
+  ports?: DiscoveryV1EndpointPort[] | null
 }
 
 export type EndpointSubset = {
@@ -1115,11 +1115,11 @@ export type Event = {
   action?: string
   apiVersion: string
   count?: number
-  eventTime?: MicroTime
-  firstTimestamp?: Time
+  eventTime?: MicroTime | null
+  firstTimestamp?: Time | null
   involvedObject: ObjectReference
   kind: string
-  lastTimestamp?: Time
+  lastTimestamp?: Time | null
   message?: string
   metadata: ObjectMeta
   reason?: string
@@ -1133,7 +1133,7 @@ export type Event = {
 
 export type EventSeries = {
   count?: number
-  lastObservedTime?: MicroTime
+  lastObservedTime?: MicroTime | null
 }
 
 export type EventSource = {
@@ -1145,8 +1145,8 @@ export type EventsV1Event = {
   action?: string
   apiVersion: string
   deprecatedCount?: number
-  deprecatedFirstTimestamp?: Time
-  deprecatedLastTimestamp?: Time
+  deprecatedFirstTimestamp?: Time | null
+  deprecatedLastTimestamp?: Time | null
   deprecatedSource?: EventSource
   eventTime: MicroTime
   kind: string
@@ -1272,7 +1272,7 @@ export type FlowSchema = {
 }
 
 export type FlowSchemaCondition = {
-  lastTransitionTime?: Time
+  lastTransitionTime?: Time | null
   message?: string
   reason?: string
   status?: string
@@ -1314,7 +1314,7 @@ export type GCEPersistentDiskVolumeSource = {
 
 export type GRPCAction = {
   port: number
-  service?: string
+  service?: string | null
 }
 
 export type GitRepoVolumeSource = {
@@ -1390,7 +1390,7 @@ export type HorizontalPodAutoscalerBehavior = {
 }
 
 export type HorizontalPodAutoscalerCondition = {
-  lastTransitionTime?: Time
+  lastTransitionTime?: Time | null
   message?: string
   reason?: string
   status: string
@@ -1407,7 +1407,7 @@ export type HorizontalPodAutoscalerSpec = {
 
 export type HorizontalPodAutoscalerStatus = {
   conditions?: HorizontalPodAutoscalerCondition[]
-  currentMetrics?: MetricStatus[]
+  currentMetrics?: MetricStatus[] | null
   currentReplicas?: number
   desiredReplicas: number
   lastScaleTime?: Time
@@ -1506,7 +1506,7 @@ export type IngressClassParametersReference = {
   kind: string
   name: string
   namespace?: string
-  scope?: string
+  scope?: string | null
 }
 
 export type IngressClassSpec = {
@@ -1624,8 +1624,8 @@ export type Job = {
 }
 
 export type JobCondition = {
-  lastProbeTime?: Time
-  lastTransitionTime?: Time
+  lastProbeTime?: Time | null
+  lastTransitionTime?: Time | null
   message?: string
   reason?: string
   status: string
@@ -1767,7 +1767,7 @@ export type LimitedPriorityLevelConfiguration = {
   borrowingLimitPercent?: number
   lendablePercent?: number
   limitResponse?: LimitResponse
-  nominalConcurrencyShares?: number
+  nominalConcurrencyShares?: number | null
 }
 
 export type LinuxContainerUser = {
@@ -1940,7 +1940,7 @@ export type Namespace = {
 }
 
 export type NamespaceCondition = {
-  lastTransitionTime?: Time
+  lastTransitionTime?: Time | null
   message?: string
   reason?: string
   status: string
@@ -2028,8 +2028,8 @@ export type NodeAllocatableResourceMapping = {
 }
 
 export type NodeCondition = {
-  lastHeartbeatTime?: Time
-  lastTransitionTime?: Time
+  lastHeartbeatTime?: Time | null
+  lastTransitionTime?: Time | null
   message?: string
   reason?: string
   status: string
@@ -2214,8 +2214,8 @@ export type PersistentVolumeClaim = {
 }
 
 export type PersistentVolumeClaimCondition = {
-  lastProbeTime?: Time
-  lastTransitionTime?: Time
+  lastProbeTime?: Time | null
+  lastTransitionTime?: Time | null
   message?: string
   reason?: string
   status: string
@@ -2350,10 +2350,10 @@ export type PodCertificateRequestSpec = {
   maxExpirationSeconds?: number
   nodeName: string
   nodeUID: string
-  pkixPublicKey?: string
+  pkixPublicKey?: string | null
   podName: string
   podUID: string
-  proofOfPossession?: string
+  proofOfPossession?: string | null
   serviceAccountName: string
   serviceAccountUID: string
   signerName: string
@@ -2370,8 +2370,8 @@ export type PodCertificateRequestStatus = {
 }
 
 export type PodCondition = {
-  lastProbeTime?: Time
-  lastTransitionTime?: Time
+  lastProbeTime?: Time | null
+  lastTransitionTime?: Time | null
   message?: string
   observedGeneration?: number
   reason?: string
@@ -2634,7 +2634,7 @@ export type PriorityLevelConfiguration = {
 }
 
 export type PriorityLevelConfigurationCondition = {
-  lastTransitionTime?: Time
+  lastTransitionTime?: Time | null
   message?: string
   reason?: string
   status?: string
@@ -2670,7 +2670,7 @@ export type Probe = {
 
 export type ProjectedVolumeSource = {
   defaultMode?: number
-  sources?: VolumeProjection[]
+  sources?: VolumeProjection[] | null
 }
 
 export type QueuingConfiguration = {
@@ -2726,7 +2726,7 @@ export type ReplicaSet = {
 }
 
 export type ReplicaSetCondition = {
-  lastTransitionTime?: Time
+  lastTransitionTime?: Time | null
   message?: string
   reason?: string
   status: string
@@ -2759,7 +2759,7 @@ export type ReplicationController = {
 }
 
 export type ReplicationControllerCondition = {
-  lastTransitionTime?: Time
+  lastTransitionTime?: Time | null
   message?: string
   reason?: string
   status: string
@@ -2856,7 +2856,7 @@ export type ResourceMetricStatus = {
 export type ResourcePolicyRule = {
   apiGroups: string[]
   clusterScope?: boolean
-  namespaces?: string[]
+  namespaces?: string[] | null
   resources: string[]
   verbs: string[]
 }
@@ -2926,7 +2926,7 @@ export type Role = {
   apiVersion: string
   kind: string
   metadata: ObjectMeta
-  rules?: PolicyRule[]
+  rules?: PolicyRule[] | null
 }
 
 export type RoleBinding = {
@@ -3246,7 +3246,7 @@ export type StatefulSet = {
 }
 
 export type StatefulSetCondition = {
-  lastTransitionTime?: Time
+  lastTransitionTime?: Time | null
   message?: string
   reason?: string
   status: string
@@ -3411,13 +3411,13 @@ export type TokenRequest = {
 }
 
 export type TokenRequestSpec = {
-  audiences?: string[]
-  boundObjectRef?: BoundObjectReference
-  expirationSeconds?: number
+  audiences?: string[] | null
+  boundObjectRef?: BoundObjectReference | null
+  expirationSeconds?: number | null
 }
 
 export type TokenRequestStatus = {
-  expirationTimestamp?: Time
+  expirationTimestamp?: Time | null
   token?: string
 }
 
@@ -3474,13 +3474,13 @@ export type TypeChecking = {
 }
 
 export type TypedLocalObjectReference = {
-  apiGroup?: string
+  apiGroup?: string | null
   kind: string
   name: string
 }
 
 export type TypedObjectReference = {
-  apiGroup?: string
+  apiGroup?: string | null
   kind: string
   name: string
   namespace?: string
@@ -3658,7 +3658,7 @@ export type VolumeDevice = {
 export type VolumeError = {
   errorCode?: number
   message?: string
-  time?: Time
+  time?: Time | null
 }
 
 export type VolumeMount = {

@@ -10,7 +10,7 @@ export type ResourceList = Readonly<Record<string, string>>
 export function podResources(spec: PodSpec, list: 'requests' | 'limits'): ResourceList {
   const of = (container: Container): ResourceList => container.resources?.[list] ?? {}
   let total: ResourceList = {}
-  for (const container of spec.containers) total = addLists(total, of(container))
+  for (const container of spec.containers ?? []) total = addLists(total, of(container))
   let sidecars: ResourceList = {}
   let initMost: ResourceList = {}
   for (const container of spec.initContainers ?? []) {

@@ -40,10 +40,10 @@ export function warningsOfExpressionKeys(
 }
 
 export function warningsOfNodeTerms(
-  terms: readonly Loose<NodeSelectorTerm>[] = [],
+  terms: readonly Loose<NodeSelectorTerm>[] | null | undefined,
   field: string,
 ): string[] {
-  return terms.flatMap(({ matchExpressions }, at) =>
+  return (terms ?? []).flatMap(({ matchExpressions }, at) =>
     warningsOfExpressionKeys(matchExpressions, `${field}[${at}].matchExpressions`),
   )
 }

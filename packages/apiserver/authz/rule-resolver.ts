@@ -63,7 +63,7 @@ export function createRuleResolver(objects: Objects): RuleResolver {
   }
 }
 
-function existingRules(role: { rules?: PolicyRule[] } | undefined): PolicyRule[] | undefined {
+function existingRules(role: Role | ClusterRole | undefined): PolicyRule[] | undefined {
   return role && (role.rules ?? [])
 }
 

@@ -2,7 +2,7 @@ import { validateObjectMeta, validateOwnFinalizers, type AnyObject, type Kind } 
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admit, admitValid } from './admission-chain.ts'
-import { setDefaults } from './decode.ts'
+import { setDefaults, writeAsStored } from './decode.ts'
 import type { Reservation } from './interceptor.ts'
 import { alreadyExists, generateNameConflict, requireValid } from './registry-errors.ts'
 import { StatusError } from '@skerry/api'
@@ -133,6 +133,7 @@ export function dryRunResult(key: string, value: Uint8Array, revision = 0): Cach
 function prepareForCreate(next: AnyObject, scope: RequestScope, deps: RegistryDeps): void {
   const { kind } = scope.reader
   const { metadata } = next
+  writeAsStored(next, kind)
   delete metadata.deletionTimestamp
   delete metadata.deletionGracePeriodSeconds
   delete metadata.selfLink

@@ -4,6 +4,7 @@ import {
   fieldInvalid,
   inBodyOrder,
   isJsonObject,
+  nullEmptyLists,
   setDeclaredDefaults,
   strictDecodingError,
   type AnyObject,
@@ -91,6 +92,11 @@ function report(
   const { kind, object, fieldValidation, warn } = request
   if (fieldValidation === 'Strict') throw strictDecodingError(findings, { object, kind: kind.kind })
   if (fieldValidation === 'Warn') for (const finding of findings) warn(finding)
+}
+
+/** Before an object is prepared, compared and stored; see nullEmptyLists. */
+export function writeAsStored(object: AnyObject, kind: Kind): void {
+  if (!kind.isCustom) nullEmptyLists(object, kind.schemas, kind.schemaName)
 }
 
 export function setDefaults(object: AnyObject, kind: Kind): void {

@@ -11,7 +11,7 @@ import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admit, admitValid } from './admission-chain.ts'
 import { createAdmitted, hasGeneration, knowsFinalizers } from './create.ts'
-import { setDefaults } from './decode.ts'
+import { setDefaults, writeAsStored } from './decode.ts'
 import { isHeld } from './deletion-table.ts'
 import { keepAllButPart } from './part-table.ts'
 import { removeObject } from './remove.ts'
@@ -259,6 +259,7 @@ function prepareForUpdate(
   deps: RegistryDeps,
 ): void {
   const { kind } = scope.reader
+  writeAsStored(next, kind)
   keepSystemFields(next, old)
   const { strategy } = kind
   const context = strategyContext(scope, deps)

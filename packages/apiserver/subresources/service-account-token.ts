@@ -76,7 +76,7 @@ export function createTokenHandler(
 interface AskedToken {
   readonly audiences: readonly string[]
   readonly expirationSeconds: number
-  readonly boundObjectRef?: BoundObjectReference | undefined
+  readonly boundObjectRef?: BoundObjectReference | null | undefined
 }
 
 /** Fills what the asker left out; refuses a body that speaks of another account. */
@@ -102,11 +102,11 @@ function completeRequest(
     )
   }
   Object.assign(request.metadata, { name, namespace, uid, creationTimestamp: apiTime(nowMs) })
-  const { audiences: wanted = [], expirationSeconds = secondsDefault } = request.spec ?? {}
+  const wanted = request.spec?.audiences ?? []
   const asked = {
     ...request.spec,
     audiences: wanted.length > 0 ? wanted : [...audiences],
-    expirationSeconds,
+    expirationSeconds: request.spec?.expirationSeconds ?? secondsDefault,
   }
   request.spec = asked
   return asked
@@ -128,14 +128,15 @@ interface Bound {
 }
 
 function findBound(
-  reference: BoundObjectReference | undefined,
+  reference: BoundObjectReference | null | undefined,
   objects: Objects,
   account: { namespace: string; name: string },
 ): Bound {
   if (!reference) return {}
   const { apiVersion = '', kind = '', name = '' } = reference
+  const isCore = !apiVersion.includes('/')
   const { namespace } = account
-  if (apiVersion === 'v1' && kind === 'Pod') {
+  if (isCore && kind === 'Pod') {
     const pod = find<Pod>(objects, wellKnown.pods, { namespace, name })
     if (pod.spec?.serviceAccountName !== account.name) {
       throw new StatusError(
@@ -146,12 +147,12 @@ function findBound(
     checkUid(reference, pod)
     return { pod: referenceTo(pod.metadata), ...nodeOf(pod, objects) }
   }
-  if (apiVersion === 'v1' && kind === 'Node') {
+  if (isCore && kind === 'Node') {
     const node = find<Node>(objects, wellKnown.nodes, { namespace: '', name })
     checkUid(reference, node)
     return { node: referenceTo(node.metadata) }
   }
-  if (apiVersion === 'v1' && kind === 'Secret') {
+  if (isCore && kind === 'Secret') {
     const secret = find<KubeObject>(objects, wellKnown.secrets, { namespace, name })
     checkUid(reference, secret)
     return { secret: referenceTo(secret.metadata) }

@@ -187,9 +187,9 @@ export function withConditions(
   for (const change of changes) {
     const at = conditions.findIndex(({ type }) => type === change.type)
     const known = conditions[at]
-    const isSame = known?.status === change.status && known.lastTransitionTime !== undefined
+    const isSame = known?.status === change.status && known.lastTransitionTime
     const lastTransitionTime = isSame ? known.lastTransitionTime : timestamp(nowMs)
-    const next = { ...change, ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }) }
+    const next = { ...change, lastTransitionTime }
     if (known) conditions[at] = next
     else conditions.push(next)
   }

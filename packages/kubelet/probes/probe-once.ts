@@ -112,9 +112,9 @@ async function probeGrpc(
   { probe, target, timeoutMs }: ProbeCall,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
-  const { port = 0, service = '' } = probe.grpc ?? {}
+  const { port = 0, service } = probe.grpc ?? {}
   const address = `${target.podIp}:${port}`
-  const status = await grpcHealth({ address, service, timeoutMs }, signal)
+  const status = await grpcHealth({ address, service: service ?? '', timeoutMs }, signal)
   if (status === 'SERVING') return success
   return failure(`service unhealthy (responded with "${status}")`)
 }

@@ -196,8 +196,8 @@ export const imageLocality: Plugin = {
     return {
       of: (node) => {
         const sizes = new Map(
-          (node.node?.status?.images ?? []).flatMap(({ names = [], sizeBytes = 0 }) =>
-            names.map((name) => [name, sizeBytes] as const),
+          (node.node?.status?.images ?? []).flatMap(({ names, sizeBytes = 0 }) =>
+            (names ?? []).map((name) => [name, sizeBytes] as const),
           ),
         )
         const sum = wanted.names.reduce((total, name) => {

@@ -20,34 +20,17 @@ export function zeroObject(root: Schema, schemas: SchemaSet): JsonObject {
 
 function zeroFields(definition: Schema, schemas: SchemaSet): JsonObject {
   const zero: JsonObject = {}
-  const { properties = {}, required = [] } = definition
-  for (const [key, field] of Object.entries(properties)) {
+  for (const [key, field] of Object.entries(definition.properties ?? {})) {
     const { type } = resolve(field, schemas)
-    const isHolder = (type === 'object' || type === 'array') && !leftOut.has(key)
     if (field.default !== undefined && isZero(field.default)) {
       const isStruct = field.ref !== undefined && type === 'object'
       zero[key] = isStruct ? zeroFields(resolve(field, schemas), schemas) : cloneJson(field.default)
-    } else if (writtenAlways.has(key) || (isHolder && required.includes(key))) {
+    } else if (field.writesNull) {
       zero[key] = null
     }
   }
   return zero
 }
-
-/** Required by validation, left out by the type when empty. */
-const leftOut: ReadonlySet<string> = new Set(['parentRef', 'validationActions'])
-
-/** Times of events that are structs, not pointers to them, and bytes that no tag leaves out. */
-const writtenAlways: ReadonlySet<string> = new Set([
-  'deprecatedFirstTimestamp',
-  'deprecatedLastTimestamp',
-  'eventTime',
-  'firstTimestamp',
-  'lastTimestamp',
-  'pkixPublicKey',
-  'proofOfPossession',
-  'stubPKCS10Request',
-])
 
 /** Another default is set by a server, long after the type was made. */
 function isZero(value: unknown): boolean {

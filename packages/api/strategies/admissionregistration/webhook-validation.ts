@@ -38,10 +38,9 @@ function checkWebhook(webhook: Webhook, path: string, found: Found): void {
   checkOneOf(webhook.failurePolicy, ['Fail', 'Ignore'], `${path}.failurePolicy`, found)
   checkOneOf(webhook.matchPolicy, ['Equivalent', 'Exact'], `${path}.matchPolicy`, found)
   const effects = ['None', 'NoneOnDryRun']
-  if (webhook.sideEffects === undefined) {
-    found.push(fieldRequired(`${path}.sideEffects`, `must specify one of ${effects.join(', ')}`))
-  }
-  checkOneOf(webhook.sideEffects, effects, `${path}.sideEffects`, found)
+  const { sideEffects } = webhook
+  if (sideEffects) checkOneOf(sideEffects, effects, `${path}.sideEffects`, found)
+  else found.push(fieldRequired(`${path}.sideEffects`, `must specify one of ${effects.join(', ')}`))
   const { timeoutSeconds } = webhook
   if (timeoutSeconds !== undefined && (timeoutSeconds < 1 || timeoutSeconds > 30)) {
     const detail = 'the timeout value must be between 1 and 30 seconds'

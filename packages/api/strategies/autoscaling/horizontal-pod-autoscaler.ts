@@ -33,14 +33,8 @@ function applyAutoscalerDefaults(autoscaler: LooseObject<HorizontalPodAutoscaler
     autoscaler.status.currentReplicas ??= 0
     return
   }
-  writeMetrics(autoscaler.status)
   if ((spec.metrics ?? []).length === 0) spec.metrics = [cpuUtilization()]
   applyBehaviorDefaults(spec)
-}
-
-/** Upstream's type always writes them. */
-function writeMetrics(status: { currentMetrics?: unknown }): void {
-  status.currentMetrics ??= null
 }
 
 function cpuUtilization(): NonNullable<Loose<HorizontalPodAutoscalerSpec>['metrics']>[number] {

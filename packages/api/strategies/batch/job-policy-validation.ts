@@ -90,7 +90,7 @@ function checkExitCodes(
   path: string,
   found: Found,
 ): void {
-  const { operator = '', containerName, values = [] } = requirement
+  const { operator = '', containerName, values } = requirement
   const operators = ['In', 'NotIn']
   if (!operator) found.push(fieldRequired(`${path}.operator`, validValues(operators)))
   else if (!operators.includes(operator)) {
@@ -102,7 +102,7 @@ function checkExitCodes(
     const detail = 'must be one of the container or initContainer names in the pod template'
     found.push(fieldInvalid(`${path}.containerName`, containerName, detail))
   }
-  checkCodeValues(values, operator, `${path}.values`, found)
+  checkCodeValues(values ?? [], operator, `${path}.values`, found)
 }
 
 function checkCodeValues(

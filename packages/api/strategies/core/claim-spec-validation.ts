@@ -79,7 +79,8 @@ function checkDataSources(
 }
 
 function checkDataSource(source: Loose<TypedObjectReference>, path: string, found: Found): void {
-  const { apiGroup = '', kind = '', namespace } = source
+  const { kind = '', namespace } = source
+  const apiGroup = source.apiGroup ?? ''
   checkNotEmpty(source.name, `${path}.name`, found)
   checkNotEmpty(kind, `${path}.kind`, found)
   if (!apiGroup && kind !== 'PersistentVolumeClaim') {

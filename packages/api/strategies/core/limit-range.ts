@@ -10,8 +10,7 @@ export const limitRangeStrategy = strategyOf<LimitRange>({
   allowCreateOnUpdate: true,
   defaults(range) {
     const spec = (range.spec ??= {})
-    spec.limits ??= []
-    for (const item of spec.limits) applyItemDefaults(item)
+    for (const item of spec.limits ?? []) applyItemDefaults(item)
   },
   prepareForCreate(next, context) {
     next.metadata.name ||= context.newUid()

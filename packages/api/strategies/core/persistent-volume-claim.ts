@@ -42,7 +42,7 @@ function alignDataSources(spec: Loose<PersistentVolumeClaimSpec>): void {
     spec.dataSourceRef = { ...spec.dataSource }
   } else if (spec.dataSourceRef && !spec.dataSource && !spec.dataSourceRef.namespace) {
     const { apiGroup, kind, name } = spec.dataSourceRef
-    spec.dataSource = { ...(apiGroup === undefined ? {} : { apiGroup }), kind, name }
+    spec.dataSource = { apiGroup: apiGroup ?? null, kind, name }
   }
 }
 
@@ -50,7 +50,8 @@ function alignDataSources(spec: Loose<PersistentVolumeClaimSpec>): void {
 function dropForeignDataSource(spec: Loose<PersistentVolumeClaimSpec>): void {
   const { dataSource } = spec
   if (!dataSource || spec.dataSourceRef) return
-  const { apiGroup = '', kind } = dataSource
+  const { kind } = dataSource
+  const apiGroup = dataSource.apiGroup ?? ''
   const isClaim = apiGroup === '' && kind === 'PersistentVolumeClaim'
   const isSnapshot = apiGroup === 'snapshot.storage.k8s.io' && kind === 'VolumeSnapshot'
   if (!isClaim && !isSnapshot) delete spec.dataSource

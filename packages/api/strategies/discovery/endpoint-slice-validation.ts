@@ -91,7 +91,8 @@ function checkEndpoint(
   path: string,
   found: Found,
 ): void {
-  const { addresses = [], nodeName, hostname, hints, deprecatedTopology: topology = {} } = endpoint
+  const { nodeName, hostname, hints, deprecatedTopology: topology = {} } = endpoint
+  const addresses = endpoint.addresses ?? []
   const field = `${path}.addresses`
   if (addresses.length === 0) {
     found.push(fieldRequired(field, 'must contain at least 1 address'))

@@ -9,13 +9,15 @@ const ownManagers: ReadonlySet<string> = new Set([
 ])
 
 export const endpointSliceStrategy = strategyOf<EndpointSlice>({
-  warnings({ addressType, endpoints = [], metadata: { labels = {} } }, old) {
+  warnings({ addressType, endpoints, metadata: { labels = {} } }, old) {
     const isFqdn = addressType === 'FQDN' && !old
     const isOurs = ownManagers.has(labels['endpointslice.kubernetes.io/managed-by'] ?? '')
     return [
       ...(isFqdn ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
-      ...(isOurs ? [] : endpoints).flatMap(({ addresses = [] }, at) =>
-        addresses.flatMap((ip, index) => warningsOfIp(ip, `endpoints[${at}].addresses[${index}]`)),
+      ...(isOurs ? [] : (endpoints ?? [])).flatMap(({ addresses }, at) =>
+        (addresses ?? []).flatMap((ip, index) =>
+          warningsOfIp(ip, `endpoints[${at}].addresses[${index}]`),
+        ),
       ),
     ]
   },

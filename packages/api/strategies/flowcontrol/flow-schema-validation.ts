@@ -47,7 +47,8 @@ export function validateFlowSchema(schema: LooseObject<FlowSchema>): StatusCause
 }
 
 function checkRules(rule: Loose<PolicyRulesWithSubjects>, path: string, found: Found): void {
-  const { subjects = [], resourceRules = [], nonResourceRules = [] } = rule
+  const { resourceRules = [], nonResourceRules = [] } = rule
+  const subjects = rule.subjects ?? []
   if (subjects.length === 0) {
     found.push(fieldRequired(`${path}.subjects`, 'subjects must contain at least one value'))
   }
@@ -122,7 +123,11 @@ function checkOnly(values: readonly string[], what: string, field: string, found
 }
 
 function checkResourceRule(rule: Loose<ResourcePolicyRule>, path: string, found: Found): void {
-  const { apiGroups = [], resources = [], namespaces = [] } = rule
+  const [apiGroups, resources, namespaces] = [
+    rule.apiGroups ?? [],
+    rule.resources ?? [],
+    rule.namespaces ?? [],
+  ]
   checkVerbs(rule.verbs ?? [], `${path}.verbs`, found)
   if (apiGroups.length === 0) {
     const detail = 'resource rules must supply at least one api group'

@@ -44,7 +44,8 @@ function checkParameters(
   found: Found,
 ): void {
   checkLocalReference(parameters, path, found)
-  const { scope = '', namespace } = parameters
+  const { namespace } = parameters
+  const scope = parameters.scope ?? ''
   const field = `${path}.namespace`
   if (scope === 'Namespace') {
     if (namespace === undefined) {

@@ -78,7 +78,7 @@ function checkRule(rule: Rule, path: string, found: Found): void {
     checkHost(host, `${path}.host`, found)
   }
   if (!http) return
-  const { paths = [] } = http
+  const paths = http.paths ?? []
   if (paths.length === 0) found.push(fieldRequired(`${path}.http.paths`))
   for (const [at, item] of paths.entries()) checkPath(item, `${path}.http.paths[${at}]`, found)
 }
@@ -89,7 +89,7 @@ const invalidEnds = ['/..', '/.']
 
 function checkPath(item: Loose<HTTPIngressPath>, base: string, found: Found): void {
   const { path = '', pathType } = item
-  if (pathType === undefined) {
+  if (!pathType && pathType !== '') {
     found.push(fieldRequired(`${base}.pathType`, 'pathType must be specified'))
     return
   }
@@ -151,9 +151,9 @@ export function checkLocalReference(
   path: string,
   found: Found,
 ): void {
-  if (reference.apiGroup !== undefined) {
-    const texts = checkDnsSubdomain(reference.apiGroup)
-    addInvalid(found, `${path}.apiGroup`, reference.apiGroup, texts)
+  const { apiGroup } = reference
+  if (apiGroup !== undefined && apiGroup !== null) {
+    addInvalid(found, `${path}.apiGroup`, apiGroup, checkDnsSubdomain(apiGroup))
   }
   for (const name of ['kind', 'name'] as const) {
     const value = reference[name] ?? ''

@@ -2,6 +2,7 @@ import type { PodDisruptionBudget } from '../../generated/types.ts'
 import { fieldInvalid } from '../../field-error.ts'
 import type { StatusCause } from '../../status-error.ts'
 import { checkCounters, checkOneOf, type Found } from '../checks.ts'
+import { checkConditions } from '../conditions.ts'
 import { checkAtMostAll, checkIntOrPercent } from '../int-or-percent.ts'
 import { checkLabelSelector } from '../label-checks.ts'
 import type { LooseObject } from '../typed-strategy.ts'
@@ -32,6 +33,7 @@ export function validateBudget(budget: LooseObject<PodDisruptionBudget>): Status
 
 export function validateBudgetStatus(budget: LooseObject<PodDisruptionBudget>): StatusCause[] {
   const found: Found = []
+  checkConditions(budget.status?.conditions ?? [], 'status.conditions', found)
   const counters = [
     'disruptionsAllowed',
     'currentHealthy',

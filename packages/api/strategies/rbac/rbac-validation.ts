@@ -47,8 +47,8 @@ function checkPolicyRule(
   path: string,
   found: Found,
 ): void {
-  const { verbs = [], nonResourceURLs: urls = [], apiGroups = [], resources = [] } = rule
-  if (verbs.length === 0) {
+  const { nonResourceURLs: urls = [], apiGroups = [], resources = [] } = rule
+  if (!rule.verbs?.length) {
     found.push(fieldRequired(`${path}.verbs`, 'verbs must contain at least one value'))
   }
   if (urls.length > 0) {

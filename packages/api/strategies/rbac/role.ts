@@ -8,9 +8,6 @@ export const roleStrategy = strategyOf<Role>({
   hasGeneration: false,
   allowCreateOnUpdate: true,
   nameRule: 'path-segment',
-  defaults(role) {
-    for (const rule of role.rules ?? []) rule.verbs ??= []
-  },
 })
 
 export const clusterRoleStrategy = strategyOf<ClusterRole>({
@@ -19,7 +16,4 @@ export const clusterRoleStrategy = strategyOf<ClusterRole>({
   hasGeneration: false,
   allowCreateOnUpdate: true,
   nameRule: 'path-segment',
-  defaults(role) {
-    for (const rule of role.rules ?? []) rule.verbs ??= []
-  },
 })

@@ -38,17 +38,37 @@ function validateStorageClass(storageClass: LooseObject<StorageClass>): StatusCa
   checkOneOf(storageClass.reclaimPolicy, ['Delete', 'Retain'], 'reclaimPolicy', found)
   const modes = ['Immediate', 'WaitForFirstConsumer']
   checkOneOf(storageClass.volumeBindingMode, modes, 'volumeBindingMode', found)
-  for (const [at, term] of (storageClass.allowedTopologies ?? []).entries()) {
-    checkTopologyTerm(term, `allowedTopologies[${at}]`, found)
+  const terms = storageClass.allowedTopologies ?? []
+  const seen: string[] = []
+  for (const [at, term] of terms.entries()) {
+    const path = `allowedTopologies[${at}]`
+    checkTopologyTerm(term, path, found)
+    const text = topologyText(term)
+    // Upstream starts its list of what it has seen with as many that are empty as there are terms.
+    const repeats = seen.filter((each) => each === text).length + (text === '[]' ? terms.length : 0)
+    for (let count = 0; count < repeats; count += 1) {
+      found.push(fieldDuplicate(`${path}.matchLabelExpressions`, ''))
+    }
+    seen.push(text)
   }
   return found
+}
+
+/** The same for terms that select the same. */
+function topologyText({ matchLabelExpressions = [] }: Loose<TopologySelectorTerm>): string {
+  const values = new Map<string, string[]>()
+  for (const { key = '', values: all } of matchLabelExpressions) {
+    values.set(key, [...new Set(all)].toSorted())
+  }
+  return JSON.stringify([...values].toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 function checkTopologyTerm(term: Loose<TopologySelectorTerm>, path: string, found: Found): void {
   const keys = new Set<string>()
   for (const [at, expression] of (term.matchLabelExpressions ?? []).entries()) {
     const field = `${path}.matchLabelExpressions[${at}]`
-    const { key = '', values = [] } = expression
+    const { key = '' } = expression
+    const values = expression.values ?? []
     if (values.length === 0) found.push(fieldRequired(`${field}.values`))
     for (const [index, value] of values.entries()) {
       if (values.indexOf(value) < index)
