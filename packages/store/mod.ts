@@ -1,6 +1,7 @@
 /**
  * store: revisioned key-value log. Opaque bytes under keys; it knows nothing of Kubernetes objects.
- * Start reading at store.ts (the contract), then sqlite-store.ts.
+ * Start reading at store.ts (the contract), then sqlite-store.ts (one server) and etcd/etcd-store.ts
+ * (several).
  */
 export {
   CompactedError,
@@ -21,6 +22,7 @@ export {
   StoreBusyError,
   StoreClosedError,
   StoreFullError,
+  StoreUnavailableError,
   ValueTooLargeError,
 } from './store-errors.ts'
 export {
@@ -29,6 +31,13 @@ export {
   type SqliteStoreDeps,
   type SqliteStoreOptions,
 } from './sqlite-store.ts'
+export {
+  openEtcdStore,
+  type EtcdStore,
+  type EtcdStoreDeps,
+  type EtcdStoreOptions,
+} from './etcd/etcd-store.ts'
+export type { EtcdEndpoints, EtcdTls } from './etcd/etcd-channel.ts'
 export { restoreSqliteStore, type RestoreOptions, type RestoreResult } from './sqlite-backup.ts'
 export { compactionDefaults, runCompaction, type CompactionOptions } from './compaction.ts'
 export { storeLimitDefaults, type StoreLimits } from './store-limits.ts'

@@ -30,3 +30,14 @@ export class LeaseNotFoundError extends Error {
 export class ValueTooLargeError extends RangeError {
   override name = 'ValueTooLargeError'
 }
+
+/** No server of the store answered in time. */
+export class StoreUnavailableError extends Error {
+  override name = 'StoreUnavailableError'
+  /** True: the request left, and may have been carried out or not. */
+  readonly isSent: boolean
+  constructor(message: string, options: ErrorOptions & { isSent: boolean }) {
+    super(message, options)
+    this.isSent = options.isSent
+  }
+}

@@ -68,6 +68,13 @@ export class WatchHub {
     }
   }
 
+  /** Tells every watcher that nothing else happened up to `revision`. */
+  publishProgress(revision: number): void {
+    for (const topic of this.#topics.values()) {
+      for (const subscription of topic) subscription.pushProgress(revision)
+    }
+  }
+
   /** Ends every watcher with this error. */
   close(error: Error): void {
     for (const topic of this.#topics.values()) {
@@ -126,6 +133,14 @@ export class Subscription implements Disposable {
       return this.fail(new SlowWatcherError(`Cannot watch on: ${waiting} wait to be read`))
     }
     this.#batches.push(fresh)
+    this.#wake?.()
+  }
+
+  pushProgress(revision: number): void {
+    if (revision <= this.#options.afterRevision) return
+    // A newer one says all that an older one said that nobody has read.
+    if (this.#batches.at(-1)?.events.length === 0) this.#batches.pop()
+    this.#batches.push({ events: [], revision })
     this.#wake?.()
   }
 

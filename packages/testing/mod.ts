@@ -26,6 +26,7 @@ export {
   type TestRegistry,
   type TestRegistryOptions,
 } from './images/test-registry.ts'
+export { startTestEtcd, whyNoEtcd, type TestEtcd, type TestEtcdOptions } from './test-etcd.ts'
 export { simulatedClock, type SimulatedClock } from '@skerry/base'
 export {
   administrator,

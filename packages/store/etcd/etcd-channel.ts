@@ -1,0 +1,228 @@
+import { isIP } from 'node:net'
+import { checkServerIdentity as checkName, type PeerCertificate } from 'node:tls'
+import {
+  Client,
+  connectivityState,
+  credentials,
+  Metadata,
+  status,
+  type ChannelCredentials,
+  type ClientDuplexStream,
+  type ServiceError,
+} from '@grpc/grpc-js'
+import { abortReason, type Clock } from '@skerry/base'
+import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts'
+import { loadEtcdMethods, type EtcdMethodName } from './etcd-schema-table.ts'
+
+export interface EtcdTls {
+  /** PEM. Only this authority is trusted when set; the system's otherwise. */
+  readonly ca?: string
+  /** PEM; both or none. */
+  readonly cert?: string
+  readonly key?: string
+}
+
+export interface EtcdEndpoints {
+  /** http://host:port or https://host:port; any of them answers. */
+  readonly endpoints: readonly string[]
+  readonly tls?: EtcdTls
+}
+
+/** How etcd is asked; times in milliseconds. */
+export const etcdCallDefaults = Object.freeze({
+  /** For one call at one member. */
+  callMs: 5_000,
+  /** For a member that answers, and for all tries of a read. */
+  findMs: 10_000,
+  pauseMs: 50,
+  /** A page of a list; a larger one is asked for in smaller parts. */
+  answerBytesMax: 64 * 1024 * 1024,
+})
+
+interface Call {
+  readonly method: EtcdMethodName
+  readonly request: object
+  readonly signal: AbortSignal
+}
+
+/** etcd refused: what it was asked is wrong, or it cannot do it now. `code` is gRPC's. */
+export class EtcdError extends Error {
+  override name = 'EtcdError'
+  readonly code: number
+  constructor(method: string, error: ServiceError) {
+    super(`Cannot ask etcd: ${method} failed: ${error.details}`, { cause: error })
+    this.code = error.code
+  }
+}
+
+export const etcdCodes = Object.freeze({
+  notFound: status.NOT_FOUND,
+  /** A revision that is compacted, or to come. */
+  outOfRange: status.OUT_OF_RANGE,
+  exhausted: status.RESOURCE_EXHAUSTED,
+})
+
+/** Connections to the members of one etcd; the one that answers is kept until it does not. */
+export class EtcdChannel implements Disposable {
+  readonly #clients: readonly Client[]
+  readonly #endpoints: readonly string[]
+  readonly #clock: Clock
+  readonly #methods = loadEtcdMethods()
+  #current = 0
+  #isClosed = false
+
+  constructor({ endpoints, tls = {} }: EtcdEndpoints, clock: Clock) {
+    if (endpoints.length === 0) throw new RangeError('Cannot use etcd: it has no endpoint')
+    this.#endpoints = endpoints
+    this.#clock = clock
+    this.#clients = endpoints.map((endpoint) => clientFor(endpoint, tls))
+  }
+
+  /** Asked again, of another member, when one does not answer. Throws EtcdError, StoreUnavailableError. */
+  async read<Answer>(method: EtcdMethodName, request: object, signal: AbortSignal) {
+    const untilMs = this.#clock.monotonicMs() + etcdCallDefaults.findMs
+    for (;;) {
+      try {
+        return await this.write<Answer>(method, request, signal)
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) throw error
+        if (signal.aborted || this.#clock.monotonicMs() >= untilMs) throw error
+      }
+      await this.#clock.sleep(etcdCallDefaults.pauseMs, signal)
+    }
+  }
+
+  /** Once: after StoreUnavailableError with `isSent` it may have been done or not. */
+  async write<Answer>(
+    method: EtcdMethodName,
+    request: object,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const client = await this.#ready(signal)
+    // Decoded by the schema table: the caller names the message of its method's answer.
+    return (await this.#once(client, { method, request, signal })) as Answer
+  }
+
+  /** A stream in both directions, with a member that has a leader. */
+  async stream(
+    method: EtcdMethodName,
+    signal: AbortSignal,
+  ): Promise<ClientDuplexStream<object, object>> {
+    const client = await this.#ready(signal)
+    const { path, requestSerialize, responseDeserialize } = this.#methods[method]
+    const metadata = new Metadata()
+    // A member that is cut off from the others ends the stream, so that another one is asked.
+    metadata.set('hasleader', 'true')
+    return client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata, {})
+  }
+
+  /** After a stream that broke: begin with the next member. */
+  turnAway(): void {
+    this.#current = (this.#current + 1) % this.#clients.length
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true
+    for (const client of this.#clients) client.close()
+  }
+
+  #once(client: Client, { method, request, signal }: Call): Promise<object> {
+    const { path, requestSerialize, responseDeserialize } = this.#methods[method]
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(abortReason(signal))
+      const call = client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        new Metadata(),
+        { deadline: Date.now() + etcdCallDefaults.callMs },
+        (error, answer) => {
+          signal.removeEventListener('abort', onAbort)
+          if (answer) return resolve(answer)
+          if (signal.aborted) return reject(abortReason(signal))
+          reject(error ? this.#toError(method, error) : new TypeError('Cannot ask etcd: no answer'))
+        },
+      )
+      const onAbort = (): void => call.cancel()
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  #toError(method: string, error: ServiceError): Error {
+    if (this.#isClosed) return new StoreClosedError()
+    if (!silentCodes.has(error.code)) return new EtcdError(method, error)
+    this.turnAway()
+    return new StoreUnavailableError(`Cannot reach etcd: ${method} failed: ${error.details}`, {
+      cause: error,
+      isSent: true,
+    })
+  }
+
+  async #ready(signal: AbortSignal): Promise<Client> {
+    if (this.#isClosed) throw new StoreClosedError()
+    signal.throwIfAborted()
+    const current = this.#clients[this.#current]
+    if (current && isReady(current)) return current
+    const deadline = Date.now() + etcdCallDefaults.findMs
+    const found = this.#clients.map((client) => waitForReady(client, deadline))
+    try {
+      const client = await Promise.any(found)
+      this.#current = this.#clients.indexOf(client)
+      return client
+    } catch (error) {
+      if (this.#isClosed) throw new StoreClosedError()
+      throw new StoreUnavailableError(
+        `Cannot reach etcd: none of ${this.#endpoints.join(', ')} answers`,
+        { cause: error, isSent: false },
+      )
+    }
+  }
+}
+
+/** No verdict of etcd's on the request: another member may do it, and this one may have. */
+const silentCodes: ReadonlySet<number> = new Set([
+  status.UNAVAILABLE,
+  status.DEADLINE_EXCEEDED,
+  status.INTERNAL,
+  status.CANCELLED,
+  status.UNKNOWN,
+])
+
+function isReady(client: Client): boolean {
+  return client.getChannel().getConnectivityState(true) === connectivityState.READY
+}
+
+function waitForReady(client: Client, deadline: number): Promise<Client> {
+  return new Promise((resolve, reject) => {
+    client.waitForReady(deadline, (error) => (error ? reject(error) : resolve(client)))
+  })
+}
+
+function clientFor(endpoint: string, tls: EtcdTls): Client {
+  const { protocol, host, hostname } = new URL(endpoint)
+  const isSecured = protocol === 'https:'
+  const address = isIP(hostname.replace(/^\[|\]$/g, '')) ? hostname : undefined
+  const security = isSecured ? secured(tls, address) : credentials.createInsecure()
+  return new Client(host, security, {
+    'grpc.initial_reconnect_backoff_ms': 50,
+    'grpc.min_reconnect_backoff_ms': 50,
+    'grpc.max_reconnect_backoff_ms': 1_000,
+    'grpc.keepalive_time_ms': 10_000,
+    'grpc.keepalive_timeout_ms': 5_000,
+    'grpc.max_receive_message_length': etcdCallDefaults.answerBytesMax,
+    'grpc.max_send_message_length': etcdCallDefaults.answerBytesMax,
+    'grpc.use_local_subchannel_pool': 1,
+    ...(isSecured && address ? { 'grpc.ssl_target_name_override': unnamed } : {}),
+  })
+}
+
+/** The name that is announced to a server without one: an address is not allowed there (RFC 6066, 3). */
+const unnamed = 'etcd.invalid'
+
+function secured({ ca, cert, key }: EtcdTls, address: string | undefined): ChannelCredentials {
+  const bytes = (pem: string | undefined): Buffer | null => (pem ? Buffer.from(pem) : null)
+  const checkServerIdentity = (host: string, peer: PeerCertificate): Error | undefined =>
+    checkName(address?.replace(/^\[|\]$/g, '') ?? host, peer)
+  return credentials.createSsl(bytes(ca), bytes(key), bytes(cert), { checkServerIdentity })
+}

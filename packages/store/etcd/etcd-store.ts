@@ -1,0 +1,364 @@
+import { randomInt } from 'node:crypto'
+import {
+  abortReason,
+  ExpectedError,
+  exitCodes,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
+import {
+  LeaseNotFoundError,
+  StoreClosedError,
+  StoreFullError,
+  StoreUnavailableError,
+} from '../store-errors.ts'
+import { validateLimits, type StoreLimits } from '../store-limits.ts'
+import { CompactedError, FutureRevisionError } from '../store.ts'
+import type {
+  Entry,
+  ListOptions,
+  ListResult,
+  Store,
+  WatchBatch,
+  WatchOptions,
+  Write,
+  WriteResult,
+} from '../store.ts'
+import { checkWrite } from '../write-plan.ts'
+import { EtcdChannel, EtcdError, etcdCodes, type EtcdEndpoints } from './etcd-channel.ts'
+import { EtcdFeed } from './etcd-feed.ts'
+import { EtcdKeys } from './etcd-keys.ts'
+import type { WireHeader, WireRange, WireTxn } from './etcd-schema-table.ts'
+import { canTellProgress } from './etcd-version.ts'
+import { watchEtcd, type EtcdWatchDeps } from './etcd-watch.ts'
+
+export interface EtcdStoreOptions extends EtcdEndpoints {
+  /** Under which all keys are, e.g. /skerry/hub: stores that share an etcd have one each. */
+  readonly prefix: string
+  readonly limits?: Partial<StoreLimits>
+}
+
+export interface EtcdStoreDeps {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random?: Random
+}
+
+/** etcd's own bound, 1.5 MiB, is for a whole request: the rest is for the key and its frame. */
+const valueBytesMax = 1_572_864 - 16_384
+/** As far as a number is exact; ids that a member chooses would be above. */
+const leaseIdMax = 2 ** 47
+
+/**
+ * The store of several servers: all state is in etcd (3.4 or newer), and each process has one watch
+ * on it. Throws ExpectedError when etcd does not answer or cannot be used.
+ */
+export async function openEtcdStore(
+  options: EtcdStoreOptions,
+  deps: EtcdStoreDeps,
+  signal: AbortSignal,
+): Promise<EtcdStore> {
+  const limits = validateLimits({ valueBytesMax, ...options.limits })
+  const keys = new EtcdKeys(options.prefix)
+  using stack = new DisposableStack()
+  const channel = stack.use(new EtcdChannel(options, deps.clock))
+  try {
+    const { version } = await channel.read<{ version: string }>('Status', {}, signal)
+    const parts = { ...deps, channel, keys }
+    const revision = await askRevision(parts, signal)
+    const newest = (): Promise<number> => askRevision(parts, signal)
+    const tellsProgress = canTellProgress(version)
+    const feed = new EtcdFeed({ limits, revision, tellsProgress, newest }, parts)
+    stack.move()
+    return new EtcdStore({ ...parts, limits, feed })
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError || error instanceof EtcdError)) throw error
+    const text = `${error.message}; start it, or check --etcd-servers and the etcd certificate options`
+    throw new ExpectedError(text, exitCodes.unreachable, { cause: error })
+  }
+}
+
+interface EtcdParts extends EtcdWatchDeps {
+  readonly limits: StoreLimits
+  readonly feed: EtcdFeed
+}
+
+export class EtcdStore implements Store {
+  readonly #parts: EtcdParts
+  readonly #scope = new AbortController()
+  /** The last question for the newest revision; the next one waits for it. */
+  #asking: Promise<unknown> = Promise.resolve()
+  #nextRevision: Promise<number> | undefined
+  #watchers = 0
+
+  /** For openEtcdStore, which has reached etcd. */
+  constructor(parts: EtcdParts) {
+    this.#parts = parts
+  }
+
+  /** Those who ask at the same time share a question that begins after they asked. */
+  revision(): Promise<number> {
+    this.#nextRevision ??= this.#asking.then(() => {
+      this.#nextRevision = undefined
+      const answer = this.#askRevision()
+      this.#asking = answer.catch(() => undefined)
+      return answer
+    })
+    return this.#nextRevision
+  }
+
+  async compactedRevision(): Promise<number> {
+    const { keys, channel } = this.#parts
+    try {
+      const oldest = { ...keys.rangeOf(''), countOnly: true, revision: 1 }
+      await channel.read('Range', oldest, this.#scope.signal)
+      return 0
+    } catch (error) {
+      if (!isOutOfRange(error)) throw error
+    }
+    try {
+      // Only a watch is told how far history is gone.
+      for await (const _batch of watchEtcd({ afterRevision: 0 }, this.#parts, this.#scope.signal)) {
+        return 0
+      }
+    } catch (error) {
+      if (error instanceof CompactedError) return error.compactedRevision
+      throw error
+    }
+    return 0
+  }
+
+  async get(key: string, revision = 0): Promise<{ revision: number; entry?: Entry }> {
+    const { keys } = this.#parts
+    const answer = await this.#range({ key: keys.keyOf(key), revision }, revision)
+    const [found] = answer.kvs
+    const at = revision || answer.header.revision
+    return found ? { revision: at, entry: keys.entryOf(found) } : { revision: at }
+  }
+
+  async list(options: ListOptions): Promise<ListResult> {
+    const { keys, limits } = this.#parts
+    const limit = options.limit || Infinity
+    const entries: Entry[] = []
+    let { after = '', revision = 0 } = options
+    let slice = limits.listSliceEntries
+    let remaining = 0
+    do {
+      const want = Math.min(slice, limit - entries.length)
+      const range = { ...keys.rangeOf(options.prefix, after), revision, limit: want }
+      const answer = await this.#range(range, revision).catch((error: unknown) => {
+        // The page is larger than what is taken in one answer.
+        if (!isExhausted(error) || want === 1) throw error
+        slice = Math.max(1, Math.floor(want / 2))
+      })
+      if (!answer) continue
+      revision ||= answer.header.revision
+      for (const each of answer.kvs) entries.push(keys.entryOf(each))
+      after = entries.at(-1)?.key ?? after
+      remaining = answer.count - answer.kvs.length
+      if (remaining === 0) break
+    } while (entries.length < limit)
+    return { revision, entries, more: remaining > 0, remaining }
+  }
+
+  async write(write: Write): Promise<WriteResult> {
+    checkWrite(write, this.#parts.limits)
+    try {
+      return await this.#transact(write)
+    } catch (error) {
+      if (error instanceof StoreUnavailableError && error.isSent) return this.#settle(write, error)
+      if (error instanceof EtcdError) throw refusalOf(write, error)
+      throw error
+    }
+  }
+
+  watch(options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchBatch> {
+    this.#assertOpen()
+    // "From now on" means from this call, also when the first read comes later.
+    const after = options.afterRevision || this.revision()
+    if (after instanceof Promise) after.catch(() => undefined)
+    return this.#batches(options, after, signal)
+  }
+
+  async compact(revision: number): Promise<void> {
+    try {
+      await this.#parts.channel.write('Compact', { revision }, this.#scope.signal)
+    } catch (error) {
+      throw isOutOfRange(error) ? await this.#rangeError(revision) : error
+    }
+  }
+
+  async grantLease(ttlSeconds: number): Promise<{ leaseId: number }> {
+    if (!Number.isSafeInteger(ttlSeconds) || ttlSeconds < 1) {
+      throw new RangeError(
+        `Cannot grant lease: ${ttlSeconds} is no whole number of seconds above 0`,
+      )
+    }
+    const leaseId = randomInt(1, leaseIdMax)
+    const request = { ttl: ttlSeconds, id: leaseId }
+    await this.#parts.channel.write('LeaseGrant', request, this.#scope.signal)
+    return { leaseId }
+  }
+
+  async keepLeaseAlive(leaseId: number): Promise<{ ttlSeconds: number }> {
+    const stream = await this.#parts.channel.stream('LeaseKeepAlive', this.#scope.signal)
+    stream.on('error', () => undefined)
+    try {
+      stream.write({ id: leaseId })
+      for await (const message of stream) {
+        // Decoded by the schema table; a lease that is gone has no time left.
+        const { ttl } = message as { ttl: number }
+        if (ttl <= 0) throw new LeaseNotFoundError(leaseId)
+        return { ttlSeconds: ttl }
+      }
+    } catch (error) {
+      if (error instanceof LeaseNotFoundError) throw error
+      const options = { cause: error, isSent: true }
+      throw new StoreUnavailableError('Cannot reach etcd: LeaseKeepAlive failed', options)
+    } finally {
+      stream.cancel()
+    }
+    throw new LeaseNotFoundError(leaseId)
+  }
+
+  async revokeLease(leaseId: number): Promise<void> {
+    try {
+      await this.#parts.channel.write('LeaseRevoke', { id: leaseId }, this.#scope.signal)
+    } catch (error) {
+      throw isNotFound(error) ? new LeaseNotFoundError(leaseId) : error
+    }
+  }
+
+  /** etcd has its own way: a copy through this process would be no better. */
+  async backup(targetPath: string): Promise<{ bytes: number; revision: number }> {
+    throw new ExpectedError(
+      `Cannot back up to ${targetPath}: the state is in etcd; run "etcdctl snapshot save ${targetPath}" with its endpoints and certificates`,
+      exitCodes.usage,
+    )
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#scope.signal.aborted) return
+    const closed = new StoreClosedError()
+    this.#scope.abort(closed)
+    this.#parts.feed.close(closed)
+    await this.#parts.feed[Symbol.asyncDispose]()
+    this.#parts.channel[Symbol.dispose]()
+  }
+
+  async #askRevision(): Promise<number> {
+    const revision = await askRevision(this.#parts, this.#scope.signal)
+    this.#parts.feed.expect(revision)
+    return revision
+  }
+
+  async #range(request: object, asked: number): Promise<WireRange> {
+    try {
+      return await this.#parts.channel.read<WireRange>('Range', request, this.#scope.signal)
+    } catch (error) {
+      throw isOutOfRange(error) ? await this.#rangeError(asked) : error
+    }
+  }
+
+  /** etcd's answer is the same for both; which one it is shows where it stands now. */
+  async #rangeError(asked: number): Promise<Error> {
+    const newest = await this.revision()
+    if (asked > newest) return new FutureRevisionError(asked, newest)
+    return new CompactedError(await this.compactedRevision())
+  }
+
+  async #transact(write: Write): Promise<WriteResult> {
+    const { keys, channel } = this.#parts
+    const { value, expectRevision, leaseId = 0 } = write
+    const key = keys.keyOf(write.key)
+    const change = value
+      ? { requestPut: { key, value, lease: leaseId, prevKv: true } }
+      : { requestDeleteRange: { key, prevKv: true } }
+    const request = {
+      compare: expectRevision === undefined ? [] : [{ ...isAt, key, modRevision: expectRevision }],
+      success: [change],
+      failure: [{ requestRange: { key } }],
+    }
+    const answer = await channel.write<WireTxn>('Txn', request, this.#scope.signal)
+    const { header, succeeded, responses } = answer
+    const [first] = responses
+    const found = succeeded
+      ? (first?.responsePut?.prevKv ?? first?.responseDeleteRange?.prevKvs[0])
+      : first?.responseRange?.kvs[0]
+    const { revision } = header
+    if (succeeded) {
+      const applied = { isApplied: true, revision } as const
+      return found ? { ...applied, previous: keys.entryOf(found) } : applied
+    }
+    const refused = { isApplied: false, revision } as const
+    return found ? { ...refused, current: keys.entryOf(found) } : refused
+  }
+
+  /**
+   * A write whose answer was lost. One with an expectation may be tried again: it can apply only
+   * once, and a value that is there already is the one that was sent.
+   */
+  async #settle(write: Write, lost: StoreUnavailableError): Promise<WriteResult> {
+    if (write.expectRevision === undefined || write.value === undefined) throw lost
+    const result = await this.#transact(write)
+    if (result.isApplied || !result.current) return result
+    const { value, modRevision } = result.current
+    if (Buffer.compare(value, write.value) !== 0) return result
+    return { isApplied: true, revision: modRevision }
+  }
+
+  async *#batches(
+    options: WatchOptions,
+    after: number | Promise<number>,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchBatch, void> {
+    const { limits, feed } = this.#parts
+    if (this.#watchers >= limits.watchersMax) {
+      throw new RangeError(`Cannot watch: ${this.#watchers} watchers are there already`)
+    }
+    this.#watchers += 1
+    try {
+      const afterRevision = await after
+      if (signal.aborted) throw abortReason(signal)
+      this.#assertOpen()
+      yield* feed.batches({ ...options, afterRevision }, signal)
+    } finally {
+      this.#watchers -= 1
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#scope.signal.aborted) throw new StoreClosedError()
+  }
+}
+
+/** EQUAL and MOD, as the schema table has them. */
+const isAt = Object.freeze({ result: 0, target: 2 })
+
+/** Linearizable: at least as new as every write that was acknowledged before. */
+async function askRevision(
+  { keys, channel }: Pick<EtcdWatchDeps, 'keys' | 'channel'>,
+  signal: AbortSignal,
+): Promise<number> {
+  const request = { key: keys.keyOf('/'), countOnly: true }
+  const { header } = await channel.read<{ header: WireHeader }>('Range', request, signal)
+  return header.revision
+}
+
+function refusalOf({ leaseId = 0 }: Write, error: EtcdError): Error {
+  if (isNotFound(error)) return new LeaseNotFoundError(leaseId)
+  return isExhausted(error) ? new StoreFullError(error.message, { cause: error }) : error
+}
+
+function isOutOfRange(error: unknown): boolean {
+  return error instanceof EtcdError && error.code === etcdCodes.outOfRange
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof EtcdError && error.code === etcdCodes.notFound
+}
+
+function isExhausted(error: unknown): boolean {
+  return error instanceof EtcdError && error.code === etcdCodes.exhausted
+}

@@ -1,0 +1,109 @@
+import {
+  abortReason,
+  createBackoff,
+  systemRandom,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
+import { CompactedError, type WatchBatch } from '../store.ts'
+import { StoreClosedError } from '../store-errors.ts'
+import type { EtcdChannel } from './etcd-channel.ts'
+import type { EtcdKeys } from './etcd-keys.ts'
+import type { WireEvent, WireWatch } from './etcd-schema-table.ts'
+
+export interface EtcdWatchDeps {
+  readonly channel: EtcdChannel
+  readonly keys: EtcdKeys
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random?: Random
+}
+
+export interface EtcdWatchOptions {
+  /** Exclusive. */
+  readonly afterRevision: number
+  /** Called with each connection: what asks etcd how far it is. */
+  readonly onOpen?: (askProgress: () => void) => void
+}
+
+/**
+ * All changes of a store after a revision, for as long as the signal lets it: a connection that
+ * breaks is made again at the revision where it broke, so that nothing is missing and nothing comes
+ * twice. Throws CompactedError when etcd has forgotten that revision. An empty batch is progress.
+ */
+export async function* watchEtcd(
+  options: EtcdWatchOptions,
+  deps: EtcdWatchDeps,
+  signal: AbortSignal,
+): AsyncGenerator<WatchBatch, never> {
+  const { channel, clock, log, random = systemRandom } = deps
+  const backoff = createBackoff({ initialMs: 50, maxMs: 2_000 }, random)
+  let { afterRevision } = options
+  for (;;) {
+    try {
+      for await (const batch of watchOnce({ ...options, afterRevision }, deps, signal)) {
+        backoff.reset()
+        afterRevision = batch.revision
+        yield batch
+      }
+    } catch (error) {
+      if (signal.aborted) throw abortReason(signal)
+      if (error instanceof CompactedError || error instanceof StoreClosedError) throw error
+      const cause = error instanceof Error ? error : new Error(String(error))
+      log.info('Watch on etcd broke, goes on', { error: cause, afterRevision })
+    }
+    channel.turnAway()
+    await clock.sleep(backoff.nextMs(), signal)
+  }
+}
+
+async function* watchOnce(
+  { afterRevision, onOpen }: EtcdWatchOptions,
+  { channel, keys }: EtcdWatchDeps,
+  signal: AbortSignal,
+): AsyncGenerator<WatchBatch, void> {
+  const stream = await channel.stream('Watch', signal)
+  const onAbort = (): void => stream.cancel()
+  signal.addEventListener('abort', onAbort, { once: true })
+  // After the loop's end, too: a stream that is cancelled fails once more.
+  stream.on('error', () => undefined)
+  try {
+    signal.throwIfAborted()
+    const startRevision = afterRevision + 1
+    stream.write({
+      createRequest: { ...keys.rangeOf(''), startRevision, prevKv: true, fragment: true },
+    })
+    onOpen?.(() => void stream.write({ progressRequest: {} }))
+    let held: readonly WireEvent[] = []
+    for await (const message of stream) {
+      // Decoded by the schema table as the answer of Watch.
+      const answer = message as WireWatch
+      if (answer.compactRevision > 0) throw new CompactedError(answer.compactRevision)
+      if (answer.canceled) throw new Error('Cannot watch: etcd ended the watch')
+      if (answer.created) continue
+      const { whole, rest } = wholeRevisions([...held, ...answer.events], answer.fragment)
+      held = rest
+      const last = whole.at(-1)
+      if (last) {
+        yield { events: whole.map((each) => keys.eventOf(each)), revision: last.kv.modRevision }
+      } else if (answer.events.length === 0) {
+        yield { events: [], revision: answer.header.revision }
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    stream.cancel()
+  }
+}
+
+/** Of an answer in parts, the newest revision may not be whole yet: it waits for the next part. */
+export function wholeRevisions(
+  events: readonly WireEvent[],
+  isPart: boolean,
+): { whole: readonly WireEvent[]; rest: readonly WireEvent[] } {
+  if (!isPart) return { whole: events, rest: [] }
+  const newest = events.at(-1)?.kv.modRevision
+  const cut = events.findIndex(({ kv }) => kv.modRevision === newest)
+  return { whole: events.slice(0, cut), rest: events.slice(cut) }
+}
