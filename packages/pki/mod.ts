@@ -12,7 +12,12 @@ export {
   type Subject,
 } from './authority.ts'
 export { createSigningRequest, type SigningRequestOptions } from './create-signing-request.ts'
-export { readSigningRequest, type SigningRequest } from './signing-request.ts'
+export {
+  readSigningRequest,
+  readSigningRequestProof,
+  type SigningRequest,
+  type SigningRequestProof,
+} from './signing-request.ts'
 export { detachedSignature } from './detached-signature.ts'
 export { readCertificate, type Certificate } from './certificate.ts'
 export { carriesNames, decodePem, isIssuedBy, spkiHash, validityOf } from './certificate-checks.ts'

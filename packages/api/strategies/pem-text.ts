@@ -9,7 +9,7 @@ const block = /^-----BEGIN ([^\n]*)-----[ \t\r]*\n([^]*?)^-----END \1-----/gm
 
 /** RFC 7468, and as lenient as upstream's reader: text outside of blocks means nothing. */
 export function pemBlocks(text: string): PemBlock[] {
-  return Array.from(text.matchAll(block), ([, type = '', body = '']) => {
+  const found = Array.from(text.matchAll(block), ([, type = '', body = '']) => {
     const lines = body.split('\n').map((line) => line.trim())
     const headersMax = lines.findLastIndex((line) => line.includes(':')) + 1
     return {
@@ -18,4 +18,8 @@ export function pemBlocks(text: string): PemBlock[] {
       base64: lines.slice(headersMax).join(''),
     }
   })
+  return found.filter(({ base64 }) => base64.length % 4 === 0 && isBase64.test(base64))
 }
+
+/** A block of other text is none. */
+const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/

@@ -2,6 +2,7 @@ import type { AdmissionPlugin } from '../admission.ts'
 import { createMutatingPolicies } from '../admission-policies/mutating-policies.ts'
 import { createValidatingPolicies } from '../admission-policies/validating-policies.ts'
 import { createEscalationCheck } from '../authz/escalation-check.ts'
+import { createCertificateContents } from './certificate-contents.ts'
 import {
   createCertificateApproval,
   createCertificateSigning,
@@ -36,6 +37,7 @@ import { createValidatingWebhooks } from '../webhooks/validating-webhooks.ts'
 const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   ({ rules, authorizer }) => createEscalationCheck(rules, authorizer),
   createPodPartRules,
+  createCertificateContents,
   createNamespaceLifecycle,
   createLimitRanger,
   createServiceAccountPlugin,

@@ -1,6 +1,6 @@
 import type { PodCertificateRequest } from '../../generated/types.ts'
 import { fieldInvalid, fieldRequired, fieldTooLong } from '../../field-error.ts'
-import { checkDnsSubdomain } from '../../names.ts'
+import { byteLength, checkDnsSubdomain, checkQualifiedName } from '../../names.ts'
 import type { StatusCause } from '../../status-error.ts'
 import { addInvalid, checkUnchanged, isLongerThan, type Found } from '../checks.ts'
 import { invalidOmitted } from '../invalid-omitted.ts'
@@ -39,6 +39,34 @@ function writeKeyFields(spec: Partial<Record<(typeof keyFields)[number], unknown
 
 const keyFields = ['pkixPublicKey', 'proofOfPossession', 'stubPKCS10Request'] as const
 
+const annotationsBytesMax = 256 * 1_024
+
+/** Domain-prefixed keys, in whatever case. */
+function checkUserAnnotations(annotations: Readonly<Record<string, string>>, found: Found): void {
+  const field = 'spec.unverifiedUserAnnotations'
+  let bytes = 0
+  for (const [text, value] of Object.entries(annotations)) {
+    const key = text.toLowerCase()
+    bytes += byteLength(text) + byteLength(value)
+    if (key === '') {
+      found.push(fieldRequired(field))
+      continue
+    }
+    const problems = checkQualifiedName(key)
+    addInvalid(found, field, key, problems)
+    if (problems.length > 0 || key.includes('/')) continue
+    found.push(fieldInvalid(field, key, 'must be a domain-prefixed key (such as "acme.io/foo")'))
+  }
+  if (bytes > annotationsBytesMax) found.push(fieldTooLong(field, annotationsBytesMax))
+}
+
+const keyBytesMax = 10 * 1_024
+
+/** What the base64 text stands for. */
+function bytesOf(text: string | null | undefined): number {
+  return text ? Math.floor((text.replace(/=+$/, '').length * 3) / 4) : 0
+}
+
 const secondsMin = 3600
 const daySeconds = 86_400
 
@@ -46,6 +74,7 @@ function validateRequest({ spec = {} }: LooseObject<PodCertificateRequest>): Sta
   const found: Found = []
   const { maxExpirationSeconds: seconds, signerName = '' } = spec
   checkSignerName(signerName, 'spec.signerName', found)
+  checkUserAnnotations(spec.unverifiedUserAnnotations ?? {}, found)
   for (const owner of ['pod', 'serviceAccount', 'node'] as const) {
     const name = spec[`${owner}Name`] ?? ''
     addInvalid(found, `spec.${owner}Name`, name, checkDnsSubdomain(name))
@@ -70,6 +99,9 @@ function validateRequest({ spec = {} }: LooseObject<PodCertificateRequest>): Sta
     const detail =
       'exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set'
     found.push(invalidOmitted('spec', detail))
+    return found
   }
+  const tooLong = keyFields.find((field) => bytesOf(spec[field]) > keyBytesMax)
+  if (tooLong) found.push(fieldTooLong(`spec.${tooLong}`, keyBytesMax))
   return found
 }

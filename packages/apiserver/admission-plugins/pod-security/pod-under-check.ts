@@ -18,7 +18,11 @@ export type AnyContainer = Container | EphemeralContainer
 
 /** In upstream's order, which is that of the names in messages. */
 export function containersOf(spec: PodSpec): AnyContainer[] {
-  return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]
+  return [
+    ...(spec.initContainers ?? []),
+    ...(spec.containers ?? []),
+    ...(spec.ephemeralContainers ?? []),
+  ]
 }
 
 /** The names of the containers of which that is true. */

@@ -1,0 +1,62 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ClusterTrustBundle, PodCertificateRequest, StatusCause } from '@skerry/api'
+import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
+import { isSignerAllowed } from '../authz/signer-right.ts'
+import { invalidObject } from '../status-answers.ts'
+import { typed } from '../typed-objects.ts'
+import { issuedCertificateCauses, notTheSigner } from './certificate-contents/issued-certificate.ts'
+import { keyProofCauses } from './certificate-contents/key-proof.ts'
+import { trustAnchorCauses } from './certificate-contents/trust-anchors.ts'
+import type { PluginDeps } from './plugin-deps.ts'
+
+const group = 'certificates.k8s.io'
+
+/** Upstream checks this in its registry; kinds here are data, and do not know X.509. */
+export function createCertificateContents(deps: PluginDeps): AdmissionPlugin {
+  return {
+    name: 'CertificateContents',
+    handles: (request) => kindOf(request) !== undefined,
+    async validate(request) {
+      const kind = kindOf(request)
+      const { object, name } = request
+      if (!object || kind === undefined) return
+      const causes =
+        kind === 'ClusterTrustBundle' ? bundleCauses(request) : await requestCauses(request, deps)
+      if (causes.length === 0) return
+      throw invalidObject({ group, kind }, name || object.metadata.name || '', causes)
+    },
+  }
+}
+
+function kindOf({ resource, subresource, operation }: AdmissionRequest) {
+  if (resource.group !== group) return undefined
+  const isCreate = operation === 'CREATE'
+  const isStatus = operation === 'UPDATE' && subresource === 'status'
+  if (resource.resource === 'clustertrustbundles' && (isCreate || operation === 'UPDATE')) {
+    return 'ClusterTrustBundle'
+  }
+  const isRequest = resource.resource === 'podcertificaterequests'
+  return isRequest && (isCreate || isStatus) ? 'PodCertificateRequest' : undefined
+}
+
+function bundleCauses({ object, oldObject }: AdmissionRequest): StatusCause[] {
+  if (!object) return []
+  const old = oldObject && typed<ClusterTrustBundle>(oldObject)
+  return trustAnchorCauses(typed<ClusterTrustBundle>(object), old)
+}
+
+async function requestCauses(
+  { object, oldObject, user }: AdmissionRequest,
+  { authorizer, clock }: PluginDeps,
+): Promise<StatusCause[]> {
+  if (!object) return []
+  const next = typed<PodCertificateRequest>(object)
+  if (!oldObject) return await keyProofCauses(next.spec)
+  const old = typed<PodCertificateRequest>(oldObject)
+  if (isDeepStrictEqual(next.status, old.status)) return []
+  const found = issuedCertificateCauses({ next, nowMs: clock.now() })
+  if (found.length > 0) return found
+  const { signerName } = old.spec
+  if (await isSignerAllowed(authorizer, { user, verb: 'sign', signerName })) return []
+  return [notTheSigner(user.name, signerName)]
+}

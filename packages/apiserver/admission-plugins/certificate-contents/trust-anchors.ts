@@ -1,0 +1,17 @@
+import { fieldInvalid, pemBlocks, type ClusterTrustBundle, type StatusCause } from '@skerry/api'
+import { readX509 } from './read-x509.ts'
+
+/** Only authorities can be anchors of trust; a text that stays is not read again. */
+export function trustAnchorCauses(
+  { spec }: ClusterTrustBundle,
+  old: ClusterTrustBundle | undefined,
+): StatusCause[] {
+  const { trustBundle } = spec
+  if (trustBundle === old?.spec.trustBundle) return []
+  return pemBlocks(trustBundle).flatMap(({ base64 }, at) => {
+    const certificate = readX509(base64)
+    if (certificate?.isAuthority) return []
+    const what = certificate ? 'does not have the CA bit set' : 'does not parse as X.509'
+    return [fieldInvalid('spec.trustBundle', '<value omitted>', `entry ${at} ${what}`)]
+  })
+}
