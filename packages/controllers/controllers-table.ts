@@ -1,4 +1,5 @@
 import type { BackgroundController, ControllerDefinition } from '@skerry/controller-runtime'
+import { attachDetachController } from './attach-detach/attach-detach-controller.ts'
 import { cronJobController } from './cronjob/cron-job-controller.ts'
 import { daemonSetController } from './daemonset/daemon-set-controller.ts'
 import { deploymentController } from './deployment/deployment-controller.ts'
@@ -79,6 +80,7 @@ export const controllers: Readonly<Record<string, ControllerDefinition | Backgro
     'legacy-serviceaccount-token-cleaner-controller': legacyTokenCleanerController,
     'local-path-provisioner': localPathProvisionerController,
     'node-lifecycle-controller': nodeLifecycleController,
+    'persistentvolume-attach-detach-controller': attachDetachController,
     'persistentvolume-binder-controller': persistentVolumeBinder,
     'persistentvolume-protection-controller': volumeProtectionController,
     'persistentvolumeclaim-protection-controller': claimProtectionController,

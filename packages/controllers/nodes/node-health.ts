@@ -104,8 +104,9 @@ export function isBeingEmptied({ spec }: Node): boolean {
 
 function wantedTaints(node: Node): Taint[] {
   const taints: Taint[] = []
-  const ready = conditionOf(node, 'Ready')?.status ?? 'Unknown'
-  if (ready !== 'True') {
+  const ready = conditionOf(node, 'Ready')?.status
+  // A node that never said anything is judged once it has been given time to.
+  if (ready !== undefined && ready !== 'True') {
     const key = ready === 'False' ? notReadyKey : unreachableKey
     taints.push({ key, effect: 'NoSchedule' }, { key, effect: 'NoExecute' })
   }

@@ -5,7 +5,6 @@ import { podCondition } from '../pods/pod-state.ts'
 import { timestamp } from '../status/timestamp.ts'
 import { EvictionPace, planEvictions, zoneOf, type Evictions } from './zone-disruption.ts'
 import {
-  conditionOf,
   heartbeatSign,
   isBeingEmptied,
   nodeHealthDefaults,
@@ -164,13 +163,9 @@ function noExecuteFor(
   { evictions, pace, nowMs }: { evictions: Evictions; pace: EvictionPace; nowMs: number },
 ): NoExecute {
   if (evictions.areStopped) return 'stopped'
-  if (isReadyNode(node) || isBeingEmptied(node)) return 'kept'
+  if (!isUnready(node) || isBeingEmptied(node)) return 'kept'
   const rate = evictions.rates.get(zoneOf(node)) ?? 0
   return pace.take(zoneOf(node), { rate, nowMs }) ? 'allowed' : 'kept'
-}
-
-function isReadyNode(node: Node): boolean {
-  return conditionOf(node, 'Ready')?.status === 'True'
 }
 
 async function writeTaints(

@@ -18,7 +18,7 @@ export type Evictions =
 
 /** How fast nodes may be emptied, by how many of each zone are silent. */
 export function planEvictions(nodes: readonly Node[]): Evictions {
-  const zones = Map.groupBy(nodes, zoneOf)
+  const zones = Map.groupBy(nodes.filter(hasReported), zoneOf)
   const counts = [...zones].map(([zone, members]) => {
     const ready = members.filter(isReady).length
     return { zone, ready, unready: members.length - ready }
@@ -41,6 +41,11 @@ function rateOf({ ready, unready }: { ready: number; unready: number }): number 
 export function zoneOf({ metadata }: Node): string {
   const region = metadata.labels?.['topology.kubernetes.io/region'] ?? ''
   return `${region}/${metadata.labels?.['topology.kubernetes.io/zone'] ?? ''}`
+}
+
+/** What has never said anything, and is not overdue yet, counts neither way. */
+function hasReported({ status }: Node): boolean {
+  return (status?.conditions ?? []).some(({ type }) => type === 'Ready')
 }
 
 function isReady({ status }: Node): boolean {
