@@ -24,36 +24,67 @@ export function memberOf(target: Readonly<JsonObject>, key: string): unknown {
   return Object.hasOwn(target, key) ? target[key] : undefined
 }
 
+/** Containers in containers; a recursion below this is safe on any stack, however it was called. */
+export const recursionMax = 200
+
 /** A deep copy of JSON; faster than structuredClone, which also keeps what JSON has not. */
 export function cloneJson<T>(value: T): T
 export function cloneJson(value: unknown): unknown {
+  return cloneAt(value, 0)
+}
+
+function cloneAt(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((item) => cloneJson(item))
+  // The engine reads and writes JSON without recursion.
+  if (depth > recursionMax) return JSON.parse(JSON.stringify(value))
+  if (Array.isArray(value)) return value.map((item) => cloneAt(item, depth + 1))
   const copy: JsonObject = {}
   for (const [key, member] of Object.entries(value)) {
-    if (member !== undefined) setMember(copy, key, cloneJson(member))
+    if (member !== undefined) setMember(copy, key, cloneAt(member, depth + 1))
   }
   return copy
 }
 
 /** Deep equality of JSON; an undefined member is an absent one, and key order does not count. */
 export function equalJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a)) {
-    if (!Array.isArray(b) || a.length !== b.length) return false
-    return a.every((item, at) => equalJson(item, b[at]))
+  const deeper: unknown[] = []
+  if (!equalAt(a, b, { depth: 0, deeper })) return false
+  // What lies too deep for one recursion is compared by the next: pairs, one after the other.
+  while (deeper.length > 0) {
+    const right = deeper.pop()
+    if (!equalAt(deeper.pop(), right, { depth: 0, deeper })) return false
   }
-  return isJsonObject(a) && isJsonObject(b) && equalObjects(a, b)
+  return true
 }
 
-function equalObjects(a: JsonObject, b: JsonObject): boolean {
+interface Comparing {
+  readonly depth: number
+  /** Left and right of each pair that is still to be compared. */
+  readonly deeper: unknown[]
+}
+
+function equalAt(a: unknown, b: unknown, at: Comparing): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (at.depth > recursionMax) {
+    at.deeper.push(a, b)
+    return true
+  }
+  const below = { depth: at.depth + 1, deeper: at.deeper }
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false
+    return a.every((item, index) => equalAt(item, b[index], below))
+  }
+  return isJsonObject(a) && isJsonObject(b) && equalObjects(a, b, below)
+}
+
+function equalObjects(a: JsonObject, b: JsonObject, below: Comparing): boolean {
   let count = 0
   for (const key of Object.keys(a)) {
     const value = a[key]
     if (value === undefined) continue
     count += 1
-    if (!Object.hasOwn(b, key) || !equalJson(value, b[key])) return false
+    if (!Object.hasOwn(b, key) || !equalAt(value, b[key], below)) return false
   }
   for (const key of Object.keys(b)) {
     if (b[key] !== undefined) count -= 1

@@ -57,6 +57,7 @@ function aliasBomb(): string {
 }
 
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+const objects = (depth: number): string => `${'{"a":'.repeat(depth)}{}${'}'.repeat(depth)}`
 const indented = Array.from({ length: 1_500 }, (_, at) => `${' '.repeat(at + 1)}a:`).join('\n')
 const asYaml = { headers: { 'content-type': yaml } }
 
@@ -67,9 +68,14 @@ const bodies: Readonly<Record<string, Sent & { status: number; says: RegExp | st
     says: 'Request entity too large: limit is 3145728',
   },
   'is as deep as is allowed': {
-    body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"},"x":${nested(499)}}`,
+    body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"},"x":${nested(9_999)}}`,
     status: 201,
     says: '',
+  },
+  'is one level deeper': {
+    body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"},"x":${nested(10_000)}}`,
+    status: 400,
+    says: /json parse error: invalid character '\[' exceeded max depth \(/,
   },
   'is a hundred thousand levels deep': {
     body: `{"x":${nested(100_000)}}`,
@@ -80,7 +86,7 @@ const bodies: Readonly<Record<string, Sent & { status: number; says: RegExp | st
     body: `${head}x:\n${indented}\n`,
     ...asYaml,
     status: 400,
-    says: /max depth \(/,
+    says: /: yaml: exceeded max depth of 500 \(/,
   },
   'is an alias bomb': {
     body: aliasBomb(),
@@ -139,9 +145,9 @@ test('operations that nest a document into itself are refused, and the server go
   const copies = Array.from({ length: 14 }, (_, at) => {
     return { op: 'copy', from: '/x', path: `/x${'/a'.repeat(2 ** (at + 1))}` }
   })
-  const layer: unknown = JSON.parse(`${'{"a":'.repeat(400)}{}${'}'.repeat(400)}`)
-  const layers = Array.from({ length: 60 }, (_, at) => {
-    return { op: 'add', path: `/x${'/a'.repeat(400 * at)}`, value: layer }
+  const layer: unknown = JSON.parse(objects(4_000))
+  const layers = Array.from({ length: 6 }, (_, at) => {
+    return { op: 'add', path: `/x${'/a'.repeat(4_000 * at)}`, value: layer }
   })
   const headers = { 'content-type': 'application/json-patch+json' }
   for (const operations of [[add, ...copies], layers]) {
@@ -186,5 +192,89 @@ test('a name reaches no other object, whatever is in it', async () => {
     const { status, message } = await send({ body: object(name) })
     assert.equal(status, 422, message)
     assert.match(message, /metadata\.name: Invalid value: /)
+  }
+})
+
+/** A kind whose spec takes anything, and one whose spec is a map of typed objects. */
+async function defineThings(): Promise<void> {
+  const count = { type: 'array', items: { type: 'integer' } }
+  const entry = { type: 'object', properties: { count } }
+  const specs = {
+    Open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    Table: { type: 'object', additionalProperties: entry },
+  }
+  for (const [kind, spec] of Object.entries(specs)) {
+    const plural = `${kind.toLowerCase()}s`
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } }
+    const group = 'hostile.example.com'
+    await server.objects.create(
+      { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
+      {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name: `${plural}.${group}` },
+        spec: {
+          group,
+          scope: 'Cluster',
+          names: { plural, kind },
+          versions: [{ name: 'v1', served: true, storage: true, schema }],
+        },
+      },
+    )
+    await served(`${plural}.${group}`)
+  }
+}
+
+/** Definitions are established in the background. */
+async function served(name: string): Promise<void> {
+  const definitions = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
+  for (;;) {
+    const text = JSON.stringify(server.objects.get(definitions, '', name)?.['status'] ?? {})
+    if (text.includes('InitialNamesAccepted')) return
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+function thing(kind: string, spec: string): string {
+  return `{"apiVersion":"hostile.example.com/v1","kind":"${kind}","metadata":{"name":"kept"},"spec":${spec}}`
+}
+
+test('custom objects may be as deep as a body, however they are written', async () => {
+  await defineThings()
+  const collection = '/apis/hostile.example.com/v1/opens'
+  const path = `${collection}/kept`
+  const deep = objects(9_990)
+  const patch = (type: string, body: string, query = ''): Sent => ({
+    method: 'PATCH',
+    path: `${path}${query}`,
+    body,
+    headers: { 'content-type': `application/${type}` },
+  })
+  for (const sent of [
+    { path: collection, body: thing('Open', deep) },
+    patch('merge-patch+json', `{"spec":{"b":${objects(9_990)}}}`),
+    patch('json-patch+json', `[{"op":"add","path":"/spec/c","value":${objects(9_990)}}]`),
+    patch('apply-patch+yaml', thing('Open', deep), '?fieldManager=a&force=true'),
+    patch('apply-patch+yaml', thing('Open', '{}'), '?fieldManager=a&force=true'),
+    { method: 'GET', path: collection } as const,
+  ]) {
+    const { status, message } = await send(sent)
+    assert.ok(status < 300, `${status} ${message}`)
+  }
+})
+
+test('a key as long as a body is not told once for each thing that is wrong below it', async () => {
+  const key = 'k'.repeat(1_000_000)
+  const path = '/apis/hostile.example.com/v1/tables'
+  const wrong = `{"${key}":{"count":[${Array(100_000).fill('"x"').join(',')}]}}`
+  const unknown = `{"${key}":{${Array.from({ length: 50_000 }, (_, at) => `"u${at}":1`).join(',')}}}`
+  const table: readonly (readonly [Sent, number])[] = [
+    [{ path, body: thing('Table', wrong) }, 422],
+    [{ path: `${path}?fieldValidation=Strict`, body: thing('Table', unknown) }, 400],
+  ]
+  for (const [sent, status] of table) {
+    const answer = await send(sent)
+    assert.equal(answer.status, status, answer.message.slice(0, 200))
+    assert.ok(answer.message.length < 8 * 1024 * 1024, `${answer.message.length} characters`)
   }
 })

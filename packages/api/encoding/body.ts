@@ -1,13 +1,15 @@
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { StatusError } from '../status-error.ts'
 import { countMembers, findDuplicates, shapeOfJson, walkMembers } from './json-scan.ts'
-import { jsonErrorText, unreadableBody } from './unreadable-body.ts'
-import { parseYaml, YamlError } from './yaml.ts'
+import { jsonErrorText, unreadableBody, wrongJsonType } from './unreadable-body.ts'
+import { parseYaml, tooDeepText, YamlError } from './yaml.ts'
 
 export interface BodyLimits {
   bytesMax: number
-  /** Nesting of objects and lists. */
+  /** Nesting of objects and lists in JSON. */
   depthMax: number
+  /** The same in YAML, whose reading recurses. */
+  yamlDepthMax: number
   /** How often YAML aliases may be followed in one body; guards against alias bombs. */
   aliasesMax: number
   /** Findings beyond this are not listed. */
@@ -16,7 +18,8 @@ export interface BodyLimits {
 
 export const bodyLimits: Readonly<BodyLimits> = Object.freeze({
   bytesMax: 3 * 1024 * 1024,
-  depthMax: 500,
+  depthMax: 10_000,
+  yamlDepthMax: 500,
   aliasesMax: 100,
   duplicatesMax: 100,
 })
@@ -59,14 +62,22 @@ export function decodeBody(
     )
   }
   const format = formatOf(contentType)
-  if (format === 'json' || startsJson(bytes)) {
+  if (format === 'json') return decodeJson(bytes, limits, options)
+  if (startsJson(bytes)) {
     try {
       return decodeJson(bytes, limits, options)
     } catch (error) {
-      if (format === 'json' || !isSyntaxError(error)) throw error
+      if (!isSyntaxError(error)) throw error
+      if (error.cause instanceof DepthError) {
+        throw unreadableYaml(new YamlError(tooDeepText(limits.depthMax)), bytes, options)
+      }
     }
   }
   return decodeYaml(bytes, limits, options)
+}
+
+class DepthError extends SyntaxError {
+  override name = 'DepthError'
 }
 
 /** As decodeBody, for bodies that must be an object. */
@@ -79,12 +90,10 @@ export function decodeObjectBody(
   if (isJsonObject(value)) return { object: value, duplicates }
   // Decoding null leaves an object as it was: empty.
   if (value === null) return { object: {}, duplicates }
-  const type = Array.isArray(value) ? 'array' : typeof value
-  const goType = type === 'boolean' ? 'bool' : type
   const target =
-    'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+    'value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
   throw unreadableBody(
-    `couldn't get version/kind; json parse error: json: cannot unmarshal ${goType} into ${target}`,
+    `couldn't get version/kind; json parse error: ${wrongJsonType(value, target)}`,
     { bytes, typeName: options.typeName },
   )
 }
@@ -95,10 +104,14 @@ export function decodeObjectBody(
  */
 export function inBodyOrder(bytes: Uint8Array, findings: readonly string[]): readonly string[] {
   if (findings.length < 2 || !startsJson(bytes)) return findings
+  const wanted = new Set(findings)
   const places = new Map<string, number>()
+  let charactersLeft = orderCharactersMax
   walkMembers(utf8.decode(bytes), (path, isRepeated) => {
     const finding = `${isRepeated ? 'duplicate' : 'unknown'} field "${path}"`
-    if (!places.has(finding)) places.set(finding, places.size)
+    if (wanted.has(finding) && !places.has(finding)) places.set(finding, places.size)
+    charactersLeft -= path.length
+    return places.size === wanted.size || charactersLeft < 0 ? 'stop' : undefined
   })
   const placeOf = (finding: string): number => places.get(finding) ?? places.size
   return findings.toSorted((one, other) => placeOf(one) - placeOf(other))
@@ -113,6 +126,9 @@ function formatOf(contentType: string): 'json' | 'yaml' {
     `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf`,
   )
 }
+
+/** Of all paths that are looked at for an order: a long key stands in the path of all that is in it. */
+const orderCharactersMax = 32 * 1024 * 1024
 
 /** YAML contains JSON; where the text looks like JSON the fast parser gets it first. */
 function startsJson(bytes: Uint8Array): boolean {
@@ -129,8 +145,9 @@ function decodeJson(
 ): DecodedBody {
   const shape = shapeOfJson(bytes, limits.depthMax)
   if (shape.depth > limits.depthMax) {
-    const detail = `couldn't get version/kind; json parse error: invalid character '${shape.tooDeep}' exceeded max depth`
-    throw unreadableBody(detail, { bytes, typeName })
+    const cause = new DepthError(`invalid character '${shape.tooDeep}' exceeded max depth`)
+    const detail = `couldn't get version/kind; json parse error: ${cause.message}`
+    throw unreadableBody(detail, { bytes, typeName, cause })
   }
   const text = utf8.decode(bytes)
   const value = parseJson(text, { bytes, typeName })
@@ -144,13 +161,19 @@ function decodeYaml(bytes: Uint8Array, limits: BodyLimits, options: DecodeOption
     return parseYaml(yamlText(bytes), limits, options.isStrict === true)
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
-    const detail = `yaml: ${error.message}`
-    if (options.isApplied !== true) {
-      throw unreadableBody(detail, { bytes, typeName: options.typeName, cause: error })
-    }
-    const message = `error decoding YAML: error converting YAML to JSON: ${detail}`
-    throw new StatusError('BadRequest', message, { cause: error })
+    throw unreadableYaml(error, bytes, options)
   }
+}
+
+function unreadableYaml(
+  cause: YamlError,
+  bytes: Uint8Array,
+  { isApplied, typeName }: DecodeOptions,
+): StatusError {
+  const detail = `yaml: ${cause.message}`
+  if (!isApplied) return unreadableBody(detail, { bytes, typeName, cause })
+  const message = `error decoding YAML: error converting YAML to JSON: ${detail}`
+  return new StatusError('BadRequest', message, { cause })
 }
 
 function yamlText(bytes: Uint8Array): string {
@@ -175,6 +198,6 @@ function parseJson(
   }
 }
 
-function isSyntaxError(error: unknown): boolean {
+function isSyntaxError(error: unknown): error is StatusError {
   return error instanceof StatusError && error.cause instanceof SyntaxError
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, setMember, type JsonObject } from '../json.ts'
+import { isJsonObject, recursionMax, setMember, type JsonObject } from '../json.ts'
 
 const utf8 = new TextEncoder()
 
@@ -36,16 +36,21 @@ function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown])
 }
 
 /** Most objects come sorted already, and then there is nothing to copy. */
-function sorted(value: unknown): unknown {
+function sorted(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return sortedList(value)
+  if (depth > recursionMax) return sortedFromInside(value)
+  return sortedContainer(value, (member) => sorted(member, depth + 1))
+}
+
+function sortedContainer(value: object, sortedOf: (member: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return sortedList(value, sortedOf)
   if (!isJsonObject(value)) return value
   const keys = Object.keys(value)
   let isSorted = true
   const members = keys.map((key, at) => {
     if (at > 0 && (keys[at - 1] ?? '') > key) isSorted = false
     const member = value[key]
-    const own = sorted(member)
+    const own = sortedOf(member)
     if (own !== member) isSorted = false
     return own
   })
@@ -59,9 +64,30 @@ function sortedObject(keys: readonly string[], members: readonly unknown[]): Jso
   return object
 }
 
-function sortedList(list: readonly unknown[]): readonly unknown[] {
-  const items = list.map(sorted)
+function sortedList(
+  list: readonly unknown[],
+  sortedOf: (member: unknown) => unknown,
+): readonly unknown[] {
+  const items = list.map(sortedOf)
   return items.every((item, at) => item === list[at]) ? list : items
+}
+
+/** Without recursion: every container comes after those in it. */
+function sortedFromInside(root: object): unknown {
+  const containers: object[] = [root]
+  for (const container of containers) {
+    for (const member of Object.values(container)) {
+      if (typeof member === 'object' && member !== null) containers.push(member)
+    }
+  }
+  const done = new Map<unknown, unknown>()
+  for (const container of containers.toReversed()) {
+    done.set(
+      container,
+      sortedContainer(container, (member) => (done.has(member) ? done.get(member) : member)),
+    )
+  }
+  return done.get(root)
 }
 
 const openBrace = 0x7b

@@ -16,11 +16,15 @@ export interface FieldCheck {
 }
 
 export interface FieldFindings {
-  /** In upstream's words: `unknown field "spec.foo"`; at most unknownFieldsMax. */
+  /** In upstream's words: `unknown field "spec.foo"`; as many as fieldCheckLimits allow. */
   readonly unknownFields: readonly string[]
 }
 
-export const fieldCheckLimits = Object.freeze({ unknownFieldsMax: 100 })
+export const fieldCheckLimits = Object.freeze({
+  unknownFieldsMax: 100,
+  /** Of the paths of all unknown fields together. */
+  pathCharactersMax: 1024 * 1024,
+})
 
 /**
  * Does to a decoded object of a built-in kind what upstream's typed decoding does: removes unknown
@@ -77,6 +81,7 @@ const rootPlace: Place = Object.freeze({ struct: '', goPath: '', path: '' })
 class FieldChecker {
   readonly unknownFields: string[] = []
   readonly #schemas: SchemaSet
+  #pathCharacters = 0
 
   constructor(schemas: SchemaSet) {
     this.#schemas = schemas
@@ -206,7 +211,10 @@ class FieldChecker {
   }
 
   #unknown(path: string): void {
-    if (this.unknownFields.length >= fieldCheckLimits.unknownFieldsMax) return
+    const { unknownFieldsMax, pathCharactersMax } = fieldCheckLimits
+    this.#pathCharacters += path.length
+    if (this.unknownFields.length >= unknownFieldsMax) return
+    if (this.#pathCharacters > pathCharactersMax) return
     this.unknownFields.push(`unknown field "${path}"`)
   }
 }

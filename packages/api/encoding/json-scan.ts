@@ -57,14 +57,18 @@ function stringEnd(bytes: Uint8Array, from: number): number {
 }
 
 /** Members of all objects in a parsed value. */
-export function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
+export function countMembers(root: unknown): number {
   let count = 0
-  if (Array.isArray(value)) {
-    for (const item of value) count += countMembers(item)
-    return count
+  const pending = [root]
+  while (pending.length > 0) {
+    const value = pending.pop()
+    if (typeof value !== 'object' || value === null) continue
+    const members: unknown[] = Array.isArray(value) ? value : Object.values(value)
+    if (!Array.isArray(value)) count += members.length
+    for (const member of members) {
+      if (typeof member === 'object' && member !== null) pending.push(member)
+    }
   }
-  for (const member of Object.values(value)) count += 1 + countMembers(member)
   return count
 }
 
@@ -72,60 +76,73 @@ export function countMembers(value: unknown): number {
 export function findDuplicates(text: string, pathsMax: number): string[] {
   const found: string[] = []
   walkMembers(text, (path, isRepeated) => {
-    if (isRepeated && found.length < pathsMax) found.push(path)
+    if (isRepeated) found.push(path)
+    return found.length < pathsMax ? undefined : 'stop'
   })
   return found
 }
 
-/** Calls for every member of every object, in the order of the text. */
+/** Calls for every member of every object, in the order of the text, until the answer is `stop`. */
 export function walkMembers(
   text: string,
-  onMember: (path: string, isRepeated: boolean) => void,
+  onMember: (path: string, isRepeated: boolean) => 'stop' | void,
 ): void {
-  new MemberWalker(text, onMember).value('')
+  new MemberWalker(text, onMember).walk()
+}
+
+/** A container that is being read. */
+interface OpenContainer {
+  readonly path: string
+  /** Keys that were read; undefined in a list. */
+  readonly seen: Set<string> | undefined
+  /** Items that were read. */
+  items: number
 }
 
 class MemberWalker {
   readonly #text: string
-  readonly #onMember: (path: string, isRepeated: boolean) => void
+  readonly #onMember: (path: string, isRepeated: boolean) => 'stop' | void
+  /** Bodies nest deeper than a stack does. */
+  readonly #open: OpenContainer[] = []
   #at = 0
 
-  constructor(text: string, onMember: (path: string, isRepeated: boolean) => void) {
+  constructor(text: string, onMember: (path: string, isRepeated: boolean) => 'stop' | void) {
     this.#text = text
     this.#onMember = onMember
   }
 
-  value(path: string): void {
+  walk(): void {
+    this.#value('')
+    for (let open = this.#open.at(-1); open; open = this.#open.at(-1)) {
+      const char = this.#next()
+      if (char === ',') this.#at += 1
+      else if (char === ']' || char === '}' || char === '') {
+        this.#at += 1
+        this.#open.pop()
+      } else if (open.seen === undefined) {
+        this.#value(`${open.path}[${open.items}]`)
+        open.items += 1
+      } else if (this.#member(open.path, open.seen) === 'stop') return
+    }
+  }
+
+  #value(path: string): void {
     const char = this.#next()
-    if (char === '{') this.#members(path)
-    else if (char === '[') this.#items(path)
-    else if (char === '"') this.#string()
+    if (char === '{' || char === '[') {
+      this.#at += 1
+      this.#open.push({ path, seen: char === '{' ? new Set() : undefined, items: 0 })
+    } else if (char === '"') this.#string()
     else this.#scalar()
   }
 
-  #members(path: string): void {
-    const seen = new Set<string>()
+  #member(path: string, seen: Set<string>): 'stop' | void {
+    const key = String(JSON.parse(this.#string()))
+    const memberPath = path === '' ? key : `${path}.${key}`
+    if (this.#onMember(memberPath, seen.has(key)) === 'stop') return 'stop'
+    seen.add(key)
+    this.#next()
     this.#at += 1
-    while (this.#next() === '"') {
-      const key = String(JSON.parse(this.#string()))
-      const memberPath = path === '' ? key : `${path}.${key}`
-      this.#onMember(memberPath, seen.has(key))
-      seen.add(key)
-      this.#next()
-      this.#at += 1
-      this.value(memberPath)
-      if (this.#next() === ',') this.#at += 1
-    }
-    this.#at += 1
-  }
-
-  #items(path: string): void {
-    this.#at += 1
-    for (let item = 0; this.#next() !== ']'; item += 1) {
-      this.value(`${path}[${item}]`)
-      if (this.#next() === ',') this.#at += 1
-    }
-    this.#at += 1
+    this.#value(memberPath)
   }
 
   /** Steps over a string and returns it with its quotes. */

@@ -17,6 +17,12 @@ export function unreadableBody(
   )
 }
 
+/** What upstream's decoder says of a JSON value that is of another type; `into` is Go's, e.g. `value of type string`. */
+export function wrongJsonType(value: unknown, into: string): string {
+  const type = Array.isArray(value) ? 'array' : typeof value
+  return `json: cannot unmarshal ${type === 'boolean' ? 'bool' : type} into Go ${into}`
+}
+
 /** Text of what looks like a JSON object; hexadecimal of anything else. */
 function shown(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>'

@@ -34,17 +34,25 @@ export function parseYaml(text: string, limits: BodyLimits, isStrict: boolean): 
     // Upstream reads the first of several documents.
     const failure = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
     // Composing recurses; where the stack ends is found out there, and the text is refused.
-    if (failure?.code === 'RESOURCE_EXHAUSTION') throw new RangeError('exceeded max depth')
+    if (failure?.code === 'RESOURCE_EXHAUSTION') throw tooDeep(limits)
     if (failure) throw failure
     refuseCycles(document)
     const duplicates = isStrict ? duplicateKeys(document, lines, limits.duplicatesMax) : []
     if (!text.endsWith('\n')) trimLastBlock(document)
     const value: unknown = document.toJS({ maxAliasCount: limits.aliasesMax })
-    return { value: new PlainCopy(limits).copy(value, limits.depthMax), duplicates }
+    return { value: new PlainCopy(limits).copy(value, limits.yamlDepthMax), duplicates }
   } catch (error) {
     const detail = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
     throw new YamlError(detail, { cause: error })
   }
+}
+
+function tooDeep({ yamlDepthMax }: BodyLimits): RangeError {
+  return new RangeError(tooDeepText(yamlDepthMax))
+}
+
+export function tooDeepText(depthMax: number): string {
+  return `exceeded max depth of ${depthMax}`
 }
 
 const unwantedTags: ReadonlySet<string> = new Set(
@@ -111,9 +119,11 @@ function duplicateKeys(
  * the whole would grow past what a body may be.
  */
 class PlainCopy {
+  readonly #limits: BodyLimits
   #bytesLeft: number
 
   constructor(limits: BodyLimits) {
+    this.#limits = limits
     this.#bytesLeft = limits.bytesMax
   }
 
@@ -124,7 +134,7 @@ class PlainCopy {
       throw new RangeError(`unsupported value: ${value}`)
     }
     if (typeof value !== 'object' || value === null) return value
-    if (depthLeft === 0) throw new RangeError('exceeded max depth')
+    if (depthLeft === 0) throw tooDeep(this.#limits)
     if (Array.isArray(value)) return value.map((item) => this.copy(item, depthLeft - 1))
     const object: JsonObject = {}
     for (const [key, member] of Object.entries(value)) {

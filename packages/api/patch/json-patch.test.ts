@@ -63,7 +63,7 @@ test('an operation that cannot be carried out is Invalid, and says no more than 
 })
 
 test('malformed and oversized JSON patches are refused', () => {
-  for (const patch of [{ op: 'add' }, [5], [{ op: 5, path: '/a' }], null]) {
+  for (const patch of [{ op: 'add' }, [5], [{ op: 5, path: '/a' }], 'x']) {
     assert.throws(
       () => applyJsonPatch(base, patch),
       (error) => isStatusError(error, 'BadRequest'),

@@ -1,3 +1,4 @@
+import { wrongJsonType } from '../encoding/unreadable-body.ts'
 import {
   cloneJson,
   equalJson,
@@ -12,8 +13,8 @@ export const jsonPatchLimits = Object.freeze({
   operationsMax: 10_000,
   /** `copy` can double an object with each operation; this is what all copies together may add. */
   copiedCharactersMax: 3 * 1024 * 1024,
-  /** As of bodies: operations can nest what they add, and what comes after walks it recursively. */
-  depthMax: 500,
+  /** As of bodies: operations can nest what they add without end. */
+  depthMax: 10_000,
 })
 
 /**
@@ -22,12 +23,8 @@ export const jsonPatchLimits = Object.freeze({
  * Invalid when an operation cannot be carried out.
  */
 export function applyJsonPatch(original: Readonly<JsonObject>, patch: unknown): unknown {
-  if (!Array.isArray(patch)) {
-    throw new StatusError(
-      'BadRequest',
-      'error decoding patch: a JSON patch is a list of operations',
-    )
-  }
+  if (patch === null) return cloneJson(original)
+  if (!Array.isArray(patch)) throw undecodable(patch, 'value of type []handlers.jsonPatchOp')
   if (patch.length > jsonPatchLimits.operationsMax) {
     throw new StatusError(
       'RequestEntityTooLarge',
@@ -56,17 +53,20 @@ interface Operation {
 }
 
 function operationOf(item: unknown): Operation {
-  if (!isJsonObject(item)) {
-    throw new StatusError('BadRequest', 'error decoding patch: an operation is no object')
-  }
+  if (item === null) return { op: '', path: undefined, from: undefined, value: null }
+  if (!isJsonObject(item)) throw undecodable(item, 'value of type handlers.jsonPatchOp')
   const text = (key: string): string | undefined => {
     const value = memberOf(item, key)
     if (value === undefined || value === null) return undefined
     if (typeof value === 'string') return value
-    throw new StatusError('BadRequest', `error decoding patch: "${key}" is no string`)
+    throw undecodable(value, `struct field jsonPatchOp.${key} of type string`)
   }
   const op = text('op') ?? ''
   return { op, path: text('path'), from: text('from'), value: memberOf(item, 'value') ?? null }
+}
+
+function undecodable(value: unknown, into: string): StatusError {
+  return new StatusError('BadRequest', `error decoding patch: ${wrongJsonType(value, into)}`)
 }
 
 class OperationError extends Error {

@@ -1,3 +1,4 @@
+import { wrongJsonType } from '../encoding/unreadable-body.ts'
 import { cloneJson, isJsonObject, memberOf, setMember, type JsonObject } from '../json.ts'
 import { StatusError } from '../status-error.ts'
 
@@ -7,21 +8,28 @@ import { StatusError } from '../status-error.ts'
  */
 export function applyMergePatch(original: Readonly<JsonObject>, patch: unknown): JsonObject {
   if (!isJsonObject(patch)) {
-    throw new StatusError('BadRequest', 'error decoding patch: a merge patch is an object')
+    const detail = wrongJsonType(patch, 'value of type map[string]interface {}')
+    const message = patch === null ? 'Invalid JSON Patch' : `error decoding patch: ${detail}`
+    throw new StatusError('BadRequest', message)
   }
   return merge(cloneJson(original), patch)
 }
 
-/** Changes and returns `target`; what is taken from the patch is copied. */
+/** Changes and returns `target`; what is taken from the patch is copied. Patches nest deeper than a stack does. */
 function merge(target: JsonObject, patch: Readonly<JsonObject>): JsonObject {
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) {
-      delete target[key]
-    } else if (isJsonObject(value)) {
-      const old = memberOf(target, key)
-      setMember(target, key, merge(isJsonObject(old) ? old : {}, value))
-    } else {
-      setMember(target, key, cloneJson(value))
+  const pending = [{ target, patch }]
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    for (const [key, value] of Object.entries(next.patch)) {
+      if (value === null) {
+        delete next.target[key]
+      } else if (isJsonObject(value)) {
+        const old = memberOf(next.target, key)
+        const below = isJsonObject(old) ? old : {}
+        setMember(next.target, key, below)
+        pending.push({ target: below, patch: value })
+      } else {
+        setMember(next.target, key, cloneJson(value))
+      }
     }
   }
   return target

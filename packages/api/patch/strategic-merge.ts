@@ -1,3 +1,4 @@
+import { wrongJsonType } from '../encoding/unreadable-body.ts'
 import { cloneJson, isJsonObject, memberOf, setMember, type JsonObject } from '../json.ts'
 import type { Schema, SchemaSet } from '../schema.ts'
 import { StatusError } from '../status-error.ts'
@@ -27,7 +28,10 @@ export function applyStrategicMergePatch(
   patch: unknown,
   type: TypedBy,
 ): JsonObject {
-  if (!isJsonObject(patch)) throw badRequest('a strategic merge patch is an object')
+  if (patch === null) return cloneJson(original)
+  if (!isJsonObject(patch)) {
+    throw badRequest(wrongJsonType(patch, 'value of type map[string]interface {}'))
+  }
   const merger = new StrategicMerger(type.schemas)
   return merger.mergeObject(cloneJson(original), cloneJson(patch), { ref: type.schemaName })
 }
@@ -271,29 +275,48 @@ function fieldAfter(directive: string, prefix: string): string {
   throw badRequest(`invalid patch format of ${what}`)
 }
 
-/** Undefined when the value itself is a directive. */
+/** Undefined when the value itself is a directive. In place, as withoutNulls. */
 function withoutDirectives(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    return value.map(withoutDirectives).filter((item) => item !== undefined)
-  }
-  if (!isJsonObject(value)) return value
-  if (Object.hasOwn(value, patchDirective)) return undefined
-  for (const [key, member] of Object.entries(value)) {
-    const kept = withoutDirectives(member)
-    if (kept === undefined) delete value[key]
-    else setMember(value, key, kept)
-  }
+  if (isDirective(value)) return undefined
+  eachContainer(value, (container) => {
+    if (Array.isArray(container)) {
+      if (!container.some(isDirective)) return
+      const kept = container.filter((item) => !isDirective(item))
+      container.splice(0, container.length, ...kept)
+      return
+    }
+    for (const [key, member] of Object.entries(container)) {
+      if (isDirective(member)) delete container[key]
+    }
+  })
   return value
 }
 
+function isDirective(value: unknown): boolean {
+  return isJsonObject(value) && Object.hasOwn(value, patchDirective)
+}
+
 function withoutNulls<T>(value: T): T {
-  if (Array.isArray(value)) value.forEach(withoutNulls)
-  if (!isJsonObject(value)) return value
-  for (const [key, member] of Object.entries(value)) {
-    if (member === null) delete value[key]
-    else withoutNulls(member)
-  }
+  eachContainer(value, (container) => {
+    if (Array.isArray(container)) return
+    for (const [key, member] of Object.entries(container)) {
+      if (member === null) delete container[key]
+    }
+  })
   return value
+}
+
+/** Outer ones before those in them. Patches nest deeper than a stack does. */
+function eachContainer(root: unknown, change: (container: JsonObject | unknown[]) => void): void {
+  const pending = [root]
+  while (pending.length > 0) {
+    const value = pending.pop()
+    if (!Array.isArray(value) && !isJsonObject(value)) continue
+    change(value)
+    for (const member of Object.values(value)) {
+      if (typeof member === 'object' && member !== null) pending.push(member)
+    }
+  }
 }
 
 function goTypeOf(value: unknown): string {

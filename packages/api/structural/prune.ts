@@ -1,50 +1,68 @@
 import { cloneJson, isJsonObject, memberOf, setMember, type JsonObject } from '../json.ts'
 import type { Schema } from '../schema.ts'
 
+export const pruneLimits = Object.freeze({
+  /** Of the paths of all unknown fields together; what is beyond is removed and not told. */
+  pathCharactersMax: 1024 * 1024,
+})
+
 /**
  * Removes, in place, fields that a CRD's schema does not specify. Returns them in upstream's words,
  * sorted: `unknown field "spec.foo"`. metadata is left alone: see checkCustomMetadata.
  */
 export function pruneStructural(value: unknown, schema: Schema): string[] {
-  const paths: string[] = []
-  prune(value, schema, { path: '', paths })
-  return paths.toSorted().map((path) => `unknown field "${path}"`)
+  const pruner = new Pruner()
+  pruner.prune(value, schema)
+  return pruner.paths.toSorted().map((path) => `unknown field "${path}"`)
 }
 
-interface Pruned {
+interface Visit {
+  readonly value: unknown
+  readonly schema: Schema
   readonly path: string
-  readonly paths: string[]
 }
 
 const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
+const anything: Schema = Object.freeze({ preserveUnknownFields: true })
+const nothing: Schema = Object.freeze({})
 
-function prune(value: unknown, schema: Schema, at: Pruned): void {
-  if (Array.isArray(value)) {
-    const items = schema.preserveUnknownFields
-      ? (schema.items ?? { preserveUnknownFields: true })
-      : schema.items
-    value.forEach((item, index) => {
-      prune(item, items ?? {}, { ...at, path: `${at.path}[${index}]` })
-    })
-  } else if (isJsonObject(value)) {
-    for (const key of Object.keys(value)) pruneMember(value, key, { schema, at })
+class Pruner {
+  readonly paths: string[] = []
+  /** Values nest deeper than a stack does. */
+  readonly #pending: Visit[] = []
+  #characters = 0
+
+  prune(value: unknown, schema: Schema): void {
+    this.#pending.push({ value, schema, path: '' })
+    for (let visit = this.#pending.pop(); visit; visit = this.#pending.pop()) this.#visit(visit)
   }
-}
 
-function pruneMember(
-  object: JsonObject,
-  key: string,
-  within: { schema: Schema; at: Pruned },
-): void {
-  const { schema, at } = within
-  if (schema.embeddedResource && metaFields.has(key)) return
-  const path = at.path === '' ? key : `${at.path}.${key}`
-  const declared = declaredSchema(schema, key)
-  if (declared) {
-    prune(object[key], declared, { ...at, path })
-  } else if (!schema.preserveUnknownFields) {
-    at.paths.push(path)
-    delete object[key]
+  #visit({ value, schema, path }: Visit): void {
+    if (Array.isArray(value)) {
+      const items = schema.items ?? (schema.preserveUnknownFields ? anything : nothing)
+      if (items === anything) return
+      value.forEach((item, at) => this.#descend(item, items, `${path}[${at}]`))
+    } else if (isJsonObject(value)) {
+      for (const key of Object.keys(value)) this.#member(value, key, { schema, path })
+    }
+  }
+
+  #descend(value: unknown, schema: Schema, path: string): void {
+    if (typeof value === 'object' && value !== null) this.#pending.push({ value, schema, path })
+  }
+
+  #member(object: JsonObject, key: string, within: { schema: Schema; path: string }): void {
+    const { schema } = within
+    if (schema.embeddedResource && metaFields.has(key)) return
+    const path = within.path === '' ? key : `${within.path}.${key}`
+    const declared = declaredSchema(schema, key)
+    if (declared) {
+      this.#descend(object[key], declared, path)
+    } else if (!schema.preserveUnknownFields) {
+      this.#characters += path.length
+      if (this.#characters <= pruneLimits.pathCharactersMax) this.paths.push(path)
+      delete object[key]
+    }
   }
 }
 

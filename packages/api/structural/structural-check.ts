@@ -1,6 +1,7 @@
 import { fieldForbidden, fieldInvalid, fieldRequired } from '../field-error.ts'
 import { equalJson, isJsonObject, memberOf, type JsonObject } from '../json.ts'
 import type { StatusCause } from '../status-error.ts'
+import { causeLimits, isFull } from './cause-limits.ts'
 import { checkPattern } from './patterns.ts'
 
 /**
@@ -31,6 +32,7 @@ const whatIsMissing = Object.freeze({
 })
 
 function checkNode(props: Props, { level, path }: Place, causes: StatusCause[]): void {
+  if (isFull(causes, causeLimits.definitionCausesMax)) return
   const { items, additionalProperties } = props
   if (props['type'] === 'array' && !isJsonObject(items)) {
     causes.push(fieldRequired(`${path}.items`, 'must be specified'))
@@ -172,6 +174,7 @@ const forbiddenInside: readonly (readonly [string, string])[] = Object.freeze([
 ])
 
 function checkNested(props: Props, values: Values, causes: StatusCause[]): void {
+  if (isFull(causes, causeLimits.definitionCausesMax)) return
   const { path } = values
   checkValues(props, values, causes)
   const { items } = props
@@ -203,6 +206,7 @@ interface Nested {
  * outside. Upstream does not ask this of junctions further down.
  */
 function checkCompleteness(props: Props, at: Nested, causes: StatusCause[]): void {
+  if (isFull(causes, causeLimits.definitionCausesMax)) return
   const { structure, path } = at
   for (const junction of ['allOf', 'anyOf', 'oneOf']) {
     partsOf(props, junction).forEach((part, index) => {
@@ -220,8 +224,9 @@ function checkCompleteness(props: Props, at: Nested, causes: StatusCause[]): voi
   if (!at.nested) return
   for (const [key, field] of membersOf(props, 'properties')) {
     const where = `${path}.properties[${key}]`
-    const outside = structure ? new Map(membersOf(structure, 'properties')).get(key) : undefined
-    if (outside === undefined) causes.push(missingOutside(where))
+    const fields = structure ? structure['properties'] : undefined
+    const outside = isJsonObject(fields) ? memberOf(fields, key) : undefined
+    if (!isJsonObject(outside)) causes.push(missingOutside(where))
     else checkCompleteness(field, { structure: outside, path: where, nested: true }, causes)
   }
   if (!isJsonObject(items)) return

@@ -11,11 +11,10 @@ import { equalJson, isJsonObject, memberOf, type JsonObject } from '../json.ts'
 import { validateAnnotations, validateLabels } from '../object-meta.ts'
 import type { Schema } from '../schema.ts'
 import type { StatusCause } from '../status-error.ts'
+import { causeLimits, isFull } from './cause-limits.ts'
 import { schemaFromProps } from './crd-schema.ts'
 import { matchesFormat } from './formats.ts'
 import { matchesPattern } from './patterns.ts'
-
-export const validationLimits = Object.freeze({ causesMax: 200 })
 
 /**
  * Checks a value against a schema made from a CRD, in upstream's words. `path` is where the value
@@ -26,7 +25,7 @@ export function validateStructural(schema: Schema, value: unknown, path = ''): S
   const causes: StatusCause[] = []
   validate(schema, { value, path }, causes)
   validateLists(schema, { value, path }, causes)
-  return causes.slice(0, validationLimits.causesMax)
+  return causes.slice(0, causeLimits.causesMax)
 }
 
 /**
@@ -43,7 +42,7 @@ export function validateStructuralUpdate(
   const before: StatusCause[] = []
   validateLists(schema, { value: old, path: '' }, before)
   if (before.length === 0) validateLists(schema, { value, path: '' }, causes)
-  return causes.slice(0, validationLimits.causesMax)
+  return causes.slice(0, causeLimits.causesMax)
 }
 
 interface At {
@@ -57,7 +56,7 @@ function validate(schema: Schema, at: At, causes: StatusCause[]): void {
   if (at.value === null && schema.nullable) return
   if (at.old !== undefined && equalJson(at.value, at.old)) return
   // metadata is typed, and checked as such.
-  if (schema.ref !== undefined || causes.length > validationLimits.causesMax) return
+  if (schema.ref !== undefined || isFull(causes)) return
   validateType(schema, at, causes)
   const { validations } = schema
   if (validations) validateJunctions(validations, at, causes)
@@ -327,6 +326,7 @@ function checkUnique(
   if (listType !== 'set' && listType !== 'map') return
   const seen = new Set<string>()
   value.forEach((item, at) => {
+    if (isFull(causes)) return
     const identity = listType === 'map' ? keysOf(item, listMapKeys, items) : item
     const text = JSON.stringify(identity)
     if (seen.has(text)) causes.push(fieldDuplicate(`${path}[${at}]`, identity))

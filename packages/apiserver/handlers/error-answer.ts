@@ -1,11 +1,24 @@
-import type { StatusError } from '@skerry/api'
+import { StatusError } from '@skerry/api'
 import type { ApiAnswer, ApiRequest } from '../http/exchange.ts'
 import { negotiateOrNone, plainOffer, wantsPretty } from '../http/negotiate.ts'
 import { statusAnswer, statusOf } from '../http/status-answer.ts'
 import { valueAnswer } from './represent.ts'
 
-/** An error in the encoding that the client reads; indented JSON where it reads none that we write. */
+/**
+ * An error in the encoding that the client reads; indented JSON where it reads none that we write.
+ * Never fails: an error that is too long or too deep to be written is told in short.
+ */
 export async function errorAnswer(error: StatusError, request: ApiRequest): Promise<ApiAnswer> {
+  try {
+    return await wholeAnswer(error, request)
+  } catch (failure) {
+    const why = failure instanceof Error ? failure.message : String(failure)
+    const message = `Internal error occurred: the error cannot be written: ${why}`
+    return statusAnswer(new StatusError('InternalError', message, { cause: failure }))
+  }
+}
+
+async function wholeAnswer(error: StatusError, request: ApiRequest): Promise<ApiAnswer> {
   const answer = statusAnswer(error)
   const { accept, 'user-agent': userAgent } = request.headers
   const query = new URLSearchParams(request.target.split('?', 2)[1])

@@ -176,7 +176,7 @@ export function patchFunction(
 ): { patch: PatchFunction; findings: readonly string[] } {
   const contentType = mediaType(call.request.headers['content-type'])
   const { kind } = call.reader
-  const decode = () => decodePatch(bytes)
+  const decode = () => decodePatch(bytes, 'error decoding patch: ')
   switch (contentType) {
     case 'application/json-patch+json': {
       const { value } = decode()
@@ -188,7 +188,7 @@ export function patchFunction(
     }
     case 'application/strategic-merge-patch+json': {
       if (kind.isCustom) break
-      const { value, duplicates } = decode()
+      const { value, duplicates } = decodePatch(bytes, '')
       const type = { schemas: kind.schemas, schemaName: kind.schemaName }
       return {
         patch: (current) => applyStrategicMergePatch(current, value, type),
@@ -200,13 +200,13 @@ export function patchFunction(
   throw unsupportedPatch(kind)
 }
 
-function decodePatch(bytes: Uint8Array): ReturnType<typeof decodeBody> {
+function decodePatch(bytes: Uint8Array, prefix: string): ReturnType<typeof decodeBody> {
   try {
     return decodeBody(bytes, 'application/json', { isStrict: true })
   } catch (error) {
     if (!isStatusError(error, 'BadRequest')) throw error
     const { message } = error.cause instanceof SyntaxError ? error.cause : error
-    throw new StatusError('BadRequest', `error decoding patch: ${message}`, { cause: error })
+    throw new StatusError('BadRequest', `${prefix}${message}`, { cause: error })
   }
 }
 

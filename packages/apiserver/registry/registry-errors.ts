@@ -49,7 +49,8 @@ export function requireValid(kind: Named, name: string, causes: readonly StatusC
 export function invalid(kind: Named, name: string, causes: readonly StatusCause[]): StatusError {
   const group = kind.storageGroup ?? kind.group
   const whole = group === '' ? kind.kind : `${kind.kind}.${group}`
-  const unique = uniqueCauses(causes)
+  const told = causesThatFit(causes)
+  const unique = uniqueCauses(told)
   const texts = unique.map(({ field, message }) => (field ? `${field}: ${message}` : `${message}`))
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   return new StatusError('Invalid', `${whole} ${JSON.stringify(name)} is invalid: ${list}`, {
@@ -57,8 +58,19 @@ export function invalid(kind: Named, name: string, causes: readonly StatusCause[
       ...(name === '' ? {} : { name }),
       ...(group === '' ? {} : { group }),
       kind: kind.kind,
-      causes: [...causes],
+      causes: told,
     },
+  })
+}
+
+const causeCharactersMax = 4 * 1024 * 1024
+
+/** The path to a cause can be as long as a body, and there can be as many. At least one is told. */
+function causesThatFit(causes: readonly StatusCause[]): StatusCause[] {
+  let left = causeCharactersMax
+  return causes.filter(({ field = '', message = '' }, at) => {
+    left -= field.length + message.length
+    return left >= 0 || at === 0
   })
 }
 

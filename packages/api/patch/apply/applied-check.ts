@@ -1,5 +1,5 @@
 import { quoteGo } from '../../field-error.ts'
-import { isJsonObject } from '../../json.ts'
+import { isJsonObject, recursionMax } from '../../json.ts'
 import type { Schema, SchemaSet } from '../../schema.ts'
 import { fieldElement, printPathElement } from './path-element.ts'
 import { memberSchema, shapeOf, shapeOfValue, type Shape } from './shape.ts'
@@ -118,16 +118,21 @@ class AppliedChecker {
   }
 }
 
-/** As Go prints a JSON value with its type. */
-function printGot(value: unknown): string {
+/** As Go prints a JSON value with its type; what lies deeper than a stack is safe for is left out. */
+function printGot(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value
-  if (Array.isArray(value)) return `[]interface {}{${value.map(printInner).join(', ')}}`
+  if (Array.isArray(value)) {
+    return `[]interface {}{${value.map((item) => printInner(item, depth)).join(', ')}}`
+  }
   if (!isJsonObject(value)) return JSON.stringify(value)
-  const fields = Object.keys(value).toSorted()
-  return `map[string]interface {}{${fields.map((key) => `${quoteGo(key)}:${printInner(value[key])}`).join(', ')}}`
+  const fields = Object.keys(value)
+    .toSorted()
+    .map((key) => `${quoteGo(key)}:${printInner(value[key], depth)}`)
+  return `map[string]interface {}{${fields.join(', ')}}`
 }
 
-function printInner(value: unknown): string {
+function printInner(value: unknown, depth: number): string {
   if (typeof value === 'string') return quoteGo(value)
-  return value === null ? 'interface {}(nil)' : printGot(value)
+  if (value === null) return 'interface {}(nil)'
+  return depth < recursionMax ? printGot(value, depth + 1) : '...'
 }

@@ -11,6 +11,11 @@ export interface FieldSet {
   readonly children: ReadonlyMap<string, FieldSet>
 }
 
+export const fieldSetLimits = Object.freeze({
+  /** What nests deeper is owned as a whole. Sets are walked by recursion, and any client may send one. */
+  depthMax: 500,
+})
+
 export const noFields: FieldSet = Object.freeze({ isMember: false, children: new Map() })
 export const oneField: FieldSet = Object.freeze({ isMember: true, children: new Map() })
 
@@ -93,13 +98,17 @@ export function encodeFieldSet(set: FieldSet): JsonObject {
   return fields
 }
 
-/** Elements of a type that this version does not know are left out. Throws RangeError when malformed. */
+/**
+ * Elements of a type that this version does not know are left out. Throws RangeError when malformed
+ * or nested deeper than twice what this server writes.
+ */
 export function decodeFieldSet(fields: unknown): FieldSet {
-  const set = decodeNode(fields)
+  const set = decodeNode(fields, 2 * fieldSetLimits.depthMax)
   return { isMember: false, children: set.children }
 }
 
-function decodeNode(fields: unknown): FieldSet {
+function decodeNode(fields: unknown, depthLeft: number): FieldSet {
+  if (depthLeft === 0) throw new RangeError('Cannot decode fieldsV1: it is nested too deep')
   if (!isJsonObject(fields)) throw new RangeError('Cannot decode fieldsV1: a node is no object')
   const children = new Map<string, FieldSet>()
   let isMember = false
@@ -109,7 +118,7 @@ function decodeNode(fields: unknown): FieldSet {
       continue
     }
     const element = canonicalElement(key)
-    if (element !== undefined) children.set(element, decodeNode(fields[key]))
+    if (element !== undefined) children.set(element, decodeNode(fields[key], depthLeft - 1))
   }
   return { isMember: isMember || children.size === 0, children }
 }

@@ -1,4 +1,5 @@
 import type { Schema, SchemaSet } from '../../schema.ts'
+import { fieldSetLimits } from './field-set.ts'
 import { keyElement, valueElement } from './path-element.ts'
 
 /**
@@ -8,7 +9,11 @@ import { keyElement, valueElement } from './path-element.ts'
  */
 export type Shape =
   | { readonly type: 'leaf' }
-  | { readonly type: 'deduced' }
+  | {
+      readonly type: 'deduced'
+      /** Of a map in its place, whose own maps are such maps again, as far as ownership goes. */
+      readonly map: Shape
+    }
   | {
       readonly type: 'map'
       readonly fields: Readonly<Record<string, Schema>> | undefined
@@ -25,12 +30,25 @@ export type Shape =
 /** Any object of anybody's, owned as a whole. */
 const rawExtension = 'io.k8s.apimachinery.pkg.runtime.RawExtension'
 const leaf: Shape = Object.freeze({ type: 'leaf' })
-const deduced: Shape = Object.freeze({ type: 'deduced' })
-/** Stands for a value without a schema below a deduced one. */
-export const deducedSchema: Schema = Object.freeze({ preserveUnknownFields: true })
 
 /** Shapes are found once per schema: this is asked for every field of every write. */
 const shapes = new WeakMap<Schema, Shape>()
+
+/** Stands for a value without a schema. */
+export const deducedSchema: Schema = Object.freeze({ preserveUnknownFields: true })
+const deduced = deducedShape()
+shapes.set(deducedSchema, deduced)
+
+/** Maps in maps down to where the innermost is owned as a whole. */
+function deducedShape(): Shape {
+  let shape: Shape = leaf
+  for (let depth = 0; depth < fieldSetLimits.depthMax; depth += 1) {
+    const element: Schema = Object.freeze({ preserveUnknownFields: true })
+    shapes.set(element, shape)
+    shape = { type: 'deduced', map: { type: 'map', fields: undefined, element } }
+  }
+  return shape
+}
 
 export function shapeOf(schema: Schema, schemas: SchemaSet): Shape {
   const known = shapes.get(schema)
@@ -92,7 +110,5 @@ export function isDeclaredField(shape: Shape, key: string): boolean {
 export function shapeOfValue(shape: Shape, value: unknown): Shape {
   if (shape.type !== 'deduced') return shape
   const isMap = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isMap ? deducedMap : leaf
+  return isMap ? shape.map : leaf
 }
-
-const deducedMap: Shape = Object.freeze({ type: 'map', fields: undefined, element: deducedSchema })
