@@ -118,12 +118,18 @@ interface ServeContext {
 
 function serveStream(stream: ServerHttp2Stream, arrival: Arrival, context: ServeContext): void {
   const abort = new AbortController()
-  stream.once('close', () => abort.abort(new TunnelStreamError('Cannot go on: the asker is gone')))
+  let isAnswered = false
+  stream.once('close', () => {
+    if (!isAnswered) abort.abort(new TunnelStreamError('Cannot go on: the asker is gone'))
+  })
   // Resets are the other end's right; the signal tells the handler.
   stream.on('error', (error) => context.log.debug('Tunnel stream failed', { error }))
-  answerStream(stream, arrival, context, abort.signal).catch((error: unknown) => {
-    if (!abort.signal.aborted) refuse(stream, error, context.log)
-  })
+  answerStream(stream, arrival, context, abort.signal).then(
+    () => (isAnswered = true),
+    (error: unknown) => {
+      if (!abort.signal.aborted) refuse(stream, error, context.log)
+    },
+  )
 }
 
 async function answerStream(

@@ -200,10 +200,15 @@ class HubSession implements TunnelSession {
   ): Promise<{ status: number; headers: TunnelHeaders }> {
     return new Promise((resolve, reject) => {
       let fault: Error | undefined
+      let isAnswered = false
       // Kept for the stream's life: without a listener a late reset would end the process.
       stream.on('error', (error) => (fault ??= error))
-      stream.once('close', () => reject(this.#streamFault(stream, signal, fault)))
+      stream.once('close', () => {
+        // Every stream closes; an error for each, with its stack, would be a tenth of a request.
+        if (!isAnswered) reject(this.#streamFault(stream, signal, fault))
+      })
       stream.once('response', (_headers, _flags, flat) => {
+        isAnswered = true
         try {
           const { pseudo, headers } = parseHeaders(flat, this.#limits)
           resolve({ status: Number(pseudo.get(':status')), headers })

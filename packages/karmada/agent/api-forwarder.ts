@@ -2,7 +2,7 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 import { StatusError } from '@skerry/api'
 import { abortReason, type Logger } from '@skerry/base'
 import { tlsOptions, type ClientCredentials, type HttpsTransportConfig } from '@skerry/client'
@@ -30,7 +30,7 @@ export interface ApiForwarderLimits {
 export const apiForwarderDefaults: Readonly<ApiForwarderLimits> = Object.freeze({
   connectMs: 10_000,
   socketsMax: 1_000,
-  idleSocketsMax: 32,
+  idleSocketsMax: 256,
   idleSocketMs: 55_000,
 })
 
@@ -146,9 +146,19 @@ function agentFor(server: Server, credentials: ClientCredentials): http.Agent {
   const agent =
     base.protocol === 'http:'
       ? new http.Agent(shared)
-      : new https.Agent({ ...shared, ...tlsOptions(api, credentials) })
+      : new https.Agent({ ...shared, ...sharedTls(api, credentials) })
   server.sockets = { agent, certificate }
   return agent
+}
+
+/** Certificates are parsed once, not for each connection. */
+function sharedTls(
+  api: HttpsTransportConfig,
+  credentials: ClientCredentials,
+): https.AgentOptions & { secureContext: SecureContext } {
+  const { ca, cert, key, ...own } = tlsOptions(api, credentials)
+  const context = { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) }
+  return { ...own, secureContext: createSecureContext(context) }
 }
 
 /** A connection of its own for each session, which lets each side end its half first. */
