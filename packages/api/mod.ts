@@ -181,6 +181,7 @@ export {
   type FieldCheck,
   type FieldFindings,
 } from './encoding/field-check.ts'
+export { autoscalerFromV2, autoscalerToV2 } from './strategies/autoscaling/autoscaler-versions.ts'
 export { nullEmptyLists, setDeclaredDefaults } from './encoding/declared-defaults.ts'
 export { canonicalTime } from './encoding/scalar-text.ts'
 export { applyJsonPatch, jsonPatchLimits } from './patch/json-patch.ts'

@@ -52,7 +52,8 @@ function withoutNulls(object: AnyObject): AnyObject {
 
 function strategyOf(object: AnyObject): (typeof strategies)[string] {
   const group = object.apiVersion.includes('/') ? object.apiVersion.split('/')[0] : ''
-  const strategy = strategies[`${group}/${object.kind}`]
+  const strategy =
+    strategies[`${object.apiVersion}/${object.kind}`] ?? strategies[`${group}/${object.kind}`]
   assert.ok(strategy, `a strategy for ${group}/${object.kind}`)
   return strategy
 }

@@ -16,7 +16,10 @@ import { daemonSetStrategy } from './apps/daemon-set.ts'
 import { deploymentStrategy } from './apps/deployment.ts'
 import { replicaSetStrategy } from './apps/replica-set.ts'
 import { statefulSetStrategy } from './apps/stateful-set.ts'
-import { horizontalPodAutoscalerStrategy } from './autoscaling/horizontal-pod-autoscaler.ts'
+import {
+  horizontalPodAutoscalerStrategy,
+  horizontalPodAutoscalerV1Strategy,
+} from './autoscaling/horizontal-pod-autoscaler.ts'
 import { cronJobStrategy } from './batch/cron-job.ts'
 import { jobStrategy } from './batch/job.ts'
 import { certificateSigningRequestStrategy } from './certificates/certificate-signing-request.ts'
@@ -103,6 +106,7 @@ export const strategies: Readonly<Record<string, Strategy>> = Object.freeze({
   'apps/ReplicaSet': replicaSetStrategy,
   'apps/StatefulSet': statefulSetStrategy,
   'autoscaling/HorizontalPodAutoscaler': horizontalPodAutoscalerStrategy,
+  'autoscaling/v1/HorizontalPodAutoscaler': horizontalPodAutoscalerV1Strategy,
   'batch/CronJob': cronJobStrategy,
   'batch/Job': jobStrategy,
   'certificates.k8s.io/CertificateSigningRequest': certificateSigningRequestStrategy,

@@ -15,13 +15,10 @@ export function setPodCondition(status: PodStatus, change: ConditionChange, nowM
   const isSame = old?.status === change.status
   const next: PodCondition = {
     ...change,
-    // Upstream writes the field even when nothing probed.
-    ...lastProbeNever,
+    lastProbeTime: null,
     lastTransitionTime: (isSame && old.lastTransitionTime) || apiTime(nowMs),
   }
   status.conditions = old
     ? conditions.map((condition) => (condition === old ? next : condition))
     : [...conditions, next]
 }
-
-const lastProbeNever: object = Object.freeze({ lastProbeTime: null })

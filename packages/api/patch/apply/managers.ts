@@ -34,6 +34,8 @@ export function managerKey(manager: Omit<FieldOwner, 'time' | 'set'>): string {
 export interface OwnedType {
   readonly schema: Schema
   readonly schemas: SchemaSet
+  /** Whose fields the schema tells of; those of entries in other versions stay as they are. */
+  readonly apiVersion?: string
 }
 
 /** Decoded sets by their JSON object; objects from the cache are decoded once. */
@@ -49,7 +51,7 @@ export function decodeManagers(
     const { operation, apiVersion, fieldsType, fieldsV1 } = entry
     if (operation !== 'Apply' && operation !== 'Update') return undefined
     if (!apiVersion || fieldsType !== 'FieldsV1') return undefined
-    const set = decodeSet(fieldsV1 ?? {}, type)
+    const set = decodeSet(fieldsV1 ?? {}, apiVersion, type)
     if (set === undefined) return undefined
     const manager: FieldOwner = {
       name: entry.manager ?? '',
@@ -64,11 +66,13 @@ export function decodeManagers(
   return managers
 }
 
-function decodeSet(fields: JsonObject, type: OwnedType): FieldSet | undefined {
+function decodeSet(fields: JsonObject, apiVersion: string, type: OwnedType): FieldSet | undefined {
   const known = decodedSets.get(fields)
   if (known?.schema === type.schema) return known.set
   try {
-    const set = reconciledFields(decodeFieldSet(fields), type.schema, type.schemas)
+    const isOfType = (type.apiVersion ?? apiVersion) === apiVersion
+    const written = decodeFieldSet(fields)
+    const set = isOfType ? reconciledFields(written, type.schema, type.schemas) : written
     decodedSets.set(fields, { schema: type.schema, set })
     return set
   } catch (error) {

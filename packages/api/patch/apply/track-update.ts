@@ -1,6 +1,7 @@
 import { equalJson, isJsonObject, type JsonObject } from '../../json.ts'
 import type { AnyObject, ManagedFieldsEntry } from '../../object.ts'
 import type { SchemaSet } from '../../schema.ts'
+import { checkApplied } from './applied-check.ts'
 import { compareObjects, isUnchanged, withoutFields, type Comparison } from './compare.ts'
 import {
   differenceOf,
@@ -68,9 +69,15 @@ function withoutTime({ time: _time, ...entry }: ManagedFieldsEntry): ManagedFiel
   return entry
 }
 
-export function ownedType(of: { schemas: SchemaSet; schemaName: string }): OwnedType {
+export function ownedType(of: {
+  schemas: SchemaSet
+  schemaName: string
+  apiVersion?: string
+}): OwnedType {
+  const { schemas, schemaName, apiVersion } = of
   // The definition itself, not a reference to it: caches are keyed by it.
-  return { schema: of.schemas[of.schemaName] ?? {}, schemas: of.schemas }
+  const schema = schemas[schemaName] ?? {}
+  return { schema, schemas, ...(apiVersion === undefined ? {} : { apiVersion }) }
 }
 
 function nextManagedFields(
@@ -78,6 +85,7 @@ function nextManagedFields(
   type: OwnedType,
 ): ManagedFieldsEntry[] | undefined {
   const { live, next } = update
+  if (isWrongWhereReset(update, type)) return undefined
   const own = live?.metadata.managedFields
   const sent = managedFieldsOf(update, own)
   if (live && isReset(sent)) return undefined
@@ -90,6 +98,17 @@ function nextManagedFields(
   if (live && managers.size === 0) return undefined
   trackChange(managers, comparison, update)
   return encodeManagers(managers)
+}
+
+/**
+ * Custom resources are tracked before what this endpoint does not write is put back; of a part that
+ * has not the schema's types upstream cannot tell the fields, and then tracks none of the object's.
+ */
+function isWrongWhereReset({ next, resetFields = [] }: TrackedUpdate, type: OwnedType): boolean {
+  if (!type.schema.embeddedResource) return false
+  const parts: JsonObject = {}
+  for (const [name = ''] of resetFields) if (Object.hasOwn(next, name)) parts[name] = next[name]
+  return checkApplied(parts, type, { allowsDuplicates: true }).length > 0
 }
 
 /** Clients that do not know managedFields send none and do not delete them by that. */

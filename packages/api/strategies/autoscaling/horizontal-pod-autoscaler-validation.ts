@@ -39,7 +39,7 @@ export function validateAutoscaler(
   if (!old || old.spec?.scaleTargetRef?.apiVersion !== target.apiVersion) {
     checkTargetGroup(target, found)
   }
-  if (autoscaler.apiVersion !== 'autoscaling/v1') checkMetrics(spec, 'spec.metrics', found)
+  checkMetrics(spec, 'spec.metrics', found)
   for (const name of ['scaleUp', 'scaleDown'] as const) {
     const rules = spec.behavior?.[name]
     if (rules) checkRules(rules, `spec.behavior.${name}`, found)

@@ -3,14 +3,15 @@ import type {
   HorizontalPodAutoscalerSpec,
   HPAScalingRules,
 } from '../../generated/types.ts'
-import { statusApart } from '../keep-fields.ts'
-import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
+import { autoscalerFromV2, autoscalerToV2 } from './autoscaler-versions.ts'
+import { keepField, statusApart } from '../keep-fields.ts'
+import { strategyOf, type Loose, type LooseObject, type TypedStrategy } from '../typed-strategy.ts'
 import {
   validateAutoscaler,
   validateAutoscalerStatus,
 } from './horizontal-pod-autoscaler-validation.ts'
 
-export const horizontalPodAutoscalerStrategy = strategyOf<HorizontalPodAutoscaler>({
+const horizontalPodAutoscalerHooks: TypedStrategy<HorizontalPodAutoscaler> = {
   validate: (autoscaler) => validateAutoscaler(autoscaler),
   validateUpdate: validateAutoscaler,
   validateStatusUpdate: validateAutoscalerStatus,
@@ -20,7 +21,43 @@ export const horizontalPodAutoscalerStrategy = strategyOf<HorizontalPodAutoscale
   prepareForCreate(next) {
     next.status = { desiredReplicas: 0 }
   },
+}
+
+export const horizontalPodAutoscalerStrategy = strategyOf(horizontalPodAutoscalerHooks)
+
+/** What version 1 has no fields for is in annotations, which are written as upstream writes them. */
+export const horizontalPodAutoscalerV1Strategy = strategyOf<HorizontalPodAutoscaler>({
+  ...horizontalPodAutoscalerHooks,
+  defaults(autoscaler) {
+    const spec = (autoscaler.spec ??= {})
+    autoscaler.status ??= {}
+    autoscaler.status.desiredReplicas ??= 0
+    spec.minReplicas ??= 1
+    autoscalerToV2(autoscaler)
+    autoscalerFromV2(autoscaler)
+  },
+  // What a client says of the status is in annotations by now, too, and goes with the status.
+  prepareForCreate(next) {
+    autoscalerToV2(next)
+    next.status = { desiredReplicas: 0 }
+    autoscalerFromV2(next)
+  },
+  prepareForUpdate(next, old) {
+    autoscalerToV2(next)
+    keepField(next, asV2(old), 'status')
+    autoscalerFromV2(next)
+  },
+  validate: (autoscaler) => validateAutoscaler(asV2(autoscaler)),
+  validateUpdate: (next, old) => validateAutoscaler(asV2(next), asV2(old)),
 })
+
+function asV2(
+  autoscaler: LooseObject<HorizontalPodAutoscaler>,
+): LooseObject<HorizontalPodAutoscaler> {
+  const copy = structuredClone(autoscaler)
+  autoscalerToV2(copy)
+  return copy
+}
 
 const utilizationDefault = 80
 
@@ -29,10 +66,6 @@ function applyAutoscalerDefaults(autoscaler: LooseObject<HorizontalPodAutoscaler
   autoscaler.status ??= {}
   autoscaler.status.desiredReplicas ??= 0
   spec.minReplicas ??= 1
-  if (autoscaler.apiVersion === 'autoscaling/v1') {
-    autoscaler.status.currentReplicas ??= 0
-    return
-  }
   if ((spec.metrics ?? []).length === 0) spec.metrics = [cpuUtilization()]
   applyBehaviorDefaults(spec)
 }

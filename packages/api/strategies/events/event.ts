@@ -14,7 +14,6 @@ export const eventStrategy = strategyOf<Event>({
   // Clients of before 1.19 name events as they like.
   nameRule: 'path-segment',
   defaults(event) {
-    for (const key of ['firstTimestamp', 'lastTimestamp', 'eventTime']) writeTime(event, key)
     event.source ??= {}
     event.reportingComponent ??= ''
     event.reportingInstance ??= ''
@@ -27,14 +26,6 @@ export const eventsEventStrategy = strategyOf<EventsV1Event>({
   hasGeneration: false,
   allowCreateOnUpdate: true,
   defaults(event) {
-    for (const key of ['deprecatedFirstTimestamp', 'deprecatedLastTimestamp']) writeTime(event, key)
     event.deprecatedSource ??= {}
   },
 })
-
-/** Times are structs upstream, which always writes them. */
-function writeTime(event: object, key: string): void {
-  // Every event is a JSON object.
-  const fields = event as Record<string, unknown>
-  fields[key] ??= null
-}

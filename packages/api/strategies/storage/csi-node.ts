@@ -16,7 +16,6 @@ export const csiNodeStrategy = strategyOf<CSINode>({
   allowUnconditionalUpdate: false,
   defaults(node) {
     node.spec ??= {}
-    for (const driver of node.spec.drivers ?? []) writeKeys(driver)
   },
   validate: validateCsiNode,
   validateUpdate(next, old) {
@@ -28,11 +27,6 @@ export const csiNodeStrategy = strategyOf<CSINode>({
     return found
   },
 })
-
-/** Upstream's type always writes them. */
-function writeKeys(driver: { topologyKeys?: unknown }): void {
-  driver.topologyKeys ??= null
-}
 
 const nodeIdCharactersMax = 256
 

@@ -32,7 +32,8 @@ function merge(target: JsonObject, patch: JsonObject): void {
 
 export function strategyOfObject(object: AnyObject): Strategy {
   const group = object.apiVersion.includes('/') ? object.apiVersion.split('/')[0] : ''
-  const strategy = strategies[`${group}/${object.kind}`]
+  const strategy =
+    strategies[`${object.apiVersion}/${object.kind}`] ?? strategies[`${group}/${object.kind}`]
   assert.ok(strategy, `a strategy for ${group}/${object.kind}`)
   return strategy
 }
