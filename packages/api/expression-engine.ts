@@ -16,4 +16,5 @@ export {
 } from './admission-cel/admission-environment.ts'
 export { kubernetesEnvironment } from './cel/compiled-rule.ts'
 export { checkRuleTexts, checkRules } from './cel/check-rules.ts'
+export { deviceSelectorProblem } from './cel/device-selector.ts'
 export { compileRuleSet, evaluateRules } from './cel/rule-set.ts'

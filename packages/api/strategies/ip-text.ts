@@ -94,6 +94,16 @@ export function checkCanonicalCidr(text: string, field: string, found: Found): b
   return checkSpelling(text, `${ipText(networkOf(cidr))}/${cidr.prefixLength}`, field, found)
 }
 
+/** An address with the length of its network's prefix, in one spelling. */
+export function checkInterfaceAddress(text: string, field: string, found: Found): void {
+  const cidr = parseCidr(text)
+  if (cidr) checkSpelling(text, `${ipText(cidr.ip)}/${cidr.prefixLength}`, field, found)
+  else {
+    const detail = 'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)'
+    found.push(fieldInvalid(field, text, detail))
+  }
+}
+
 function checkSpelling(text: string, canonical: string, field: string, found: Found): boolean {
   if (text === canonical) return true
   found.push(fieldInvalid(field, text, `must be in canonical form (${quoteGo(canonical)})`))

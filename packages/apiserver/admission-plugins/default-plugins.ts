@@ -11,6 +11,7 @@ import {
 } from './certificate-signers.ts'
 import { createDefaultIngressClass, createDefaultStorageClass } from './default-classes.ts'
 import { createDefaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { createDeviceAdminAccess } from './device-admin-access.ts'
 import { createLimitRanger } from './limit-ranger.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createNodeDeclaredFeatureValidator } from './node-declared-features.ts'
@@ -38,6 +39,7 @@ const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   ({ rules, authorizer }) => createEscalationCheck(rules, authorizer),
   createPodPartRules,
   createCertificateContents,
+  createDeviceAdminAccess,
   createNamespaceLifecycle,
   createLimitRanger,
   createServiceAccountPlugin,

@@ -32,6 +32,8 @@ function locate(text: string, { at, message }: Problem): CelIssue {
 function show({ line, column, message }: CelIssue, lines: readonly string[]): string {
   const head = `ERROR: <input>:${line}:${column + 1}: ${message}`
   const source = (lines[line - 1] ?? '').replaceAll('\t', ' ')
+  // Of an empty text there is no place to show.
+  if (source === '' && lines.length === 1) return `ERROR: <input>:1:0: ${message}`
   const characters = Array.from(source)
   if (characters.length > snippetMax) return head
   const marks = characters.slice(0, column).map((character) => (isWide(character) ? '．' : '.'))

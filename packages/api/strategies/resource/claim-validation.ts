@@ -1,21 +1,16 @@
 import type {
   DeviceClaim,
+  DeviceConstraint,
   DeviceRequest,
-  DeviceSelector,
   DeviceSubRequest,
   DeviceToleration,
   ExactDeviceRequest,
   ResourceClaim,
   ResourceClaimTemplate,
 } from '../../generated/types.ts'
-import {
-  fieldDuplicate,
-  fieldInvalid,
-  fieldNotSupported,
-  fieldRequired,
-  fieldTooMany,
-} from '../../field-error.ts'
+import { fieldInvalid, fieldNotSupported, fieldRequired } from '../../field-error.ts'
 import { checkLabelValue } from '../../names.ts'
+import { validateAnnotations, validateLabels } from '../../object-meta.ts'
 import type { StatusCause } from '../../status-error.ts'
 import {
   addInvalid,
@@ -30,6 +25,11 @@ import {
   type Found,
 } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
+import { checkDeviceConfig, configsMax } from './device-config.ts'
+import { checkFullName } from './device-name.ts'
+import { checkDistinct, checkList } from './list-checks.ts'
+import { checkRequestRefs, requestNamesOf, type RequestNames } from './request-names.ts'
+import { checkSelectors } from './selector-validation.ts'
 
 export function validateResourceClaim(claim: LooseObject<ResourceClaim>): StatusCause[] {
   const found: Found = []
@@ -49,7 +49,15 @@ export function validateResourceClaimUpdate(
 export function validateResourceClaimTemplate(
   template: LooseObject<ResourceClaimTemplate>,
 ): StatusCause[] {
-  const found: Found = []
+  const { annotations, labels } = template.spec?.metadata ?? {}
+  const found: Found = [
+    ...validateAnnotations(annotations, 'spec.metadata.annotations'),
+    ...validateLabels(labels, 'spec.metadata.labels'),
+  ]
+  for (const [name, value] of Object.entries(template.spec?.metadata ?? {})) {
+    if (name === 'annotations' || name === 'labels' || value === undefined) continue
+    found.push(fieldForbidden(`spec.metadata.${name}`, 'cannot be set'))
+  }
   checkDevices(template.spec?.spec?.devices ?? {}, 'spec.spec.devices', found)
   return found
 }
@@ -63,20 +71,59 @@ export function validateResourceClaimTemplateUpdate(
   return found
 }
 
+const limits = Object.freeze({ requests: 32, constraints: 32, alternatives: 8 })
+
 function checkDevices(claim: Loose<DeviceClaim>, path: string, found: Found): void {
-  const names = new Set<string>()
-  for (const [at, request] of (claim.requests ?? []).entries()) {
-    const field = `${path}.requests[${at}]`
-    checkRequest(request, field, found)
-    const { name = '' } = request
-    if (name && names.has(name)) found.push(fieldDuplicate(field, name))
-    names.add(name)
+  const { config = [], constraints = [] } = claim
+  const names = requestNamesOf(claim)
+  checkNamed(
+    claim.requests ?? [],
+    { field: `${path}.requests`, max: limits.requests },
+    found,
+    checkRequest,
+  )
+  const limit = { field: `${path}.constraints`, max: limits.constraints }
+  checkList(constraints, limit, found, (constraint, field) =>
+    checkConstraint(constraint, names, field, found),
+  )
+  checkList(config, { field: `${path}.config`, max: configsMax }, found, (entry, field) => {
+    checkRequestRefs(entry.requests ?? [], names, `${field}.requests`, found)
+    checkDeviceConfig(entry, field, found)
+  })
+}
+
+/** Each by itself, then that no two have one name. */
+function checkNamed<T extends { name?: string }>(
+  items: readonly T[],
+  limit: { field: string; max: number },
+  found: Found,
+  checkItem: (item: T, field: string, found: Found) => void,
+): void {
+  const isShort = checkList(items, limit, found, checkItem)
+  if (isShort) checkDistinct(items, limit.field, found, ({ name }) => name ?? '')
+}
+
+function checkConstraint(
+  { distinctAttribute, matchAttribute, requests = [] }: Loose<DeviceConstraint>,
+  names: RequestNames,
+  path: string,
+  found: Found,
+): void {
+  checkRequestRefs(requests, names, `${path}.requests`, found)
+  if (matchAttribute !== undefined) {
+    checkFullName(matchAttribute, `${path}.matchAttribute`, found)
+  } else if (distinctAttribute !== undefined) {
+    checkFullName(distinctAttribute, `${path}.distinctAttribute`, found)
+  } else {
+    const detail =
+      'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
+    found.push(fieldRequired(path, detail))
   }
 }
 
 function checkRequest(request: Loose<DeviceRequest>, field: string, found: Found): void {
   const { exactly, firstAvailable = [] } = request
-  checkRequestName(request.name, field, found)
+  checkLabelField(request.name ?? '', `${field}.name`, found)
   const one = 'exactly one of `exactly` or `firstAvailable` is required'
   if (exactly && firstAvailable.length > 0) {
     found.push(fieldInvalid(field, null, `${one}, but multiple fields are set`))
@@ -89,29 +136,15 @@ function checkRequest(request: Loose<DeviceRequest>, field: string, found: Found
   }
 }
 
-const alternativesMax = 8
-
 function checkAlternatives(
   alternatives: readonly Loose<DeviceSubRequest>[],
   path: string,
   found: Found,
 ): void {
-  if (alternatives.length > alternativesMax) {
-    found.push(fieldTooMany(path, alternatives.length, alternativesMax))
-  }
-  const names = new Set<string>()
-  for (const [at, alternative] of alternatives.entries()) {
-    const field = `${path}[${at}]`
-    const { name = '' } = alternative
-    checkRequestName(name, field, found)
-    checkDemand(alternative, field, found)
-    if (name && names.has(name)) found.push(fieldDuplicate(field, name))
-    names.add(name)
-  }
-}
-
-function checkRequestName(name = '', field: string, found: Found): void {
-  if (checkNotEmpty(name, `${field}.name`, found)) checkLabelField(name, `${field}.name`, found)
+  checkNamed(alternatives, { field: path, max: limits.alternatives }, found, (one, field) => {
+    checkLabelField(one.name ?? '', `${field}.name`, found)
+    checkDemand(one, field, found)
+  })
 }
 
 /** How many devices of which class: what a request and an alternative have in common. */
@@ -151,19 +184,4 @@ function checkToleration(toleration: Loose<DeviceToleration>, field: string, fou
     checkRequiredOneOf(operator, ['Equal', 'Exists'], `${field}.operator`, found)
   }
   if (effect) checkOneOf(effect, effects, `${field}.effect`, found)
-}
-
-const selectorsMax = 32
-
-export function checkSelectors(
-  selectors: readonly Loose<DeviceSelector>[],
-  path: string,
-  found: Found,
-): void {
-  if (selectors.length > selectorsMax) {
-    found.push(fieldTooMany(path, selectors.length, selectorsMax))
-  }
-  for (const [at, { cel }] of selectors.entries()) {
-    if (!cel) found.push(fieldRequired(`${path}[${at}].cel`))
-  }
 }

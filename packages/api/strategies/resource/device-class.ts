@@ -1,5 +1,6 @@
 import type { DeviceClass, DeviceTaint, DeviceTaintRule } from '../../generated/types.ts'
-import { fieldInvalid, fieldRequired, fieldTooMany } from '../../field-error.ts'
+import { loadExpressions } from '../../expressions.ts'
+import { fieldInvalid, fieldTooMany } from '../../field-error.ts'
 import type { StatusCause } from '../../status-error.ts'
 import { checkLabelField, type Found } from '../checks.ts'
 import { checkCsiDriverName } from '../core/csi-driver-name.ts'
@@ -8,14 +9,15 @@ import { checkConditions } from '../conditions.ts'
 import { keepField, statusApart } from '../keep-fields.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
 import { rfc3339 } from '../timestamps.ts'
-import { checkSelectors } from './claim-validation.ts'
+import { checkDeviceConfig, configsMax } from './device-config.ts'
 import { checkTaint } from './device-validation.ts'
+import { checkList } from './list-checks.ts'
 import { checkPoolName } from './pool-name.ts'
+import { checkSelectors } from './selector-validation.ts'
 import { setTaintTimes } from './taint-time.ts'
 
-const listMax = 32
-
 export const deviceClassStrategy = strategyOf<DeviceClass>({
+  load: loadExpressions,
   hasGeneration: true,
   defaults(deviceClass) {
     deviceClass.spec ??= {}
@@ -65,16 +67,8 @@ function validateDeviceClass({ spec = {} }: LooseObject<DeviceClass>): StatusCau
   const found: Found = []
   const { config = [], extendedResourceName: name, selectors = [] } = spec
   checkSelectors(selectors, 'spec.selectors', found)
-  if (config.length > listMax) found.push(fieldTooMany('spec.config', config.length, listMax))
-  for (const [at, { opaque }] of config.entries()) {
-    const field = `spec.config[${at}]`
-    if (!opaque) {
-      found.push(fieldRequired(`${field}.opaque`))
-      continue
-    }
-    checkCsiDriverName(opaque.driver ?? '', `${field}.opaque.driver`, found)
-    if (!opaque.parameters) found.push(fieldRequired(`${field}.opaque.parameters`))
-  }
+  const limit = { field: 'spec.config', max: configsMax }
+  checkList(config, limit, found, checkDeviceConfig)
   if (name !== undefined && !isExtendedResource(name)) {
     const detail = 'must be a valid extended resource name'
     found.push(fieldInvalid('spec.extendedResourceName', name, detail))

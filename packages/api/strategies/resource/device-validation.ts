@@ -8,11 +8,13 @@ import {
   isLongerThan,
   type Found,
 } from '../checks.ts'
-import { checkCsiDriverName } from '../core/csi-driver-name.ts'
 import type { Loose } from '../typed-strategy.ts'
+import { checkConsumption } from './counter-validation.ts'
+import { checkDeviceKey } from './device-name.ts'
+import { checkList } from './list-checks.ts'
 import { checkNodeChoice } from './node-choice.ts'
+import { checkRequestPolicy } from './request-policy.ts'
 
-const idBytesMax = 32
 const effects = ['NoExecute', 'NoSchedule', 'None']
 
 export function checkDeviceNodes(
@@ -48,29 +50,16 @@ export function checkDevice(device: Loose<Device>, path: string, found: Found): 
     checkDeviceKey(key, `${path}.attributes`, found)
     checkAttribute(attribute, field, found)
   }
-  for (const key of Object.keys(capacity)) checkDeviceKey(key, `${path}.capacity`, found)
-  for (const [at, taint] of taints.entries()) checkTaint(taint, `${path}.taints[${at}]`, found)
-}
-
-/** `name` or `domain/name`. */
-function checkDeviceKey(key: string, field: string, found: Found): void {
-  const parts = key.split('/')
-  if (parts.length > 2) return
-  const [domain, id = ''] = parts.length === 2 ? parts : [undefined, key]
-  if (domain === '') found.push(fieldInvalid(field, '', 'the domain must not be empty'))
-  else if (domain !== undefined) checkCsiDriverName(domain, field, found)
-  if (id === '' && domain !== undefined) {
-    found.push(fieldInvalid(field, '', 'the name must not be empty'))
-    return
+  for (const [key, amount] of Object.entries(capacity)) {
+    const field = `${path}.capacity[${key}].requestPolicy`
+    checkDeviceKey(key, `${path}.capacity`, found)
+    checkRequestPolicy(amount, { field, isShared: device.allowMultipleAllocations === true }, found)
   }
-  if (isLongerThan(id, idBytesMax)) found.push(fieldTooLong(field, idBytesMax))
-  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(id)) return
-  const rule = "a valid C identifier must start with alphabetic character or '_'"
-  const detail = `${rule}, followed by a string of alphanumeric characters or '_'`
-  const example = "(e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is"
-  found.push(fieldInvalid(field, id, `${detail} ${example} '[A-Za-z_][A-Za-z0-9_]*')`))
+  checkList(taints, { field: `${path}.taints`, max: taintsMax }, found, checkTaint)
+  checkConsumption(device.consumesCounters ?? [], `${path}.consumesCounters`, found)
 }
 
+const taintsMax = 16
 const valueBytesMax = 64
 const semver =
   /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/

@@ -1,6 +1,8 @@
+import { loadExpressions } from '../../expressions.ts'
 import type { ResourceClaim, ResourceClaimTemplate } from '../../generated/types.ts'
-import { statusApart } from '../keep-fields.ts'
+import { keepField, statusApart } from '../keep-fields.ts'
 import { strategyOf } from '../typed-strategy.ts'
+import { validateClaimStatus } from './claim-status-validation.ts'
 import { applyDeviceClaimDefaults } from './device-claim-defaults.ts'
 import {
   validateResourceClaim,
@@ -10,9 +12,16 @@ import {
 } from './claim-validation.ts'
 
 export const resourceClaimStrategy = strategyOf<ResourceClaim>({
+  ...statusApart,
+  load: loadExpressions,
   validate: validateResourceClaim,
   validateUpdate: validateResourceClaimUpdate,
-  ...statusApart,
+  prepareForStatusUpdate(next, old) {
+    keepField(next, old, 'spec')
+    // What is given back has no devices any more.
+    if (old.status?.allocation && !next.status?.allocation) delete next.status?.devices
+  },
+  validateStatusUpdate: validateClaimStatus,
   hasGeneration: false,
   defaults(claim) {
     const spec = (claim.spec ??= {})
@@ -23,6 +32,7 @@ export const resourceClaimStrategy = strategyOf<ResourceClaim>({
 })
 
 export const resourceClaimTemplateStrategy = strategyOf<ResourceClaimTemplate>({
+  load: loadExpressions,
   validate: validateResourceClaimTemplate,
   validateUpdate: validateResourceClaimTemplateUpdate,
   hasGeneration: false,

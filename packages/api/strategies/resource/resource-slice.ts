@@ -13,8 +13,14 @@ export const resourceSliceStrategy = strategyOf<ResourceSlice>({
     return [`spec.driver: ${what}; ${quoteGo(driver)} contains uppercase characters`]
   },
   hasGeneration: true,
-  prepareForCreate: (next, { nowMs }) => setDeviceTaintTimes(next, nowMs),
-  prepareForUpdate: (next, _old, { nowMs }) => setDeviceTaintTimes(next, nowMs),
+  prepareForCreate(next, { nowMs }) {
+    dropAlphaFields(next)
+    setDeviceTaintTimes(next, nowMs)
+  },
+  prepareForUpdate(next, _old, { nowMs }) {
+    dropAlphaFields(next)
+    setDeviceTaintTimes(next, nowMs)
+  },
   defaults(slice) {
     if (slice.spec?.pool) slice.spec.pool.generation ??= 0
     for (const device of slice.spec?.devices ?? []) {
@@ -24,6 +30,17 @@ export const resourceSliceStrategy = strategyOf<ResourceSlice>({
     }
   },
 })
+
+/** Attributes that are lists, and devices that are of a node's own resources, are alpha. */
+function dropAlphaFields({ spec }: LooseObject<ResourceSlice>): void {
+  for (const device of spec?.devices ?? []) {
+    const fields = fieldsOf(device)
+    delete fields.nodeAllocatableResourceMappings
+    for (const attribute of Object.values(fields.attributes ?? {})) {
+      for (const list of ['bools', 'ints', 'strings', 'versions'] as const) delete attribute[list]
+    }
+  }
+}
 
 function setDeviceTaintTimes({ spec }: LooseObject<ResourceSlice>, nowMs: number): void {
   for (const device of spec?.devices ?? []) setTaintTimes(fieldsOf(device).taints, nowMs)

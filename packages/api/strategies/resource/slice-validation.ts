@@ -1,10 +1,13 @@
 import type { Device, ResourceSlice, ResourceSliceSpec } from '../../generated/types.ts'
-import { fieldDuplicate, fieldInvalid, fieldRequired, fieldTooMany } from '../../field-error.ts'
+import { fieldInvalid, fieldRequired } from '../../field-error.ts'
 import type { StatusCause } from '../../status-error.ts'
 import { checkUnchanged, type Found } from '../checks.ts'
 import { checkCsiDriverName } from '../core/csi-driver-name.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
+import { checkBindingConditions } from './binding-conditions.ts'
+import { checkCounterSets } from './counter-validation.ts'
 import { checkDevice, checkDeviceNodes } from './device-validation.ts'
+import { checkDistinct, checkList } from './list-checks.ts'
 import { addMustBeTrue, checkNodeChoice } from './node-choice.ts'
 import { checkPoolName } from './pool-name.ts'
 
@@ -45,16 +48,15 @@ function checkSlice(
     found.push(fieldInvalid('spec', '', 'only one of `sharedCounters` or `devices` is allowed'))
   }
   const max = devices.some(isRich) ? richDevicesMax : devicesMax
-  if (devices.length > max) found.push(fieldTooMany('spec.devices', devices.length, max))
-  const names = new Set<string>()
-  for (const [at, device] of devices.entries()) {
-    const field = `spec.devices[${at}]`
+  const path = 'spec.devices'
+  const isPerDevice = spec.perDeviceNodeSelection === true
+  const isShort = checkList(devices, { field: path, max }, found, (device, field) => {
     checkDevice(device, field, found)
-    const { name = '' } = device
-    if (names.has(name)) found.push(fieldDuplicate(field, name))
-    names.add(name)
-    checkDeviceNodes(device, { field, isPerDevice: spec.perDeviceNodeSelection === true }, found)
-  }
+    checkDeviceNodes(device, { field, isPerDevice }, found)
+    checkBindingConditions(device, field, found)
+  })
+  if (isShort) checkDistinct(devices, path, found, ({ name }) => name ?? '')
+  checkCounterSets(sharedCounters ?? [], 'spec.sharedCounters', found)
 }
 
 function isRich({ attributes = {}, consumesCounters = [], taints = [] }: Loose<Device>): boolean {

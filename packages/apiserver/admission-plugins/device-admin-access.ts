@@ -1,0 +1,57 @@
+import {
+  fieldForbidden,
+  type AnyObject,
+  type Namespace,
+  type ResourceClaim,
+  type ResourceClaimTemplate,
+} from '@skerry/api'
+import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
+import { invalidObject } from '../status-answers.ts'
+import { getTyped, typed } from '../typed-objects.ts'
+import { wellKnown } from '../well-known-resources.ts'
+import type { PluginDeps } from './plugin-deps.ts'
+
+const group = 'resource.k8s.io'
+const namespaceLabel = 'resource.kubernetes.io/admin-access'
+
+/** Devices that others use are given to watch over only in namespaces that are meant for it (KEP-5018). */
+export function createDeviceAdminAccess({ objects }: PluginDeps): AdmissionPlugin {
+  return {
+    name: 'DeviceAdminAccess',
+    handles: ({ resource, operation }) =>
+      resource.group === group &&
+      (resource.resource === 'resourceclaims' || resource.resource === 'resourceclaimtemplates') &&
+      (operation === 'CREATE' || operation === 'UPDATE'),
+    async validate(request) {
+      const field = newlyAsked(request)
+      const { name, namespace, object, objectKind } = request
+      if (field === undefined) return
+      const asked = getTyped<Namespace>(objects, wellKnown.namespaces, { name: namespace })
+      if (asked?.metadata.labels?.[namespaceLabel] === 'true') return
+      const detail = `admin access to devices requires the \`${namespaceLabel}: true\` label on the containing namespace`
+      const who = name || object?.metadata.name || ''
+      throw invalidObject({ group, kind: objectKind.kind }, who, [fieldForbidden(field, detail)])
+    },
+  }
+}
+
+/** The first place that asks for it; what was granted before needs nothing more. */
+function newlyAsked({ object, oldObject, resource, subresource, operation }: AdmissionRequest) {
+  if (!object) return undefined
+  if (subresource === 'status') {
+    return oldObject && grantedAt(oldObject) !== undefined ? undefined : grantedAt(object)
+  }
+  if (operation !== 'CREATE') return undefined
+  const devices =
+    resource.resource === 'resourceclaims'
+      ? typed<ResourceClaim>(object).spec.devices
+      : typed<ResourceClaimTemplate>(object).spec.spec.devices
+  const at = (devices?.requests ?? []).findIndex(({ exactly }) => exactly?.adminAccess === true)
+  return at < 0 ? undefined : `spec.devices.requests[${at}].adminAccess`
+}
+
+function grantedAt(object: AnyObject): string | undefined {
+  const results = typed<ResourceClaim>(object).status?.allocation?.devices?.results ?? []
+  const at = results.findIndex(({ adminAccess }) => adminAccess === true)
+  return at < 0 ? undefined : `status.allocation.devices.results[${at}].adminAccess`
+}
