@@ -8,7 +8,12 @@ import type {
   ResourceClaim,
   ResourceClaimTemplate,
 } from '../../generated/types.ts'
-import { fieldInvalid, fieldNotSupported, fieldRequired } from '../../field-error.ts'
+import {
+  fieldForbidden,
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+} from '../../field-error.ts'
 import { checkLabelValue } from '../../names.ts'
 import { validateAnnotations, validateLabels } from '../../object-meta.ts'
 import type { StatusCause } from '../../status-error.ts'
