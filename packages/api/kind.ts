@@ -93,6 +93,8 @@ export interface Strategy {
   readonly load?: () => Promise<void>
   /** Upstream's SetDefaults_* for this version. Idempotent. Runs on every decode. */
   readonly defaults?: (object: AnyObject) => void
+  /** Defaults that are the time of the request, which is its writer's to own. Idempotent. */
+  readonly setTimes?: (object: AnyObject, nowMs: number) => void
   /**
    * In place of the check against the schema, for kinds whose schema is a CRD's: prunes unknown
    * fields and returns them in upstream's words. Throws StatusError when a type is wrong.

@@ -21,6 +21,7 @@ export type LooseObject<T> = Loose<Omit<T, keyof KubeObject>> & KubeObject
 export interface TypedStrategy<T> {
   load?: () => Promise<void>
   defaults?: (object: LooseObject<T>) => void
+  setTimes?: (object: LooseObject<T>, nowMs: number) => void
   prepareForCreate?: (next: LooseObject<T>, context: StrategyContext) => void
   prepareForUpdate?: (next: LooseObject<T>, old: LooseObject<T>, context: StrategyContext) => void
   prepareForStatusUpdate?: (

@@ -142,6 +142,8 @@ function prepareForCreate(next: AnyObject, scope: RequestScope, deps: RegistryDe
   metadata.creationTimestamp = timeText(context.nowMs)
   // Before the kind's own preparation: a Job's selector is made from its uid.
   metadata.uid = newUid(deps.random)
+  // An apply has not tracked them, and nobody owns them then.
+  kind.strategy.setTimes?.(next, context.nowMs)
   kind.strategy.prepareForCreate?.(next, context)
   if (hasGeneration(kind)) metadata.generation = 1
   else if (metadata.generation === 0) delete metadata.generation

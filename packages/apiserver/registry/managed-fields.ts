@@ -4,7 +4,9 @@ import type { RegistryDeps, RequestScope } from './request-scope.ts'
 
 /** Before admission of a create. */
 export function trackCreate(object: AnyObject, scope: RequestScope, deps: RegistryDeps): void {
-  trackUpdate({ next: object, ...tracked(scope, deps) })
+  const update = tracked(scope, deps)
+  scope.reader.kind.strategy.setTimes?.(object, update.nowMs)
+  trackUpdate({ next: object, ...update })
 }
 
 /** Of a subresource's own kind, e.g. TokenRequest. */
@@ -27,7 +29,9 @@ export function trackChange(
   scope: RequestScope,
   deps: RegistryDeps,
 ): void {
-  trackUpdate({ live, next, ...tracked(scope, deps) })
+  const update = tracked(scope, deps)
+  scope.reader.kind.strategy.setTimes?.(next, update.nowMs)
+  trackUpdate({ live, next, ...update })
   if (scope.subresource !== 'scale') return
   // Upstream's scale endpoint notes no time.
   for (const entry of next.metadata.managedFields ?? []) {

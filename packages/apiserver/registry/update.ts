@@ -263,6 +263,7 @@ function prepareForUpdate(
   keepSystemFields(next, old)
   const { strategy } = kind
   const context = strategyContext(scope, deps)
+  strategy.setTimes?.(next, context.nowMs)
   if (scope.subresource !== '') {
     const { subresource } = scope
     keepAllButPart(next, old, { kind, subresource })

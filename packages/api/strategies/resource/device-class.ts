@@ -34,14 +34,12 @@ export const deviceTaintRuleStrategy = strategyOf<DeviceTaintRule>({
     rule.status ??= {}
     rule.spec.taint ??= {}
   },
-  prepareForCreate(next, { nowMs }) {
-    next.status = {}
-    setTaintTimes([taintOf(next)], nowMs)
+  setTimes(rule, nowMs) {
+    setTaintTimes([taintOf(rule)], nowMs)
   },
   prepareForUpdate(next, old, { nowMs }) {
     keepField(next, old, 'status')
     const [taint, before] = [taintOf(next), taintOf(old)]
-    setTaintTimes([taint], nowMs)
     // The time is that of the effect, not of the rule.
     if (taint.effect !== before.effect && taint.timeAdded === before.timeAdded) {
       taint.timeAdded = rfc3339(nowMs)

@@ -13,14 +13,11 @@ export const resourceSliceStrategy = strategyOf<ResourceSlice>({
     return [`spec.driver: ${what}; ${quoteGo(driver)} contains uppercase characters`]
   },
   hasGeneration: true,
-  prepareForCreate(next, { nowMs }) {
-    dropAlphaFields(next)
-    setDeviceTaintTimes(next, nowMs)
+  setTimes(slice, nowMs) {
+    for (const device of slice.spec?.devices ?? []) setTaintTimes(fieldsOf(device).taints, nowMs)
   },
-  prepareForUpdate(next, _old, { nowMs }) {
-    dropAlphaFields(next)
-    setDeviceTaintTimes(next, nowMs)
-  },
+  prepareForCreate: dropAlphaFields,
+  prepareForUpdate: dropAlphaFields,
   defaults(slice) {
     if (slice.spec?.pool) slice.spec.pool.generation ??= 0
     for (const device of slice.spec?.devices ?? []) {
@@ -40,10 +37,6 @@ function dropAlphaFields({ spec }: LooseObject<ResourceSlice>): void {
       for (const list of ['bools', 'ints', 'strings', 'versions'] as const) delete attribute[list]
     }
   }
-}
-
-function setDeviceTaintTimes({ spec }: LooseObject<ResourceSlice>, nowMs: number): void {
-  for (const device of spec?.devices ?? []) setTaintTimes(fieldsOf(device).taints, nowMs)
 }
 
 /** v1beta1 has a device's fields one level deeper. */
