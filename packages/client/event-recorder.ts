@@ -10,6 +10,8 @@ export interface EventText {
   reason: string
   /** For people. */
   message: string
+  /** What was done, or tried, when the reason came up. CamelCase. */
+  action?: string
   /** A part of the object, e.g. spec.containers{web}. */
   fieldPath?: string
 }
@@ -172,6 +174,7 @@ function eventObject(
     },
     type: text.type,
     reason: text.reason,
+    ...(text.action ? { action: text.action } : {}),
     message: facts.message,
     lastTimestamp: facts.lastTimestamp,
     source: { ...source },

@@ -8,7 +8,16 @@ export type ClusterEvent =
   | { readonly kind: 'pod-assigned'; readonly pod: Pod; readonly aspects: PodAspects }
   /** A pod left its node, or ended there. */
   | { readonly kind: 'pod-removed'; readonly pod: Pod }
-  | { readonly kind: 'claim' | 'volume' | 'storage-class' | 'csi-node' | 'namespace' }
+  | { readonly kind: StorageEventKind | 'namespace' }
+
+/** Something changed that volumes are found or made by. */
+export type StorageEventKind =
+  | 'claim'
+  | 'volume'
+  | 'storage-class'
+  | 'csi-node'
+  | 'csi-driver'
+  | 'storage-capacity'
 
 /** What changed of a node; a heartbeat changes nothing of it. */
 export interface NodeAspects {

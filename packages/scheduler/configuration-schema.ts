@@ -1,3 +1,4 @@
+import { parseDurationMs } from '@skerry/api'
 import * as z from 'zod'
 
 /** The fields of kubescheduler.config.k8s.io/v1 that have an effect here. */
@@ -106,6 +107,47 @@ const profile = z.object({
 
 export type ProfileFields = z.infer<typeof profile>
 
+const timeoutMsDefault = 5_000
+
+const extender = z
+  .object({
+    urlPrefix: z.url(),
+    filterVerb: z.string().default(''),
+    preemptVerb: z.string().default(''),
+    prioritizeVerb: z.string().default(''),
+    bindVerb: z.string().default(''),
+    weight: z.number().int().min(0).default(0),
+    enableHTTPS: z.boolean().default(false),
+    tlsConfig: z
+      .object({
+        insecure: z.boolean().optional(),
+        serverName: z.string().optional(),
+        certFile: z.string().optional(),
+        keyFile: z.string().optional(),
+        caFile: z.string().optional(),
+        certData: z.string().optional(),
+        keyData: z.string().optional(),
+        caData: z.string().optional(),
+      })
+      .optional(),
+    /** Milliseconds. */
+    httpTimeout: z
+      .string()
+      .transform((text) => parseDurationMs(text) || timeoutMsDefault)
+      .default(timeoutMsDefault),
+    nodeCacheCapable: z.boolean().default(false),
+    managedResources: z
+      .array(z.object({ name: z.string(), ignoredByScheduler: z.boolean().default(false) }))
+      .default([]),
+    ignorable: z.boolean().default(false),
+  })
+  .refine(({ prioritizeVerb, weight }) => prioritizeVerb === '' || weight > 0, {
+    path: ['weight'],
+    message: 'must be positive where there is a prioritizeVerb',
+  })
+
+export type ExtenderFields = z.infer<typeof extender>
+
 export const schedulerConfiguration = z.looseObject({
   apiVersion: z.literal('kubescheduler.config.k8s.io/v1'),
   kind: z.literal('KubeSchedulerConfiguration'),
@@ -116,5 +158,8 @@ export const schedulerConfiguration = z.looseObject({
     .array(profile)
     .min(1)
     .default([{ schedulerName: 'default-scheduler', plugins: {}, pluginConfig: [] }]),
-  extenders: z.array(z.unknown()).max(0, 'extenders are not supported').default([]),
+  extenders: z
+    .array(extender)
+    .refine((all) => all.filter(({ bindVerb }) => bindVerb !== '').length <= 1, 'only one may bind')
+    .default([]),
 })

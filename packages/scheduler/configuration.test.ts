@@ -83,9 +83,29 @@ const mistakes: { name: string; fields: object; message: RegExp }[] = [
     message: /two have the schedulerName "default-scheduler"/,
   },
   {
-    name: 'an extender',
-    fields: { extenders: [{ urlPrefix: 'https://a' }] },
-    message: /extenders: extenders are not supported/,
+    name: 'an extender without an address',
+    fields: { extenders: [{ filterVerb: 'filter' }] },
+    message: /extenders\.0\.urlPrefix: /,
+  },
+  {
+    name: 'an extender whose scores weigh nothing',
+    fields: { extenders: [{ urlPrefix: 'https://a', prioritizeVerb: 'prioritize' }] },
+    message: /extenders\.0\.weight: must be positive where there is a prioritizeVerb/,
+  },
+  {
+    name: 'two extenders that bind',
+    fields: {
+      extenders: [
+        { urlPrefix: 'https://a', bindVerb: 'bind' },
+        { urlPrefix: 'https://b', bindVerb: 'bind' },
+      ],
+    },
+    message: /extenders: only one may bind/,
+  },
+  {
+    name: 'an extender whose authority is not there',
+    fields: { extenders: [{ urlPrefix: 'https://a', tlsConfig: { caFile: '/nowhere' } }] },
+    message: /extenders: no file \/nowhere/,
   },
   {
     name: 'default constraints beside the system defaults',

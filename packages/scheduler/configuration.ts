@@ -1,4 +1,5 @@
 import { defaultProfile } from './default-plugins.ts'
+import type { Extender } from './extender.ts'
 import type { Profile } from './profile.ts'
 import { queueDefaults } from './scheduling-queue.ts'
 
@@ -6,12 +7,15 @@ import { queueDefaults } from './scheduling-queue.ts'
 export interface SchedulerConfiguration {
   /** One at least; each has a schedulerName of its own. */
   readonly profiles: readonly Profile[]
+  /** Asked one after the other. */
+  readonly extenders: readonly Extender[]
   readonly backoffInitialMs: number
   readonly backoffMaxMs: number
 }
 
 export const defaultConfiguration: SchedulerConfiguration = Object.freeze({
   profiles: [defaultProfile],
+  extenders: [],
   backoffInitialMs: queueDefaults.backoffInitialMs,
   backoffMaxMs: queueDefaults.backoffMaxMs,
 })

@@ -40,6 +40,7 @@ export const defaultProfile: Profile = Object.freeze({
   schedulerName,
   filters: defaultPlugins,
   scores: defaultPlugins.map((plugin) => ({ plugin, weight: plugin.weight ?? 1 })),
+  deallocates: true,
   preempts: true,
   percentageOfNodesToScore: 0,
 })

@@ -1,14 +1,16 @@
 import { isStatusError, type Pod } from '@skerry/api'
 import { resources, type EventRecorder } from '@skerry/client'
+import { bindByExtender, planWithExtenders, preemptWithExtenders } from './ask-extenders.ts'
 import { selectNodeForClaims } from './bind-volumes.ts'
 import type { ClusterState } from './cluster-state.ts'
+import { ExtenderError, type Extender } from './extender.ts'
 import { planPlacement, type NoPlacement } from './plan-placement.ts'
 import { planPreemption } from './plan-preemption.ts'
 import type { PlacementContext, Snapshot } from './plugin.ts'
-import { podInfoOf } from './pod-info.ts'
+import { podInfoOf, type PodInfo } from './pod-info.ts'
 import { preemptPods } from './preempt-pods.ts'
 import type { Profile } from './profile.ts'
-import { reportUnschedulable } from './report-unschedulable.ts'
+import { reportUnschedulable, writeNomination } from './report-unschedulable.ts'
 import type { SchedulerDeps } from './scheduler.ts'
 import type { SchedulingQueue } from './scheduling-queue.ts'
 
@@ -17,21 +19,33 @@ export interface PlacingDeps extends SchedulerDeps {
   state: ClusterState
   queue: SchedulingQueue
   profile: Profile
+  extenders: readonly Extender[]
   recorder: EventRecorder
   /** Where the next look at the nodes begins, and is told where it ended. */
   rotation: { firstNode: number }
 }
 
+/** Of one pod. */
+export interface PodPlacing extends PlacingDeps {
+  /** Called when it is said where the pod goes; the rest may take its time. */
+  onDecided: () => void
+}
+
 /** Places the pod, or makes room for it, or says why neither is possible. Its decision is made at once. */
-export async function placePod(deps: PlacingDeps, pod: Pod, signal: AbortSignal): Promise<void> {
+export async function placePod(deps: PodPlacing, pod: Pod, signal: AbortSignal): Promise<void> {
   const context: PlacementContext = { pod: podInfoOf(pod), snapshot: snapshotOf(deps) }
   const { uid, key } = context.pod
-  const placement = planPlacement(context, deps.profile, {
+  const options = {
     random: () => deps.random.next(),
     firstNode: deps.rotation.firstNode,
     nominatedNode: deps.state.nominationOf(uid),
-  })
+  }
   try {
+    const { extenders, profile } = deps
+    const placement =
+      extenders.length === 0
+        ? planPlacement(context, profile, options)
+        : await planWithExtenders(context, profile, { ...options, extenders, signal })
     if (placement.isPlaced) {
       deps.rotation.firstNode =
         (deps.rotation.firstNode + placement.nodesSeen) % context.snapshot.nodes.length
@@ -43,6 +57,7 @@ export async function placePod(deps: PlacingDeps, pod: Pod, signal: AbortSignal)
     if (signal.aborted) return
     deps.state.removePod(uid)
     if (isStatusError(error, 'NotFound')) return deps.queue.remove(uid)
+    if (error instanceof ExtenderError) return tellError(deps, pod, { error, signal })
     deps.log.error('Pod not placed, trying again', {
       pod: key,
       error: error instanceof Error ? error : null,
@@ -51,12 +66,27 @@ export async function placePod(deps: PlacingDeps, pod: Pod, signal: AbortSignal)
   }
 }
 
+/** The pod is told what an extender said, and tried again after a while. */
+async function tellError(
+  deps: PlacingDeps,
+  pod: Pod,
+  { error, signal }: { error: Error; signal: AbortSignal },
+): Promise<void> {
+  const uid = pod.metadata.uid ?? ''
+  deps.state.denominate(uid)
+  const said = { reason: 'SchedulerError', message: error.message, nominatedNode: '' } as const
+  await reportUnschedulable(deps, pod, { ...said, signal })
+  deps.queue.retry(uid)
+}
+
 function snapshotOf({ state, informers }: PlacingDeps): Snapshot {
   const claims = informers.informer(resources.persistentVolumeClaims)
   const volumes = informers.informer(resources.persistentVolumes)
   const classes = informers.informer(resources.storageClasses)
   const csiNodes = informers.informer(resources.csiNodes)
   const namespaces = informers.informer(resources.namespaces)
+  const drivers = informers.informer(resources.csiDrivers)
+  const capacities = informers.informer(resources.csiStorageCapacities)
   return {
     nodes: state.nodes(),
     node: (name) => state.node(name),
@@ -67,6 +97,8 @@ function snapshotOf({ state, informers }: PlacingDeps): Snapshot {
     storageClass: (name) => classes.get({ name }),
     csiNode: (name) => csiNodes.get({ name }),
     volumes: () => volumes.list(),
+    csiDriver: (name) => drivers.get({ name }),
+    storageCapacities: () => capacities.list(),
   }
 }
 
@@ -76,36 +108,47 @@ interface BindTarget {
 }
 
 async function bindTo(
-  deps: PlacingDeps,
+  deps: PodPlacing,
   context: PlacementContext,
   target: BindTarget,
 ): Promise<void> {
   const { uid } = context.pod
   deps.state.assume(context.pod, target.nodeName)
+  deps.onDecided()
   if (await selectNodeForClaims(deps, context, target)) {
-    return bind(deps, context.pod.pod, target)
+    return bind(deps, context.pod, target)
   }
-  // The claim's change wakes the pod; its annotation keeps it to this node.
+  // The claim's change wakes the pod; its annotation and the nomination keep it to this node.
   deps.state.removePod(uid)
+  deps.state.nominate(context.pod, target.nodeName)
+  await writeNomination(deps, context.pod.pod, target)
   deps.queue.giveBack(uid, new Set(['VolumeBinding']))
 }
 
-async function bind(deps: PlacingDeps, pod: Pod, { nodeName, signal }: BindTarget): Promise<void> {
+async function bind(deps: PlacingDeps, info: PodInfo, target: BindTarget): Promise<void> {
+  const { nodeName, signal } = target
+  const { pod } = info
   const { name = '', namespace = '', uid = '' } = pod.metadata
-  const body = {
-    apiVersion: 'v1',
-    kind: 'Binding',
-    metadata: { name, namespace, uid },
-    target: { apiVersion: 'v1', kind: 'Node', name: nodeName },
+  const { extenders } = deps
+  const isBound =
+    extenders.length > 0 && (await bindByExtender(info, nodeName, { extenders, signal }))
+  if (!isBound) {
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name, namespace, uid },
+      target: { apiVersion: 'v1', kind: 'Node', name: nodeName },
+    }
+    await deps.cluster
+      .resource(resources.pods)
+      .createSubresource({ namespace, name, subresource: 'binding', body }, signal)
   }
-  await deps.cluster
-    .resource(resources.pods)
-    .createSubresource({ namespace, name, subresource: 'binding', body }, signal)
   deps.queue.remove(uid)
   deps.state.denominate(uid)
   deps.recorder.event(pod, {
     type: 'Normal',
     reason: 'Scheduled',
+    action: 'Binding',
     message: `Successfully assigned ${namespace}/${name} to ${nodeName}`,
   })
 }
@@ -122,26 +165,38 @@ async function makeRoom(
 ): Promise<void> {
   const { uid, pod } = context.pod
   const nominatedNode = deps.state.nominationOf(uid)
-  if (!deps.profile.preempts || placement.refusals.size === 0) {
-    await reportUnschedulable(deps, pod, { message: placement.message, nominatedNode, signal })
-    return deps.queue.giveBack(uid, placement.refusedBy)
+  const tell = async (message: string, nominated: string): Promise<void> => {
+    const reason = 'Unschedulable'
+    await reportUnschedulable(deps, pod, { reason, message, nominatedNode: nominated, signal })
+    deps.queue.giveBack(uid, placement.refusedBy)
   }
-  const preemption = planPreemption({
+  if (placement.refusals.size === 0) return tell(placement.message, nominatedNode)
+  const { deallocates, preempts } = deps.profile
+  // Upstream's words when claims were not even looked at; then it preempts nobody.
+  if (deallocates && placement.isRefusedEarly) {
+    return tell(`${placement.message} not found`, nominatedNode)
+  }
+  const words = deallocates ? ['no new claims to deallocate'] : []
+  if (!preempts) return tell([placement.message, ...words].join(' '), nominatedNode)
+  const input = {
     context,
     profile: deps.profile,
     refusals: placement.refusals,
     budgets: deps.informers.informer(resources.podDisruptionBudgets).list(),
     nominatedNode,
     random: () => deps.random.next(),
-  })
+  }
+  const { extenders } = deps
+  const preemption =
+    extenders.length === 0
+      ? planPreemption(input)
+      : await preemptWithExtenders(input, { extenders, signal })
   if (preemption.isPossible) {
     deps.state.nominate(context.pod, preemption.nodeName)
     await preemptPods(deps, { pod: context.pod, ...preemption }, signal)
   } else if (preemption.dropsNomination) deps.state.denominate(uid)
   const message = preemption.isPossible
     ? placement.message
-    : `${placement.message} ${preemption.message}`
-  const told = { message, nominatedNode: deps.state.nominationOf(uid), signal }
-  await reportUnschedulable(deps, pod, told)
-  deps.queue.giveBack(uid, placement.refusedBy)
+    : `${placement.message} ${[...(preemption.isError ? [] : words), preemption.message].join(', ')}`
+  return tell(message, deps.state.nominationOf(uid))
 }

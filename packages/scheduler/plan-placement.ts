@@ -12,6 +12,8 @@ export interface NoPlacement {
   readonly message: string
   /** By node; every node has one. */
   readonly refusals: ReadonlyMap<string, Refusal>
+  /** Before its claims for devices were looked at. */
+  readonly isRefusedEarly: boolean
   /** Plugins that refused the pod on some node: only what helps one of them is worth another try. */
   readonly refusedBy: ReadonlySet<string>
 }
@@ -31,12 +33,26 @@ export function planPlacement(
   profile: Profile,
   options: PlacementOptions,
 ): Placement {
+  const found = searchPlacement(context, profile, options)
+  if ('isPlaced' in found) return found
+  if (found.feasible.length === 0) return noPlacement(context, found)
+  const nodeName = chooseNode(context, profile, { ...options, feasible: found.feasible })
+  return { isPlaced: true, nodeName, nodesSeen: found.nodesSeen }
+}
+
+/** The nodes that take the pod; a nominated one that does is the only one. */
+export function searchPlacement(
+  context: PlacementContext,
+  profile: Profile,
+  options: PlacementOptions,
+): NoPlacement | Search {
   const { nodes } = context.snapshot
   if (nodes.length === 0) {
     return {
       isPlaced: false,
       message: 'no nodes available to schedule pods',
       refusals: new Map(),
+      isRefusedEarly: false,
       refusedBy: new Set(),
     }
   }
@@ -45,17 +61,41 @@ export function planPlacement(
     if (refusal !== undefined) return refusedAsWhole(nodes, refusal, plugin.name)
   }
   const nominated = nominatedIfFits(context, profile, options.nominatedNode ?? '')
-  if (nominated !== undefined) return { isPlaced: true, nodeName: nominated, nodesSeen: 1 }
-  const search = searchNodes(context, profile, options.firstNode ?? 0)
-  const { feasible, nodesSeen } = search
-  const [only] = feasible
-  if (only === undefined) {
-    const { refusals, refusedBy } = search
-    return { isPlaced: false, message: describeRefusals(refusals), refusals, refusedBy }
+  if (nominated !== undefined) {
+    const refusals = new Map<string, Refusal>()
+    return { feasible: [nominated], refusals, refusedBy: new Set(), nodesSeen: 1 }
   }
-  if (feasible.length === 1) return { isPlaced: true, nodeName: only.name, nodesSeen }
+  return searchNodes(context, profile, options.firstNode ?? 0)
+}
+
+export function noPlacement(
+  { snapshot }: PlacementContext,
+  { refusals, refusedBy }: Pick<Search, 'refusals' | 'refusedBy'>,
+): NoPlacement {
+  const message = describeRefusals(refusals, snapshot.nodes.length)
+  return { isPlaced: false, message, refusals, isRefusedEarly: false, refusedBy }
+}
+
+export interface Choice {
+  readonly feasible: readonly NodeInfo[]
+  /** By node, beside what plugins give. */
+  readonly extraScores?: ReadonlyMap<string, number>
+  readonly random: () => number
+}
+
+/** The best of some nodes; any of those that are equal. */
+export function chooseNode(
+  context: PlacementContext,
+  profile: Profile,
+  { feasible, extraScores, random }: Choice,
+): string {
+  const [only] = feasible
+  if (only !== undefined && feasible.length === 1) return only.name
   const scores = totalScores(context, profile, feasible)
-  return { isPlaced: true, nodeName: pickBest(feasible, scores, options.random), nodesSeen }
+  const totals = feasible.map(
+    ({ name }, index) => (scores[index] ?? 0) + (extraScores?.get(name) ?? 0),
+  )
+  return pickBest(feasible, totals, random)
 }
 
 function refusedAsWhole(nodes: readonly NodeInfo[], refusal: Refusal, plugin: string): NoPlacement {
@@ -63,6 +103,7 @@ function refusedAsWhole(nodes: readonly NodeInfo[], refusal: Refusal, plugin: st
     isPlaced: false,
     message: `0/${nodes.length} nodes are available: ${refusal.reasons.join(', ')}.`,
     refusals: new Map(nodes.map(({ name }) => [name, refusal])),
+    isRefusedEarly: true,
     refusedBy: new Set([plugin]),
   }
 }
@@ -71,14 +112,14 @@ function nominatedIfFits(
   context: PlacementContext,
   profile: Profile,
   name: string,
-): string | undefined {
+): NodeInfo | undefined {
   const node = name === '' ? undefined : context.snapshot.node(name)
   if (node === undefined) return undefined
-  return refusalOn(context, profile, node) === undefined ? name : undefined
+  return refusalOn(context, profile, node) === undefined ? node : undefined
 }
 
-interface Search {
-  feasible: NodeInfo[]
+export interface Search {
+  readonly feasible: NodeInfo[]
   refusals: Map<string, Refusal>
   refusedBy: Set<string>
   nodesSeen: number
@@ -228,11 +269,12 @@ function pickBest(
 }
 
 /** Upstream's wording, reasons counted and in order: people and tools search events for it. */
-export function describeRefusals(refusals: ReadonlyMap<string, Refusal>): string {
+export function describeRefusals(refusals: ReadonlyMap<string, Refusal>, nodes: number): string {
   const counts = new Map<string, number>()
   for (const reason of [...refusals.values()].flatMap((refusal) => refusal.reasons)) {
     counts.set(reason, (counts.get(reason) ?? 0) + 1)
   }
   const parts = [...counts].map(([reason, count]) => `${count} ${reason}`).toSorted()
-  return `0/${refusals.size} nodes are available: ${parts.join(', ')}.`
+  const told = parts.length === 0 ? '' : ` ${parts.join(', ')}.`
+  return `0/${nodes} nodes are available:${told}`
 }

@@ -15,9 +15,13 @@ export type Preemption =
   | {
       readonly isPossible: false
       readonly message: string
+      /** It could not be said; then nothing else is told, either. */
+      readonly isError: boolean
       /** The nomination that the pod has is of no use any more. */
       readonly dropsNomination: boolean
     }
+
+export type NoPreemption = Extract<Preemption, { isPossible: false }>
 
 export interface PreemptionInput {
   context: PlacementContext
@@ -32,16 +36,42 @@ export interface PreemptionInput {
 
 /** Decides which pods of lower priority give way, and where; touches nothing. */
 export function planPreemption(input: PreemptionInput): Preemption {
+  const found = findPreemptions(input)
+  return 'isPossible' in found ? found : choosePreemption(found)
+}
+
+/** All that may be done; none is chosen yet. */
+export function findPreemptions(
+  input: PreemptionInput,
+): NoPreemption | readonly PreemptionCandidate[] {
   const reluctance = whyNotEligible(input)
   if (reluctance !== undefined) {
-    return { isPossible: false, message: `preemption: ${reluctance}`, dropsNomination: false }
+    return noPreemption(reluctance, { isError: false, dropsNomination: false })
   }
-  const { candidates, refusals } = findCandidates(input)
+  const { candidates, refusals, needless } = findCandidates(input)
+  if (candidates.length > 0) return candidates
+  if (needless.length > 0) {
+    const texts = needless.map((name) => `expected at least one victim pod on node "${name}"`)
+    const [only = ''] = texts
+    const text = texts.length === 1 ? only : `[${texts.join(', ')}]`
+    return noPreemption(text, { isError: true, dropsNomination: false })
+  }
+  const message = describeRefusals(refusals, input.context.snapshot.nodes.length)
+  return noPreemption(message, { isError: false, dropsNomination: true })
+}
+
+export function choosePreemption(candidates: readonly PreemptionCandidate[]): Preemption {
   const best = pickCandidate(candidates)
-  if (best !== undefined)
-    return { isPossible: true, nodeName: best.nodeName, victims: best.victims }
-  const message = `preemption: ${describeRefusals(refusals)}`
-  return { isPossible: false, message, dropsNomination: true }
+  return best === undefined
+    ? noPreemption('no candidate node for preemption', { isError: false, dropsNomination: false })
+    : { isPossible: true, nodeName: best.nodeName, victims: best.victims }
+}
+
+export function noPreemption(
+  text: string,
+  facts: Pick<NoPreemption, 'isError' | 'dropsNomination'>,
+): NoPreemption {
+  return { isPossible: false, message: `preemption: ${text}`, ...facts }
 }
 
 function whyNotEligible({ context, refusals, nominatedNode }: PreemptionInput): string | undefined {
@@ -77,8 +107,11 @@ const candidatesMin = 100
 function findCandidates(input: PreemptionInput): {
   candidates: PreemptionCandidate[]
   refusals: Map<string, Refusal>
+  /** Nodes that took the pod without any eviction. */
+  needless: string[]
 } {
   const { context, random } = input
+  const needless: string[] = []
   const refusals = new Map<string, Refusal>()
   const potential: NodeInfo[] = []
   for (const node of context.snapshot.nodes) {
@@ -93,10 +126,11 @@ function findCandidates(input: PreemptionInput): {
     if (node === undefined) continue
     const found = selectVictims(input, node)
     if ('reasons' in found) refusals.set(node.name, found)
+    else if (found.victims.length === 0) needless.push(node.name)
     else candidates.push(found)
     if (candidates.length >= wanted && candidates.some((each) => each.violations === 0)) break
   }
-  return { candidates, refusals }
+  return { candidates, refusals, needless }
 }
 
 /**
@@ -126,7 +160,6 @@ function selectVictims(input: PreemptionInput, node: NodeInfo): PreemptionCandid
     victims.push(each)
     if (isViolating) violations += 1
   }
-  if (victims.length === 0) return refuseForGood('No preemption victims found for incoming pod')
   return { nodeName: node.name, victims: victims.toSorted(byImportance), violations }
 }
 

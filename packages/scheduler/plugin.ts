@@ -1,5 +1,7 @@
 import type {
+  CSIDriver,
   CSINode,
+  CSIStorageCapacity,
   Namespace,
   PersistentVolume,
   PersistentVolumeClaim,
@@ -22,6 +24,8 @@ export interface Snapshot {
   readonly storageClass: (name: string) => StorageClass | undefined
   readonly csiNode: (name: string) => CSINode | undefined
   readonly volumes: () => readonly PersistentVolume[]
+  readonly csiDriver: (name: string) => CSIDriver | undefined
+  readonly storageCapacities: () => readonly CSIStorageCapacity[]
 }
 
 /** Why a node does not take the pod, in upstream's words; they are counted and shown in one message. */

@@ -49,6 +49,7 @@ async function evict(
   deps.recorder.event(victim.pod, {
     type: 'Normal',
     reason: 'Preempted',
+    action: 'Preempting',
     message: `Preempted by pod ${preemptor.uid} on node ${nodeName}`,
   })
 }

@@ -1,4 +1,5 @@
 import type { Pod } from '@skerry/api'
+import { extenderRefusal } from './ask-extenders.ts'
 import type { ClusterEvent } from './cluster-event.ts'
 import type { Profile } from './profile.ts'
 import type { HelpJudge } from './scheduling-queue.ts'
@@ -6,6 +7,7 @@ import type { HelpJudge } from './scheduling-queue.ts'
 /** Asks the plugins that refused the pod. Nobody refused it when there was no node at all. */
 export function helpJudge(profiles: ReadonlyMap<string, Profile>): HelpJudge {
   return (event: ClusterEvent, pod: Pod, refusedBy: ReadonlySet<string>): boolean => {
+    if (refusedBy.has(extenderRefusal)) return true
     if (refusedBy.size === 0) return event.kind === 'node-added'
     const plugins = profiles.get(pod.spec?.schedulerName ?? '')?.filters ?? []
     return plugins.some(

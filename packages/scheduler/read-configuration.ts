@@ -12,6 +12,7 @@ import {
   type ProfileFields,
 } from './configuration-schema.ts'
 import { defaultPlugins } from './default-plugins.ts'
+import { createHttpExtender } from './http-extender.ts'
 import type { Plugin } from './plugin.ts'
 import { interPodAffinity } from './plugins/inter-pod-affinity.ts'
 import { nodeAffinity } from './plugins/node-plugins.ts'
@@ -25,14 +26,22 @@ import type { Profile } from './profile.ts'
 
 export function readConfiguration(document: unknown): SchedulerConfiguration {
   const fields = parse(schedulerConfiguration, document, '')
+  const ignored = fields.extenders.flatMap(({ managedResources }) =>
+    managedResources.filter((each) => each.ignoredByScheduler).map(({ name }) => name),
+  )
   const profiles = fields.profiles.map((each, index) =>
-    profileOf(each, { path: `profiles[${index}]`, percentage: fields.percentageOfNodesToScore }),
+    profileOf(each, {
+      path: `profiles[${index}]`,
+      percentage: fields.percentageOfNodesToScore,
+      ignored,
+    }),
   )
   const names = profiles.map((each) => each.schedulerName)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw wrong(`profiles: two have the schedulerName "${twice}"`)
   return {
     profiles,
+    extenders: fields.extenders.map(createHttpExtender),
     backoffInitialMs: fields.podInitialBackoffSeconds * 1_000,
     backoffMaxMs: fields.podMaxBackoffSeconds * 1_000,
   }
@@ -86,13 +95,18 @@ function spreadOf(args: unknown, path: string): Plugin {
 interface ProfilePlace {
   path: string
   percentage: number
+  /** Resources that extenders look after. */
+  ignored: readonly string[]
 }
 
-function profileOf(fields: ProfileFields, { path, percentage }: ProfilePlace): Profile {
+function profileOf(fields: ProfileFields, { path, percentage, ignored }: ProfilePlace): Profile {
   const plugins = new Map(defaultPlugins.map((plugin) => [plugin.name, plugin]))
+  const withIgnored = (args: unknown): unknown => ignoring(args, ignored)
+  if (ignored.length > 0) plugins.set('NodeResourcesFit', fitOf(withIgnored({}), path))
   for (const { name, args } of fields.pluginConfig) {
     checkName(plugins, name, `${path}.pluginConfig`)
-    const made = configurable[name]?.(args ?? {}, `${path}.pluginConfig[${name}].args`)
+    const given = name === 'NodeResourcesFit' ? withIgnored(args ?? {}) : (args ?? {})
+    const made = configurable[name]?.(given, `${path}.pluginConfig[${name}].args`)
     if (made !== undefined) plugins.set(name, made)
   }
   for (const [point, set] of Object.entries(fields.plugins)) {
@@ -106,9 +120,17 @@ function profileOf(fields: ProfileFields, { path, percentage }: ProfilePlace): P
     schedulerName: fields.schedulerName,
     filters,
     scores: scores.map((plugin) => ({ plugin, weight: weightOf(fields, plugin) })),
+    deallocates: !isDisabled(fields, ['multiPoint', 'postFilter'], 'DynamicResources'),
     preempts: !isDisabled(fields, ['multiPoint', 'postFilter'], 'DefaultPreemption'),
     percentageOfNodesToScore: fields.percentageOfNodesToScore ?? percentage,
   }
+}
+
+function ignoring(args: unknown, ignored: readonly string[]): unknown {
+  if (typeof args !== 'object' || args === null) return args
+  const own: unknown = 'ignoredResources' in args ? args.ignoredResources : []
+  const before: unknown[] = Array.isArray(own) ? own : []
+  return { ...args, ignoredResources: [...before, ...ignored] }
 }
 
 function checkName(plugins: ReadonlyMap<string, Plugin>, name: string, path: string): void {
@@ -116,13 +138,25 @@ function checkName(plugins: ReadonlyMap<string, Plugin>, name: string, path: str
   throw wrong(`${path}: there is no plugin "${name}"`)
 }
 
-/** The default plugins without those disabled, and those enabled again where they act. */
+/**
+ * The default plugins without those disabled, and those enabled again where they act. What is named for
+ * a point comes first there, in its order.
+ */
 function selected(
   fields: ProfileFields,
   plugins: readonly Plugin[],
   points: readonly ExtensionPoint[],
 ): Plugin[] {
-  return plugins.filter(({ name }) => !isDisabled(fields, ['multiPoint', ...points], name))
+  const [point] = points
+  const named = [
+    ...(point === undefined ? [] : (fields.plugins[point]?.enabled ?? [])),
+    ...(isDisabled(fields, ['multiPoint'], '*') ? (fields.plugins.multiPoint?.enabled ?? []) : []),
+  ].map(({ name }) => name)
+  const placeOf = ({ name }: Plugin): number =>
+    named.includes(name) ? named.indexOf(name) : named.length
+  return plugins
+    .filter(({ name }) => !isDisabled(fields, ['multiPoint', ...points], name))
+    .toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
 function isDisabled(

@@ -4,28 +4,40 @@ import { resources } from '@skerry/client'
 import type { PlacingDeps } from './place-pod.ts'
 
 export interface Unschedulable {
+  /** Unschedulable: no node takes it. SchedulerError: no answer was found. */
+  reason: 'Unschedulable' | 'SchedulerError'
   message: string
   /** The node on which room is being made; empty: none. */
   nominatedNode: string
   signal: AbortSignal
 }
 
+/** Upstream's bound of an event's note. */
+const noteLengthMax = 1024
+
 /** The event each time; condition and nomination only when they say something new. */
 export async function reportUnschedulable(
   deps: PlacingDeps,
   pod: Pod,
-  { message, nominatedNode, signal }: Unschedulable,
+  { reason, message, nominatedNode, signal }: Unschedulable,
 ): Promise<void> {
-  deps.recorder.event(pod, { type: 'Warning', reason: 'FailedScheduling', message })
+  deps.recorder.event(pod, {
+    type: 'Warning',
+    reason: 'FailedScheduling',
+    action: 'Scheduling',
+    message:
+      message.length <= noteLengthMax ? message : `${message.slice(0, noteLengthMax - 4)} ...`,
+  })
   const { name = '', namespace = '' } = pod.metadata
   const current = deps.informers.informer(resources.pods).get({ namespace, name })
   const old = (current?.status?.conditions ?? []).find((each) => each.type === 'PodScheduled')
   const isNominated = (current?.status?.nominatedNodeName ?? '') === nominatedNode
-  if (old?.status === 'False' && old.message === message && isNominated) return
+  const isTold = old?.status === 'False' && old.reason === reason && old.message === message
+  if (isTold && isNominated) return
   const condition = {
     type: 'PodScheduled',
     status: 'False',
-    reason: 'Unschedulable',
+    reason,
     message,
     observedGeneration: pod.metadata.generation,
     lastTransitionTime: old?.status === 'False' ? old.lastTransitionTime : timestamp(deps.clock),
@@ -43,6 +55,21 @@ export async function reportUnschedulable(
       error: error instanceof Error ? error : null,
     })
   }
+}
+
+/** Tells others, e.g. an autoscaler, where the pod is about to go (KEP-5278). */
+export async function writeNomination(
+  deps: PlacingDeps,
+  pod: Pod,
+  { nodeName, signal }: { nodeName: string; signal: AbortSignal },
+): Promise<void> {
+  const { name = '', namespace = '' } = pod.metadata
+  const pods = deps.informers.informer(resources.pods)
+  if (pods.get({ namespace, name })?.status?.nominatedNodeName === nodeName) return
+  const patch = { status: { nominatedNodeName: nodeName } }
+  await deps.informers
+    .client(resources.pods)
+    .patchStatus({ type: 'merge', namespace, name, patch }, signal)
 }
 
 export function timestamp(clock: Clock): string {

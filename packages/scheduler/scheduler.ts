@@ -42,10 +42,13 @@ export async function runScheduler(deps: SchedulerDeps, signal: AbortSignal): Pr
   const placing = new Map(
     configuration.profiles.map((profile): [string, PlacingDeps] => {
       const recorder = deps.events.recorder({ component: profile.schedulerName })
-      return [profile.schedulerName, { ...deps, state, queue, profile, recorder, rotation }]
+      const { extenders } = configuration
+      const own = { state, queue, profile, extenders, recorder, rotation }
+      return [profile.schedulerName, { ...deps, ...own }]
     }),
   )
-  await runAll(signal, [(scope) => placeAll({ queue, ready, placing }, scope)])
+  const isSlow = configuration.extenders.length > 0
+  await runAll(signal, [(scope) => placeAll({ queue, ready, placing, isSlow }, scope)])
 }
 
 interface PlacingLoop {
@@ -53,10 +56,12 @@ interface PlacingLoop {
   ready: { wait(signal: AbortSignal): Promise<void> }
   /** By schedulerName. */
   placing: ReadonlyMap<string, PlacingDeps>
+  /** Decisions wait for extenders: the next is not made before. */
+  isSlow: boolean
 }
 
 async function placeAll(
-  { queue, ready, placing }: PlacingLoop,
+  { queue, ready, placing, isSlow }: PlacingLoop,
   signal: AbortSignal,
 ): Promise<void> {
   const bindings = new Set<Promise<void>>()
@@ -68,9 +73,11 @@ async function placeAll(
     }
     const deps = placing.get(next.pod.spec?.schedulerName ?? '')
     if (deps === undefined) continue
-    const placed = placePod(deps, next.pod, signal)
+    const decided = Promise.withResolvers<void>()
+    const placed = placePod({ ...deps, onDecided: decided.resolve }, next.pod, signal)
     bindings.add(placed)
     void placed.finally(() => bindings.delete(placed))
+    if (isSlow) await Promise.race([decided.promise, placed])
     if (bindings.size >= bindingsMax) await Promise.race(bindings)
     else await Promise.resolve()
   }

@@ -25,6 +25,8 @@ export function watchCluster(parts: WatchedParts): Disposable {
   stack.use(informers.informer(resources.persistentVolumes).onChange(tell('volume')))
   stack.use(informers.informer(resources.storageClasses).onChange(tell('storage-class')))
   stack.use(informers.informer(resources.csiNodes).onChange(tell('csi-node')))
+  stack.use(informers.informer(resources.csiDrivers).onChange(tell('csi-driver')))
+  stack.use(informers.informer(resources.csiStorageCapacities).onChange(tell('storage-capacity')))
   stack.use(informers.informer(resources.namespaces).onChange(tell('namespace')))
   // Read when a pod needs room; a change of a budget lets nobody in.
   stack.use(informers.informer(resources.podDisruptionBudgets).onChange(() => undefined))

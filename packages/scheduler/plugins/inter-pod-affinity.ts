@@ -208,6 +208,8 @@ function scoreByPreference(
 ): NodeScore | undefined {
   const { pod, snapshot } = context
   const own = preferencesOf(pod.pod)
+  // Upstream's shortcut, which leaves out what running pods require, too.
+  if (own.length === 0 && args.ignorePreferredTermsOfExistingPods) return undefined
   const counts: TopologyCounts = new Map()
   for (const node of snapshot.nodes) {
     if (own.length > 0) {

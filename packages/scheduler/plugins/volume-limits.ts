@@ -79,6 +79,15 @@ const zoneLabels = [
 /** A volume that is labelled with a zone is used from nodes of that zone. */
 export const volumeZone: Plugin = {
   name: 'VolumeZone',
+  preFilter: (context) => {
+    for (const claim of claimsOf(context)) {
+      const { volumeName = '' } = claim?.spec ?? {}
+      if (volumeName !== '' && context.snapshot.volume(volumeName) === undefined) {
+        return refuseForGood(`persistentvolume "${volumeName}" not found`)
+      }
+    }
+    return undefined
+  },
   filter: (context) => {
     const places = claimsOf(context).flatMap((claim) => {
       if (claim === undefined || !isBound(claim)) return []

@@ -1,13 +1,8 @@
-import type { PersistentVolumeClaim, StorageClass } from '@skerry/api'
-import {
-  refuse,
-  refuseForGood,
-  type PlacementContext,
-  type Plugin,
-  type Refusal,
-} from '../plugin.ts'
+import type { PersistentVolumeClaim, Pod, StorageClass, Volume } from '@skerry/api'
+import { refuseForGood, type PlacementContext, type Plugin, type Refusal } from '../plugin.ts'
 import { bySize, isReachable, matchVolumes, selectedNode } from '../match-volumes.ts'
 import type { NodeInfo } from '../node-info.ts'
+import { hasRoom } from '../storage-capacity.ts'
 import { isNodeEvent } from '../cluster-event.ts'
 
 /** The claims a pod names, those of generic ephemeral volumes included; undefined where one is missing. */
@@ -16,9 +11,7 @@ export function claimsOf({
   snapshot,
 }: PlacementContext): (PersistentVolumeClaim | undefined)[] {
   return (pod.pod.spec?.volumes ?? []).flatMap((volume) => {
-    const name =
-      volume.persistentVolumeClaim?.claimName ??
-      (volume.ephemeral === undefined ? undefined : `${pod.pod.metadata.name}-${volume.name}`)
+    const name = claimNameOf(pod.pod, volume)
     return name === undefined ? [] : [snapshot.claim(pod.namespace, name)]
   })
 }
@@ -38,24 +31,12 @@ const noVolumeToBind = "node(s) didn't find available persistent volumes to bind
 export const volumeBinding: Plugin = {
   name: 'VolumeBinding',
   preFilter: (context) => {
-    for (const volume of context.pod.pod.spec?.volumes ?? []) {
-      const name = volume.persistentVolumeClaim?.claimName
-      if (name !== undefined && context.snapshot.claim(context.pod.namespace, name) === undefined) {
-        return refuseForGood(`persistentvolumeclaim "${name}" not found`)
-      }
-    }
-    for (const claim of claimsOf(context)) {
-      if (claim === undefined)
-        return refuseForGood(
-          'waiting for ephemeral volume controller to create the persistentvolumeclaim',
-        )
-      if (claim.metadata.deletionTimestamp !== undefined) {
-        return refuseForGood(`persistentvolumeclaim "${claim.metadata.name}" is being deleted`)
-      }
-      if (!isBound(claim) && !waitsForConsumer(context, claim)) {
-        return refuseForGood('pod has unbound immediate PersistentVolumeClaims')
-      }
-    }
+    const problem = problemOfClaims(context)
+    if (problem !== undefined) return refuseForGood(problem)
+    const isWaited = claimsOf(context).some(
+      (claim) => claim !== undefined && !isBound(claim) && !waitsForConsumer(context, claim),
+    )
+    if (isWaited) return refuseForGood('pod has unbound immediate PersistentVolumeClaims')
     return undefined
   },
   filter: (context) => {
@@ -81,7 +62,41 @@ export const volumeBinding: Plugin = {
     event.kind === 'claim' ||
     event.kind === 'volume' ||
     event.kind === 'storage-class' ||
+    event.kind === 'csi-node' ||
+    event.kind === 'csi-driver' ||
+    event.kind === 'storage-capacity' ||
     isNodeEvent(event, 'labels'),
+}
+
+/** The first claim that is not there, not this pod's or going, in upstream's words. */
+function problemOfClaims({ pod, snapshot }: PlacementContext): string | undefined {
+  for (const volume of pod.pod.spec?.volumes ?? []) {
+    const name = claimNameOf(pod.pod, volume)
+    if (name === undefined) continue
+    const claim = snapshot.claim(pod.namespace, name)
+    if (claim === undefined) {
+      return volume.ephemeral === undefined
+        ? `persistentvolumeclaim "${name}" not found`
+        : `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`
+    }
+    if (claim.status?.phase === 'Lost') {
+      const lost = claim.spec?.volumeName ?? ''
+      return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${lost}"`
+    }
+    if (claim.metadata.deletionTimestamp !== undefined) {
+      return `persistentvolumeclaim "${name}" is being deleted`
+    }
+    const owner = claim.metadata.ownerReferences?.find((each) => each.controller === true)
+    if (volume.ephemeral !== undefined && owner?.uid !== pod.uid) {
+      return `PVC ${pod.namespace}/${name} was not created for pod ${pod.key} (pod is not owner)`
+    }
+  }
+  return undefined
+}
+
+function claimNameOf(pod: Pod, volume: Volume): string | undefined {
+  if (volume.persistentVolumeClaim !== undefined) return volume.persistentVolumeClaim.claimName
+  return volume.ephemeral === undefined ? undefined : `${pod.metadata.name}-${volume.name}`
 }
 
 export function isBound(claim: PersistentVolumeClaim): boolean {
@@ -112,11 +127,14 @@ function refuseUnbound(
   node: NodeInfo,
 ): Refusal | undefined {
   const selected = claim.metadata.annotations?.[selectedNode]
-  if (selected !== undefined && selected !== node.name) return refuse(noVolumeToBind)
+  if (selected !== undefined && selected !== node.name) return refuseForGood(noVolumeToBind)
   const storageClass = snapshot.storageClass(claim.spec?.storageClassName ?? '')
   const isProvisioned =
     storageClass !== undefined && storageClass.provisioner !== 'kubernetes.io/no-provisioner'
-  return isProvisioned && isInTopologies(storageClass, node) ? undefined : refuse(noVolumeToBind)
+  if (!isProvisioned || !isInTopologies(storageClass, node)) return refuseForGood(noVolumeToBind)
+  return hasRoom(snapshot, { claim, storageClass, node })
+    ? undefined
+    : refuseForGood('node(s) did not have enough free storage')
 }
 
 /** Where the class says that its volumes may be made; topologies are OR-ed, their labels AND-ed. */

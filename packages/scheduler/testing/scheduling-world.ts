@@ -2,7 +2,9 @@
  * scheduling-world: nodes, pods and claims as a decision sees them, for tests.
  */
 import type {
+  CSIDriver,
   CSINode,
+  CSIStorageCapacity,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
@@ -75,6 +77,8 @@ export interface World {
   volumes?: PersistentVolume[]
   classes?: StorageClass[]
   csiNodes?: CSINode[]
+  csiDrivers?: CSIDriver[]
+  storageCapacities?: CSIStorageCapacity[]
   budgets?: PodDisruptionBudget[]
 }
 
@@ -97,6 +101,8 @@ export function contextOf(candidate: Pod, world: World): PlacementContext {
     storageClass: (name: string) => named(world.classes, name),
     csiNode: (name: string) => named(world.csiNodes, name),
     volumes: () => world.volumes ?? [],
+    csiDriver: (name: string) => named(world.csiDrivers, name),
+    storageCapacities: () => world.storageCapacities ?? [],
   }
   return { pod: podInfoOf(candidate), snapshot }
 }

@@ -1,0 +1,15 @@
+import { startExtenderServer } from './extender-server.ts'
+import { startOurScheduler } from './our-scheduler.ts'
+import { runStory, type Sight } from './run-story.ts'
+import type { Story } from './story.ts'
+
+/** Long enough for a pod that moves though it should not. */
+const quietMs = 150
+
+/** Plays the story with our scheduler, until what is seen is what is expected, or too late. */
+export async function playOurs(story: Story, expected: readonly Sight[]): Promise<Sight[]> {
+  await using ours = await startOurScheduler(story)
+  await using extender = await startExtenderServer(story, ours)
+  await ours.schedule(extender.url)
+  return await runStory(story, ours, { quietMs, expected })
+}

@@ -1,0 +1,108 @@
+import { parse } from 'yaml'
+import { kindOf, podOf, nodeOf, type Manifest } from './story-objects.ts'
+
+/** What happens to a cluster, and where one looks at what its scheduler made of it. */
+export interface Story {
+  readonly name: string
+  /** Fields of a KubeSchedulerConfiguration; undefined: none is given. */
+  readonly config: Readonly<Record<string, unknown>> | undefined
+  /** What extenders that the configuration names answer, by verb. */
+  readonly extender: Readonly<Record<string, unknown>>
+  readonly steps: readonly Step[]
+}
+
+export type Step =
+  | { readonly act: 'create'; readonly object: Manifest; readonly status: object | undefined }
+  | { readonly act: 'patch' | 'status'; readonly target: Target; readonly patch: object }
+  | { readonly act: 'delete'; readonly target: Target }
+  | { readonly act: 'look'; readonly title: string; readonly ties: Ties }
+
+export interface Target {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/** By pod: nodes that are equally good for it, of which upstream takes any. */
+export type Ties = Readonly<Record<string, readonly string[]>>
+
+/** Throws RangeError where the text is not a story. */
+export function parseStory(name: string, text: string): Story {
+  // The reader of each step checks its own fields; what is wrong with the rest a server says.
+  const document = parse(text) as Readonly<Record<string, unknown>>
+  const steps = document['steps']
+  if (!Array.isArray(steps)) throw new RangeError(`Cannot read story ${name}: it has no steps`)
+  return {
+    name,
+    config: asRecord(document['config']),
+    extender: asRecord(document['extender']) ?? {},
+    steps: steps.flatMap((step: unknown, index) => stepsOf(step, name, `${name}: step ${index}`)),
+  }
+}
+
+function stepsOf(step: unknown, namespace: string, place: string): Step[] {
+  const [entry, ...others] = Object.entries(asRecord(step) ?? {})
+  if (entry === undefined || others.some(([key]) => key !== 'ties'))
+    throw new RangeError(`Cannot read ${place}: a step has one key, and ties beside look`)
+  const [act, value] = entry
+  const fields = asRecord(value) ?? {}
+  const target = (text: unknown): Target => targetOf(String(text), namespace)
+  switch (act) {
+    case 'node':
+      return [create(nodeOf(fields))]
+    case 'pod':
+      return [create(podOf(fields, namespace))]
+    case 'create':
+      return [create({ object: inNamespace(fields, namespace) })]
+    case 'patch':
+    case 'status':
+      // Pairs of a target and what it becomes.
+      return Object.entries(fields).map(([text, patch]) => ({
+        act,
+        target: target(text),
+        patch: asRecord(patch) ?? {},
+      }))
+    case 'delete':
+      return (Array.isArray(value) ? value : [value]).map((text) => ({ act, target: target(text) }))
+    case 'look':
+      return [{ act, title: String(value), ties: tiesOf(step) }]
+    default:
+      throw new RangeError(`Cannot read ${place}: there is no step "${act}"`)
+  }
+}
+
+function create({ object, status }: { object: Manifest; status?: object }): Step {
+  return { act: 'create', object, status }
+}
+
+function inNamespace(fields: Readonly<Record<string, unknown>>, namespace: string): Manifest {
+  const { isNamespaced } = kindOf(String(fields['kind']))
+  // A manifest has at least a name.
+  const metadata = { ...(isNamespaced ? { namespace } : {}), ...asRecord(fields['metadata']) }
+  const { apiVersion } = kindOf(String(fields['kind']))
+  return { apiVersion, ...fields, kind: String(fields['kind']), metadata }
+}
+
+/** `Kind/name` or `Kind/namespace/name`. */
+function targetOf(text: string, ownNamespace: string): Target {
+  const [kind = '', ...rest] = text.split('/')
+  const name = rest.at(-1) ?? ''
+  const namespace = rest.length > 1 ? (rest[0] ?? '') : ownNamespace
+  return { kind, name, namespace: kindOf(kind).isNamespaced ? namespace : '' }
+}
+
+function tiesOf(step: unknown): Ties {
+  const ties = asRecord(asRecord(step)?.['ties']) ?? {}
+  return Object.fromEntries(
+    Object.entries(ties).map(([pod, nodes]) => [
+      pod,
+      Array.isArray(nodes) ? nodes.map(String) : [],
+    ]),
+  )
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  // Any JSON object may be read by a string.
+  return value as Readonly<Record<string, unknown>>
+}

@@ -1,0 +1,246 @@
+import { readFileSync } from 'node:fs'
+import { request as requestPlain } from 'node:http'
+import { request as requestSecure, type RequestOptions } from 'node:https'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import type { Container, Node, Pod } from '@skerry/api'
+import * as z from 'zod'
+import type { ExtenderFields } from './configuration-schema.ts'
+import {
+  ExtenderError,
+  type Extender,
+  type NodeVerdict,
+  type PreemptionVictims,
+} from './extender.ts'
+import type { PreemptionCandidate } from './plan-preemption.ts'
+import { scoreMax } from './plugin.ts'
+
+/** The best score of an extender. */
+const extenderScoreMax = 10
+
+/** An answer with more is cut off. Upstream has no bound; this is room for some 10,000 nodes. */
+const answerBytesMax = 256 * 1024 * 1024
+
+/** Fields are read in any case, as Go does. */
+const filterAnswer = z.looseObject({
+  nodes: z
+    .object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })).nullish() })
+    .nullish(),
+  nodenames: z.array(z.string()).nullish(),
+  failednodes: z.record(z.string(), z.string()).nullish(),
+  failedandunresolvablenodes: z.record(z.string(), z.string()).nullish(),
+  error: z.string().nullish(),
+})
+
+const priorities = z.array(z.unknown()).nullable()
+const priority = z.looseObject({ host: z.string(), score: z.number() })
+const preemptionAnswer = z.looseObject({
+  nodenametometavictims: z.record(z.string(), z.unknown()).nullish(),
+})
+const metaVictims = z.looseObject({
+  pods: z.array(z.unknown()).nullish(),
+  numpdbviolations: z.number().nullish(),
+})
+const metaPod = z.looseObject({ uid: z.string() })
+const bindingAnswer = z.looseObject({ error: z.string().nullish() })
+
+/**
+ * An extender that is asked over HTTP, as kube-scheduler asks it (kube-scheduler/extender/v1). Throws
+ * ExpectedError when a file that it names cannot be read.
+ */
+export function createHttpExtender(fields: ExtenderFields): Extender {
+  const post = poster(fields)
+  const { filterVerb, prioritizeVerb, preemptVerb, bindVerb, weight } = fields
+  const nodesOf = (nodes: readonly Node[]): object =>
+    fields.nodeCacheCapable
+      ? { NodeNames: nodes.map(nameOf) }
+      : { Nodes: { metadata: {}, items: nodes } }
+  return {
+    isIgnorable: fields.ignorable,
+    isInterested: (pod) =>
+      wantsManaged(pod, new Set(fields.managedResources.map((each) => each.name))),
+    ...(filterVerb === ''
+      ? {}
+      : {
+          filter: async (pod, nodes, signal) => {
+            const answer = await post(filterVerb, { Pod: pod, ...nodesOf(nodes) }, signal)
+            return verdictOf(answer, nodes, fields)
+          },
+        }),
+    ...(prioritizeVerb === ''
+      ? {}
+      : {
+          prioritize: async (pod, nodes, signal) => {
+            const answer = await post(prioritizeVerb, { Pod: pod, ...nodesOf(nodes) }, signal)
+            const list = (parse(priorities, answer) ?? []).map((each) =>
+              parse(priority, lowered(each)),
+            )
+            return new Map(
+              list.map((each) => [each.host, (each.score * weight * scoreMax) / extenderScoreMax]),
+            )
+          },
+        }),
+    ...(preemptVerb === ''
+      ? {}
+      : {
+          preempt: async (pod, candidates, signal) => {
+            const victims = {
+              [victimsField(fields)]: victimsOf(candidates, fields.nodeCacheCapable),
+            }
+            return namedVictims(await post(preemptVerb, { Pod: pod, ...victims }, signal))
+          },
+        }),
+    ...(bindVerb === ''
+      ? {}
+      : {
+          bind: async ({ pod, nodeName }, signal) => {
+            const { name, namespace, uid } = pod.metadata
+            const binding = { PodName: name, PodNamespace: namespace, PodUID: uid, Node: nodeName }
+            const { error } = parse(bindingAnswer, lowered(await post(bindVerb, binding, signal)))
+            if (error) throw new ExtenderError(error)
+          },
+        }),
+  }
+}
+
+function nameOf(node: Node): string {
+  return node.metadata.name ?? ''
+}
+
+function wantsManaged({ spec }: Pod, managed: ReadonlySet<string>): boolean {
+  if (managed.size === 0) return true
+  const wants = ({ resources }: Container): boolean =>
+    [resources?.requests, resources?.limits].some((list) =>
+      Object.keys(list ?? {}).some((name) => managed.has(name)),
+    )
+  return [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].some(wants)
+}
+
+function verdictOf(answer: unknown, nodes: readonly Node[], fields: ExtenderFields): NodeVerdict {
+  const said = parse(filterAnswer, lowered(answer))
+  if (said.error) throw new ExtenderError(said.error)
+  const known = new Set(nodes.map(nameOf))
+  const named = fields.nodeCacheCapable ? said.nodenames : undefined
+  const unknown = named?.find((name) => !known.has(name))
+  if (unknown !== undefined) {
+    throw new ExtenderError(
+      `extender "${fields.urlPrefix}" claims a filtered node "${unknown}" which is not found in the input node list`,
+    )
+  }
+  const listed = (said.nodes?.items ?? []).map(({ metadata }) => metadata.name)
+  return {
+    nodes: named ?? listed.filter((name) => known.has(name)),
+    failed: said.failednodes ?? {},
+    unresolvable: said.failedandunresolvablenodes ?? {},
+  }
+}
+
+function victimsField({ nodeCacheCapable }: ExtenderFields): string {
+  return nodeCacheCapable ? 'NodeNameToMetaVictims' : 'NodeNameToVictims'
+}
+
+function victimsOf(candidates: readonly PreemptionCandidate[], byUid: boolean): object {
+  return Object.fromEntries(
+    candidates.map(({ nodeName, victims, violations }) => {
+      const pods = victims.map(({ pod, uid }) => (byUid ? { UID: uid } : pod))
+      return [nodeName, { Pods: pods, NumPDBViolations: violations }]
+    }),
+  )
+}
+
+function namedVictims(answer: unknown): PreemptionVictims[] {
+  const { nodenametometavictims } = parse(preemptionAnswer, lowered(answer))
+  return Object.entries(nodenametometavictims ?? {}).map(([nodeName, value]) => {
+    const { pods, numpdbviolations } = parse(metaVictims, lowered(value))
+    const uids = (pods ?? []).map((pod) => parse(metaPod, lowered(pod)).uid)
+    return { nodeName, uids, violations: numpdbviolations ?? 0 }
+  })
+}
+
+function lowered(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key.toLowerCase(), field]))
+}
+
+function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw new ExtenderError(`Cannot read an extender's answer: ${result.error.issues[0]?.message}`)
+}
+
+type Post = (verb: string, body: object, signal: AbortSignal) => Promise<unknown>
+
+function poster(fields: ExtenderFields): Post {
+  const tls = tlsOf(fields)
+  const prefix = fields.urlPrefix.replace(/\/+$/, '')
+  return (verb, body, signal) => {
+    const url = new URL(`${prefix}/${verb}`)
+    const timeout = AbortSignal.timeout(fields.httpTimeout)
+    const bytes = Buffer.from(JSON.stringify(body))
+    const headers = { 'content-type': 'application/json', 'content-length': bytes.length }
+    const options: RequestOptions = {
+      method: 'POST',
+      headers,
+      signal: AbortSignal.any([signal, timeout]),
+    }
+    return exchange(url, { ...options, ...(url.protocol === 'https:' ? tls : {}) }, bytes, verb)
+  }
+}
+
+function exchange(url: URL, options: RequestOptions, body: Buffer, verb: string): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  const fail = (error: Error): void =>
+    reject(new ExtenderError(`Post "${url.href}": ${error.message}`, { cause: error }))
+  const request = url.protocol === 'https:' ? requestSecure : requestPlain
+  const outgoing = request(url, options, (answer) => {
+    const parts: Buffer[] = []
+    let size = 0
+    answer.on('data', (part: Buffer) => {
+      size += part.length
+      if (size > answerBytesMax) answer.destroy(new Error(`more than ${answerBytesMax} bytes`))
+      else parts.push(part)
+    })
+    answer.on('error', fail)
+    answer.on('end', () => {
+      if (answer.statusCode !== 200) {
+        const place = `failed ${verb} with extender at URL ${url.href}`
+        return reject(new ExtenderError(`${place}, code ${answer.statusCode}`))
+      }
+      try {
+        resolve(JSON.parse(Buffer.concat(parts).toString()))
+      } catch (error) {
+        fail(error instanceof Error ? error : new Error('no JSON'))
+      }
+    })
+  })
+  outgoing.on('error', fail)
+  outgoing.end(body)
+  return promise
+}
+
+/** Without an authority of its own an extender over HTTPS is not verified, as upstream has it. */
+function tlsOf({ tlsConfig = {}, enableHTTPS }: ExtenderFields): RequestOptions {
+  const material = (data: string | undefined, file: string | undefined): Buffer | undefined => {
+    if (data) return Buffer.from(data, 'base64')
+    return file ? readMaterial(file) : undefined
+  }
+  const ca = material(tlsConfig.caData, tlsConfig.caFile)
+  const cert = material(tlsConfig.certData, tlsConfig.certFile)
+  const key = material(tlsConfig.keyData, tlsConfig.keyFile)
+  const isTrusting = tlsConfig.insecure === true || (enableHTTPS && ca === undefined)
+  return {
+    ...(ca ? { ca } : {}),
+    ...(cert ? { cert } : {}),
+    ...(key ? { key } : {}),
+    ...(tlsConfig.serverName ? { servername: tlsConfig.serverName } : {}),
+    ...(isTrusting ? { rejectUnauthorized: false } : {}),
+  }
+}
+
+function readMaterial(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    const text = `Cannot read scheduler configuration: extenders: no file ${file}`
+    throw new ExpectedError(text, exitCodes.usage, { cause })
+  }
+}
