@@ -21,7 +21,11 @@ import {
   type ReconcileResult,
 } from '@skerry/controller-runtime'
 import { ignoreNotFound } from '../ignore-not-found.ts'
-import { controllerRevisionHashLabel, sortRevisions } from '../history/controller-revisions.ts'
+import {
+  controllerRevisionHashLabel,
+  daemonSetRevisions,
+  sortRevisions,
+} from '../history/controller-revisions.ts'
 import { claimRevisions, writeRevision } from '../history/write-revisions.ts'
 import { createInBatches, createPod, deletePod } from '../pods/pod-actions.ts'
 import { canonicalText } from '../pods/pod-template.ts'
@@ -153,7 +157,8 @@ async function syncRevision(set: DaemonSet, context: ControllerContext, signal: 
   const selector = labelSelectorOf(set.spec?.selector)
   const revisions = await claimRevisions({ owner: set, owners, selector }, context, signal)
   const template = set.spec?.template ?? {}
-  const wanted = { owner: set, template, collisionCount: set.status?.collisionCount ?? 0 }
+  const { collisionCount } = set.status ?? {}
+  const wanted = { owner: set, template, collisionCount, naming: daemonSetRevisions }
   return writeRevision(wanted, revisions, context, signal)
 }
 

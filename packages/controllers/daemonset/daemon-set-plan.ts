@@ -135,7 +135,10 @@ function bestFirst(first: Pod, second: Pod): number {
   return a < b ? -1 : 1
 }
 
-export function daemonSetStatus(view: DaemonSetView, collisionCount: number): DaemonSetStatus {
+export function daemonSetStatus(
+  view: DaemonSetView,
+  collisionCount: number | undefined,
+): DaemonSetStatus {
   const { set, hash, nowMs } = view
   const placed = placePods(view)
   const wanted = placed.filter(({ fit }) => fit.shouldRun)
@@ -152,6 +155,6 @@ export function daemonSetStatus(view: DaemonSetView, collisionCount: number): Da
     numberAvailable: available,
     numberUnavailable: wanted.length - available,
     observedGeneration: set.metadata.generation ?? 0,
-    ...(collisionCount > 0 ? { collisionCount } : {}),
+    ...(collisionCount === undefined ? {} : { collisionCount }),
   }
 }

@@ -1,9 +1,28 @@
 import type { ControllerRevision, KubeObject, PodTemplateSpec } from '@skerry/api'
 import { controllerReference } from '@skerry/controller-runtime'
 import { canonicalText, templateHash } from '../pods/pod-template.ts'
+import { dataHash } from './data-hash.ts'
 
 /** The label that names a revision on the objects made from it. */
 export const controllerRevisionHashLabel = 'controller-revision-hash'
+
+/** How a kind names its revisions: by what is hashed, and with the label that keeps the hash. */
+export interface RevisionNaming {
+  readonly label: string
+  /** Undefined: there were no collisions yet. */
+  hash(template: PodTemplateSpec, collisionCount: number | undefined): string
+}
+
+export const daemonSetRevisions: RevisionNaming = Object.freeze({
+  label: controllerRevisionHashLabel,
+  hash: templateHash,
+})
+
+export const statefulSetRevisions: RevisionNaming = Object.freeze({
+  label: 'controller.kubernetes.io/hash',
+  hash: (template: PodTemplateSpec, collisionCount: number | undefined) =>
+    dataHash(revisionData(template), collisionCount ?? 0),
+})
 
 /** Oldest first; of equal numbers the older object first. */
 export function sortRevisions(revisions: readonly ControllerRevision[]): ControllerRevision[] {
@@ -30,14 +49,15 @@ export function templateOfRevision(revision: ControllerRevision): PodTemplateSpe
 export interface RevisionOwner {
   owner: KubeObject
   template: PodTemplateSpec
-  collisionCount: number
+  collisionCount: number | undefined
+  naming: RevisionNaming
 }
 
 export function newRevision(
-  { owner, template, collisionCount }: RevisionOwner,
+  { owner, template, collisionCount, naming }: RevisionOwner,
   revision: number,
 ): ControllerRevision {
-  const hash = templateHash(template, collisionCount)
+  const hash = naming.hash(template, collisionCount)
   const { name = '', namespace, annotations } = owner.metadata
   return {
     apiVersion: 'apps/v1',
@@ -45,7 +65,7 @@ export function newRevision(
     metadata: {
       name: `${name.slice(0, 223)}-${hash}`,
       ...(namespace ? { namespace } : {}),
-      labels: { ...template.metadata?.labels, [controllerRevisionHashLabel]: hash },
+      labels: { ...template.metadata?.labels, [naming.label]: hash },
       ...(annotations ? { annotations: { ...annotations } } : {}),
       ownerReferences: [controllerReference(owner)],
     },

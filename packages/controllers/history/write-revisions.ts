@@ -44,7 +44,7 @@ export async function claimRevisions<O extends KubeObject>(
 
 export interface WrittenRevision {
   readonly revision: ControllerRevision
-  readonly collisionCount: number
+  readonly collisionCount: number | undefined
 }
 
 /** Makes sure that the newest revision is the owner's template. */
@@ -75,7 +75,7 @@ async function createRevision(
   client: ResourceClient<ControllerRevision>,
   signal: AbortSignal,
 ): Promise<WrittenRevision> {
-  for (let { collisionCount } = wanted; ; collisionCount++) {
+  for (let { collisionCount } = wanted; ; collisionCount = (collisionCount ?? 0) + 1) {
     const revision = newRevision({ ...wanted, collisionCount }, number)
     try {
       return { revision: await client.create(revision, signal), collisionCount }

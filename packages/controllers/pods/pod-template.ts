@@ -1,19 +1,35 @@
-import { createHash } from 'node:crypto'
 import type { PodTemplateSpec } from '@skerry/api'
+import { fnv1a } from './fnv.ts'
+import { templateText } from './template-text.ts'
 
 export const podTemplateHashLabel = 'pod-template-hash'
 
 /** Consonants and digits that spell no words and look alike in no font; Kubernetes' own choice. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
-const hashLength = 10
+/** The count is written as 32 bits into so many. */
+const collisionBytes = 8
 
-/** A short name for a template: equal templates have equal names, whatever the order of their fields. */
-export function templateHash(template: unknown, collisionCount: number | undefined): string {
-  const hash = createHash('sha256').update(canonicalText(template))
-  if (collisionCount !== undefined) hash.update(`#${collisionCount}`)
-  const digest = hash.digest()
+/**
+ * A short name for a template, the one that Kubernetes gives it: FNV-1a over its fields, and over the count
+ * of collisions where there were some.
+ */
+export function templateHash(
+  template: PodTemplateSpec,
+  collisionCount: number | undefined,
+): string {
+  const parts = [Buffer.from(templateText(template))]
+  if (collisionCount !== undefined) {
+    const count = Buffer.alloc(collisionBytes)
+    count.writeUInt32LE(collisionCount)
+    parts.push(count)
+  }
+  return safeText(fnv1a(Buffer.concat(parts)))
+}
+
+/** A hash as a part of names: each digit by its character's number, in the alphabet above. */
+export function safeText(hash: number): string {
   let text = ''
-  for (const byte of digest.subarray(0, hashLength)) text += alphabet[byte % alphabet.length]
+  for (const digit of `${hash}`) text += alphabet[digit.charCodeAt(0) % alphabet.length]
   return text
 }
 

@@ -22,6 +22,7 @@ import {
 import {
   planTruncation,
   sortRevisions,
+  statefulSetRevisions,
   templateOfRevision,
 } from '../history/controller-revisions.ts'
 import { claimRevisions, writeRevision } from '../history/write-revisions.ts'
@@ -136,11 +137,16 @@ async function syncRevisions(
   signal: AbortSignal,
 ): Promise<Revisions> {
   const template = set.spec?.template ?? {}
-  const wanted = { owner: set, template, collisionCount: set.status?.collisionCount ?? 0 }
+  const known = set.status?.collisionCount ?? 0
+  const wanted = { owner: set, template, collisionCount: known, naming: statefulSetRevisions }
   const { revision, collisionCount } = await writeRevision(wanted, revisions, context, signal)
   const update = toRevision(revision)
   const current = revisions.find(({ metadata }) => metadata.name === set.status?.currentRevision)
-  return { current: current ? toRevision(current) : update, update, collisionCount }
+  return {
+    current: current ? toRevision(current) : update,
+    update,
+    collisionCount: collisionCount ?? 0,
+  }
 }
 
 function toRevision(revision: ControllerRevision): Revision {

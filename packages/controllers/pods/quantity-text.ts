@@ -1,0 +1,83 @@
+/** Digits that an int64 holds whatever they are. */
+const digitsMax = 18
+const decimalExponents: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  '': 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+}
+const binaryExponents: Readonly<Record<string, number>> = {
+  Ki: 10,
+  Mi: 20,
+  Gi: 30,
+  Ti: 40,
+  Pi: 50,
+  Ei: 60,
+}
+
+/**
+ * A quantity as the fields of upstream's Go type, which a hash of a template is made of: number and scale,
+ * and the text itself where upstream keeps it because it is canonical. `text` is what an API server stores:
+ * without a fraction; empty where there is none.
+ */
+export function quantityText(text: string): string {
+  if (text === '') return smallText({ value: 0n, scale: 0, text, format: '' })
+  const [, sign = '', digits = '0', suffix = ''] = /^([+-]?)(\d+)(.*)$/.exec(text) ?? []
+  const binary = binaryExponents[suffix]
+  const value = BigInt(`${sign}${digits}`)
+  if (binary !== undefined) return binaryText({ text, value, digits, exponent: binary })
+  const [, power] = /^[eE]([+-]?\d+)$/.exec(suffix) ?? []
+  const scale = power === undefined ? (decimalExponents[suffix] ?? 0) : Number(power)
+  const format = power === undefined ? 'DecimalSI' : 'DecimalExponent'
+  if (text === '0') return smallText({ value: 0n, scale: 0, text, format })
+  if (digits.length > digitsMax) return largeText(value, { scale: -scale, format })
+  const isCanonical = scale % 3 === 0 && !digits.endsWith('000') && !digits.startsWith('0')
+  return smallText({ value, scale, text: isCanonical ? text : '', format })
+}
+
+interface Binary {
+  readonly text: string
+  readonly value: bigint
+  readonly digits: string
+  readonly exponent: number
+}
+
+function binaryText({ text, value, digits, exponent }: Binary): string {
+  const product = value << BigInt(exponent)
+  const digitsLeft = 15 - digits.length - Math.trunc((exponent * 3) / 10) - 1
+  if (digitsLeft < 0) return largeText(product, { scale: 0, format: 'BinarySI' })
+  const isCanonical = (value & 7n) !== 0n
+  return smallText({ value: product, scale: 0, text: isCanonical ? text : '', format: 'BinarySI' })
+}
+
+interface Small {
+  readonly value: bigint
+  readonly scale: number
+  readonly text: string
+  readonly format: string
+}
+
+function smallText({ value, scale, text, format }: Small): string {
+  const amount = `i:(resource.int64Amount){value:(int64)${value} scale:(resource.Scale)${scale}}`
+  const none = 'd:(resource.infDecAmount){Dec:(*inf.Dec)<nil>}'
+  return `{${amount} ${none} s:(string)${text} Format:(resource.Format)${format}}`
+}
+
+/** Numbers beyond 64 bits, and those that upstream takes for such. */
+function largeText(value: bigint, { scale, format }: { scale: number; format: string }): string {
+  const words: bigint[] = []
+  for (let rest = value < 0n ? -value : value; rest > 0n; rest >>= 64n) {
+    words.push(BigInt.asUintN(64, rest))
+  }
+  const abs = words.length === 0 ? '<nil>' : `[${words.join(' ')}]`
+  const unscaled = `unscaled:(big.Int){neg:(bool)${value < 0n} abs:(big.nat)${abs}}`
+  const amount = 'i:(resource.int64Amount){value:(int64)0 scale:(resource.Scale)0}'
+  const decimal = `d:(resource.infDecAmount){Dec:(*inf.Dec){${unscaled} scale:(inf.Scale)${scale}}}`
+  return `{${amount} ${decimal} s:(string) Format:(resource.Format)${format}}`
+}
