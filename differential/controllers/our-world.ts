@@ -75,10 +75,14 @@ function countedTransport(transport: Transport): CountedTransport {
   }
 }
 
+/** A request that still waits then waits for time to go by. */
+const turnsMax = 5_000
+
 async function untilIdle(requests: CountedTransport): Promise<void> {
-  for (let turn = 0; turn < idleTurns; turn += 1) {
+  let idle = 0
+  for (let turn = 0; idle < idleTurns && turn < turnsMax; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve))
-    if (requests.inFlight() > 0) turn = 0
+    idle = requests.inFlight() > 0 ? 0 : idle + 1
   }
 }
 

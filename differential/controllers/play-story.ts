@@ -118,15 +118,21 @@ function actual({ names }: Play, reference = ''): string {
   return [resource, ...(name === undefined ? [] : [names.actual(name)]), ...rest].join('/')
 }
 
-/** `bind node-1 [count] [selector]`: pods that are on no node yet. */
+/** `bind node-1 [count] [selector]`: pods that are on no node yet; `bind own`: each to the one that it asks for. */
 async function bind(play: Play, { words: [node, ...which] }: Step): Promise<void> {
   const isFree = (pod: KubeFields): boolean => !isTerminating(pod) && !('nodeName' in specOf(pod))
   for (const pod of await chosenPods(play, which, isFree)) {
-    const target = { kind: 'Node', name: node }
+    const target = { kind: 'Node', name: node === 'own' ? ownNodeOf(pod) : node }
     const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name: nameOf(pod) }, target }
     await play.api.post(`pods/${nameOf(pod)}/binding`, binding)
     await settle(play)
   }
+}
+
+/** The node that a daemon's affinity names. */
+function ownNodeOf(pod: KubeFields): string | undefined {
+  const affinity = JSON.stringify(specOf(pod)['affinity'] ?? '')
+  return /"key":"metadata.name","operator":"In","values":\["([^"]+)"/.exec(affinity)?.[1]
 }
 
 /** `gone [count] [selector]`: pods that are being deleted have ended. */
@@ -157,7 +163,6 @@ const evolveMax = 100
 /** The kubelet goes on, one pod at a time: those that are deleted end, the others run. */
 async function evolve(play: Play, step: Step): Promise<void> {
   for (let round = 0; round < evolveMax; round += 1) {
-    await settle(play)
     const pods = await chosenPods(play, [], (pod) => isTerminating(pod) || isAhead('run', pod))
     const [first] = pods
     if (!first) return
@@ -176,6 +181,7 @@ async function chosenPods(
   const count = words.find((word) => /^\d+$/.test(word))
   const selector = words.find((word) => word.includes('='))
   const name = words.find((word) => word !== count && word !== selector)
+  await settle(play)
   const query = selector === undefined ? '' : `?labelSelector=${encodeURIComponent(selector)}`
   const pods = await play.api.list('pods', query)
   play.names.learn([{ resource: 'pods', objects: pods }])

@@ -41,7 +41,7 @@ export class StoryNames {
         this.#uids.set(String(metadata['uid']), `${resource}/${String(metadata['name'])}`)
       }
       const isNew = (object: KubeFields): boolean =>
-        typeof object.metadata['generateName'] === 'string' && !this.#names.has(nameOf(object))
+        hasGeneratedName(object) && !this.#names.has(nameOf(object))
       const keyed = objects.filter(isNew).map((object) => ({ object, key: this.#keyOf(object) }))
       for (const { object } of keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
         const prefix = String(object.metadata['generateName'])
@@ -95,6 +95,12 @@ export class StoryNames {
     const { name: _name, generateName, labels } = metadata
     return JSON.stringify([generateName, labels, this.anything(withoutServerDefaults(object))])
   }
+}
+
+/** A StatefulSet's pods have a prefix, too, but chosen names. */
+function hasGeneratedName({ metadata: { generateName, name } }: KubeFields): boolean {
+  if (typeof generateName !== 'string' || typeof name !== 'string') return false
+  return /^[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(name.slice(generateName.length))
 }
 
 /** Everything that is compared, by reference. `countsEvents`: how often an event was seen is, too. */

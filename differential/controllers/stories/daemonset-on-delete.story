@@ -1,0 +1,29 @@
+# OnDelete: a pod is updated when somebody deletes it.
+
+### two nodes
+create
+  kind: Node
+  metadata: {name: ${ns}-1, labels: {story: ${ns}}}
+  ---
+  kind: Node
+  metadata: {name: ${ns}-2, labels: {story: ${ns}, disk: ssd}}
+patch nodes/${ns}-1/status {status: {conditions: [{type: Ready, status: "True", reason: KubeletReady}]}}
+patch nodes/${ns}-2/status {status: {conditions: [{type: Ready, status: "True", reason: KubeletReady}]}}
+create
+  kind: DaemonSet
+  metadata: {name: web}
+  spec:
+    updateStrategy: {type: OnDelete}
+    selector: {matchLabels: {app: web}}
+    template:
+      metadata: {labels: {app: web}}
+      spec: {nodeSelector: {story: ${ns}}, containers: [{name: main, image: "a:1"}]}
+bind own
+run
+
+### a new image
+patch daemonsets/web {spec: {template: {spec: {containers: [{name: main, image: "a:2"}]}}}}
+
+### one is deleted
+delete pods/web-<1>
+evolve
