@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { builtinKinds } from '@skerry/api'
 import { decodeProtobuf } from './decode-object.ts'
 import { loadMessages, messageName } from './message-table.ts'
 import { protobufFrames, protobufList, protobufValue } from './protobuf-answer.ts'
@@ -33,6 +36,40 @@ test('what was written reads as the same object', async () => {
     const back = await decodeProtobuf(Buffer.from(protobuf, 'base64'), message)
     assert.deepEqual(await protobufValue(back), await protobufValue(value), name)
   }
+})
+
+interface EveryField {
+  readonly value: Record<string, unknown> & { apiVersion: string; kind: string }
+  /** Of upstream's bytes, hexadecimal. */
+  readonly sha256: string
+}
+
+async function readEveryField(): Promise<readonly EveryField[]> {
+  const path = join(import.meta.dirname, 'testdata/every-field.json.gz')
+  const parsed: readonly EveryField[] = JSON.parse(gunzipSync(await readFile(path)).toString())
+  return parsed
+}
+
+test('an object of every kind with every field set is upstream’s bytes, and reads back as it was', async () => {
+  const messages = await loadMessages()
+  for (const { value, sha256 } of await readEveryField()) {
+    const name = `${value.kind} of ${value.apiVersion}`
+    const own = Buffer.from((await protobufValue(value)) ?? [])
+    assert.equal(createHash('sha256').update(own).digest('hex'), sha256, name)
+    assert.deepEqual(await decodeProtobuf(own, messageName(messages, value) ?? ''), value, name)
+  }
+})
+
+test('there is an object of every built-in kind among them', async () => {
+  const known = new Set(
+    [...(await readRecorded()), ...(await readEveryField())].map(
+      ({ value }) => `${value.kind} of ${value.apiVersion}`,
+    ),
+  )
+  const missing = (await builtinKinds({ includeBeta: true }))
+    .map(({ group, version, kind }) => `${kind} of ${group === '' ? '' : `${group}/`}${version}`)
+    .filter((name) => !known.has(name))
+  assert.deepEqual(missing, [])
 })
 
 test('a list is its items, written in pieces', async () => {
