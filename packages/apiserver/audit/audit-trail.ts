@@ -2,6 +2,8 @@ import type { Clock } from '@skerry/base'
 import { parse as parseYaml } from 'yaml'
 import type { Annotate } from '../admission.ts'
 import { isWhole, type AnswerBody, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
+import { decodeAnyProtobuf } from '../protobuf/decode-object.ts'
+import { messagesAtHand } from '../protobuf/message-table.ts'
 import { writeAuditEvent, type AuditFacts, type AuditedRequest } from './audit-event.ts'
 import type { AuditPolicy, AuditStage } from './audit-policy.ts'
 
@@ -169,11 +171,16 @@ async function* tapped(
   }
 }
 
-/** Undefined for what is neither JSON nor YAML. */
+/** Undefined for what is neither JSON nor YAML nor protobuf. */
 function parsed(bytes: Uint8Array, contentType = ''): unknown {
-  if (bytes.length === 0 || contentType.includes('protobuf')) return undefined
-  const text = Buffer.from(bytes).toString('utf8')
+  if (bytes.length === 0) return undefined
   try {
+    if (contentType.includes('protobuf')) {
+      // Whoever has read or written this body has loaded them.
+      const messages = messagesAtHand()
+      return messages && decodeAnyProtobuf(bytes, messages)
+    }
+    const text = Buffer.from(bytes).toString('utf8')
     return contentType.includes('yaml') ? parseYaml(text, { maxAliasCount: 100 }) : JSON.parse(text)
   } catch {
     // The handler has refused it; what cannot be read is not recorded.

@@ -9,6 +9,7 @@ import {
   type TestApiServerOptions,
 } from '@skerry/testing'
 import { parseRequestInfo } from '../http/request-info.ts'
+import { protobufValue } from '../protobuf/protobuf-answer.ts'
 import { readAuditPolicy } from './audit-policy.ts'
 import { createAuditTrail } from './audit-trail.ts'
 
@@ -80,6 +81,24 @@ async function withTrail(
   events.length = 0
   await run(server, events)
 }
+
+test('what is asked and answered in protobuf is in the event as JSON is', async () => {
+  const rules = [{ level: 'RequestResponse', verbs: ['create'] }]
+  await withTrail(policyOf(rules), async ({ transport }, events) => {
+    const type = 'application/vnd.kubernetes.protobuf'
+    const headers = { 'content-type': type, accept: type }
+    const bytes = (await protobufValue(body)) ?? new Uint8Array(0)
+    const request = { method: 'POST', path: configMaps, headers, body: bytes } as const
+    const answer = await transport.send(request, AbortSignal.timeout(10_000))
+    await Array.fromAsync(answer.body)
+    assert.equal(answer.status, 201)
+    const created = events.at(-1) ?? {}
+    assert.equal(created.stage, 'ResponseComplete')
+    assert.deepEqual(created.requestObject.data, { k: 'v' })
+    assert.equal(created.responseObject.kind, 'ConfigMap')
+    assert.deepEqual(created.responseObject.data, { k: 'v' })
+  })
+})
 
 test('each stage of a request is an event; levels say how much is in it', async () => {
   const rules = [

@@ -1,5 +1,5 @@
 import { formatDurationMs, unreadableBody } from '@skerry/api'
-import { loadMessages, shortName, type Field, type Messages } from './message-table.ts'
+import { loadMessages, messageName, shortName, type Field, type Messages } from './message-table.ts'
 import { ProtoReader, malformed } from './proto-reader.ts'
 
 export const protobufType = 'application/vnd.kubernetes.protobuf'
@@ -21,6 +21,23 @@ export async function decodeProtobuf(
     const detail = `provided data does not appear to be a protobuf message, expected prefix [${magic.join(' ')}]`
     throw unreadableBody(detail, { bytes, typeName: kindName })
   }
+  const { typeMeta, raw } = openEnvelope(bytes)
+  return { ...typeMeta, ...new MessageDecoder(messages).message(schemaName, raw, {}, 0) }
+}
+
+/**
+ * An object whose kind only its bytes tell; undefined where that is none that is known. Throws
+ * StatusError BadRequest.
+ */
+export function decodeAnyProtobuf(bytes: Uint8Array, messages: Messages): JsonRecord | undefined {
+  if (magic.some((byte, at) => bytes[at] !== byte)) return undefined
+  const { typeMeta, raw } = openEnvelope(bytes)
+  const name = messageName(messages, typeMeta)
+  if (name === undefined) return undefined
+  return { ...typeMeta, ...new MessageDecoder(messages).message(name, raw, {}, 0) }
+}
+
+function openEnvelope(bytes: Uint8Array) {
   const reader = new ProtoReader(bytes, magic.length)
   const typeMeta: { apiVersion: string; kind: string } = { apiVersion: '', kind: '' }
   let raw: Uint8Array = new Uint8Array(0)
@@ -29,8 +46,7 @@ export async function decodeProtobuf(
     else if (next.field === 2) raw = reader.bytes()
     else reader.skip(next.wire)
   }
-  const decoder = new MessageDecoder(messages)
-  return { ...typeMeta, ...decoder.message(schemaName, raw, {}, 0) }
+  return { typeMeta, raw }
 }
 
 function readTypeMeta(bytes: Uint8Array, into: { apiVersion: string; kind: string }): void {

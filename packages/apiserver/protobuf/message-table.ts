@@ -9,10 +9,18 @@ export function loadMessages(): Promise<Messages> {
   return (loaded ??= readMessages())
 }
 
+/** For who cannot wait; undefined as long as nobody has spoken protobuf. */
+export function messagesAtHand(): Messages | undefined {
+  return atHand
+}
+
+let atHand: Messages | undefined
+
 async function readMessages(): Promise<Messages> {
   const { default: facts } = await import('./generated/messages.json', { with: { type: 'json' } })
   // hack/generate-protobuf.ts writes the file from values of this very type.
-  return facts as unknown as Messages
+  atHand = facts as unknown as Messages
+  return atHand
 }
 
 const metaPackage = 'io.k8s.apimachinery.pkg.apis.meta.v1'
