@@ -25,7 +25,8 @@ import {
   compactionDefaults,
   openSqliteStore,
   runCompaction,
-  type SqliteStore,
+  takeStoreLock,
+  type Store,
 } from '@skerry/store'
 import {
   frontProxiesOf,
@@ -35,12 +36,18 @@ import {
 } from './front-proxy.ts'
 import { openAccessFiles, type AccessFiles } from './access-files.ts'
 import type { AccessFlags } from './access-flags.ts'
+import type { EtcdFlags } from './etcd-flags.ts'
 import type { RoleContext } from './role-context.ts'
+import { fetchSharedKeys, requireOwner, shareKeys } from './shared-keys.ts'
 import { version } from './version.ts'
 
 export interface ControlPlaneOptions {
-  /** Holds store.db and pki/. */
+  /** Holds pki/, and store.db unless the state is in etcd. */
   directory: string
+  /** Where the state is; no servers: in store.db. */
+  etcd?: EtcdFlags
+  /** Others run on the same etcd, with the same keys. */
+  hasReplicas?: boolean
   /** Common name of the authority that a first start makes. */
   authorityName: string
   bindAddress: string
@@ -66,11 +73,16 @@ export interface ControlPlaneOptions {
   extraAccess?: (objects: Objects) => ExtraAccess
 }
 
+/** A store that can be copied while it runs, or says how else it is. */
+export interface ControlPlaneStore extends Store {
+  backup(targetPath: string): Promise<{ bytes: number; revision: number }>
+}
+
 export interface ControlPlane extends AsyncDisposable {
   server: ApiServer
   pki: ClusterPki
   objects: Objects
-  store: SqliteStore
+  store: ControlPlaneStore
   /** Called with each set of certificates that follows the first. */
   onRenewed(listener: (pki: ClusterPki) => Promise<void>): void
   /** Fails with the server; meanwhile compacts history and renews certificates. */
@@ -104,17 +116,24 @@ async function openControlPlane(
   await using stack = new AsyncDisposableStack()
   const { clock, random, log, metrics, signal } = context
   await mkdir(options.directory, { recursive: true, mode: 0o700 })
+  const store = stack.use(await openStore(options, context))
+  // Replicas that start at the same time follow each other: one makes what all of them share.
+  await using _turn = options.hasReplicas
+    ? await takeStoreLock(store, '/locks/start', { clock }, signal)
+    : undefined
+  const isFirst = options.hasReplicas && !(await fetchSharedKeys(store, options.directory))
   const pkiOptions = { ...options, directory: join(options.directory, 'pki') }
   const pki = await ensureClusterPki(pkiOptions, clock)
   const renewal: Renewal = { current: pki, listeners: [] }
   const dial = options.dial?.(() => renewal.current)
   const frontProxies = await frontProxiesOf(options.frontProxy ?? {}, () => renewal.current)
-  const store = stack.use(
-    await openSqliteStore(join(options.directory, 'store.db'), {}, { clock, log }),
-  )
   const files = stack.use(
     await openAccessFiles(options.directory, options.access ?? {}, context, store),
   )
+  if (isFirst) await shareKeys(store, options.directory)
+  if (isInEtcd(options) && !options.hasReplicas) {
+    await requireOwner(store, pki.authority.certificatePem)
+  }
   const encrypted = files.encrypted(store)
   const parts = { pki, renewal, dial, frontProxies, files }
   const server = stack.use(
@@ -150,6 +169,23 @@ async function openControlPlane(
       ]),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
+}
+
+function isInEtcd({ etcd }: ControlPlaneOptions): boolean {
+  return (etcd?.etcdServers ?? []).length > 0
+}
+
+async function openStore(
+  options: ControlPlaneOptions,
+  context: RoleContext,
+): Promise<ControlPlaneStore> {
+  const { directory, etcd = {} } = options
+  const { clock, log } = context
+  if (!isInEtcd(options)) {
+    return openSqliteStore(join(directory, 'store.db'), {}, { clock, log })
+  }
+  const { openEtcd } = await import('./open-etcd.ts')
+  return openEtcd(etcd, context)
 }
 
 interface ServerParts {

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
 import { withAccessOptions, type AccessFlags } from './access-flags.ts'
 import { dataDirectoryDefault } from './data-directory.ts'
+import { withEtcdOptions, type EtcdFlags } from './etcd-flags.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { collect, example, role, toLabel, toPort } from './role-commands.ts'
 import { runRole } from './role-context.ts'
@@ -20,28 +21,45 @@ export function addHubCommands(program: Command): void {
   addRevoke(cluster)
 }
 
-interface HubFlags extends AccessFlags, KindFlags {
+interface HubFlags extends AccessFlags, KindFlags, EtcdFlags {
   dataDir: string
   bindAddress: string
   port: number
+  advertiseAddress: string | undefined
   san: string[]
   logLevel: LogLevel
 }
 
 function addHub(program: Command): void {
-  withKindOptions(withAccessOptions(role(program.command('hub'))))
+  const hub = withAccessOptions(role(program.command('hub')))
+  withKindOptions(withEtcdOptions(hub, '/skerry/hub'))
     .description('Run the hub: the API of the fleet, and the way to every cluster in it')
     .option('--data-dir <path>', 'where its state is kept', hubDirectory)
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
     .option('--port <number>', 'port for users and agents', toPort, 7443)
     .option('--san <name>', 'a further name or address that clients use (repeatable)', collect, [])
-    .addHelpText('after', example('skerry hub --san hub.example.com --port 443'))
+    .option(
+      '--advertise-address <ip>',
+      'where other replicas on the same etcd reach this one (default: its first address)',
+    )
+    .addHelpText(
+      'after',
+      example(
+        'skerry hub --san hub.example.com --port 443',
+        'skerry hub --san hub.example.com --etcd-servers https://10.0.0.5:2379,https://10.0.0.6:2379',
+      ),
+    )
     .action(async (options: HubFlags) => {
       const { runHub } = await import('./hub.ts')
       await runRole('hub', options.logLevel, (context) =>
-        runHub({ ...options, extraSans: options.san, access: options, served: options }, context),
+        runHub({ ...options, ...parted(options) }, context),
       )
     })
+}
+
+/** The same flags, for those who know a part of them. */
+function parted(options: HubFlags) {
+  return { extraSans: options.san, access: options, served: options, etcd: options }
 }
 
 interface AgentFlags {

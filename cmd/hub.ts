@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { isStatusError } from '@skerry/api'
 import {
   openAuditLog,
   type AuditSink,
@@ -9,6 +12,7 @@ import {
 } from '@skerry/apiserver'
 import { runAll, type Task } from '@skerry/base'
 import { createCluster } from '@skerry/client'
+import { runAsLeader } from '@skerry/controller-runtime'
 import { csrSigningController, rootCaPublisher, runControllers } from '@skerry/controllers'
 import {
   agentAuthorizer,
@@ -23,14 +27,16 @@ import {
   createClusterAudit,
   createClusterMonitor,
   refuseRevoked,
+  replicaAuthorizer,
   tunnelRoute,
-  type TunnelStates,
 } from '@skerry/karmada'
-import { TunnelRegistry } from '@skerry/tunnel'
+import type { TunnelRegistry } from '@skerry/tunnel'
 import type { AccessFlags } from './access-flags.ts'
 import { openBackupSocket } from './backup-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
+import type { EtcdFlags } from './etcd-flags.ts'
+import { createHubTunnels, type HubTunnels } from './hub-tunnels.ts'
 import type { KindFlags } from './kind-flags.ts'
 import { servedKinds } from './served-kinds.ts'
 import { hostAddresses, isAddress } from './host-addresses.ts'
@@ -46,12 +52,17 @@ export interface HubOptions {
   /** Names and addresses beside the machine's own that users and agents use. */
   extraSans: readonly string[]
   access?: AccessFlags
+  /** With servers: the state is there, and several hubs on it are one. */
+  etcd?: EtcdFlags
+  /** Where the other replicas reach this one; absent: its first address. */
+  advertiseAddress?: string | undefined
   /** Absent: the stable versions. */
   served?: KindFlags
 }
 
 export interface Hub extends AsyncDisposable {
   readonly plane: ControlPlane
+  /** Those that end in this process. */
   readonly tunnels: TunnelRegistry
   /** Until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
@@ -91,11 +102,7 @@ export async function runHub(options: HubOptions, context: RoleContext): Promise
 export async function startHub(options: HubOptions, context: RoleContext): Promise<Hub> {
   await using stack = new AsyncDisposableStack()
   const { clock, log } = context
-  const listeners = new Set<(cluster: string) => void>()
-  const tunnels = new TunnelRegistry(
-    { onChange: (cluster) => listeners.forEach((listener) => listener(cluster)) },
-    clock,
-  )
+  const tunnels = createHubTunnels(context)
   const auditLog = stack.use(await openAuditLog(join(options.dataDir, 'audit.log'), {}, log))
   const audit = createClusterAudit({
     write: (line) => auditLog.write(line),
@@ -107,23 +114,39 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   const plane = stack.use(
     await startPlane(options, context, {
       routes: [
-        ...clusterProxyRoutes({ tunnels, audit, clock, isKnown }),
-        tunnelRoute({ tunnels, clock, log }),
+        ...clusterProxyRoutes({ tunnels: tunnels.all, audit, clock, isKnown }),
+        tunnelRoute({ tunnels: tunnels.own, describe: tunnels.all.describe, clock, log }),
+        ...(hasReplicas(options) ? [tunnels.route] : []),
       ],
       audit: audit.sink,
       onObjects: (objects) => (access.objects = objects),
     }),
   )
-  stack.defer(() => tunnels.closeAll('the hub stops'))
+  stack.defer(() => tunnels.own.closeAll('the hub stops'))
   await ensureClusterNamespace(plane.objects)
-  const states = tunnelStates(tunnels, listeners)
+  const replicating = hasReplicas(options)
+    ? await tunnels.join(plane, addressForReplicas(options, plane))
+    : undefined
   const owned = stack.move()
   return {
     plane,
-    tunnels,
-    run: (signal) => runAll(signal, hubTasks({ plane, tunnels, states }, context)),
+    tunnels: tunnels.own,
+    run: (signal) => runAll(signal, hubTasks({ plane, tunnels, replicating }, context)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
+}
+
+/** Whoever keeps the state in etcd may start another one beside it. */
+function hasReplicas({ etcd }: HubOptions): boolean {
+  return (etcd?.etcdServers ?? []).length > 0
+}
+
+function addressForReplicas(options: HubOptions, plane: ControlPlane): string {
+  const { port } = new URL(plane.server.address)
+  const isAny = /^(0\.0\.0\.0|::)$/.test(options.bindAddress)
+  const host =
+    options.advertiseAddress ?? (isAny ? (hostAddresses()[0] ?? '127.0.0.1') : options.bindAddress)
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 interface PlaneParts {
@@ -138,10 +161,13 @@ async function startPlane(
   { routes, audit, onObjects }: PlaneParts,
 ): Promise<ControlPlane> {
   const kinds = await servedKinds(options.served ?? {})
-  const { extraSans, access = {} } = options
+  const { access = {}, etcd = {}, advertiseAddress } = options
+  const extraSans = [...options.extraSans, ...(advertiseAddress ? [advertiseAddress] : [])]
   return startControlPlane(
     {
       directory: options.dataDir,
+      etcd,
+      hasReplicas: hasReplicas(options),
       authorityName: 'skerry-hub',
       bindAddress: options.bindAddress,
       port: options.port,
@@ -162,7 +188,7 @@ async function startPlane(
 
 function hubAccess(objects: Objects): ExtraAccess {
   return {
-    authorizers: [agentAuthorizer],
+    authorizers: [agentAuthorizer, replicaAuthorizer],
     admission: [agentRestriction, clusterIdentity(objects)],
     certificates: (usual) => refuseRevoked(usual, objects, { backdateMs }),
   }
@@ -173,41 +199,51 @@ async function ensureClusterNamespace(objects: Objects): Promise<void> {
   const namespaces = { group: '', resource: 'namespaces' }
   if (objects.get(namespaces, '', clusterNamespace)) return
   const metadata = { name: clusterNamespace }
-  await objects.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
-}
-
-function tunnelStates(
-  tunnels: TunnelRegistry,
-  listeners: Set<(cluster: string) => void>,
-): TunnelStates {
-  return {
-    of(cluster) {
-      const lastEnd = tunnels.lastEnd(cluster)
-      const isConnected = tunnels.sessions(cluster).some(({ isOpen }) => isOpen)
-      return lastEnd ? { isConnected, lastEnd } : { isConnected }
-    },
-    onChange(listener) {
-      listeners.add(listener)
-      return { [Symbol.dispose]: () => void listeners.delete(listener) }
-    },
+  try {
+    await objects.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
+  } catch (error) {
+    // Another replica starts at the same time.
+    if (!isStatusError(error, 'AlreadyExists')) throw error
   }
 }
 
 interface HubParts {
   plane: ControlPlane
-  tunnels: TunnelRegistry
-  states: TunnelStates
+  tunnels: HubTunnels
+  /** Absent: this hub is alone. */
+  replicating: Task | undefined
 }
 
-function hubTasks({ plane, tunnels, states }: HubParts, context: RoleContext): Task[] {
+function hubTasks({ plane, tunnels, replicating }: HubParts, context: RoleContext): Task[] {
   const { clock, random, log } = context
+  const deps = { clock, random, log }
   const cluster = createCluster(plane.server.transport(hubUser), {
     log,
     clock,
     userAgent: `skerry-hub/${version}`,
   })
+  const control: Task = async (scope) => {
+    const configured = configuredControllers(plane, tunnels)
+    await runControllers(hubControllers, { cluster, ...deps, configured }, scope)
+    scope.throwIfAborted()
+  }
+  const identity = `${hostname()}_${randomUUID()}`
+  const election = { namespace: 'kube-system', name: 'skerry-hub', identity }
+  return [
+    plane.upkeep,
+    (scope) => cutRevokedAgents(cluster, tunnels.own, deps, scope),
+    ...(replicating
+      ? [
+          replicating,
+          (scope: AbortSignal) => runAsLeader(election, { cluster, ...deps }, scope, control),
+        ]
+      : [control]),
+  ]
+}
+
+function configuredControllers(plane: ControlPlane, { states }: HubTunnels) {
   const { authority } = plane.pki
-  const configured = [
+  return [
     rootCaPublisher(authority.certificatePem),
     csrSigningController({
       clientAuthority: authority,
@@ -217,11 +253,6 @@ function hubTasks({ plane, tunnels, states }: HubParts, context: RoleContext): T
     agentCsrApprovingController,
     clusterController,
     createClusterMonitor(states),
-  ]
-  return [
-    plane.upkeep,
-    (scope) => runControllers(hubControllers, { cluster, clock, random, log, configured }, scope),
-    (scope) => cutRevokedAgents(cluster, tunnels, { clock, random, log }, scope),
   ]
 }
 

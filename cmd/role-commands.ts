@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
 import { withAccessOptions, type AccessFlags } from './access-flags.ts'
 import { dataDirectoryDefault } from './data-directory.ts'
+import { withEtcdOptions, type EtcdFlags } from './etcd-flags.ts'
 import { defaultNodeName } from './host-addresses.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { runRole } from './role-context.ts'
@@ -16,7 +17,8 @@ export function addRoleCommands(program: Command): void {
 }
 
 function addSite(program: Command): void {
-  withKindOptions(withAccessOptions(role(program.command('site'))))
+  const site = withAccessOptions(role(program.command('site')))
+  withKindOptions(withEtcdOptions(site, '/skerry/site'))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'where its state is kept', siteDataDirectory)
     .option('--name <name>', 'the name of this cluster', 'site')
@@ -46,7 +48,10 @@ function addSite(program: Command): void {
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('./site.ts')
       await runRole('site', options.logLevel, (context) =>
-        runSite({ ...options, extraSans: options.san, access: options, served: options }, context),
+        runSite(
+          { ...options, extraSans: options.san, access: options, served: options, etcd: options },
+          context,
+        ),
       )
     })
 }
@@ -129,7 +134,7 @@ export function toLabel(text: string): [string, string] {
   return [key, value]
 }
 
-interface SiteFlags extends AccessFlags, KindFlags {
+interface SiteFlags extends AccessFlags, KindFlags, EtcdFlags {
   dataDir: string
   name: string
   bindAddress: string

@@ -7,6 +7,7 @@ import { resources, type Cluster } from '@skerry/client'
 import { parse } from 'yaml'
 import { ownKeysPath } from './access-files.ts'
 import { openAdminCluster } from './admin-cluster.ts'
+import { replicaKeyPath } from './shared-keys.ts'
 import { encryptionConfigOf, fileHash, type EncryptionKey } from './encryption-keys.ts'
 
 const pollMs = 1_000
@@ -19,6 +20,7 @@ export async function rotateEncryption(
   signal: AbortSignal,
 ): Promise<{ keyName: string; secrets: number }> {
   const path = ownKeysPath(dataDir)
+  await refuseReplicas(dataDir)
   const keys = await readKeys(path)
   const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
   const key = { name: nextName(keys), secret: randomBytes(32).toString('base64') }
@@ -33,6 +35,15 @@ export async function rotateEncryption(
   onStep(`${secrets} secrets are written with it`)
   await put([key])
   return { keyName: key.name, secrets }
+}
+
+/** One that still wrote with the old key while it goes would lose what it wrote. */
+async function refuseReplicas(dataDir: string): Promise<void> {
+  if ((await readFileIfPresent(replicaKeyPath(dataDir))) === undefined) return
+  throw new ExpectedError(
+    'Cannot rotate the key: other replicas have the same key; give each the same --encryption-provider-config and change those files by turns',
+    exitCodes.failure,
+  )
 }
 
 async function readKeys(path: string): Promise<EncryptionKey[]> {

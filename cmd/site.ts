@@ -18,6 +18,7 @@ import {
 } from '@skerry/controllers'
 import { runScheduler, type SchedulerConfiguration } from '@skerry/scheduler'
 import type { AccessFlags } from './access-flags.ts'
+import type { EtcdFlags } from './etcd-flags.ts'
 import type { KindFlags } from './kind-flags.ts'
 import { openBackupSocket } from './backup-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
@@ -48,6 +49,8 @@ export interface SiteOptions {
   disableControllerManager?: boolean | undefined
   disableScheduler?: boolean | undefined
   access?: AccessFlags
+  /** Absent: the state is in the data directory. */
+  etcd?: EtcdFlags
   /** Absent: the stable versions. */
   served?: KindFlags
   /** A KubeSchedulerConfiguration; absent: upstream's one profile. */
@@ -94,6 +97,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
       },
       serviceCidr: options.serviceCidr,
       access: options.access ?? {},
+      etcd: options.etcd ?? {},
       dial: (pki) =>
         createDirectDial(() => ({
           ...pki().kubeletClient,

@@ -1,5 +1,5 @@
 /** A hub and an edge cluster in this process, with the agent between them, for tests. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDefaultAccess, ensureBootstrapObjects } from '@skerry/apiserver'
@@ -19,9 +19,11 @@ import { administrator, startTestApiServer, type TestApiServer } from '@skerry/t
 import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
 import { runAgent } from './agent.ts'
 import { createClusterToken } from './hub-join-token.ts'
+import type { EtcdFlags } from './etcd-flags.ts'
 import { startHub, type Hub } from './hub.ts'
 import type { RoleContext } from './role-context.ts'
 import { writeFileDurably } from './data-directory.ts'
+import { replicaKeyPath } from './shared-keys.ts'
 
 export interface TestHub extends AsyncDisposable {
   readonly hub: Hub
@@ -39,13 +41,29 @@ export interface TestHub extends AsyncDisposable {
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 const nowhere = new AbortController().signal
 
-export async function startTestHub(): Promise<TestHub> {
+export interface TestHubOptions {
+  etcd?: EtcdFlags
+  /** Of another replica: what a person copies. */
+  replicaKey?: string
+}
+
+export async function startTestHub({ etcd, replicaKey }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-'))
   stack.defer(() => rm(directory, { recursive: true }))
+  if (replicaKey !== undefined) {
+    await mkdir(join(directory, 'pki'), { mode: 0o700 })
+    await writeFileDurably(replicaKeyPath(directory), replicaKey)
+  }
   const stop = linkedSignal(nowhere)
   const context = { ...deps, metrics: createMetrics(), signal: stop.signal }
-  const options = { dataDir: directory, bindAddress: '127.0.0.1', port: 0, extraSans: [] }
+  const options = {
+    ...(etcd ? { etcd } : {}),
+    dataDir: directory,
+    bindAddress: '127.0.0.1',
+    port: 0,
+    extraSans: [],
+  }
   const hub = stack.use(await startHub(options, context))
   const running = hub.run(stop.signal)
   stack.defer(async () => {
@@ -112,6 +130,8 @@ export interface TestAgent extends AsyncDisposable {
 export interface TestAgentOptions {
   name: string
   api: HttpsTransportConfig
+  /** The replica that it dials; absent: the one that the fleet is of. */
+  hub?: string
   /** Where its identity is kept between two starts; absent: in a directory of its own. */
   directory?: string
 }
@@ -136,7 +156,7 @@ export async function startTestAgent(
   const running = runAgent(
     {
       directory,
-      hub: fleet.url,
+      hub: options.hub ?? fleet.url,
       clusterName: options.name,
       tokenFile,
       tokenText: undefined,

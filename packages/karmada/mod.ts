@@ -1,8 +1,8 @@
 /**
  * karmada: the fleet, in Karmada's words, and the way to each cluster in it. cluster/ has the Cluster
  * kind, agents' identities and rights, and what the hub says of a cluster's state; proxy/ is the
- * hub's side of a request to an edge cluster; agent/ is the edge's. Objects are reached through
- * `client` alone; it opens no port, and knows no file but the audit log.
+ * hub's side of a request to an edge cluster; replicas/ makes several hubs one; agent/ is the
+ * edge's. Objects are reached through `client` alone; it opens no port, and knows no file.
  * Start reading at cluster/cluster-kind.ts, then proxy/cluster-proxy.ts and agent/api-forwarder.ts.
  */
 export {
@@ -40,7 +40,26 @@ export {
 export { clusterProxyRoutes, type ClusterProxyDeps } from './proxy/cluster-proxy.ts'
 export { createClusterAudit, type ClusterAudit } from './proxy/cluster-audit.ts'
 export { tunnelPrefix, tunnelRoute, type TunnelRouteDeps } from './proxy/tunnel-route.ts'
-export type { TunnelReport, TunnelsReport } from './proxy/tunnel-report.ts'
+export { describeTunnels, type TunnelReport, type TunnelsReport } from './proxy/tunnel-report.ts'
+export { replicaAuthorizer, replicasGroup, replicaUserName } from './replicas/replica-identity.ts'
+export {
+  ReplicaDirectory,
+  type DirectoryDeps,
+  type DirectoryListener,
+  type Replica,
+} from './replicas/replica-directory.ts'
+export { createReplicaHandler } from './replicas/replica-answer.ts'
+export {
+  createReplicatedTunnels,
+  type ReplicatedTunnels,
+  type ReplicatedTunnelsParts,
+} from './replicas/replicated-tunnels.ts'
+export { replicaRoute, type ReplicaRouteDeps } from './replicas/replica-route.ts'
+export {
+  runReplicaLinks,
+  type ReplicaLinksDeps,
+  type ReplicaLinksOptions,
+} from './replicas/run-replica-links.ts'
 export {
   createApiForwarder,
   type ApiForwarder,

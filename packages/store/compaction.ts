@@ -1,4 +1,5 @@
 import type { Clock } from '@skerry/base'
+import { StoreUnavailableError } from './store-errors.ts'
 import { CompactedError, type Store } from './store.ts'
 
 export interface CompactionOptions {
@@ -24,7 +25,8 @@ export async function runCompaction(
   const samples: number[] = []
   for (;;) {
     await clock.sleep(keepMs / samplesPerKeep, signal)
-    const newest = await store.revision()
+    const newest = await newestOf(store)
+    if (newest === undefined) continue
     samples.push(newest)
     const byAge = samples.length > samplesPerKeep ? (samples.shift() ?? 0) : 0
     const target = Math.max(byAge, newest - keepRevisions)
@@ -32,11 +34,22 @@ export async function runCompaction(
   }
 }
 
+/** Absent: the store's servers are away, and the next turn makes up for this one. */
+async function newestOf(store: Pick<Store, 'revision'>): Promise<number | undefined> {
+  try {
+    return await store.revision()
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return undefined
+    throw error
+  }
+}
+
 async function compactTo(store: Pick<Store, 'compact'>, revision: number): Promise<void> {
   try {
     await store.compact(revision)
   } catch (error) {
-    // Another server on the same store was faster, or nothing was written since.
-    if (!(error instanceof CompactedError)) throw error
+    // Another server on the same store was faster, nothing was written since, or it is away.
+    if (error instanceof CompactedError || error instanceof StoreUnavailableError) return
+    throw error
   }
 }

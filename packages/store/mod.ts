@@ -40,5 +40,6 @@ export {
 export type { EtcdEndpoints, EtcdTls } from './etcd/etcd-channel.ts'
 export { restoreSqliteStore, type RestoreOptions, type RestoreResult } from './sqlite-backup.ts'
 export { compactionDefaults, runCompaction, type CompactionOptions } from './compaction.ts'
+export { storeLockDefaults, takeStoreLock } from './store-lock.ts'
 export { storeLimitDefaults, type StoreLimits } from './store-limits.ts'
 export type { CheckPolicy } from './store-file.ts'

@@ -22,6 +22,7 @@ export {
   type TunnelServerOptions,
 } from './tunnel-server.ts'
 export {
+  mayRepeat,
   registryDefaults,
   TunnelRegistry,
   TunnelUnavailableError,

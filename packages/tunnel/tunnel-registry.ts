@@ -151,7 +151,8 @@ export class TunnelRegistry {
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-function mayRepeat(request: TunnelRequest, error: unknown): boolean {
+/** Whether another tunnel may be asked after this failure: the body is whole, and nothing was done or is done twice. */
+export function mayRepeat(request: TunnelRequest, error: unknown): boolean {
   const hasStreamBody = request.body !== undefined && !(request.body instanceof Uint8Array)
   if (error instanceof TunnelBusyError) return true
   if (!(error instanceof TunnelClosedError)) return false

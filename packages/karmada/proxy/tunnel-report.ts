@@ -18,6 +18,7 @@ export interface TunnelsReport {
   readonly lastEnd: { readonly reason: string; readonly at: string } | null
 }
 
+/** Of the tunnels that end in this process. */
 export function describeTunnels(
   registry: Pick<TunnelRegistry, 'sessions' | 'lastEnd'>,
   cluster: string,

@@ -5,12 +5,14 @@ import type { Clock, Logger } from '@skerry/base'
 import { createTunnelServer, type TunnelLimits, type TunnelRegistry } from '@skerry/tunnel'
 import { clusterOfAgent } from '../cluster/agent-identity.ts'
 import { clusterResource } from '../cluster/cluster.ts'
-import { describeTunnels } from './tunnel-report.ts'
+import type { TunnelsReport } from './tunnel-report.ts'
 
 export const tunnelPrefix = '/tunnel/v1/clusters/'
 
 export interface TunnelRouteDeps {
   readonly tunnels: TunnelRegistry
+  /** What operators are told, wherever the tunnels end. */
+  readonly describe: (cluster: string, signal: AbortSignal) => Promise<TunnelsReport>
   readonly clock: Clock
   readonly log: Logger
   readonly limits?: Partial<TunnelLimits>
@@ -45,8 +47,8 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
       namespace: '',
       path: '',
     }),
-    async serve({ request }) {
-      return jsonAnswer(describeTunnels(tunnels, clusterNameOf(request.target)))
+    async serve({ request, signal }) {
+      return jsonAnswer(await deps.describe(clusterNameOf(request.target), signal))
     },
     async upgrade({ request, user }, { socket, head }) {
       const name = clusterNameOf(request.target)

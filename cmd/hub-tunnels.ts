@@ -1,0 +1,113 @@
+import { randomBytes, X509Certificate, createHash } from 'node:crypto'
+import type { Route } from '@skerry/apiserver'
+import { createWakeFlag, type Task } from '@skerry/base'
+import { issueClientCertificate } from '@skerry/bootstrap'
+import {
+  createReplicaHandler,
+  createReplicatedTunnels,
+  describeTunnels,
+  ReplicaDirectory,
+  replicaRoute,
+  replicasGroup,
+  replicaUserName,
+  runReplicaLinks,
+  type Replica,
+  type ReplicatedTunnels,
+  type TunnelStates,
+} from '@skerry/karmada'
+import { TunnelRegistry } from '@skerry/tunnel'
+import type { ControlPlane } from './control-plane.ts'
+import type { RoleContext } from './role-context.ts'
+
+export interface HubTunnels {
+  /** Tunnels that end in this process. */
+  readonly own: TunnelRegistry
+  /** Those and the ones of all other replicas. */
+  readonly all: ReplicatedTunnels
+  readonly states: TunnelStates
+  /** For the links of other replicas; refuses all until this one has joined them. */
+  readonly route: Route
+  /** Joins the replicas on this plane's store: the others reach it at this address. */
+  join(plane: ControlPlane, address: string): Promise<Task>
+}
+
+const yearMs = 365 * 24 * 3_600_000
+/** Only in memory, and void when the process ends: nothing renews it. */
+const certificateMs = 5 * yearMs
+
+/** The tunnels of a hub. Alone it has its own; with replicas, all of theirs. */
+export function createHubTunnels(context: RoleContext): HubTunnels {
+  const { clock, log } = context
+  const listeners = new Set<(cluster: string) => void>()
+  const onCluster = (cluster: string): void => listeners.forEach((listener) => listener(cluster))
+  const replicas: { directory?: ReplicaDirectory } = {}
+  const own = new TunnelRegistry(
+    {
+      onChange(cluster, _change, count) {
+        replicas.directory?.setHeld(cluster, count > 0)
+        onCluster(cluster)
+      },
+    },
+    clock,
+  )
+  const onLink = (id: string): void => replicas.directory?.heldBy(id).forEach(onCluster)
+  const links = new TunnelRegistry({ onChange: onLink }, clock)
+  const directory = {
+    holders: (cluster: string) => replicas.directory?.holders(cluster) ?? [],
+    lastEnd: (cluster: string) => replicas.directory?.lastEnd(cluster),
+    find: async (id: string) => replicas.directory?.find(id),
+  }
+  const all = createReplicatedTunnels({ own, links, directory, clock })
+  return {
+    own,
+    all,
+    states: statesOf(all, listeners),
+    route: replicaRoute({ links, directory, clock, log }),
+    async join(plane, address) {
+      const changed = createWakeFlag()
+      const { self, tls } = await identityOf(plane, address, context)
+      const listener = { onCluster, onReplicas: () => changed.raise() }
+      const joined = new ReplicaDirectory(self, { ...context, store: plane.store }, listener)
+      await joined.load()
+      replicas.directory = joined
+      for (const cluster of own.identities()) joined.setHeld(cluster, true)
+      const handler = createReplicaHandler(own, (cluster) => describeTunnels(own, cluster))
+      const linking = { id: self.id, tls: () => tls, directory: joined, changed, handler }
+      return async (scope) => {
+        using _links = { [Symbol.dispose]: () => links.closeAll('the hub stops') }
+        await Promise.all([joined.run(scope), runReplicaLinks(linking, context, scope)])
+      }
+    },
+  }
+}
+
+/** Made anew at each start: a replica is a process. */
+async function identityOf(plane: ControlPlane, address: string, { clock }: RoleContext) {
+  const id = randomBytes(8).toString('hex')
+  const { authority } = plane.pki
+  const subject = { commonName: replicaUserName(id), organizations: [replicasGroup] }
+  const options = { subject, lifetimeMs: certificateMs }
+  const issued = await issueClientCertificate(authority, options, clock)
+  const { raw } = new X509Certificate(issued.certificatePem)
+  const certificateHash = createHash('sha256').update(raw).digest('hex')
+  const self: Replica = { id, address, certificateHash }
+  const { certificatePem: cert, privateKeyPem: key } = issued
+  return { self, tls: { ca: authority.certificatePem, cert, key } }
+}
+
+function statesOf(
+  tunnels: ReplicatedTunnels,
+  listeners: Set<(cluster: string) => void>,
+): TunnelStates {
+  return {
+    of(cluster) {
+      const lastEnd = tunnels.lastEnd(cluster)
+      const isConnected = tunnels.isConnected(cluster)
+      return lastEnd ? { isConnected, lastEnd } : { isConnected }
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return { [Symbol.dispose]: () => void listeners.delete(listener) }
+    },
+  }
+}

@@ -1,0 +1,138 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { publicMode, readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
+import { spkiHash } from '@skerry/pki'
+import type { Store } from '@skerry/store'
+
+/** What all replicas of a control plane must have the same: who signs, and what secrets are sealed with. */
+const sharedFiles: Readonly<Record<string, number>> = Object.freeze({
+  'ca.crt': publicMode,
+  'ca.key': secretMode,
+  'front-proxy-ca.crt': publicMode,
+  'front-proxy-ca.key': secretMode,
+  'sa.pub': publicMode,
+  'sa.key': secretMode,
+  'encryption.yaml': secretMode,
+})
+
+const recordKey = '/replicas/keys'
+/** Bound to what it is sealed for: the record of something else does not open. */
+const purpose = Buffer.from('skerry shared keys 1')
+const keyBytes = 32
+const nonceBytes = 12
+const tagBytes = 16
+
+/** The one file that a further replica needs: it opens the keys that are in the store. */
+export function replicaKeyPath(directory: string): string {
+  return join(directory, 'pki', 'replica.key')
+}
+
+/**
+ * Puts the keys that the first replica has shared into this one's pki/; false when none has yet.
+ * Throws ExpectedError when replica.key is missing or another hub's, or pki/ has other keys.
+ */
+export async function fetchSharedKeys(store: Store, directory: string): Promise<boolean> {
+  const { entry } = await store.get(recordKey)
+  if (!entry) return false
+  const path = replicaKeyPath(directory)
+  const files = unseal(entry.value, await readReplicaKey(path), path)
+  await refuseOthers(files, directory)
+  await mkdir(join(directory, 'pki'), { recursive: true, mode: 0o700 })
+  for (const [name, mode] of Object.entries(sharedFiles)) {
+    const text = files[name]
+    const target = join(directory, 'pki', name)
+    if (text === undefined || (await readFileIfPresent(target)) === text) continue
+    await writeFileDurably(target, text, mode)
+  }
+  return true
+}
+
+/** Shares this replica's keys, sealed with a key of its own that never leaves replica.key. */
+export async function shareKeys(store: Store, directory: string): Promise<void> {
+  const files: Record<string, string> = {}
+  for (const name of Object.keys(sharedFiles)) {
+    const text = await readFileIfPresent(join(directory, 'pki', name))
+    if (text !== undefined) files[name] = text
+  }
+  const path = replicaKeyPath(directory)
+  const found = await readFileIfPresent(path)
+  const key = found === undefined ? randomBytes(keyBytes) : parseKey(found, path)
+  // Before the record: one whose key is lost would lock everybody out.
+  if (found === undefined)
+    await writeFileDurably(path, `${key.toString('base64url')}\n`, secretMode)
+  const { isApplied } = await store.write({
+    key: recordKey,
+    value: seal(files, key),
+    expectRevision: 0,
+  })
+  if (!isApplied) throw new Error('Cannot share keys: another replica did at the same time')
+}
+
+async function readReplicaKey(path: string): Promise<Buffer> {
+  const text = await readFileIfPresent(path)
+  if (text !== undefined) return parseKey(text, path)
+  throw new ExpectedError(
+    `Cannot start: other replicas run on this etcd, and ${path} is missing; copy it from the data directory of one of them`,
+    exitCodes.dataDirectory,
+  )
+}
+
+function parseKey(text: string, path: string): Buffer {
+  const key = Buffer.from(text.trim(), 'base64url')
+  if (key.length === keyBytes) return key
+  throw new ExpectedError(
+    `Cannot start: ${path} is damaged; copy it from another replica`,
+    exitCodes.dataDirectory,
+  )
+}
+
+function seal(files: Readonly<Record<string, string>>, key: Buffer): Uint8Array {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(purpose)
+  const sealed = Buffer.concat([cipher.update(JSON.stringify(files)), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
+}
+
+function unseal(record: Uint8Array, key: Buffer, path: string): Record<string, string> {
+  const nonce = record.subarray(0, nonceBytes)
+  const sealed = record.subarray(nonceBytes + tagBytes)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
+  decipher.setAAD(purpose).setAuthTag(record.subarray(nonceBytes, nonceBytes + tagBytes))
+  try {
+    // What opens was sealed by shareKeys: texts by file name.
+    return JSON.parse(Buffer.concat([decipher.update(sealed), decipher.final()]).toString())
+  } catch (error) {
+    throw new ExpectedError(
+      `Cannot start: ${path} does not open the keys in etcd; copy it from a replica of this hub, or use another --etcd-prefix`,
+      exitCodes.dataDirectory,
+      { cause: error },
+    )
+  }
+}
+
+const ownerKey = '/owner'
+
+/** A site is one process: another one on its keys would give away the same addresses. Throws ExpectedError. */
+export async function requireOwner(store: Store, authorityPem: string): Promise<void> {
+  const value = Buffer.from(spkiHash(authorityPem))
+  const result = await store.write({ key: ownerKey, value, expectRevision: 0 })
+  if (result.isApplied || Buffer.compare(result.current?.value ?? noBytes, value) === 0) return
+  throw new ExpectedError(
+    'Cannot start: the state under --etcd-prefix belongs to another site; choose another prefix, or use the data directory that belongs to it',
+    exitCodes.dataDirectory,
+  )
+}
+
+const noBytes = new Uint8Array(0)
+
+/** A data directory that was another control plane's would lose its authority. */
+async function refuseOthers(files: Readonly<Record<string, string>>, directory: string) {
+  const own = await readFileIfPresent(join(directory, 'pki', 'ca.crt'))
+  if (own === undefined || own === files['ca.crt']) return
+  throw new ExpectedError(
+    `Cannot start: ${directory} belongs to another hub than the one in etcd; use an empty --data-dir, or another --etcd-prefix`,
+    exitCodes.dataDirectory,
+  )
+}

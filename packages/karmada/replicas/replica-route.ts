@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { StatusError } from '@skerry/api'
+import type { ApiRequest, Route } from '@skerry/apiserver'
+import type { Clock, Logger } from '@skerry/base'
+import { createTunnelServer, type TunnelRegistry } from '@skerry/tunnel'
+import type { ReplicaDirectory } from './replica-directory.ts'
+import { replicaOfUser, replicaPrefix } from './replica-identity.ts'
+
+export interface ReplicaRouteDeps {
+  /** Takes the links of the other replicas, by their ids. */
+  readonly links: TunnelRegistry
+  readonly directory: Pick<ReplicaDirectory, 'find'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/**
+ * `/tunnel/v1/replicas/<id>`: another replica opens its link here. Its certificate must be the one
+ * that the directory has for this id: whom a hub's authority calls a replica is not one for that alone.
+ */
+export function replicaRoute(deps: ReplicaRouteDeps): Route {
+  const { links, directory } = deps
+  const admitted = new WeakMap<IncomingMessage, string>()
+  const server = createTunnelServer(
+    {
+      registry: links,
+      async authenticate(request) {
+        const identity = admitted.get(request)
+        return identity === undefined ? { status: 401, reason: 'unknown replica' } : { identity }
+      },
+    },
+    deps,
+  )
+  return {
+    prefix: replicaPrefix,
+    async serve() {
+      throw new StatusError('BadRequest', 'Cannot answer: replicas open a tunnel here')
+    },
+    async upgrade({ request, user }, { socket, head }) {
+      const id = replicaOfUser(user)
+      const replica = id === undefined ? undefined : await directory.find(id)
+      if (!replica || certificateHashOf(request) !== replica.certificateHash) {
+        const text = `Cannot open link: "${user.name}" is no replica of this hub`
+        throw new StatusError('Forbidden', text)
+      }
+      const { message } = request
+      if (!message) throw new TypeError('Cannot upgrade: it did not come by HTTP/1.1')
+      admitted.set(message, replica.id)
+      server.onUpgrade(message, socket, Buffer.from(head))
+    },
+  }
+}
+
+function certificateHashOf({ peer }: ApiRequest): string | undefined {
+  const leaf = peer.type === 'socket' ? peer.certificates[0] : undefined
+  return leaf && createHash('sha256').update(leaf).digest('hex')
+}
