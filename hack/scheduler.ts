@@ -24,8 +24,8 @@ import { buildUpstream } from './upstream/build-upstream.ts'
 import { startScheduler } from './upstream/run-scheduler.ts'
 import { startUpstream, type RunningUpstream } from './upstream/run-upstream.ts'
 
-/** Upstream's sights are taken when nothing has changed for this long. */
-const quietMs = 700
+/** Upstream's sights are taken when nothing has changed for this long: more than its first backoff. */
+const quietMs = 1_500
 
 const [command = '', ...names] = process.argv.slice(2)
 const commands: Readonly<Record<string, () => Promise<void>>> = { record, compare, replay }

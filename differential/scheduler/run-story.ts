@@ -125,7 +125,7 @@ async function remove(run: Run, path: string): Promise<void> {
   }
 }
 
-async function look(run: Run, { title, ties }: Step & { act: 'look' }): Promise<string> {
+async function look(run: Run, { title, ties, until }: Step & { act: 'look' }): Promise<string> {
   const { quietMs, expected } = run.patience
   const wanted = expected?.[run.seen.length]
   const endMs = performance.now() + decisionMsMax
@@ -135,7 +135,8 @@ async function look(run: Run, { title, ties }: Step & { act: 'look' }): Promise<
     const now = showWorld(await readWorld(run), ties)
     if (now !== text) sinceMs = performance.now()
     text = now
-    const isAwaited = wanted === undefined || (wanted.title === title && wanted.text === text)
+    const isExpected = wanted === undefined || (wanted.title === title && wanted.text === text)
+    const isAwaited = isExpected && (until === '' || text.split('\n').includes(until))
     const nowMs = performance.now()
     if (isAwaited && nowMs - sinceMs >= quietMs) return text
     if (nowMs > endMs) return text

@@ -99,7 +99,15 @@ function showResourceClaim(claim: AnyFields): string[] {
   const { status } = claim
   return status === undefined
     ? []
-    : [`resource claim ${textAt(claim, 'metadata.name')}: ${JSON.stringify(status)}`]
+    : [`resource claim ${textAt(claim, 'metadata.name')}: ${JSON.stringify(sorted(status))}`]
+}
+
+/** Fields by name: servers write them in orders of their own. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isFields(value)) return value
+  const names = Object.keys(value).toSorted()
+  return Object.fromEntries(names.map((name) => [name, sorted(value[name])]))
 }
 
 function conditionOf(pod: AnyFields, type: string): AnyFields | undefined {

@@ -15,7 +15,13 @@ export type Step =
   | { readonly act: 'create'; readonly object: Manifest; readonly status: object | undefined }
   | { readonly act: 'patch' | 'status'; readonly target: Target; readonly patch: object }
   | { readonly act: 'delete'; readonly target: Target }
-  | { readonly act: 'look'; readonly title: string; readonly ties: Ties }
+  | {
+      readonly act: 'look'
+      readonly title: string
+      readonly ties: Ties
+      /** A line that is waited for; empty: none. */
+      readonly until: string
+    }
 
 export interface Target {
   readonly kind: string
@@ -42,8 +48,8 @@ export function parseStory(name: string, text: string): Story {
 
 function stepsOf(step: unknown, namespace: string, place: string): Step[] {
   const [entry, ...others] = Object.entries(asRecord(step) ?? {})
-  if (entry === undefined || others.some(([key]) => key !== 'ties'))
-    throw new RangeError(`Cannot read ${place}: a step has one key, and ties beside look`)
+  if (entry === undefined || others.some(([key]) => key !== 'ties' && key !== 'until'))
+    throw new RangeError(`Cannot read ${place}: a step has one key, and ties and until beside look`)
   const [act, value] = entry
   const fields = asRecord(value) ?? {}
   const target = (text: unknown): Target => targetOf(String(text), namespace)
@@ -64,8 +70,10 @@ function stepsOf(step: unknown, namespace: string, place: string): Step[] {
       }))
     case 'delete':
       return (Array.isArray(value) ? value : [value]).map((text) => ({ act, target: target(text) }))
-    case 'look':
-      return [{ act, title: String(value), ties: tiesOf(step) }]
+    case 'look': {
+      const { until = '' } = asRecord(step) ?? {}
+      return [{ act, title: String(value), ties: tiesOf(step), until: String(until) }]
+    }
     default:
       throw new RangeError(`Cannot read ${place}: there is no step "${act}"`)
   }

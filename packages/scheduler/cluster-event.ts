@@ -8,7 +8,7 @@ export type ClusterEvent =
   | { readonly kind: 'pod-assigned'; readonly pod: Pod; readonly aspects: PodAspects }
   /** A pod left its node, or ended there. */
   | { readonly kind: 'pod-removed'; readonly pod: Pod }
-  | { readonly kind: StorageEventKind | 'namespace' }
+  | { readonly kind: StorageEventKind | 'namespace' | 'resource-claim' | 'device-class' }
 
 /** Something changed that volumes are found or made by. */
 export type StorageEventKind =

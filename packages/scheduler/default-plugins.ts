@@ -1,4 +1,5 @@
 import type { Plugin } from './plugin.ts'
+import { dynamicResources } from './plugins/dynamic-resources.ts'
 import { interPodAffinity } from './plugins/inter-pod-affinity.ts'
 import {
   imageLocality,
@@ -32,6 +33,7 @@ export const defaultPlugins: readonly Plugin[] = Object.freeze([
   volumeZone,
   podTopologySpread(),
   interPodAffinity(),
+  dynamicResources,
   nodeResourcesBalancedAllocation(),
   imageLocality,
 ])

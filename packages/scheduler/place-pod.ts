@@ -10,6 +10,7 @@ import type { PlacementContext, Snapshot } from './plugin.ts'
 import { podInfoOf, type PodInfo } from './pod-info.ts'
 import { preemptPods } from './preempt-pods.ts'
 import type { Profile } from './profile.ts'
+import { reserveDevices } from './reserve-devices.ts'
 import { reportUnschedulable, writeNomination } from './report-unschedulable.ts'
 import type { SchedulerDeps } from './scheduler.ts'
 import type { SchedulingQueue } from './scheduling-queue.ts'
@@ -87,6 +88,8 @@ function snapshotOf({ state, informers }: PlacingDeps): Snapshot {
   const namespaces = informers.informer(resources.namespaces)
   const drivers = informers.informer(resources.csiDrivers)
   const capacities = informers.informer(resources.csiStorageCapacities)
+  const deviceClaims = informers.informer(resources.resourceClaims)
+  const deviceClasses = informers.informer(resources.deviceClasses)
   return {
     nodes: state.nodes(),
     node: (name) => state.node(name),
@@ -99,6 +102,8 @@ function snapshotOf({ state, informers }: PlacingDeps): Snapshot {
     volumes: () => volumes.list(),
     csiDriver: (name) => drivers.get({ name }),
     storageCapacities: () => capacities.list(),
+    resourceClaim: (namespace, name) => deviceClaims.get({ namespace, name }),
+    deviceClass: (name) => deviceClasses.get({ name }),
   }
 }
 
@@ -116,6 +121,7 @@ async function bindTo(
   deps.state.assume(context.pod, target.nodeName)
   deps.onDecided()
   if (await selectNodeForClaims(deps, context, target)) {
+    await reserveDevices(deps, context, target.signal)
     return bind(deps, context.pod, target)
   }
   // The claim's change wakes the pod; its annotation and the nomination keep it to this node.
@@ -173,10 +179,14 @@ async function makeRoom(
   if (placement.refusals.size === 0) return tell(placement.message, nominatedNode)
   const { deallocates, preempts } = deps.profile
   // Upstream's words when claims were not even looked at; then it preempts nobody.
-  if (deallocates && placement.isRefusedEarly) {
+  if (deallocates && placement.stage === 'before-claims') {
     return tell(`${placement.message} not found`, nominatedNode)
   }
-  const words = deallocates ? ['no new claims to deallocate'] : []
+  const hasClaims = (pod.spec?.resourceClaims ?? []).length > 0
+  const isTried = hasClaims && placement.stage === 'nodes'
+  const words = deallocates
+    ? [isTried ? 'still not schedulable' : 'no new claims to deallocate']
+    : []
   if (!preempts) return tell([placement.message, ...words].join(' '), nominatedNode)
   const input = {
     context,

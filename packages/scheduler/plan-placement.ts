@@ -1,4 +1,5 @@
 import type { NodeInfo } from './node-info.ts'
+import { dynamicResources } from './plugins/dynamic-resources.ts'
 import type { NodeFilter, PlacementContext, Refusal, Snapshot } from './plugin.ts'
 import type { Profile } from './profile.ts'
 
@@ -12,8 +13,8 @@ export interface NoPlacement {
   readonly message: string
   /** By node; every node has one. */
   readonly refusals: ReadonlyMap<string, Refusal>
-  /** Before its claims for devices were looked at. */
-  readonly isRefusedEarly: boolean
+  /** How far one came: refused as a whole before its claims for devices were looked at, or for them. */
+  readonly stage: 'before-claims' | 'claims' | 'nodes'
   /** Plugins that refused the pod on some node: only what helps one of them is worth another try. */
   readonly refusedBy: ReadonlySet<string>
 }
@@ -52,7 +53,7 @@ export function searchPlacement(
       isPlaced: false,
       message: 'no nodes available to schedule pods',
       refusals: new Map(),
-      isRefusedEarly: false,
+      stage: 'nodes',
       refusedBy: new Set(),
     }
   }
@@ -73,7 +74,7 @@ export function noPlacement(
   { refusals, refusedBy }: Pick<Search, 'refusals' | 'refusedBy'>,
 ): NoPlacement {
   const message = describeRefusals(refusals, snapshot.nodes.length)
-  return { isPlaced: false, message, refusals, isRefusedEarly: false, refusedBy }
+  return { isPlaced: false, message, refusals, stage: 'nodes', refusedBy }
 }
 
 export interface Choice {
@@ -103,7 +104,7 @@ function refusedAsWhole(nodes: readonly NodeInfo[], refusal: Refusal, plugin: st
     isPlaced: false,
     message: `0/${nodes.length} nodes are available: ${refusal.reasons.join(', ')}.`,
     refusals: new Map(nodes.map(({ name }) => [name, refusal])),
-    isRefusedEarly: true,
+    stage: plugin === dynamicResources.name ? 'claims' : 'before-claims',
     refusedBy: new Set([plugin]),
   }
 }

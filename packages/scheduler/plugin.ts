@@ -2,10 +2,12 @@ import type {
   CSIDriver,
   CSINode,
   CSIStorageCapacity,
+  DeviceClass,
   Namespace,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
+  ResourceClaim,
   StorageClass,
 } from '@skerry/api'
 import type { ClusterEvent } from './cluster-event.ts'
@@ -26,6 +28,8 @@ export interface Snapshot {
   readonly volumes: () => readonly PersistentVolume[]
   readonly csiDriver: (name: string) => CSIDriver | undefined
   readonly storageCapacities: () => readonly CSIStorageCapacity[]
+  readonly resourceClaim: (namespace: string, name: string) => ResourceClaim | undefined
+  readonly deviceClass: (name: string) => DeviceClass | undefined
 }
 
 /** Why a node does not take the pod, in upstream's words; they are counted and shown in one message. */

@@ -1,9 +1,10 @@
-import type { Node, Pod } from '@skerry/api'
+import type { Node, Pod, ResourceClaim } from '@skerry/api'
 import { resources, type Change } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
 import { isSame, nodeAspects, type ClusterEvent } from './cluster-event.ts'
 import type { ClusterState } from './cluster-state.ts'
 import { podInfoOf, type Resources } from './pod-info.ts'
+import { missingClaim } from './plugins/dynamic-resources.ts'
 import type { SchedulingQueue } from './scheduling-queue.ts'
 
 export interface WatchedParts {
@@ -27,6 +28,10 @@ export function watchCluster(parts: WatchedParts): Disposable {
   stack.use(informers.informer(resources.csiNodes).onChange(tell('csi-node')))
   stack.use(informers.informer(resources.csiDrivers).onChange(tell('csi-driver')))
   stack.use(informers.informer(resources.csiStorageCapacities).onChange(tell('storage-capacity')))
+  stack.use(
+    informers.informer(resources.resourceClaims).onChange((change) => onDeviceClaim(change, parts)),
+  )
+  stack.use(informers.informer(resources.deviceClasses).onChange(tell('device-class')))
   stack.use(informers.informer(resources.namespaces).onChange(tell('namespace')))
   // Read when a pod needs room; a change of a budget lets nobody in.
   stack.use(informers.informer(resources.podDisruptionBudgets).onChange(() => undefined))
@@ -105,11 +110,26 @@ function onWaiting({ type, old, object: pod }: Change<Pod>, parts: WatchedParts)
   queue.put(pod, type === 'updated' && (wasTaken || hasWishesChanged(old, pod)))
 }
 
-function isOurs(pod: Pod, { isOurName }: WatchedParts): boolean {
+/** Pods that waited for the claim to be there may be tried now. */
+function onDeviceClaim({ object: claim }: Change<ResourceClaim>, parts: WatchedParts): void {
+  const { informers, queue } = parts
+  for (const pod of informers.informer(resources.pods).list()) {
+    const { namespace } = pod.metadata
+    if (namespace !== claim.metadata.namespace || isAssigned(pod)) continue
+    if (pod.spec?.resourceClaims?.length) onWaiting({ type: 'added', object: pod }, parts)
+  }
+  queue.onEvent({ kind: 'resource-claim' })
+}
+
+function isOurs(pod: Pod, { isOurName, informers }: WatchedParts): boolean {
+  const claims = informers.informer(resources.resourceClaims)
+  const find = (namespace: string, name: string): ResourceClaim | undefined =>
+    claims.get({ namespace, name })
   return (
     isOurName(pod.spec?.schedulerName ?? '') &&
     pod.metadata.deletionTimestamp === undefined &&
-    (pod.spec?.schedulingGates ?? []).length === 0
+    (pod.spec?.schedulingGates ?? []).length === 0 &&
+    missingClaim(pod, find) === undefined
   )
 }
 

@@ -103,6 +103,8 @@ export function contextOf(candidate: Pod, world: World): PlacementContext {
     volumes: () => world.volumes ?? [],
     csiDriver: (name: string) => named(world.csiDrivers, name),
     storageCapacities: () => world.storageCapacities ?? [],
+    resourceClaim: () => undefined,
+    deviceClass: () => undefined,
   }
   return { pod: podInfoOf(candidate), snapshot }
 }

@@ -1,0 +1,26 @@
+import { resources } from '@skerry/client'
+import type { InformerSet } from '@skerry/controller-runtime'
+import type { PlacementContext } from './plugin.ts'
+import { deviceClaimsOf, isReservedFor } from './plugins/dynamic-resources.ts'
+
+/**
+ * Enters the pod among those that use its claims; without it a node does not start the pod. Rejects with
+ * Conflict when somebody else has just changed a claim.
+ */
+export async function reserveDevices(
+  { informers }: { informers: InformerSet },
+  context: PlacementContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { uid, pod } = context.pod
+  for (const claim of deviceClaimsOf(context)) {
+    if (isReservedFor(claim, uid)) continue
+    const { name = '', namespace = '', resourceVersion } = claim.metadata
+    const user = { resource: 'pods', name: pod.metadata.name, uid }
+    const reservedFor = [...(claim.status?.reservedFor ?? []), user]
+    const patch = { metadata: { resourceVersion }, status: { reservedFor } }
+    await informers
+      .client(resources.resourceClaims)
+      .patchStatus({ type: 'merge', namespace, name, patch }, signal)
+  }
+}
