@@ -11,6 +11,7 @@ import {
 } from './certificate-signers.ts'
 import { createDefaultIngressClass, createDefaultStorageClass } from './default-classes.ts'
 import { createDefaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { createClaimStatusRights } from './claim-status-rights.ts'
 import { createDeviceAdminAccess } from './device-admin-access.ts'
 import { createLimitRanger } from './limit-ranger.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
@@ -40,6 +41,7 @@ const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   createPodPartRules,
   createCertificateContents,
   createDeviceAdminAccess,
+  createClaimStatusRights,
   createNamespaceLifecycle,
   createLimitRanger,
   createServiceAccountPlugin,
