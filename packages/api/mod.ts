@@ -118,6 +118,7 @@ export {
   validateAnnotations,
   validateManagerName,
   validateLabels,
+  validateMetaForm,
   validateObjectMeta,
   validateObjectMetaUpdate,
   validateOwnFinalizers,
@@ -182,6 +183,7 @@ export {
   type FieldFindings,
 } from './encoding/field-check.ts'
 export { autoscalerFromV2, autoscalerToV2 } from './strategies/autoscaling/autoscaler-versions.ts'
+export { timeErrorText } from './encoding/time-error.ts'
 export { nullEmptyLists, setDeclaredDefaults } from './encoding/declared-defaults.ts'
 export { canonicalTime } from './encoding/scalar-text.ts'
 export { applyJsonPatch, jsonPatchLimits } from './patch/json-patch.ts'

@@ -31,6 +31,13 @@ export function validateObjectMeta(
   return [
     ...validateNames(meta, rule),
     ...validateNamespace(meta.namespace ?? '', isNamespaced),
+    ...validateMetaForm(meta),
+  ]
+}
+
+/** All but the names. Empty: valid. */
+export function validateMetaForm(meta: ObjectMeta): StatusCause[] {
+  return [
     ...((meta.generation ?? 0) < 0
       ? [fieldInvalid('metadata.generation', meta.generation, 'must be greater than or equal to 0')]
       : []),
@@ -159,9 +166,15 @@ function validateOwnerReferences(references: readonly OwnerReference[]): StatusC
       continue
     }
     const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`
-    found.push(fieldInvalid(field, references, detail))
+    found.push(fieldInvalid(field, references.map(shownOwner), detail))
   }
   return found
+}
+
+/** With its fields in the order of upstream's type. */
+function shownOwner(reference: OwnerReference): object {
+  const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = reference
+  return { apiVersion, kind, name, uid, controller, blockOwnerDeletion }
 }
 
 function validateOwnerReference(reference: OwnerReference, field: string): StatusCause[] {

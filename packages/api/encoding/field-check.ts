@@ -3,6 +3,7 @@ import { canonicalQuantity, QuantityError } from '../quantity.ts'
 import type { Schema, SchemaSet } from '../schema.ts'
 import { StatusError } from '../status-error.ts'
 import { canonicalTime, checkBase64 } from './scalar-text.ts'
+import { timeErrorText } from './time-error.ts'
 
 export interface FieldCheck {
   /** Changed in place. */
@@ -232,10 +233,7 @@ function checkQuantity(value: unknown): string {
 function checkTime(value: string, isMicro: boolean): string {
   const time = canonicalTime(value, isMicro)
   if (time !== undefined) return time
-  const layout = isMicro ? '2006-01-02T15:04:05.000000Z07:00' : '2006-01-02T15:04:05Z07:00'
-  throw new FieldTypeError(
-    `parsing time "${value}" as "${layout}": cannot parse "${value}" as "2006"`,
-  )
+  throw new FieldTypeError(timeErrorText(value, isMicro))
 }
 
 /** Most fields are such, and then there is nothing to do; this keeps their paths from being built. */

@@ -170,7 +170,7 @@ const anyFinalizer: ReadonlySet<string> = new Set([
   'policy',
 ])
 
-export function knowsFinalizers({ isCustom, group }: Kind): boolean {
+function knowsFinalizers({ isCustom, group }: Kind): boolean {
   return !isCustom && !anyFinalizer.has(group)
 }
 

@@ -1,18 +1,11 @@
-import {
-  equalJson,
-  keepTimesOfNoop,
-  validateObjectMetaUpdate,
-  validateOwnFinalizers,
-  type AnyObject,
-  type Kind,
-  type StatusCause,
-} from '@skerry/api'
+import { equalJson, keepTimesOfNoop, type AnyObject, type Kind } from '@skerry/api'
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admit, admitValid } from './admission-chain.ts'
-import { createAdmitted, hasGeneration, knowsFinalizers } from './create.ts'
+import { createAdmitted, hasGeneration } from './create.ts'
 import { setDefaults, writeAsStored } from './decode.ts'
 import { isHeld } from './deletion-table.ts'
+import { checkUpdatedMetadata } from './metadata-checks-table.ts'
 import { keepAllButPart } from './part-table.ts'
 import { removeObject } from './remove.ts'
 import type { Reservation } from './interceptor.ts'
@@ -321,19 +314,14 @@ function bodyOf(object: AnyObject): Record<string, unknown> {
   return body
 }
 
-/** Kinds of the other groups see metadata for themselves, too, and say again whose uid it is. */
-const checksMetadataOnce: ReadonlySet<string> = new Set(['admissionregistration.k8s.io', 'policy'])
-
 function validateUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): void {
   const { kind } = scope.reader
   const { strategy } = kind
-  const causes: StatusCause[] = validateObjectMetaUpdate(next.metadata, old.metadata)
-  if (scope.subresource === '' && !checksMetadataOnce.has(kind.group)) {
-    causes.push(...causes.filter(({ field }) => field === 'metadata.uid'))
-  }
-  if (knowsFinalizers(kind)) causes.push(...validateOwnFinalizers(next.metadata))
-  causes.push(...(validationOf(scope)?.(next, old) ?? []))
-  requireValid(kind, scope.name, causes)
+  const { subresource } = scope
+  requireValid(kind, scope.name, [
+    ...checkUpdatedMetadata(next.metadata, old.metadata, { kind, subresource }),
+    ...(validationOf(scope)?.(next, old) ?? []),
+  ])
   if (scope.subresource !== '') return
   for (const text of strategy.warnings?.(next, old) ?? []) scope.warn(text)
 }

@@ -1,6 +1,7 @@
 import type { Pod, PodSpec, ResourceRequirements } from '../../generated/types.ts'
 import { fieldForbidden, fieldInvalid, quoteGo } from '../../field-error.ts'
 import type { StatusCause } from '../../status-error.ts'
+import { changedFields } from '../changed-fields.ts'
 import { isSame, type Found } from '../checks.ts'
 import type { Loose, LooseObject, TypedPartUpdate } from '../typed-strategy.ts'
 import { qosClassOf } from './pod-qos.ts'
@@ -25,8 +26,8 @@ function validateEphemeralContainers(next: LooseObject<Pod>, old: LooseObject<Po
     const { name = '' } = before
     const now = next.spec?.ephemeralContainers?.find((container) => container.name === name)
     if (now && isSame(now, before)) continue
-    const what = now ? 'changed' : 'removed'
-    const detail = `existing ephemeral containers ${quoteGo(name)} may not be ${what}\n`
+    const what = now ? `changed\n${changedFields(now, before)}` : 'removed\n'
+    const detail = `existing ephemeral containers ${quoteGo(name)} may not be ${what}`
     found.push(fieldForbidden('spec.ephemeralContainers', detail))
   }
   return found

@@ -12,16 +12,14 @@ export function alignClusterIps(spec: Spec, old?: Spec): void {
   }
   const isSingularChanged = (clusterIP ?? '') !== (old.clusterIP ?? '')
   const before = old.clusterIPs ?? []
-  const isPluralChanged =
-    clusterIPs.length !== before.length || clusterIPs.some((ip, at) => ip !== before[at])
-  if (isSingularChanged && !isPluralChanged) {
-    if (clusterIP) spec.clusterIPs = [clusterIP]
-    else delete spec.clusterIPs
-  } else if (isSingularChanged && clusterIP && clusterIPs.length === 0) {
-    spec.clusterIPs = [clusterIP]
-  } else if (isPluralChanged && !isSingularChanged && clusterIPs.length === 0) {
-    delete spec.clusterIP
+  if (!isSingularChanged) {
+    if (clusterIPs.length === 0 && before.length > 0) spec.clusterIPs = [...before]
+    return
   }
+  // A plural that was changed, too, is for validation to compare.
+  if (clusterIPs.length !== before.length || clusterIPs.some((ip, at) => ip !== before[at])) return
+  if (clusterIP) spec.clusterIPs = [clusterIP]
+  else delete spec.clusterIPs
 }
 
 /** A client that replaces a service need not repeat what the server had allocated for it. */
@@ -29,9 +27,9 @@ export function keepAllocated(next: LooseObject<Service>, old: LooseObject<Servi
   const { spec = {} } = next
   const before = old.spec ?? {}
   if (spec.type !== 'ExternalName' && before.type !== 'ExternalName') {
-    if (!spec.clusterIP && (spec.clusterIPs ?? []).length === 0) {
-      if (before.clusterIP) spec.clusterIP = before.clusterIP
-      if (before.clusterIPs) spec.clusterIPs = [...before.clusterIPs]
+    if (!spec.clusterIP && before.clusterIP) spec.clusterIP = before.clusterIP
+    if (before.clusterIPs && (spec.clusterIPs ?? []).length === 0) {
+      spec.clusterIPs = [...before.clusterIPs]
     }
   }
   if (hasNodePorts(spec) && hasNodePorts(before)) keepNodePorts(spec, before)

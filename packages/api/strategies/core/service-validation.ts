@@ -26,8 +26,12 @@ import { isReachedFromOutside } from './service-defaults.ts'
 import { hasHealthCheckNodePort } from './service-type-change.ts'
 
 export function validateService(service: LooseObject<Service>): StatusCause[] {
-  const found: Found = []
   const { spec = {} } = service
+  // Nothing is allocated for these, and nothing else is said.
+  const unusable: Found = []
+  checkClusterIps(spec, unusable)
+  if (unusable.length > 0) return unusable
+  const found: Found = []
   checkType(spec, found)
   const names = new Set<string>()
   for (const [at, port] of (spec.ports ?? []).entries()) {
@@ -40,7 +44,6 @@ export function validateService(service: LooseObject<Service>): StatusCause[] {
   }
   checkLabels(spec.selector, 'spec.selector', found)
   checkAffinity(spec, found)
-  checkClusterIps(spec, found)
   for (const [at, ip] of (spec.externalIPs ?? []).entries()) {
     if (checkIp(ip, `spec.externalIPs[${at}]`, found)) {
       checkEndpointIp(ip, `spec.externalIPs[${at}]`, found)
@@ -195,6 +198,9 @@ export function validateServiceUpdate(
   const found: Found = []
   const { spec = {} } = next
   const before = old.spec ?? {}
+  const unusable: Found = []
+  checkClusterIps(spec, unusable)
+  if (unusable.length > 0) return unusable
   checkClusterIpUpdate(spec, before, found)
   const isSameClass = spec.loadBalancerClass === before.loadBalancerClass
   if (spec.type === 'LoadBalancer' && before.type === 'LoadBalancer' && !isSameClass) {

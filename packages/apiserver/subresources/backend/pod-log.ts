@@ -1,7 +1,9 @@
 import {
   StatusError,
+  canonicalTime,
   fieldForbidden,
   fieldInvalid,
+  timeErrorText,
   type StatusCause,
   type StatusReason,
 } from '@skerry/api'
@@ -77,18 +79,15 @@ function readLogOptions(query: URLSearchParams, podName: string): URLSearchParam
   for (const [name, { min, message }] of Object.entries(numbers)) {
     const text = query.get(name)
     if (text === null || text === '') continue
-    const value = Number(text)
-    if (!Number.isSafeInteger(value)) {
-      throw new StatusError(
-        'BadRequest',
-        `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`,
-      )
-    }
+    const value = readInteger(text)
     const isSecondTime = name === 'sinceSeconds' && query.get('sinceTime')
     if (value < min && !isSecondTime) causes.push(fieldInvalid(name, value, message))
     options.set(name, text)
   }
   const sinceTime = query.get('sinceTime')
+  if (sinceTime && canonicalTime(sinceTime) === undefined) {
+    throw new StatusError('BadRequest', timeErrorText(sinceTime))
+  }
   if (sinceTime) options.set('sinceTime', sinceTime)
   if (sinceTime && options.has('sinceSeconds')) {
     causes.push(
@@ -98,6 +97,15 @@ function readLogOptions(query: URLSearchParams, podName: string): URLSearchParam
   if (query.has('stream')) causes.push(fieldForbidden('stream', 'may not be specified'))
   if (causes.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, podName, causes)
   return options
+}
+
+/** Of 64 bits. Throws StatusError BadRequest in Go's words. */
+function readInteger(text: string): number {
+  const isNumber = /^[-+]?\d+$/.test(text)
+  if (isNumber && BigInt.asIntN(64, BigInt(text)) === BigInt(text)) return Number(text)
+  const why = isNumber ? 'value out of range' : 'invalid syntax'
+  const message = `strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`
+  throw new StatusError('BadRequest', message)
 }
 
 const reasonOfCode: Readonly<Record<number, StatusReason>> = Object.freeze({
