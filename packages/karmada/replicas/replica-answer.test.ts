@@ -59,7 +59,7 @@ for (const fault of faults) {
     for (const kind of ['plain', 'upgrade'] as const) {
       await assert.rejects(answers[kind](), (error: Error) => {
         assert.equal(error.constructor, fault.constructor)
-        assert.deepEqual({ ...error }, { ...fault })
+        assert.deepEqual(Object.entries(error), Object.entries(fault))
         assert.equal(error.message, fault.message)
         return true
       })
