@@ -120,7 +120,9 @@ function serveStream(stream: ServerHttp2Stream, arrival: Arrival, context: Serve
   const abort = new AbortController()
   let isAnswered = false
   stream.once('close', () => {
-    if (!isAnswered) abort.abort(new TunnelStreamError('Cannot go on: the asker is gone'))
+    // An abort costs errors with stacks: only where somebody is to be stopped.
+    const isOver = isAnswered || (stream.writableFinished && stream.rstCode === 0)
+    if (!isOver) abort.abort(new TunnelStreamError('Cannot go on: the asker is gone'))
   })
   // Resets are the other end's right; the signal tells the handler.
   stream.on('error', (error) => context.log.debug('Tunnel stream failed', { error }))
@@ -182,8 +184,36 @@ async function sendAnswer(
   answer: TunnelResponse,
   limits: TunnelLimits,
 ): Promise<void> {
-  stream.respond([':status', String(answer.status), ...wireHeaders(answer.headers, limits)])
-  await pipeline(answer.body, stream)
+  const { status, headers, body } = answer
+  const head = [':status', String(status), ...wireHeaders(headers, limits)]
+  const length = Number(headers['content-length'])
+  if (!(body instanceof Readable) || !(length <= wholeBytesMax)) {
+    stream.respond(head)
+    return pipeline(body, stream)
+  }
+  const whole = await readWhole(body)
+  if (stream.destroyed) return
+  // In one turn: head, body and end leave as one message.
+  stream.respond(head)
+  stream.end(whole)
+}
+
+/** Answers up to this length are read before their head is sent. */
+const wholeBytesMax = 16_384
+
+/** Rejects when it broke off before its end. */
+function readWhole(body: Readable): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    body.on('data', (chunk: Uint8Array) => chunks.push(chunk))
+    body.once('end', () =>
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+    )
+    body.once('error', reject)
+    body.once('close', () => {
+      if (!body.readableEnded) reject(new TunnelStreamError('Cannot answer: it broke off'))
+    })
+  })
 }
 
 /** The answer is whole. What is left of the request is read away; a long rest is cut off. */

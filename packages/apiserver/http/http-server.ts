@@ -203,8 +203,10 @@ async function onHttp1(
   const answer = await options.onRequest(http1Request(request, controller.signal))
   if (response.destroyed) return dispose(answer)
   response.writeHead(answer.status, mutable(answer.headers))
-  // A watch may have nothing to say for a minute; its client waits for the head until then.
-  if (!(answer.body instanceof Uint8Array)) response.flushHeaders()
+  // A watch may have nothing to say for a minute; its client waits for the head until then. What has a
+  // length is on its way: head and body go out as one.
+  const hasLength = answer.body instanceof Uint8Array || 'content-length' in answer.headers
+  if (!hasLength) response.flushHeaders()
   await writeAnswer(answer.body, response, options)
   // What was not read of the body stands before the next request.
   request.resume()
