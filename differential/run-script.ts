@@ -63,7 +63,7 @@ async function runExchange(run: Run, exchange: Exchange): Promise<Answer> {
     return answerOf(run, exchange, { status: 200, headers: {} }, events)
   }
   const request = requestOf(exchange, run.variables)
-  const answer = await run.connection.send(request)
+  let answer = await run.connection.send(request)
   if (method === 'WATCH' && answer.status === 200) {
     const reader = new EventReader(answer.stream)
     const kept = headers['keep']
@@ -77,7 +77,7 @@ async function runExchange(run: Run, exchange: Exchange): Promise<Answer> {
   }
   const until = headers['until']
   let body = decode(await readAll(answer), answer)
-  if (until !== undefined) body = await readUntil(run, request, until)
+  if (until !== undefined) ({ answer, body } = await readUntil(run, request, until))
   noteCreated(run, request, answer, body)
   for (const [variable, path] of Object.entries(exchange.captures)) {
     run.variables.set(variable, valueAt(body, path) ?? `no-${variable}-in-${name.length}`)
@@ -91,7 +91,11 @@ const untilMsMax = 10_000
  * Reads again until the field is there, or has the value that is given; what servers do by themselves,
  * they do at their own time.
  */
-async function readUntil(run: Run, request: OutgoingRequest, until: string): Promise<unknown> {
+async function readUntil(
+  run: Run,
+  request: OutgoingRequest,
+  until: string,
+): Promise<{ answer: RawAnswer; body: unknown }> {
   const [path = '', wanted] = until.split(' = ')
   const endMs = performance.now() + untilMsMax
   for (;;) {
@@ -99,7 +103,7 @@ async function readUntil(run: Run, request: OutgoingRequest, until: string): Pro
     const body = decode(await readAll(answer), answer)
     const value = valueAt(body, path)
     const isThere = value !== undefined && (wanted === undefined || value === wanted)
-    if (isThere || performance.now() > endMs) return body
+    if (isThere || performance.now() > endMs) return { answer, body }
     await sleep(20)
   }
 }

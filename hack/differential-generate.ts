@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { builtinKinds, type Kind, type Schema, type SchemaSet } from '@skerry/api'
 import { parse } from 'yaml'
+import { createRandom, type Random } from './seeded-choices.ts'
 import { stepText, subjectOf, type KindExample, type Step } from './differential-kinds.ts'
 
 /** Kinds that change how a server works, so that a random one would spoil all that follows. */
@@ -444,32 +445,4 @@ function textOf({ format }: Schema, random: Random): string {
     'TCP',
     'x'.repeat(64),
   ])
-}
-
-interface Random {
-  /** A whole number from 0 to the bound, without it. */
-  below(bound: number): number
-  pick<T>(all: readonly T[]): T
-}
-
-/** xorshift32: enough for requests, and the same everywhere. */
-function createRandom(seed: number): Random {
-  let state = seed * 2_654_435_761 || 1
-  const below = (bound: number): number => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % bound
-  }
-  for (let at = 0; at < 8; at += 1) below(2)
-  return {
-    below,
-    pick<T>(all: readonly T[]): T {
-      const found = all[below(all.length)]
-      if (found === undefined && all.length === 0)
-        throw new RangeError('Cannot pick: there is nothing')
-      // Below the length there is an element.
-      return found as T
-    },
-  }
 }

@@ -4,6 +4,7 @@
  *   node hack/differential.ts compare [names]   asks both and prints where they differ
  *   node hack/differential.ts replay [names]    compares ours with what was recorded
  *   node hack/differential.ts generate --seed <n> --count <n> [--add]   sends random requests to both
+ *   node hack/differential.ts custom --seed <n> --count <n> [--add]   the same for random definitions
  *   node hack/differential.ts kinds             writes the scripts kind-* from kind-examples.yaml
  * A name is a part of a script's file name; none means all.
  */
@@ -26,6 +27,7 @@ import { formatGolden } from '../differential/golden.ts'
 import { runScript } from '../differential/run-script.ts'
 import { parseScript, type Script } from '../differential/script.ts'
 import type { Subject } from '../differential/subject.ts'
+import { generateCustomScript } from './differential-custom.ts'
 import { generateScript } from './differential-generate.ts'
 import { kindScripts } from './differential-kinds.ts'
 import { showGenerated } from './differential-show.ts'
@@ -50,6 +52,7 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
   replay,
   kinds,
   generate,
+  custom,
 }
 const run = commands[command]
 if (run) await run()
@@ -86,7 +89,19 @@ async function generate(): Promise<void> {
   const seed = Number(values.seed)
   const name = `generated-${seed}`
   const examples = join(folder, 'kind-examples.yaml')
-  const text = await generateScript({ seed, count: Number(values.count), name }, examples)
+  await compareGenerated(
+    name,
+    await generateScript({ seed, count: Number(values.count), name }, examples),
+  )
+}
+
+async function custom(): Promise<void> {
+  const seed = Number(values.seed)
+  const name = `crd-${seed}`
+  await compareGenerated(name, generateCustomScript({ seed, count: Number(values.count), name }))
+}
+
+async function compareGenerated(name: string, text: string): Promise<void> {
   let script = parseScript(name, text)
   let found: readonly Difference[] = []
   let kept = text

@@ -194,7 +194,11 @@ export { applyServerSide, type ServerSideApply } from './patch/apply/apply-serve
 export { keepTimesOfNoop, trackUpdate, type TrackedUpdate } from './patch/apply/track-update.ts'
 export { schemaFromCrd, type CrdSchema } from './structural/crd-schema.ts'
 export { checkStructural } from './structural/structural-check.ts'
-export { validateStructural, validateStructuralUpdate } from './structural/validate.ts'
+export {
+  validateStructural,
+  validateStructuralStatusUpdate,
+  validateStructuralUpdate,
+} from './structural/validate.ts'
 export { expressions, loadExpressions } from './expressions.ts'
 export { kubernetesEnvironment } from './cel/compiled-rule.ts'
 export { compileRuleSet, evaluateRules, type RuleSet } from './cel/rule-set.ts'

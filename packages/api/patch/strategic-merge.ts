@@ -2,6 +2,7 @@ import { wrongJsonType } from '../encoding/unreadable-body.ts'
 import { cloneJson, isJsonObject, memberOf, setMember, type JsonObject } from '../json.ts'
 import type { Schema, SchemaSet } from '../schema.ts'
 import { StatusError } from '../status-error.ts'
+import { goTypeOf, printGo } from './print-go.ts'
 import { keepOrder, partition, removeValues, union } from './list-order.ts'
 
 /**
@@ -317,22 +318,6 @@ function eachContainer(root: unknown, change: (container: JsonObject | unknown[]
       if (typeof member === 'object' && member !== null) pending.push(member)
     }
   }
-}
-
-function goTypeOf(value: unknown): string {
-  if (Array.isArray(value)) return '[]interface {}'
-  if (isJsonObject(value)) return 'map[string]interface {}'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
-  return typeof value === 'boolean' ? 'bool' : value === null ? '<nil>' : typeof value
-}
-
-/** As Go's %v prints decoded JSON. */
-function printGo(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(printGo).join(' ')}]`
-  if (typeof value === 'string') return value
-  if (!isJsonObject(value)) return value === null ? '<nil>' : JSON.stringify(value)
-  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `map[${members.map(([key, member]) => `${key}:${printGo(member)}`).join(' ')}]`
 }
 
 function badRequest(message: string): StatusError {

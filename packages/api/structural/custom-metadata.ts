@@ -4,6 +4,7 @@ import { isJsonObject, memberOf, type JsonObject } from '../json.ts'
 import type { Schema } from '../schema.ts'
 import { StatusError } from '../status-error.ts'
 import { objectMetaName, objectMetaSchemas } from './object-meta-schema.ts'
+import { eachMember } from './schema-members.ts'
 
 /**
  * Types metadata of a custom resource and of the resources embedded in it, in place, and returns
@@ -25,24 +26,14 @@ interface Walk {
 }
 
 function walk(value: unknown, schema: Schema, at: Walk): void {
-  if (Array.isArray(value)) {
-    const { items } = schema
-    if (items)
-      value.forEach((item, index) => walk(item, items, { ...at, path: `${at.path}[${index}]` }))
-    return
-  }
-  if (!isJsonObject(value)) return
-  if (schema.embeddedResource) {
+  if (schema.embeddedResource && isJsonObject(value)) {
     if (at.path !== '') requireTexts(value, at)
     at.found[at.path === '' ? 'own' : 'embedded'].push(...checkMetadata(value, at))
   }
-  for (const [key, member] of Object.entries(value)) {
-    if (typeof member !== 'object' || member === null) continue
-    const { properties, additionalProperties } = schema
-    const declared = properties && Object.hasOwn(properties, key)
-    const below = declared ? properties[key] : additionalProperties
-    if (below && below.ref === undefined) walk(member, below, { ...at, path: child(at.path, key) })
-  }
+  eachMember(schema, { value, path: at.path }, (below, { value: member, path }) => {
+    const isContainer = typeof member === 'object' && member !== null
+    if (isContainer && below.ref === undefined) walk(member, below, { ...at, path })
+  })
 }
 
 function requireTexts(resource: JsonObject, { path, root }: Walk): void {
@@ -59,7 +50,7 @@ function checkMetadata(resource: JsonObject, { path, root }: Walk): readonly str
   const metadata = memberOf(resource, 'metadata')
   if (metadata === undefined) return []
   if (metadata === null) {
-    delete resource['metadata']
+    resource['metadata'] = {}
     return []
   }
   const where = child(path, 'metadata')

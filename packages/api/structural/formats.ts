@@ -6,15 +6,27 @@ import { parseDurationMs } from '../duration.ts'
  * no repetition stands inside another over the same characters.
  */
 export function matchesFormat(format: string, text: string): boolean {
-  return checks[format]?.(text) ?? true
+  return checks[plainName(format)]?.(text) ?? true
+}
+
+export function isKnownFormat(format: string): boolean {
+  return Object.hasOwn(checks, plainName(format))
+}
+
+/** Hyphens in the name of a format say nothing. */
+function plainName(format: string): string {
+  return format.replaceAll('-', '')
 }
 
 const ipv4Part = '(?:25[0-5]|2[0-4][0-9]|[01]?[0-9]?[0-9])'
 const ipv4Pattern = new RegExp(`^${ipv4Part}(?:\\.${ipv4Part}){3}$`)
+/** One label with at most one hyphen, after its first character, or several and a last one of letters. */
+const hostnamePattern =
+  /^(?:[a-zA-Z0-9\p{S}\p{L}]-?[a-zA-Z0-9\p{S}\p{L}]{0,62}|(?:[a-zA-Z0-9\p{S}\p{L}](?:[-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$/u
 const hexGroup = /^[0-9a-fA-F]{1,4}$/
 
 const checks: Readonly<Record<string, (text: string) => boolean>> = Object.freeze({
-  'date-time': (text) =>
+  datetime: (text) =>
     /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[-+]\d\d:?\d\d)$/.test(text) &&
     !Number.isNaN(Date.parse(text.replace(/([-+]\d\d)(\d\d)$/, '$1:$2').replace(' ', 'T'))),
   date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
@@ -24,11 +36,12 @@ const checks: Readonly<Record<string, (text: string) => boolean>> = Object.freez
   email: (text) => /^[^\s@<>()[\],;:"]+@[^\s@<>()[\],;:"]+$/.test(text),
   hostname: (text) =>
     text.length <= 255 &&
-    text.split('.').every((label) => /^[a-zA-Z0-9](?:[-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/.test(label)),
+    hostnamePattern.test(text) &&
+    text.split('.').every((label) => label.length <= 63),
   uuid: (text) => isUuid(text, '[0-9a-f]'),
   uuid3: (text) => isUuid(text, '3'),
-  uuid4: (text) => isUuid(text, '4'),
-  uuid5: (text) => isUuid(text, '5'),
+  uuid4: (text) => isUuid(text, '4', '[89ab]'),
+  uuid5: (text) => isUuid(text, '5', '[89ab]'),
   byte: (text) => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0,
   duration: (text) => parseDurationMs(text) !== undefined || isLongDuration(text),
   uri: (text) => /^[a-zA-Z][-+.a-zA-Z0-9]*:[^\s]*$/.test(text) || /^\/[^\s]*$/.test(text),
@@ -40,13 +53,14 @@ const checks: Readonly<Record<string, (text: string) => boolean>> = Object.freez
   isbn: (text) => isIsbn10(text) || isIsbn13(text),
   isbn10: isIsbn10,
   isbn13: isIsbn13,
+  password: () => true,
   creditcard: (text) => /^(?:\d[ -]?){13,19}$/.test(text),
-  'k8s-short-name': (text) => checkDnsLabel(text).length === 0,
-  'k8s-long-name': (text) => checkDnsSubdomain(text).length === 0,
+  k8sshortname: (text) => checkDnsLabel(text).length === 0,
+  k8slongname: (text) => checkDnsSubdomain(text).length === 0,
 })
 
-function isUuid(text: string, version: string): boolean {
-  const plain = `^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`
+function isUuid(text: string, version: string, variant = '[0-9a-f]'): boolean {
+  const plain = `^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}[0-9a-f]{3}-?${variant}[0-9a-f]{3}-?[0-9a-f]{12}$`
   return new RegExp(plain, 'i').test(text)
 }
 

@@ -1,20 +1,19 @@
-import {
-  fieldDuplicate,
-  fieldInvalid,
-  fieldNotSupported,
-  fieldRequired,
-  fieldTooLong,
-  fieldTooMany,
-  fieldTypeInvalid,
-} from '../field-error.ts'
+import { fieldInvalid, fieldNotSupported, fieldRequired, fieldTooMany } from '../field-error.ts'
 import { equalJson, isJsonObject, memberOf, type JsonObject } from '../json.ts'
-import { validateAnnotations, validateLabels } from '../object-meta.ts'
 import type { Schema } from '../schema.ts'
 import type { StatusCause } from '../status-error.ts'
 import { causeLimits, isFull } from './cause-limits.ts'
 import { schemaFromProps } from './crd-schema.ts'
-import { matchesFormat } from './formats.ts'
-import { matchesPattern } from './patterns.ts'
+import { checkEmbedded } from './embedded-check.ts'
+import { checkLists, listKeysOf } from './list-check.ts'
+import {
+  inBody,
+  isNumber,
+  validateNumber,
+  validateString,
+  validateType,
+  wholeInvalid,
+} from './scalar-checks.ts'
 
 /**
  * Checks a value against a schema made from a CRD, in upstream's words. `path` is where the value
@@ -24,7 +23,8 @@ import { matchesPattern } from './patterns.ts'
 export function validateStructural(schema: Schema, value: unknown, path = ''): StatusCause[] {
   const causes: StatusCause[] = []
   validate(schema, { value, path }, causes)
-  validateLists(schema, { value, path }, causes)
+  checkEmbedded(schema, { value, path }, causes)
+  checkLists(schema, { value, path }, causes)
   return causes.slice(0, causeLimits.causesMax)
 }
 
@@ -39,9 +39,37 @@ export function validateStructuralUpdate(
 ): StatusCause[] {
   const causes: StatusCause[] = []
   validate(schema, { value, path: '', old }, causes)
+  checkEmbedded(schema, { value, path: '' }, causes)
+  return withListsAfterUpdate(causes, schema, { value, old })
+}
+
+/** An update of the status: of schemas only its own is looked at, from its own root. */
+export function validateStructuralStatusUpdate(
+  schema: Schema,
+  value: Readonly<JsonObject>,
+  old: Readonly<JsonObject>,
+): StatusCause[] {
+  const causes: StatusCause[] = []
+  const status = schema.properties?.['status']
+  if (status && value['status'] !== undefined) {
+    validate(status, { value: value['status'], path: '', old: old['status'] }, causes)
+  }
+  const placed = causes.map((cause) => ({ ...cause, field: inStatus(cause.field ?? '') }))
+  return withListsAfterUpdate(placed, schema, { value, old })
+}
+
+function inStatus(field: string): string {
+  return field === '' || field === '<nil>' ? 'status' : `status.${field}`
+}
+
+function withListsAfterUpdate(
+  causes: StatusCause[],
+  schema: Schema,
+  { value, old }: { value: unknown; old: unknown },
+): StatusCause[] {
   const before: StatusCause[] = []
-  validateLists(schema, { value: old, path: '' }, before)
-  if (before.length === 0) validateLists(schema, { value, path: '' }, causes)
+  checkLists(schema, { value: old, path: '' }, before)
+  if (before.length === 0) checkLists(schema, { value, path: '' }, causes)
   return causes.slice(0, causeLimits.causesMax)
 }
 
@@ -73,99 +101,6 @@ function validate(schema: Schema, at: At, causes: StatusCause[]): void {
   if (isJsonObject(value)) validateMembers(schema, { ...at, value }, causes)
 }
 
-function validateType(schema: Schema, { value, path }: At, causes: StatusCause[]): void {
-  const wanted = schema.intOrString ? 'integer,string' : schema.type
-  if (wanted === undefined) return
-  const found = typeOf(value)
-  const isWanted =
-    found === wanted ||
-    (wanted === 'number' && found === 'integer') ||
-    (schema.intOrString === true && (found === 'integer' || found === 'string'))
-  if (isWanted) return
-  const detail = `${inBody(path)} must be of type ${wanted}: "${found}"`
-  causes.push(fieldTypeInvalid(path, found, detail))
-  if (found === 'number' && wanted.startsWith('integer') && !schema.intOrString) {
-    causes.push(wholeInvalid(`Checked value must be of type integer (default format) in ${path}`))
-  }
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'array'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
-  return typeof value
-}
-
-function inBody(path: string): string {
-  return `${path} in body`
-}
-
-/** Upstream reports failures of a whole schema without a field. */
-function wholeInvalid(detail: string): StatusCause {
-  return fieldInvalid('<nil>', '', detail)
-}
-
-function validateString(
-  schema: Schema,
-  { value, path }: { value: string; path: string },
-  causes: StatusCause[],
-): void {
-  const { maxLength, minLength, pattern } = schema.validations ?? {}
-  if (isNumber(maxLength) && lengthOf(value) > maxLength) causes.push(fieldTooLong(path, maxLength))
-  if (isNumber(minLength) && lengthOf(value) < minLength) {
-    const detail = `${inBody(path)} should be at least ${minLength} chars long`
-    causes.push(fieldInvalid(path, value, detail))
-  }
-  if (typeof pattern === 'string' && pattern !== '' && !matchesPattern(pattern, value)) {
-    causes.push(fieldInvalid(path, value, `${inBody(path)} should match '${pattern}'`))
-  }
-  const { format } = schema
-  if (format !== undefined && !schema.intOrString && !matchesFormat(format, value)) {
-    const detail = `${inBody(path)} must be of type ${format}: ${JSON.stringify(value)}`
-    causes.push(fieldTypeInvalid(path, value, detail))
-  }
-}
-
-/** In code points, as upstream counts. */
-function lengthOf(text: string): number {
-  let length = 0
-  for (const _ of text) length += 1
-  return length
-}
-
-function validateNumber(
-  schema: Schema,
-  { value, path }: { value: number; path: string },
-  causes: StatusCause[],
-): void {
-  const { multipleOf, maximum, minimum, exclusiveMaximum, exclusiveMinimum } =
-    schema.validations ?? {}
-  const refuse = (detail: string): void => {
-    causes.push(fieldInvalid(path, value, `${inBody(path)} should be ${detail}`))
-  }
-  if (schema.format === 'int32' && Math.abs(value + 0.5) > 2 ** 31) {
-    causes.push(wholeInvalid(`Checked value must be of type integer with format int32 in ${path}`))
-  }
-  if (isNumber(multipleOf) && !isMultiple(value, multipleOf)) refuse(`a multiple of ${multipleOf}`)
-  if (isNumber(maximum)) {
-    if (exclusiveMaximum === true && value >= maximum) refuse(`less than ${maximum}`)
-    else if (value > maximum) refuse(`less than or equal to ${maximum}`)
-  }
-  if (isNumber(minimum)) {
-    if (exclusiveMinimum === true && value <= minimum) refuse(`greater than ${minimum}`)
-    else if (value < minimum) refuse(`greater than or equal to ${minimum}`)
-  }
-}
-
-function isMultiple(value: number, factor: number): boolean {
-  const quotient = value / factor
-  return Math.abs(quotient - Math.round(quotient)) < 1e-9
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number'
-}
-
 function validateItems(
   schema: Schema,
   { value, path, old }: At & { value: readonly unknown[] },
@@ -175,7 +110,7 @@ function validateItems(
   if (items) {
     // Only items with keys can be told from each other after an update.
     const olds = schema.listType === 'map' && Array.isArray(old) ? old : []
-    const textOf = (item: unknown): string => JSON.stringify(keysOf(item, listMapKeys, items))
+    const textOf = (item: unknown): string => JSON.stringify(listKeysOf(item, listMapKeys, items))
     const oldByKeys = new Map(olds.map((item: unknown) => [textOf(item), item]))
     value.forEach((item, index) => {
       const before = oldByKeys.size > 0 ? oldByKeys.get(textOf(item)) : undefined
@@ -211,10 +146,9 @@ function validateMembers(
   if (isNumber(maxProperties) && count > maxProperties) {
     causes.push(fieldTooMany(path, count, maxProperties))
   }
-  for (const key of requiredOf(schema, path)) {
+  for (const key of schema.required ?? []) {
     if (memberOf(value, key) === undefined) causes.push(fieldRequired(child(path, key)))
   }
-  if (schema.embeddedResource && path !== '') causes.push(...checkEmbedded(value, path))
   const { properties, additionalProperties } = schema
   for (const [key, member] of Object.entries(value)) {
     const declared = properties && Object.hasOwn(properties, key) ? properties[key] : undefined
@@ -222,28 +156,6 @@ function validateMembers(
     const before = isJsonObject(old) ? memberOf(old, key) : undefined
     if (below) validate(below, { value: member, path: child(path, key), old: before }, causes)
   }
-}
-
-/** Types have been looked at when the object was decoded. */
-function checkEmbedded(resource: JsonObject, path: string): StatusCause[] {
-  const metadata = memberOf(resource, 'metadata')
-  if (!isJsonObject(metadata)) return []
-  const where = child(path, 'metadata')
-  return [
-    ...validateLabels(textsOf(metadata['labels']), `${where}.labels`),
-    ...validateAnnotations(textsOf(metadata['annotations']), `${where}.annotations`),
-  ]
-}
-
-function textsOf(value: unknown): Record<string, string> {
-  const entries = isJsonObject(value) ? Object.entries(value) : []
-  return Object.fromEntries(entries.map(([key, text]) => [key, String(text)]))
-}
-
-/** An embedded resource says what it is. The object itself was asked before. */
-function requiredOf(schema: Schema, path: string): readonly string[] {
-  const required = schema.required ?? []
-  return schema.embeddedResource && path !== '' ? [...required, 'apiVersion', 'kind'] : required
 }
 
 function child(path: string, key: string): string {
@@ -276,8 +188,9 @@ function validateJunctions(
   if (Array.isArray(allOf)) {
     const results = failuresOf(allOf, at)
     causes.push(...results.flat())
+    const none = results.some(isValid) ? '' : '. None validated'
     if (!results.every(isValid)) {
-      causes.push(wholeInvalid(`"${at.path}" must validate all the schemas (allOf)`))
+      causes.push(wholeInvalid(`"${at.path}" must validate all the schemas (allOf)${none}`))
     }
   }
   if (isJsonObject(not) && isValid(failuresOf([not], at)[0] ?? [])) {
@@ -295,51 +208,4 @@ function failuresOf(parts: readonly unknown[], { value, path }: At): StatusCause
 
 function isValid(causes: readonly StatusCause[]): boolean {
   return causes.length === 0
-}
-
-/** Sets and list maps must not repeat an item. */
-function validateLists(schema: Schema, { value, path }: At, causes: StatusCause[]): void {
-  if (Array.isArray(value)) {
-    checkUnique(schema, { value, path }, causes)
-    const { items } = schema
-    if (items) {
-      value.forEach((item, at) =>
-        validateLists(items, { value: item, path: `${path}[${at}]` }, causes),
-      )
-    }
-  } else if (isJsonObject(value)) {
-    for (const [key, member] of Object.entries(value)) {
-      if (typeof member !== 'object' || member === null) continue
-      const declared = schema.properties && Object.hasOwn(schema.properties, key)
-      const below = declared ? schema.properties?.[key] : schema.additionalProperties
-      if (below) validateLists(below, { value: member, path: child(path, key) }, causes)
-    }
-  }
-}
-
-function checkUnique(
-  schema: Schema,
-  { value, path }: { value: readonly unknown[]; path: string },
-  causes: StatusCause[],
-): void {
-  const { listType, listMapKeys = [], items } = schema
-  if (listType !== 'set' && listType !== 'map') return
-  const seen = new Set<string>()
-  value.forEach((item, at) => {
-    if (isFull(causes)) return
-    const identity = listType === 'map' ? keysOf(item, listMapKeys, items) : item
-    const text = JSON.stringify(identity)
-    if (seen.has(text)) causes.push(fieldDuplicate(`${path}[${at}]`, identity))
-    seen.add(text)
-  })
-}
-
-function keysOf(item: unknown, keys: readonly string[], items: Schema | undefined): JsonObject {
-  const found: JsonObject = {}
-  if (!isJsonObject(item)) return found
-  for (const key of keys) {
-    const value = memberOf(item, key) ?? items?.properties?.[key]?.default
-    if (value !== undefined) found[key] = value
-  }
-  return found
 }

@@ -2,6 +2,7 @@ import {
   expressions,
   loadExpressions,
   validateStructural,
+  validateStructuralStatusUpdate,
   validateStructuralUpdate,
   type AnyObject,
   type RuleSet,
@@ -22,13 +23,13 @@ export function customValidation(
     if (!rules) return causes
     return [...causes, ...(causes.some(isBlocking) ? [unchecked] : evaluateRules(rules, next, old))]
   }
-  const validateUpdate = (next: AnyObject, old: AnyObject): StatusCause[] =>
-    withRules(validateStructuralUpdate(schema, next, old), next, old)
   return {
     load: loadExpressions,
     validate: (object) => withRules(validateStructural(schema, object), object),
-    validateUpdate,
-    validateStatusUpdate: validateUpdate,
+    validateUpdate: (next, old) =>
+      withRules(validateStructuralUpdate(schema, next, old), next, old),
+    validateStatusUpdate: (next, old) =>
+      withRules(validateStructuralStatusUpdate(schema, next, old), next, old),
   }
 }
 

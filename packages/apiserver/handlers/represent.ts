@@ -72,7 +72,9 @@ export async function listAnswer(page: ListPage, view: View): Promise<ApiAnswer>
   const { reader, representation } = view
   const { kind, apiVersion } = reader
   await reader.prepare?.(page.items, view.signal)
-  const metadata = listMeta(page)
+  // Lists of custom resources say that there is no next page, as upstream's do.
+  const isUntyped = kind.isCustom === true && representation.as === 'object'
+  const metadata = { ...(isUntyped ? { continue: '' } : {}), ...listMeta(page) }
   if (isPlain(representation)) {
     const head = JSON.stringify({ kind: kind.listKind, apiVersion, metadata, items: [] })
     return {

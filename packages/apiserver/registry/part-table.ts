@@ -40,7 +40,9 @@ export function keepAllButPart(
   const { metadata } = next
   if (keepsMetadata({ kind, subresource })) {
     const { managedFields, resourceVersion } = metadata
-    next.metadata = { ...old.metadata, ...(managedFields ? { managedFields } : {}) }
+    // Who owns what is told by this write, also when it tells nothing.
+    const { managedFields: _before, ...kept } = old.metadata
+    next.metadata = { ...kept, ...(managedFields ? { managedFields } : {}) }
     if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion
   } else if (old.metadata.ownerReferences) metadata.ownerReferences = old.metadata.ownerReferences
   else delete metadata.ownerReferences

@@ -36,7 +36,7 @@ function isNamed(expr: Expr | undefined, name: string): boolean {
 
 const plainHas: Expand = (call, found) => {
   const [field] = call.args
-  if (field?.kind === 'select' && !field.isTest) return { ...field, isTest: true }
+  if (field?.kind === 'select' && !field.isTest) return { ...field, at: call.at, isTest: true }
   found.push({ at: field?.at ?? call.at, message: 'invalid argument to has() macro' })
   return call
 }

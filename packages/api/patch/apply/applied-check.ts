@@ -1,5 +1,6 @@
 import { quoteGo } from '../../field-error.ts'
 import { isJsonObject, recursionMax } from '../../json.ts'
+import { goTypeOf, printGo } from '../print-go.ts'
 import type { Schema, SchemaSet } from '../../schema.ts'
 import { fieldElement, printPathElement } from './path-element.ts'
 import { memberSchema, shapeOf, shapeOfValue, type Shape } from './shape.ts'
@@ -13,23 +14,43 @@ export const appliedCheckLimits = Object.freeze({ findingsMax: 100 })
 export function checkApplied(
   value: unknown,
   type: { schema: Schema; schemas: SchemaSet },
+  options: { readonly allowsDuplicates?: boolean } = {},
 ): string[] {
-  const checker = new AppliedChecker(type.schemas)
-  checker.check(value, type.schema, '')
+  const checker = new AppliedChecker(type.schemas, {
+    isCustom: type.schema.embeddedResource === true,
+    allowsDuplicates: options.allowsDuplicates === true,
+  })
+  checker.check(value, type.schema, { path: '', isOpen: false })
   return checker.findings
+}
+
+interface Checked {
+  readonly path: string
+  /** Below a value that keeps unknown fields upstream takes them everywhere. */
+  readonly isOpen: boolean
 }
 
 class AppliedChecker {
   readonly findings: string[] = []
   readonly #schemas: SchemaSet
+  readonly #isCustom: boolean
+  readonly #allowsDuplicates: boolean
 
-  constructor(schemas: SchemaSet) {
+  constructor(
+    schemas: SchemaSet,
+    { isCustom, allowsDuplicates }: { isCustom: boolean; allowsDuplicates: boolean },
+  ) {
     this.#schemas = schemas
+    this.#isCustom = isCustom
+    this.#allowsDuplicates = allowsDuplicates
   }
 
-  check(value: unknown, schema: Schema, path: string): void {
+  check(value: unknown, schema: Schema, at: Checked): void {
     if (value === null || value === undefined) return
+    const { path } = at
     const definition = schema.ref === undefined ? schema : (this.#schemas[schema.ref] ?? {})
+    const isInherited = at.isOpen && schema.ref === undefined
+    const isOpen = isInherited || definition.preserveUnknownFields === true
     const wanted = this.#mismatch(value, definition)
     if (wanted !== undefined) {
       this.#add(path, `expected ${wanted}`)
@@ -39,30 +60,30 @@ class AppliedChecker {
     const shape = shapeOfValue(shapeOf(schema, this.#schemas), value)
     if (Array.isArray(value)) {
       const { items: item = {}, listMapKeys = [] } = definition
-      this.#items(value, { shape, item, listMapKeys }, path)
-    } else if (isJsonObject(value)) this.#members(value, { shape, definition }, path)
+      this.#items(value, { shape, item, listMapKeys }, { path, isOpen })
+    } else if (isJsonObject(value)) this.#members(value, { shape, definition }, { path, isOpen })
   }
 
   #members(
     map: Readonly<Record<string, unknown>>,
     type: { shape: Shape; definition: Schema },
-    path: string,
+    { path, isOpen }: Checked,
   ): void {
-    const { properties, additionalProperties, preserveUnknownFields } = type.definition
+    const { properties, additionalProperties } = type.definition
     if (!properties && !additionalProperties) return
     const fields = { type: 'map', fields: properties, element: additionalProperties } as const
     for (const [key, member] of Object.entries(map)) {
       const below = path + printPathElement(fieldElement(key))
       const schema = memberSchema(fields, key)
-      if (schema) this.check(member, schema, below)
-      else if (!preserveUnknownFields) this.#add(below, 'field not declared in schema')
+      if (schema) this.check(member, schema, { path: below, isOpen })
+      else if (!isOpen) this.#add(below, 'field not declared in schema')
     }
   }
 
   #items(
     list: readonly unknown[],
     type: { shape: Shape; item: Schema; listMapKeys: readonly string[] },
-    path: string,
+    { path, isOpen }: Checked,
   ): void {
     const { listMapKeys } = type
     const seen = new Set<string>()
@@ -77,25 +98,28 @@ class AppliedChecker {
           this.#add(path, `element ${at}: associative list with keys ${what}`)
           return
         }
-        if (seen.has(found)) this.#add(path, `duplicate entries for key ${printPathElement(found)}`)
+        if (seen.has(found) && !this.#allowsDuplicates)
+          this.#add(path, `duplicate entries for key ${printPathElement(found)}`)
         seen.add(found)
         element = found
       }
-      this.check(value, type.item, path + printPathElement(element))
+      this.check(value, type.item, { path: path + printPathElement(element), isOpen })
     })
   }
 
   /** The type that was expected and what came instead; undefined when they agree. */
   #mismatch(value: unknown, definition: Schema): string | undefined {
     const isScalar = typeof value !== 'object'
+    // In a definition's schema it has no type of its own.
+    if (definition.intOrString && this.#isCustom) return undefined
     if (definition.format === 'quantity' || definition.intOrString) {
       return isScalar ? undefined : `any scalar, got ${printGot(value)}`
     }
     switch (definition.type) {
       case 'object':
-        return isJsonObject(value) ? undefined : `map, got &{${printGot(value)}}`
+        return isJsonObject(value) ? undefined : `map, got &{${printGo(value)}}`
       case 'array':
-        return Array.isArray(value) ? undefined : `list, got &{${printGot(value)}}`
+        return Array.isArray(value) ? undefined : `list, got &{${printGo(value)}}`
       case 'string':
         return typeof value === 'string'
           ? undefined
@@ -104,9 +128,9 @@ class AppliedChecker {
       case 'number':
         return typeof value === 'number'
           ? undefined
-          : `numeric (int or float), got ${typeof value === 'boolean' ? 'bool' : typeof value}`
+          : `numeric (int or float), got ${goTypeOf(value)}`
       case 'boolean':
-        return typeof value === 'boolean' ? undefined : `boolean, got &{${printGot(value)}}`
+        return typeof value === 'boolean' ? undefined : `boolean, got &{${printGo(value)}}`
       case undefined:
         return undefined
     }

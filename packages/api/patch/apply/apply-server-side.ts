@@ -113,13 +113,13 @@ function checkConfiguration({
 
 /** Fields that are there but tracked by nobody belong to a manager of that name. */
 function liveManagers(
-  { live, schemas, schemaName, apiVersion, nowMs }: ServerSideApply,
+  { live, schemas, schemaName, apiVersion, nowMs, resetFields = [] }: ServerSideApply,
   type: OwnedType,
 ): FieldOwners {
   const managers = decodeManagers(live?.metadata.managedFields, type) ?? new Map()
   if (!live || managers.size > 0) return managers
   const zero = zeroObject(type.schema, type.schemas)
-  const comparison = compareForUpdate(zero, live, { schemas, schemaName })
+  const comparison = compareForUpdate(zero, live, { schemas, schemaName, resetFields })
   trackChange(managers, comparison, { manager: beforeFirstApply, apiVersion, nowMs })
   return managers
 }
