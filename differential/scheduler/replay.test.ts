@@ -6,7 +6,7 @@ import { playOurs } from './play-ours.ts'
 /** Stories mostly wait. */
 const concurrency = 8
 
-describe('pods go where upstream places them, for upstream’s reasons', { concurrency }, () => {
+describe('pods go where upstream places them, and are told the same', { concurrency }, () => {
   for (const story of readStories()) {
     test(story.name, async () => {
       const golden = readGolden(story.name)
