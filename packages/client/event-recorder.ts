@@ -178,8 +178,9 @@ function eventObject(
     message: facts.message,
     lastTimestamp: facts.lastTimestamp,
     source: { ...source },
-    reportingComponent: source.component,
-    reportingInstance: source.host ?? '',
+    // One that stands for several says it in its source only, as upstream's does.
+    reportingComponent: facts.message === text.message ? source.component : '',
+    reportingInstance: facts.message === text.message ? (source.host ?? '') : '',
   }
 }
 

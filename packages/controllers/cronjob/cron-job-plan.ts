@@ -120,6 +120,7 @@ interface Start {
 function planStart(view: CronJobView, active: readonly ObjectReference[]): Start {
   const { cronJob, jobs, nowMs } = view
   const { concurrencyPolicy, startingDeadlineSeconds } = cronJob.spec ?? {}
+  if (view.schedule.next(nowMs) === undefined) return { events: [neverDue(cronJob)] }
   const times = dueTimes(view)
   const [scheduledMs] = times
   if (scheduledMs === undefined) return { events: [] }
@@ -210,6 +211,13 @@ function zonedTimestamp(ms: number, timeZone: string | undefined): string {
   if (sign === undefined) return timestamp(ms)
   const offsetMs = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
   return `${timestamp(ms + offsetMs).slice(0, -1)}${sign}${hours}:${minutes}`
+}
+
+/** The schedule can be read, but names a day that never comes. */
+function neverDue({ spec }: CronJob): EventText {
+  const why = 'time difference between two schedules is less than 1 second'
+  const message = `invalid schedule: ${spec?.schedule} : ${why}`
+  return { type: 'Warning', reason: 'InvalidSchedule', message }
 }
 
 function tooManyMissed(count: number): EventText {

@@ -159,7 +159,7 @@ test('the status counts nodes, not pods', () => {
     isInBackoff: () => false,
     nowMs,
   }
-  assert.deepEqual(daemonSetStatus(view, 0), {
+  assert.deepEqual(daemonSetStatus(view, undefined), {
     desiredNumberScheduled: 3,
     currentNumberScheduled: 2,
     numberMisscheduled: 1,

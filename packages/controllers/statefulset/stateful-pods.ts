@@ -63,7 +63,7 @@ export function isUnavailable(set: StatefulSet, pod: Pod, nowMs: number): boolea
 export function statefulPod(set: StatefulSet, ordinal: number, revision: Revision): Pod {
   const pod = podFromTemplate(revision.template, set)
   const name = podName(set, ordinal)
-  const { generateName: _, ...metadata } = pod.metadata
+  const { metadata } = pod
   const labels = { ...metadata.labels, ...identityLabels(name, ordinal) }
   const { serviceName } = set.spec ?? {}
   return {

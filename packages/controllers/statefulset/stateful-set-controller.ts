@@ -187,7 +187,11 @@ async function take(
         relabel(step.pod, step.ordinal, context, signal),
       )
     case 'own-claims':
-      return ownClaims(step, set, context, signal)
+      // Of a pod that goes nobody is told.
+      if (!isInRange(set, step.ordinal)) return ownClaims(step, set, context, signal)
+      return report({ verb: 'Update', set, pod: step.pod }, context, () =>
+        ownClaims(step, set, context, signal),
+      )
   }
 }
 

@@ -22,8 +22,20 @@ export const statefulSetStrategy = strategyOf<StatefulSet>({
   defaults: applyStatefulSetDefaults,
   prepareForCreate(next) {
     next.status = { replicas: 0 }
+    dropMaxUnavailable(next)
+  },
+  prepareForUpdate(next, old) {
+    statusApart.prepareForUpdate(next, old)
+    if (old.spec?.updateStrategy?.rollingUpdate?.maxUnavailable === undefined) {
+      dropMaxUnavailable(next)
+    }
   },
 })
+
+/** Upstream's feature MaxUnavailableStatefulSet is off by default; a set that has the field keeps it. */
+function dropMaxUnavailable({ spec }: LooseObject<StatefulSet>): void {
+  delete spec?.updateStrategy?.rollingUpdate?.maxUnavailable
+}
 
 function applyStatefulSetDefaults(set: LooseObject<StatefulSet>): void {
   const spec = (set.spec ??= {})
