@@ -7,13 +7,13 @@ export const podEvents: readonly string[] = ['run', 'start', 'unready', 'succeed
 
 /** Whether this has still to happen to the pod, so that a story may say it of "the next two". */
 export function isAhead(event: PodEvent, pod: KubeFields): boolean {
-  const { deletionTimestamp } = pod.metadata
   const phase = phaseOf(pod)
-  if (deletionTimestamp !== undefined || phase === 'Succeeded' || phase === 'Failed') return false
+  if (phase === 'Succeeded' || phase === 'Failed') return false
+  if (event === 'succeed' || event === 'fail') return true
+  if (isTerminating(pod)) return false
   if (event === 'run') return !isReady(pod)
   if (event === 'start') return phase === 'Pending'
-  if (event === 'unready') return isReady(pod)
-  return true
+  return isReady(pod)
 }
 
 export function isTerminating({ metadata }: KubeFields): boolean {

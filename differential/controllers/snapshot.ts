@@ -15,6 +15,8 @@ const timestamp = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g
 const tokenVolume = /\bkube-api-access-[a-z0-9]{5}\b/g
 /** A Job's name ends with the minute since the epoch that its CronJob ran for. */
 const minute = /-(\d{8})\b/g
+/** A name that the server completed and then refused. */
+const refusedName = /(pods "[a-z0-9.-]+-)[bcdfghjklmnpqrstvwxz2456789]{5}"/g
 /** Other controllers' and servers' choices that no reader of a workload sees. */
 const droppedMeta = new Set([
   'uid',
@@ -31,7 +33,10 @@ const droppedMeta = new Set([
 export class StoryNames {
   readonly #names = new Map<string, string>()
   readonly #counts = new Map<string, number>()
+  readonly #minutes = new Map<string, string>()
   readonly #uids = new Map<string, string>()
+  /** What was last shown of each object with a generated name. */
+  readonly #last = new Map<string, string>()
 
   /** Numbers what is new among these. */
   learn(lists: readonly Listed[]): void {
@@ -52,6 +57,27 @@ export class StoryNames {
     }
   }
 
+  /**
+   * Objects that were the same are interchangeable: which of them a controller takes is chance. Their
+   * numbers are given anew, in the order of what has become of them.
+   */
+  exchange(lists: readonly Listed[]): void {
+    const now = new Map<string, string>()
+    for (const object of lists.flatMap(({ objects }) => objects)) {
+      if (this.#names.has(nameOf(object))) now.set(nameOf(object), this.#keyOf(object))
+    }
+    const alike = Map.groupBy(this.#last.keys(), (name) => this.#last.get(name) ?? '')
+    for (const names of alike.values()) {
+      // Those that are gone come last.
+      const fate = (name: string): string => now.get(name) ?? '~'
+      const numbers = names.map((name) => this.#names.get(name) ?? '').toSorted(compareNaturally)
+      const ordered = names.toSorted((a, b) => compareFates(fate(a), fate(b)))
+      for (const [at, name] of ordered.entries()) this.#names.set(name, numbers[at] ?? '')
+    }
+    this.#last.clear()
+    for (const [name, key] of now) this.#last.set(name, key)
+  }
+
   /** The name that a cluster gave to what a story calls so. */
   actual(name: string): string {
     for (const [actual, shown] of this.#names) if (shown === name) return actual
@@ -62,6 +88,7 @@ export class StoryNames {
     let result = value
     for (const [name, shown] of this.#names) result = result.replaceAll(name, shown)
     return result
+      .replaceAll(refusedName, '$1<refused>"')
       .replaceAll(uuid, (match) => `<uid of ${this.#shownOwner(match)}>`)
       .replaceAll(timestamp, (match) => (match.includes('.') ? '<micro-time>' : '<time>'))
       .replaceAll(tokenVolume, 'kube-api-access-<suffix>')
@@ -73,7 +100,9 @@ export class StoryNames {
     if (Array.isArray(value)) return value.map((item) => this.anything(item))
     if (!isFields(value)) return value
     return Object.fromEntries(
-      Object.entries(value).map(([key, field]) => [this.text(key), this.anything(field)]),
+      Object.entries(value)
+        .filter(([key]) => key !== 'resourceVersion')
+        .map(([key, field]) => [this.text(key), this.anything(field)]),
     )
   }
 
@@ -83,18 +112,20 @@ export class StoryNames {
   }
 
   #number(match: string): string {
-    const known = this.#names.get(match)
-    if (known !== undefined) return known
-    const count = (this.#counts.get('minute') ?? 0) + 1
-    this.#counts.set('minute', count)
-    this.#names.set(match, `-<minute ${count}>`)
-    return `-<minute ${count}>`
+    const known = this.#minutes.get(match) ?? `-<minute ${this.#minutes.size + 1}>`
+    this.#minutes.set(match, known)
+    return known
   }
 
   #keyOf({ metadata, ...object }: KubeFields): string {
-    const { name: _name, generateName, labels } = metadata
-    return JSON.stringify([generateName, labels, this.anything(withoutServerDefaults(object))])
+    const { generateName, labels, annotations, deletionTimestamp } = metadata
+    const meta = [generateName, labels, annotations, deletionTimestamp === undefined]
+    return JSON.stringify(sorted([meta, this.anything(withoutServerDefaults(object))]))
   }
+}
+
+function compareFates(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1
 }
 
 /** A StatefulSet's pods have a prefix, too, but chosen names. */
@@ -110,6 +141,7 @@ export function takeSnapshot(
   { countsEvents }: { countsEvents: boolean },
 ): Snapshot {
   names.learn(lists)
+  names.exchange(lists)
   const entries: [string, Fields][] = []
   for (const { resource, objects } of lists) {
     for (const object of objects) {

@@ -1,6 +1,6 @@
-# One pod for each node; an update replaces them one node after the other.
+# One pod for each node that is selected; an update replaces it.
 
-### two nodes
+### one of two nodes
 create
   kind: Node
   metadata: {name: ${ns}-1, labels: {story: ${ns}}}
@@ -16,7 +16,7 @@ create
     selector: {matchLabels: {app: web}}
     template:
       metadata: {labels: {app: web}}
-      spec: {nodeSelector: {story: ${ns}}, containers: [{name: main, image: "a:1"}]}
+      spec: {nodeSelector: {story: ${ns}, disk: ssd}, containers: [{name: main, image: "a:1"}]}
 bind own
 run
 

@@ -1,6 +1,6 @@
 # maxSurge: the new pod runs before the old one goes.
 
-### two nodes
+### one of two nodes
 create
   kind: Node
   metadata: {name: ${ns}-1, labels: {story: ${ns}}}
@@ -17,7 +17,7 @@ create
     selector: {matchLabels: {app: web}}
     template:
       metadata: {labels: {app: web}}
-      spec: {nodeSelector: {story: ${ns}}, containers: [{name: main, image: "a:1"}]}
+      spec: {nodeSelector: {story: ${ns}, disk: ssd}, containers: [{name: main, image: "a:1"}]}
 bind own
 run
 

@@ -1,4 +1,4 @@
-# An update that allows two to be away, in percent; pods that are not ready go first.
+# An update that allows a third to be away, in percent: the pod that is not ready goes first.
 
 ### three nodes
 create
@@ -16,7 +16,7 @@ create
   kind: DaemonSet
   metadata: {name: web}
   spec:
-    updateStrategy: {rollingUpdate: {maxUnavailable: "50%"}}
+    updateStrategy: {rollingUpdate: {maxUnavailable: "33%"}}
     selector: {matchLabels: {app: web}}
     template:
       metadata: {labels: {app: web}}

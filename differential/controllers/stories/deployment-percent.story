@@ -1,11 +1,11 @@
-# A rolling update of ten with the default 25 %: surge rounds up, unavailable rounds down.
+# A rolling update of nine with the default 25 %: surge rounds up, unavailable rounds down.
 
-### ten replicas run
+### nine replicas run
 create
   kind: Deployment
   metadata: {name: web, annotations: {team: edge}}
   spec:
-    replicas: 10
+    replicas: 9
     selector: {matchLabels: {app: web}}
     template:
       metadata: {labels: {app: web}}

@@ -1,11 +1,11 @@
 # Scaled in the middle of a rollout: all replica sets grow and shrink in proportion.
 
-### ten run
+### six run
 create
   kind: Deployment
   metadata: {name: web}
   spec:
-    replicas: 10
+    replicas: 6
     strategy: {rollingUpdate: {maxSurge: 3, maxUnavailable: 2}}
     selector: {matchLabels: {app: web}}
     template:
@@ -17,11 +17,11 @@ run
 ### stuck in a rollout
 patch deployments/web {spec: {template: {spec: {containers: [{name: main, image: "nothere"}]}}}}
 
-### fifteen
-patch deployments/web/scale {spec: {replicas: 15}}
+### nine
+patch deployments/web/scale {spec: {replicas: 9}}
 
-### six
-patch deployments/web/scale {spec: {replicas: 6}}
+### three
+patch deployments/web/scale {spec: {replicas: 3}}
 
 ### none
 patch deployments/web/scale {spec: {replicas: 0}}
