@@ -6,8 +6,9 @@ import { checkPattern } from './patterns.ts'
 
 /**
  * Is a CRD's openAPIV3Schema structural (KEP-1979)? What is wrong is told in upstream's words,
- * sorted, for the CRD's validation and its NonStructuralSchema condition. `path` is where the
- * schema stands, e.g. `spec.versions[0].schema.openAPIV3Schema`.
+ * sorted. Definitions that are not are refused, so that none has the condition NonStructuralSchema:
+ * upstream sets it for those stored before version v1 of the API. `path` is where the schema stands,
+ * e.g. `spec.versions[0].schema.openAPIV3Schema`.
  */
 export function checkStructural(openAPIV3Schema: unknown, path: string): StatusCause[] {
   if (!isJsonObject(openAPIV3Schema)) return [fieldRequired(path, 'schemas are required')]
