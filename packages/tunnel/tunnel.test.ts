@@ -238,6 +238,25 @@ test('an answer that breaks off does not look whole', async () => {
   await assert.rejects(textOf(body))
 })
 
+test('a short answer passes whole, and one that breaks off before its length is no answer', async () => {
+  await using scene = await createTunnelScene()
+  const { hub } = await scene.connect(
+    handlerOf(async ({ path }) => {
+      const body = new Readable({ read: () => undefined })
+      body.push('half')
+      if (path === '/broken') setImmediate(() => body.destroy())
+      else setImmediate(() => [' and half', null].forEach((part) => body.push(part)))
+      return { status: 200, headers: { 'content-length': '13' }, body }
+    }),
+  )
+  const whole = await hub.send(get('/whole'), never)
+  assert.equal(whole.status, 200)
+  assert.equal(await textOf(whole.body), 'half and half')
+  const broken = await hub.send(get('/broken'), never)
+  assert.equal(broken.status, 502)
+  assert.equal(await textOf(broken.body), 'Cannot answer: it broke off\n')
+})
+
 test('a handler that fails is answered with 502 and its message', async () => {
   await using scene = await createTunnelScene()
   const { hub } = await scene.connect(
