@@ -16,6 +16,8 @@ export interface BenchOptions {
   readonly isJson: boolean
   /** Directory of upstream's programs as hack/upstream builds them. */
   readonly upstream: string
+  /** Beside these peers only, where a benchmark has several. */
+  readonly only?: readonly string[]
 }
 
 export function median(values: readonly number[]): number {

@@ -27,6 +27,7 @@ interface BenchFlags {
   rounds: number
   upstream: string
   record: boolean | undefined
+  only: string[] | undefined
 }
 
 function addBench(program: Command): void {
@@ -35,7 +36,7 @@ function addBench(program: Command): void {
     .description('Measure this program beside its peers, in turns, on this machine')
     .argument(
       '<name>',
-      'main (start, memory, pods), store (durable writes), apiserver (beside upstream) or idle-connections',
+      'main (start, memory, pods), store (durable writes), apiserver (beside upstream), tunnel (beside other tunnels) or idle-connections',
     )
     .option('--rounds <number>', 'how often each is measured; medians are shown', toRounds, 5)
     .option(
@@ -43,6 +44,7 @@ function addBench(program: Command): void {
       "kube-apiserver, etcd and the others, as hack/upstream builds them (apiserver's peer)",
       'node_modules/.cache/upstream/v1.36.3/bin',
     )
+    .option('--only <peer,...>', 'beside these only (tunnel)', (text) => text.split(','))
     .option('--json', 'one JSON object a line instead of a table')
     .option('--record', 'write the figures and the machine into docs/benchmarks.md')
     .addHelpText('after', example('./skerry bench store', 'sudo ./skerry bench main --record'))
@@ -55,6 +57,7 @@ function addBench(program: Command): void {
         upstream: options.upstream,
         isJson: options.json === true,
         isRecorded: options.record === true,
+        ...(options.only ? { only: options.only } : {}),
       })
     })
 }

@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { bundleProgram } from '../cmd/bundle.ts'
+import { version } from '../cmd/version.ts'
+import { defaultPeerCache, hasPrograms, peerNames } from '../hack/upstream/build-peers.ts'
+import { alone, beside, median, type BenchOptions, type Figure } from './figure.ts'
+import { freePort } from './free-port.ts'
+import { measureIdleTunnels } from './tunnel/idle-tunnels.ts'
+import { cloudAddress, createLinkNetwork, edgeAddress } from './tunnel/link-network.ts'
+import type { Values } from './tunnel/loads.ts'
+import type { SideTask } from './tunnel/side.ts'
+
+const root = join(import.meta.dirname, '..')
+const sideMsMax = 300_000
+
+type Measure = SideTask['measure']
+
+interface Wanted {
+  readonly unit: string
+  /** Of the ratio beside that peer, at that place. */
+  readonly goals?: Readonly<Record<string, number>>
+}
+
+const loads: Readonly<Record<string, Wanted>> = {
+  connect: { unit: 'ms' },
+  down: {
+    unit: 'MB/s',
+    goals: { 'loopback.direct': 0.5, 'link.direct': 0.9, 'loopback.konnectivity': 1 },
+  },
+  up: {
+    unit: 'MB/s',
+    goals: { 'loopback.direct': 0.5, 'link.direct': 0.9, 'loopback.konnectivity': 1 },
+  },
+  'rate.1': { unit: 'requests/s' },
+  'p50.1': { unit: 'ms' },
+  'p99.1': { unit: 'ms' },
+  'rate.100': { unit: 'requests/s', goals: { 'loopback.konnectivity': 2 } },
+  'p50.100': { unit: 'ms' },
+  'p99.100': { unit: 'ms' },
+  'behind.p50': { unit: 'ms' },
+  'behind.p99': { unit: 'ms', goals: { 'loopback.konnectivity': 0.1, 'link.konnectivity': 0.1 } },
+}
+
+const wanted: Readonly<Record<Measure, Readonly<Record<string, Wanted>>>> = {
+  loopback: loads,
+  link: loads,
+  stalled: { 'stalled-memory': { unit: 'MB' } },
+  cut: {
+    'dead-link.cloud': { unit: 's' },
+    'dead-link.edge': { unit: 's' },
+    recovery: { unit: 's' },
+  },
+}
+
+/** Without a peer, of our own value. */
+const ownGoals: Readonly<Record<string, number>> = {
+  'dead-link.cloud': 30,
+  'dead-link.edge': 30,
+  recovery: 2,
+}
+
+/** Of these, direct has none: it is no tunnel. */
+const tunnelsOnly: ReadonlySet<Measure> = new Set(['stalled', 'cut'])
+
+/** Hub and agent beside other tunnels, all with the same client and target, in turns. */
+export async function run(options: BenchOptions): Promise<Figure[]> {
+  const { getuid } = process
+  if (getuid?.() !== 0) {
+    throw new ExpectedError(
+      'Cannot measure: the link needs network namespaces and root; run it with sudo',
+      exitCodes.missingRight,
+    )
+  }
+  const peers = await peersOf(options.only)
+  await mkdir(join(root, '.cache'), { recursive: true })
+  const directory = await mkdtemp(join(root, '.cache', 'bench-tunnel-'))
+  try {
+    const program = await bundleProgram({ outputDirectory: join(directory, 'program'), version })
+    const values = new Map<string, number[]>()
+    for (let round = 0; round < options.rounds; round += 1) {
+      for (const measure of ['loopback', 'link', 'stalled', 'cut'] as const) {
+        for (const subject of ['ours', ...peers]) {
+          if (subject === 'direct' && tunnelsOnly.has(measure)) continue
+          const home = join(directory, `${measure}-${subject}-${round}`)
+          const found = await measureSide({ subject, measure, program, directory: home })
+          for (const [name, value] of Object.entries(found)) {
+            const key = `${measure}/${subject}/${name}`
+            values.set(key, [...(values.get(key) ?? []), value])
+          }
+        }
+      }
+    }
+    return [...figuresOf(values, peers), ...(await measureIdleTunnels(directory))]
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** Peers that were not built are named and left out. */
+async function peersOf(only: readonly string[] | undefined): Promise<string[]> {
+  const known = ['direct', ...peerNames]
+  const unknown = only?.find((name) => !known.includes(name))
+  if (unknown !== undefined) {
+    throw new ExpectedError(
+      `Cannot measure beside ${unknown}: there are ${known.join(', ')}`,
+      exitCodes.usage,
+    )
+  }
+  const found: string[] = []
+  for (const name of only ?? known) {
+    if (name === 'direct' || (await hasPrograms(name, join(defaultPeerCache, 'bin'))))
+      found.push(name)
+    else console.error(`Left out: ${name} is not built; run node hack/upstream/upstream.ts peers`)
+  }
+  return found
+}
+
+type Side = Pick<SideTask, 'subject' | 'measure' | 'program' | 'directory'>
+
+async function measureSide(side: Side): Promise<Values> {
+  const isFar = side.measure === 'link' || side.measure === 'cut'
+  await using network = isFar ? await createLinkNetwork() : undefined
+  const local = '127.0.0.1'
+  const task: SideTask = {
+    ...side,
+    bin: join(defaultPeerCache, 'bin'),
+    cloudAddress: network ? cloudAddress : local,
+    edgeAddress: network ? edgeAddress : local,
+    edge: network?.edge ?? [],
+    linkPid: network?.linkPid ?? 0,
+    targetPort: await freePort(),
+  }
+  const script = join(import.meta.dirname, 'tunnel', 'side.ts')
+  const node = [process.execPath, '--disable-warning=ExperimentalWarning', script]
+  const [file, ...args] = [...(network?.cloud ?? []), ...node, JSON.stringify(task)]
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const timer = setTimeout(() => child.kill('SIGKILL'), sideMsMax)
+  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  clearTimeout(timer)
+  if (child.exitCode !== 0) {
+    throw new Error(`Cannot measure ${side.subject}: see ${side.directory}/*.log`)
+  }
+  // side.ts prints exactly this.
+  return JSON.parse(output) as Values
+}
+
+function figuresOf(values: ReadonlyMap<string, number[]>, peers: readonly string[]): Figure[] {
+  const figures: Figure[] = []
+  for (const [measure, names] of Object.entries(wanted)) {
+    for (const [name, { unit, goals = {} }] of Object.entries(names)) {
+      const ours = values.get(`${measure}/ours/${name}`) ?? []
+      const title = `tunnel.${measure}.${name}`
+      const goal = ownGoals[name]
+      if (goal !== undefined) figures.push(alone(title, unit, median(ours), goal))
+      for (const peer of peers) {
+        const theirs = values.get(`${measure}/${peer}/${name}`)
+        if (theirs === undefined) continue
+        const pair = { unit, ours, peer: theirs, goal: goals[`${measure}.${peer}`] ?? null }
+        figures.push(beside(`${title} / ${peer}`, pair))
+      }
+    }
+  }
+  return figures
+}

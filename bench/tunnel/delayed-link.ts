@@ -1,0 +1,83 @@
+/**
+ * A long cable between two network namespaces: packets come out at the other end after a delay, at
+ * the link's rate, and are dropped when its queue is full. The kernel's own (netem) is not
+ * everywhere. SIGUSR2 cuts it, and mends it the next time: both ends stay up and hear nothing.
+ * Arguments: two file descriptors of TUN devices, milliseconds one way, bytes per second. Prints
+ * `ready`.
+ */
+import { read, writeSync } from 'node:fs'
+import { promisify } from 'node:util'
+
+const readFrom = promisify(read)
+const packetBytesMax = 65_536
+/** What a router keeps: this much of the link's time. */
+const queueMs = 50
+
+let isCut = false
+process.on('SIGUSR2', () => (isCut = !isCut))
+
+interface Waiting {
+  readonly packet: Buffer
+  readonly dueMs: number
+}
+
+async function carry(
+  from: number,
+  to: number,
+  { delayMs, bytesPerSecond }: { delayMs: number; bytesPerSecond: number },
+): Promise<void> {
+  const waiting: Waiting[] = []
+  let freeAtMs = 0
+  let timer: NodeJS.Timeout | undefined
+  const deliver = (): void => {
+    timer = undefined
+    const nowMs = performance.now()
+    let sent = 0
+    for (const { packet, dueMs } of waiting) {
+      if (dueMs > nowMs) break
+      sent += 1
+      tryWrite(to, packet)
+    }
+    waiting.splice(0, sent)
+    const [next] = waiting
+    if (next) timer = setTimeout(deliver, Math.max(0, next.dueMs - nowMs))
+  }
+  for (;;) {
+    const { bytesRead, buffer } = await readFrom(
+      from,
+      Buffer.allocUnsafe(packetBytesMax),
+      0,
+      packetBytesMax,
+      null,
+    )
+    const nowMs = performance.now()
+    const startMs = Math.max(nowMs, freeAtMs)
+    if (isCut || startMs - nowMs > queueMs) continue
+    freeAtMs = startMs + (bytesRead * 1_000) / bytesPerSecond
+    waiting.push({ packet: buffer.subarray(0, bytesRead), dueMs: freeAtMs + delayMs })
+    timer ??= setTimeout(deliver, delayMs)
+  }
+}
+
+/** A device that is down drops packets, as a cable without an end does. */
+function tryWrite(to: number, packet: Buffer): void {
+  try {
+    writeSync(to, packet)
+  } catch (error) {
+    if (
+      !(
+        error instanceof Error &&
+        'code' in error &&
+        /^(EIO|ENETDOWN|EAGAIN|EINVAL)$/.test(String(error.code))
+      )
+    )
+      throw error
+  }
+}
+
+const [one = 0, other = 0, delayMs = 0, bytesPerSecond = 0] = process.argv.slice(2).map(Number)
+console.log('ready')
+await Promise.all([
+  carry(one, other, { delayMs, bytesPerSecond }),
+  carry(other, one, { delayMs, bytesPerSecond }),
+])

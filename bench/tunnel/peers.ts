@@ -1,0 +1,173 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort } from '../free-port.ts'
+import { pkcs12Password } from './certificates.ts'
+import { startOurs } from './ours.ts'
+import { targetEntry, type Site, type SubjectStart } from './subject.ts'
+
+/** Every way that is measured. The target is the same, and what the client does. */
+export const subjects: Readonly<Record<string, SubjectStart>> = Object.freeze({
+  ours: startOurs,
+  async direct(site) {
+    const to = { host: site.edgeAddress, port: site.targetPort }
+    return { entry: await targetEntry(site, to) }
+  },
+  konnectivity: startKonnectivity,
+  frp: startFrp,
+  chisel: startChisel,
+  rathole: startRathole,
+})
+
+const token = 'bench'
+
+/** As kube-apiserver uses it on its own host: http-connect over a Unix socket. */
+async function startKonnectivity(...[site, processes]: Parameters<SubjectStart>) {
+  const { directory, bin, cloudAddress, edge } = site
+  const file = (name: string): string => join(directory, name)
+  const path = file('konnectivity.socket')
+  const agentPort = await freePort()
+  const server = await processes.start('proxy-server', [
+    join(bin, 'proxy-server'),
+    ...flags({
+      mode: 'http-connect',
+      'uds-name': path,
+      'server-port': '0',
+      'agent-port': String(agentPort),
+      'agent-bind-address': cloudAddress,
+      'admin-port': String(await freePort()),
+      'health-port': String(await freePort()),
+      'cluster-cert': file('server.crt'),
+      'cluster-key': file('server.key'),
+      'cluster-ca-cert': file('ca.crt'),
+    }),
+  ])
+  const agentFlags = flags({
+    'proxy-server-host': cloudAddress,
+    'proxy-server-port': String(agentPort),
+    'ca-cert': file('ca.crt'),
+    'agent-cert': file('client.crt'),
+    'agent-key': file('client.key'),
+    'admin-server-port': String(await freePort()),
+    'health-server-port': String(await freePort()),
+    'sync-interval': '1s',
+    'sync-interval-cap': '2s',
+  })
+  await processes.start('proxy-agent', [...edge, join(bin, 'proxy-agent'), ...agentFlags])
+  const entry = await targetEntry(site, { path }, `127.0.0.1:${site.targetPort}`)
+  return { entry, ...cloudOf(server) }
+}
+
+async function startFrp(...[site, processes]: Parameters<SubjectStart>) {
+  const { directory, bin, cloudAddress, edge } = site
+  const [bindPort, remotePort] = [await freePort(), await freePort()]
+  const file = (name: string): string => JSON.stringify(join(directory, name))
+  const serverConfig = await write(site, 'frps.toml', [
+    `bindAddr = "${cloudAddress}"`,
+    `bindPort = ${bindPort}`,
+    `auth.token = "${token}"`,
+    'transport.tls.force = true',
+    `transport.tls.certFile = ${file('server.crt')}`,
+    `transport.tls.keyFile = ${file('server.key')}`,
+    `transport.tls.trustedCaFile = ${file('ca.crt')}`,
+  ])
+  const clientConfig = await write(site, 'frpc.toml', [
+    `serverAddr = "${cloudAddress}"`,
+    `serverPort = ${bindPort}`,
+    'loginFailExit = false',
+    `auth.token = "${token}"`,
+    `transport.tls.certFile = ${file('client.crt')}`,
+    `transport.tls.keyFile = ${file('client.key')}`,
+    `transport.tls.trustedCaFile = ${file('ca.crt')}`,
+    'transport.tls.serverName = "localhost"',
+    '[[proxies]]',
+    'name = "target"',
+    'type = "tcp"',
+    'localIP = "127.0.0.1"',
+    `localPort = ${site.targetPort}`,
+    `remotePort = ${remotePort}`,
+  ])
+  const server = await processes.start('frps', [join(bin, 'frps'), '-c', serverConfig])
+  await processes.start('frpc', [...edge, join(bin, 'frpc'), '-c', clientConfig])
+  return {
+    entry: await targetEntry(site, { host: cloudAddress, port: remotePort }),
+    ...cloudOf(server),
+  }
+}
+
+/** SSH within a WebSocket: encrypted as it is, so without TLS around it, as its manual has it. */
+async function startChisel(...[site, processes]: Parameters<SubjectStart>) {
+  const { bin, cloudAddress, edge } = site
+  const [port, remotePort] = [await freePort(), await freePort()]
+  const env = { AUTH: `bench:${token}` }
+  const serverFlags = ['--reverse', '--host', cloudAddress, '--port', String(port)]
+  const server = await processes.start(
+    'chisel-server',
+    [join(bin, 'chisel'), 'server', ...serverFlags],
+    env,
+  )
+  const remote = `R:${cloudAddress}:${remotePort}:127.0.0.1:${site.targetPort}`
+  const url = `http://${cloudAddress}:${port}`
+  await processes.start(
+    'chisel-client',
+    [...edge, join(bin, 'chisel'), 'client', '--max-retry-interval', '2s', url, remote],
+    env,
+  )
+  return {
+    entry: await targetEntry(site, { host: cloudAddress, port: remotePort }),
+    ...cloudOf(server),
+  }
+}
+
+async function startRathole(...[site, processes]: Parameters<SubjectStart>) {
+  const { directory, bin, cloudAddress, edge } = site
+  const [port, remotePort] = [await freePort(), await freePort()]
+  const file = (name: string): string => JSON.stringify(join(directory, name))
+  const serverConfig = await write(site, 'rathole-server.toml', [
+    '[server]',
+    `bind_addr = "${cloudAddress}:${port}"`,
+    `default_token = "${token}"`,
+    '[server.transport]',
+    'type = "tls"',
+    '[server.transport.tls]',
+    `pkcs12 = ${file('server.pfx')}`,
+    `pkcs12_password = "${pkcs12Password}"`,
+    '[server.services.target]',
+    `bind_addr = "${cloudAddress}:${remotePort}"`,
+  ])
+  const clientConfig = await write(site, 'rathole-client.toml', [
+    '[client]',
+    `remote_addr = "${cloudAddress}:${port}"`,
+    `default_token = "${token}"`,
+    '[client.transport]',
+    'type = "tls"',
+    '[client.transport.tls]',
+    `trusted_root = ${file('ca.crt')}`,
+    'hostname = "localhost"',
+    '[client.services.target]',
+    `local_addr = "127.0.0.1:${site.targetPort}"`,
+  ])
+  const server = await processes.start('rathole-server', [
+    join(bin, 'rathole'),
+    '--server',
+    serverConfig,
+  ])
+  await processes.start('rathole-client', [...edge, join(bin, 'rathole'), '--client', clientConfig])
+  return {
+    entry: await targetEntry(site, { host: cloudAddress, port: remotePort }),
+    ...cloudOf(server),
+  }
+}
+
+function flags(values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).map(([name, value]) => `--${name}=${value}`)
+}
+
+async function write(site: Site, name: string, lines: readonly string[]): Promise<string> {
+  const path = join(site.directory, name)
+  await writeFile(path, `${lines.join('\n')}\n`, { mode: 0o600 })
+  return path
+}
+
+function cloudOf({ pid }: { pid?: number | undefined }): { cloudPid?: number } {
+  return pid === undefined ? {} : { cloudPid: pid }
+}

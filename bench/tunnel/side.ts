@@ -1,0 +1,65 @@
+/**
+ * One way, measured once, in a process of its own in the cloud's place. Argument: a SideTask as JSON.
+ * Prints the values as JSON.
+ */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { memoryOf } from '../role-process.ts'
+import { writeCertificates } from './certificates.ts'
+import { measureCut } from './cut-link.ts'
+import { linkSize, loopbackSize, measureLoads, openStalled, type Values } from './loads.ts'
+import { subjects } from './peers.ts'
+import { Processes, untilAnswered, type Site, type Subject } from './subject.ts'
+
+export interface SideTask extends Site {
+  readonly subject: string
+  /** Loads on loopback or over the link, the memory that stalled readers take, or a link that is cut. */
+  readonly measure: 'loopback' | 'link' | 'stalled' | 'cut'
+  /** Of the link's process; 0 on loopback. */
+  readonly linkPid: number
+}
+
+const stalledReaders = 1_000
+/** Until what was on its way has arrived, and no more comes. */
+const stallMs = 8_000
+
+async function measure(task: SideTask): Promise<Values> {
+  await mkdir(task.directory, { recursive: true })
+  await writeCertificates(task.directory)
+  await using processes = new Processes(task.directory)
+  const target = join(import.meta.dirname, 'target.ts')
+  const node = [process.execPath, '--disable-warning=ExperimentalWarning']
+  const targetArguments = [target, task.directory, String(task.targetPort)]
+  await processes.start('target', [...task.edge, ...node, ...targetArguments])
+  const start = subjects[task.subject]
+  if (start === undefined) throw new RangeError(`Cannot measure ${task.subject}: unknown`)
+  const subject = await start(task, processes)
+  await untilAnswered(subject.entry)
+  switch (task.measure) {
+    case 'loopback':
+      return await measureLoads(subject.entry, loopbackSize)
+    case 'link':
+      return await measureLoads(subject.entry, linkSize)
+    case 'stalled':
+      return await measureStalled(subject)
+    case 'cut':
+      return await measureCut(task, subject)
+  }
+}
+
+/** Megabytes that the cloud's end grows by, with readers that stopped. */
+async function measureStalled({ entry, cloudPid }: Subject): Promise<Values> {
+  if (cloudPid === undefined) return {}
+  const before = await memoryOf(cloudPid)
+  const connections = await openStalled(entry, stalledReaders)
+  await sleep(stallMs)
+  const during = await memoryOf(cloudPid)
+  for (const connection of connections) connection.close()
+  return { 'stalled-memory': during.resident - before.resident }
+}
+
+// tunnel.ts passes exactly this.
+const task = JSON.parse(process.argv[2] ?? '') as SideTask
+console.log(JSON.stringify(await measure(task)))
+process.exit(0)
