@@ -20,16 +20,20 @@ export function parseListOptions(info: RequestInfo, kind: Kind): ListOptions {
   const match = query.get('resourceVersionMatch') ?? ''
   const resourceVersion = query.get('resourceVersion') ?? ''
   const continueToken = query.get('continue') ?? ''
+  // Of no use to a list, and still refused when it is no number.
+  integer(query, 'timeoutSeconds')
+  const limit = integer(query, 'limit') ?? 0
+  // What cannot be read is told before what does not go together.
+  parseLabelSelector(query.get('labelSelector') ?? '')
+  parseFieldSelector(query.get('fieldSelector') ?? '')
   const causes: StatusCause[] = matchCauses({ match, resourceVersion, continueToken })
   if (query.has('sendInitialEvents')) {
     causes.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
   }
   if (causes.length > 0) throw invalid(listOptionsKind, '', causes)
-  // Of no use to a list, and still refused when it is no number.
-  integer(query, 'timeoutSeconds')
   return {
     selection: parseSelection(info, kind),
-    limit: integer(query, 'limit') ?? 0,
+    limit,
     continueToken,
     resourceVersion,
     resourceVersionMatch: match === 'Exact' || match === 'NotOlderThan' ? match : '',
