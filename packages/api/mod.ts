@@ -182,7 +182,7 @@ export {
   type FieldCheck,
   type FieldFindings,
 } from './encoding/field-check.ts'
-export { autoscalerFromV2, autoscalerToV2 } from './strategies/autoscaling/autoscaler-versions.ts'
+export { autoscalerFromVersion2, autoscalerToVersion2 } from './strategies/autoscaling/autoscaler-versions.ts'
 export { timeErrorText } from './encoding/time-error.ts'
 export { nullEmptyLists, setDeclaredDefaults } from './encoding/declared-defaults.ts'
 export { canonicalTime } from './encoding/scalar-text.ts'

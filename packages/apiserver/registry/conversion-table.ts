@@ -1,6 +1,6 @@
 import {
-  autoscalerFromV2,
-  autoscalerToV2,
+  autoscalerFromVersion2,
+  autoscalerToVersion2,
   claimFromV1,
   claimTemplateFromV1,
   claimTemplateToV1,
@@ -44,8 +44,8 @@ export const conversions: Readonly<Record<string, Conversion>> = Object.freeze({
     },
   },
   'autoscaling/v1/HorizontalPodAutoscaler': {
-    toStorage: autoscalerToV2,
-    fromStorage: autoscalerFromV2,
+    toStorage: autoscalerToVersion2,
+    fromStorage: autoscalerFromVersion2,
   },
   'resource.k8s.io/v1beta1/ResourceClaim': { toStorage: claimToV1, fromStorage: claimFromV1 },
   'resource.k8s.io/v1beta1/ResourceClaimTemplate': {

@@ -1,6 +1,11 @@
 import { isJsonObject, type JsonObject } from '../../json.ts'
 import type { KubeObject } from '../../object.ts'
-import { metricStatusToV1, metricStatusToV2, metricToV1, metricToV2 } from './metric-versions.ts'
+import {
+  metricStatusToVersion1,
+  metricStatusToVersion2,
+  metricToVersion1,
+  metricToVersion2,
+} from './metric-versions.ts'
 
 /** Where version 1 keeps what it has no fields for. */
 const metricsAnnotation = 'autoscaling.alpha.kubernetes.io/metrics'
@@ -25,16 +30,16 @@ interface Autoscaler extends KubeObject {
 }
 
 /** autoscaling/v1 to v2, in place; apiVersion is the caller's. An autoscaler without metrics gets one. */
-export function autoscalerToV2(autoscaler: Autoscaler): void {
+export function autoscalerToVersion2(autoscaler: Autoscaler): void {
   const annotations = takeAnnotations(autoscaler)
   const { targetCPUUtilizationPercentage: target, ...spec } = recordOf(autoscaler.spec)
   const { currentCPUUtilizationPercentage: current, ...status } = recordOf(autoscaler.status)
-  const metrics = listIn(annotations.get(metricsAnnotation), metricToV2) ?? []
+  const metrics = listIn(annotations.get(metricsAnnotation), metricToVersion2) ?? []
   if (typeof target === 'number') metrics.push(cpuTarget(target))
   spec['metrics'] = metrics.length > 0 ? metrics : [cpuTarget(utilizationDefault)]
   const behavior = behaviorIn(annotations.get(behaviorAnnotation))
   if (behavior) spec['behavior'] = behavior
-  const currentMetrics = listIn(annotations.get(currentMetricsAnnotation), metricStatusToV2)
+  const currentMetrics = listIn(annotations.get(currentMetricsAnnotation), metricStatusToVersion2)
   if (currentMetrics && currentMetrics.length > 0) status['currentMetrics'] = currentMetrics
   else status['currentMetrics'] = typeof current === 'number' ? [cpuStatus(current)] : null
   const conditions = listIn(annotations.get(conditionsAnnotation), (condition) => condition) ?? []
@@ -44,21 +49,21 @@ export function autoscalerToV2(autoscaler: Autoscaler): void {
 }
 
 /** autoscaling/v2 to v1, in place; apiVersion is the caller's. */
-export function autoscalerFromV2(autoscaler: Autoscaler): void {
+export function autoscalerFromVersion2(autoscaler: Autoscaler): void {
   takeAnnotations(autoscaler)
   const { metrics, behavior, ...spec } = recordOf(autoscaler.spec)
   const { conditions, currentMetrics, ...status } = recordOf(autoscaler.status)
   const all = recordsIn(metrics)
   const target = all.map(targetOf).find((each) => each !== undefined)
   if (target !== undefined) spec['targetCPUUtilizationPercentage'] = target
-  const others = all.filter((metric) => targetOf(metric) === undefined).map(metricToV1)
+  const others = all.filter((metric) => targetOf(metric) === undefined).map(metricToVersion1)
   const statuses = recordsIn(currentMetrics)
   const current = statuses.map(currentOf).findLast((each) => each !== undefined)
   if (current !== undefined) status['currentCPUUtilizationPercentage'] = current
   status['currentReplicas'] ??= 0
   if (others.length > 0) annotate(autoscaler, metricsAnnotation, others)
   if (statuses.length > 0) {
-    annotate(autoscaler, currentMetricsAnnotation, statuses.map(metricStatusToV1))
+    annotate(autoscaler, currentMetricsAnnotation, statuses.map(metricStatusToVersion1))
   }
   if (isJsonObject(behavior)) annotate(autoscaler, behaviorAnnotation, shownBehavior(behavior))
   const seen = recordsIn(conditions)

@@ -3,7 +3,7 @@ import type {
   HorizontalPodAutoscalerSpec,
   HPAScalingRules,
 } from '../../generated/types.ts'
-import { autoscalerFromV2, autoscalerToV2 } from './autoscaler-versions.ts'
+import { autoscalerFromVersion2, autoscalerToVersion2 } from './autoscaler-versions.ts'
 import { keepField, statusApart } from '../keep-fields.ts'
 import { strategyOf, type Loose, type LooseObject, type TypedStrategy } from '../typed-strategy.ts'
 import {
@@ -33,29 +33,29 @@ export const horizontalPodAutoscalerV1Strategy = strategyOf<HorizontalPodAutosca
     autoscaler.status ??= {}
     autoscaler.status.desiredReplicas ??= 0
     spec.minReplicas ??= 1
-    autoscalerToV2(autoscaler)
-    autoscalerFromV2(autoscaler)
+    autoscalerToVersion2(autoscaler)
+    autoscalerFromVersion2(autoscaler)
   },
   // What a client says of the status is in annotations by now, too, and goes with the status.
   prepareForCreate(next) {
-    autoscalerToV2(next)
+    autoscalerToVersion2(next)
     next.status = { desiredReplicas: 0 }
-    autoscalerFromV2(next)
+    autoscalerFromVersion2(next)
   },
   prepareForUpdate(next, old) {
-    autoscalerToV2(next)
-    keepField(next, asV2(old), 'status')
-    autoscalerFromV2(next)
+    autoscalerToVersion2(next)
+    keepField(next, asVersion2(old), 'status')
+    autoscalerFromVersion2(next)
   },
-  validate: (autoscaler) => validateAutoscaler(asV2(autoscaler)),
-  validateUpdate: (next, old) => validateAutoscaler(asV2(next), asV2(old)),
+  validate: (autoscaler) => validateAutoscaler(asVersion2(autoscaler)),
+  validateUpdate: (next, old) => validateAutoscaler(asVersion2(next), asVersion2(old)),
 })
 
-function asV2(
+function asVersion2(
   autoscaler: LooseObject<HorizontalPodAutoscaler>,
 ): LooseObject<HorizontalPodAutoscaler> {
   const copy = structuredClone(autoscaler)
-  autoscalerToV2(copy)
+  autoscalerToVersion2(copy)
   return copy
 }
 

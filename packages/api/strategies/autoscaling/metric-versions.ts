@@ -5,20 +5,20 @@ import { canonicalQuantity } from '../../quantity.ts'
  * Metrics of autoscaling/v2 as autoscaling/v1 writes them into annotations, and back. There a
  * source's fields stand beside each other, in the order of upstream's type.
  */
-export function metricToV1(metric: JsonObject): JsonObject {
-  return convert(metric, sourcesToV1)
+export function metricToVersion1(metric: JsonObject): JsonObject {
+  return convert(metric, sourcesToVersion1)
 }
 
-export function metricToV2(metric: JsonObject): JsonObject {
-  return convert(metric, sourcesToV2)
+export function metricToVersion2(metric: JsonObject): JsonObject {
+  return convert(metric, sourcesToVersion2)
 }
 
-export function metricStatusToV1(metric: JsonObject): JsonObject {
-  return convert(metric, statusesToV1)
+export function metricStatusToVersion1(metric: JsonObject): JsonObject {
+  return convert(metric, statusesToVersion1)
 }
 
-export function metricStatusToV2(metric: JsonObject): JsonObject {
-  return convert(metric, statusesToV2)
+export function metricStatusToVersion2(metric: JsonObject): JsonObject {
+  return convert(metric, statusesToVersion2)
 }
 
 type Sources = Readonly<Record<string, (source: JsonObject) => JsonObject>>
@@ -33,7 +33,7 @@ function convert(metric: JsonObject, sources: Sources): JsonObject {
   return result
 }
 
-const sourcesToV1: Sources = {
+const sourcesToVersion1: Sources = {
   object: ({ describedObject, metric, target }) => ({
     target: reference(describedObject),
     metricName: nameOf(metric),
@@ -46,10 +46,10 @@ const sourcesToV1: Sources = {
     targetAverageValue: amount(target, 'averageValue') ?? '0',
     selector: selectorOf(metric),
   }),
-  resource: ({ name, target }) => ({ name, ...averagesToV1(target) }),
+  resource: ({ name, target }) => ({ name, ...averagesToVersion1(target) }),
   containerResource: ({ name, container, target }) => ({
     name,
-    ...averagesToV1(target),
+    ...averagesToVersion1(target),
     container: container ?? '',
   }),
   external: ({ metric, target }) => ({
@@ -60,7 +60,7 @@ const sourcesToV1: Sources = {
   }),
 }
 
-const sourcesToV2: Sources = {
+const sourcesToVersion2: Sources = {
   object: (source) => {
     const value = amount(source, 'targetValue') ?? '0'
     const averageValue = amount(source, 'averageValue')
@@ -74,11 +74,11 @@ const sourcesToV2: Sources = {
     metric: metricOf(source),
     target: { type: 'AverageValue', averageValue: amount(source, 'targetAverageValue') ?? '0' },
   }),
-  resource: (source) => ({ name: source['name'], target: averagesToV2(source) }),
+  resource: (source) => ({ name: source['name'], target: averagesToVersion2(source) }),
   containerResource: (source) => ({
     name: source['name'],
     container: source['container'],
-    target: averagesToV2(source),
+    target: averagesToVersion2(source),
   }),
   external: (source) => {
     const value = amount(source, 'targetValue')
@@ -93,7 +93,7 @@ const sourcesToV2: Sources = {
   },
 }
 
-const statusesToV1: Sources = {
+const statusesToVersion1: Sources = {
   object: ({ describedObject, metric, current }) => ({
     target: reference(describedObject),
     metricName: nameOf(metric),
@@ -106,10 +106,10 @@ const statusesToV1: Sources = {
     currentAverageValue: amount(current, 'averageValue') ?? '0',
     selector: selectorOf(metric),
   }),
-  resource: ({ name, current }) => ({ name, ...currentToV1(current) }),
+  resource: ({ name, current }) => ({ name, ...currentToVersion1(current) }),
   containerResource: ({ name, container, current }) => ({
     name,
-    ...currentToV1(current),
+    ...currentToVersion1(current),
     container: container ?? '',
   }),
   external: ({ metric, current }) => ({
@@ -120,7 +120,7 @@ const statusesToV1: Sources = {
   }),
 }
 
-const statusesToV2: Sources = {
+const statusesToVersion2: Sources = {
   object: (source) => ({
     describedObject: reference(source['target']),
     metric: metricOf(source),
@@ -133,11 +133,11 @@ const statusesToV2: Sources = {
     metric: metricOf(source),
     current: { averageValue: amount(source, 'currentAverageValue') ?? '0' },
   }),
-  resource: (source) => ({ name: source['name'], current: currentToV2(source) }),
+  resource: (source) => ({ name: source['name'], current: currentToVersion2(source) }),
   containerResource: (source) => ({
     name: source['name'],
     container: source['container'],
-    current: currentToV2(source),
+    current: currentToVersion2(source),
   }),
   external: (source) => ({
     metric: metricOf(source),
@@ -148,14 +148,14 @@ const statusesToV2: Sources = {
   }),
 }
 
-function averagesToV1(target: unknown): JsonObject {
+function averagesToVersion1(target: unknown): JsonObject {
   return {
     targetAverageUtilization: memberIn(target, 'averageUtilization'),
     targetAverageValue: amount(target, 'averageValue'),
   }
 }
 
-function averagesToV2(source: JsonObject): JsonObject {
+function averagesToVersion2(source: JsonObject): JsonObject {
   const averageUtilization = source['targetAverageUtilization']
   return withoutAbsent({
     type: isAbsent(averageUtilization) ? 'AverageValue' : 'Utilization',
@@ -164,14 +164,14 @@ function averagesToV2(source: JsonObject): JsonObject {
   })
 }
 
-function currentToV1(current: unknown): JsonObject {
+function currentToVersion1(current: unknown): JsonObject {
   return {
     currentAverageUtilization: memberIn(current, 'averageUtilization'),
     currentAverageValue: amount(current, 'averageValue') ?? '0',
   }
 }
 
-function currentToV2(source: JsonObject): JsonObject {
+function currentToVersion2(source: JsonObject): JsonObject {
   return withoutAbsent({
     averageUtilization: source['currentAverageUtilization'],
     averageValue: amount(source, 'currentAverageValue') ?? '0',
