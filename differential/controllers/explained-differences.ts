@@ -11,7 +11,15 @@ export interface StoryExplanation {
   readonly path?: RegExp
 }
 
-export const storyExplanations: readonly StoryExplanation[] = Object.freeze([])
+export const storyExplanations: readonly StoryExplanation[] = Object.freeze([
+  {
+    name: 'A DaemonSet follows its nodes at once',
+    reason:
+      'Upstream does not look again when a node goes, or gets a taint that only keeps new pods away',
+    story: /^daemonset-nodes$/,
+    object: /^(daemonsets\/web|pods\/web-<3>|event on DaemonSet\/web: SuccessfulDelete: .*<3>)$/,
+  },
+])
 
 export function explanationOf(difference: StoryDifference): StoryExplanation | undefined {
   return storyExplanations.find(

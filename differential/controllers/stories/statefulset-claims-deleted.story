@@ -1,4 +1,6 @@
 # Claims that go with the set.
+Counts: vary
+Quiet: 1500ms
 
 ### one with a claim
 create
@@ -15,6 +17,7 @@ create
     template:
       metadata: {labels: {app: web}}
       spec: {containers: [{name: main, image: "a:1"}]}
+wait pods length = 1
 evolve
 
 ### deleted

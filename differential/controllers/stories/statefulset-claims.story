@@ -1,4 +1,6 @@
 # Claims of their own: kept when scaled down, deleted with the set, as its policy says.
+Counts: vary
+Quiet: 1500ms
 
 ### two with claims
 create
@@ -15,6 +17,7 @@ create
     template:
       metadata: {labels: {app: web}}
       spec: {containers: [{name: main, image: "a:1"}]}
+wait pods length = 1
 evolve
 
 ### one
