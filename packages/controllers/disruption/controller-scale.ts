@@ -103,7 +103,11 @@ async function askForScale(
   const resource = served.find(
     (each) => each.group === group && each.kind === owner.kind && each.isPreferred,
   )
-  if (resource === undefined || !resource.subresources.includes('scale')) return undefined
+  if (resource === undefined) return undefined
+  if (!resource.subresources.includes('scale')) {
+    const name = group === '' ? resource.resource : `${resource.resource}.${group}`
+    throw new Error(`${name} does not implement the scale subresource`)
+  }
   try {
     const scale = await context.cluster
       .resource(resource)

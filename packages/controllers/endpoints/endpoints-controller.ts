@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   isStatusError,
   type EndpointAddress,
+  type EndpointPort,
   type EndpointSubset,
   type Endpoints,
   type Service,
@@ -14,8 +15,11 @@ import {
 } from '@skerry/controller-runtime'
 import { podEndpoints, type PodEndpoint } from '../endpointslice/endpoint-plan.ts'
 import { hasSelector, podsOfService, servicesOfPod } from '../endpointslice/services-of-pod.ts'
+import { TriggerTimes, withTriggerTime } from '../endpointslice/trigger-times.ts'
 
 const settleMs = 50
+
+const allTriggerTimes = new WeakMap<ControllerContext, TriggerTimes>()
 /** More addresses than this are cut, and the object says so (upstream's rule). */
 const addressesMax = 1_000
 const overCapacity = 'endpoints.kubernetes.io/over-capacity'
@@ -26,7 +30,10 @@ export const endpointsController: ControllerDefinition = {
   watches: [
     watch(resources.services, { keysOf: ({ object }) => [keyOfObject(object)] }),
     watch(resources.pods, { keysOf: servicesOfPod, delayMs: settleMs }),
-    watch(resources.endpoints, { keysOf: ({ object }) => [keyOfObject(object)] }),
+    // What somebody writes into them stands until the service or its pods change, as upstream.
+    watch(resources.endpoints, {
+      keysOf: ({ type, object }) => (type === 'updated' ? [] : [keyOfObject(object)]),
+    }),
   ],
   reconcile,
 }
@@ -39,7 +46,10 @@ async function reconcile(
   const service = context.informer(resources.services).get(parseKey(key))
   const existing = context.informer(resources.endpoints).get(parseKey(key))
   const client = context.client(resources.endpoints)
+  const triggerTimes = allTriggerTimes.get(context) ?? new TriggerTimes()
+  allTriggerTimes.set(context, triggerTimes)
   if (service === undefined) {
+    triggerTimes.forget(key)
     // Leader election leaves Endpoints without a service alone.
     const isLock =
       existing?.metadata.annotations?.['control-plane.alpha.kubernetes.io/leader'] !== undefined
@@ -48,12 +58,17 @@ async function reconcile(
     return
   }
   if (!hasSelector(service)) return
-  const next = planEndpoints(
+  const pods = podsOfService(service, context)
+  const triggerTime = triggerTimes.next(key, service, pods)
+  const planned = planEndpoints(
     service,
-    podEndpoints(service, podsOfService(service, context), () => undefined),
+    podEndpoints(service, pods, () => undefined),
     existing,
   )
-  if (next === undefined) return
+  if (planned === undefined) return
+  const annotations = withTriggerTime(planned.metadata.annotations, triggerTime)
+  const { annotations: _old, ...metadata } = planned.metadata
+  const next = { ...planned, metadata: { ...metadata, ...(annotations ? { annotations } : {}) } }
   await (existing === undefined ? client.create(next, signal) : client.update(next, signal))
 }
 
@@ -94,30 +109,46 @@ export function planEndpoints(
   return { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets }
 }
 
+interface PortAddresses {
+  readonly ports: EndpointPort[]
+  readonly ready: EndpointAddress[]
+  readonly notReady: EndpointAddress[]
+}
+
+/** Each port once, with the addresses that have it; ports with the same addresses are one subset. */
 function subsetsOf(wanted: readonly PodEndpoint[]): EndpointSubset[] {
-  const groups = new Map<
-    string,
-    { ready: EndpointAddress[]; notReady: EndpointAddress[]; from: PodEndpoint }
-  >()
+  const byPort = new Map<string, PortAddresses>()
   for (const each of wanted.slice(0, addressesMax)) {
-    const key = JSON.stringify(each.ports)
-    const group = groups.get(key) ?? { ready: [], notReady: [], from: each }
-    const { endpoint } = each
-    const address: EndpointAddress = {
-      ip: endpoint.addresses[0] ?? '',
-      ...(endpoint.hostname === undefined ? {} : { hostname: endpoint.hostname }),
-      ...(endpoint.nodeName === undefined ? {} : { nodeName: endpoint.nodeName }),
-      targetRef: endpoint.targetRef,
+    const ports = each.ports.length === 0 ? [undefined] : each.ports
+    for (const port of ports) {
+      const key = JSON.stringify(port ?? null)
+      const group = byPort.get(key) ?? { ports: port ? [port] : [], ready: [], notReady: [] }
+      group[each.endpoint.conditions?.ready === true ? 'ready' : 'notReady'].push(addressOf(each))
+      byPort.set(key, group)
     }
-    group[endpoint.conditions?.ready === true ? 'ready' : 'notReady'].push(address)
-    groups.set(key, group)
+  }
+  const subsets = new Map<string, PortAddresses>()
+  for (const group of byPort.values()) {
+    const key = JSON.stringify([group.ready, group.notReady])
+    const known = subsets.get(key)
+    if (known === undefined) subsets.set(key, group)
+    else known.ports.push(...group.ports)
   }
   const byIp = (a: EndpointAddress, b: EndpointAddress): number => (a.ip < b.ip ? -1 : 1)
-  return [...groups.entries()]
+  return [...subsets]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, group]) => ({
-      ...(group.ready.length > 0 ? { addresses: group.ready.toSorted(byIp) } : {}),
-      ...(group.notReady.length > 0 ? { notReadyAddresses: group.notReady.toSorted(byIp) } : {}),
-      ...(group.from.ports.length > 0 ? { ports: [...group.from.ports] } : {}),
+    .map(([, { ports, ready, notReady }]) => ({
+      ...(ready.length > 0 ? { addresses: ready.toSorted(byIp) } : {}),
+      ...(notReady.length > 0 ? { notReadyAddresses: notReady.toSorted(byIp) } : {}),
+      ...(ports.length > 0 ? { ports } : {}),
     }))
+}
+
+function addressOf({ endpoint }: PodEndpoint): EndpointAddress {
+  return {
+    ip: endpoint.addresses[0] ?? '',
+    ...(endpoint.hostname === undefined ? {} : { hostname: endpoint.hostname }),
+    ...(endpoint.nodeName === undefined ? {} : { nodeName: endpoint.nodeName }),
+    targetRef: endpoint.targetRef,
+  }
 }

@@ -1,23 +1,28 @@
-import type { EndpointSlice } from '@skerry/api'
+import type { EndpointSlice, Pod, Service } from '@skerry/api'
 import { keyOfObject, keyText, parseKey, resources } from '@skerry/client'
 import {
   watch,
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
+import { isPodFinished } from '../pods/pod-state.ts'
 import { podEndpoints } from './endpoint-plan.ts'
 import { hasSelector, podsOfService, servicesOfPod } from './services-of-pod.ts'
 import { managedBy, planSlices } from './slice-plan.ts'
+import { TriggerTimes, withTriggerTime } from './trigger-times.ts'
 
 const byService = 'endpointslice-by-service'
 
 /** A burst of pod changes (a rollout) becomes one look at the service. */
 const settleMs = 50
 
+const allTriggerTimes = new WeakMap<ControllerContext, TriggerTimes>()
+
 /** Keeps the EndpointSlices of every service with a selector. */
 export const endpointSliceController: ControllerDefinition = {
   name: 'endpointslice-controller',
   eventComponent: 'endpoint-slice-controller',
+  queue: { baseDelayMs: 1_000 },
   watches: [
     watch(resources.services, { keysOf: ({ object }) => [keyOfObject(object)] }),
     watch(resources.pods, { keysOf: servicesOfPod, delayMs: settleMs }),
@@ -52,18 +57,61 @@ async function reconcile(
       signal,
     )
   }
+  const triggerTimes = allTriggerTimes.get(context) ?? new TriggerTimes()
+  allTriggerTimes.set(context, triggerTimes)
   // A service that is gone takes its slices with it through the garbage collector.
-  if (service === undefined || service.metadata.deletionTimestamp !== undefined) return
-  if (!hasSelector(service)) {
-    for (const slice of existing) await remove(slice)
-    return
-  }
+  if (service === undefined) return triggerTimes.forget(key)
+  // Without a selector its slices are somebody else's business from then on.
+  if (service.metadata.deletionTimestamp !== undefined || !hasSelector(service)) return
   const nodes = context.informer(resources.nodes)
-  const wanted = podEndpoints(service, podsOfService(service, context), (name) =>
-    nodes.get({ name }),
-  )
+  const pods = podsOfService(service, context)
+  const triggerTime = triggerTimes.next(key, service, pods)
+  const { placed, lost } = placedPods(service, pods, (name) => nodes.get({ name }) !== undefined)
+  const wanted = podEndpoints(service, placed, (name) => nodes.get({ name }))
   const plan = planSlices(service, wanted, existing)
-  for (const slice of plan.create) await slices.create(slice, signal)
-  for (const slice of plan.update) await slices.update(slice, signal)
+  const timed = ({ metadata, ...slice }: EndpointSlice): EndpointSlice => {
+    const { annotations: old, ...rest } = metadata
+    const annotations = withTriggerTime(old, triggerTime)
+    return { ...slice, metadata: { ...rest, ...(annotations ? { annotations } : {}) } }
+  }
+  for (const slice of plan.create) await slices.create(timed(slice), signal)
+  for (const slice of plan.update) await slices.update(timed(slice), signal)
   for (const slice of plan.remove) await remove(slice)
+  if (lost.length > 0) complainOf({ service, lost }, context)
+}
+
+/**
+ * A pod on a node that nobody knows is left out until the node is there, or the pod is collected;
+ * unless the service shows pods whatever their state.
+ */
+function placedPods(
+  { spec }: Service,
+  pods: readonly Pod[],
+  isKnown: (nodeName: string) => boolean,
+): { placed: Pod[]; lost: Pod[] } {
+  const isLost = (pod: Pod): boolean =>
+    spec?.publishNotReadyAddresses !== true &&
+    (pod.status?.podIP ?? '') !== '' &&
+    !isPodFinished(pod) &&
+    !isKnown(pod.spec?.nodeName ?? '')
+  return { placed: pods.filter((pod) => !isLost(pod)), lost: pods.filter(isLost) }
+}
+
+/** Throws after telling: the service is looked at again after a backoff. */
+function complainOf(
+  { service, lost }: { service: Service; lost: readonly Pod[] },
+  context: ControllerContext,
+): never {
+  const name = keyOfObject(service)
+  const texts = lost.map(
+    ({ metadata, spec }) =>
+      `skipping Pod ${metadata.name} for Service ${name}: Node ${spec?.nodeName ?? ''} Not Found`,
+  )
+  const text = texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`
+  context.events.event(service, {
+    type: 'Warning',
+    reason: 'FailedToUpdateEndpointSlices',
+    message: `Error updating Endpoint Slices for Service ${name}: ${text}`,
+  })
+  throw new Error(`Cannot place all pods of service ${name}: ${text}`)
 }

@@ -1,6 +1,7 @@
 import { labelSelectorOfMap, type Pod, type Service } from '@skerry/api'
 import { keyOfObject, resources, type Change } from '@skerry/client'
 import type { ControllerContext } from '@skerry/controller-runtime'
+import { isPodFinished, isPodReady } from '../pods/pod-state.ts'
 
 /** Services that selected the pod before the change or select it after. */
 export function servicesOfPod(change: Change<Pod>, context: ControllerContext): string[] {
@@ -35,15 +36,17 @@ export function podsOfService(service: Service, context: ControllerContext): Pod
 }
 
 function isRelevant(old: Pod, pod: Pod): boolean {
-  const view = ({ metadata, spec, status }: Pod): string =>
-    JSON.stringify([
+  const view = (each: Pod): string => {
+    const { metadata, spec, status } = each
+    return JSON.stringify([
       metadata.labels,
       metadata.deletionTimestamp,
       spec?.hostname,
       spec?.nodeName,
       status?.podIP,
-      status?.phase,
-      (status?.conditions ?? []).find((each) => each.type === 'Ready')?.status,
+      isPodFinished(each),
+      isPodReady(each),
     ])
+  }
   return view(old) !== view(pod)
 }

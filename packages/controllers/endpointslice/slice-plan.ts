@@ -32,7 +32,22 @@ export function planSlices(
     planGroup(service, group, { own, plan })
   }
   plan.remove.push(...free)
-  return plan
+  return recycled(service, plan)
+}
+
+/** A slice that would go becomes one that would be made: readers see one change, not two. */
+function recycled(service: Service, plan: SlicePlan): SlicePlan {
+  const { create, update, remove } = plan
+  const count = Math.min(create.length, remove.length)
+  const reused = create.slice(0, count).flatMap((slice, place) => {
+    const old = remove[place]
+    return old === undefined ? [] : [{ ...slice, metadata: nextMeta(service, old) }]
+  })
+  return {
+    create: create.slice(count),
+    update: [...update, ...reused],
+    remove: remove.slice(count),
+  }
 }
 
 type Group = { ports: readonly EndpointPort[]; endpoints: PodEndpoint[] }

@@ -108,6 +108,8 @@ function sliceOf(
   own: EndpointSlice | undefined,
 ): EndpointSlice {
   const { name = '', namespace, labels, annotations = {} } = endpoints.metadata
+  // As upstream writes it: what has its name needs no prefix for one.
+  const { generateName: _prefix, ...kept } = own?.metadata ?? {}
   const notes = Object.entries(annotations).filter(
     ([key]) => key !== lastApplied && key !== lastChange,
   )
@@ -115,7 +117,7 @@ function sliceOf(
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: {
-      ...(own?.metadata ?? { generateName: `${name}-`, namespace }),
+      ...(own === undefined ? { generateName: `${name}-`, namespace } : kept),
       labels: {
         ...labels,
         'kubernetes.io/service-name': name,

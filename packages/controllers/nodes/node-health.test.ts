@@ -119,7 +119,10 @@ const evictions: {
 for (const row of evictions) {
   test(`eviction: ${row.name}`, () => {
     assert.equal(
-      planEviction(pod(row.tolerations), [unreachable], Date.parse(at) + 120_000),
+      planEviction(pod(row.tolerations), [unreachable], {
+        nowMs: Date.parse(at) + 120_000,
+        sinceMs: Date.parse(at) + 120_000,
+      }),
       row.expected,
     )
   })

@@ -42,7 +42,7 @@ export function silentConditions(node: Node, timestamp: string): NodeCondition[]
   if (changed.length === 0) return undefined
   const others = (node.status?.conditions ?? []).filter((each) => !changed.includes(each.type))
   const unknown = changed.map((type): NodeCondition => ({
-    ...conditionOf(node, type),
+    ...(conditionOf(node, type) ?? { lastHeartbeatTime: node.metadata.creationTimestamp }),
     type,
     status: 'Unknown',
     reason,
@@ -89,9 +89,7 @@ export function planTaints(
   )
   const added = wanted.filter((each) => !present.some((taint) => isSame(each, taint)))
   if (added.length === 0 && kept.length === present.length) return undefined
-  const stamped = added.map((each) =>
-    each.effect === 'NoExecute' ? { ...each, timeAdded: timestamp } : each,
-  )
+  const stamped = added.map((each) => ({ ...each, timeAdded: timestamp }))
   return [...kept, ...stamped]
 }
 

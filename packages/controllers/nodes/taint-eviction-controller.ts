@@ -19,8 +19,9 @@ export const taintEvictionController: BackgroundController = {
 }
 
 function evictingController(): ControllerDefinition {
-  // Those whose time to go is set. When it is not theirs any more, an event says so.
-  const scheduled = new Set<string>()
+  // Those whose time to go is set, and since when it runs (epoch ms): a taint need not say when it
+  // was added. When it is not theirs any more, an event says so.
+  const scheduled = new Map<string, number>()
   return {
     name: 'taint-eviction-controller',
     watches: [
@@ -53,15 +54,17 @@ function noExecuteTaints(node: Node | undefined): Taint[] {
 
 async function reconcile(
   key: string,
-  { context, scheduled }: { context: ControllerContext; scheduled: Set<string> },
+  { context, scheduled }: { context: ControllerContext; scheduled: Map<string, number> },
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
   const known = context.informer(resources.pods).get(parseKey(key))
   const pod = known?.metadata.deletionTimestamp === undefined ? known : undefined
   const taints = pod ? noExecuteTaints(nodeOf(pod, context)) : []
-  const evictInMs = pod && planEviction(pod, taints, context.clock.now())
+  const nowMs = context.clock.now()
+  const sinceMs = scheduled.get(key) ?? nowMs
+  const evictInMs = pod && planEviction(pod, taints, { nowMs, sinceMs })
   if (evictInMs !== undefined && evictInMs > 0) {
-    scheduled.add(key)
+    scheduled.set(key, sinceMs)
     return { requeueAfterMs: evictInMs }
   }
   const isDue = evictInMs === 0 && taints.every((taint) => isTolerated(pod, taint))
@@ -100,11 +103,14 @@ async function evict(pod: Pod, context: ControllerContext, signal: AbortSignal):
   }
 }
 
-/** Milliseconds until the pod must go, 0 for now; undefined when it may stay. */
+/**
+ * Milliseconds until the pod must go, 0 for now; undefined when it may stay. `sinceMs` is when the
+ * taints were first seen, for those that do not say when they were added.
+ */
 export function planEviction(
   pod: Pod,
   taints: readonly Taint[],
-  nowMs: number,
+  { nowMs, sinceMs }: { nowMs: number; sinceMs: number },
 ): number | undefined {
   let evictInMs: number | undefined
   for (const taint of taints) {
@@ -113,7 +119,7 @@ export function planEviction(
     const seconds = tolerating.map((each) => each.tolerationSeconds ?? Infinity)
     const least = Math.max(0, Math.min(...seconds))
     if (least === Infinity) continue
-    const addedMs = taint.timeAdded === undefined ? nowMs : Date.parse(taint.timeAdded)
+    const addedMs = taint.timeAdded === undefined ? sinceMs : Date.parse(taint.timeAdded)
     const leftMs = Math.max(0, addedMs + least * 1_000 - nowMs)
     evictInMs = Math.min(evictInMs ?? Infinity, leftMs)
   }

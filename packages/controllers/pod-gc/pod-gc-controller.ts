@@ -1,8 +1,8 @@
-import { isStatusError, type Pod } from '@skerry/api'
-import { keyOfObject, resources } from '@skerry/client'
+import { isStatusError, type Node, type Pod } from '@skerry/api'
+import { keyOfObject, resources, type ResourceClient } from '@skerry/client'
 import type { BackgroundController, ControllerDeps } from '@skerry/controller-runtime'
 import { markDisrupted } from '../pods/disruption-target.ts'
-import { isPodFinished } from '../pods/pod-state.ts'
+import { isPodFinished, isPodTerminating } from '../pods/pod-state.ts'
 
 /** Upstream's default of --terminated-pod-gc-threshold, made smaller for small boxes. */
 const finishedPodsMax = 1_000
@@ -12,7 +12,7 @@ const quarantineMs = 40_000
 
 export interface PodGcInput {
   pods: readonly Pod[]
-  nodeNames: ReadonlySet<string>
+  nodes: ReadonlyMap<string, Node>
   /** Node names that are not there, and since when (monotonic). */
   missingSinceMs: ReadonlyMap<string, number>
   nowMs: number
@@ -27,14 +27,21 @@ export function planPodGc(input: PodGcInput): Pod[] {
   const lost = input.pods.filter((pod) => {
     const nodeName = pod.spec?.nodeName ?? ''
     if (nodeName === '') return pod.metadata.deletionTimestamp !== undefined
+    const node = input.nodes.get(nodeName)
+    if (node !== undefined) return isPodTerminating(pod) && isOutOfService(node)
     const sinceMs = input.missingSinceMs.get(nodeName)
-    return (
-      sinceMs !== undefined &&
-      input.nowMs - sinceMs >= quarantineMs &&
-      !input.nodeNames.has(nodeName)
-    )
+    return sinceMs !== undefined && input.nowMs - sinceMs >= quarantineMs
   })
   return [...new Set([...surplus, ...lost])]
+}
+
+/** Nothing runs there any more: somebody has said so, and the node does not object. */
+function isOutOfService({ spec, status }: Node): boolean {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  return (
+    ready?.status !== 'True' &&
+    spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service') === true
+  )
 }
 
 function createdMs(pod: Pod): number {
@@ -49,15 +56,18 @@ export const podGcController: BackgroundController = {
     const nodes = deps.informers.informer(resources.nodes)
     await Promise.all([pods.whenSynced(signal), nodes.whenSynced(signal)])
     for (;;) {
-      const nodeNames = new Set(nodes.list().map((node) => node.metadata.name ?? ''))
-      noteMissing({ pods: pods.list(), nodeNames, missingSinceMs }, deps.clock.monotonicMs())
+      const known = new Map(nodes.list().map((node) => [node.metadata.name ?? '', node]))
+      noteMissing({ pods: pods.list(), nodes: known, missingSinceMs }, deps.clock.monotonicMs())
       const plan = planPodGc({
         pods: pods.list(),
-        nodeNames,
+        nodes: known,
         missingSinceMs,
         nowMs: deps.clock.monotonicMs(),
       })
-      for (const pod of plan) await removePod(pod, deps, signal)
+      for (const pod of plan) {
+        const hasNode = known.has(pod.spec?.nodeName ?? '')
+        await removePod({ pod, hasNode }, deps, signal)
+      }
       await deps.clock.sleep(checkMs, signal)
     }
   },
@@ -66,27 +76,33 @@ export const podGcController: BackgroundController = {
 function noteMissing(
   world: {
     pods: readonly Pod[]
-    nodeNames: ReadonlySet<string>
+    nodes: ReadonlyMap<string, Node>
     missingSinceMs: Map<string, number>
   },
   nowMs: number,
 ): void {
   for (const name of world.missingSinceMs.keys()) {
-    if (world.nodeNames.has(name)) world.missingSinceMs.delete(name)
+    if (world.nodes.has(name)) world.missingSinceMs.delete(name)
   }
   for (const pod of world.pods) {
     const name = pod.spec?.nodeName ?? ''
-    if (name !== '' && !world.nodeNames.has(name) && !world.missingSinceMs.has(name)) {
+    if (name !== '' && !world.nodes.has(name) && !world.missingSinceMs.has(name)) {
       world.missingSinceMs.set(name, nowMs)
     }
   }
 }
 
-async function removePod(pod: Pod, deps: ControllerDeps, signal: AbortSignal): Promise<void> {
+async function removePod(
+  { pod, hasNode }: { pod: Pod; hasNode: boolean },
+  deps: ControllerDeps,
+  signal: AbortSignal,
+): Promise<void> {
   const { name = '', namespace, uid } = pod.metadata
   const pods = deps.informers.client(resources.pods)
   try {
-    if ((pod.spec?.nodeName ?? '') !== '') {
+    if (hasNode || (pod.spec?.nodeName ?? '') === '') {
+      await markFailed(pod, pods, signal)
+    } else {
       const text = {
         reason: 'DeletionByPodGC' as const,
         message: 'PodGC: node no longer exists',
@@ -106,4 +122,12 @@ async function removePod(pod: Pod, deps: ControllerDeps, signal: AbortSignal): P
       error: error instanceof Error ? error : null,
     })
   }
+}
+
+/** Its end is told before it goes, as its kubelet would have done. */
+async function markFailed(pod: Pod, pods: ResourceClient<Pod>, signal: AbortSignal): Promise<void> {
+  if (isPodFinished(pod)) return
+  const { namespace, name = '', uid } = pod.metadata
+  const patch = { metadata: { uid }, status: { phase: 'Failed' } }
+  await pods.patchStatus({ namespace, name, type: 'strategic', patch }, signal)
 }

@@ -28,7 +28,13 @@ export async function markDisrupted(
     observedGeneration: pod.metadata.generation,
     lastTransitionTime: timestamp(nowMs),
   }
-  const status = { conditions: [condition], ...(isFailed === true ? { phase: 'Failed' } : {}) }
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== condition.type)
+  const status = {
+    // It comes last: a merge would put it first.
+    '$setElementOrder/conditions': [...others, condition].map(({ type }) => ({ type })),
+    conditions: [condition],
+    ...(isFailed === true ? { phase: 'Failed' } : {}),
+  }
   const patch = { metadata: { uid: pod.metadata.uid }, status }
   const request = { ...parseKey(keyOfObject(pod)), type: 'strategic' as const, patch }
   await ignoreNotFound(pods.patchStatus(request, signal))

@@ -1,9 +1,15 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isStatusError } from '@skerry/api'
 import { parseKey, resources } from '@skerry/client'
 import { selected, watch, type ControllerDefinition } from '@skerry/controller-runtime'
 import { activeNamespace } from '../serviceaccount/service-account-controller.ts'
 
 const configMapName = 'kube-root-ca.crt'
+const descriptionAnnotation = 'kubernetes.io/description'
+const description =
+  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints ' +
+  'such as the internal service IP or kubernetes.default.svc. ' +
+  'No other usage is guaranteed across distributions of Kubernetes clusters.'
 const published = selected(resources.configMaps, {
   fieldSelector: `metadata.name=${configMapName}`,
 })
@@ -21,12 +27,18 @@ export function rootCaPublisher(caBundlePem: string): ControllerDefinition {
       if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return
       const place = { namespace: namespace.metadata.name, name: configMapName }
       const existing = context.informer(published).get(place)
-      if (existing?.data?.['ca.crt'] === caBundlePem) return
+      const data = { 'ca.crt': caBundlePem }
+      const { annotations = {} } = existing?.metadata ?? {}
+      const isDescribed = (annotations[descriptionAnnotation] ?? '') !== ''
+      if (existing !== undefined && isDeepStrictEqual(existing.data, data) && isDescribed) return
       const next = {
         apiVersion: 'v1',
         kind: 'ConfigMap',
-        metadata: existing?.metadata ?? place,
-        data: { 'ca.crt': caBundlePem },
+        metadata: {
+          ...(existing?.metadata ?? place),
+          annotations: { ...annotations, [descriptionAnnotation]: description },
+        },
+        data,
       }
       const client = context.client(published)
       try {

@@ -1,10 +1,12 @@
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@skerry/api'
+import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '@skerry/api'
 import { keyOfObject, keyText, parseKey, resources } from '@skerry/client'
 import {
   watch,
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
+import { claimKeysOf } from '../attach-detach/pod-volumes.ts'
+import { isPodFinished } from '../pods/pod-state.ts'
 import { sameStatus } from '../status/same-status.ts'
 import { annotations, findVolume, isBound, isReservedFor, refusalOf } from './match-volume.ts'
 
@@ -23,6 +25,10 @@ export const persistentVolumeBinder: ControllerDefinition = {
         ...(type === 'deleted' ? [] : [`volume/${object.metadata.name}`]),
         ...claimKeys(object, context),
       ],
+    }),
+    watch(resources.pods, {
+      keysOf: ({ type, object }, context) =>
+        type === 'added' && awaitsNode(object) ? unboundClaimsOf(object, context) : [],
     }),
     watch(resources.storageClasses, { keysOf: (_, context) => pendingClaims(context) }),
   ],
@@ -44,6 +50,14 @@ function claimKeys(volume: PersistentVolume, context: ControllerContext): string
   return [`claim/${keyText({ namespace: ref.namespace, name: ref.name ?? '' })}`]
 }
 
+function unboundClaimsOf(pod: Pod, context: ControllerContext): string[] {
+  const claims = context.informer(resources.persistentVolumeClaims)
+  return claimKeysOf(pod).flatMap((key) => {
+    const claim = claims.get(parseKey(key))
+    return claim === undefined || isBound(claim) ? [] : [`claim/${key}`]
+  })
+}
+
 function pendingClaims(context: ControllerContext): string[] {
   return context
     .informer(resources.persistentVolumeClaims)
@@ -62,16 +76,49 @@ async function syncClaim(
   const volumes = context.informer(resources.persistentVolumes)
   if (isBound(claim)) {
     const volume = volumes.get({ name: claim.spec?.volumeName ?? '' })
-    if (volume === undefined || !isReservedFor(volume, claim))
-      await writeClaimPhase(claim, 'Lost', { context, signal })
-    else await bind(claim, volume, { context, signal })
+    if (volume !== undefined && isReservedFor(volume, claim)) {
+      await bind(claim, volume, { context, signal })
+    } else {
+      await writeLost(claim, volume, { context, signal })
+    }
     return
   }
   const storageClass = classOf(claim, context)
   const volume = chooseVolume(claim, storageClass, context)
   if (volume !== undefined) return bind(claim, volume, { context, signal })
   await writeClaimPhase(claim, 'Pending', { context, signal })
-  await askProvisioner(claim, storageClass, { context, signal })
+  if (claim.spec?.volumeName) tellRefusal(claim, context)
+  else await askProvisioner(claim, storageClass, { context, signal })
+}
+
+/** Why a claim does not get the volume that it names; one that is not there is waited for. */
+function tellRefusal(claim: PersistentVolumeClaim, context: ControllerContext): void {
+  const name = claim.spec?.volumeName ?? ''
+  const volume = context.informer(resources.persistentVolumes).get({ name })
+  if (volume === undefined) return
+  const isTaken = volume.spec?.claimRef !== undefined && !isReservedFor(volume, claim)
+  const reason = isTaken ? 'FailedBinding' : 'VolumeMismatch'
+  const message = isTaken
+    ? `volume "${name}" already bound to a different claim.`
+    : `Cannot bind to requested volume "${name}": ${refusalOf(volume, claim) ?? ''}`
+  context.events.event(claim, { type: 'Warning', reason, message })
+}
+
+/** A claim that was bound, and whose volume is gone or another's. What it held is lost with it. */
+async function writeLost(
+  claim: PersistentVolumeClaim,
+  volume: PersistentVolume | undefined,
+  { context, signal }: Scope,
+): Promise<void> {
+  const { accessModes: _modes, capacity: _capacity, ...rest } = claim.status ?? {}
+  const status = { ...rest, phase: 'Lost' }
+  if (sameStatus(claim.status, status)) return
+  await context.client(resources.persistentVolumeClaims).updateStatus({ ...claim, status }, signal)
+  const [reason, message] =
+    volume === undefined
+      ? ['ClaimLost', 'Bound claim has lost its PersistentVolume. Data on the volume is lost!']
+      : ['ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly']
+  context.events.event(claim, { type: 'Warning', reason, message })
 }
 
 function classOf(
@@ -132,10 +179,12 @@ async function askProvisioner(
   }
   const waits = storageClass.volumeBindingMode === 'WaitForFirstConsumer'
   if (waits && selectedNode(claim) === undefined) {
-    const message = 'waiting for first consumer to be created before binding'
-    return context.events.event(claim, { type: 'Normal', reason: 'WaitForFirstConsumer', message })
+    return context.events.event(claim, { type: 'Normal', ...whatIsAwaited(claim, context) })
   }
-  if (storageClass.provisioner === 'kubernetes.io/no-provisioner') return
+  if (storageClass.provisioner === 'kubernetes.io/no-provisioner') {
+    const message = `no volume plugin matched name: ${storageClass.provisioner}`
+    return context.events.event(claim, { type: 'Warning', reason: 'ProvisioningFailed', message })
+  }
   const { provisioner } = storageClass
   if (claim.metadata.annotations?.[annotations.storageProvisioner] !== provisioner) {
     const patch = {
@@ -156,6 +205,29 @@ async function askProvisioner(
     reason: 'ExternalProvisioning',
     message: `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`,
   })
+}
+
+/** A pod that uses the claim and has no node yet, or any pod at all. */
+function whatIsAwaited(
+  claim: PersistentVolumeClaim,
+  context: ControllerContext,
+): { reason: string; message: string } {
+  const key = keyOfObject(claim)
+  const names = context
+    .informer(resources.pods)
+    .list(claim.metadata.namespace)
+    .filter((pod) => awaitsNode(pod) && claimKeysOf(pod).includes(key))
+    .map(({ metadata }) => metadata.name ?? '')
+  if (names.length === 0) {
+    const message = 'waiting for first consumer to be created before binding'
+    return { reason: 'WaitForFirstConsumer', message }
+  }
+  const who = names.length === 1 ? `pod ${names[0]}` : `pods ${names.join(',')}`
+  return { reason: 'WaitForPodScheduled', message: `waiting for ${who} to be scheduled` }
+}
+
+function awaitsNode(pod: Pod): boolean {
+  return !pod.spec?.nodeName && !isPodFinished(pod)
 }
 
 interface Scope {
@@ -260,7 +332,7 @@ async function syncVolume(
   signal: AbortSignal,
 ): Promise<void> {
   const volume = context.informer(resources.persistentVolumes).get({ name })
-  if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return
+  if (volume === undefined) return
   const ref = volume.spec?.claimRef
   if (ref === undefined || ref.uid === undefined || ref.uid === '') {
     return writeVolumePhase(volume, 'Available', { context, signal })

@@ -1,11 +1,11 @@
 import { isStatusError, type KubeObject, type PersistentVolumeClaim, type Pod } from '@skerry/api'
 import { keyOfObject, keyText, parseKey, resources, type ResourceClient } from '@skerry/client'
 import {
+  isControlledBy,
   watch,
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
-import { isPodFinished } from '../pods/pod-state.ts'
 
 const claimFinalizer = 'kubernetes.io/pvc-protection'
 const volumeFinalizer = 'kubernetes.io/pv-protection'
@@ -19,7 +19,7 @@ export const claimProtectionController: ControllerDefinition = {
     }),
     watch(resources.pods, {
       keysOf: ({ type, object }) =>
-        type === 'deleted' || isPodFinished(object) ? claimsOf(object) : [],
+        type === 'deleted' || isShutDown(object) ? claimsOf(object) : [],
     }),
   ],
   async reconcile(key, context, signal) {
@@ -60,7 +60,8 @@ export const volumeProtectionController: ControllerDefinition = {
 function claimsOf(pod: Pod): string[] {
   const { namespace } = pod.metadata
   return (pod.spec?.volumes ?? []).flatMap((volume) => {
-    const name = volume.persistentVolumeClaim?.claimName
+    const own = volume.ephemeral === undefined ? undefined : `${pod.metadata.name}-${volume.name}`
+    const name = volume.persistentVolumeClaim?.claimName ?? own
     return name === undefined ? [] : [keyText({ namespace, name })]
   })
 }
@@ -72,15 +73,26 @@ function isLeaving(object: KubeObject, finalizer: string): boolean {
   )
 }
 
-/** A pod that no node has taken holds nothing yet. */
+/** A pod that no node has taken holds nothing yet; one that has ended holds it until it is removed. */
 function isUsed(claim: PersistentVolumeClaim, context: ControllerContext): boolean {
-  const key = keyOfObject(claim)
   return context
     .informer(resources.pods)
     .list(claim.metadata.namespace)
-    .some(
-      (pod) => !isPodFinished(pod) && Boolean(pod.spec?.nodeName) && claimsOf(pod).includes(key),
-    )
+    .some((pod) => Boolean(pod.spec?.nodeName) && uses(pod, claim))
+}
+
+function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
+  const { name } = claim.metadata
+  return (pod.spec?.volumes ?? []).some((volume) => {
+    if (volume.persistentVolumeClaim?.claimName === name) return true
+    const isOwn = volume.ephemeral !== undefined && `${pod.metadata.name}-${volume.name}` === name
+    return isOwn && isControlledBy(claim, pod) && !isShutDown(pod)
+  })
+}
+
+/** Its node is done with it, and somebody's finalizer keeps it. */
+function isShutDown({ metadata }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0
 }
 
 async function dropFinalizer<T extends KubeObject>(
