@@ -46,8 +46,8 @@ export interface ControlPlaneOptions {
   directory: string
   /** Where the state is; no servers: in store.db. */
   etcd?: EtcdFlags
-  /** Others run on the same etcd, with the same keys. */
-  hasReplicas?: boolean
+  /** Others run on the same etcd, with the same keys; `keyFile` opens those, and is needed once. */
+  replicas?: { readonly keyFile: string | undefined }
   /** Common name of the authority that a first start makes. */
   authorityName: string
   bindAddress: string
@@ -118,10 +118,11 @@ async function openControlPlane(
   await mkdir(options.directory, { recursive: true, mode: 0o700 })
   const store = stack.use(await openStore(options, context))
   // Replicas that start at the same time follow each other: one makes what all of them share.
-  await using _turn = options.hasReplicas
+  const { replicas } = options
+  await using _turn = replicas
     ? await takeStoreLock(store, '/locks/start', { clock }, signal)
     : undefined
-  const isFirst = options.hasReplicas && !(await fetchSharedKeys(store, options.directory))
+  const isFirst = replicas && !(await fetchSharedKeys(store, options.directory, replicas.keyFile))
   const pkiOptions = { ...options, directory: join(options.directory, 'pki') }
   const pki = await ensureClusterPki(pkiOptions, clock)
   const renewal: Renewal = { current: pki, listeners: [] }
@@ -131,7 +132,7 @@ async function openControlPlane(
     await openAccessFiles(options.directory, options.access ?? {}, context, store),
   )
   if (isFirst) await shareKeys(store, options.directory)
-  if (isInEtcd(options) && !options.hasReplicas) {
+  if (isInEtcd(options) && !replicas) {
     await requireOwner(store, pki.authority.certificatePem)
   }
   const encrypted = files.encrypted(store)

@@ -26,6 +26,7 @@ interface HubFlags extends AccessFlags, KindFlags, EtcdFlags {
   bindAddress: string
   port: number
   advertiseAddress: string | undefined
+  replicaKeyFile: string | undefined
   san: string[]
   logLevel: LogLevel
 }
@@ -38,6 +39,10 @@ function addHub(program: Command): void {
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
     .option('--port <number>', 'port for users and agents', toPort, 7443)
     .option('--san <name>', 'a further name or address that clients use (repeatable)', collect, [])
+    .option(
+      '--replica-key-file <path>',
+      "copy of another replica's pki/replica.key; only for the first start beside others",
+    )
     .option(
       '--advertise-address <ip>',
       'where other replicas on the same etcd reach this one (default: its first address)',

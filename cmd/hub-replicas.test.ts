@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect as connectTcp } from 'node:net'
@@ -42,13 +42,13 @@ function etcdFlags(etcd: TestEtcd) {
   return { etcdServers: [etcd.endpoint], etcdPrefix: '/skerry/hub' }
 }
 
-/** Two replicas in this process, the second with the file that a person copies. */
+/** Two replicas in this process, the second with the key of the first. */
 async function startReplicas() {
   await using stack = new AsyncDisposableStack()
   const etcd = stack.use(await startTestEtcd())
   const first = stack.use(await startTestHub({ etcd: etcdFlags(etcd) }))
-  const replicaKey = await readFile(replicaKeyPath(first.directory), 'utf8')
-  const second = stack.use(await startTestHub({ etcd: etcdFlags(etcd), replicaKey }))
+  const replicaKeyFile = replicaKeyPath(first.directory)
+  const second = stack.use(await startTestHub({ etcd: etcdFlags(etcd), replicaKeyFile }))
   const owned = stack.move()
   return { etcd, first, second, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
@@ -220,12 +220,13 @@ test('a replica needs the key of the others, and gets all else from them', { ski
     error.exitCode === exitCodes.dataDirectory && text.test(error.message)
   await assert.rejects(
     startTestHub({ etcd: etcdFlags(etcd) }),
-    refused(/replica\.key is missing; copy it from the data directory of one of them/),
+    refused(/replica\.key is missing; copy that file from one of them/),
   )
-  const replicaKey = Buffer.alloc(32, 1).toString('base64url')
+  const replicaKeyFile = join(first.directory, 'other.key')
+  await writeFile(replicaKeyFile, Buffer.alloc(32, 1).toString('base64url'), { mode: 0o600 })
   await assert.rejects(
-    startTestHub({ etcd: etcdFlags(etcd), replicaKey }),
-    refused(/replica\.key does not open the keys in etcd/),
+    startTestHub({ etcd: etcdFlags(etcd), replicaKeyFile }),
+    refused(/other\.key does not open the keys in etcd/),
   )
   await assert.rejects(
     rotateEncryption(first.directory, () => undefined, soon()),
@@ -295,17 +296,18 @@ async function upgradeStatus(
 }
 
 /** A replica that can be killed. */
-async function spawnReplica(etcd: TestEtcd, replicaKey: string) {
+async function spawnReplica(etcd: TestEtcd, replicaKeyFile: string) {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-replica-'))
-  await mkdir(join(directory, 'pki'), { mode: 0o700 })
-  await writeFile(join(directory, 'format.json'), '{"format":1}\n')
-  await writeFile(replicaKeyPath(directory), replicaKey, { mode: 0o600 })
   const program = join(import.meta.dirname, 'skerry.ts')
   const flags = ['--data-dir', directory, '--bind-address', '127.0.0.1', '--port', '0']
-  const where = ['--etcd-servers', etcd.endpoint, '--log-level', 'error']
-  const child = spawn(process.execPath, [program, 'hub', ...flags, ...where], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
+  const where = ['--etcd-servers', etcd.endpoint, '--replica-key-file', replicaKeyFile]
+  const child = spawn(
+    process.execPath,
+    [program, 'hub', '--log-level', 'error', ...flags, ...where],
+    {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    },
+  )
   await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(() => Promise.reject(new Error('The replica did not start'))),
@@ -329,8 +331,7 @@ test('a replica may be killed: requests go on at once, and a watch resumes', { s
   await using edge = await startTestEdge()
   await using etcd = await startTestEtcd()
   await using fleet = await startTestHub({ etcd: etcdFlags(etcd) })
-  const replicaKey = await readFile(replicaKeyPath(fleet.directory), 'utf8')
-  await using other = await spawnReplica(etcd, replicaKey)
+  await using other = await spawnReplica(etcd, replicaKeyPath(fleet.directory))
   const at = (hub: string, directory: string) =>
     startTestAgent(fleet, { name: 'edge', api: edge.api, hub, directory })
   await using _near = await at(fleet.url, join(fleet.directory, 'near'))

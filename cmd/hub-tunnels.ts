@@ -1,6 +1,6 @@
 import { randomBytes, X509Certificate, createHash } from 'node:crypto'
 import type { Route } from '@skerry/apiserver'
-import { createWakeFlag, type Task } from '@skerry/base'
+import { createWakeFlag, runAll, type Task } from '@skerry/base'
 import { issueClientCertificate } from '@skerry/bootstrap'
 import {
   createReplicaHandler,
@@ -75,7 +75,11 @@ export function createHubTunnels(context: RoleContext): HubTunnels {
       const linking = { id: self.id, tls: () => tls, directory: joined, changed, handler }
       return async (scope) => {
         using _links = { [Symbol.dispose]: () => links.closeAll('the hub stops') }
-        await Promise.all([joined.run(scope), runReplicaLinks(linking, context, scope)])
+        await runAll(scope, [
+          (each) => joined.run(each),
+          (each) => runReplicaLinks(linking, context, each),
+        ])
+        scope.throwIfAborted()
       }
     },
   }

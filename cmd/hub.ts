@@ -10,7 +10,7 @@ import {
   type Route,
   type UserInfo,
 } from '@skerry/apiserver'
-import { runAll, type Task } from '@skerry/base'
+import { linkedSignal, runAll, type Task } from '@skerry/base'
 import { createCluster } from '@skerry/client'
 import { runAsLeader } from '@skerry/controller-runtime'
 import { csrSigningController, rootCaPublisher, runControllers } from '@skerry/controllers'
@@ -54,6 +54,8 @@ export interface HubOptions {
   access?: AccessFlags
   /** With servers: the state is there, and several hubs on it are one. */
   etcd?: EtcdFlags
+  /** Another replica's pki/replica.key; only for the first start beside others. */
+  replicaKeyFile?: string | undefined
   /** Where the other replicas reach this one; absent: its first address. */
   advertiseAddress?: string | undefined
   /** Absent: the stable versions. */
@@ -111,17 +113,25 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   const access: { objects?: Objects } = {}
   const isKnown = (name: string): boolean =>
     access.objects?.get(clusterResource, '', name) !== undefined
+  const serving = linkedSignal(context.signal)
+  stack.defer(() => serving.abort(new Error('The hub has stopped')))
   const plane = stack.use(
-    await startPlane(options, context, {
-      routes: [
-        ...clusterProxyRoutes({ tunnels: tunnels.all, audit, clock, isKnown }),
-        tunnelRoute({ tunnels: tunnels.own, describe: tunnels.all.describe, clock, log }),
-        ...(hasReplicas(options) ? [tunnels.route] : []),
-      ],
-      audit: audit.sink,
-      onObjects: (objects) => (access.objects = objects),
-    }),
+    await startPlane(
+      options,
+      { ...context, signal: serving.signal },
+      {
+        routes: [
+          ...clusterProxyRoutes({ tunnels: tunnels.all, audit, clock, isKnown }),
+          tunnelRoute({ tunnels: tunnels.own, describe: tunnels.all.describe, clock, log }),
+          ...(hasReplicas(options) ? [tunnels.route] : []),
+        ],
+        audit: audit.sink,
+        onObjects: (objects) => (access.objects = objects),
+      },
+    ),
   )
+  // From here on it serves until those have ended who run on it: a leader gives its lease back.
+  serving[Symbol.dispose]()
   stack.defer(() => tunnels.own.closeAll('the hub stops'))
   await ensureClusterNamespace(plane.objects)
   const replicating = hasReplicas(options)
@@ -167,7 +177,7 @@ async function startPlane(
     {
       directory: options.dataDir,
       etcd,
-      hasReplicas: hasReplicas(options),
+      ...(hasReplicas(options) ? { replicas: { keyFile: options.replicaKeyFile } } : {}),
       authorityName: 'skerry-hub',
       bindAddress: options.bindAddress,
       port: options.port,

@@ -5,6 +5,7 @@ import { ExpectedError, exitCodes } from '@skerry/base'
 import { publicMode, readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
 import { spkiHash } from '@skerry/pki'
 import type { Store } from '@skerry/store'
+import { readText } from './read-config-file.ts'
 
 /** What all replicas of a control plane must have the same: who signs, and what secrets are sealed with. */
 const sharedFiles: Readonly<Record<string, number>> = Object.freeze({
@@ -31,13 +32,22 @@ export function replicaKeyPath(directory: string): string {
 
 /**
  * Puts the keys that the first replica has shared into this one's pki/; false when none has yet.
- * Throws ExpectedError when replica.key is missing or another hub's, or pki/ has other keys.
+ * `keyFile` is another replica's replica.key, needed once. Throws ExpectedError when that is missing
+ * or another hub's, or pki/ has other keys.
  */
-export async function fetchSharedKeys(store: Store, directory: string): Promise<boolean> {
+export async function fetchSharedKeys(
+  store: Store,
+  directory: string,
+  keyFile?: string,
+): Promise<boolean> {
   const { entry } = await store.get(recordKey)
   if (!entry) return false
   const path = replicaKeyPath(directory)
-  const files = unseal(entry.value, await readReplicaKey(path), path)
+  const own = await readFileIfPresent(path)
+  const text = own ?? (keyFile === undefined ? undefined : await readText(keyFile))
+  const from = own === undefined && keyFile !== undefined ? keyFile : path
+  if (text === undefined) throw missingKey(path)
+  const files = unseal(entry.value, parseKey(text, from), from)
   await refuseOthers(files, directory)
   await mkdir(join(directory, 'pki'), { recursive: true, mode: 0o700 })
   for (const [name, mode] of Object.entries(sharedFiles)) {
@@ -46,6 +56,7 @@ export async function fetchSharedKeys(store: Store, directory: string): Promise<
     if (text === undefined || (await readFileIfPresent(target)) === text) continue
     await writeFileDurably(target, text, mode)
   }
+  if (own === undefined) await writeFileDurably(path, text, secretMode)
   return true
 }
 
@@ -70,11 +81,9 @@ export async function shareKeys(store: Store, directory: string): Promise<void> 
   if (!isApplied) throw new Error('Cannot share keys: another replica did at the same time')
 }
 
-async function readReplicaKey(path: string): Promise<Buffer> {
-  const text = await readFileIfPresent(path)
-  if (text !== undefined) return parseKey(text, path)
-  throw new ExpectedError(
-    `Cannot start: other replicas run on this etcd, and ${path} is missing; copy it from the data directory of one of them`,
+function missingKey(path: string): ExpectedError {
+  return new ExpectedError(
+    `Cannot start: other replicas run on this etcd, and ${path} is missing; copy that file from one of them and name the copy with --replica-key-file`,
     exitCodes.dataDirectory,
   )
 }

@@ -1,5 +1,5 @@
 /** A hub and an edge cluster in this process, with the agent between them, for tests. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDefaultAccess, ensureBootstrapObjects } from '@skerry/apiserver'
@@ -23,7 +23,6 @@ import type { EtcdFlags } from './etcd-flags.ts'
 import { startHub, type Hub } from './hub.ts'
 import type { RoleContext } from './role-context.ts'
 import { writeFileDurably } from './data-directory.ts'
-import { replicaKeyPath } from './shared-keys.ts'
 
 export interface TestHub extends AsyncDisposable {
   readonly hub: Hub
@@ -43,22 +42,21 @@ const nowhere = new AbortController().signal
 
 export interface TestHubOptions {
   etcd?: EtcdFlags
-  /** Of another replica: what a person copies. */
-  replicaKey?: string
+  /** Of another replica. */
+  replicaKeyFile?: string
 }
 
-export async function startTestHub({ etcd, replicaKey }: TestHubOptions = {}): Promise<TestHub> {
+export async function startTestHub({
+  etcd,
+  replicaKeyFile,
+}: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-'))
   stack.defer(() => rm(directory, { recursive: true }))
-  if (replicaKey !== undefined) {
-    await mkdir(join(directory, 'pki'), { mode: 0o700 })
-    await writeFileDurably(replicaKeyPath(directory), replicaKey)
-  }
   const stop = linkedSignal(nowhere)
   const context = { ...deps, metrics: createMetrics(), signal: stop.signal }
   const options = {
-    ...(etcd ? { etcd } : {}),
+    ...(etcd ? { etcd, replicaKeyFile } : {}),
     dataDir: directory,
     bindAddress: '127.0.0.1',
     port: 0,
