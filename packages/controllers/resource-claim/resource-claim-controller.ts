@@ -23,7 +23,7 @@ const byTemplate = 'resourceClaimTemplate'
 const byOwner = 'podOwner'
 
 /** Owns status.resourceClaimStatuses of pods. */
-const fieldManager = 'ResourceClaimController'
+const statusOwner = 'ResourceClaimController'
 
 /**
  * Makes the claims that pods ask for by template, reserves allocated ones for pods that somebody
@@ -200,7 +200,10 @@ async function recordClaims(
   }
   await context
     .client(resources.pods)
-    .patchStatus({ namespace, name, type: 'apply', force: true, fieldManager, patch }, signal)
+    .patchStatus(
+      { namespace, name, type: 'apply', force: true, fieldManager: statusOwner, patch },
+      signal,
+    )
 }
 
 /** For pods that were bound without the scheduler; it reserves by itself. */
