@@ -38,7 +38,7 @@ export function webSocketDial(limits: TunnelLimits, clock: Clock): TunnelDial {
     const text = `Cannot dial ${endpoint.url}: no answer in ${limits.dialMs} ms`
     using _timer = clock.setTimer(limits.dialMs, () => scope.abort(new TunnelDialError(text, {})))
     const url = new URL(endpoint.url)
-    const socket = await openSocket(endpoint, url, scope.signal)
+    const socket = await openSocket(endpoint, url, { limits, clock }, scope.signal)
     try {
       return await openWebSocket(socket, endpoint, limits, scope.signal)
     } catch (error) {
@@ -51,13 +51,14 @@ export function webSocketDial(limits: TunnelLimits, clock: Clock): TunnelDial {
 async function openSocket(
   endpoint: TunnelEndpoint,
   url: URL,
+  patience: Patience,
   signal: AbortSignal,
 ): Promise<Socket> {
   const isTls = url.protocol === 'wss:'
   const target = { host: bareHost(url), port: Number(url.port) || (isTls ? 443 : 80) }
   const raw = endpoint.proxy
-    ? await throughProxy(endpoint.proxy, target, signal)
-    : await openTcp(target, signal)
+    ? await throughProxy(endpoint.proxy, target, patience, signal)
+    : await openTcp(target, patience, signal)
   if (!isTls) return raw
   return secure(raw, target.host, endpoint.tls ?? {}, signal)
 }
@@ -67,14 +68,31 @@ interface Target {
   port: number
 }
 
+interface Patience {
+  readonly limits: Pick<TunnelLimits, 'connectMs'>
+  readonly clock: Clock
+}
+
 function bareHost(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-function openTcp(target: Target, signal: AbortSignal): Promise<Socket> {
+/**
+ * The kernel asks again after 1, 2, 4, 8 s: while a link is down that grows past what an operator
+ * waits for once it is back. So an attempt is given up early, and the agent makes a fresh one.
+ */
+async function openTcp(
+  target: Target,
+  { limits: { connectMs }, clock }: Patience,
+  signal: AbortSignal,
+): Promise<Socket> {
   const socket = connectTcp({ ...target, noDelay: true, keepAlive: true })
   const where = `${target.host} port ${target.port}`
-  return ready(socket, { event: 'connect', failure: `Cannot connect to ${where}` }, signal)
+  using _timer = clock.setTimer(
+    connectMs,
+    () => void socket.destroy(new Error(`no answer in ${connectMs} ms`)),
+  )
+  return await ready(socket, { event: 'connect', failure: `Cannot connect to ${where}` }, signal)
 }
 
 function secure(raw: Socket, host: string, tls: TunnelTls, signal: AbortSignal): Promise<Socket> {
@@ -93,12 +111,13 @@ function secure(raw: Socket, host: string, tls: TunnelTls, signal: AbortSignal):
 async function throughProxy(
   proxy: TunnelProxy,
   target: Target,
+  patience: Patience,
   signal: AbortSignal,
 ): Promise<Socket> {
   const url = new URL(proxy.url)
   const isTls = url.protocol === 'https:'
   const own = { host: bareHost(url), port: Number(url.port) || (isTls ? 443 : 80) }
-  const tcp = await openTcp(own, signal)
+  const tcp = await openTcp(own, patience, signal)
   const socket = isTls ? await secure(tcp, own.host, proxy.ca ? { ca: proxy.ca } : {}, signal) : tcp
   const host = target.host.includes(':') ? `[${target.host}]` : target.host
   const path = `${host}:${target.port}`

@@ -20,6 +20,8 @@ export interface TunnelLimits {
   /** Nothing heard for this long: the link is dead. Keep below 30 s: NAT forgets idle flows. */
   deadMs: number
   dialMs: number
+  /** Of that, for TCP to answer: two round trips over the slowest satellite, and two packets lost. */
+  connectMs: number
   /** On a graceful end, how long open streams may take. */
   drainMs: number
 }
@@ -37,6 +39,7 @@ export const tunnelLimitDefaults: Readonly<TunnelLimits> = Object.freeze({
   pingMs: 10_000,
   deadMs: 25_000,
   dialMs: 20_000,
+  connectMs: 4_000,
   drainMs: 30_000,
 })
 
