@@ -26,7 +26,8 @@ export async function startOurs(site: Site, processes: Processes): Promise<Subje
   await mkdir(agentData, { recursive: true, mode: 0o700 })
   const port = await freePort()
   const server = `https://${cloudAddress}:${port}`
-  const where = ['--data-dir', hubData, '--bind-address', cloudAddress, '--port', String(port)]
+  // Its own commands reach it by loopback, agents by the cloud's address.
+  const where = ['--data-dir', hubData, '--port', String(port)]
   const hub = await processes.start('hub', roleCommand(site, 'hub', where), environment)
   const entry = await hubEntry(hubData, { host: cloudAddress, port })
   await untilAnswered({ ...entry, prefix: '/readyz?' })
