@@ -48,7 +48,8 @@ export function isPodDone(pod: Pod): boolean {
  * template. A claim that belongs to somebody else blocks its entry until it is deleted.
  */
 export function needsWork(pod: Pod, claim: (name: string) => ResourceClaim | undefined): boolean {
-  if (pod.metadata.deletionTimestamp !== undefined) return false
+  // What a pod that is done gave back is not made again.
+  if (pod.metadata.deletionTimestamp !== undefined || isPodDone(pod)) return false
   return (pod.spec?.resourceClaims ?? []).some((entry) => {
     const found = claimNameOf(pod, entry)
     if (found.state !== 'named') return found.state === 'pending'

@@ -108,6 +108,13 @@ test('a claim made for a pod goes when the pod is done, and a lost one is made a
     .client(resources.pods)
     .patchStatus({ namespace, name: 'web', type: 'merge', patch }, world.signal)
   await world.eventually(resources.resourceClaims, (all) => all.length === 0 || undefined)
+  // Nothing makes it anew: what is written afterwards finds no claim.
+  const labels = { metadata: { labels: { seen: 'yes' } } }
+  await world
+    .client(resources.pods)
+    .patch({ namespace, name: 'web', type: 'merge', patch: labels }, world.signal)
+  await world.eventually(resources.pods, ([each]) => each?.metadata.labels?.['seen'])
+  assert.deepEqual((await claims.list({ namespace }, world.signal)).items, [])
 })
 
 test('a shared claim is reserved for bound pods, and released when the last is gone', async () => {
