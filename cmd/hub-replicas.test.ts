@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { connect as connectTcp } from 'node:net'
+import { connect as connectTcp, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
@@ -353,6 +353,57 @@ test('a replica may be killed: requests go on at once, and a watch resumes', { s
   await fleet.admin.resource(resources.configMaps).create(configMap('after'), soon())
   assert.deepEqual(await resumed.seen, ['before', 'after'])
 })
+
+/** One name for all replicas: each connection goes to the one that is chosen at the time. */
+async function startBalancer(target: { url: string }) {
+  const server = createTcpServer((client) => {
+    const hub = connectTcp({ host: '127.0.0.1', port: Number(new URL(target.url).port) })
+    for (const [from, to] of [
+      [client, hub],
+      [hub, client],
+    ] as const) {
+      from.on('error', () => to.destroy())
+      from.on('close', () => to.destroy())
+      from.pipe(to)
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return {
+    url: `https://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+test(
+  'the only agent of a cluster dials another replica, and requests wait for it',
+  { skip },
+  async () => {
+    await using edge = await startTestEdge()
+    await using etcd = await startTestEtcd()
+    await using fleet = await startTestHub({ etcd: etcdFlags(etcd) })
+    await using other = await spawnReplica(etcd, replicaKeyPath(fleet.directory))
+    const target = { url: other.url }
+    await using balancer = await startBalancer(target)
+    await using _agent = await startTestAgent(fleet, {
+      name: 'edge',
+      api: edge.api,
+      hub: balancer.url,
+    })
+    await untilReachable(fleet, fleet.url, 'edge')
+    assert.deepEqual(fleet.hub.tunnels.sessions('edge'), [])
+    target.url = fleet.url
+    await other.kill()
+    const answer = await statusOf(fleet, fleet.url, '/clusters/edge/version')
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(fleet.hub.tunnels.sessions('edge').length, 1)
+  },
+)
 
 /** First at one replica, then from the version that was seen last on at another. */
 async function watchMaps(first: Cluster, then: Cluster) {

@@ -13,6 +13,7 @@ import {
   runReplicaLinks,
   type Replica,
   type ReplicatedTunnels,
+  type TunnelState,
   type TunnelStates,
 } from '@skerry/karmada'
 import { TunnelRegistry } from '@skerry/tunnel'
@@ -57,11 +58,15 @@ export function createHubTunnels(context: RoleContext): HubTunnels {
     lastEnd: (cluster: string) => replicas.directory?.lastEnd(cluster),
     find: async (id: string) => replicas.directory?.find(id),
   }
-  const all = createReplicatedTunnels({ own, links, directory, clock })
+  const onChange: TunnelStates['onChange'] = (listener) => {
+    listeners.add(listener)
+    return { [Symbol.dispose]: () => void listeners.delete(listener) }
+  }
+  const all = createReplicatedTunnels({ own, links, directory, clock, onChange })
   return {
     own,
     all,
-    states: statesOf(all, listeners),
+    states: { of: (cluster) => stateOf(all, cluster), onChange },
     route: replicaRoute({ links, directory, clock, log }),
     async join(plane, address) {
       const changed = createWakeFlag()
@@ -99,19 +104,8 @@ async function identityOf(plane: ControlPlane, address: string, { clock }: RoleC
   return { self, tls: { ca: authority.certificatePem, cert, key } }
 }
 
-function statesOf(
-  tunnels: ReplicatedTunnels,
-  listeners: Set<(cluster: string) => void>,
-): TunnelStates {
-  return {
-    of(cluster) {
-      const lastEnd = tunnels.lastEnd(cluster)
-      const isConnected = tunnels.isConnected(cluster)
-      return lastEnd ? { isConnected, lastEnd } : { isConnected }
-    },
-    onChange(listener) {
-      listeners.add(listener)
-      return { [Symbol.dispose]: () => void listeners.delete(listener) }
-    },
-  }
+function stateOf(tunnels: ReplicatedTunnels, cluster: string): TunnelState {
+  const lastEnd = tunnels.lastEnd(cluster)
+  const isConnected = tunnels.isConnected(cluster)
+  return lastEnd ? { isConnected, lastEnd } : { isConnected }
 }

@@ -55,7 +55,7 @@ export class ReplicaDirectory {
   readonly #listener: DirectoryListener
   #others = new Map<string, Replica>()
   #holders = new Map<string, Set<string>>()
-  readonly #ends = new Map<string, TunnelEnd>()
+  readonly #ends = new Map<string, TunnelEnd & { readonly isReplicaGone: boolean }>()
   readonly #held = new Set<string>()
   readonly #changed = new Set<string>()
   readonly #wake = createWakeFlag()
@@ -82,8 +82,8 @@ export class ReplicaDirectory {
     return [...this.#holders].filter(([, ids]) => ids.has(id)).map(([cluster]) => cluster)
   }
 
-  /** When the last tunnel elsewhere ended, as seen from here. */
-  lastEnd(cluster: string): TunnelEnd | undefined {
+  /** When the last tunnel elsewhere ended, as seen from here; or the replica that had it did. */
+  lastEnd(cluster: string): (TunnelEnd & { readonly isReplicaGone: boolean }) | undefined {
     return this.#ends.get(cluster)
   }
 
@@ -178,8 +178,12 @@ export class ReplicaDirectory {
     const ids = place && this.#holders.get(place.cluster)
     if (!place || !ids?.delete(place.id) || ids.size > 0) return
     this.#holders.delete(place.cluster)
-    const reason = 'its tunnel to another replica ended'
-    this.#ends.set(place.cluster, { reason, atMs: this.#deps.clock.now() })
+    // Of what goes with one lease, a replica goes before its tunnels: keys are in order.
+    const isReplicaGone = !this.#others.has(place.id)
+    const reason = isReplicaGone
+      ? 'the replica that had its tunnel is gone'
+      : 'its tunnel to another replica ended'
+    this.#ends.set(place.cluster, { reason, atMs: this.#deps.clock.now(), isReplicaGone })
     const oldest = this.#ends.keys().next().value
     if (this.#ends.size > directoryDefaults.endsMax && oldest !== undefined) {
       this.#ends.delete(oldest)

@@ -1,10 +1,11 @@
-import type { Clock } from '@skerry/base'
+import { abortReason, type Clock } from '@skerry/base'
 import {
   mayRepeat,
   TunnelUnavailableError,
   type TunnelEnd,
   type TunnelRegistry,
   type TunnelRequest,
+  type TunnelUpgraded,
 } from '@skerry/tunnel'
 import { describeTunnels, type TunnelReport, type TunnelsReport } from '../proxy/tunnel-report.ts'
 import { fromReplica, readJson, reportRequest, toReplica } from './replica-answer.ts'
@@ -16,8 +17,16 @@ export interface ReplicatedTunnelsParts {
   /** Links from the other replicas, by their ids. */
   readonly links: TunnelRegistry
   readonly directory: Pick<ReplicaDirectory, 'holders' | 'lastEnd'>
-  readonly clock: Pick<Clock, 'now'>
+  /** Called with a cluster whose tunnels changed, here or elsewhere. */
+  readonly onChange: (listener: (cluster: string) => void) => Disposable
+  readonly clock: Clock
 }
+
+/**
+ * An agent whose replica died dials another one within a second or two: for so long a request waits
+ * for it, and no longer.
+ */
+const comeBackMs = 3_000
 
 /** Every cluster that some replica has a tunnel of, as if the tunnel ended here. */
 export interface ReplicatedTunnels extends Pick<TunnelRegistry, 'send' | 'upgrade'> {
@@ -29,69 +38,139 @@ export interface ReplicatedTunnels extends Pick<TunnelRegistry, 'send' | 'upgrad
 
 export function createReplicatedTunnels(parts: ReplicatedTunnelsParts): ReplicatedTunnels {
   const { own, links, directory } = parts
-  const isOpen = (registry: TunnelRegistry, identity: string): boolean =>
-    registry.sessions(identity).some((session) => session.isOpen)
   const linked = (cluster: string): readonly string[] =>
     directory.holders(cluster).filter((id) => isOpen(links, id))
-  const lastEnd = (cluster: string): TunnelEnd | undefined => {
-    const ends = [own.lastEnd(cluster), directory.lastEnd(cluster)].filter(
-      (end) => end !== undefined,
-    )
-    return ends.toSorted((a, b) => b.atMs - a.atMs)[0]
-  }
-  const tryEach = async <Answer>(
-    cluster: string,
-    request: TunnelRequest,
-    ways: readonly (() => Promise<Answer>)[],
+  const isConnected = (cluster: string): boolean =>
+    isOpen(own, cluster) || linked(cluster).length > 0
+  const isAway = (cluster: string): boolean => !isConnected(cluster) && isMoving(cluster, parts)
+  const untilBack = (cluster: string, signal: AbortSignal): Promise<void> =>
+    untilConnected({ cluster, isConnected }, parts, signal)
+  const tryEach = async <Answer extends TunnelUpgraded>(
+    { cluster, request, signal }: Asked,
+    ask: Ask<Answer>,
   ): Promise<Answer> => {
-    let fault: unknown
-    for (const ask of ways) {
-      try {
-        return await ask()
-      } catch (error) {
-        fault = error
-        if (!mayAskNext(request, error)) throw error
+    const ways = (): (() => Promise<Answer>)[] => {
+      const ids = linked(cluster)
+      const here = () => ask(own, cluster, request)
+      const there = ids.map((id) => async () => {
+        return fromReplica(cluster, await ask(links, id, toReplica(cluster, request)))
+      })
+      // Also when there is no tunnel at all: then it says so.
+      return isOpen(own, cluster) || ids.length === 0 ? [here, ...there] : there
+    }
+    if (isAway(cluster)) await untilBack(cluster, signal)
+    try {
+      return await askEach(request, ways())
+    } catch (error) {
+      // Its replica died under the request.
+      if (!mayAskNext(request, error) || !isAway(cluster)) {
+        throw withNewerEnd({ cluster, fault: error }, parts)
       }
     }
-    const elsewhere = directory.lastEnd(cluster)
-    const isNewer = elsewhere && elsewhere.atMs > (own.lastEnd(cluster)?.atMs ?? 0)
-    if (!isNewer || !(fault instanceof TunnelUnavailableError)) throw fault
-    throw new TunnelUnavailableError(cluster, elsewhere)
+    await untilBack(cluster, signal)
+    return askEach(request, ways())
   }
-  // Also when there is no tunnel at all: then it says so.
-  const isAsked = (cluster: string): boolean => isOpen(own, cluster) || linked(cluster).length === 0
   return {
-    send(cluster, request, signal) {
-      return tryEach(cluster, request, [
-        ...(isAsked(cluster) ? [() => own.send(cluster, request, signal)] : []),
-        ...linked(cluster).map((id) => async () => {
-          const answer = await links.send(id, toReplica(cluster, request), signal)
-          return fromReplica(cluster, answer)
-        }),
-      ])
-    },
-    upgrade(cluster, request, signal) {
-      return tryEach(cluster, request, [
-        ...(isAsked(cluster) ? [() => own.upgrade(cluster, request, signal)] : []),
-        ...linked(cluster).map((id) => async () => {
-          const answer = await links.upgrade(id, toReplica(cluster, request), signal)
-          return fromReplica(cluster, answer)
-        }),
-      ])
-    },
-    isConnected: (cluster) => isOpen(own, cluster) || linked(cluster).length > 0,
-    lastEnd,
+    send: (cluster, request, signal) =>
+      tryEach({ cluster, request, signal }, (registry, identity, inner) =>
+        registry.send(identity, inner, signal),
+      ),
+    upgrade: (cluster, request, signal) =>
+      tryEach({ cluster, request, signal }, (registry, identity, inner) =>
+        registry.upgrade(identity, inner, signal),
+      ),
+    isConnected,
+    lastEnd: (cluster) => lastEndOf(cluster, parts),
     async describe(cluster, signal) {
-      const local = describeTunnels(own, cluster)
       const elsewhere = await Promise.all(
         linked(cluster).map((id) => reportOf(links, { id, cluster }, signal)),
       )
-      const tunnels = [...local.tunnels, ...elsewhere.flat()]
-      const isConnected = tunnels.length > 0
-      const end = isConnected ? undefined : lastEnd(cluster)
+      const tunnels = [...describeTunnels(own, cluster).tunnels, ...elsewhere.flat()]
+      const isThere = tunnels.length > 0
+      const end = isThere ? undefined : lastEndOf(cluster, parts)
       const shown = end ? { reason: end.reason, at: new Date(end.atMs).toISOString() } : null
-      return { cluster, isConnected, tunnels, lastEnd: shown }
+      return { cluster, isConnected: isThere, tunnels, lastEnd: shown }
     },
+  }
+}
+
+type Ask<Answer> = (
+  registry: TunnelRegistry,
+  identity: string,
+  request: TunnelRequest,
+) => Promise<Answer>
+
+function isOpen(registry: TunnelRegistry, identity: string): boolean {
+  return registry.sessions(identity).some((session) => session.isOpen)
+}
+
+function lastEndOf(
+  cluster: string,
+  { own, directory }: ReplicatedTunnelsParts,
+): TunnelEnd | undefined {
+  const ends = [own.lastEnd(cluster), directory.lastEnd(cluster)].filter((end) => end !== undefined)
+  return ends.toSorted((a, b) => b.atMs - a.atMs)[0]
+}
+
+/** What this process knows of its own tunnels may be older than what it heard of the others'. */
+function withNewerEnd(
+  { cluster, fault }: { cluster: string; fault: unknown },
+  { own, directory }: ReplicatedTunnelsParts,
+): unknown {
+  const elsewhere = directory.lastEnd(cluster)
+  const isNewer = elsewhere && elsewhere.atMs > (own.lastEnd(cluster)?.atMs ?? 0)
+  const isReplaced = isNewer && fault instanceof TunnelUnavailableError
+  return isReplaced ? new TunnelUnavailableError(cluster, elsewhere) : fault
+}
+
+interface Asked {
+  readonly cluster: string
+  readonly request: TunnelRequest
+  readonly signal: AbortSignal
+}
+
+/** At least one way is given. */
+async function askEach<Answer>(
+  request: TunnelRequest,
+  ways: readonly (() => Promise<Answer>)[],
+): Promise<Answer> {
+  let fault: unknown
+  for (const ask of ways) {
+    try {
+      return await ask()
+    } catch (error) {
+      fault = error
+      if (!mayAskNext(request, error)) throw error
+    }
+  }
+  throw fault
+}
+
+/** Whether the replica that had its tunnel died just now. */
+function isMoving(cluster: string, { links, directory, clock }: ReplicatedTunnelsParts): boolean {
+  const isRecent = (atMs: number): boolean => clock.now() - atMs < comeBackMs
+  const end = directory.lastEnd(cluster)
+  if (end?.isReplicaGone && isRecent(end.atMs)) return true
+  return directory.holders(cluster).some((id) => isRecent(links.lastEnd(id)?.atMs ?? 0))
+}
+
+async function untilConnected(
+  { cluster, isConnected }: { cluster: string; isConnected: (cluster: string) => boolean },
+  { onChange, clock }: ReplicatedTunnelsParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const back = Promise.withResolvers<void>()
+  using _listening = onChange((changed) => {
+    if (changed === cluster && isConnected(cluster)) back.resolve()
+  })
+  using _late = clock.setTimer(comeBackMs, () => back.resolve())
+  const onAbort = (): void => back.reject(abortReason(signal))
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    if (signal.aborted) onAbort()
+    await back.promise
+  } finally {
+    signal.removeEventListener('abort', onAbort)
   }
 }
 
