@@ -20,6 +20,7 @@ import {
 import { openAdminCluster, type AdminCluster } from './admin-cluster.ts'
 import { hostAddresses } from './host-addresses.ts'
 import { createClusterToken } from './hub-join-token.ts'
+import { deleteKarmadaAccess } from './karmada-access.ts'
 
 interface OnHub {
   /** Of the hub. */
@@ -56,7 +57,7 @@ export async function printJoinCommand(
 }
 
 /** As other machines reach this one; the administrator's own address is the loopback's. */
-function advertised(server: string): string {
+export function advertised(server: string): string {
   const [address] = hostAddresses()
   if (address === undefined) return server
   return `https://${address}:${new URL(server).port}`
@@ -161,6 +162,7 @@ export async function revokeCluster(
   await deleteTokens(cluster, name, signal)
   await revokeAgent(cluster, { cluster: name, nowMs: Date.now() }, signal)
   if (options.deletesObject) {
+    await deleteKarmadaAccess(cluster, name, signal)
     try {
       await cluster.resource(clusterResource).delete({ name }, signal)
     } catch (error) {

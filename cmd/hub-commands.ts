@@ -4,6 +4,7 @@ import type { LogLevel } from '@skerry/base'
 import { withAccessOptions, type AccessFlags } from './access-flags.ts'
 import { dataDirectoryDefault } from './data-directory.ts'
 import { withEtcdOptions, type EtcdFlags } from './etcd-flags.ts'
+import { addKarmadaManifest } from './karmada-commands.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { collect, example, role, toLabel, toPort } from './role-commands.ts'
 import { runRole } from './role-context.ts'
@@ -19,6 +20,7 @@ export function addHubCommands(program: Command): void {
   addList(cluster)
   addDescribe(cluster)
   addRevoke(cluster)
+  addKarmadaManifest(onHub(cluster.command('karmada-manifest')))
 }
 
 interface HubFlags extends AccessFlags, KindFlags, EtcdFlags {

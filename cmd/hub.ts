@@ -26,6 +26,7 @@ import {
   clusterResource,
   createClusterAudit,
   createClusterMonitor,
+  createDelegation,
   refuseRevoked,
   replicaAuthorizer,
   tunnelRoute,
@@ -197,8 +198,10 @@ async function startPlane(
 }
 
 function hubAccess(objects: Objects): ExtraAccess {
+  const delegation = createDelegation()
   return {
-    authorizers: [agentAuthorizer, replicaAuthorizer],
+    authorizers: [agentAuthorizer, replicaAuthorizer, delegation.authorizer],
+    impersonation: delegation.impersonation,
     admission: [agentRestriction, clusterIdentity(objects)],
     certificates: (usual) => refuseRevoked(usual, objects, { backdateMs }),
   }

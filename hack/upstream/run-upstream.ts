@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { get } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeKubeconfig, type Kubeconfig } from '@skerry/client'
 import { createAuthority, generateKeyPair, signCertificate, type Authority } from '@skerry/pki'
 import { freePort } from '../../bench/free-port.ts'
+import { argumentsOf, programIn, runProgram } from './run-program.ts'
 
 export interface UpstreamOptions {
   /** Where buildUpstream put the programs. */
@@ -24,13 +23,14 @@ export interface UpstreamOptions {
 
 export interface RunningUpstream extends AsyncDisposable {
   readonly url: string
+  /** Where its etcd listens; for servers that are aggregated. */
+  readonly etcd: string
   /** Of the administrator, kubernetes-admin in system:masters. */
   readonly kubeconfigPath: string
   readonly credentials: { readonly ca: string; readonly cert: string; readonly key: string }
 }
 
 const startMsMax = 60_000
-const stopMsMax = 20_000
 const dayMs = 24 * 3_600_000
 
 /** etcd and kube-apiserver on free ports of loopback; resolves when /readyz says ok. */
@@ -40,12 +40,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<RunningUp
   await mkdir(directory, { recursive: true })
   const files = await writeCredentials(directory)
   const run = async (name: string, args: readonly string[]): Promise<void> => {
-    const log = await open(join(directory, `${name}.log`), 'a')
-    // The kernel ends it with us, however we end.
-    const command = ['--pdeathsig', 'KILL', join(bin, name), ...args]
-    const child = spawn('setpriv', command, { stdio: ['ignore', log.fd, log.fd] })
-    await log.close()
-    stack.defer(() => stop(child))
+    stack.use(await runProgram({ ...programIn(bin, directory, name), args }))
   }
   const etcd = `http://127.0.0.1:${await freePort()}`
   const peers = `http://127.0.0.1:${await freePort()}`
@@ -82,6 +77,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<RunningUp
   const owned = stack.move()
   return {
     url,
+    etcd,
     kubeconfigPath,
     credentials: files,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -111,10 +107,6 @@ function apiServerArguments(
     'endpoint-reconciler-type': 'none',
   }
   return [...argumentsOf(flags), ...(options.apiServerArguments ?? [])]
-}
-
-function argumentsOf(flags: Readonly<Record<string, string>>): string[] {
-  return Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
 }
 
 interface CredentialFiles {
@@ -207,13 +199,4 @@ function statusOf(url: string, files: CredentialFiles): Promise<number | undefin
       // Not listening yet.
     }).on('error', () => resolve(undefined))
   })
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const exited = once(child, 'exit')
-  child.kill('SIGTERM')
-  const killer = setTimeout(() => child.kill('SIGKILL'), stopMsMax)
-  await exited
-  clearTimeout(killer)
 }

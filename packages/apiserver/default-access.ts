@@ -7,7 +7,7 @@ import { createSelfSubjectReview, createTokenReview } from './authn/authenticati
 import { createAuthenticatorChain, unionTokens } from './authn/authenticator-chain.ts'
 import { createBootstrapTokenAuthenticator } from './authn/bootstrap-token-authenticator.ts'
 import type { ConfiguredUsers } from './authn/jwt/configured-users.ts'
-import { createImpersonation } from './authn/impersonation.ts'
+import { createImpersonation, type Impersonation } from './authn/impersonation.ts'
 import { issuerDocuments } from './authn/issuer-discovery.ts'
 import {
   withFrontProxies,
@@ -68,6 +68,8 @@ export interface ExtraAccess {
   readonly admission: readonly AdmissionPlugin[]
   /** May refuse certificates that the authority has signed. */
   readonly certificates: (usual: Authenticator) => Authenticator
+  /** May let some act as others where RBAC does not; absent: the usual alone. */
+  readonly impersonation?: (usual: Impersonation, authorizer: Authorizer) => Impersonation
 }
 
 const noExtraAccess: ExtraAccess = Object.freeze({
@@ -113,6 +115,7 @@ export function createDefaultAccess(
       ...extra.authorizers,
     ]
     const authorizer = chainAuthorizers(authorizers)
+    const impersonation = createImpersonation(authorizer)
     const { dial, webhookIdentity: identity } = options
     const webhooks = createWebhookClient({
       objects,
@@ -126,7 +129,7 @@ export function createDefaultAccess(
         authenticatorFor(tokens, { ...options, certificates: extra.certificates }, deps),
       ],
       authorizers,
-      impersonation: createImpersonation(authorizer),
+      impersonation: extra.impersonation?.(impersonation, authorizer) ?? impersonation,
       converterOf: createConverters({ client: webhooks, random }),
       admission: [
         ...createDefaultPlugins({ objects, authorizer, rules, clock, random, webhooks }),

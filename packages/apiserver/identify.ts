@@ -22,7 +22,7 @@ export async function identify(
 ): Promise<Caller> {
   const asker = await authenticate(request, access.authenticators)
   if (!access.impersonation) return { user: asker, impersonator: undefined }
-  const user = await access.impersonation.apply(asker, request.fields())
+  const user = await access.impersonation.apply(asker, request.fields(), request.target)
   return { user, impersonator: user === asker ? undefined : asker }
 }
 

@@ -73,6 +73,7 @@ export { issuerDocuments, type IssuerDocument } from './authn/issuer-discovery.t
 export { TokenError, type TokenAuthenticator } from './authn/token-authenticator.ts'
 export {
   createImpersonation,
+  impersonatedUser,
   withoutImpersonation,
   type HeaderFields,
   type Impersonation,

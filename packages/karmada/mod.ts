@@ -38,6 +38,7 @@ export {
   type TunnelStates,
 } from './cluster/cluster-monitor.ts'
 export { clusterProxyRoutes, type ClusterProxyDeps } from './proxy/cluster-proxy.ts'
+export { createDelegation, delegatesResource, type Delegation } from './proxy/delegation.ts'
 export { createClusterAudit, type ClusterAudit } from './proxy/cluster-audit.ts'
 export { tunnelPrefix, tunnelRoute, type TunnelRouteDeps } from './proxy/tunnel-route.ts'
 export { describeTunnels, type TunnelReport, type TunnelsReport } from './proxy/tunnel-report.ts'

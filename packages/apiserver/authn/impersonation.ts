@@ -15,8 +15,17 @@ const impersonateHeader = /^impersonate-/i
 const extraHeader = /^impersonate-extra-/i
 
 export interface Impersonation {
-  /** The user to go on with: the asker, or whom the asker may act as. Throws Forbidden, BadRequest. */
-  apply(asker: UserInfo, fields: HeaderFields): Promise<UserInfo>
+  /**
+   * The user to go on with: the asker, or whom the asker may act as. `target` is the request's, raw,
+   * for those who may act as others at some paths only. Throws Forbidden, BadRequest.
+   */
+  apply(asker: UserInfo, fields: HeaderFields, target?: string): Promise<UserInfo>
+}
+
+/** Whom the fields name; undefined when they name nobody. Asks nobody's leave. Throws BadRequest. */
+export function impersonatedUser(fields: HeaderFields): UserInfo | undefined {
+  const wanted = readFields(fields)
+  return wanted && toUser(wanted)
 }
 
 /** What of the request reaches any handler: everything but the impersonation headers. */

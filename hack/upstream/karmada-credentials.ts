@@ -1,0 +1,73 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
+
+const dayMs = 24 * 3_600_000
+
+export interface KarmadaCredentials {
+  /** Of the servers behind Karmada's API server: it verifies them by this. */
+  readonly servingCaPem: string
+  /** What kube-apiserver needs to be the front of others. */
+  readonly frontProxy: { readonly ca: string; readonly cert: string; readonly key: string }
+  /** Of every server behind it: tls.crt and tls.key. */
+  readonly servingDirectory: string
+}
+
+/** The name by which Karmada's API server knows the one behind it, and verifies it. */
+export const aggregatedName = 'karmada-aggregated-apiserver.karmada-system.svc'
+export const searchName = 'karmada-search.karmada-system.svc'
+
+/** New ones at each start: nothing that lasts knows them. */
+export async function writeKarmadaCredentials(directory: string): Promise<KarmadaCredentials> {
+  const servingDirectory = join(directory, 'karmada-serving')
+  await mkdir(servingDirectory, { recursive: true })
+  const serving = await issue('karmada-serving', {
+    commonName: 'karmada',
+    usage: 'serverAuth',
+    dnsNames: ['localhost', aggregatedName, searchName],
+  })
+  const front = await issue('karmada-front-proxy', {
+    commonName: 'front-proxy-client',
+    usage: 'clientAuth',
+    dnsNames: [],
+  })
+  const write = async (name: string, text: string): Promise<string> => {
+    const path = join(directory, name)
+    await writeFile(path, text, { mode: 0o600 })
+    return path
+  }
+  await write('karmada-serving/tls.crt', serving.certificatePem)
+  await write('karmada-serving/tls.key', serving.privateKeyPem)
+  return {
+    servingCaPem: serving.authorityPem,
+    servingDirectory,
+    frontProxy: {
+      ca: await write('front-proxy-ca.crt', front.authorityPem),
+      cert: await write('front-proxy.crt', front.certificatePem),
+      key: await write('front-proxy.key', front.privateKeyPem),
+    },
+  }
+}
+
+interface Asked {
+  readonly commonName: string
+  readonly usage: 'serverAuth' | 'clientAuth'
+  readonly dnsNames: readonly string[]
+}
+
+/** One certificate of an authority of its own. */
+async function issue(authorityName: string, { commonName, usage, dnsNames }: Asked) {
+  const dates = { notBeforeMs: Date.now() - dayMs, notAfterMs: Date.now() + 365 * dayMs }
+  const authority = await createAuthority({ subject: { commonName: authorityName }, ...dates })
+  const { publicKeyPem, privateKeyPem } = await generateKeyPair()
+  const certificatePem = await signCertificate(authority, {
+    subject: { commonName },
+    publicKeyPem,
+    ...dates,
+    keyUsages: ['digitalSignature'],
+    extendedUsages: [usage],
+    dnsNames: [...dnsNames],
+    ipAddresses: usage === 'serverAuth' ? ['127.0.0.1'] : [],
+  })
+  return { authorityPem: authority.certificatePem, certificatePem, privateKeyPem }
+}

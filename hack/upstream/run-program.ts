@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface ProgramOptions {
+  /** Path of the program. */
+  readonly path: string
+  readonly args: readonly string[]
+  /** What it says is appended here. */
+  readonly logPath: string
+  /** Beside this process's own. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** Between SIGTERM and SIGKILL. */
+const stopMsMax = 20_000
+
+/** Runs until it is disposed; the kernel ends it with us, however we end. */
+export async function runProgram(options: ProgramOptions): Promise<AsyncDisposable> {
+  const log = await open(options.logPath, 'a')
+  const command = ['--pdeathsig', 'KILL', options.path, ...options.args]
+  const child = spawn('setpriv', command, {
+    stdio: ['ignore', log.fd, log.fd],
+    ...(options.environment ? { env: { ...process.env, ...options.environment } } : {}),
+  })
+  await log.close()
+  return { [Symbol.asyncDispose]: () => stop(child) }
+}
+
+/** A program and its log of the same name. */
+export function programIn(bin: string, directory: string, name: string) {
+  return { path: join(bin, name), logPath: join(directory, `${name}.log`) }
+}
+
+/** `--name=value` of each. */
+export function argumentsOf(flags: Readonly<Record<string, string>>): string[] {
+  return Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  const killer = setTimeout(() => child.kill('SIGKILL'), stopMsMax)
+  await exited
+  clearTimeout(killer)
+}
