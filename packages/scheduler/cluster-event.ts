@@ -24,6 +24,7 @@ export interface NodeAspects {
   readonly labels: boolean
   readonly taints: boolean
   readonly allocatable: boolean
+  readonly features: boolean
 }
 
 export interface PodAspects {
@@ -40,6 +41,7 @@ export function nodeAspects(old: Node | undefined, node: Node): NodeAspects {
       !isSame(old?.spec?.taints, node.spec?.taints) ||
       (old?.spec?.unschedulable ?? false) !== (node.spec?.unschedulable ?? false),
     allocatable: !isSame(old?.status?.allocatable, node.status?.allocatable),
+    features: !isSame(old?.status?.declaredFeatures, node.status?.declaredFeatures),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Plugin } from './plugin.ts'
 import { dynamicResources } from './plugins/dynamic-resources.ts'
 import { interPodAffinity } from './plugins/inter-pod-affinity.ts'
+import { nodeDeclaredFeatures } from './plugins/node-declared-features.ts'
 import {
   imageLocality,
   nodeAffinity,
@@ -36,6 +37,7 @@ export const defaultPlugins: readonly Plugin[] = Object.freeze([
   dynamicResources,
   nodeResourcesBalancedAllocation(),
   imageLocality,
+  nodeDeclaredFeatures,
 ])
 
 export const defaultProfile: Profile = Object.freeze({

@@ -51,7 +51,7 @@ export function readConfiguration(document: unknown): SchedulerConfiguration {
 const builtIn = new Set(['SchedulingGates', 'PrioritySort', 'DefaultPreemption', 'DefaultBinder'])
 
 /** Upstream's own that are not here; naming them does no harm. */
-const absent = new Set(['NodeDeclaredFeatures', 'GangScheduling'])
+const absent = new Set(['GangScheduling'])
 
 const configurable: Readonly<Record<string, (args: unknown, path: string) => Plugin>> =
   Object.freeze({

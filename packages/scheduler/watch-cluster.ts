@@ -147,7 +147,8 @@ function onNode(change: Change<Node>, { state, queue }: WatchedParts): void {
   state.setNode(node)
   if (change.type === 'added') return queue.onEvent({ kind: 'node-added', node })
   const aspects = nodeAspects(change.old, node)
-  if (aspects.labels || aspects.taints || aspects.allocatable) {
+  const { labels, taints, allocatable, features } = aspects
+  if (labels || taints || allocatable || features) {
     queue.onEvent({ kind: 'node-updated', node, aspects })
   }
 }
