@@ -39,6 +39,12 @@ export const explanations: readonly Explanation[] = Object.freeze([
     path: /^(status|headers\.(content-type|audit-id)|body)$/,
   },
   {
+    name: 'Documents of OpenAPI v3 may come compressed',
+    reason: 'Upstream compresses those of v2 only. Vary says it',
+    script: /^crd-open-api$/,
+    path: /^headers\.vary$/,
+  },
+  {
     name: 'What is wrong with a text that is no YAML is said in other words',
     reason: "The words are the parser's own. Status and reason are the same",
     script: /^(paths|writes)$/,

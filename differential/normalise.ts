@@ -1,3 +1,5 @@
+import { comparableOpenApi, isOpenApi } from './open-api-answer.ts'
+
 /** Makes two runs comparable: what every server chooses anew is named by its first appearance. */
 export interface Normaliser {
   body(value: unknown): unknown
@@ -64,6 +66,7 @@ class NamedChoices {
     if (typeof value === 'string') return this.text(value)
     if (Array.isArray(value)) return value.map((item) => this.anything(item))
     if (!isFields(value)) return value
+    if (isOpenApi(value)) return comparableOpenApi(value)
     const result = this.#object(value)
     if (value['type'] === 'BOOKMARK') return withoutVersion(result)
     if (value['kind'] === 'Table') return comparableTable(result)

@@ -1,7 +1,7 @@
 import { groupVersionText } from '../discovery/discovery.ts'
 import type { Kind } from '../kind.ts'
 import type { SchemaSet } from '../schema.ts'
-import { customDefinition } from './custom-definition.ts'
+import { customDefinition, customListDefinition } from './custom-definition.ts'
 import { noDescriptions, type Descriptions } from './descriptions.ts'
 import { openApiDefinition, referenceTo } from './open-api-schema.ts'
 import type { GroupVersionKindText, OpenApiDialect, OpenApiObject } from './open-api-schema.ts'
@@ -60,7 +60,11 @@ function specialDefinitions(
   const { descriptions = noDescriptions } = input
   const special = new Map<string, () => OpenApiObject>()
   for (const kind of kinds) {
-    special.set(listDefinitionName(kind), () => listDefinition(kind, dialect))
+    special.set(listDefinitionName(kind), () =>
+      kind.isCustom
+        ? customListDefinition(kind, { dialect, descriptions })
+        : listDefinition(kind, dialect),
+    )
     const raw = kind.isCustom ? input.customSchema?.(kind) : undefined
     if (raw !== undefined) {
       special.set(kind.schemaName, () => customDefinition(kind, raw, { dialect, descriptions }))
@@ -71,7 +75,7 @@ function specialDefinitions(
 
 function listDefinition(kind: Kind, dialect: OpenApiDialect): OpenApiObject {
   const link = (name: string): OpenApiObject =>
-    dialect === 'v3' && !kind.isCustom
+    dialect === 'v3'
       ? { default: {}, allOf: [referenceTo(name, dialect)] }
       : referenceTo(name, dialect)
   return {
@@ -124,10 +128,10 @@ function schemasOf(kinds: readonly Kind[]): SchemaSet {
 
 function* namesIn(paths: readonly PathEntry[]): Generator<string> {
   for (const { operations } of paths) {
-    for (const { action, body, answers } of operations) {
-      if (body) yield body.definition
+    for (const { produces, body, answers } of operations) {
+      if (body !== undefined) yield body
       for (const answer of Object.values(answers)) if (answer !== undefined) yield answer
-      if (action === 'list') yield `${meta}WatchEvent`
+      if (produces.some((type) => type.endsWith('stream=watch'))) yield `${meta}WatchEvent`
     }
   }
 }

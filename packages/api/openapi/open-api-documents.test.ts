@@ -129,6 +129,25 @@ test('a custom resource is described as its author wrote it, in the words of eac
   assert.equal(at(old, 'part', 'type'), undefined)
 })
 
+test('operations of custom groups take and give what theirs do, and not what built-in ones do', async () => {
+  const input = await inputWithWidget()
+  const item = '/apis/example.com/v1/namespaces/{namespace}/widgets/{name}'
+  const [v2, v3] = [openApiV2Document(input), openApiV3Document(input, 'apis/example.com/v1')]
+  const types = ['application/json', 'application/yaml']
+  assert.deepEqual(at(v3, 'info'), { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' })
+  assert.deepEqual(at(v2, 'paths', item, 'get', 'consumes'), types)
+  assert.deepEqual(at(v2, 'paths', item, 'get', 'produces'), types)
+  const answers = at(v3, 'paths', item, 'patch', 'responses')
+  assert.deepEqual(Object.keys(Object(answers)), ['200', '401'])
+  const names = (place: unknown) => Array.from(Object(place), (one) => at(one, 'name'))
+  assert.deepEqual(names(at(v3, 'paths', item, 'get', 'parameters')), ['resourceVersion'])
+  const everywhere = at(v3, 'paths', '/apis/example.com/v1/widgets')
+  assert.ok(!Object.hasOwn(Object(at(everywhere, 'get')), 'parameters'))
+  assert.ok(names(at(everywhere, 'parameters')).includes('watch'))
+  const old = at(v2, 'definitions', 'com.example.v1.Widget', 'properties', 'spec', 'properties')
+  assert.deepEqual(at(old, 'port'), { 'x-kubernetes-int-or-string': true })
+})
+
 test('the hash of a document changes with its content and with nothing else', async () => {
   const [one, same, other] = [
     await inputWithWidget(),

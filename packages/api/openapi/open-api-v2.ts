@@ -3,8 +3,6 @@ import { referenceTo, type OpenApiObject } from './open-api-schema.ts'
 import { pathsOf, type Operation, type PathEntry } from './operations.ts'
 import { parameters } from './parameter-table.ts'
 
-const produces = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
-
 /**
  * GET /openapi/v2: one document of all kinds, for clients older than kubectl 1.27. Made anew at
  * each call: keep the encoded bytes, not the object.
@@ -39,15 +37,16 @@ function pathItem(entry: PathEntry): OpenApiObject {
 function swaggerOperation(operation: Operation, tag: string): OpenApiObject {
   const { body } = operation
   const list = operation.parameters.map(swaggerParameter)
-  if (body) {
-    const schema = referenceTo(body.definition, 'v2')
+  if (body !== undefined) {
     const required = operation.method === 'delete' ? {} : { required: true }
-    list.unshift({ name: 'body', in: 'body', ...required, schema })
+    const parameter = { name: 'body', in: 'body', ...required, schema: referenceTo(body, 'v2') }
+    // By name, as all others are.
+    list.splice(operation.parameters.filter((name) => name < 'body').length, 0, parameter)
   }
   return {
     description: operation.description,
-    consumes: body?.types ?? ['*/*'],
-    produces,
+    consumes: operation.consumes,
+    produces: operation.produces,
     schemes: ['https'],
     tags: [tag],
     operationId: operation.id,

@@ -7,10 +7,16 @@ import { pathsOf, type Operation, type PathEntry } from './operations.ts'
 import { parameters } from './parameter-table.ts'
 
 /** Changes when documents made from the same kinds come to differ. */
-const documentRevision = 'v1.36.3 1'
+const documentRevision = 'v1.36.3 2'
 
-const builtinTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
-const customTypes = ['application/json', 'application/yaml']
+const securitySchemes = {
+  BearerToken: {
+    type: 'apiKey',
+    description: 'Bearer Token authentication',
+    name: 'authorization',
+    in: 'header',
+  },
+}
 
 /** GET /openapi/v3: where each group version's document is, with a hash that clients cache by. */
 export function openApiV3Index(input: OpenApiInput): { paths: Record<string, OpenApiObject> } {
@@ -33,20 +39,16 @@ export function openApiV3Document(input: OpenApiInput, path: string): OpenApiObj
   const kinds = groupVersionsOf(input.kinds).get(path)
   if (!kinds) return undefined
   const paths = pathsOf(kinds)
+  const isCustom = kinds.some((kind) => kind.isCustom)
   return {
     openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: 'unversioned' },
-    paths: Object.fromEntries(paths.map((entry) => [entry.path, pathItem(entry, kinds)])),
+    info: isCustom
+      ? { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' }
+      : { title: 'Kubernetes', version: 'unversioned' },
+    paths: Object.fromEntries(paths.map((entry) => [entry.path, pathItem(entry)])),
     components: {
       schemas: definitionsOf(input, { kinds, paths, dialect: 'v3' }),
-      securitySchemes: {
-        BearerToken: {
-          type: 'apiKey',
-          description: 'Bearer Token authentication',
-          name: 'authorization',
-          in: 'header',
-        },
-      },
+      ...(isCustom ? {} : { securitySchemes }),
     },
   }
 }
@@ -90,22 +92,16 @@ function hexHash(text: string): string {
   return bytes.join('').toUpperCase()
 }
 
-function pathItem(entry: PathEntry, kinds: readonly Kind[]): OpenApiObject {
-  const isCustom = kinds.some((kind) => kind.isCustom)
+function pathItem(entry: PathEntry): OpenApiObject {
   const item: OpenApiObject = {}
-  for (const operation of entry.operations) {
-    item[operation.method] = operationV3(
-      operation,
-      entry.tag,
-      isCustom ? customTypes : builtinTypes,
-    )
-  }
+  for (const operation of entry.operations)
+    item[operation.method] = operationV3(operation, entry.tag)
   item['parameters'] = entry.parameters.map(parameterV3)
   return item
 }
 
-function operationV3(operation: Operation, tag: string, types: readonly string[]): OpenApiObject {
-  const { body } = operation
+function operationV3(operation: Operation, tag: string): OpenApiObject {
+  const { body, produces } = operation
   return {
     tags: [tag],
     description: operation.description,
@@ -113,12 +109,12 @@ function operationV3(operation: Operation, tag: string, types: readonly string[]
     ...(operation.parameters.length > 0
       ? { parameters: operation.parameters.map(parameterV3) }
       : {}),
-    ...(body ? { requestBody: requestBody(operation, body) } : {}),
+    ...(body === undefined ? {} : { requestBody: requestBody(operation, body) }),
     responses: {
       ...Object.fromEntries(
         Object.entries(operation.answers).map(([code, definition]) => [
           code,
-          answerV3(Number(code), { definition, types, isList: operation.action === 'list' }),
+          answerV3(Number(code), definition, produces),
         ]),
       ),
       401: { description: 'Unauthorized' },
@@ -128,9 +124,9 @@ function operationV3(operation: Operation, tag: string, types: readonly string[]
   }
 }
 
-function requestBody(operation: Operation, body: NonNullable<Operation['body']>): OpenApiObject {
-  const schema = referenceTo(body.definition, 'v3')
-  const content = Object.fromEntries(body.types.map((type) => [type, { schema }]))
+function requestBody(operation: Operation, body: string): OpenApiObject {
+  const schema = referenceTo(body, 'v3')
+  const content = Object.fromEntries(operation.consumes.map((type) => [type, { schema }]))
   return operation.method === 'delete' ? { content } : { content, required: true }
 }
 
@@ -138,22 +134,12 @@ const answerWords: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created
 
 function answerV3(
   code: number,
-  {
-    definition,
-    types,
-    isList,
-  }: { definition: string | undefined; types: readonly string[]; isList: boolean },
+  definition: string | undefined,
+  types: readonly string[],
 ): OpenApiObject {
-  const description = answerWords[code] ?? ''
-  if (definition === undefined) {
-    return { description, content: { '*/*': { schema: { type: 'string' } } } }
-  }
-  const schema = referenceTo(definition, 'v3')
-  const streams = isList
-    ? types.filter((type) => !type.endsWith('yaml')).map((type) => `${type};stream=watch`)
-    : []
-  const content = [...types, ...streams].map((type) => [type, { schema }])
-  return { description, content: Object.fromEntries(content) }
+  const schema = definition === undefined ? { type: 'string' } : referenceTo(definition, 'v3')
+  const content = types.map((type) => [type, { schema }])
+  return { description: answerWords[code] ?? '', content: Object.fromEntries(content) }
 }
 
 function parameterV3(name: string): OpenApiObject {

@@ -13,8 +13,12 @@ export interface Operation {
   readonly description: string
   readonly kind: GroupVersionKind
   readonly parameters: readonly string[]
-  /** Definition of the body and the media types it may come in. */
-  readonly body?: { readonly definition: string; readonly types: readonly string[] }
+  /** Media types that a body may come in, also where the operation takes none. */
+  readonly consumes: readonly string[]
+  /** Definition of the body. */
+  readonly body?: string
+  /** Media types of the answer. */
+  readonly produces: readonly string[]
   /** Definitions by status; undefined: text. */
   readonly answers: Readonly<Record<number, string | undefined>>
 }
@@ -22,6 +26,7 @@ export interface Operation {
 export interface PathEntry {
   readonly path: string
   readonly tag: string
+  /** Those that all its operations have in common; they do not have them again. */
   readonly parameters: readonly string[]
   readonly operations: readonly Operation[]
 }
@@ -37,14 +42,26 @@ const listParameters = [
   'resourceVersion',
   'resourceVersionMatch',
   'sendInitialEvents',
+  'shardSelector',
   'timeoutSeconds',
   'watch',
 ]
 const writeParameters = ['dryRun', 'fieldManager', 'fieldValidation']
-const deleteParameters = ['dryRun', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy']
+const deleteParameters = [
+  'dryRun',
+  'gracePeriodSeconds',
+  'ignoreStoreReadErrorWithClusterBreakingPotential',
+  'orphanDependents',
+  'propagationPolicy',
+]
 
 const anyType = ['*/*']
 const customTypes = ['application/json', 'application/yaml']
+const builtinTypes = [...customTypes, 'application/vnd.kubernetes.protobuf']
+const watchTypes = [
+  'application/json;stream=watch',
+  'application/vnd.kubernetes.protobuf;stream=watch',
+]
 const patchTypes = [
   'application/json-patch+json',
   'application/merge-patch+json',
@@ -55,7 +72,23 @@ const patchTypes = [
 /** Every path of these kinds, sorted. */
 export function pathsOf(kinds: readonly Kind[]): PathEntry[] {
   const entries = kinds.flatMap(pathsOfKind).filter((entry) => entry.operations.length > 0)
-  return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  return entries.map(withCommonParameters).toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** What all operations of a path take stands at the path. */
+function withCommonParameters(entry: PathEntry): PathEntry {
+  const inAll = (name: string) =>
+    entry.operations.every(({ parameters }) => parameters.includes(name))
+  const own = entry.operations.flatMap(({ parameters }) => parameters.filter(inAll))
+  const common = new Set([...entry.parameters, ...own])
+  return {
+    ...entry,
+    parameters: [...common].toSorted(),
+    operations: entry.operations.map((operation) => ({
+      ...operation,
+      parameters: operation.parameters.filter((name) => !common.has(name)).toSorted(),
+    })),
+  }
 }
 
 /** The definition of a kind's list, which follows from the kind's own. */
@@ -105,9 +138,10 @@ function collectionOperations(kind: Kind): Operation[] {
     operations.push({
       ...basicsOf('post', kind),
       id: idOf('create', kind),
-      description: `create a ${kind.kind}`,
+      description: `create${articleBefore(kind.kind)}${kind.kind}`,
       parameters: writeParameters,
-      body: { definition: schemaName, types: bodyTypes(kind) },
+      ...mediaTypesOf(kind),
+      body: schemaName,
       answers: { 200: schemaName, 201: schemaName, 202: schemaName },
     })
   }
@@ -117,24 +151,31 @@ function collectionOperations(kind: Kind): Operation[] {
       action: 'deletecollection',
       id: `delete${prefixOf(kind)}Collection${kind.isNamespaced ? 'Namespaced' : ''}${kind.kind}`,
       description: `delete collection of ${kind.kind}`,
-      parameters: [
-        ...deleteParameters,
-        ...listParameters.filter((one) => one !== 'watch' && one !== 'allowWatchBookmarks'),
-      ],
-      body: { definition: `${meta}DeleteOptions`, types: bodyTypes(kind) },
+      ...mediaTypesOf(kind),
+      ...optionsOfDeleteCollection(kind),
       answers: { 200: `${meta}Status` },
     })
   }
   return operations
 }
 
+/** For custom resources upstream names the parameters of a list, and no body. */
+function optionsOfDeleteCollection(kind: Kind): Pick<Operation, 'parameters' | 'body'> {
+  if (kind.isCustom) return { parameters: listParameters }
+  const selecting = listParameters.filter((one) => !/watch/i.test(one))
+  return { parameters: [...deleteParameters, ...selecting], body: `${meta}DeleteOptions` }
+}
+
 function listOperation(kind: Kind, id: string): Operation {
+  const { consumes, produces } = mediaTypesOf(kind)
   return {
     ...basicsOf('get', kind),
     action: 'list',
     id,
-    description: `list or watch objects of kind ${kind.kind}`,
+    description: `${kind.isCustom ? 'list' : 'list or watch'} objects of kind ${kind.kind}`,
     parameters: listParameters,
+    consumes,
+    produces: kind.isCustom ? produces : [...produces, ...watchTypes],
     answers: { 200: listDefinitionName(kind) },
   }
 }
@@ -147,9 +188,10 @@ function itemOperations(kind: Kind): Operation[] {
   const remove: Operation = {
     ...basicsOf('delete', kind),
     id: idOf('delete', kind),
-    description: `delete a ${kind.kind}`,
+    description: `delete${articleBefore(kind.kind)}${kind.kind}`,
     parameters: deleteParameters,
-    body: { definition: `${meta}DeleteOptions`, types: bodyTypes(kind) },
+    ...mediaTypesOf(kind),
+    body: `${meta}DeleteOptions`,
     answers: { 200: answer, 202: answer },
   }
   return [...operations, remove]
@@ -159,17 +201,16 @@ function subresourceOperations(kind: Kind, subresource: Subresource): Operation[
   const { name, schemaName, verbs } = subresource
   const suffix = name.slice(0, 1).toUpperCase() + name.slice(1)
   if (schemaName === undefined) return connectOperations(kind, subresource, suffix)
-  const operations = readWriteOperations(
-    { kind, suffix, answer: subresource.kind, schemaName },
-    verbs,
-  )
+  const answer = kind.isCustom ? kind : subresource.kind
+  const operations = readWriteOperations({ kind, suffix, answer, schemaName }, verbs)
   if (!verbs.includes('create')) return operations
   const create: Operation = {
     ...basicsOf('post', subresource.kind),
     id: idOf('create', kind) + suffix,
-    description: `create ${name} of a ${kind.kind}`,
+    description: `create ${name} of${articleBefore(kind.kind)}${kind.kind}`,
     parameters: writeParameters,
-    body: { definition: schemaName, types: bodyTypes(kind) },
+    ...mediaTypesOf(kind),
+    body: schemaName,
     answers: { 200: schemaName, 201: schemaName, 202: schemaName },
   }
   return [...operations, create]
@@ -195,7 +236,8 @@ function readWriteOperations(context: ReadWriteContext, verbs: readonly string[]
       ...basicsOf('get', answer),
       id: idOf('read', kind) + suffix,
       description: `read ${of}`,
-      parameters: [],
+      parameters: kind.isCustom ? ['resourceVersion'] : [],
+      ...mediaTypesOf(kind),
       answers: { 200: schemaName },
     })
   }
@@ -205,7 +247,8 @@ function readWriteOperations(context: ReadWriteContext, verbs: readonly string[]
       id: idOf('replace', kind) + suffix,
       description: `replace ${of}`,
       parameters: writeParameters,
-      body: { definition: schemaName, types: bodyTypes(kind) },
+      ...mediaTypesOf(kind),
+      body: schemaName,
       answers: { 200: schemaName, 201: schemaName },
     })
   }
@@ -216,8 +259,10 @@ function readWriteOperations(context: ReadWriteContext, verbs: readonly string[]
       id: idOf('patch', kind) + suffix,
       description: `partially update ${of}`,
       parameters: [...writeParameters, 'force'],
-      body: { definition: `${meta}Patch`, types },
-      answers: { 200: schemaName, 201: schemaName },
+      ...mediaTypesOf(kind),
+      consumes: types,
+      body: `${meta}Patch`,
+      answers: { 200: schemaName, ...(kind.isCustom ? {} : { 201: schemaName }) },
     })
   }
   return operations
@@ -244,6 +289,8 @@ function connectOperations(kind: Kind, subresource: Subresource, suffix: string)
       id: `connect${prefixOf(kind)}${word}${scope}${kind.kind}${suffix}`,
       description: `connect ${method.toUpperCase()} requests to ${subresource.name} of ${kind.kind}`,
       parameters: [],
+      consumes: anyType,
+      produces: anyType,
       answers: { 200: undefined },
     }
   })
@@ -254,8 +301,16 @@ function basicsOf(method: Method, { group, version, kind }: GroupVersionKind) {
   return { method, action, kind: { group, version, kind } }
 }
 
-function bodyTypes(kind: Kind): readonly string[] {
-  return kind.isCustom ? customTypes : anyType
+function mediaTypesOf(kind: Kind): Pick<Operation, 'consumes' | 'produces'> {
+  return kind.isCustom
+    ? { consumes: customTypes, produces: customTypes }
+    : { consumes: anyType, produces: builtinTypes }
+}
+
+/** What stands between a verb and a kind; a plural has no article. */
+function articleBefore(kind: string): string {
+  if (kind.endsWith('s') && !kind.endsWith('ss')) return ' '
+  return /^[aeiou]/i.test(kind) ? ' an ' : ' a '
 }
 
 function idOf(verb: string, kind: Kind): string {

@@ -21,6 +21,7 @@ export const parameters: Readonly<Record<string, Parameter>> = Object.freeze({
   resourceVersion: query('string', 'The version of the data that is asked for.'),
   resourceVersionMatch: query('string', 'How resourceVersion is meant: Exact or NotOlderThan.'),
   sendInitialEvents: query('boolean', 'Begin a watch with what exists.'),
+  shardSelector: query('string', 'Only objects of a part of all; of no effect here.'),
   timeoutSeconds: query('integer', 'How long a list or watch may last.'),
   watch: query('boolean', 'Follow changes instead of listing once.'),
   dryRun: query('string', 'All: check everything, store nothing.'),
@@ -28,6 +29,10 @@ export const parameters: Readonly<Record<string, Parameter>> = Object.freeze({
   fieldValidation: query('string', 'What to do with unknown fields: Ignore, Warn or Strict.'),
   force: query('boolean', 'Take over fields that other managers own; for apply only.'),
   gracePeriodSeconds: query('integer', 'Time for the object to end by itself; 0: at once.'),
+  ignoreStoreReadErrorWithClusterBreakingPotential: query(
+    'boolean',
+    'Remove the object also when what is stored cannot be read.',
+  ),
   orphanDependents: query('boolean', 'Older form of propagationPolicy.'),
   propagationPolicy: query('string', 'Dependents: Orphan, Background or Foreground.'),
 })

@@ -73,7 +73,8 @@ export function createOpenApiHandler(
     const isKnown = version === 'v3' || (version === 'v2' && rest.length === 0)
     if (!isKnown) return textAnswer(404, '404 page not found\n')
     const document = await documentOf(`${version} ${isProtobuf} ${path}`, make)
-    return document ? documentAnswer(document, request) : textAnswer(404, '404 page not found\n')
+    if (document) return documentAnswer(document, request)
+    return { status: 404, headers: {}, body: new Uint8Array() }
   }
 }
 
@@ -125,7 +126,8 @@ async function withDescriptions(
   kinds: readonly Kind[],
 ): Promise<OpenApiInput> {
   const definitions = new Set(kinds.flatMap(({ schemas }) => Object.keys(schemas)))
-  if (kinds.some(({ isCustom }) => isCustom)) definitions.add(describedLikeAll)
+  if (kinds.some(({ isCustom }) => isCustom))
+    for (const name of describedLikeAll) definitions.add(name)
   return { ...input, descriptions: await loadDescriptions(definitions, readDeclarations) }
 }
 
