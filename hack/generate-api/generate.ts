@@ -10,10 +10,12 @@ import { parseArgs } from 'node:util'
 import type { Schema } from '../../packages/api/schema.ts'
 import { compactDefinition, isListDefinition } from './compact-schema.ts'
 import { readEnums, withEnums } from './enum-facts.ts'
+import { readGoStructs, type GoModuleDirs } from './go-structs.ts'
+import { withGoTypes } from './go-types.ts'
 import { kindFacts, type KindFacts } from './kind-facts.ts'
 import { typeText } from './type-text.ts'
 import { findModule, readUpstream, type UpstreamFacts } from './upstream.ts'
-import { readZeroFields, withZeroFields, type GoModuleDirs } from './zero-fields.ts'
+import { withZeroFields } from './zero-fields.ts'
 
 const { values } = parseArgs({
   options: {
@@ -25,7 +27,7 @@ const { values } = parseArgs({
 const moduleDir = findModule(values.version)
 const facts = readUpstream(moduleDir)
 const enums = readEnums(moduleDir)
-const zeroFields = readZeroFields(typeModules(values.version))
+const structs = readGoStructs(typeModules(values.version))
 const kinds = kindFacts(values.version, facts)
 const stable = definitionsOf(facts, (version) => !version.includes('beta'))
 const all = definitionsOf(facts, () => true)
@@ -55,7 +57,7 @@ function definitionsOf(upstream: UpstreamFacts, isWanted: (version: string) => b
     for (const [name, raw] of Object.entries(document.schemas)) {
       if (!isListDefinition(raw)) {
         const schema = withEnums(name, compactDefinition(name, raw), enums)
-        definitions[name] = withZeroFields(name, schema, zeroFields)
+        definitions[name] = withGoTypes(name, withZeroFields(name, schema, structs), structs)
       }
     }
   }

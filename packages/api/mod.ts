@@ -178,14 +178,20 @@ export {
 export { jsonErrorText, unreadableBody } from './encoding/unreadable-body.ts'
 export {
   checkFields,
+  decodingPrefix,
   strictDecodingError,
   type FieldCheck,
   type FieldFindings,
 } from './encoding/field-check.ts'
-export { autoscalerFromVersion2, autoscalerToVersion2 } from './strategies/autoscaling/autoscaler-versions.ts'
+export {
+  autoscalerFromVersion2,
+  autoscalerToVersion2,
+} from './strategies/autoscaling/autoscaler-versions.ts'
 export { timeErrorText } from './encoding/time-error.ts'
 export { nullEmptyLists, setDeclaredDefaults } from './encoding/declared-defaults.ts'
 export { canonicalTime } from './encoding/scalar-text.ts'
+export { unconvertible, undecodable } from './encoding/type-words.ts'
+export { printGo } from './patch/print-go.ts'
 export { applyJsonPatch, jsonPatchLimits } from './patch/json-patch.ts'
 export { applyMergePatch } from './patch/merge-patch.ts'
 export { applyStrategicMergePatch } from './patch/strategic-merge.ts'

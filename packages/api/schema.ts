@@ -23,6 +23,8 @@ export interface Schema {
   /** Of a field: it is always written, as null where nothing is set. */
   writesNull?: boolean
   nullable?: boolean
+  /** The Go type's name where it is not that of the JSON type, e.g. `v1.PodPhase`; for messages. */
+  goType?: string
   /** x-kubernetes-list-type; absent means atomic for server-side apply. */
   listType?: 'atomic' | 'set' | 'map'
   listMapKeys?: readonly string[]

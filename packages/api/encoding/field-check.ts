@@ -4,6 +4,14 @@ import type { Schema, SchemaSet } from '../schema.ts'
 import { StatusError } from '../status-error.ts'
 import { canonicalTime, checkBase64 } from './scalar-text.ts'
 import { timeErrorText } from './time-error.ts'
+import {
+  FieldTypeError,
+  shortName,
+  goType,
+  unconvertible,
+  undecodable,
+  type NamedType,
+} from './type-words.ts'
 
 export interface FieldCheck {
   /** Changed in place. */
@@ -14,6 +22,11 @@ export interface FieldCheck {
   kind?: string
   /** When `object` is a part of another one: that one, and the path from it. */
   within?: { object: JsonObject; path: string }
+  /**
+   * A merged map rather than decoded JSON. Upstream's words are others then, and whole numbers that
+   * are too large wrap around.
+   */
+  isMerged?: boolean
 }
 
 export interface FieldFindings {
@@ -34,8 +47,8 @@ export const fieldCheckLimits = Object.freeze({
  * has the wrong type.
  */
 export function checkFields(check: FieldCheck): FieldFindings {
-  const { object, schemas, schemaName, within } = check
-  const checker = new FieldChecker(schemas)
+  const { object, schemas, schemaName, within, isMerged = false } = check
+  const checker = new FieldChecker(schemas, isMerged)
   try {
     checker.check(object, { ref: schemaName }, { ...rootPlace, path: within?.path ?? '' })
   } catch (error) {
@@ -64,10 +77,6 @@ export function decodingPrefix({ object, kind }: Pick<FieldCheck, 'object' | 'ki
   return `${ownKind || kind || ''} in version "${version}" cannot be handled as a ${kind ?? ownKind}: `
 }
 
-class FieldTypeError extends Error {
-  override name = 'FieldTypeError'
-}
-
 /** Where a value stands: for the message of a type error, and for the path of an unknown field. */
 interface Place {
   /** The Go struct's name, from the schema's. */
@@ -82,10 +91,12 @@ const rootPlace: Place = Object.freeze({ struct: '', goPath: '', path: '' })
 class FieldChecker {
   readonly unknownFields: string[] = []
   readonly #schemas: SchemaSet
+  readonly #isMerged: boolean
   #pathCharacters = 0
 
-  constructor(schemas: SchemaSet) {
+  constructor(schemas: SchemaSet, isMerged: boolean) {
     this.#schemas = schemas
+    this.#isMerged = isMerged
   }
 
   /** Returns what stands in the value's place; containers are changed in place. */
@@ -106,9 +117,13 @@ class FieldChecker {
       case 'integer':
         return this.#integer(value, definition, place)
       case 'number':
-        return typeof value === 'number' ? value : wrongType(value, 'float64', place)
+        return typeof value === 'number'
+          ? value
+          : this.#refuse(value, { schema: definition }, place)
       case 'boolean':
-        return typeof value === 'boolean' ? value : wrongType(value, 'bool', place)
+        return typeof value === 'boolean'
+          ? value
+          : this.#refuse(value, { schema: definition }, place)
       case undefined:
         return value
     }
@@ -119,9 +134,8 @@ class FieldChecker {
     type: { definition: Schema; name: string | undefined },
     place: Place,
   ): unknown {
-    const { definition } = type
-    if (!isJsonObject(value))
-      return wrongType(value, goType({ schema: definition, ...type }), place)
+    const { definition, name } = type
+    if (!isJsonObject(value)) return this.#refuse(value, { schema: definition, name }, place)
     if (definition.properties) this.#fields(value, type, place)
     else if (definition.additionalProperties)
       this.#entries(value, definition.additionalProperties, place)
@@ -170,7 +184,7 @@ class FieldChecker {
   }
 
   #list(value: unknown, definition: Schema, place: Place): unknown {
-    if (!Array.isArray(value)) return wrongType(value, goType({ schema: definition }), place)
+    if (!Array.isArray(value)) return this.#refuse(value, { schema: definition }, place)
     const items = definition.items ?? {}
     for (let at = 0; at < value.length; at += 1) {
       if (isPlainScalar(value[at], items)) continue
@@ -187,28 +201,46 @@ class FieldChecker {
   ): unknown {
     const { format } = type.definition
     if (typeof value !== 'string') {
-      return wrongType(value, format === 'byte' ? '[]uint8' : 'string', place)
+      return this.#refuse(value, { schema: type.definition }, place)
     }
     if (format === undefined) return value
     if (format === 'byte') {
       const at = checkBase64(value)
-      if (at >= 0) throw new FieldTypeError(`illegal base64 data at input byte ${at}`)
+      if (at >= 0) {
+        const prefix = this.#isMerged ? 'error decoding from json: ' : ''
+        throw new FieldTypeError(`${prefix}illegal base64 data at input byte ${at}`)
+      }
       return value
     }
     return format === 'date-time' ? checkTime(value, type.name === 'v1.MicroTime') : value
   }
 
   #integer(value: unknown, definition: Schema, place: Place): unknown {
-    const type = definition.format === 'int32' ? 'int32' : 'int64'
-    if (typeof value !== 'number') return wrongType(value, type, place)
-    const size = type === 'int32' ? 2 ** 31 : 2 ** 63
-    if (Number.isInteger(value) && value >= -size && value < size) return value
-    return wrongType(value, type, place, ` ${value}`)
+    if (typeof value !== 'number') return this.#refuse(value, { schema: definition }, place)
+    const bits = definition.format === 'int32' ? 32 : 64
+    const size = 2 ** (bits - 1)
+    if (Number.isInteger(value)) {
+      if (value >= -size && value < size) return value
+      if (this.#isMerged) return Number(BigInt.asIntN(bits, BigInt(value)))
+    }
+    return this.#refuse(value, { schema: definition }, place, ` ${value}`)
   }
 
   #intOrString(value: unknown, place: Place): unknown {
     if (typeof value === 'string') return value
-    return this.#integer(value, { type: 'integer', format: 'int32' }, place)
+    const definition: Schema = { type: 'integer', format: 'int32' }
+    if (!this.#isMerged) return this.#integer(value, definition, place)
+    if (typeof value === 'number' && (value | 0) === value) return value
+    throw unconvertible(value, { schema: { intOrString: true } })
+  }
+
+  #refuse(value: unknown, type: NamedType, { struct, goPath }: Place, literal = ''): never {
+    if (this.#isMerged) throw unconvertible(value, type)
+    throw undecodable(value, {
+      where: `struct field ${struct}.${goPath}`,
+      type: goType(type),
+      literal,
+    })
   }
 
   #unknown(path: string): void {
@@ -282,41 +314,4 @@ function zeroOf(schema: Schema, schemas: SchemaSet): unknown {
     case undefined:
       return null
   }
-}
-
-/** `v1.PodSpec` of `io.k8s.api.core.v1.PodSpec`. */
-function shortName(ref: string): string {
-  return ref.split('.').slice(-2).join('.')
-}
-
-function goType(type: { schema: Schema; name?: string | undefined }): string {
-  const { schema, name } = type
-  if (schema.ref !== undefined) return shortName(schema.ref)
-  switch (schema.type) {
-    case 'array':
-      return `[]${goType({ schema: schema.items ?? {} })}`
-    case 'object':
-      if (name !== undefined) return name
-      return schema.additionalProperties
-        ? `map[string]${goType({ schema: schema.additionalProperties })}`
-        : 'map[string]interface {}'
-    case 'string':
-      return schema.format === 'byte' ? '[]uint8' : 'string'
-    case 'integer':
-      return schema.format === 'int32' ? 'int32' : 'int64'
-    case 'number':
-      return 'float64'
-    case 'boolean':
-      return 'bool'
-    case undefined:
-      return 'interface {}'
-  }
-}
-
-function wrongType(value: unknown, type: string, place: Place, literal = ''): never {
-  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
-  const where = `Go struct field ${place.struct}.${place.goPath}`
-  throw new FieldTypeError(
-    `json: cannot unmarshal ${found}${literal} into ${where} of type ${type}`,
-  )
 }

@@ -6,7 +6,6 @@ import {
   decodeBody,
   decodeObjectBody,
   fieldForbidden,
-  fieldInvalid,
   fieldRequired,
   isJsonObject,
   isStatusError,
@@ -17,17 +16,20 @@ import {
 import type { ApiAnswer } from '../http/exchange.ts'
 import { readBody } from '../http/read-body.ts'
 import { isTrue } from '../http/request-info.ts'
-import { typedObject } from '../registry/decode.ts'
 import { applied, trackChange } from '../registry/managed-fields.ts'
-import { badRequest, invalid, requireValid } from '../registry/registry-errors.ts'
+import { badRequest, invalid, requireValid, unnamed } from '../registry/registry-errors.ts'
 import type { RequestScope } from '../registry/request-scope.ts'
 import { changeObject } from '../registry/update.ts'
+import { patchedObject, typedApplied, type Patch } from './patched-object.ts'
 import { objectAnswer } from './represent.ts'
 import { parseWriteOptions, type WriteOptions } from './request-options.ts'
-import { scopeOf, viewFor, type HandlerDeps, type ResourceCall } from './resource-call.ts'
-
-/** Applies the patch to any JSON object; pure. */
-export type PatchFunction = (current: AnyObject) => unknown
+import {
+  registeredIn,
+  scopeOf,
+  viewFor,
+  type HandlerDeps,
+  type ResourceCall,
+} from './resource-call.ts'
 
 export async function patchObject(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer> {
   const view = viewFor(call, deps)
@@ -55,35 +57,14 @@ function patchTo(
   scope: RequestScope,
   deps: HandlerDeps,
 ): Next {
-  const { patch, findings } = patchFunction(call, bytes)
+  const plan = patchFunction(call, bytes)
+  const request = { ...scope, kind: scope.reader.kind, isRegistered: registeredIn(deps) }
   return (current) => {
     // changeObject never asks for a missing object unless it may be created.
     if (!current) throw new TypeError('Cannot patch: there is no object')
-    const patched = patch(current)
-    if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is no object')
-    const next = typedPatched(patched, findings, { ...scope, kind: scope.reader.kind })
+    const next = patchedObject(current, plan, request)
     trackChange(next, current, scope, deps)
     return next
-  }
-}
-
-/** What a patch makes of an object has no version to complain about: it is the patch that is wrong. */
-export function typedPatched(
-  patched: Record<string, unknown>,
-  findings: readonly string[],
-  request: Parameters<typeof typedObject>[2],
-): AnyObject {
-  const { kind } = request
-  try {
-    return typedObject(patched, findings, request)
-  } catch (error) {
-    const prefix = `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: `
-    if (!isStatusError(error, 'BadRequest') || !error.message.startsWith(prefix)) throw error
-    const detail = error.message.slice(prefix.length)
-    const cause = fieldInvalid('patch', JSON.stringify(patched), detail)
-    throw new StatusError('Invalid', ` "" is invalid: patch: ${cause.message}`, {
-      details: { causes: [cause] },
-    })
   }
 }
 
@@ -98,32 +79,9 @@ function applyTo(
   const isForced = isTrue(call.info.query.get('force'))
   const { kind } = call.reader
   return (live) => {
+    if (!live && !configuration.metadata.name) throw unnamed(scope.name)
     const next = applied({ live, applied: configuration, isForced }, scope, deps)
     return typedApplied(next, duplicates, { ...scope, kind, configuration })
-  }
-}
-
-/** A quantity of the wrong form passes the check of types, and then upstream fails to convert it. */
-function typedApplied(
-  next: AnyObject,
-  findings: readonly string[],
-  request: Parameters<typeof typedObject>[2] & { readonly configuration: AnyObject },
-): AnyObject {
-  const { kind, configuration } = request
-  try {
-    return typedObject({ ...next }, findings, request)
-  } catch (error) {
-    const detail = isStatusError(error, 'BadRequest')
-      ? /: (quantities must .*)/s.exec(error.message)?.[1]
-      : undefined
-    if (detail === undefined) throw error
-    const type = `${kind.group}/${kind.version}, Kind=${kind.kind}`
-    const { namespace = '', name = '' } = configuration.metadata
-    const what = `failed to convert new object (${namespace}/${name}; ${type}) to proper version`
-    throw new StatusError(
-      'Unknown',
-      `${what}: unable to convert unstructured object to ${type}: ${detail}`,
-    )
   }
 }
 
@@ -173,7 +131,7 @@ export function requirePatchOptions(
 export function patchFunction(
   call: Pick<ResourceCall, 'request' | 'reader'>,
   bytes: Uint8Array,
-): { patch: PatchFunction; findings: readonly string[] } {
+): Patch {
   const contentType = mediaType(call.request.headers['content-type'])
   const { kind } = call.reader
   const decode = () => decodePatch(bytes, 'error decoding patch: ')
@@ -193,6 +151,7 @@ export function patchFunction(
       return {
         patch: (current) => applyStrategicMergePatch(current, value, type),
         findings: duplicates,
+        merged: value,
       }
     }
     default:

@@ -18,7 +18,8 @@ import { getObject } from '../registry/read.ts'
 import type { RequestScope } from '../registry/request-scope.ts'
 import { badRequest, invalid } from '../registry/registry-errors.ts'
 import { changeObject, requireNameOfPath } from '../registry/update.ts'
-import { isApplyPatch, patchFunction, requirePatchOptions, typedPatched } from './patch-handler.ts'
+import { isApplyPatch, patchFunction, requirePatchOptions } from './patch-handler.ts'
+import { patchedObject } from './patched-object.ts'
 import { valueAnswer } from './represent.ts'
 import { parseWriteOptions } from './request-options.ts'
 import { scaleApply } from './scale-apply.ts'
@@ -135,12 +136,9 @@ async function scaleChange(
     return () => ({ scale })
   }
   const bytes = await readBody(request.body, bytesMax)
-  const { patch, findings } = patchFunction({ request, reader: { ...call.reader, kind } }, bytes)
-  return (live) => {
-    const patched = patch(live)
-    if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is no object')
-    return { scale: typedPatched(patched, findings, { kind, fieldValidation, warn }) }
-  }
+  const plan = patchFunction({ request, reader: { ...call.reader, kind } }, bytes)
+  const asked = { kind, fieldValidation, warn, isRegistered: registeredIn(deps) }
+  return (live) => ({ scale: patchedObject(live, plan, asked) })
 }
 
 function scaleKind(parent: Kind, { kind }: Subresource): Kind {

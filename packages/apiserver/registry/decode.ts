@@ -1,12 +1,16 @@
 import {
+  StatusError,
   checkFields,
   decodeObjectBody,
+  decodingPrefix,
   fieldInvalid,
   inBodyOrder,
   isJsonObject,
   nullEmptyLists,
   setDeclaredDefaults,
   strictDecodingError,
+  unconvertible,
+  undecodable,
   type AnyObject,
   type Kind,
 } from '@skerry/api'
@@ -47,16 +51,13 @@ export function typedObject(
   findings: readonly string[],
   request: Pick<DecodeRequest, 'kind' | 'fieldValidation' | 'warn'> & {
     readonly order?: (findings: readonly string[]) => readonly string[]
+    /** See checkFields. */
+    readonly isMerged?: boolean
   },
 ): AnyObject {
-  const { kind, fieldValidation, warn, order = (all) => all } = request
+  const { kind, fieldValidation, warn, order = (all) => all, isMerged = false } = request
   const metadata = object['metadata'] ?? {}
-  if (!isJsonObject(metadata)) {
-    const type = Array.isArray(metadata) ? 'array' : jsonTypes[typeof metadata]
-    throw badRequest(
-      `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: json: cannot unmarshal ${type} into Go struct field ${kind.kind}.metadata of type v1.ObjectMeta`,
-    )
-  }
+  if (!isJsonObject(metadata)) throw wrongMetadata(metadata, kind, isMerged)
   const typed: AnyObject = {
     ...object,
     apiVersion: apiVersionOf(kind.group, kind.version),
@@ -70,6 +71,7 @@ export function typedObject(
         schemas: kind.schemas,
         schemaName: kind.schemaName,
         kind: kind.kind,
+        isMerged,
       }).unknownFields
   const all = fieldValidation === 'Ignore' ? [] : [...findings, ...unknownFields]
   report(order(all), { kind, object: typed, fieldValidation, warn })
@@ -77,12 +79,14 @@ export function typedObject(
   return typed
 }
 
-/** As Go names the types of JSON. */
-const jsonTypes: Readonly<Record<string, string>> = Object.freeze({
-  boolean: 'bool',
-  number: 'number',
-  string: 'string',
-})
+function wrongMetadata(metadata: unknown, { kind, version }: Kind, isMerged: boolean): StatusError {
+  const where = `struct field ${kind}.metadata`
+  const cause = isMerged
+    ? unconvertible(metadata, { schema: { type: 'object', properties: {} } })
+    : undecodable(metadata, { where, type: 'v1.ObjectMeta' })
+  const prefix = decodingPrefix({ object: { kind, apiVersion: version }, kind })
+  return new StatusError('BadRequest', `${prefix}${cause.message}`, { cause })
+}
 
 function report(
   findings: readonly string[],

@@ -25,6 +25,13 @@ export function generateNameConflict(kind: Named, name: string): StatusError {
   )
 }
 
+/** What was sent, or what a patch makes, says no name; that of the path does not stand in for it. */
+export function unnamed(nameOfPath: string): StatusError {
+  return badRequest(
+    `the name of the object (${nameOfPath} based on URL) was undeterminable: name must be provided`,
+  )
+}
+
 export function conflict(kind: Named, name: string, why: string): StatusError {
   return new StatusError(
     'Conflict',

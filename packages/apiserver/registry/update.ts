@@ -10,7 +10,7 @@ import { keepAllButPart } from './part-table.ts'
 import { removeObject } from './remove.ts'
 import type { Reservation } from './interceptor.ts'
 import { missing } from './read.ts'
-import { badRequest, invalid, modifiedConflict, requireValid } from './registry-errors.ts'
+import { badRequest, invalid, modifiedConflict, requireValid, unnamed } from './registry-errors.ts'
 import {
   objectKey,
   strategyContext,
@@ -188,11 +188,7 @@ function isReleased(next: AnyObject, old: AnyObject, kind: Kind): boolean {
 
 /** Of the body of a PUT, whether or not there is an object to replace. */
 export function requireNameOfPath(object: AnyObject, scope: RequestScope): void {
-  if (!object.metadata.name) {
-    throw badRequest(
-      `the name of the object (${scope.name} based on URL) was undeterminable: name must be provided`,
-    )
-  }
+  if (!object.metadata.name) throw unnamed(scope.name)
   requireName(object, scope)
 }
 

@@ -1,0 +1,112 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface GoField {
+  /** In JSON. */
+  readonly name: string
+  /** As the source has it, but for packages, which have their own names, not those of an import. */
+  readonly type: string
+  /** `omitempty`, `omitzero` or nothing. */
+  readonly option: string
+}
+
+/** The fields of Go structs, those of inlined ones with them, by the definition's name in OpenAPI. */
+export type GoStructs = ReadonlyMap<string, readonly GoField[]>
+
+export interface GoModuleDirs {
+  api: string
+  apimachinery: string
+  apiextensions: string
+  aggregator: string
+}
+
+interface GoModule {
+  /** Of the definitions in OpenAPI, e.g. `io.k8s.api`. */
+  readonly prefix: string
+  readonly dir: string
+  /** Where the packages of types lie in the module. */
+  readonly folder: string
+}
+
+export function readGoStructs(dirs: GoModuleDirs): GoStructs {
+  const modules: GoModule[] = [
+    { prefix: 'io.k8s.api', dir: dirs.api, folder: '' },
+    { prefix: 'io.k8s.apimachinery', dir: dirs.apimachinery, folder: 'pkg/apis/meta' },
+    {
+      prefix: 'io.k8s.apiextensions-apiserver',
+      dir: dirs.apiextensions,
+      folder: 'pkg/apis/apiextensions',
+    },
+    { prefix: 'io.k8s.kube-aggregator', dir: dirs.aggregator, folder: 'pkg/apis/apiregistration' },
+  ]
+  return new Map(modules.flatMap(readModule))
+}
+
+function readModule({ prefix, dir, folder }: GoModule): [string, readonly GoField[]][] {
+  const files = readdirSync(join(dir, folder), { recursive: true, encoding: 'utf8' })
+  return files
+    .filter((file) => /(?:^|\/)v[0-9a-z]+\/[a-z_]*types(?:_jsonschema)?\.go$/.test(file))
+    .flatMap((file) => {
+      const path = join(folder, file).split('/').slice(0, -1).join('.')
+      const structs = readStructs(readFileSync(join(dir, folder, file), 'utf8'), path)
+      return [...structs].map(([name, struct]): [string, readonly GoField[]] => [
+        `${prefix}.${path}.${name}`,
+        allFields(struct, structs),
+      ])
+    })
+}
+
+interface GoStruct {
+  readonly fields: readonly GoField[]
+  /** Types whose fields are inlined. */
+  readonly inlined: readonly string[]
+}
+
+function readStructs(source: string, path: string): Map<string, GoStruct> {
+  const packages = importedPackages(source)
+  const own = path.slice(path.lastIndexOf('.') + 1)
+  const structs = new Map<string, GoStruct>()
+  for (const [, name = '', body = ''] of source.matchAll(/^type (\w+) struct \{\n([^]*?)^\}/gm)) {
+    const fields: GoField[] = []
+    const inlined: string[] = []
+    for (const line of body.split('\n')) {
+      const embedded = /^\t([\w.]+)\s+`json:",inline"/.exec(line)?.[1]
+      if (embedded) inlined.push(embedded)
+      const [, type = '', field = '', option = ''] =
+        /^\t\w+\s+(\S+)\s+`json:"([\w$-]+)(?:,(omit\w+))?"/.exec(line) ?? []
+      if (field !== '') fields.push({ name: field, type: qualified(type, own, packages), option })
+    }
+    structs.set(name, { fields, inlined })
+  }
+  return structs
+}
+
+/** The names of imported packages by those that this file has for them. */
+function importedPackages(source: string): ReadonlyMap<string, string> {
+  const imports = source.matchAll(/^\s+(?:(\w+) )?"([\w./-]+)"$/gm)
+  return new Map(
+    [...imports].map(([, alias, path = '']) => {
+      const name = path.slice(path.lastIndexOf('/') + 1)
+      return [alias ?? name, name]
+    }),
+  )
+}
+
+/** `[]Container` as `[]v1.Container`: every type that Go does not have itself gets its package. */
+function qualified(type: string, own: string, packages: ReadonlyMap<string, string>): string {
+  return type.replaceAll(/(\w+)(\.\w+)?/g, (word, first: string, rest: string | undefined) => {
+    if (rest !== undefined) return `${packages.get(first) ?? first}${rest}`
+    return /^[A-Z]/.test(word) ? `${own}.${word}` : word
+  })
+}
+
+function allFields(
+  { fields, inlined }: GoStruct,
+  structs: ReadonlyMap<string, GoStruct>,
+): readonly GoField[] {
+  const below = inlined.flatMap((name) => {
+    const other = structs.get(name)
+    return other ? allFields(other, structs) : []
+  })
+  return [...fields, ...below]
+}

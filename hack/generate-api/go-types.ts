@@ -1,0 +1,30 @@
+import type { Schema } from '../../packages/api/schema.ts'
+import type { GoStructs } from './go-structs.ts'
+
+/**
+ * The definition with `goType` on the fields, items and values whose Go type has a name that OpenAPI
+ * does not tell: upstream says it of a value that is none.
+ */
+export function withGoTypes(name: string, schema: Schema, structs: GoStructs): Schema {
+  const types = new Map(structs.get(name)?.map((field) => [field.name, field.type]))
+  if (!schema.properties) return schema
+  const properties = Object.entries(schema.properties).map(([key, field]): [string, Schema] => [
+    key,
+    withGoType(field, types.get(key) ?? ''),
+  ])
+  return { ...schema, properties: Object.fromEntries(properties) }
+}
+
+function withGoType(schema: Schema, declared: string): Schema {
+  const type = declared.replace(/^\*/, '')
+  if (schema.ref !== undefined || schema.type === undefined) return schema
+  if (/^\w+\.\w+$/.test(type)) return { ...schema, goType: type }
+  const [, item] = /^\[\](.+)$/.exec(type) ?? []
+  if (item !== undefined && schema.items) {
+    return { ...schema, items: withGoType(schema.items, item) }
+  }
+  const [, key, value] = /^map\[([\w.]+)\](.+)$/.exec(type) ?? []
+  if (key === undefined || value === undefined || !schema.additionalProperties) return schema
+  const additionalProperties = withGoType(schema.additionalProperties, value)
+  return { ...schema, additionalProperties, ...(key === 'string' ? {} : { goType: type }) }
+}

@@ -1,0 +1,123 @@
+import {
+  StatusError,
+  decodingPrefix,
+  fieldInvalid,
+  isJsonObject,
+  isStatusError,
+  printGo,
+  unconvertible,
+  undecodable,
+  type AnyObject,
+  type JsonObject,
+} from '@skerry/api'
+import { typedObject, type DecodeRequest } from '../registry/decode.ts'
+import { apiVersionOf } from '../registry/kind-reader.ts'
+import { badRequest, unnamed } from '../registry/registry-errors.ts'
+
+export interface Patch {
+  /** Applies it to any JSON object; pure. */
+  readonly patch: (current: AnyObject) => unknown
+  readonly findings: readonly string[]
+  /** What a strategic merge patch says; absent of others. */
+  readonly merged?: unknown
+}
+
+type PatchRequest = Pick<DecodeRequest, 'kind' | 'fieldValidation' | 'warn' | 'isRegistered'>
+
+/**
+ * The object of the kind that a patch makes. Throws StatusError Invalid when it makes none: it is the
+ * patch that is wrong then. Throws BadRequest when what it makes has no name.
+ */
+export function patchedObject(
+  current: AnyObject,
+  { patch, findings, merged }: Patch,
+  request: PatchRequest,
+): AnyObject {
+  const patched = patch(current)
+  if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is no object')
+  const isMerged = merged !== undefined
+  const isUnread = !isMerged && !request.kind.isCustom && (patched['apiVersion'] ?? '') === ''
+  const made =
+    (isMerged ? mistypedName(patched) : undecodedType(patched, request)) ??
+    typedOrWrong(isUnread ? {} : patched, isUnread ? [...findings, ...unread(patched)] : findings, {
+      ...request,
+      isMerged,
+    })
+  if (typeof made !== 'string') {
+    if (made.metadata.name) return made
+    throw unnamed(current.metadata.name ?? '')
+  }
+  const shown = isMerged ? printGo(merged) : JSON.stringify(patched)
+  const cause = fieldInvalid('patch', shown, made)
+  throw new StatusError('Invalid', ` "" is invalid: patch: ${cause.message}`, {
+    details: { causes: [cause] },
+  })
+}
+
+/** The object, or why it is none. */
+function typedOrWrong(
+  patched: JsonObject,
+  findings: readonly string[],
+  request: Omit<PatchRequest, 'isRegistered'> & { readonly isMerged: boolean },
+): AnyObject | string {
+  const { kind, version } = request.kind
+  try {
+    return typedObject(patched, findings, request)
+  } catch (error) {
+    const prefix = decodingPrefix({ object: { kind, apiVersion: version }, kind })
+    if (!isStatusError(error, 'BadRequest') || !error.message.startsWith(prefix)) throw error
+    return error.message.slice(prefix.length)
+  }
+}
+
+/** A merged map is taken for the kind whatever it says, if only it says a text. */
+function mistypedName({ kind, apiVersion }: JsonObject): string | undefined {
+  const value = [apiVersion ?? '', kind ?? ''].find((each) => typeof each !== 'string')
+  return value === undefined
+    ? undefined
+    : unconvertible(value, { schema: { type: 'string' } }).message
+}
+
+/** Without a version upstream reads JSON as an object that has no fields. */
+function unread({ kind: _kind, apiVersion: _version, ...fields }: JsonObject): string[] {
+  const names = Object.keys(fields).toSorted()
+  return names.map((name) => `unknown field ${JSON.stringify(name)}`)
+}
+
+/** Why JSON cannot be read as the kind that it names. */
+function undecodedType(
+  patched: JsonObject,
+  { kind: { group, version, kind, isCustom }, isRegistered }: PatchRequest,
+): string | undefined {
+  if (isCustom) return undefined
+  const apiVersion = patched['apiVersion'] ?? ''
+  const named = patched['kind'] ?? ''
+  if (typeof named !== 'string') return mistyped('kind', named)
+  if (typeof apiVersion !== 'string') return mistyped('apiVersion', apiVersion)
+  const isOwn = (named || kind) === kind && apiVersion === apiVersionOf(group, version)
+  if (isOwn || apiVersion === '') return undefined
+  if (apiVersion.split('/').length > 2) return `unexpected GroupVersion string: ${apiVersion}`
+  if (isRegistered(apiVersion, named || kind)) return undefined
+  return `no kind ${JSON.stringify(named || kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`
+}
+
+function mistyped(name: string, value: unknown): string {
+  const { message } = undecodable(value, { where: `struct field .${name}`, type: 'string' })
+  return `couldn't get version/kind; json parse error: ${message}`
+}
+
+/** What an apply makes; upstream fails to convert a value that has passed its check of types. */
+export function typedApplied(
+  next: AnyObject,
+  findings: readonly string[],
+  request: Omit<PatchRequest, 'isRegistered'> & { readonly configuration: AnyObject },
+): AnyObject {
+  const { kind, configuration } = request
+  const made = typedOrWrong({ ...next }, findings, { ...request, isMerged: !kind.isCustom })
+  if (typeof made !== 'string') return made
+  const type = `${kind.group}/${kind.version}, Kind=${kind.kind}`
+  const { namespace = '', name = '' } = configuration.metadata
+  const what = `failed to convert new object (${namespace}/${name}; ${type}) to proper version`
+  const why = `unable to convert unstructured object to ${type}: ${made}`
+  throw new StatusError('Unknown', `${what}: ${why}`)
+}
