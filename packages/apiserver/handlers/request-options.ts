@@ -137,7 +137,8 @@ export function parseSelection(info: RequestInfo, kind: Kind): Selection {
 
 function parseFields(text: string, kind: Kind): readonly FieldRequirement[] {
   if (text === '') return []
-  const requirements = parseFieldSelector(text)
+  // A term that says nothing of nothing is none, as `=` is.
+  const requirements = parseFieldSelector(text).filter(({ field, value }) => field + value !== '')
   for (const { field } of requirements) {
     const isKnown =
       field === 'metadata.name' ||

@@ -5,6 +5,7 @@ import { admit, admitValid } from './admission-chain.ts'
 import { setDefaults, writeAsStored } from './decode.ts'
 import type { Reservation } from './interceptor.ts'
 import { alreadyExists, generateNameConflict, requireValid } from './registry-errors.ts'
+import { versionOf } from './storage-error.ts'
 import { StatusError } from '@skerry/api'
 import {
   nameSuffix,
@@ -52,6 +53,7 @@ export async function createAdmitted(
     if (!isGenerated) {
       const found = deps.cache.resource(scope.reader.storage).get(objectKey(scope, name))
       const isLeaving = found?.parse().metadata.deletionTimestamp !== undefined
+      if (metadata.generateName) throw generateNameConflict(kind, name, isLeaving)
       throw alreadyExists(kind, name, isLeaving)
     }
     if (attempt >= attemptsMax) throw generateNameConflict(kind, name)
@@ -88,7 +90,7 @@ async function tryCreate(
 }
 
 function requireNoVersion({ metadata }: AnyObject): void {
-  if (!metadata.resourceVersion) return
+  if ((versionOf(metadata.resourceVersion ?? '') ?? 0n) === 0n) return
   throw new StatusError('Unknown', 'resourceVersion should not be set on objects to be created', {
     code: 500,
   })

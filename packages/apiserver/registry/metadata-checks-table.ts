@@ -1,5 +1,6 @@
 import {
   validateMetaForm,
+  validateObjectMeta,
   validateObjectMetaUpdate,
   validateOwnFinalizers,
   type Kind,
@@ -10,7 +11,7 @@ import {
 /**
  * How often, and in what order, upstream looks at the metadata of an update, beside what it does for
  * every kind. Each look says again what is wrong: `update` compares with the old metadata, `form`
- * looks at the new alone, and those that are `named` want finalizers to tell whose they are.
+ * looks at the new alone, names included, and those that are `named` want finalizers to tell whose they are.
  */
 type Look = 'update' | 'form' | 'named update' | 'named form'
 
@@ -76,11 +77,15 @@ export function checkUpdatedMetadata(
   old: ObjectMeta,
   { kind, subresource }: { kind: Kind; subresource: string },
 ): StatusCause[] {
-  const looks: readonly Look[] = ['form', 'update', ...looksAt(kind, subresource)]
-  return looks.flatMap((look) => [
-    ...(look.endsWith('form') ? validateMetaForm(next) : validateObjectMetaUpdate(next, old)),
+  const rule = kind.strategy.nameRule ?? 'dns-subdomain'
+  const usually = [...validateMetaForm(next), ...validateObjectMetaUpdate(next, old)]
+  const further = looksAt(kind, subresource).flatMap((look) => [
+    ...(look.endsWith('form')
+      ? validateObjectMeta(next, rule, kind.isNamespaced)
+      : validateObjectMetaUpdate(next, old)),
     ...(look.startsWith('named') ? validateOwnFinalizers(next) : []),
   ])
+  return [...usually, ...further]
 }
 
 function looksAt({ group, isCustom, kind }: Kind, subresource: string): readonly Look[] {

@@ -16,11 +16,11 @@ export function alreadyExists(kind: Named, name: string, isLeaving = false): Sta
   )
 }
 
-/** A generated name was taken each time. */
-export function generateNameConflict(kind: Named, name: string): StatusError {
+/** A generated name was taken each time, or one that was given beside what to generate it from. */
+export function generateNameConflict(kind: Named, name: string, isLeaving = false): StatusError {
   return new StatusError(
     'AlreadyExists',
-    `${qualified(kind)} ${JSON.stringify(name)} already exists, the server was not able to generate a unique name for the object`,
+    `${isLeaving ? 'object is being deleted: ' : ''}${qualified(kind)} ${JSON.stringify(name)} already exists, the server was not able to generate a unique name for the object`,
     { details: { ...resourceDetails(kind, name), retryAfterSeconds: 1 } },
   )
 }

@@ -1,4 +1,4 @@
-import type { Kind, StatusError } from '@skerry/api'
+import { StatusError, quoteGo, type Kind } from '@skerry/api'
 import { conflict } from './registry-errors.ts'
 
 /** Where upstream's keys are not named after the resource. */
@@ -27,6 +27,18 @@ export function uidConflict(
   const why = `Precondition failed: UID in precondition: ${uids.given}, UID in object meta: ${uids.stored}`
   const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`
   return conflict(kind, name, text)
+}
+
+/** The number that a resourceVersion is, 0 where it is empty; undefined: it is none of 64 bits. */
+export function versionOf(text: string): bigint | undefined {
+  if (text === '') return 0n
+  const version = /^\d{1,32}$/.test(text) ? BigInt(text) : undefined
+  return version !== undefined && version < 2n ** 64n ? version : undefined
+}
+
+export function unreadableVersion(text: string): StatusError {
+  const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax'
+  return new StatusError('Unknown', `strconv.ParseUint: parsing ${quoteGo(text)}: ${why}`)
 }
 
 /** An apply that names the uid of an object that is not there. */

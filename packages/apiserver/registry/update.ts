@@ -17,7 +17,7 @@ import {
   type RegistryDeps,
   type RequestScope,
 } from './request-scope.ts'
-import { uidConflict, uidOfNothing } from './storage-error.ts'
+import { uidConflict, uidOfNothing, unreadableVersion, versionOf } from './storage-error.ts'
 
 export interface Change {
   /**
@@ -227,8 +227,12 @@ function requireVersion(
   if (!isDerived && uid && uid !== old.metadata.uid) {
     throw uidConflict(kind, scope, { given: uid, stored: old.metadata.uid ?? '' })
   }
-  if (resourceVersion && resourceVersion !== '0') {
-    if (resourceVersion !== old.metadata.resourceVersion) throw modifiedConflict(kind, scope.name)
+  const version = versionOf(resourceVersion ?? '')
+  if (version === undefined) throw unreadableVersion(resourceVersion ?? '')
+  if (version > 0n) {
+    if (version !== versionOf(old.metadata.resourceVersion ?? '')) {
+      throw modifiedConflict(kind, scope.name)
+    }
     return true
   }
   if (kind.strategy.allowUnconditionalUpdate === false && scope.subresource !== 'scale') {
@@ -316,7 +320,7 @@ function validateUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): v
   const { subresource } = scope
   requireValid(kind, scope.name, [
     ...checkUpdatedMetadata(next.metadata, old.metadata, { kind, subresource }),
-    ...(validationOf(scope)?.(next, old) ?? []),
+    ...(validationOf(scope)?.(next, old, (text) => scope.warn(text)) ?? []),
   ])
   if (scope.subresource !== '') return
   for (const text of strategy.warnings?.(next, old) ?? []) scope.warn(text)

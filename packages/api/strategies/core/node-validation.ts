@@ -1,7 +1,7 @@
 import type { Node } from '../../generated/types.ts'
 import { fieldDuplicate, fieldForbidden, fieldInvalid } from '../../field-error.ts'
 import type { StatusCause } from '../../status-error.ts'
-import { isSame, type Found } from '../checks.ts'
+import type { Found } from '../checks.ts'
 import { checkCidr, isOnePerFamily, parseCidr } from '../ip-text.ts'
 import type { LooseObject } from '../typed-strategy.ts'
 import { checkTaints } from './pod-spec-validation/tolerations.ts'
@@ -36,8 +36,7 @@ export function validateNodeUpdate(next: LooseObject<Node>, old: LooseObject<Nod
   checkAddresses(next, found)
   const { spec = {} } = next
   const before = old.spec ?? {}
-  const cidrs = before.podCIDRs ?? []
-  if (cidrs.length > 0 && !isSame(cidrs, spec.podCIDRs)) {
+  for (const _ of changedCidrs(before.podCIDRs ?? [], spec.podCIDRs ?? [])) {
     const detail = 'node updates may not change podCIDR except from "" to valid'
     found.push(fieldForbidden('spec.podCIDRs', detail))
   }
@@ -46,8 +45,17 @@ export function validateNodeUpdate(next: LooseObject<Node>, old: LooseObject<Nod
     found.push(fieldForbidden('spec.providerID', detail))
   }
   checkTaints(spec.taints ?? [], 'metadata.taints', found)
-  checkRestUnchanged(next, old, found)
+  if ((spec.externalID ?? '') !== (before.externalID ?? '')) {
+    found.push(fieldForbidden('spec.externalID', 'may not be updated'))
+  }
   return found
+}
+
+/** Each is told, but fewer or more of them are one change. */
+function changedCidrs(before: readonly string[], next: readonly string[]): readonly string[] {
+  if (before.length === 0) return []
+  if (before.length !== next.length) return before.slice(0, 1)
+  return before.filter((cidr, at) => cidr !== next[at])
 }
 
 function checkAddresses(node: LooseObject<Node>, found: Found): void {
@@ -60,14 +68,4 @@ function checkAddresses(node: LooseObject<Node>, found: Found): void {
     }
     seen.add(key)
   }
-}
-
-function checkRestUnchanged(next: LooseObject<Node>, old: LooseObject<Node>, found: Found): void {
-  const mutable = ['taints', 'unschedulable', 'podCIDR', 'podCIDRs', 'providerID', 'configSource']
-  const rest = (spec: object = {}): object =>
-    Object.fromEntries(Object.entries(spec).filter(([name]) => !mutable.includes(name)))
-  if (isSame(rest(next.spec), rest(old.spec))) return
-  const detail =
-    'node updates may only change labels, taints, or capacity (or configSource, if the DynamicKubeletConfig feature gate is enabled)'
-  found.push(fieldForbidden('spec', detail))
 }

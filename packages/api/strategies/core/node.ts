@@ -15,7 +15,7 @@ export const nodeStrategy = strategyOf<Node>({
     ]
   },
   validate: validateNode,
-  validateUpdate: validateNodeUpdate,
+  validateUpdate: (next, old) => [...validateNode(next), ...validateNodeUpdate(next, old)],
   validateStatusUpdate: validateNodeUpdate,
   hasGeneration: false,
   defaults: applyNodeDefaults,

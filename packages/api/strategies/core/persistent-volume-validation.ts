@@ -198,7 +198,8 @@ export function validatePersistentVolumeUpdate(
   next: LooseObject<PersistentVolume>,
   old: LooseObject<PersistentVolume>,
 ): StatusCause[] {
-  const found = validatePersistentVolume(next)
+  // Upstream looks twice.
+  const found = [...validatePersistentVolume(next), ...validatePersistentVolume(next)]
   const { spec = {} } = next
   const before = old.spec ?? {}
   const [source, sourceBefore] = [sourceOf(spec, before), sourceOf(before, before)]
