@@ -111,8 +111,8 @@ export interface Strategy {
     context?: StrategyContext,
   ) => void
   readonly validate?: (object: AnyObject) => StatusCause[]
-  readonly validateUpdate?: (next: AnyObject, old: AnyObject) => StatusCause[]
-  readonly validateStatusUpdate?: (next: AnyObject, old: AnyObject) => StatusCause[]
+  readonly validateUpdate?: UpdateValidation
+  readonly validateStatusUpdate?: UpdateValidation
   readonly warnings?: (next: AnyObject, old?: AnyObject) => string[]
   /**
    * Updates by a subresource that is a part of the object (approval, ephemeralcontainers, finalize,
@@ -133,6 +133,13 @@ export interface Strategy {
   /** What to do when nobody says: most kinds Background, batch/v1 Job: orphan by history. */
   readonly defaultGarbageCollection?: 'orphan' | 'background'
 }
+
+/** `warn` takes what the client is told though the update goes on, or beside what refuses it. */
+export type UpdateValidation = (
+  next: AnyObject,
+  old: AnyObject,
+  warn?: (text: string) => void,
+) => StatusCause[]
 
 export interface PartUpdate {
   readonly prepare?: (next: AnyObject, old: AnyObject, context: StrategyContext) => void

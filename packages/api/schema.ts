@@ -36,6 +36,8 @@ export interface Schema {
   intOrString?: boolean
   preserveUnknownFields?: boolean
   embeddedResource?: boolean
+  /** Of metadata: what a CRD says of `name` and `generateName`. */
+  names?: Readonly<Record<string, Schema>>
   /** Unions: x-kubernetes-unions, as upstream writes them. */
   unions?: readonly { discriminator?: string; fields?: Readonly<Record<string, string>> }[]
   /** JSON-schema value validations of CRDs (minimum, pattern, oneOf, …), kept as they stand. */

@@ -84,9 +84,17 @@ interface Place {
   readonly isUnchanged: boolean
 }
 
-/** Evaluates the rules, in upstream's words; `old` is the object before an update. */
-export function evaluateRules(rules: RuleSet, value: unknown, old?: unknown): StatusCause[] {
-  const run = new Run(rules)
+/**
+ * Evaluates the rules, in upstream's words; `old` is the object before an update. `warn` is told of
+ * rules that fail for values which were as wrong before; these are forgiven.
+ */
+export function evaluateRules(
+  rules: RuleSet,
+  value: unknown,
+  old?: unknown,
+  warn: (text: string) => void = () => undefined,
+): StatusCause[] {
+  const run = new Run(rules, warn)
   run.visit(rules.root, { value, old, path: '', isUnchanged: isSame(value, old) })
   return run.causes
 }
@@ -98,10 +106,12 @@ function isSame(value: unknown, old: unknown): boolean {
 class Run {
   readonly causes: StatusCause[] = []
   readonly #types: ReadonlyMap<string, ObjectType>
+  readonly #warn: (text: string) => void
   #budget: number = ruleLimits.objectCostMax
 
-  constructor({ types }: RuleSet) {
+  constructor({ types }: RuleSet, warn: (text: string) => void) {
     this.#types = types
+    this.#warn = warn
   }
 
   get #isOver(): boolean {
@@ -209,8 +219,6 @@ class Run {
     bindings: Bindings,
     { node, place }: { node: RuleNode; place: Place },
   ): void {
-    // As upstream: what was wrong before a rule came does not stand in the way of other changes.
-    if (!rule.usesOldSelf && place.isUnchanged) return
     const path =
       rule.fieldPath === '' ? place.path : `${place.path}${normalPath(rule.fieldPath, place.path)}`
     const message = rule.messageProgram ? this.#message(rule.messageProgram, bindings) : undefined
@@ -221,7 +229,10 @@ class Run {
     const detail =
       message?.text ??
       (rule.message === '' ? `failed rule: ${ruleText(rule)}` : rule.message.trim())
-    this.causes.push(causeOf(rule, { node, path, value: place.value, detail }))
+    const cause = causeOf(rule, { node, path, value: place.value, detail })
+    // As upstream: what was wrong before a rule came does not stand in the way of other changes.
+    if (!rule.usesOldSelf && place.isUnchanged) this.#warn(`${cause.field}: ${cause.message}`)
+    else this.causes.push(cause)
   }
 
   /** The text; an error ends the evaluation; neither: the plain message is told. */

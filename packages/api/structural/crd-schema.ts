@@ -29,8 +29,16 @@ function withMeta(schema: Schema): Schema {
   const text: Schema = { type: 'string' }
   // An embedded resource's schema may know which kind it is.
   const { apiVersion = text, kind = text } = properties ?? {}
-  const meta = { apiVersion, kind, metadata: { ref: objectMetaName } }
+  const metadata = { ref: objectMetaName, ...namesOf(properties?.['metadata']) }
+  const meta = { apiVersion, kind, metadata }
   return { ...schema, properties: { ...properties, ...meta } }
+}
+
+/** All that a definition may say of metadata: rules for `name` and `generateName`. */
+function namesOf(metadata: Schema | undefined): Pick<Schema, 'names'> {
+  const { name, generateName } = metadata?.properties ?? {}
+  if (!name && !generateName) return {}
+  return { names: { ...(name ? { name } : {}), ...(generateName ? { generateName } : {}) } }
 }
 
 /** By the JSON they were made of: the parts of oneOf and the like are converted when first met. */

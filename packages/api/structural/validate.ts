@@ -83,8 +83,15 @@ interface At {
 function validate(schema: Schema, at: At, causes: StatusCause[]): void {
   if (at.value === null && schema.nullable) return
   if (at.old !== undefined && equalJson(at.value, at.old)) return
-  // metadata is typed, and checked as such.
-  if (schema.ref !== undefined || isFull(causes)) return
+  if (isFull(causes)) return
+  // metadata is typed, and checked as such; a definition may say more of names.
+  if (schema.ref !== undefined) {
+    const { names } = schema
+    if (names && isJsonObject(at.value)) {
+      validateMembers({ properties: names }, { ...at, value: at.value }, causes)
+    }
+    return
+  }
   validateType(schema, at, causes)
   const { validations } = schema
   if (validations) validateJunctions(validations, at, causes)

@@ -16,20 +16,26 @@ export function customValidation(
   schema: Schema,
 ): Pick<Strategy, 'load' | 'validate' | 'validateUpdate' | 'validateStatusUpdate'> {
   let compiled: { readonly rules: RuleSet | undefined } | undefined
-  const withRules = (causes: StatusCause[], next: AnyObject, old?: AnyObject): StatusCause[] => {
+  const withRules = (
+    causes: StatusCause[],
+    next: AnyObject,
+    old?: AnyObject,
+    warn?: (text: string) => void,
+  ): StatusCause[] => {
     const { compileRuleSet, evaluateRules } = expressions()
     compiled ??= { rules: compileRuleSet(schema) }
     const { rules } = compiled
     if (!rules) return causes
-    return [...causes, ...(causes.some(isBlocking) ? [unchecked] : evaluateRules(rules, next, old))]
+    if (causes.some(isBlocking)) return [...causes, unchecked]
+    return [...causes, ...evaluateRules(rules, next, old, warn)]
   }
   return {
     load: loadExpressions,
     validate: (object) => withRules(validateStructural(schema, object), object),
-    validateUpdate: (next, old) =>
-      withRules(validateStructuralUpdate(schema, next, old), next, old),
-    validateStatusUpdate: (next, old) =>
-      withRules(validateStructuralStatusUpdate(schema, next, old), next, old),
+    validateUpdate: (next, old, warn) =>
+      withRules(validateStructuralUpdate(schema, next, old), next, old, warn),
+    validateStatusUpdate: (next, old, warn) =>
+      withRules(validateStructuralStatusUpdate(schema, next, old), next, old, warn),
   }
 }
 
