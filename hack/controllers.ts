@@ -54,13 +54,14 @@ async function playUpstream(
   use: (story: Story, checkpoints: readonly Checkpoint[]) => Promise<void> | void,
 ): Promise<void> {
   await using world = await startUpstreamWorld()
-  const waiting = [...stories]
+  const play = (story: Story): Promise<void> =>
+    attempt(async () => use(story, await playStory(story, world)))
+  const waiting = stories.filter(({ isAlone }) => !isAlone)
   const playSome = async (): Promise<void> => {
-    for (let story = waiting.shift(); story; story = waiting.shift()) {
-      await attempt(async () => use(story, await playStory(story, world)))
-    }
+    for (let story = waiting.shift(); story; story = waiting.shift()) await play(story)
   }
   await Promise.all(Array.from({ length: atOnceMax }, playSome))
+  for (const story of stories.filter(({ isAlone }) => isAlone)) await play(story)
 }
 
 async function playOurs(

@@ -19,6 +19,20 @@ export const storyExplanations: readonly StoryExplanation[] = Object.freeze([
     story: /^daemonset-nodes$/,
     object: /^(daemonsets\/web|pods\/web-<3>|event on DaemonSet\/web: SuccessfulDelete: .*<3>)$/,
   },
+  {
+    name: 'A PodDisruptionBudget counts at once when a pod is labelled away',
+    reason: 'Upstream counts when the budget or another of its pods changes next',
+    story: /^disruption-unmanaged$/,
+    object: /^poddisruptionbudgets\/bare$/,
+  },
+  {
+    name: 'A namespace that is being deleted says that pods are left',
+    reason:
+      'Upstream says that all content is removed until no pod is left, and tells the rest then',
+    story: /^namespace-deletion$/,
+    object: /^namespaces\//,
+    path: /^status\.conditions\./,
+  },
 ])
 
 export function explanationOf(difference: StoryDifference): StoryExplanation | undefined {

@@ -1,6 +1,11 @@
 import { linkedSignal, silentLogger, systemRandom } from '@skerry/base'
 import { createCluster, type Transport } from '@skerry/client'
-import { rootCaPublisher, runControllers, serviceAccountTokenController } from '@skerry/controllers'
+import {
+  csrSigningController,
+  rootCaPublisher,
+  runControllers,
+  serviceAccountTokenController,
+} from '@skerry/controllers'
 import { simulatedClock, startTestApiServer, type SimulatedClock } from '@skerry/testing'
 import { settleMsMax, type StoryWorld } from './story-world.ts'
 
@@ -25,8 +30,18 @@ export async function startOurWorld(): Promise<StoryWorld & AsyncDisposable> {
   const deps = { clock, random: systemRandom, log: silentLogger }
   const cluster = createCluster(requests.transport, { ...deps, userAgent: 'stories' })
   const scope = stack.use(linkedSignal(new AbortController().signal))
-  const ca = api.authority.certificatePem
-  const configured = [rootCaPublisher(ca), serviceAccountTokenController(ca)]
+  const { authority } = api
+  const ca = authority.certificatePem
+  const signing = {
+    clientAuthority: authority,
+    servingAuthority: authority,
+    durationSecondsMax: 365 * 86_400,
+  }
+  const configured = [
+    rootCaPublisher(ca),
+    serviceAccountTokenController(ca),
+    csrSigningController(signing),
+  ]
   const running = runControllers('all', { ...deps, cluster, configured }, scope.signal)
   const ended = running.catch((error: unknown) => {
     if (!scope.signal.aborted) throw error

@@ -60,7 +60,7 @@ interface Play {
   readonly world: StoryWorld
   readonly api: StoryApi
   readonly names: StoryNames
-  /** References of objects without a namespace, oldest first. */
+  /** References of objects without a namespace, oldest first: the story's own namespace is one. */
   readonly made: string[]
   stillness: Stillness | undefined
 }
@@ -267,6 +267,7 @@ async function readShown({ story, api, made }: Play): Promise<Listed[]> {
 async function startNamespace(play: Play): Promise<void> {
   const { story, api } = play
   await api.create({ kind: 'Namespace', metadata: { name: story.name } })
+  play.made.push(`namespaces/${story.name}`)
   const step = {
     verb: 'wait',
     words: ['serviceaccounts/default', 'metadata.uid'],
@@ -277,9 +278,12 @@ async function startNamespace(play: Play): Promise<void> {
 }
 
 /** The next story is played as if this one had not been. */
-async function endNamespace({ story, api, made, world }: Play): Promise<void> {
-  await api.delete(`namespaces/${story.name}`)
-  for (const reference of made.toReversed()) await api.delete(reference, { gracePeriodSeconds: 0 })
+async function endNamespace({ api, made, world }: Play): Promise<void> {
+  const [own = '', ...others] = made
+  await api.delete(own)
+  for (const reference of others.toReversed()) {
+    await api.delete(reference, { gracePeriodSeconds: 0 })
+  }
   for (const pod of await api.list('pods')) {
     await api.delete(`pods/${nameOf(pod)}`, { gracePeriodSeconds: 0 })
   }

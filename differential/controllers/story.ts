@@ -25,6 +25,8 @@ export interface Story {
   readonly quietMs: number
   /** False: how often an event was repeated depends on when its writer tried again. */
   readonly countsEvents: boolean
+  /** True: other stories' nodes would change what becomes of its own. */
+  readonly isAlone: boolean
   readonly chapters: readonly Chapter[]
 }
 
@@ -45,6 +47,7 @@ export function parseStory(name: string, text: string): Story {
     show: (headers.get('Show') ?? workloads).split(/[ ,]+/),
     quietMs: durationMs(headers.get('Quiet') ?? `${quietMsDefault}ms`),
     countsEvents: headers.get('Counts') !== 'vary',
+    isAlone: headers.get('Alone') === 'yes',
     chapters: sections.map((section) => parseChapter(name, section)),
   }
 }

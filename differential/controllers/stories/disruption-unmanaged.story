@@ -23,6 +23,12 @@ create
     containers: [{name: main, image: "a:1"}]
 run
 
+### one is labelled away
+patch pods/bare-b {metadata: {labels: {app: other}}}
+
+### it comes back
+patch pods/bare-b {metadata: {labels: {app: bare}}}
+
 ### a share
 patch poddisruptionbudgets/bare {spec: {minAvailable: 50%}}
 

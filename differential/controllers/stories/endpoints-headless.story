@@ -37,3 +37,18 @@ patch pods/db-1/status {status: {podIP: 10.1.2.5, podIPs: [{ip: 10.1.2.5}]}}
 settle
 run db-0
 start db-1
+
+### shown whatever their state
+create
+  kind: Service
+  metadata: {name: peers, annotations: {mine: "yes"}}
+  spec:
+    clusterIP: None
+    publishNotReadyAddresses: true
+    selector: {app: db}
+    ports: [{name: peer, port: 7000, targetPort: 7001}]
+settle
+unready db-0
+
+### one goes
+delete pods/db-1

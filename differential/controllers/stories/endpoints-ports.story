@@ -1,6 +1,7 @@
 # Ports by number and by name, of several protocols, and pods that name them differently.
 Counts: vary
-Show: endpointslices, events
+Quiet: 1500ms
+Show: endpoints, endpointslices, events
 
 ### pods with named ports
 create
@@ -46,5 +47,15 @@ patch pods/web-c/status {status: {podIP: 10.1.1.6, podIPs: [{ip: 10.1.1.6}]}}
 settle
 run
 
-### one port is left
+### a port that nobody has goes
+patch services/web {spec: {ports: [{name: http, port: 80, targetPort: web}]}}
+
+### one pod is left
+delete pods/web-b {gracePeriodSeconds: 0}
+delete pods/web-c {gracePeriodSeconds: 0}
+
+### its port tells its protocol
 patch services/web {spec: {ports: [{name: http, port: 8000, targetPort: web, appProtocol: http}]}}
+
+### two protocols and numbers
+patch services/web {spec: {ports: [{name: dns, port: 53, protocol: UDP}, {name: dns-tcp, port: 53}, {name: http, port: 80, targetPort: 8080}, {name: more, port: 90, targetPort: 9090}]}}

@@ -6,7 +6,7 @@ create
   kind: Job
   metadata: {name: work}
   spec:
-    activeDeadlineSeconds: 5
+    activeDeadlineSeconds: 15
     template:
       spec: {restartPolicy: Never, containers: [{name: main, image: "a:1"}]}
 run

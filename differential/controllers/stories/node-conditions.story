@@ -1,6 +1,7 @@
 # A node's conditions and its cordon become taints.
 Show: nodes, events
 Quiet: 1s
+Alone: yes
 
 ### it is ready
 create

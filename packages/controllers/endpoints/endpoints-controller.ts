@@ -14,6 +14,7 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 import { podEndpoints, type PodEndpoint } from '../endpointslice/endpoint-plan.ts'
+import { inEndpointsOrder } from '../endpointslice/port-order.ts'
 import { hasSelector, podsOfService, servicesOfPod } from '../endpointslice/services-of-pod.ts'
 import { TriggerTimes, withTriggerTime } from '../endpointslice/trigger-times.ts'
 
@@ -93,7 +94,12 @@ export function planEndpoints(
   wanted: readonly PodEndpoint[],
   existing: Endpoints | undefined,
 ): Endpoints | undefined {
-  const subsets = subsetsOf(wanted.filter((each) => each.endpoint.conditions?.terminating !== true))
+  const { ports = [], clusterIP, publishNotReadyAddresses } = service.spec ?? {}
+  const isPortless = ports.length === 0 && clusterIP === 'None'
+  const isShown = ({ endpoint, ports: own }: PodEndpoint): boolean =>
+    (isPortless || own.length > 0) &&
+    (publishNotReadyAddresses === true || endpoint.conditions?.terminating !== true)
+  const subsets = subsetsOf(wanted.filter(isShown))
   const labels: Record<string, string> = { ...service.metadata.labels, [managedByLabel]: managedBy }
   if (service.spec?.clusterIP === 'None') labels['service.kubernetes.io/headless'] = ''
   const annotations = { ...existing?.metadata.annotations }
@@ -140,7 +146,7 @@ function subsetsOf(wanted: readonly PodEndpoint[]): EndpointSubset[] {
     .map(([, { ports, ready, notReady }]) => ({
       ...(ready.length > 0 ? { addresses: ready.toSorted(byIp) } : {}),
       ...(notReady.length > 0 ? { notReadyAddresses: notReady.toSorted(byIp) } : {}),
-      ...(ports.length > 0 ? { ports } : {}),
+      ...(ports.length > 0 ? { ports: inEndpointsOrder(ports) } : {}),
     }))
 }
 

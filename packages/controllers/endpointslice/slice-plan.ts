@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { EndpointPort, EndpointSlice, Service } from '@skerry/api'
 import { controllerReference } from '@skerry/controller-runtime'
 import type { PodEndpoint } from './endpoint-plan.ts'
+import { inSliceOrder } from './port-order.ts'
 
 /** Upstream's default: a change of one endpoint rewrites at most this many. */
 export const endpointsPerSliceMax = 100
@@ -134,7 +135,7 @@ function sliceOf(
     },
     addressType: 'IPv4',
     endpoints,
-    ports: [...group.ports],
+    ports: inSliceOrder(group.ports),
   }
 }
 

@@ -9,6 +9,7 @@ import type {
 } from '@skerry/api'
 import { controllerReference } from '@skerry/controller-runtime'
 import { sameStatus } from '../status/same-status.ts'
+import { inSliceOrder } from '../endpointslice/port-order.ts'
 
 export const mirroredBy = 'endpointslicemirroring-controller.k8s.io'
 
@@ -128,7 +129,7 @@ function sliceOf(
     },
     addressType: group.addressType,
     endpoints: [...group.endpoints.values()],
-    ports: group.ports,
+    ports: inSliceOrder(group.ports),
   }
 }
 

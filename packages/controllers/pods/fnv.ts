@@ -14,3 +14,13 @@ export function fnv1a(bytes: Uint8Array): number {
   for (const byte of bytes) hash = Math.imul(hash ^ byte, prime) >>> 0
   return hash
 }
+
+const wideOffset = 0x6c62272e07bb014262b821756295c58dn
+const widePrime = 0x0000000001000000000000000000013bn
+
+/** FNV-1a of 128 bits, as 32 hexadecimal digits. */
+export function fnv128a(bytes: Uint8Array): string {
+  let hash = wideOffset
+  for (const byte of bytes) hash = BigInt.asUintN(128, (hash ^ BigInt(byte)) * widePrime)
+  return hash.toString(16).padStart(32, '0')
+}
