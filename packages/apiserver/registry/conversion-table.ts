@@ -7,8 +7,10 @@ import {
   claimToV1,
   sliceFromV1,
   sliceToV1,
+  isJsonObject,
   type AnyObject,
   type JsonObject,
+  type Kind,
 } from '@skerry/api'
 
 /** Between a served version and the stored one, in place; apiVersion is the caller's. */
@@ -54,6 +56,24 @@ export const conversions: Readonly<Record<string, Conversion>> = Object.freeze({
   },
   'resource.k8s.io/v1beta1/ResourceSlice': { toStorage: sliceToV1, fromStorage: sliceFromV1 },
 })
+
+/** A copy in another version of one built-in kind. */
+export function converted(object: Readonly<JsonObject>, from: Kind, to: Kind): JsonObject {
+  const { metadata } = object
+  const copy: AnyObject = {
+    ...structuredClone(object),
+    apiVersion: versionOf(from),
+    kind: from.kind,
+    metadata: isJsonObject(metadata) ? structuredClone(metadata) : {},
+  }
+  conversions[`${versionOf(from)}/${from.kind}`]?.toStorage(copy)
+  conversions[`${versionOf(to)}/${to.kind}`]?.fromStorage(copy)
+  return { ...copy, apiVersion: versionOf(to) }
+}
+
+function versionOf({ group, version }: Kind): string {
+  return group === '' ? version : `${group}/${version}`
+}
 
 function rename(
   object: JsonObject,

@@ -1,4 +1,14 @@
-import { applyServerSide, trackUpdate, type AnyObject, type ManagedFieldsEntry } from '@skerry/api'
+import {
+  applyServerSide,
+  trackUpdate,
+  type AnyObject,
+  type FindVersion,
+  type Kind,
+  type KindVersion,
+  type ManagedFieldsEntry,
+} from '@skerry/api'
+import { converted } from './conversion-table.ts'
+import { apiVersionOf } from './kind-reader.ts'
 import { keepsMetadata } from './part-table.ts'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
 
@@ -85,6 +95,32 @@ function tracked(scope: RequestScope, deps: RegistryDeps) {
     subresource: scope.subresource,
     nowMs: deps.clock.now(),
     resetFields: resetFieldsOf(scope),
+    ...(kind.isCustom ? {} : { versionOf: versionsOf(kind, deps) }),
+  }
+}
+
+/** The other versions of a built-in kind; one of another group has no fields in common with it. */
+function versionsOf(kind: Kind, { kinds }: RegistryDeps): FindVersion {
+  return (apiVersion) => {
+    const other = kinds
+      .all()
+      .find(
+        ({ group, version, resource }) =>
+          group === kind.group &&
+          resource === kind.resource &&
+          apiVersionOf(group, version) === apiVersion,
+      )
+    return other && kindVersion(kind, other)
+  }
+}
+
+function kindVersion(own: Kind, other: Kind): KindVersion {
+  const { schemas, schemaName } = other
+  return {
+    schemas,
+    schemaName,
+    fromOwn: (object) => converted(object, own, other),
+    toOwn: (object) => converted(object, other, own),
   }
 }
 

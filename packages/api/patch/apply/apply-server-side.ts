@@ -14,11 +14,14 @@ import {
   fieldSetOf,
   intersectionOf,
   isEmptySet,
-  noFields,
   recursiveDifferenceOf,
-  unionOf,
-  type FieldSet,
 } from './field-set.ts'
+import {
+  comparisonsIn,
+  forgetGoneVersions,
+  type ComparisonIn,
+  type FindVersion,
+} from './kind-versions.ts'
 import { allowedByLastApplied, syncLastApplied } from './last-applied.ts'
 import {
   decodeManagers,
@@ -29,8 +32,9 @@ import {
   type FieldOwners,
   type OwnedType,
 } from './managers.ts'
-import { mergeApplied, removeFields } from './merge-applied.ts'
-import { ownedFields, withNamedFields } from './owned-fields.ts'
+import { mergeApplied } from './merge-applied.ts'
+import { ownedFields } from './owned-fields.ts'
+import { pruneFields } from './prune-fields.ts'
 import {
   compareForUpdate,
   ownedType,
@@ -38,6 +42,7 @@ import {
   timeText,
   trackChange,
   withoutChanged,
+  writtenIn,
 } from './track-update.ts'
 import { zeroObject } from './zero-object.ts'
 
@@ -59,6 +64,8 @@ export interface ServerSideApply {
   subresource?: string
   nowMs: number
   resetFields?: readonly (readonly string[])[]
+  /** See Versioned. */
+  versionOf?: FindVersion
 }
 
 const beforeFirstApply = 'before-first-apply'
@@ -120,7 +127,7 @@ function liveManagers(
   if (!live || managers.size > 0) return managers
   const zero = zeroObject(type.schema, type.schemas)
   const comparison = compareForUpdate(zero, live, { schemas, schemaName, resetFields })
-  trackChange(managers, comparison, { manager: beforeFirstApply, apiVersion, nowMs })
+  trackChange(managers, () => comparison, { manager: beforeFirstApply, apiVersion, nowMs })
   return managers
 }
 
@@ -133,6 +140,7 @@ interface Outcome {
 function merge(apply: ServerSideApply, before: FieldOwners, type: OwnedType): Outcome {
   const { live, applied } = apply
   const managers: FieldOwners = new Map(before)
+  forgetGoneVersions(managers, apply)
   const base: JsonObject = live ?? zeroObject(type.schema, type.schemas)
   const owned = ownedFields(applied, type.schema, type.schemas)
   const set = apply.resetFields
@@ -148,19 +156,27 @@ function merge(apply: ServerSideApply, before: FieldOwners, type: OwnedType): Ou
   }
   const last = managers.get(managerKey(self))
   managers.set(managerKey(self), self)
-  const merged = mergeApplied(base, applied, type)
-  const pruned = pruneFields(
-    merged,
-    { last: last?.set ?? noFields, managers: [...managers.values()], self },
-    type,
-  )
-  const next = isJsonObject(pruned) ? pruned : {}
-  const conflicts = takeOwnership(managers, self, compareForUpdate(base, next, apply))
+  const result = mergeApplied(base, applied, type)
+  const merged = isJsonObject(result) ? result : {}
+  const owners = { managers: [...managers.values()], self }
+  const next = last ? pruneFields(merged, { ...owners, last }, { ...apply, type }) : merged
+  const conflicts = takeOwnership(managers, self, changesIn(base, next, apply))
   setFields(managers, managerAt(managers, self), differenceOf(set, systemFields))
   const isNoop =
     live !== undefined && equalJson(withoutManagedFields(live), withoutManagedFields(next))
-  if (isNoop) keepTime(managers, self, last)
+  // Also of an entry in a version that is gone.
+  if (isNoop) keepTime(managers, self, before.get(managerKey(self)))
   return { object: finished(next, apply), managers, conflicts }
+}
+
+function changesIn(base: JsonObject, next: JsonObject, apply: ServerSideApply): ComparisonIn {
+  const { resetFields } = apply
+  return comparisonsIn(compareForUpdate(base, next, apply), apply, (version) =>
+    compareForUpdate(version.fromOwn(base), version.fromOwn(next), {
+      ...version,
+      ...(resetFields ? { resetFields } : {}),
+    }),
+  )
 }
 
 function managerAt(managers: FieldOwners, self: FieldOwner): FieldOwner {
@@ -176,40 +192,17 @@ function keepTime(managers: FieldOwners, self: FieldOwner, last: FieldOwner | un
 function takeOwnership(
   managers: FieldOwners,
   self: FieldOwner,
-  comparison: ReturnType<typeof compareForUpdate>,
+  comparisonIn: ComparisonIn,
 ): OwnershipConflict[] {
-  const written = unionOf(comparison.modified, comparison.added)
   const conflicts: OwnershipConflict[] = []
   for (const manager of managers.values()) {
     if (managerKey(manager) === managerKey(self)) continue
-    const taken = intersectionOf(manager.set, written)
+    const comparison = comparisonIn(manager.apiVersion)
+    const taken = intersectionOf(manager.set, writtenIn(comparison))
     if (!isEmptySet(taken)) conflicts.push({ manager, set: taken })
-    setFields(managers, manager, withoutChanged(manager.set, written, comparison.removed))
+    setFields(managers, manager, withoutChanged(manager.set, comparison))
   }
   return conflicts
-}
-
-/**
- * Removes what this manager applied last time, does not apply now, and nobody else owns. What was
- * below a removed field and belongs to others, or to nobody, comes back.
- */
-function pruneFields(
-  merged: unknown,
-  owners: { last: FieldSet; managers: readonly FieldOwner[]; self: FieldOwner },
-  type: OwnedType,
-): unknown {
-  const { schema, schemas } = type
-  if (isEmptySet(differenceOf(owners.last, owners.self.set))) return merged
-  const named = (set: FieldSet): FieldSet => withNamedFields(set, schema, schemas)
-  const fieldsOf = (value: unknown): FieldSet =>
-    value === undefined ? noFields : named(ownedFields(value, schema, schemas))
-  const last = named(owners.last)
-  const owned = named(owners.managers.reduce((all, { set }) => unionOf(all, set), noFields))
-  const mergedFields = fieldsOf(merged)
-  const withoutLast = fieldsOf(removeFields(merged, last, type))
-  const unowned = differenceOf(mergedFields, unionOf(withoutLast, owned))
-  const ownedLeft = fieldsOf(removeFields(merged, unowned, type))
-  return removeFields(merged, intersectionOf(differenceOf(mergedFields, ownedLeft), last), type)
 }
 
 function refuseConflicts(

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../json.ts'
 import type { ManagedFieldsEntry } from '../../object.ts'
 import type { Schema, SchemaSet } from '../../schema.ts'
 import { decodeFieldSet, encodeFieldSet, isEmptySet, unionOf, type FieldSet } from './field-set.ts'
+import type { FindVersion } from './kind-versions.ts'
 import { reconciledFields } from './owned-fields.ts'
 
 /** Who owns what, decoded from metadata.managedFields. */
@@ -34,8 +35,10 @@ export function managerKey(manager: Omit<FieldOwner, 'time' | 'set'>): string {
 export interface OwnedType {
   readonly schema: Schema
   readonly schemas: SchemaSet
-  /** Whose fields the schema tells of; those of entries in other versions stay as they are. */
+  /** Whose fields the schema tells of; absent: those of all entries. */
   readonly apiVersion?: string
+  /** Of other versions; absent: their entries stay as they are. */
+  readonly versionOf?: FindVersion
 }
 
 /** Decoded sets by their JSON object; objects from the cache are decoded once. */
@@ -70,15 +73,24 @@ function decodeSet(fields: JsonObject, apiVersion: string, type: OwnedType): Fie
   const known = decodedSets.get(fields)
   if (known?.schema === type.schema) return known.set
   try {
-    const isOfType = (type.apiVersion ?? apiVersion) === apiVersion
     const written = decodeFieldSet(fields)
-    const set = isOfType ? reconciledFields(written, type.schema, type.schemas) : written
+    const of = typeIn(apiVersion, type)
+    const set = of ? reconciledFields(written, of.schema, of.schemas) : written
     decodedSets.set(fields, { schema: type.schema, set })
     return set
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
   }
+}
+
+function typeIn(
+  apiVersion: string,
+  type: OwnedType,
+): Pick<OwnedType, 'schema' | 'schemas'> | undefined {
+  if ((type.apiVersion ?? apiVersion) === apiVersion) return type
+  const version = type.versionOf?.(apiVersion)
+  return version && { schema: version.schemas[version.schemaName] ?? {}, schemas: version.schemas }
 }
 
 /** Sorted as upstream sorts them; undefined when nobody owns anything. */

@@ -13,6 +13,12 @@ import {
   type FieldSet,
 } from './field-set.ts'
 import {
+  comparisonsIn,
+  forgetGoneVersions,
+  type ComparisonIn,
+  type FindVersion,
+} from './kind-versions.ts'
+import {
   capUpdateManagers,
   decodeManagers,
   encodeManagers,
@@ -39,6 +45,8 @@ export interface TrackedUpdate {
   nowMs: number
   /** Fields that this endpoint does not write, e.g. `[['status']]`; nobody comes to own them. */
   resetFields?: readonly (readonly string[])[]
+  /** See Versioned. */
+  versionOf?: FindVersion
 }
 
 /** Brings metadata.managedFields up to date after a create, an update or a patch. */
@@ -73,11 +81,17 @@ export function ownedType(of: {
   schemas: SchemaSet
   schemaName: string
   apiVersion?: string
+  versionOf?: FindVersion
 }): OwnedType {
-  const { schemas, schemaName, apiVersion } = of
+  const { schemas, schemaName, apiVersion, versionOf } = of
   // The definition itself, not a reference to it: caches are keyed by it.
   const schema = schemas[schemaName] ?? {}
-  return { schema, schemas, ...(apiVersion === undefined ? {} : { apiVersion }) }
+  return {
+    schema,
+    schemas,
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    ...(versionOf ? { versionOf } : {}),
+  }
 }
 
 function nextManagedFields(
@@ -89,14 +103,25 @@ function nextManagedFields(
   const own = live?.metadata.managedFields
   const sent = managedFieldsOf(update, own)
   if (live && isReset(sent)) return undefined
-  const comparison = compareForUpdate(live ?? zeroObject(type.schema, type.schemas), next, update)
+  const before = live ?? zeroObject(type.schema, type.schemas)
+  const comparison = compareForUpdate(before, next, update)
   const keepsEntries = sent === undefined || sent.length === 0 || sent === own
   // Nothing changed: nothing to decode, which is what most writes of controllers come to.
-  if (live && keepsEntries && isUnchanged(comparison)) return own?.length ? own : undefined
+  const isOwnVersion = own?.every((entry) => entry.apiVersion === update.apiVersion) ?? true
+  if (live && keepsEntries && isOwnVersion && isUnchanged(comparison)) {
+    return own?.length ? own : undefined
+  }
   const managers = knownManagers(isReset(sent) ? [] : sent, own, type)
   // An object that nobody tracked so far stays untracked until its first apply.
   if (live && managers.size === 0) return undefined
-  trackChange(managers, comparison, update)
+  forgetGoneVersions(managers, update)
+  const comparisonIn = comparisonsIn(comparison, update, (version) =>
+    compareForUpdate(version.fromOwn(before), version.fromOwn(next), {
+      ...version,
+      ...(update.resetFields ? { resetFields: update.resetFields } : {}),
+    }),
+  )
+  trackChange(managers, comparisonIn, update)
   return encodeManagers(managers)
 }
 
@@ -158,14 +183,13 @@ export function compareForUpdate(
 /** What the writer changed is the writer's, and nobody else's any more. */
 export function trackChange(
   managers: FieldOwners,
-  comparison: Comparison,
+  comparisonIn: ComparisonIn,
   update: Pick<TrackedUpdate, 'manager' | 'apiVersion' | 'subresource' | 'nowMs'>,
 ): void {
-  const written = unionOf(comparison.modified, comparison.added)
   for (const manager of managers.values()) {
-    setFields(managers, manager, withoutChanged(manager.set, written, comparison.removed))
+    setFields(managers, manager, withoutChanged(manager.set, comparisonIn(manager.apiVersion)))
   }
-  const set = differenceOf(written, systemFields)
+  const set = differenceOf(writtenIn(comparisonIn(update.apiVersion)), systemFields)
   if (!isEmptySet(set)) {
     const manager: FieldOwner = {
       name: update.manager || 'unknown',
@@ -181,8 +205,13 @@ export function trackChange(
   capUpdateManagers(managers)
 }
 
-export function withoutChanged(set: FieldSet, written: FieldSet, removed: FieldSet): FieldSet {
-  return differenceOf(differenceOf(set, intersectionOf(set, written)), removed)
+export function writtenIn({ modified, added }: Comparison): FieldSet {
+  return unionOf(modified, added)
+}
+
+export function withoutChanged(set: FieldSet, comparison: Comparison): FieldSet {
+  const changed = intersectionOf(set, writtenIn(comparison))
+  return differenceOf(differenceOf(set, changed), comparison.removed)
 }
 
 /** RFC 3339 in whole seconds. */
