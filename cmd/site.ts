@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { runAll, type Task } from '@skerry/base'
 import {
@@ -200,7 +201,10 @@ function controllerTasks(
       : [(scope: AbortSignal) => runControllers('all', { ...shared, configured }, scope)]),
     ...(noScheduler === true
       ? []
-      : [(scope: AbortSignal) => runScheduler({ ...shared, ...options.scheduling }, scope)]),
+      : [
+          (scope: AbortSignal) =>
+            runScheduler({ ...shared, host: hostname(), ...options.scheduling }, scope),
+        ]),
   ]
 }
 

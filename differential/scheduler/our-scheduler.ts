@@ -1,6 +1,6 @@
 import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createDefaultAccess, type Access, type Objects } from '@skerry/apiserver'
-import { createCluster, createEventSink } from '@skerry/client'
+import { createCluster } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
 import { generateKeyPair } from '@skerry/pki'
 import { parseSchedulerConfiguration, runScheduler } from '@skerry/scheduler'
@@ -33,8 +33,7 @@ export async function startOurScheduler(story: Story): Promise<OurScheduler> {
   const { signal } = scope
   const cluster = createCluster(api.transport, { ...deps, userAgent: 'skerry-scheduler' })
   const informers = createInformerSet(cluster, deps)
-  const events = createEventSink(cluster, deps)
-  const tasks = [informers.run(signal), events.run(signal)]
+  const tasks = [informers.run(signal)]
   stack.defer(async () => {
     scope.abort(new Error('The story is over'))
     await Promise.allSettled(tasks)
@@ -46,7 +45,7 @@ export async function startOurScheduler(story: Story): Promise<OurScheduler> {
     async schedule(extenderUrl) {
       const document = configurationOf(story, extenderUrl)
       const configuration = document && (await parseSchedulerConfiguration(document))
-      const parts = { ...deps, cluster, informers, events }
+      const parts = { ...deps, cluster, informers, host: 'here' }
       tasks.push(runScheduler({ ...parts, ...(configuration ? { configuration } : {}) }, signal))
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

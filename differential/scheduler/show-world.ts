@@ -79,8 +79,11 @@ function showEvent(event: AnyFields, tied: string, place: string): string {
   )
   const related = textAt(event, 'related.name')
   const message = textAt(event, 'message')
+  // Those of core/v1 say it; those of events.k8s.io/v1, as upstream's, do not.
+  const source = textAt(event, 'source.component')
   const told = tied === '' ? message : message.replace(new RegExp(`${tied}$`), place)
-  return `  ${facts.join(' ')}${related === '' ? '' : ` (${related})`}: ${told}`
+  const about = related === '' ? '' : ` (${related})`
+  return `  ${facts.join(' ')}${about}${source === '' ? '' : ` from ${source}`}: ${told}`
 }
 
 function showClaim(claim: AnyFields): string[] {

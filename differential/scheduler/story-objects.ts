@@ -31,6 +31,14 @@ const kinds: Readonly<Record<string, StoryKind>> = Object.freeze({
   ResourceClaimTemplate: namespaced('resource.k8s.io/v1', 'resourceclaimtemplates'),
   ResourceSlice: cluster('resource.k8s.io/v1', 'resourceslices'),
   DeviceClass: cluster('resource.k8s.io/v1', 'deviceclasses'),
+  ValidatingAdmissionPolicy: cluster(
+    'admissionregistration.k8s.io/v1',
+    'validatingadmissionpolicies',
+  ),
+  ValidatingAdmissionPolicyBinding: cluster(
+    'admissionregistration.k8s.io/v1',
+    'validatingadmissionpolicybindings',
+  ),
   Service: namespaced('v1', 'services'),
   ReplicaSet: namespaced('apps/v1', 'replicasets'),
 })

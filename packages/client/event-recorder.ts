@@ -50,7 +50,7 @@ const retryMs = 2_000
 export function createEventSink(cluster: Cluster, deps: { clock: Clock; log: Logger }): EventSink {
   const queue = new BoundedQueue<Pending>(eventLimits.queueMax)
   const correlator = new EventCorrelator()
-  const suffixOf = uniqueSuffixes()
+  const suffixOf = uniqueEventSuffixes()
   const enqueue = (pending: Pending): void => {
     try {
       queue.push(pending)
@@ -185,7 +185,7 @@ function eventObject(
 }
 
 /** Wall time in nanoseconds, in hexadecimal as upstream names events, and never the same twice. */
-function uniqueSuffixes(): (nowMs: number) => string {
+export function uniqueEventSuffixes(): (nowMs: number) => string {
   let last = 0n
   return (nowMs) => {
     const now = BigInt(Math.floor(nowMs)) * 1_000_000n

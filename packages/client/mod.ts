@@ -68,3 +68,10 @@ export {
   type EventSourceOptions,
   type EventText,
 } from './event-recorder.ts'
+export {
+  createEventSeriesSink,
+  type EventNote,
+  type EventSeriesDeps,
+  type EventSeriesRecorder,
+  type EventSeriesSink,
+} from './event-series-sink.ts'

@@ -18,6 +18,7 @@ import type {
   EndpointSlice,
   Endpoints,
   Event,
+  EventsV1Event,
   FlowSchema,
   HorizontalPodAutoscaler,
   IPAddress,
@@ -89,6 +90,13 @@ export const resources = Object.freeze({
   }),
   events: known<Event>({
     group: '',
+    version: 'v1',
+    resource: 'events',
+    kind: 'Event',
+    isNamespaced: true,
+  }),
+  eventsV1: known<EventsV1Event>({
+    group: 'events.k8s.io',
     version: 'v1',
     resource: 'events',
     kind: 'Event',

@@ -1,4 +1,4 @@
-import type { Node, Pod } from '@skerry/api'
+import type { Node, PersistentVolumeClaim, Pod } from '@skerry/api'
 
 /** A change of the world that may let a waiting pod in. */
 export type ClusterEvent =
@@ -8,11 +8,11 @@ export type ClusterEvent =
   | { readonly kind: 'pod-assigned'; readonly pod: Pod; readonly aspects: PodAspects }
   /** A pod left its node, or ended there. */
   | { readonly kind: 'pod-removed'; readonly pod: Pod }
+  | { readonly kind: 'claim'; readonly claim: PersistentVolumeClaim }
   | { readonly kind: StorageEventKind | 'namespace' | 'resource-claim' | 'device-class' }
 
 /** Something changed that volumes are found or made by. */
 export type StorageEventKind =
-  | 'claim'
   | 'volume'
   | 'storage-class'
   | 'csi-node'

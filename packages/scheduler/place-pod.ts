@@ -1,7 +1,8 @@
 import { isStatusError, type Pod } from '@skerry/api'
-import { resources, type EventRecorder } from '@skerry/client'
+import { resources, type EventSeriesRecorder } from '@skerry/client'
 import { bindByExtender, planWithExtenders, preemptWithExtenders } from './ask-extenders.ts'
 import { selectNodeForClaims } from './bind-volumes.ts'
+import { BindingError, asPlugin } from './binding-error.ts'
 import type { ClusterState } from './cluster-state.ts'
 import { ExtenderError, type Extender } from './extender.ts'
 import { planPlacement, type NoPlacement } from './plan-placement.ts'
@@ -21,7 +22,7 @@ export interface PlacingDeps extends SchedulerDeps {
   queue: SchedulingQueue
   profile: Profile
   extenders: readonly Extender[]
-  recorder: EventRecorder
+  recorder: EventSeriesRecorder
   /** Where the next look at the nodes begins, and is told where it ended. */
   rotation: { firstNode: number }
 }
@@ -57,8 +58,8 @@ export async function placePod(deps: PodPlacing, pod: Pod, signal: AbortSignal):
   } catch (error) {
     if (signal.aborted) return
     deps.state.removePod(uid)
-    if (isStatusError(error, 'NotFound')) return deps.queue.remove(uid)
-    if (error instanceof ExtenderError) return tellError(deps, pod, { error, signal })
+    const isTold = error instanceof ExtenderError || error instanceof BindingError
+    if (isTold) return tellError(deps, pod, { error, signal })
     deps.log.error('Pod not placed, trying again', {
       pod: key,
       error: error instanceof Error ? error : null,
@@ -67,7 +68,7 @@ export async function placePod(deps: PodPlacing, pod: Pod, signal: AbortSignal):
   }
 }
 
-/** The pod is told what an extender said, and tried again after a while. */
+/** The pod is told what an extender or the API server said, and tried again after a while. */
 async function tellError(
   deps: PlacingDeps,
   pod: Pod,
@@ -120,15 +121,37 @@ async function bindTo(
   const { uid } = context.pod
   deps.state.assume(context.pod, target.nodeName)
   deps.onDecided()
-  if (await selectNodeForClaims(deps, context, target)) {
-    await reserveDevices(deps, context, target.signal)
-    return bind(deps, context.pod, target)
+  try {
+    const isReady = await prepareBinding(deps, context, target)
+    if (isReady) return await bind(deps, context.pod, target)
+  } catch (error) {
+    deps.state.removePod(uid)
+    const { pod } = context.pod
+    deps.queue.onEvent({ kind: 'pod-removed', pod })
+    throw error
   }
   // The claim's change wakes the pod; its annotation and the nomination keep it to this node.
   deps.state.removePod(uid)
   deps.state.nominate(context.pod, target.nodeName)
   await writeNomination(deps, context.pod.pod, target)
   deps.queue.giveBack(uid, new Set(['VolumeBinding']))
+}
+
+/** False: claims wait for their volumes. */
+async function prepareBinding(
+  deps: PodPlacing,
+  context: PlacementContext,
+  target: BindTarget,
+): Promise<boolean> {
+  const point = 'PreBind'
+  const isReady = await asPlugin({ name: 'VolumeBinding', point }, () =>
+    selectNodeForClaims(deps, context, target),
+  )
+  if (!isReady) return false
+  await asPlugin({ name: 'DynamicResources', point }, () =>
+    reserveDevices(deps, context, target.signal),
+  )
+  return true
 }
 
 async function bind(deps: PlacingDeps, info: PodInfo, target: BindTarget): Promise<void> {
@@ -145,9 +168,18 @@ async function bind(deps: PlacingDeps, info: PodInfo, target: BindTarget): Promi
       metadata: { name, namespace, uid },
       target: { apiVersion: 'v1', kind: 'Node', name: nodeName },
     }
-    await deps.cluster
-      .resource(resources.pods)
-      .createSubresource({ namespace, name, subresource: 'binding', body }, signal)
+    const pods = deps.cluster.resource(resources.pods)
+    try {
+      await asPlugin({ name: 'DefaultBinder', point: 'Bind' }, () =>
+        pods.createSubresource({ namespace, name, subresource: 'binding', body }, signal),
+      )
+    } catch (error) {
+      // It was deleted meanwhile; its room is free.
+      if (!(error instanceof BindingError) || !isStatusError(error.cause, 'NotFound')) throw error
+      deps.state.removePod(uid)
+      deps.queue.onEvent({ kind: 'pod-removed', pod })
+      return deps.queue.remove(uid)
+    }
   }
   deps.queue.remove(uid)
   deps.state.denominate(uid)
@@ -155,7 +187,7 @@ async function bind(deps: PlacingDeps, info: PodInfo, target: BindTarget): Promi
     type: 'Normal',
     reason: 'Scheduled',
     action: 'Binding',
-    message: `Successfully assigned ${namespace}/${name} to ${nodeName}`,
+    note: `Successfully assigned ${namespace}/${name} to ${nodeName}`,
   })
 }
 

@@ -50,7 +50,7 @@ async function evict(
     type: 'Normal',
     reason: 'Preempted',
     action: 'Preempting',
-    message: `Preempted by pod ${preemptor.uid} on node ${nodeName}`,
+    note: `Preempted by pod ${preemptor.uid} on node ${nodeName}`,
   })
 }
 

@@ -21,15 +21,14 @@ export async function reportUnschedulable(
   pod: Pod,
   { reason, message, nominatedNode, signal }: Unschedulable,
 ): Promise<void> {
-  deps.recorder.event(pod, {
+  const { name = '', namespace = '', uid } = pod.metadata
+  const current = deps.informers.informer(resources.pods).get({ namespace, name })
+  deps.recorder.event(current !== undefined && current.metadata.uid === uid ? current : pod, {
     type: 'Warning',
     reason: 'FailedScheduling',
     action: 'Scheduling',
-    message:
-      message.length <= noteLengthMax ? message : `${message.slice(0, noteLengthMax - 4)} ...`,
+    note: message.length <= noteLengthMax ? message : `${message.slice(0, noteLengthMax - 4)} ...`,
   })
-  const { name = '', namespace = '' } = pod.metadata
-  const current = deps.informers.informer(resources.pods).get({ namespace, name })
   const old = (current?.status?.conditions ?? []).find((each) => each.type === 'PodScheduled')
   const isNominated = (current?.status?.nominatedNodeName ?? '') === nominatedNode
   const isTold = old?.status === 'False' && old.reason === reason && old.message === message

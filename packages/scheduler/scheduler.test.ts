@@ -2,13 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import type { KubeObject, PersistentVolume, Pod } from '@skerry/api'
-import {
-  createCluster,
-  createEventSink,
-  resources,
-  type Cluster,
-  type Informer,
-} from '@skerry/client'
+import { createCluster, resources, type Cluster, type Informer } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
 import { startTestApiServer } from '@skerry/testing'
 import { runScheduler } from './scheduler.ts'
@@ -26,7 +20,6 @@ async function startWorld() {
   const cluster = createCluster(api.transport, { ...deps, userAgent: 'skerry-test' })
   await prepare(cluster, signal)
   const informers = createInformerSet(cluster, deps)
-  const events = createEventSink(cluster, deps)
   const pods = informers.informer(resources.pods)
   const client = cluster.resource(resources.pods)
   stack.use(
@@ -38,8 +31,7 @@ async function startWorld() {
   )
   const tasks = [
     informers.run(signal),
-    events.run(signal),
-    runScheduler({ ...deps, cluster, informers, events }, signal),
+    runScheduler({ ...deps, cluster, informers, host: 'here' }, signal),
   ]
   stack.defer(async () => {
     scope.abort(new Error('Test ended'))

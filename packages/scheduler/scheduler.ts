@@ -1,5 +1,5 @@
 import { createWakeFlag, runAll, type Clock, type Logger, type Random } from '@skerry/base'
-import type { Cluster, EventSink } from '@skerry/client'
+import { createEventSeriesSink, type Cluster } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
 import { ClusterState } from './cluster-state.ts'
 import { defaultConfiguration, type SchedulerConfiguration } from './configuration.ts'
@@ -11,7 +11,8 @@ import { watchCluster } from './watch-cluster.ts'
 export interface SchedulerDeps {
   cluster: Cluster
   informers: InformerSet
-  events: EventSink
+  /** The machine's name; events say it. */
+  host: string
   clock: Clock
   random: Random
   log: Logger
@@ -22,7 +23,7 @@ export interface SchedulerDeps {
 /** Bindings on their way to the server at one time. */
 const bindingsMax = 32
 
-/** Places pods until the signal aborts. The caller runs the informer set and the event sink. */
+/** Places pods until the signal aborts. The caller runs the informer set. */
 export async function runScheduler(deps: SchedulerDeps, signal: AbortSignal): Promise<void> {
   const configuration = deps.configuration ?? defaultConfiguration
   const profiles = new Map(configuration.profiles.map((each) => [each.schedulerName, each]))
@@ -39,16 +40,21 @@ export async function runScheduler(deps: SchedulerDeps, signal: AbortSignal): Pr
   using _watched = watchCluster({ informers: deps.informers, state, queue, isOurName })
   await deps.informers.whenSynced(signal)
   const rotation = { firstNode: 0 }
+  const events = createEventSeriesSink(deps.cluster, deps)
   const placing = new Map(
     configuration.profiles.map((profile): [string, PlacingDeps] => {
-      const recorder = deps.events.recorder({ component: profile.schedulerName })
+      const source = { controller: profile.schedulerName, host: deps.host }
+      const recorder = events.recorder(source)
       const { extenders } = configuration
       const own = { state, queue, profile, extenders, recorder, rotation }
       return [profile.schedulerName, { ...deps, ...own }]
     }),
   )
   const isSlow = configuration.extenders.length > 0
-  await runAll(signal, [(scope) => placeAll({ queue, ready, placing, isSlow }, scope)])
+  await runAll(signal, [
+    (scope) => events.run(scope),
+    (scope) => placeAll({ queue, ready, placing, isSlow }, scope),
+  ])
 }
 
 interface PlacingLoop {

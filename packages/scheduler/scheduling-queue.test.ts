@@ -6,7 +6,7 @@ import { SchedulingQueue } from './scheduling-queue.ts'
 import { node, pod } from './testing/scheduling-world.ts'
 
 const helpful: ClusterEvent = { kind: 'node-added', node: node('a') }
-const useless: ClusterEvent = { kind: 'claim' }
+const useless: ClusterEvent = { kind: 'csi-driver' }
 const refusedBy = new Set(['NodeResourcesFit'])
 
 function queueOf() {

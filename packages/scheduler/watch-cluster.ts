@@ -22,7 +22,11 @@ export function watchCluster(parts: WatchedParts): Disposable {
   const tell = (kind: SimpleKind) => (): void => queue.onEvent({ kind })
   stack.use(informers.informer(resources.pods).onChange((change) => onPod(change, parts)))
   stack.use(informers.informer(resources.nodes).onChange((change) => onNode(change, parts)))
-  stack.use(informers.informer(resources.persistentVolumeClaims).onChange(tell('claim')))
+  stack.use(
+    informers.informer(resources.persistentVolumeClaims).onChange(({ type, object: claim }) => {
+      if (type !== 'deleted') queue.onEvent({ kind: 'claim', claim })
+    }),
+  )
   stack.use(informers.informer(resources.persistentVolumes).onChange(tell('volume')))
   stack.use(informers.informer(resources.storageClasses).onChange(tell('storage-class')))
   stack.use(informers.informer(resources.csiNodes).onChange(tell('csi-node')))
@@ -40,7 +44,7 @@ export function watchCluster(parts: WatchedParts): Disposable {
 
 type SimpleKind = Exclude<
   ClusterEvent['kind'],
-  'node-added' | 'node-updated' | 'pod-assigned' | 'pod-removed'
+  'node-added' | 'node-updated' | 'pod-assigned' | 'pod-removed' | 'claim'
 >
 
 function onPod(change: Change<Pod>, parts: WatchedParts): void {

@@ -3,7 +3,7 @@ import { isNodeEvent } from '../cluster-event.ts'
 import type { NodeInfo } from '../node-info.ts'
 import type { PodInfo } from '../pod-info.ts'
 import { refuse, refuseForGood, type PlacementContext, type Plugin } from '../plugin.ts'
-import { claimsOf, isBound } from './volume-plugins.ts'
+import { claimsOf, isBound, isOwnClaim } from './volume-plugins.ts'
 
 /** A node attaches only so many volumes of each CSI driver, as its CSINode says. */
 export const nodeVolumeLimits: Plugin = {
@@ -29,9 +29,9 @@ export const nodeVolumeLimits: Plugin = {
       return undefined
     }
   },
-  isHelpedBy: (event) =>
+  isHelpedBy: (event, pod) =>
     event.kind === 'csi-node' ||
-    event.kind === 'claim' ||
+    isOwnClaim(event, pod) ||
     event.kind === 'pod-removed' ||
     event.kind === 'node-added',
 }
@@ -102,8 +102,8 @@ export const volumeZone: Plugin = {
       return isThere ? undefined : refuseForGood('node(s) had no available volume zone')
     }
   },
-  isHelpedBy: (event) =>
-    event.kind === 'claim' ||
+  isHelpedBy: (event, pod) =>
+    isOwnClaim(event, pod) ||
     event.kind === 'volume' ||
     event.kind === 'storage-class' ||
     isNodeEvent(event, 'labels'),

@@ -3,7 +3,7 @@ import { refuseForGood, type PlacementContext, type Plugin, type Refusal } from 
 import { bySize, isReachable, matchVolumes, selectedNode } from '../match-volumes.ts'
 import type { NodeInfo } from '../node-info.ts'
 import { hasRoom } from '../storage-capacity.ts'
-import { isNodeEvent } from '../cluster-event.ts'
+import { isNodeEvent, type ClusterEvent } from '../cluster-event.ts'
 
 /** The claims a pod names, those of generic ephemeral volumes included; undefined where one is missing. */
 export function claimsOf({
@@ -58,14 +58,22 @@ export const volumeBinding: Plugin = {
       return undefined
     }
   },
-  isHelpedBy: (event) =>
-    event.kind === 'claim' ||
+  isHelpedBy: (event, pod) =>
+    isOwnClaim(event, pod) ||
     event.kind === 'volume' ||
     event.kind === 'storage-class' ||
     event.kind === 'csi-node' ||
     event.kind === 'csi-driver' ||
     event.kind === 'storage-capacity' ||
     isNodeEvent(event, 'labels'),
+}
+
+/** The event is of a claim that the pod names, or that is made for it. */
+export function isOwnClaim(event: ClusterEvent, pod: Pod): boolean {
+  if (event.kind !== 'claim') return false
+  const { name, namespace } = event.claim.metadata
+  if (namespace !== pod.metadata.namespace) return false
+  return (pod.spec?.volumes ?? []).some((volume) => claimNameOf(pod, volume) === name)
 }
 
 /** The first claim that is not there, not this pod's or going, in upstream's words. */

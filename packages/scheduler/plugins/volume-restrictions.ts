@@ -1,6 +1,6 @@
 import type { Pod, Volume } from '@skerry/api'
 import { refuse, type PlacementContext, type Plugin } from '../plugin.ts'
-import { claimsOf } from './volume-plugins.ts'
+import { claimsOf, isOwnClaim } from './volume-plugins.ts'
 
 const heldElsewhere =
   'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod'
@@ -24,7 +24,7 @@ export const volumeRestrictions: Plugin = {
   },
   isHelpedBy: (event, pod) =>
     event.kind === 'node-added' ||
-    event.kind === 'claim' ||
+    isOwnClaim(event, pod) ||
     (event.kind === 'pod-removed' && event.pod.metadata.namespace === pod.metadata.namespace),
 }
 
