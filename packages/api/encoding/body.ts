@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject } from '../json.ts'
 import { StatusError } from '../status-error.ts'
 import { countMembers, findDuplicates, shapeOfJson, walkMembers } from './json-scan.ts'
 import { jsonErrorText, unreadableBody, wrongJsonType } from './unreadable-body.ts'
-import { parseYaml, tooDeepText, YamlError } from './yaml.ts'
+import { parseYaml, tooDeepText } from './yaml.ts'
+import { YamlError } from './yaml-error.ts'
 
 export interface BodyLimits {
   bytesMax: number
@@ -69,7 +70,7 @@ export function decodeBody(
     } catch (error) {
       if (!isSyntaxError(error)) throw error
       if (error.cause instanceof DepthError) {
-        throw unreadableYaml(new YamlError(tooDeepText(limits.depthMax)), bytes, options)
+        throw unreadableYaml(new YamlError(`yaml: ${tooDeepText(limits.depthMax)}`), bytes, options)
       }
     }
   }
@@ -170,7 +171,7 @@ function unreadableYaml(
   bytes: Uint8Array,
   { isApplied, typeName }: DecodeOptions,
 ): StatusError {
-  const detail = `yaml: ${cause.message}`
+  const detail = cause.message
   if (!isApplied) return unreadableBody(detail, { bytes, typeName, cause })
   const message = `error decoding YAML: error converting YAML to JSON: ${detail}`
   return new StatusError('BadRequest', message, { cause })
@@ -180,7 +181,7 @@ function yamlText(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes)
   } catch (error) {
-    throw new YamlError('invalid UTF-8 octet', { cause: error })
+    throw new YamlError('yaml: invalid UTF-8 octet', { cause: error })
   }
 }
 

@@ -51,6 +51,7 @@ export function checkFields(check: FieldCheck): FieldFindings {
   const checker = new FieldChecker(schemas, isMerged)
   try {
     checker.check(object, { ref: schemaName }, { ...rootPlace, path: within?.path ?? '' })
+    if (checker.mistyped) throw checker.mistyped
   } catch (error) {
     if (!(error instanceof FieldTypeError)) throw error
     throw new StatusError('BadRequest', `${decodingPrefix(within ?? check)}${error.message}`, {
@@ -90,6 +91,8 @@ const rootPlace: Place = Object.freeze({ struct: '', goPath: '', path: '' })
 
 class FieldChecker {
   readonly unknownFields: string[] = []
+  /** The first value of a wrong type, which is told unless one that reads its own form is wrong too. */
+  mistyped: FieldTypeError | undefined
   readonly #schemas: SchemaSet
   readonly #isMerged: boolean
   #pathCharacters = 0
@@ -166,7 +169,7 @@ class FieldChecker {
         delete object[key]
         continue
       }
-      const goPath = place.goPath === '' ? key : `${place.goPath}.${key}`
+      const goPath = [place.goPath, field.goWithin, key].filter(Boolean).join('.')
       const checked = this.check(value, field, { struct, goPath, path })
       if (isEmptyContainer(checked, field) && !field.writesNull) delete object[key]
       else if (checked !== value) object[key] = checked
@@ -201,46 +204,55 @@ class FieldChecker {
   ): unknown {
     const { format } = type.definition
     if (typeof value !== 'string') {
-      return this.#refuse(value, { schema: type.definition }, place)
+      const isTime = format === 'date-time'
+      return this.#refuse(value, { schema: type.definition }, place, { isFinal: isTime })
     }
     if (format === undefined) return value
     if (format === 'byte') {
       const at = checkBase64(value)
       if (at >= 0) {
         const prefix = this.#isMerged ? 'error decoding from json: ' : ''
-        throw new FieldTypeError(`${prefix}illegal base64 data at input byte ${at}`)
+        const error = new FieldTypeError(`${prefix}illegal base64 data at input byte ${at}`)
+        if (this.#isMerged) throw error
+        this.mistyped ??= error
       }
       return value
     }
     return format === 'date-time' ? checkTime(value, type.name === 'v1.MicroTime') : value
   }
 
-  #integer(value: unknown, definition: Schema, place: Place): unknown {
-    if (typeof value !== 'number') return this.#refuse(value, { schema: definition }, place)
+  #integer(value: unknown, definition: Schema, place: Place, how: { isFinal?: boolean } = {}): unknown {
+    if (typeof value !== 'number') return this.#refuse(value, { schema: definition }, place, how)
     const bits = definition.format === 'int32' ? 32 : 64
     const size = 2 ** (bits - 1)
     if (Number.isInteger(value)) {
       if (value >= -size && value < size) return value
       if (this.#isMerged) return Number(BigInt.asIntN(bits, BigInt(value)))
     }
-    return this.#refuse(value, { schema: definition }, place, ` ${value}`)
+    return this.#refuse(value, { schema: definition }, place, { literal: ` ${value}`, ...how })
   }
 
   #intOrString(value: unknown, place: Place): unknown {
     if (typeof value === 'string') return value
     const definition: Schema = { type: 'integer', format: 'int32' }
-    if (!this.#isMerged) return this.#integer(value, definition, place)
+    if (!this.#isMerged) return this.#integer(value, definition, place, { isFinal: true })
     if (typeof value === 'number' && (value | 0) === value) return value
     throw unconvertible(value, { schema: { intOrString: true } })
   }
 
-  #refuse(value: unknown, type: NamedType, { struct, goPath }: Place, literal = ''): never {
+  /** Final where a type reads its own form: upstream reads no further then. */
+  #refuse(
+    value: unknown,
+    type: NamedType,
+    { struct, goPath }: Place,
+    { literal = '', isFinal = false }: { literal?: string; isFinal?: boolean } = {},
+  ): unknown {
     if (this.#isMerged) throw unconvertible(value, type)
-    throw undecodable(value, {
-      where: `struct field ${struct}.${goPath}`,
-      type: goType(type),
-      literal,
-    })
+    const where = `struct field ${struct}.${goPath}`
+    const error = undecodable(value, { where, type: goType(type), literal })
+    if (isFinal) throw error
+    this.mistyped ??= error
+    return value
   }
 
   #unknown(path: string): void {

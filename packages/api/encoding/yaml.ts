@@ -1,19 +1,9 @@
-import {
-  LineCounter,
-  isScalar,
-  parseDocument,
-  visit,
-  type Document,
-  type Scalar,
-  type Tags,
-} from 'yaml'
+import { LineCounter, isScalar, parseDocument, visit, type Document, type Scalar } from 'yaml'
 import { setMember, type JsonObject } from '../json.ts'
 import type { BodyLimits, DecodedBody } from './body.ts'
-
-/** Why a text cannot be read; the message is for whoever sent it. */
-export class YamlError extends Error {
-  override name = 'YamlError'
-}
+import { YamlError } from './yaml-error.ts'
+import { settleKeys } from './yaml-keys.ts'
+import { notBase64, tagsOf } from './yaml-tags.ts'
 
 /**
  * One YAML document as upstream reads it: YAML 1.1's booleans and octals, dates stay strings, keys
@@ -25,7 +15,7 @@ export function parseYaml(text: string, limits: BodyLimits, isStrict: boolean): 
     const document = parseDocument(text, {
       version: '1.1',
       schema: 'yaml-1.1',
-      customTags: withoutDates,
+      customTags: tagsOf,
       uniqueKeys: false,
       merge: true,
       logLevel: 'error',
@@ -37,13 +27,15 @@ export function parseYaml(text: string, limits: BodyLimits, isStrict: boolean): 
     if (failure?.code === 'RESOURCE_EXHAUSTION') throw tooDeep(limits)
     if (failure) throw failure
     refuseCycles(document)
+    settleKeys(document)
     const duplicates = isStrict ? duplicateKeys(document, lines, limits.duplicatesMax) : []
     if (!text.endsWith('\n')) trimLastBlock(document)
     const value: unknown = document.toJS({ maxAliasCount: limits.aliasesMax })
     return { value: new PlainCopy(limits).copy(value, limits.yamlDepthMax), duplicates }
   } catch (error) {
+    if (error instanceof YamlError) throw error
     const detail = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
-    throw new YamlError(detail, { cause: error })
+    throw new YamlError(`yaml: ${wordsOf(detail)}`, { cause: error })
   }
 }
 
@@ -55,16 +47,15 @@ export function tooDeepText(depthMax: number): string {
   return `exceeded max depth of ${depthMax}`
 }
 
-const unwantedTags: ReadonlySet<string> = new Set(
-  ['timestamp', 'set', 'omap', 'pairs', 'binary'].map((name) => `tag:yaml.org,2002:${name}`),
-)
-
-function withoutDates(tags: Tags): Tags {
-  return tags.filter(
-    (tag) =>
-      typeof tag === 'string' ||
-      (!unwantedTags.has(tag.tag) && !('format' in tag && tag.format === 'TIME')),
-  )
+/** What the parser says, in upstream's words where these are known. */
+function wordsOf(detail: string): string {
+  const [, anchor] = /^Unresolved alias .*: (.+)$/.exec(detail) ?? []
+  if (anchor !== undefined) return `unknown anchor '${anchor}' referenced`
+  if (detail.startsWith('Merge sources must be maps')) {
+    return 'map merge requires map or sequence of maps as the value'
+  }
+  if (detail.startsWith(notBase64)) return notBase64
+  return detail
 }
 
 /** An alias means the last value before it that has its name; a value around the alias is a cycle. */
@@ -114,6 +105,9 @@ function duplicateKeys(
   return found
 }
 
+/** As Go prints them. */
+const infinities: Readonly<Record<string, string>> = { Infinity: '+Inf', '-Infinity': '-Inf' }
+
 /**
  * Aliases make one value appear in many places; the copy gives each place its own and refuses when
  * the whole would grow past what a body may be.
@@ -131,7 +125,7 @@ class PlainCopy {
     this.#spend(1)
     if (typeof value === 'string') this.#spend(value.length)
     if (typeof value === 'number' && !Number.isFinite(value)) {
-      throw new RangeError(`unsupported value: ${value}`)
+      throw new YamlError(`json: unsupported value: ${infinities[`${value}`] ?? value}`)
     }
     if (typeof value !== 'object' || value === null) return value
     if (depthLeft === 0) throw tooDeep(this.#limits)
