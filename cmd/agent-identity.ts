@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { mkdir, rm } from 'node:fs/promises'
-import { parseBootstrapToken } from '@skerry/api'
+import { parseBootstrapToken, type CertificateSigningRequest } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import {
   discoverCluster,
@@ -9,6 +9,7 @@ import {
   readCertificateAndKey,
   readFileIfPresent,
   requestCertificate,
+  writeCertificateAndKey,
   writeFileDurably,
   type CertificateAndKey,
   type CertificateHolder,
@@ -23,8 +24,9 @@ import {
   type ClientCredentials,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import { agentUserName, agentsGroup } from '@skerry/karmada'
-import { readCertificate } from '@skerry/pki'
+import { agentUserName, agentsGroup, keyFingerprint, registrationKeys } from '@skerry/karmada'
+import { readCertificate, readSigningRequest } from '@skerry/pki'
+import { reEnrol, type ReEnrolOptions } from './re-enrol.ts'
 import { readToken } from './node-identity.ts'
 import type { RoleContext } from './role-context.ts'
 import { version } from './version.ts'
@@ -40,6 +42,8 @@ export interface AgentIdentityOptions {
   /** The token itself, where it came by the environment. */
   tokenText: string | undefined
   caHash: string | undefined
+  /** UID of the cluster's kube-system namespace, for whoever accepts it; absent: it cannot say. */
+  readClusterId?: (signal: AbortSignal) => Promise<string | undefined>
 }
 
 /** Who this cluster's agent is to the hub, and whom it trusts there. */
@@ -55,36 +59,54 @@ export async function openAgentIdentity(
   options: AgentIdentityOptions,
   context: RoleContext,
 ): Promise<AgentIdentity> {
-  const { directory, hub } = options
+  const { directory, hub, clusterName } = options
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const token =
     parseBootstrapToken(options.tokenText?.trim() ?? '') ?? (await readToken(options.tokenFile))
   const authorityPem = await ensureTrust({ ...options, token }, context)
   const base = { server: hub, certificateAuthority: authorityPem }
   const held: { client?: CertificateHolder } = {}
-  // First with the token, then with the certificate before; an expired one needs a new token.
+  // First with the token, then with the certificate before. An expired one gets the next by its key.
   const credentials = async (signal: AbortSignal): Promise<ClientCredentials> => {
     const { client } = held
-    if (client && !(token && isExpired(client.current, context.clock.now()))) {
+    if (client && !isExpired(client.current, context.clock.now())) {
       return client.credentials(signal)
     }
     if (token) return { bearerToken: `${token.id}.${token.secret}` }
     throw notRegistered(options, `the certificate in ${directory} is missing or expired`)
   }
+  const enrolling = { ...base, clusterName, hasToken: token !== undefined }
+  const next = async (signal: AbortSignal): Promise<CertificateAndKey> => {
+    const { current } = held.client ?? {}
+    if (current && isExpired(current, context.clock.now())) {
+      const renewed = await reEnrol({ ...enrolling, current }, context, signal)
+      if (renewed) return renewed
+    }
+    return requestOver({ ...base, credentials }, options, context, signal)
+  }
   const paths = {
     certificatePath: join(directory, 'agent.crt'),
     keyPath: join(directory, 'agent.key'),
   }
+  await replaceExpired(paths, enrolling, context)
   if (token) await dropRefused(paths, base, context)
-  const client = await holdCertificate(
-    paths,
-    (signal) => requestOver({ ...base, credentials }, options.clusterName, context, signal),
-    context,
-    context.signal,
-  )
+  const client = await holdCertificate(paths, next, context, context.signal)
   held.client = client
   const transport = { ...base, credentials: (signal: AbortSignal) => client.credentials(signal) }
   return { authorityPem, client, transport }
+}
+
+/** Before anything else is tried with it: nobody takes an expired certificate. */
+async function replaceExpired(
+  paths: KeyPairPaths,
+  enrolling: Omit<ReEnrolOptions, 'current'>,
+  context: RoleContext,
+): Promise<void> {
+  const current = await readCertificateAndKey(paths)
+  if (current === undefined || !isExpired(current, context.clock.now())) return
+  const renewed = await reEnrol({ ...enrolling, current }, context, context.signal)
+  if (renewed) await writeCertificateAndKey(paths, renewed)
+  else await rm(paths.certificatePath, { force: true })
 }
 
 /** A revoked certificate is of no use any more; with a token there can be another. */
@@ -135,18 +157,58 @@ function isExpired({ certificatePem }: CertificateAndKey, nowMs: number): boolea
 
 async function requestOver(
   config: HttpsTransportConfig,
-  clusterName: string,
+  options: AgentIdentityOptions,
   context: RoleContext,
   signal: AbortSignal,
 ): Promise<CertificateAndKey> {
   using transport = createHttpsTransport(config)
   const userAgent = `skerry/${version} (agent certificates)`
   const cluster = createCluster(transport, { ...context, userAgent })
+  const { clusterName } = options
+  const id = await clusterIdOf(options, signal)
+  const told = { waits: false }
   const request: CertificateRequestOptions = {
     generateName: `${clusterName}-`,
     signerName: 'kubernetes.io/kube-apiserver-client',
     usages: ['digital signature', 'client auth'],
     subject: { commonName: agentUserName(clusterName), organizations: [agentsGroup] },
+    annotations: {
+      [registrationKeys.agentVersion]: version,
+      ...(id === undefined ? {} : { [registrationKeys.clusterId]: id }),
+    },
+    onPending(csr) {
+      const why = csr.metadata.annotations?.[registrationKeys.waitsFor]
+      if (why === undefined || told.waits) return
+      told.waits = true
+      void tellThatItWaits(csr, { clusterName, why }, context)
+    },
   }
   return await requestCertificate(cluster, request, context, signal)
+}
+
+/** The cluster's API server may not answer yet: the hub is asked all the same. */
+async function clusterIdOf(
+  { readClusterId }: AgentIdentityOptions,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  return readClusterId?.(signal).catch(() => {
+    signal.throwIfAborted()
+    return undefined
+  })
+}
+
+/** With the fingerprint that the hub shows, so that two people can compare them. */
+async function tellThatItWaits(
+  csr: CertificateSigningRequest,
+  { clusterName, why }: { clusterName: string; why: string },
+  { log }: RoleContext,
+): Promise<void> {
+  const pem = Buffer.from(csr.spec?.request ?? '', 'base64').toString('utf8')
+  const { publicKeyPem } = await readSigningRequest(pem)
+  log.info('Waiting to be accepted at the hub', {
+    command: `skerry cluster accept ${clusterName}`,
+    request: csr.metadata.name,
+    key: keyFingerprint(publicKeyPem),
+    why,
+  })
 }

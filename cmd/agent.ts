@@ -1,13 +1,19 @@
-import { ExpectedError, createBackoff, exitCodes, runAll } from '@skerry/base'
+import { ExpectedError, createBackoff, exitCodes, runAll, type Task } from '@skerry/base'
 import { createCluster, createHttpsTransport, type HttpsTransportConfig } from '@skerry/client'
 import {
+  clusterIdOf,
   createApiForwarder,
   runClusterReporter,
   tunnelPrefix,
   type ClusterSpec,
+  type ImpersonationPolicy,
 } from '@skerry/karmada'
 import { runTunnelAgent, type DialTunnelOptions, type TunnelAgentState } from '@skerry/tunnel'
-import { openAgentIdentity, type AgentIdentity } from './agent-identity.ts'
+import {
+  openAgentIdentity,
+  type AgentIdentity,
+  type AgentIdentityOptions,
+} from './agent-identity.ts'
 import type { RoleContext } from './role-context.ts'
 import { version } from './version.ts'
 
@@ -27,25 +33,31 @@ export interface AgentOptions {
   place?: Pick<ClusterSpec, 'provider' | 'region' | 'zones'>
   labels?: Readonly<Record<string, string>>
   onTunnel?: (state: TunnelAgentState) => void
+  /** As whom it acts in its cluster; absent: as everybody whom the hub names. */
+  policy?: ImpersonationPolicy
+  /** Runs beside the agent once it is registered. */
+  onIdentity?: (identity: AgentIdentity) => Task
 }
 
 /** Registers the cluster with the hub and serves its API there, until the signal aborts. */
 export async function runAgent(options: AgentOptions, context: RoleContext): Promise<void> {
-  const identity = await untilRegistered(options, context)
   const { clock, random, log } = context
+  const userAgent = `skerry/${version} (agent)`
+  using localTransport = createHttpsTransport(options.api)
+  const local = createCluster(localTransport, { log, clock, userAgent })
+  const readClusterId = (signal: AbortSignal) => clusterIdOf(local, signal)
+  const identity = await untilRegistered({ ...options, readClusterId }, context)
   using hubTransport = createHttpsTransport({
     ...identity.transport,
     ...(options.proxyUrl ? { proxyUrl: options.proxyUrl } : {}),
   })
-  using localTransport = createHttpsTransport(options.api)
-  using forwarder = createApiForwarder({ api: options.api }, log)
-  const userAgent = `skerry/${version} (agent)`
+  using forwarder = createApiForwarder({ api: options.api, policy: options.policy ?? {} }, log)
   const hub = createCluster(hubTransport, { log, clock, userAgent })
-  const local = createCluster(localTransport, { log, clock, userAgent })
   const { clusterName: name, place, labels } = options
   const reporting = { name, ...(place ? { place } : {}), ...(labels ? { labels } : {}) }
   await runAll(context.signal, [
     (scope) => identity.client.run(scope),
+    ...(options.onIdentity ? [options.onIdentity(identity)] : []),
     (scope) => runClusterReporter(reporting, { hub, local, clock, random, log }, scope),
     (scope) =>
       runTunnelAgent(
@@ -74,7 +86,7 @@ function endpointOf(
 
 /** The hub may not be there yet: that is normal. A wrong token or hash is not, and ends the agent. */
 async function untilRegistered(
-  options: AgentOptions,
+  options: AgentOptions & Pick<AgentIdentityOptions, 'readClusterId'>,
   context: RoleContext,
 ): Promise<AgentIdentity> {
   const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, context.random)

@@ -1,12 +1,6 @@
 import { join } from 'node:path'
-import {
-  bootstrapNamespace,
-  bootstrapSecretType,
-  humanDuration,
-  isStatusError,
-  parseDurationMs,
-} from '@skerry/api'
-import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
+import { bootstrapNamespace, bootstrapSecretType, humanDuration, isStatusError } from '@skerry/api'
+import { ExpectedError, exitCodes } from '@skerry/base'
 import { readBody, resources } from '@skerry/client'
 import {
   agentTokenGroup,
@@ -18,9 +12,8 @@ import {
   type Cluster,
 } from '@skerry/karmada'
 import { openAdminCluster, type AdminCluster } from './admin-cluster.ts'
-import { hostAddresses } from './host-addresses.ts'
-import { createClusterToken } from './hub-join-token.ts'
 import { deleteKarmadaAccess } from './karmada-access.ts'
+import { printTable } from './print-table.ts'
 
 interface OnHub {
   /** Of the hub. */
@@ -32,35 +25,6 @@ const askMs = 30_000
 
 function openHub({ dataDir }: OnHub): Promise<AdminCluster> {
   return openAdminCluster(join(dataDir, 'admin.kubeconfig'))
-}
-
-export async function printJoinCommand(
-  options: OnHub & { name: string; server: string | undefined; ttl: string },
-): Promise<void> {
-  const { name, ttl, output } = options
-  const hub = await openHub(options)
-  const created = await createClusterToken(
-    hub.cluster,
-    {
-      clusterName: name,
-      server: options.server ?? advertised(hub.server),
-      caPem: hub.caPem,
-      ttlSeconds: (parseDurationMs(ttl) ?? 0) / 1_000,
-    },
-    { clock: systemClock },
-    AbortSignal.timeout(askMs),
-  )
-  const { server, token, caHash } = created
-  const command = `skerry agent --hub ${server} --name ${name} --token-file token --ca-hash ${caHash}`
-  if (output === 'json') console.log(JSON.stringify({ cluster: name, ...created, command }))
-  else console.log(`echo ${token} > token && ${command}`)
-}
-
-/** As other machines reach this one; the administrator's own address is the loopback's. */
-export function advertised(server: string): string {
-  const [address] = hostAddresses()
-  if (address === undefined) return server
-  return `https://${address}:${new URL(server).port}`
 }
 
 interface ClusterLine {
@@ -116,20 +80,6 @@ function lineOf({ metadata, status }: Cluster, lastSeen: string | undefined): Cl
 function ageText(time: string | null): string {
   const ms = time === null ? NaN : Date.parse(time)
   return Number.isNaN(ms) ? 'never' : humanDuration(Math.max(0, Date.now() - ms))
-}
-
-function printTable(rows: readonly (readonly string[])[]): void {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
-  )
-  for (const row of rows) {
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('   ')
-        .trimEnd(),
-    )
-  }
 }
 
 export async function printCluster(options: OnHub & { name: string }): Promise<void> {

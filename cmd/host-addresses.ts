@@ -14,6 +14,13 @@ export function hostAddresses(): string[] {
   )
 }
 
+/** As other machines reach this one; the server's own address may be the loopback's. */
+export function advertised(server: string): string {
+  const [address] = hostAddresses()
+  if (address === undefined) return server
+  return `https://${address}:${new URL(server).port}`
+}
+
 /** The nth address of a range, e.g. addressOf('10.43.0.0/16', 10) is 10.43.0.10. */
 export function addressOf(cidr: string, index: number): string {
   const [base = ''] = cidr.split('/')

@@ -6,6 +6,12 @@ import { dataDirectoryDefault } from './data-directory.ts'
 import { withEtcdOptions, type EtcdFlags } from './etcd-flags.ts'
 import { addKarmadaManifest } from './karmada-commands.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
+import { addRegistrationCommands } from './registration-commands.ts'
+import {
+  registrationRulesOf,
+  withRegistrationOptions,
+  type RegistrationFlags,
+} from './registration-flags.ts'
 import { collect, example, role, toLabel, toPort } from './role-commands.ts'
 import { runRole } from './role-context.ts'
 
@@ -16,14 +22,14 @@ export function addHubCommands(program: Command): void {
   addHub(program)
   addAgent(program)
   const cluster = program.command('cluster').description('Edge clusters, as the hub knows them')
-  addJoinCommand(cluster)
+  addRegistrationCommands(cluster)
   addList(cluster)
   addDescribe(cluster)
   addRevoke(cluster)
   addKarmadaManifest(onHub(cluster.command('karmada-manifest')))
 }
 
-interface HubFlags extends AccessFlags, KindFlags, EtcdFlags {
+interface HubFlags extends AccessFlags, KindFlags, EtcdFlags, RegistrationFlags {
   dataDir: string
   bindAddress: string
   port: number
@@ -34,7 +40,7 @@ interface HubFlags extends AccessFlags, KindFlags, EtcdFlags {
 }
 
 function addHub(program: Command): void {
-  const hub = withAccessOptions(role(program.command('hub')))
+  const hub = withRegistrationOptions(withAccessOptions(role(program.command('hub'))))
   withKindOptions(withEtcdOptions(hub, '/skerry/hub'))
     .description('Run the hub: the API of the fleet, and the way to every cluster in it')
     .option('--data-dir <path>', 'where its state is kept', hubDirectory)
@@ -59,7 +65,10 @@ function addHub(program: Command): void {
     .action(async (options: HubFlags) => {
       const { runHub } = await import('./hub.ts')
       await runRole('hub', options.logLevel, (context) =>
-        runHub({ ...options, ...parted(options) }, context),
+        runHub(
+          { ...options, ...parted(options), registration: registrationRulesOf(options) },
+          context,
+        ),
       )
     })
 }
@@ -82,6 +91,11 @@ interface AgentFlags {
   region: string | undefined
   zone: string[]
   label: string[]
+  allowUser: string[]
+  allowGroup: string[]
+  denyGroup: string[]
+  identitySecret: string | undefined
+  probePort: number | undefined
   logLevel: LogLevel
 }
 
@@ -100,6 +114,14 @@ function addAgent(program: Command): void {
     .option('--region <text>', 'where it is, for the Cluster object')
     .option('--zone <text>', 'zone of the Cluster object (repeatable)', collect, [])
     .option('--label <key=value>', 'label of the Cluster object (repeatable)', collect, [])
+    .option('--allow-user <name>', 'act for these users only (repeatable)', collect, [])
+    .option('--allow-group <name>', 'and for these groups only (repeatable)', collect, [])
+    .option('--deny-group <name>', 'act for nobody in this group (repeatable)', collect, [])
+    .option(
+      '--identity-secret <namespace/name>',
+      'Secret of the cluster that keeps the identity when the data directory goes',
+    )
+    .option('--probe-port <number>', 'answer /livez and /readyz by HTTP on this port', toPort)
     .addHelpText(
       'after',
       example(
@@ -107,11 +129,11 @@ function addAgent(program: Command): void {
       ),
     )
     .action(async (options: AgentFlags) => {
-      const { runAgent } = await import('./agent.ts')
+      const { runAgentPod } = await import('./agent-pod.ts')
       const { findLocalApi } = await import('./local-api.ts')
       const api = await findLocalApi(options)
       await runRole('agent', options.logLevel, (context) =>
-        runAgent({ ...agentOptions(options), api }, context),
+        runAgentPod({ ...agentOptions(options), api }, context),
       )
     })
 }
@@ -132,6 +154,21 @@ function agentOptions(flags: AgentFlags) {
       ...(zone.length === 0 ? {} : { zones: zone }),
     },
     labels: Object.fromEntries(label.map(toLabel)),
+    ...confinedBy(flags),
+  }
+}
+
+/** As whom the agent may act, and what it needs as a pod. */
+function confinedBy(flags: AgentFlags) {
+  const { allowUser, allowGroup, denyGroup, identitySecret, probePort } = flags
+  return {
+    policy: {
+      ...(allowUser.length === 0 ? {} : { users: allowUser }),
+      ...(allowGroup.length === 0 ? {} : { groups: allowGroup }),
+      deniedGroups: denyGroup,
+    },
+    ...(identitySecret === undefined ? {} : { identitySecret }),
+    ...(probePort === undefined ? {} : { probePort }),
   }
 }
 
@@ -144,21 +181,6 @@ function onHub(command: Command): Command {
   return command
     .option('--data-dir <path>', 'of the hub', hubDirectory)
     .option('-o, --output <format>', 'json')
-}
-
-function addJoinCommand(cluster: Command): void {
-  onHub(cluster.command('join-command'))
-    .description('Make a registration token and print the command for the edge')
-    .argument('<name>', 'name that the cluster will have on the hub')
-    .option('--server <url>', 'address of the hub that the agent dials')
-    .option('--ttl <duration>', 'how long the token is good, e.g. 30m, 24h', '24h')
-    .addHelpText('after', example('skerry cluster join-command shop-7 --server https://hub:7443'))
-    .action(
-      async (name: string, options: ClusterFlags & { server: string | undefined; ttl: string }) => {
-        const { printJoinCommand } = await import('./cluster-commands.ts')
-        await printJoinCommand({ ...options, name })
-      },
-    )
 }
 
 function addList(cluster: Command): void {

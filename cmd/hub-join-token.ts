@@ -1,7 +1,7 @@
 import { checkDnsLabel } from '@skerry/api'
 import { ExpectedError, exitCodes, type Clock, type Random } from '@skerry/base'
 import type { Cluster } from '@skerry/client'
-import { agentTokenGroup } from '@skerry/karmada'
+import { agentTokenGroup, needsAcceptanceGroup } from '@skerry/karmada'
 import { createJoinToken, type JoinToken } from './join-token.ts'
 
 export interface ClusterTokenOptions {
@@ -10,12 +10,14 @@ export interface ClusterTokenOptions {
   server: string
   caPem: string
   ttlSeconds: number
+  /** A person accepts the agent; absent: the hub's own rule holds. */
+  needsAcceptance?: boolean
 }
 
 /** A token with which the agent of one cluster may register, and nobody else's. */
 export async function createClusterToken(
   hub: Cluster,
-  { clusterName, server, caPem, ttlSeconds }: ClusterTokenOptions,
+  { clusterName, server, caPem, ttlSeconds, needsAcceptance }: ClusterTokenOptions,
   deps: { clock: Clock; random?: Random },
   signal: AbortSignal,
 ): Promise<JoinToken> {
@@ -32,7 +34,10 @@ export async function createClusterToken(
       caPem,
       ttlSeconds,
       description: `registration of cluster ${clusterName}`,
-      groups: [agentTokenGroup(clusterName)],
+      groups: [
+        agentTokenGroup(clusterName),
+        ...(needsAcceptance === true ? [needsAcceptanceGroup] : []),
+      ],
     },
     deps,
     signal,

@@ -16,11 +16,11 @@ import { runAsLeader } from '@skerry/controller-runtime'
 import { csrSigningController, rootCaPublisher, runControllers } from '@skerry/controllers'
 import {
   agentAuthorizer,
-  agentCsrApprovingController,
   agentRestriction,
   clusterController,
   clusterIdentity,
   clusterKind,
+  clusterRegistrationKind,
   clusterNamespace,
   clusterProxyRoutes,
   clusterResource,
@@ -41,6 +41,8 @@ import { createHubTunnels, type HubTunnels } from './hub-tunnels.ts'
 import type { KindFlags } from './kind-flags.ts'
 import { servedKinds } from './served-kinds.ts'
 import { hostAddresses, isAddress } from './host-addresses.ts'
+import { backdateMs, createHubRegistration, type HubRegistration } from './hub-registration.ts'
+import { registrationDefaults, type RegistrationRules } from './registration-flags.ts'
 import { cutRevokedAgents } from './revoked-agents.ts'
 import { reportReady, type RoleContext } from './role-context.ts'
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts'
@@ -61,6 +63,8 @@ export interface HubOptions {
   advertiseAddress?: string | undefined
   /** Absent: the stable versions. */
   served?: KindFlags
+  /** Absent: tokens suffice, and agents may be away for a month beyond their certificate. */
+  registration?: RegistrationRules
 }
 
 export interface Hub extends AsyncDisposable {
@@ -71,8 +75,6 @@ export interface Hub extends AsyncDisposable {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** By how much the signer lets certificates begin before they are issued. */
-const backdateMs = 5 * 60_000
 const yearSeconds = 365 * 24 * 3_600
 
 /** What is needed of kube-controller-manager's: a hub has objects and identities, but no workloads. */
@@ -114,6 +116,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   const access: { objects?: Objects } = {}
   const isKnown = (name: string): boolean =>
     access.objects?.get(clusterResource, '', name) !== undefined
+  const registration = createHubRegistration(options.registration ?? registrationDefaults, context)
   const serving = linkedSignal(context.signal)
   stack.defer(() => serving.abort(new Error('The hub has stopped')))
   const plane = stack.use(
@@ -121,7 +124,9 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
       options,
       { ...context, signal: serving.signal },
       {
+        registration,
         routes: [
+          registration.route,
           ...clusterProxyRoutes({ tunnels: tunnels.all, audit, clock, isKnown }),
           tunnelRoute({ tunnels: tunnels.own, describe: tunnels.all.describe, clock, log }),
           ...(hasReplicas(options) ? [tunnels.route] : []),
@@ -133,6 +138,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   )
   // From here on it serves until those have ended who run on it: a leader gives its lease back.
   serving[Symbol.dispose]()
+  registration.attach(plane, hubUser)
   stack.defer(() => tunnels.own.closeAll('the hub stops'))
   await ensureClusterNamespace(plane.objects)
   const replicating = hasReplicas(options)
@@ -142,7 +148,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   return {
     plane,
     tunnels: tunnels.own,
-    run: (signal) => runAll(signal, hubTasks({ plane, tunnels, replicating }, context)),
+    run: (signal) => runAll(signal, hubTasks({ plane, tunnels, registration, replicating }, context)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
@@ -161,6 +167,7 @@ function addressForReplicas(options: HubOptions, plane: ControlPlane): string {
 }
 
 interface PlaneParts {
+  registration: HubRegistration
   routes: readonly Route[]
   audit: AuditSink
   onObjects: (objects: Objects) => void
@@ -169,7 +176,7 @@ interface PlaneParts {
 async function startPlane(
   options: HubOptions,
   context: RoleContext,
-  { routes, audit, onObjects }: PlaneParts,
+  { registration, routes, audit, onObjects }: PlaneParts,
 ): Promise<ControlPlane> {
   const kinds = await servedKinds(options.served ?? {})
   const { access = {}, etcd = {}, advertiseAddress } = options
@@ -184,23 +191,28 @@ async function startPlane(
       port: options.port,
       dnsNames: ['localhost', ...extraSans.filter((san) => !isAddress(san))],
       ipAddresses: ['127.0.0.1', ...hostAddresses(), ...extraSans.filter(isAddress)],
-      kinds: [...kinds, clusterKind(kinds)],
+      kinds: [...kinds, clusterKind(kinds), clusterRegistrationKind(kinds)],
       routes,
       audit,
       access,
       extraAccess: (objects) => {
         onObjects(objects)
-        return hubAccess(objects)
+        return hubAccess(objects, registration)
       },
     },
     context,
   )
 }
 
-function hubAccess(objects: Objects): ExtraAccess {
+function hubAccess(
+  objects: Objects,
+  { authorizer: byProof, callers, reviews }: HubRegistration,
+): ExtraAccess {
   const delegation = createDelegation()
   return {
-    authorizers: [agentAuthorizer, replicaAuthorizer, delegation.authorizer],
+    callers,
+    reviews,
+    authorizers: [agentAuthorizer, replicaAuthorizer, byProof, delegation.authorizer],
     impersonation: delegation.impersonation,
     admission: [agentRestriction, clusterIdentity(objects)],
     certificates: (usual) => refuseRevoked(usual, objects, { backdateMs }),
@@ -223,12 +235,14 @@ async function ensureClusterNamespace(objects: Objects): Promise<void> {
 interface HubParts {
   plane: ControlPlane
   tunnels: HubTunnels
+  registration: HubRegistration
   /** Absent: this hub is alone. */
   replicating: Task | undefined
 }
 
-function hubTasks({ plane, tunnels, replicating }: HubParts, context: RoleContext): Task[] {
+function hubTasks({ replicating, ...parts }: HubParts, context: RoleContext): Task[] {
   const { clock, random, log } = context
+  const { plane, tunnels } = parts
   const deps = { clock, random, log }
   const cluster = createCluster(plane.server.transport(hubUser), {
     log,
@@ -236,7 +250,7 @@ function hubTasks({ plane, tunnels, replicating }: HubParts, context: RoleContex
     userAgent: `skerry-hub/${version}`,
   })
   const control: Task = async (scope) => {
-    const configured = configuredControllers(plane, tunnels)
+    const configured = configuredControllers(parts)
     await runControllers(hubControllers, { cluster, ...deps, configured }, scope)
     scope.throwIfAborted()
   }
@@ -254,7 +268,7 @@ function hubTasks({ plane, tunnels, replicating }: HubParts, context: RoleContex
   ]
 }
 
-function configuredControllers(plane: ControlPlane, { states }: HubTunnels) {
+function configuredControllers({ plane, tunnels, registration }: Omit<HubParts, 'replicating'>) {
   const { authority } = plane.pki
   return [
     rootCaPublisher(authority.certificatePem),
@@ -263,9 +277,9 @@ function configuredControllers(plane: ControlPlane, { states }: HubTunnels) {
       servingAuthority: authority,
       durationSecondsMax: yearSeconds,
     }),
-    agentCsrApprovingController,
+    registration.approving,
     clusterController,
-    createClusterMonitor(states),
+    createClusterMonitor(tunnels.states),
   ]
 }
 

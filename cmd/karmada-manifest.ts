@@ -1,5 +1,5 @@
 import { openAdminCluster } from './admin-cluster.ts'
-import { advertised } from './cluster-commands.ts'
+import { advertised } from './host-addresses.ts'
 import { createKarmadaAccess, deleteKarmadaAccess } from './karmada-access.ts'
 
 export interface KarmadaManifestOptions {

@@ -13,7 +13,7 @@ import {
   type HttpsTransport,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import { clusterResource } from '@skerry/karmada'
+import { clusterResource, type ImpersonationPolicy } from '@skerry/karmada'
 import { generateKeyPair, spkiHash, type Subject } from '@skerry/pki'
 import { administrator, startTestApiServer, type TestApiServer } from '@skerry/testing'
 import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
@@ -21,8 +21,8 @@ import { runAgent } from './agent.ts'
 import { createClusterToken } from './hub-join-token.ts'
 import type { EtcdFlags } from './etcd-flags.ts'
 import { startHub, type Hub } from './hub.ts'
+import type { RegistrationRules } from './registration-flags.ts'
 import type { RoleContext } from './role-context.ts'
-import { writeFileDurably } from './data-directory.ts'
 
 export interface TestHub extends AsyncDisposable {
   readonly hub: Hub
@@ -44,11 +44,13 @@ export interface TestHubOptions {
   etcd?: EtcdFlags
   /** Of another replica. */
   replicaKeyFile?: string
+  registration?: RegistrationRules
 }
 
 export async function startTestHub({
   etcd,
   replicaKeyFile,
+  registration,
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-'))
@@ -57,6 +59,7 @@ export async function startTestHub({
   const context = { ...deps, metrics: createMetrics(), signal: stop.signal }
   const options = {
     ...(etcd ? { etcd, replicaKeyFile } : {}),
+    ...(registration ? { registration } : {}),
     dataDir: directory,
     bindAddress: '127.0.0.1',
     port: 0,
@@ -132,6 +135,9 @@ export interface TestAgentOptions {
   hub?: string
   /** Where its identity is kept between two starts; absent: in a directory of its own. */
   directory?: string
+  /** One that was made before; undefined: a fresh one; empty: none, it has an identity. */
+  token?: string
+  policy?: ImpersonationPolicy
 }
 
 /** Registers with a fresh token and stays until disposed. */
@@ -140,14 +146,7 @@ export async function startTestAgent(
   options: TestAgentOptions,
 ): Promise<TestAgent> {
   const directory = options.directory ?? join(fleet.directory, `agent-${options.name}`)
-  const created = await createClusterToken(
-    fleet.admin,
-    { clusterName: options.name, server: fleet.url, caPem: fleet.caPem, ttlSeconds: 600 },
-    { clock: systemClock },
-    nowhere,
-  )
-  const tokenFile = join(fleet.directory, `token-${options.name}`)
-  await writeFileDurably(tokenFile, created.token)
+  const token = options.token ?? (await freshToken(fleet, options.name))
   const stop = linkedSignal(nowhere)
   const refusals: string[] = []
   const waiting: (() => void)[] = []
@@ -156,10 +155,11 @@ export async function startTestAgent(
       directory,
       hub: options.hub ?? fleet.url,
       clusterName: options.name,
-      tokenFile,
-      tokenText: undefined,
+      tokenFile: undefined,
+      tokenText: token === '' ? undefined : token,
       caHash: spkiHash(fleet.caPem),
       api: options.api,
+      ...(options.policy ? { policy: options.policy } : {}),
       onTunnel: (state) => {
         if (state.state === 'waiting') refusals.push(state.reason)
         if (state.state === 'connected') waiting.splice(0).forEach((resolve) => resolve())
@@ -179,6 +179,13 @@ export async function startTestAgent(
       await ended
     },
   }
+}
+
+/** For one registration under this name. */
+export async function freshToken(fleet: TestHub, clusterName: string): Promise<string> {
+  const { url: server, caPem } = fleet
+  const asked = { clusterName, server, caPem, ttlSeconds: 600 }
+  return (await createClusterToken(fleet.admin, asked, { clock: systemClock }, nowhere)).token
 }
 
 /** Until the hub shows the cluster as wanted. */

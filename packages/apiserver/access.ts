@@ -18,6 +18,8 @@ export interface Credentials {
   readonly clientCertificates: readonly Uint8Array[]
   /** What is asked for, without the query: some paths are open to callers without credentials. */
   readonly path?: string
+  /** From where the connection came, as this server sees it; absent: from this process. */
+  readonly sourceAddress?: string
 }
 
 /** Resolves undefined when the credentials are not of its sort; throws StatusError Unauthorized when they are and are bad. */

@@ -18,6 +18,7 @@ import {
   createStaticTokenAuthenticator,
   type StaticToken,
 } from './authn/static-token-authenticator.ts'
+import type { ReviewHandler } from './review.ts'
 import type { TokenAuthenticator } from './authn/token-authenticator.ts'
 import { createTokenFileAuthenticator } from './authn/token-file-authenticator.ts'
 import { createTokenIssuer } from './authn/token-issuer.ts'
@@ -68,8 +69,12 @@ export interface ExtraAccess {
   readonly admission: readonly AdmissionPlugin[]
   /** May refuse certificates that the authority has signed. */
   readonly certificates: (usual: Authenticator) => Authenticator
+  /** May say more of who has been authenticated; absent: nothing. */
+  readonly callers?: (usual: Authenticator) => Authenticator
   /** May let some act as others where RBAC does not; absent: the usual alone. */
   readonly impersonation?: (usual: Impersonation, authorizer: Authorizer) => Impersonation
+  /** Kinds of this server alone that are answered and not stored; keyed `resource.group`. */
+  readonly reviews?: Readonly<Record<string, ReviewHandler>>
 }
 
 const noExtraAccess: ExtraAccess = Object.freeze({
@@ -124,10 +129,13 @@ export function createDefaultAccess(
       ...(identity ? { identity } : {}),
     })
     const tokenIssuer = createTokenIssuer({ issuer, signingKeyPem }, clock)
+    const callers = authenticatorFor(
+      tokens,
+      { ...options, certificates: extra.certificates },
+      deps,
+    )
     return {
-      authenticators: [
-        authenticatorFor(tokens, { ...options, certificates: extra.certificates }, deps),
-      ],
+      authenticators: [extra.callers?.(callers) ?? callers],
       authorizers,
       impersonation: extra.impersonation?.(impersonation, authorizer) ?? impersonation,
       converterOf: createConverters({ client: webhooks, random }),
@@ -150,6 +158,7 @@ export function createDefaultAccess(
           rules,
           () => options.configuredAuthorizers?.hasWebhook() ?? false,
         ),
+        ...extra.reviews,
       },
     }
   }

@@ -20,6 +20,10 @@ export interface CertificateRequestOptions {
   readonly dnsNames?: readonly string[]
   readonly ipAddresses?: readonly string[]
   readonly lifetimeSeconds?: number
+  /** Of the request object, for whoever decides. */
+  readonly annotations?: Readonly<Record<string, string>>
+  /** Called with the request each time it is found undecided. */
+  readonly onPending?: (request: CertificateSigningRequest) => void
 }
 
 export interface RequestDeps {
@@ -51,16 +55,17 @@ export async function requestCertificate(
     const request = await requests.get({ name }, signal)
     const certificatePem = certificateOf(request)
     if (certificatePem !== undefined) return { certificatePem, privateKeyPem }
+    options.onPending?.(request)
     await deps.clock.sleep(backoff.nextMs(), signal)
   }
 }
 
 function toObject(options: CertificateRequestOptions, pem: string): CertificateSigningRequest {
-  const { generateName, signerName, usages, lifetimeSeconds } = options
+  const { generateName, signerName, usages, lifetimeSeconds, annotations } = options
   return {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
-    metadata: { generateName },
+    metadata: { generateName, ...(annotations ? { annotations: { ...annotations } } : {}) },
     spec: {
       request: Buffer.from(pem).toString('base64'),
       signerName,

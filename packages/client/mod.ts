@@ -60,7 +60,7 @@ export {
   type IndexFunctions,
 } from './object-cache.ts'
 export { compareResourceVersions } from './resource-version.ts'
-export { readBody, readLines } from './response-body.ts'
+export { readBody, readLines, statusErrorOf } from './response-body.ts'
 export {
   createEventSink,
   type EventRecorder,

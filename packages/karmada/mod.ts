@@ -29,7 +29,44 @@ export {
   revokeAgent,
   type RevocationOptions,
 } from './cluster/agent-revocation.ts'
-export { agentCsrApprovingController } from './cluster/agent-csr-approving-controller.ts'
+export {
+  agentCsrApprovingController,
+  type AgentApprovalOptions,
+} from './cluster/agent-csr-approving-controller.ts'
+export { needsAcceptanceGroup, registrationKeys } from './registration/registration-keys.ts'
+export { withSourceAddress } from './registration/source-address.ts'
+export { createReEnrolment, type ReEnrolment } from './registration/re-enrolment.ts'
+export {
+  reEnrolmentAuthorizer,
+  reEnrolmentPath,
+  reEnrolmentRoute,
+  type ReEnrolmentDeps,
+} from './registration/re-enrolment-route.ts'
+export {
+  clusterRegistrationKind,
+  registrationCauses,
+  registrationDefaultTtlSeconds,
+  registrationOf,
+  registrationResource,
+  type ClusterRegistration,
+  type ClusterRegistrationSpec,
+  type ClusterRegistrationStatus,
+} from './registration/cluster-registration.ts'
+export { agentManifest, type AgentManifestOptions } from './registration/agent-manifest.ts'
+export {
+  impersonationRefusal,
+  impersonationRules,
+  reportingRules,
+  type ImpersonationPolicy,
+  type PolicyRule,
+} from './registration/impersonation-policy.ts'
+export { keyFingerprint } from './registration/key-fingerprint.ts'
+export {
+  decideRegistration,
+  pendingRegistrations,
+  type Registration,
+  type RegistrationDecision,
+} from './registration/registration.ts'
 export { clusterController } from './cluster/cluster-controller.ts'
 export {
   createClusterMonitor,
@@ -66,6 +103,7 @@ export {
   type ApiForwarder,
   type ApiForwarderOptions,
 } from './agent/api-forwarder.ts'
+export { clusterIdOf } from './agent/cluster-id.ts'
 export {
   runClusterReporter,
   type ClusterReporterDeps,

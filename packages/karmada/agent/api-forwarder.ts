@@ -13,10 +13,16 @@ import type {
   TunnelResponse,
   TunnelUpgraded,
 } from '@skerry/tunnel'
+import {
+  impersonationRefusal,
+  type ImpersonationPolicy,
+} from '../registration/impersonation-policy.ts'
 
 export interface ApiForwarderOptions {
   /** The local API server, and who the agent is to it. */
   readonly api: HttpsTransportConfig
+  /** As whom it acts; absent: as everybody whom the hub names. */
+  readonly policy?: ImpersonationPolicy
   readonly limits?: Partial<ApiForwarderLimits>
 }
 
@@ -41,7 +47,7 @@ export interface ApiForwarder extends TunnelHandler, Disposable {}
  * names. The agent's own rights serve nobody: a request that impersonates no one is refused.
  */
 export function createApiForwarder(options: ApiForwarderOptions, log: Logger): ApiForwarder {
-  const { api } = options
+  const { api, policy = {} } = options
   const server: Server = {
     api,
     base: new URL(api.server),
@@ -50,7 +56,7 @@ export function createApiForwarder(options: ApiForwarderOptions, log: Logger): A
   }
   return {
     async onRequest(request, signal) {
-      const refusal = refusalOf(request)
+      const refusal = refusalOf(request, policy)
       if (refusal) return statusAnswer(refusal)
       try {
         const outgoing = await start(server, { request, isUpgrade: false }, signal)
@@ -60,7 +66,7 @@ export function createApiForwarder(options: ApiForwarderOptions, log: Logger): A
       }
     },
     async onUpgrade(request, signal) {
-      const refusal = refusalOf(request)
+      const refusal = refusalOf(request, policy)
       if (refusal) return statusAnswer(refusal)
       try {
         const outgoing = await start(server, { request, isUpgrade: true }, signal)
@@ -81,10 +87,12 @@ interface Server {
   sockets: { readonly agent: http.Agent; readonly certificate: string | undefined } | undefined
 }
 
-function refusalOf({ headers }: TunnelRequest): StatusError | undefined {
-  const { 'impersonate-user': user } = headers
-  if (typeof user === 'string' && user !== '') return undefined
-  return new StatusError('Forbidden', 'Cannot pass request: it names no user to impersonate')
+function refusalOf(
+  { headers }: TunnelRequest,
+  policy: ImpersonationPolicy,
+): StatusError | undefined {
+  const why = impersonationRefusal(policy, headers)
+  return why === undefined ? undefined : new StatusError('Forbidden', `Cannot pass request: ${why}`)
 }
 
 interface Outgoing {

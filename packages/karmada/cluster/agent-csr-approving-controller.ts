@@ -5,27 +5,88 @@ import {
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
-import { readSigningRequest, type SigningRequest } from '@skerry/pki'
+import type { SigningRequest } from '@skerry/pki'
+import { keyFingerprint } from '../registration/key-fingerprint.ts'
+import { agentSigner, decided, readAgentRequest, verdictOf } from '../registration/agent-request.ts'
+import { needsAcceptanceGroup, registrationKeys } from '../registration/registration-keys.ts'
+import { bindToken } from '../registration/registration-token.ts'
 import { agentUserName, agentsGroup, clusterOfAgent, clusterOfToken } from './agent-identity.ts'
-import { apiTime } from './conditions.ts'
 
-const signer = 'kubernetes.io/kube-apiserver-client'
+export interface AgentApprovalOptions {
+  /** No token registers by itself: a person accepts each agent. */
+  readonly requiresAcceptance: boolean
+}
 
-/** Approves what agents ask for themselves, first with their cluster's token, later as themselves. */
-export const agentCsrApprovingController: ControllerDefinition = {
-  name: 'agent-csr-approving-controller',
-  watches: [
-    watch(resources.certificateSigningRequests, {
-      keysOf: ({ type, object }) => (type === 'deleted' ? [] : [keyOfObject(object)]),
-    }),
-  ],
-  async reconcile(key, context, signal) {
-    const csr = context.informer(resources.certificateSigningRequests).get(parseKey(key))
-    if (csr === undefined || hasVerdict(csr) || csr.spec?.signerName !== signer) return
-    const request = await readRequest(csr)
-    if (request === undefined || !isOwnRequest(csr, request)) return
-    await approve(csr, context, signal)
-  },
+/**
+ * Approves what agents ask for themselves, first with their cluster's token, later as themselves. A
+ * token is good for one key; who comes later with another one waits for a person, as does everybody
+ * where that is asked for.
+ */
+export function agentCsrApprovingController({
+  requiresAcceptance,
+}: AgentApprovalOptions): ControllerDefinition {
+  return {
+    name: 'agent-csr-approving-controller',
+    watches: [
+      watch(resources.certificateSigningRequests, {
+        keysOf: ({ type, object }) => (type === 'deleted' ? [] : [keyOfObject(object)]),
+      }),
+    ],
+    async reconcile(key, context, signal) {
+      const csr = context.informer(resources.certificateSigningRequests).get(parseKey(key))
+      if (csr === undefined || csr.spec?.signerName !== agentSigner) return
+      const verdict = verdictOf(csr)
+      if (verdict === 'Denied') return
+      const request = await readAgentRequest(csr)
+      if (request === undefined || !isOwnRequest(csr, request)) return
+      const fingerprint = keyFingerprint(request.publicKeyPem)
+      if (verdict === 'Approved') return notePerson(csr, fingerprint, context, signal)
+      const why = await reasonToWait(csr, { fingerprint, requiresAcceptance }, context, signal)
+      if (why === undefined) await approve(csr, context, signal)
+      else await letWait(csr, why, context, signal)
+    },
+  }
+}
+
+/** What a person has accepted has used its token, too. */
+async function notePerson(
+  csr: CertificateSigningRequest,
+  fingerprint: string,
+  { cluster }: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  if (isTokens(csr)) await bindToken(cluster, { csr, fingerprint }, signal)
+}
+
+async function reasonToWait(
+  csr: CertificateSigningRequest,
+  { fingerprint, requiresAcceptance }: AgentApprovalOptions & { fingerprint: string },
+  { cluster }: ControllerContext,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!isTokens(csr)) return undefined
+  if (requiresAcceptance) return 'this hub registers no agent that nobody has accepted'
+  if (csr.spec?.groups?.includes(needsAcceptanceGroup)) return 'its token asks for acceptance'
+  return bindToken(cluster, { csr, fingerprint }, signal)
+}
+
+/** Not an agent's own renewal. */
+function isTokens({ spec }: CertificateSigningRequest): boolean {
+  return clusterOfToken({ name: spec?.username ?? '', groups: spec?.groups ?? [] }) !== undefined
+}
+
+async function letWait(
+  csr: CertificateSigningRequest,
+  why: string,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '', annotations = {} } = csr.metadata
+  if (annotations[registrationKeys.waitsFor] === why) return
+  const patch = { metadata: { annotations: { [registrationKeys.waitsFor]: why } } }
+  const requests = context.client(resources.certificateSigningRequests)
+  await requests.patch({ name, type: 'merge', patch }, signal)
+  context.log.info('Agent waits to be accepted', { request: name, asker: csr.spec?.username })
 }
 
 /** Decides: who asks must be the agent that the certificate names, or hold its cluster's token. */
@@ -49,38 +110,20 @@ export function isOwnRequest(
   )
 }
 
-function hasVerdict({ status }: CertificateSigningRequest): boolean {
-  return (status?.conditions ?? []).some(({ type }) => type === 'Approved' || type === 'Denied')
-}
-
-async function readRequest(csr: CertificateSigningRequest): Promise<SigningRequest | undefined> {
-  try {
-    return await readSigningRequest(Buffer.from(csr.spec?.request ?? '', 'base64').toString('utf8'))
-  } catch {
-    // Not ours to report: nobody approves it, and its signer fails it with the reason.
-    return undefined
-  }
-}
-
 async function approve(
   csr: CertificateSigningRequest,
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const nowText = apiTime(context.clock.now())
-  const condition = {
+  const decision = {
     type: 'Approved',
-    status: 'True',
     reason: 'AutoApproved',
     message: 'The agent asked for its own certificate.',
-    lastUpdateTime: nowText,
-    lastTransitionTime: nowText,
-  }
-  const conditions = [...(csr.status?.conditions ?? []), condition]
-  const body = { ...csr, status: { ...csr.status, conditions } }
-  const name = csr.metadata.name ?? ''
-  await context
-    .client(resources.certificateSigningRequests)
-    .updateSubresource({ name, subresource: 'approval', body }, signal)
-  context.log.info('Agent certificate approved', { request: name, asker: csr.spec?.username })
+  } as const
+  const requests = context.client(resources.certificateSigningRequests)
+  await requests.updateSubresource(decided(csr, decision, context.clock.now()), signal)
+  context.log.info('Agent certificate approved', {
+    request: csr.metadata.name,
+    asker: csr.spec?.username,
+  })
 }

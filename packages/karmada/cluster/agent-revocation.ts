@@ -28,14 +28,27 @@ export function refuseRevoked(
       const [leaf] = credentials.clientCertificates
       const cluster = found && clusterOfAgent(found.user)
       if (cluster === undefined || leaf === undefined) return found
-      const beforeMs = revokedBeforeMs(objects, cluster)
-      if (beforeMs === undefined) return found
-      if (readCertificate(leaf).notBeforeMs + backdateMs > beforeMs) return found
+      const { notBeforeMs } = readCertificate(leaf)
+      if (!isRevoked(objects, { cluster, notBeforeMs, backdateMs })) return found
       throw new StatusError('Unauthorized', 'Unauthorized', {
         cause: new Error(`Cannot authenticate: the agent of cluster "${cluster}" was revoked`),
       })
     },
   }
+}
+
+export interface IssuedCertificate extends RevocationOptions {
+  readonly cluster: string
+  readonly notBeforeMs: number
+}
+
+/** Whether a certificate of this cluster's agent was issued before its last revocation. */
+export function isRevoked(
+  objects: Objects,
+  { cluster, notBeforeMs, backdateMs }: IssuedCertificate,
+): boolean {
+  const beforeMs = revokedBeforeMs(objects, cluster)
+  return beforeMs !== undefined && notBeforeMs + backdateMs <= beforeMs
 }
 
 function revokedBeforeMs(objects: Objects, cluster: string): number | undefined {

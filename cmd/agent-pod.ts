@@ -1,0 +1,38 @@
+import { createCluster, createHttpsTransport } from '@skerry/client'
+import { runAgent, type AgentOptions } from './agent.ts'
+import { createIdentitySecret } from './identity-secret.ts'
+import { openProbes } from './probe-server.ts'
+import type { RoleContext } from './role-context.ts'
+import { version } from './version.ts'
+
+export interface AgentPodOptions extends AgentOptions {
+  /** `namespace/name` of the Secret that keeps the identity; absent: the data directory alone does. */
+  identitySecret?: string
+  /** Of /livez and /readyz; absent: none. */
+  probePort?: number
+}
+
+/** An agent with what a pod needs beside it, until the signal aborts. */
+export async function runAgentPod(options: AgentPodOptions, context: RoleContext): Promise<void> {
+  const tunnel = { isOpen: false }
+  const { probePort, identitySecret: secret, directory } = options
+  await using _probes =
+    probePort === undefined ? undefined : await openProbes(probePort, () => tunnel.isOpen)
+  using transport = createHttpsTransport(options.api)
+  const { log, clock } = context
+  const local = createCluster(transport, { log, clock, userAgent: `skerry/${version} (agent)` })
+  const kept =
+    secret === undefined ? undefined : createIdentitySecret({ local, secret, directory }, context)
+  await kept?.restore(context.signal)
+  await runAgent(
+    {
+      ...options,
+      ...(kept ? { onIdentity: (identity) => kept.keep(identity) } : {}),
+      onTunnel(state) {
+        tunnel.isOpen = state.state === 'connected'
+        options.onTunnel?.(state)
+      },
+    },
+    context,
+  )
+}

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { bootstrapNamespace, bootstrapSecretType } from '@skerry/api'
+import { silentLogger, systemClock } from '@skerry/base'
+import { writeCertificateAndKey, writeFileDurably } from '@skerry/bootstrap'
+import { createCluster, resources } from '@skerry/client'
+import {
+  agentUserName,
+  agentsGroup,
+  clusterResource,
+  decideRegistration,
+  pendingRegistrations,
+  registrationResource,
+  revokeAgent,
+  type ClusterRegistration,
+  type Registration,
+} from '@skerry/karmada'
+import { generateKeyPair, readCertificate, signCertificate } from '@skerry/pki'
+import {
+  freshToken,
+  startTestAgent,
+  startTestEdge,
+  startTestHub,
+  untilCluster,
+  type TestHub,
+} from './test-fleet.ts'
+
+const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const dayMs = 86_400_000
+const strict = { requiresAcceptance: true, reEnrolmentGraceMs: 0 }
+
+const isOpen = ({ Ready, Connected }: Readonly<Record<string, string>>): boolean =>
+  Ready === 'True' && Connected === 'True'
+
+async function untilPending(
+  fleet: TestHub,
+  isWanted: (found: readonly Registration[]) => boolean,
+): Promise<Registration[]> {
+  const signal = soon()
+  for (;;) {
+    const found = await pendingRegistrations(fleet.admin, signal)
+    if (isWanted(found)) return found
+    await systemClock.sleep(20, signal)
+  }
+}
+
+test('where a person must accept, an agent waits, and its key, address and cluster are shown', async () => {
+  await using edge = await startTestEdge()
+  await using fleet = await startTestHub({ registration: strict })
+  await using agent = await startTestAgent(fleet, { name: 'edge', api: edge.api })
+  const [one] = await untilPending(fleet, ([first]) => (first?.waitsFor ?? '') !== '')
+  assert.ok(one)
+  const uid = edge.objects.get({ group: '', resource: 'namespaces' }, '', 'kube-system')?.metadata
+    .uid
+  assert.deepEqual(
+    [one.cluster, one.address, one.id, one.waitsFor, one.warnings],
+    ['edge', '127.0.0.1', uid, 'this hub registers no agent that nobody has accepted', []],
+  )
+  assert.match(one.fingerprint, /^sha256:[0-9a-f]{64}$/)
+  assert.equal((await fleet.admin.resource(clusterResource).list({}, soon())).items.length, 0)
+  const { request } = one
+  const connected = agent.connected()
+  await decideRegistration(fleet.admin, { request, accepts: true, nowMs: Date.now() }, soon())
+  await connected
+  await untilCluster(fleet, 'edge', isOpen)
+  assert.deepEqual(await pendingRegistrations(fleet.admin, soon()), [])
+})
+
+test('an agent that is rejected ends, and its token is void', async () => {
+  await using edge = await startTestEdge()
+  await using fleet = await startTestHub({ registration: strict })
+  const agent = await startTestAgent(fleet, { name: 'edge', api: edge.api })
+  const [one] = await untilPending(fleet, ([first]) => (first?.waitsFor ?? '') !== '')
+  const decision = { request: one?.request ?? '', accepts: false, nowMs: Date.now() }
+  const ended = assert.rejects(agent.ended, /is denied: The hub rejected the agent/)
+  await decideRegistration(fleet.admin, decision, soon())
+  await ended
+  const { items } = await fleet.admin
+    .resource(resources.secrets)
+    .list({ namespace: bootstrapNamespace, fieldSelector: `type=${bootstrapSecretType}` }, soon())
+  const [end = Buffer.from('never')] = items.map(({ data }) =>
+    Buffer.from(data?.['expiration'] ?? '', 'base64'),
+  )
+  assert.ok(Date.parse(end.toString()) <= decision.nowMs + 60_000)
+})
+
+test('a token that is used again, by whomever, lets nobody in by itself', async () => {
+  await using edge = await startTestEdge()
+  await using other = await startTestEdge()
+  await using fleet = await startTestHub()
+  const token = await freshToken(fleet, 'edge')
+  await using first = await startTestAgent(fleet, { name: 'edge', api: edge.api, token })
+  await first.connected()
+  await untilCluster(fleet, 'edge', isOpen)
+  const directory = join(fleet.directory, 'thief')
+  await using _thief = await startTestAgent(fleet, {
+    name: 'edge',
+    api: other.api,
+    token,
+    directory,
+  })
+  const [one] = await untilPending(fleet, ([found]) => (found?.waitsFor ?? '') !== '')
+  assert.match(one?.waitsFor ?? '', /^its token was used before, by key sha256:/)
+  assert.match(one?.warnings.join() ?? '', /another cluster is registered under this name/)
+  assert.equal(fleet.hub.tunnels.sessions('edge').length, 1)
+})
+
+/** As if the agent had been away since its certificate expired. */
+async function writeExpired(fleet: TestHub, directory: string, expiredMs: number): Promise<void> {
+  const { publicKeyPem, privateKeyPem } = await generateKeyPair()
+  const nowMs = Date.now()
+  const certificatePem = await signCertificate(fleet.hub.plane.pki.authority, {
+    subject: { commonName: agentUserName('edge'), organizations: [agentsGroup] },
+    publicKeyPem,
+    notBeforeMs: nowMs - expiredMs - dayMs,
+    notAfterMs: nowMs - expiredMs,
+    keyUsages: ['digitalSignature'],
+    extendedUsages: ['clientAuth'],
+  })
+  const paths = {
+    certificatePath: join(directory, 'agent.crt'),
+    keyPath: join(directory, 'agent.key'),
+  }
+  await writeCertificateAndKey(paths, { certificatePem, privateKeyPem })
+  await writeFileDurably(join(directory, 'ca.crt'), fleet.caPem, 0o644)
+}
+
+async function startFleet() {
+  await using stack = new AsyncDisposableStack()
+  const edge = stack.use(await startTestEdge())
+  const fleet = stack.use(await startTestHub())
+  const directory = join(fleet.directory, 'agent')
+  {
+    await using _agent = await startTestAgent(fleet, { name: 'edge', api: edge.api, directory })
+    await untilCluster(fleet, 'edge', isOpen)
+  }
+  const owned = stack.move()
+  return { edge, fleet, directory, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+test('an agent that comes back after its certificate expired goes on by its old key', async () => {
+  await using all = await startFleet()
+  const { edge, fleet, directory } = all
+  await writeExpired(fleet, directory, 29 * dayMs)
+  await using agent = await startTestAgent(fleet, {
+    name: 'edge',
+    api: edge.api,
+    directory,
+    token: '',
+  })
+  await agent.connected()
+  const pem = await readFile(join(directory, 'agent.crt'), 'utf8')
+  assert.ok(readCertificate(pem).notAfterMs > Date.now() + 300 * dayMs)
+  const audit = await untilAudited(fleet, '/re-enrolment')
+  assert.deepEqual([audit.status, audit.source], [201, '127.0.0.1'])
+})
+
+test('beyond the grace, after a revocation or for a deleted cluster an old key is worth nothing', async () => {
+  await using all = await startFleet()
+  const { edge, fleet, directory } = all
+  const attempt = async (expiredMs: number): Promise<string> => {
+    await writeExpired(fleet, directory, expiredMs)
+    await using _agent = await startTestAgent(fleet, {
+      name: 'edge',
+      api: edge.api,
+      directory,
+      token: '',
+    })
+    return (await untilAudited(fleet, '/re-enrolment')).status.toString()
+  }
+  assert.equal(await attempt(31 * dayMs), '403')
+  await revokeAgent(fleet.admin, { cluster: 'edge', nowMs: Date.now() }, soon())
+  const lines = await auditLines(fleet)
+  await attempt(dayMs)
+  const later = (await auditLines(fleet)).slice(lines.length)
+  assert.ok(later.every(({ uri, status }) => !uri.endsWith('/re-enrolment') || status === 403))
+  assert.equal(fleet.hub.tunnels.sessions('edge').length, 0)
+})
+
+interface AuditLine {
+  uri: string
+  status: number
+  source: string
+}
+
+async function auditLines({ directory }: TestHub): Promise<AuditLine[]> {
+  const text = await readFile(join(directory, 'audit.log'), 'utf8')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}
+
+async function untilAudited(fleet: TestHub, suffix: string): Promise<AuditLine> {
+  const signal = soon()
+  for (;;) {
+    const found = (await auditLines(fleet)).findLast(({ uri }) => uri.endsWith(suffix))
+    if (found) return found
+    await systemClock.sleep(20, signal)
+  }
+}
+
+test('who has the right to it gets command and manifest for a cluster over the API', async () => {
+  await using fleet = await startTestHub()
+  const registration: ClusterRegistration = {
+    apiVersion: 'hub.skerry.io/v1alpha1',
+    kind: 'ClusterRegistration',
+    metadata: {},
+    spec: { clusterName: 'shop-7', server: 'https://hub.example:7443', allowGroups: ['staff'] },
+  }
+  const { status } = await fleet.admin.resource(registrationResource).create(registration, soon())
+  assert.match(
+    status?.command ?? '',
+    /^skerry agent --hub https:\/\/hub\.example:7443 --name shop-7 --token-file token --ca-hash sha256:\w+ --allow-group staff --deny-group system:masters$/,
+  )
+  assert.match(status?.manifest ?? '', /--allow-group=staff/)
+  const bad = { ...registration, spec: { clusterName: 'shop-7', server: 'https://h;reboot' } }
+  await assert.rejects(
+    fleet.admin.resource(registrationResource).create(bad, soon()),
+    /spec.server: Invalid value/,
+  )
+  using transport = await fleet.as({ commonName: 'rita', organizations: ['readers'] })
+  const rita = createCluster(transport, { clock: systemClock, log: silentLogger, userAgent: 't' })
+  await assert.rejects(rita.resource(registrationResource).create(registration, soon()), {
+    reason: 'Forbidden',
+  })
+})

@@ -1,0 +1,145 @@
+import { join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
+import { isStatusError, type Secret } from '@skerry/api'
+import { createBackoff, ExpectedError, exitCodes, type Task } from '@skerry/base'
+import {
+  publicMode,
+  readFileIfPresent,
+  secretMode,
+  writeFileDurably,
+  type CertificateAndKey,
+} from '@skerry/bootstrap'
+import { resources, type Cluster } from '@skerry/client'
+import { validityOf } from '@skerry/pki'
+import type { AgentIdentity } from './agent-identity.ts'
+import type { RoleContext } from './role-context.ts'
+
+export interface IdentitySecretOptions {
+  readonly local: Cluster
+  /** `namespace/name`; it is there already. */
+  readonly secret: string
+  /** Where the agent keeps its identity; a pod's goes with the pod. */
+  readonly directory: string
+}
+
+export interface IdentitySecret {
+  /** Brings the files back that an earlier pod left in the Secret; a newer one on disk stays. */
+  restore(signal: AbortSignal): Promise<void>
+  /** Writes the identity there, and each that follows. */
+  keep(identity: AgentIdentity): Task
+}
+
+/** The key first: a certificate on disk always has its key beside it. */
+const files = Object.freeze([
+  { name: 'agent.key', mode: secretMode },
+  { name: 'ca.crt', mode: publicMode },
+  { name: 'agent.crt', mode: publicMode },
+])
+
+/** The identity of an agent that is a pod: without it a pod that moves would need a new token. */
+export function createIdentitySecret(
+  options: IdentitySecretOptions,
+  context: RoleContext,
+): IdentitySecret {
+  const { local, directory } = options
+  const key = parseKey(options.secret)
+  const secrets = local.resource(resources.secrets)
+  return {
+    async restore(signal) {
+      const found = await patiently(context, signal, () => secrets.get(key, signal))
+      const texts = textsOf(found)
+      const stored = texts['agent.crt']
+      if (files.some(({ name }) => !texts[name]) || stored === undefined) return
+      const present = await readFileIfPresent(join(directory, 'agent.crt'))
+      if (present !== undefined && endOf(present) >= endOf(stored)) return
+      await mkdir(directory, { recursive: true, mode: 0o700 })
+      for (const { name, mode } of files) {
+        await writeFileDurably(join(directory, name), texts[name] ?? '', mode)
+      }
+      context.log.info('Identity restored', { secret: options.secret })
+    },
+    keep: (identity) => async (signal) => {
+      const write = (client: CertificateAndKey) =>
+        patiently(context, signal, async () => {
+          const data = dataOf(client, identity.authorityPem)
+          await secrets.patch({ ...key, type: 'merge', patch: { data } }, signal)
+        })
+      const renewed = { wake: () => {} }
+      using _listening = identity.client.onRenewed(() => renewed.wake())
+      for (;;) {
+        const written = identity.client.current
+        const next = new Promise<void>((resolve) => (renewed.wake = resolve))
+        await write(written)
+        if (identity.client.current === written) await untilEither(next, signal)
+      }
+    },
+  }
+}
+
+function parseKey(text: string): { namespace: string; name: string } {
+  const [namespace = '', name = '', ...more] = text.split('/')
+  if (namespace !== '' && name !== '' && more.length === 0) return { namespace, name }
+  throw new ExpectedError(
+    `Cannot keep identity in ${JSON.stringify(text)}: use --identity-secret <namespace>/<name>`,
+    exitCodes.usage,
+  )
+}
+
+function textsOf({ data = {} }: Secret): Record<string, string> {
+  const texts = Object.entries(data).map(([name, value]) => [
+    name,
+    Buffer.from(value, 'base64').toString('utf8'),
+  ])
+  return Object.fromEntries(texts)
+}
+
+function dataOf({ certificatePem, privateKeyPem }: CertificateAndKey, authorityPem: string) {
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  return {
+    'agent.key': base64(privateKeyPem),
+    'agent.crt': base64(certificatePem),
+    'ca.crt': base64(authorityPem),
+  }
+}
+
+function endOf(certificatePem: string): number {
+  return validityOf(certificatePem).notAfterMs
+}
+
+/** The API server may be away; that the Secret or the right to it is missing is for a person. */
+async function patiently<T>(
+  { clock, random, log }: RoleContext,
+  signal: AbortSignal,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, random)
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) {
+        throw new ExpectedError(
+          `Cannot keep identity: ${error.message}; apply the manifest of "skerry cluster join-command --manifest"`,
+          exitCodes.missingRight,
+          { cause: error },
+        )
+      }
+      const cause = error instanceof Error ? error : new Error(String(error))
+      log.info('Identity Secret not reached yet', { error: cause })
+      await clock.sleep(backoff.nextMs(), signal)
+    }
+  }
+}
+
+async function untilEither(next: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>()
+  const onAbort = (): void => aborted.reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  try {
+    await Promise.race([next, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { codeOf } from './data-directory.ts'
+
+export interface ProbeServer extends AsyncDisposable {
+  readonly port: number
+}
+
+/** Clients are kubelets: what asks for more is cut off. */
+const connectionsMax = 32
+const requestMs = 5_000
+
+/** `/livez` answers while the process runs, `/readyz` while it is ready; without any word about why. */
+export async function openProbes(port: number, isReady: () => boolean): Promise<ProbeServer> {
+  const server = createServer({ requestTimeout: requestMs }, (request, response) => {
+    const isGood =
+      request.method === 'GET' &&
+      (request.url === '/livez' || (request.url === '/readyz' && isReady()))
+    const isKnown = request.url === '/livez' || request.url === '/readyz'
+    const status = isGood ? 200 : isKnown ? 503 : 404
+    response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' })
+    response.end(isGood ? 'ok\n' : 'not ready\n')
+  })
+  server.maxConnections = connectionsMax
+  server.listen(port)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    if (codeOf(error) !== 'EADDRINUSE') throw error
+    throw new ExpectedError(
+      `Cannot listen on port ${port}: it is taken; pass --probe-port`,
+      exitCodes.portTaken,
+      { cause: error },
+    )
+  }
+  return { port: portOf(server), [Symbol.asyncDispose]: () => closed(server) }
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+async function closed(server: Server): Promise<void> {
+  const end = once(server, 'close')
+  server.close()
+  server.closeAllConnections()
+  await end
+}

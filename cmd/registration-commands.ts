@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { dataDirectoryDefault } from './data-directory.ts'
+import type { JoinCommandOptions } from './join-command.ts'
+import type { RegistrationsOptions } from './registrations.ts'
+import { collect, example } from './role-commands.ts'
+
+/** How clusters come to the hub: tokens, and who is let in. */
+export function addRegistrationCommands(cluster: Command): void {
+  addJoinCommand(cluster)
+  addPending(cluster)
+  addDecision(cluster, { name: 'accept', accepts: true, what: 'Let an agent in that waits' })
+  addDecision(cluster, {
+    name: 'reject',
+    accepts: false,
+    what: 'Turn an agent away that waits, and void its token',
+  })
+}
+
+function onHub(command: Command): Command {
+  return command
+    .option('--data-dir <path>', 'of the hub', join(dataDirectoryDefault, 'hub'))
+    .option('-o, --output <format>', 'json')
+}
+
+function addJoinCommand(cluster: Command): void {
+  onHub(cluster.command('join-command'))
+    .description('Make a registration token and print the command or the manifest for the edge')
+    .argument('<name>', 'name that the cluster will have on the hub')
+    .option('--server <url>', 'address of the hub that the agent dials')
+    .option('--ttl <duration>', 'how long the token is good, e.g. 30m, 24h', '24h')
+    .option('--manifest', 'print a manifest for "kubectl apply -f -" in the cluster')
+    .option('--image <reference>', "of the agent's container (default: as build --agent-image)")
+    .option('--needs-acceptance', 'the agent waits for "skerry cluster accept"')
+    .option('--allow-user <name>', 'the agent acts for these users only (repeatable)', collect, [])
+    .option('--allow-group <name>', 'and for these groups only (repeatable)', collect, [])
+    .option('--allow-masters', 'in the manifest: also for users in system:masters')
+    .addHelpText(
+      'after',
+      example(
+        'skerry cluster join-command shop-7 --server https://hub:7443',
+        'skerry cluster join-command shop-7 --manifest | kubectl --context shop-7 apply -f -',
+      ),
+    )
+    .action(async (name: string, options: Omit<JoinCommandOptions, 'name'>) => {
+      const { printJoinCommand } = await import('./join-command.ts')
+      await printJoinCommand({ ...options, name })
+    })
+}
+
+function addPending(cluster: Command): void {
+  onHub(cluster.command('pending'))
+    .description('Agents that ask to be let in: from where, with which key, why they wait')
+    .addHelpText('after', example('skerry cluster pending', 'skerry cluster pending -o json'))
+    .action(async (options: RegistrationsOptions) => {
+      const { printPending } = await import('./registrations.ts')
+      await printPending(options)
+    })
+}
+
+function addDecision(
+  cluster: Command,
+  { name: verb, accepts, what }: { name: string; accepts: boolean; what: string },
+): void {
+  onHub(cluster.command(verb))
+    .description(what)
+    .argument('<name>')
+    .option('--request <name>', 'of several that ask for the name, this one')
+    .addHelpText('after', example(`skerry cluster ${verb} shop-7`))
+    .action(async (name: string, options: RegistrationsOptions & { request?: string }) => {
+      const { decide } = await import('./registrations.ts')
+      await decide({ ...options, request: options.request, name, accepts })
+    })
+}

@@ -1,0 +1,49 @@
+import type { CertificateSigningRequest } from '@skerry/api'
+import { readSigningRequest, type SigningRequest } from '@skerry/pki'
+import { apiTime } from '../cluster/conditions.ts'
+
+/** Who signs agents' certificates. */
+export const agentSigner = 'kubernetes.io/kube-apiserver-client'
+
+export type Verdict = 'Approved' | 'Denied'
+
+export function verdictOf({ status }: CertificateSigningRequest): Verdict | undefined {
+  const types = (status?.conditions ?? []).map(({ type }) => type)
+  if (types.includes('Denied')) return 'Denied'
+  return types.includes('Approved') ? 'Approved' : undefined
+}
+
+/** What is asked for; undefined for what is no request: its signer fails that with the reason. */
+export async function readAgentRequest({
+  spec,
+}: CertificateSigningRequest): Promise<SigningRequest | undefined> {
+  try {
+    return await readSigningRequest(Buffer.from(spec?.request ?? '', 'base64').toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+export interface Decision {
+  readonly type: Verdict
+  /** A word of CamelCase. */
+  readonly reason: string
+  readonly message: string
+}
+
+/** The update of the request's `approval` that says so. */
+export function decided(csr: CertificateSigningRequest, decision: Decision, nowMs: number) {
+  const nowText = apiTime(nowMs)
+  const condition = {
+    ...decision,
+    status: 'True',
+    lastUpdateTime: nowText,
+    lastTransitionTime: nowText,
+  }
+  const conditions = [...(csr.status?.conditions ?? []), condition]
+  return {
+    name: csr.metadata.name ?? '',
+    subresource: 'approval',
+    body: { ...csr, status: { ...csr.status, conditions } },
+  }
+}

@@ -1,0 +1,128 @@
+import { StatusError, checkDnsLabel } from '@skerry/api'
+import type { Admitted, ApiAnswer, Authorizer, Objects, Route } from '@skerry/apiserver'
+import type { Clock, Logger } from '@skerry/base'
+import type { Authority } from '@skerry/pki'
+import { isRevoked, type RevocationOptions } from '../cluster/agent-revocation.ts'
+import { clusterResource } from '../cluster/cluster.ts'
+import { answerReEnrolment, type ReEnrolment } from './re-enrolment.ts'
+
+const prefix = '/agents/v1/clusters/'
+const suffix = '/re-enrolment'
+/** A certificate, a request and a signature; each has a few kilobytes. */
+const bodyBytesMax = 32 * 1024
+
+export function reEnrolmentPath(cluster: string): string {
+  return `${prefix}${cluster}${suffix}`
+}
+
+export interface ReEnrolmentDeps extends RevocationOptions {
+  /** Asked at each request: absent while the server starts. */
+  readonly server: () => { objects: Objects; authority: Authority } | undefined
+  readonly graceMs: number
+  readonly lifetimeMs: number
+  readonly clock: Pick<Clock, 'now'>
+  readonly log: Logger
+}
+
+/**
+ * `POST /agents/v1/clusters/<name>/re-enrolment`: an agent that was away until its certificate expired
+ * gets the next one. It comes without credentials, as an expired certificate is none; what it sends
+ * proves that it holds the old key. Each attempt has its line of audit, as any write has.
+ */
+export function reEnrolmentRoute(deps: ReEnrolmentDeps): Route {
+  return {
+    prefix,
+    attributes: ({ method }, target) => ({
+      verb: method.toLowerCase(),
+      isResourceRequest: false,
+      path: reEnrolmentPath(clusterNameOf(target)),
+    }),
+    serve: (admitted) => serve(admitted, deps),
+  }
+}
+
+/** Anyone may ask: the answer rests on the proof in the body alone. */
+export const reEnrolmentAuthorizer: Authorizer = {
+  async authorize({ isResourceRequest, path, verb }) {
+    const isAsked =
+      !isResourceRequest && verb === 'post' && path.startsWith(prefix) && path.endsWith(suffix)
+    return { verdict: isAsked ? 'allow' : 'no-opinion', reason: '' }
+  },
+}
+
+async function serve({ request }: Admitted, deps: ReEnrolmentDeps): Promise<ApiAnswer> {
+  const { server, clock, log, graceMs, lifetimeMs, backdateMs } = deps
+  if (request.method !== 'POST') {
+    throw new StatusError('MethodNotAllowed', 'Cannot re-enrol: it is asked for by POST')
+  }
+  const cluster = clusterNameOf(request.target)
+  const { objects, authority } = server() ?? {}
+  if (!objects || !authority || !objects.get(clusterResource, '', cluster)) {
+    throw new StatusError('Forbidden', `Cannot re-enrol: the hub has no cluster "${cluster}"`)
+  }
+  const rules = {
+    authority,
+    graceMs,
+    lifetimeMs,
+    backdateMs,
+    isRevoked: (certificate: { cluster: string; notBeforeMs: number }) =>
+      isRevoked(objects, { ...certificate, backdateMs }),
+  }
+  const asked = parse(await readBounded(request.body))
+  const certificate = await answerReEnrolment(cluster, asked, rules, clock.now())
+  const address = request.peer.type === 'socket' ? request.peer.address : ''
+  log.info('Agent re-enrolled', { cluster, address })
+  return {
+    status: 201,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(`${JSON.stringify({ certificate })}\n`),
+  }
+}
+
+function clusterNameOf(target: string): string {
+  const inner = target.startsWith(prefix) && target.endsWith(suffix)
+  const name = inner ? target.slice(prefix.length, -suffix.length) : ''
+  if (checkDnsLabel(name).length === 0) return name
+  throw new StatusError('NotFound', `Cannot find ${JSON.stringify(target.slice(0, 256))}`)
+}
+
+async function readBounded(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > bodyBytesMax) {
+      throw new StatusError(
+        'RequestEntityTooLarge',
+        `Cannot re-enrol: the request has more than ${bodyBytesMax} bytes`,
+      )
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parse(text: string): ReEnrolment {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new StatusError('BadRequest', 'Cannot re-enrol: the request is no JSON', { cause })
+  }
+  const { certificate, request, signature } = { ...(isObject(value) ? value : {}) }
+  if (
+    typeof certificate === 'string' &&
+    typeof request === 'string' &&
+    typeof signature === 'string'
+  ) {
+    return { certificate, request, signature }
+  }
+  throw new StatusError(
+    'BadRequest',
+    'Cannot re-enrol: the request needs the texts certificate, request and signature',
+  )
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

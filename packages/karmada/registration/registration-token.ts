@@ -1,0 +1,66 @@
+import {
+  bootstrapNamespace,
+  bootstrapSecretName,
+  isStatusError,
+  type CertificateSigningRequest,
+} from '@skerry/api'
+import { resources, type Cluster as Api } from '@skerry/client'
+import { registrationKeys } from './registration-keys.ts'
+
+const tokenUserPrefix = 'system:bootstrap:'
+
+/**
+ * Binds the token to the first key that registers with it; resolves undefined when this key may, else
+ * why not. A copy of the token is then of no use by itself: whoever comes with another key waits for
+ * a person. Two that come at once race for one write of the Secret, which one of them wins.
+ */
+export async function bindToken(
+  hub: Pick<Api, 'resource'>,
+  { csr, fingerprint }: { csr: CertificateSigningRequest; fingerprint: string },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const secrets = hub.resource(resources.secrets)
+  const secret = await ifFound(secrets.get(tokenKeyOf(csr), signal))
+  if (secret === undefined) return 'its token was deleted'
+  const { annotations = {} } = secret.metadata
+  const usedBy = annotations[registrationKeys.usedBy]
+  const user = `key ${fingerprint}`
+  if (usedBy === user) return undefined
+  if (usedBy !== undefined) return `its token was used before, by ${usedBy}`
+  const marked = { ...annotations, [registrationKeys.usedBy]: user }
+  await secrets.update({ ...secret, metadata: { ...secret.metadata, annotations: marked } }, signal)
+  return undefined
+}
+
+/** For as long the agent may still read that it was rejected: it asks at least every 13 s. */
+const lastLookMs = 60_000
+const rejected = 'nobody: a person rejected it'
+
+/** Lets nobody in any more by the token with which this request was made, and ends it in a minute. */
+export async function voidTokenOf(
+  hub: Pick<Api, 'resource'>,
+  { csr, nowMs }: { csr: CertificateSigningRequest; nowMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const secrets = hub.resource(resources.secrets)
+  const expiration = Buffer.from(new Date(nowMs + lastLookMs).toISOString()).toString('base64')
+  const patch = {
+    metadata: { annotations: { [registrationKeys.usedBy]: rejected } },
+    data: { expiration },
+  }
+  await ifFound(secrets.patch({ ...tokenKeyOf(csr), type: 'merge', patch }, signal))
+}
+
+function tokenKeyOf({ spec }: CertificateSigningRequest): { namespace: string; name: string } {
+  const id = (spec?.username ?? '').slice(tokenUserPrefix.length)
+  return { namespace: bootstrapNamespace, name: bootstrapSecretName(id) }
+}
+
+async function ifFound<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return undefined
+    throw error
+  }
+}
