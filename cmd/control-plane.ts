@@ -5,6 +5,7 @@ import {
   createApiServer,
   createDefaultAccess,
   ensureBootstrapObjects,
+  publishTokenTracking,
   issuerRoutes,
   serviceAddressDefaults,
   type ApiServer,
@@ -153,6 +154,7 @@ async function openControlPlane(
   )
   await ensureBootstrapObjects(server.objects)
   await publishAuthentication(server.objects, pki, frontProxies)
+  await publishTokenTracking(server.objects, clock)
   await server.listen()
   const owned = stack.move()
   return {

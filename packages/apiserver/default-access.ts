@@ -106,7 +106,7 @@ export function createDefaultAccess(
     const { clock, random } = deps
     const { issuer, signingKeyPem } = options.serviceAccounts
     const audiences = [issuer]
-    const tokens = tokenAuthenticators(objects, options, clock)
+    const tokens = tokenAuthenticators(objects, options, deps)
     const rules = createRuleResolver(objects)
     const extra = options.extra?.(objects) ?? noExtraAccess
     const builtin = {
@@ -167,7 +167,7 @@ export function createDefaultAccess(
 function tokenAuthenticators(
   objects: Objects,
   options: DefaultAccessOptions,
-  clock: Clock,
+  { clock, log }: DefaultAccessDeps,
 ): TokenAuthenticator {
   const { serviceAccounts, staticTokens = [], tokenFile, configuredUsers, tokenWebhook } = options
   return unionTokens([
@@ -178,6 +178,7 @@ function tokenAuthenticators(
       keyPems: verificationKeys(serviceAccounts),
       objects,
       clock,
+      log,
     }),
     createBootstrapTokenAuthenticator(objects, clock),
     ...(configuredUsers ? [configuredUsers.tokens] : []),

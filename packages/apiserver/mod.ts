@@ -60,6 +60,7 @@ export {
   type TokenIssuer,
   type TokenRequestClaims,
 } from './authn/token-issuer.ts'
+export { publishTokenTracking } from './authn/legacy-token-use.ts'
 export { createServiceAccountAuthenticator } from './authn/service-account-authenticator.ts'
 export { createBootstrapTokenAuthenticator } from './authn/bootstrap-token-authenticator.ts'
 export {

@@ -44,6 +44,7 @@ async function newServer() {
       keyPems: [publicKeyPem],
       objects,
       clock,
+      log: silentLogger,
     }),
     createBootstrapTokenAuthenticator(objects, clock),
   ])

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { GroupResource } from '@skerry/api'
-import type { Clock } from '@skerry/base'
+import type { Clock, Logger } from '@skerry/base'
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
 import type { AuthenticatedUser, UserInfo } from '../access.ts'
 import type { Objects } from '../objects.ts'
 import { wellKnown } from '../well-known-resources.ts'
 import { BoundedCache } from './bounded-cache.ts'
+import { useLegacyToken } from './legacy-token-use.ts'
 import {
   readClaims,
   type BoundReference,
@@ -22,6 +23,7 @@ export interface ServiceAccountAuthenticatorOptions {
   readonly keyPems: readonly string[]
   readonly objects: Objects
   readonly clock: Clock
+  readonly log: Logger
 }
 
 /** Seconds that clocks may differ, and that a bound object may already be deleted. Upstream's value. */
@@ -60,6 +62,7 @@ export function createServiceAccountAuthenticator(
       }
       checkDates(claims, options.clock.now())
       checkBindings(claims, options.objects, options.clock.now())
+      await checkSecret(token, claims, options)
       return { user: toUser(claims), audiences: shared } satisfies AuthenticatedUser
     },
   }
@@ -134,6 +137,16 @@ function checkBindings(claims: ServiceAccountClaims, objects: Objects, nowMs: nu
   if (pod) check(wellKnown.pods, pod, namespace)
   // With a pod, the node is information only: it may have gone before the pod did.
   else if (node) check(wellKnown.nodes, node, '')
+}
+
+/** A token that lies in the secret that it is bound to is tracked. */
+async function checkSecret(
+  token: string,
+  { namespace, serviceAccount, secret: bound }: ServiceAccountClaims,
+  options: ServiceAccountAuthenticatorOptions,
+): Promise<void> {
+  const secret = bound && options.objects.get(wellKnown.secrets, namespace, bound.name)
+  if (secret) await useLegacyToken({ token, account: serviceAccount.name, secret }, options)
 }
 
 function toUser(claims: ServiceAccountClaims): UserInfo {
