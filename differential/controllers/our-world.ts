@@ -18,7 +18,8 @@ const longStepMs = 1_000
 /** Our API server and all controllers in this process, in simulated time. */
 export async function startOurWorld(): Promise<StoryWorld & AsyncDisposable> {
   await using stack = new AsyncDisposableStack()
-  const clock = simulatedClock(Date.now())
+  // Whole seconds: what stories and controllers cut to seconds is then cut by as much each time.
+  const clock = simulatedClock(Math.floor(Date.now() / 1_000) * 1_000)
   const api = stack.use(
     await startTestApiServer({
       withAccess: true,

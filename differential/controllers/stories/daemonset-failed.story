@@ -13,7 +13,7 @@ create
   kind: DaemonSet
   metadata: {name: web}
   spec:
-    minReadySeconds: 3
+    minReadySeconds: 10
     selector: {matchLabels: {app: web}}
     template:
       metadata: {labels: {app: web}}

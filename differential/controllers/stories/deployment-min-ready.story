@@ -6,7 +6,7 @@ create
   metadata: {name: web}
   spec:
     replicas: 2
-    minReadySeconds: 4
+    minReadySeconds: 10
     selector: {matchLabels: {app: web}}
     template:
       metadata: {labels: {app: web}}

@@ -6,7 +6,7 @@ create
   metadata: {name: web}
   spec:
     replicas: 2
-    minReadySeconds: 4
+    minReadySeconds: 10
     serviceName: web
     selector: {matchLabels: {app: web}}
     template:
