@@ -15,7 +15,7 @@ import {
   readStories,
 } from '../differential/scheduler/corpus.ts'
 import { startExtenderServer } from '../differential/scheduler/extender-server.ts'
-import { admissionLeftOut } from '../differential/scheduler/our-scheduler.ts'
+import { admissionLeftOut, startOurServer } from '../differential/scheduler/our-scheduler.ts'
 import { playOurs } from '../differential/scheduler/play-ours.ts'
 import { runStory, type Sight } from '../differential/scheduler/run-story.ts'
 import { configurationOf } from '../differential/scheduler/story-configuration.ts'
@@ -50,9 +50,10 @@ async function compare(): Promise<void> {
 }
 
 async function replay(): Promise<void> {
+  await using server = await startOurServer()
   for (const story of readStories(names)) {
     const golden = readGolden(story.name)
-    report(story, golden, await playOurs(story, golden))
+    report(story, golden, await playOurs(story, golden, server))
   }
 }
 

@@ -1,4 +1,6 @@
-import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createDefaultAccess, type Access, type Objects } from '@skerry/apiserver'
 import { createCluster } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
@@ -16,39 +18,47 @@ export const admissionLeftOut: readonly string[] = [
   'TaintNodesByCondition',
 ]
 
-export interface OurScheduler extends Subject, AsyncDisposable {
-  /** Starts to place pods, as the story's configuration says. */
-  schedule(extenderUrl: string): Promise<void>
+/** Our API server in this process. One story after the other is played on it. */
+export interface OurServer extends Subject, AsyncDisposable {
+  /** Rises with whatever is written. */
+  revision(): Promise<number>
+  /** Places pods as the story's configuration says, until disposed. */
+  schedule(story: Story, extenderUrl: string): Promise<AsyncDisposable>
 }
+
+/** Files in memory, where there is such a place: no story is about a power failure, and disks are slow. */
+const memoryDirectory = '/dev/shm'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 
-/** Our API server and scheduler for one story, in this process. */
-export async function startOurScheduler(story: Story): Promise<OurScheduler> {
-  await using stack = new AsyncDisposableStack()
+export async function startOurServer(): Promise<OurServer> {
   const { privateKeyPem } = await generateKeyPair()
   const access = accessOf(privateKeyPem)
-  const api = stack.use(await startTestApiServer({ access, namespaces: ['default'] }))
-  const scope = stack.use(linkedSignal(new AbortController().signal))
-  const { signal } = scope
+  const parentDirectory = existsSync(memoryDirectory) ? memoryDirectory : tmpdir()
+  const api = await startTestApiServer({ access, namespaces: ['default'], parentDirectory })
   const cluster = createCluster(api.transport, { ...deps, userAgent: 'skerry-scheduler' })
-  const informers = createInformerSet(cluster, deps)
-  const tasks = [informers.run(signal)]
-  stack.defer(async () => {
-    scope.abort(new Error('The story is over'))
-    await Promise.allSettled(tasks)
-  })
-  const owned = stack.move()
   return {
     url: api.url,
     credentials: api.credentials,
-    async schedule(extenderUrl) {
+    revision: () => api.store.revision(),
+    async schedule(story, extenderUrl) {
       const document = configurationOf(story, extenderUrl)
       const configuration = document && (await parseSchedulerConfiguration(document))
+      const informers = createInformerSet(cluster, deps)
       const parts = { ...deps, cluster, informers, host: 'here' }
-      tasks.push(runScheduler({ ...parts, ...(configuration ? { configuration } : {}) }, signal))
+      const scope = linkedSignal(new AbortController().signal)
+      const running = runAll(scope.signal, [
+        (signal) => informers.run(signal),
+        (signal) => runScheduler({ ...parts, ...(configuration ? { configuration } : {}) }, signal),
+      ])
+      return {
+        async [Symbol.asyncDispose]() {
+          scope.abort(new Error('The story is over'))
+          await running
+        },
+      }
     },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
   }
 }
 

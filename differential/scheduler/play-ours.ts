@@ -1,5 +1,5 @@
 import { startExtenderServer } from './extender-server.ts'
-import { startOurScheduler } from './our-scheduler.ts'
+import type { OurServer } from './our-scheduler.ts'
 import { runStory, type Sight } from './run-story.ts'
 import type { Story } from './story.ts'
 
@@ -7,9 +7,12 @@ import type { Story } from './story.ts'
 const quietMs = 150
 
 /** Plays the story with our scheduler, until what is seen is what is expected, or too late. */
-export async function playOurs(story: Story, expected: readonly Sight[]): Promise<Sight[]> {
-  await using ours = await startOurScheduler(story)
+export async function playOurs(
+  story: Story,
+  expected: readonly Sight[],
+  ours: OurServer,
+): Promise<Sight[]> {
   await using extender = await startExtenderServer(story, ours)
-  await ours.schedule(extender.url)
-  return await runStory(story, ours, { quietMs, expected })
+  await using _scheduler = await ours.schedule(story, extender.url)
+  return await runStory(story, ours, { quietMs, expected, revision: () => ours.revision() })
 }

@@ -15,6 +15,8 @@ export interface Patience {
   readonly quietMs: number
   /** What is awaited, where it is known: then it is enough to see it. */
   readonly expected?: readonly Sight[]
+  /** Rises when anything is written, so that one need not look before; absent: one looks. */
+  readonly revision?: () => Promise<number>
 }
 
 const decisionMsMax = 10_000
@@ -84,11 +86,13 @@ async function createAndWait(
   if (!isForUs(run.story, object)) return
   // One after the other, so that each decision sees what those before it left.
   const endMs = performance.now() + decisionMsMax
-  for (;;) {
-    const pod = await read(run, path)
-    const claims = await list(run, collectionOf('PersistentVolumeClaim', run.story.name))
-    if (isDecided(pod, claims)) return
-    if (performance.now() > endMs) return
+  const hasChanged = changeDetector(run)
+  while (performance.now() < endMs) {
+    if (await hasChanged()) {
+      const pod = await read(run, path)
+      const claims = await list(run, collectionOf('PersistentVolumeClaim', run.story.name))
+      if (isDecided(pod, claims)) return
+    }
     await sleep(stepMs)
   }
 }
@@ -131,16 +135,30 @@ async function look(run: Run, { title, ties, until }: Step & { act: 'look' }): P
   const endMs = performance.now() + decisionMsMax
   let text = ''
   let sinceMs = performance.now()
+  const hasChanged = changeDetector(run)
   for (;;) {
-    const now = showWorld(await readWorld(run), ties)
-    if (now !== text) sinceMs = performance.now()
-    text = now
+    if (await hasChanged()) {
+      const now = showWorld(await readWorld(run), ties)
+      if (now !== text) sinceMs = performance.now()
+      text = now
+    }
     const isExpected = wanted === undefined || (wanted.title === title && wanted.text === text)
     const isAwaited = isExpected && (until === '' || text.split('\n').includes(until))
     const nowMs = performance.now()
     if (isAwaited && nowMs - sinceMs >= quietMs) return text
     if (nowMs > endMs) return text
     await sleep(stepMs)
+  }
+}
+
+/** Tells whether something may have changed since it was asked last. */
+function changeDetector({ patience }: Run): () => Promise<boolean> {
+  let seen: number | undefined
+  return async () => {
+    const revision = await patience.revision?.()
+    const hasChanged = revision === undefined || revision !== seen
+    seen = revision
+    return hasChanged
   }
 }
 

@@ -39,6 +39,7 @@ function namedUid(object: AnyFields): { uid: string; name: string } {
 /** A pod that the scheduler has said something about, or that it must not touch any more. */
 export function isDecided(pod: AnyFields, claims: readonly AnyFields[]): boolean {
   if (textAt(pod, 'spec.nodeName') !== '') return true
+  if (textAt(pod, 'status.nominatedNodeName') !== '') return true
   if (conditionOf(pod, 'PodScheduled') !== undefined) return true
   return claims.some((claim) => textAt(claim, selectedNodePath) !== '')
 }

@@ -50,6 +50,8 @@ export interface TestApiServerOptions {
   readonly encrypted?: (store: Store) => EncryptedStore
   readonly clock?: Clock
   readonly log?: Logger
+  /** Where its files are made, in a directory of their own. Default: among the system's temporary files. */
+  readonly parentDirectory?: string
   /** Namespaces made before the server is handed out. Default: default and kube-system. */
   readonly namespaces?: readonly string[]
 }
@@ -89,7 +91,7 @@ export async function startTestApiServer(
   options: TestApiServerOptions = {},
 ): Promise<TestApiServer> {
   await using stack = new AsyncDisposableStack()
-  const directory = await mkdtemp(join(tmpdir(), 'skerry-test-'))
+  const directory = await mkdtemp(join(options.parentDirectory ?? tmpdir(), 'skerry-test-'))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
   const { clock = systemClock, log = silentLogger } = options
   const store = stack.use(await openSqliteStore(join(directory, 'store.db'), {}, { clock, log }))
