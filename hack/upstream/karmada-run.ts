@@ -23,6 +23,8 @@ export interface KarmadaOptions {
   readonly bin: string
   /** Keys, etcd's data and logs; an empty one gives an empty fleet. */
   readonly directory: string
+  /** Of the API server, loopback among them; the others listen on loopback alone. */
+  readonly bindAddress: string
   readonly withSearch?: boolean
 }
 
@@ -66,6 +68,7 @@ export async function startKarmada(options: KarmadaOptions): Promise<RunningKarm
       controllerArguments: [`--controllers=${controllers.join(',')}`],
       apiServerArguments: [
         ...frontArguments(credentials),
+        `--bind-address=${options.bindAddress}`,
         '--disable-admission-plugins=StorageObjectInUseProtection,ServiceAccount',
       ],
     }),
@@ -155,7 +158,7 @@ async function startWebhook(parts: Parts, objects: KarmadaObjectsOptions): Promi
     'metrics-bind-address': '0',
     'health-probe-bind-address': `127.0.0.1:${await freePort()}`,
   })
-  const url = `https://127.0.0.1:${objects.webhookPort}/readyz`
+  const url = `https://127.0.0.1:${objects.webhookPort}/readyz/`
   await untilAnswered(name, () => statusOf(url, { ca: credentials.servingCaPem }))
   applyAll(await karmadaPolicy(objects))
 }

@@ -1,9 +1,9 @@
 /**
  * The real Karmada on this machine, for comparing. Development only.
  *   node hack/upstream/karmada.ts build [karmadactl karmada-agent …]
- *   node hack/upstream/karmada.ts start [--search] [--data <dir>]
+ *   node hack/upstream/karmada.ts start [--search] [--bind-address <ip>] [--data <dir>]
  * `start` runs until it is interrupted, prints the path of its kubeconfig, and forgets everything
- * unless --data names a directory.
+ * unless --data names a directory. --bind-address lets agents of other networks reach its API server.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,11 @@ import { startKarmada } from './karmada-run.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { data: { type: 'string' }, search: { type: 'boolean', default: false } },
+  options: {
+    data: { type: 'string' },
+    'bind-address': { type: 'string', default: '127.0.0.1' },
+    search: { type: 'boolean', default: false },
+  },
 })
 const [command, ...names] = positionals
 if (command === 'build') console.log(await buildKarmada(names.length > 0 ? names : karmadaPrograms))
@@ -40,7 +44,13 @@ async function start(): Promise<void> {
   if (values.data === undefined)
     stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
   const karmada = stack.use(
-    await startKarmada({ upstreamBin, bin, directory, withSearch: values.search }),
+    await startKarmada({
+      upstreamBin,
+      bin,
+      directory,
+      bindAddress: values['bind-address'],
+      withSearch: values.search,
+    }),
   )
   for (const [part, ms] of Object.entries(karmada.readyMs)) {
     console.error(`${(ms / 1_000).toFixed(1)} s: ${part}`)

@@ -1,0 +1,23 @@
+/**
+ * Stories with the real Kubernetes and the real Karmada, printed as they happen. Development only; root.
+ *   node hack/karmada.ts agent-upstream   kubectl → hub → agent → kube-apiserver 1.36
+ *   node hack/karmada.ts proxy            karmadactl → Karmada → hub → agent → a site with a node
+ * Each host is a network of its own; the edge's takes no connection from outside. What is not as
+ * expected ends the story with an error.
+ */
+import { playAgentUpstream } from './karmada/agent-upstream.ts'
+import { playKarmadaProxy } from './karmada/karmada-proxy.ts'
+
+const stories: Readonly<Record<string, () => Promise<void>>> = {
+  'agent-upstream': playAgentUpstream,
+  proxy: playKarmadaProxy,
+}
+const [name = ''] = process.argv.slice(2)
+const play = stories[name]
+if (play) await play()
+else {
+  console.error(
+    `Say one of ${Object.keys(stories).join(', ')}; the first lines of this file tell how`,
+  )
+  process.exitCode = 2
+}
