@@ -6,6 +6,7 @@ import { addRoleCommands } from './role-commands.ts'
 import { addUpCommands } from './up-commands.ts'
 import { requireSourceTree } from './source-tree.ts'
 import { addTokenCommands } from './token-commands.ts'
+import { addUserCommands } from './user-commands.ts'
 
 /** Every command, its options and its help; what it does is imported when it runs. */
 export function addCommands(program: Command): void {
@@ -13,6 +14,7 @@ export function addCommands(program: Command): void {
   addRoleCommands(program)
   addHubCommands(program)
   addTokenCommands(program)
+  addUserCommands(program)
   addEncryptionCommands(program)
   addTestCommands(program)
   addBuildCommands(program)

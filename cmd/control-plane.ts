@@ -59,6 +59,8 @@ export interface ControlPlaneOptions {
   /** What a ComponentStatus says of parts that do not run here. */
   componentFaults?: ApiServerOptions['componentFaults']
   routes?: readonly Route[]
+  /** The target that a request means, where that is not the one it has. */
+  retarget?: ApiServerOptions['retarget']
   audit?: AuditSink
   /** Range of service addresses; absent on a hub, whose services are templates. */
   serviceCidr?: string
@@ -241,6 +243,7 @@ function serverOptions(
     },
     version: { gitVersion: `v1.36.3+skerry-${version}` },
     ...(options.audit === undefined ? {} : { audit: options.audit }),
+    retarget: options.retarget,
     auditTrail,
     hasFlowControl: true,
   }

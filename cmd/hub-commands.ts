@@ -36,6 +36,7 @@ interface HubFlags extends AccessFlags, KindFlags, EtcdFlags, RegistrationFlags 
   advertiseAddress: string | undefined
   replicaKeyFile: string | undefined
   san: string[]
+  clusterDomain: string | undefined
   logLevel: LogLevel
 }
 
@@ -47,6 +48,10 @@ function addHub(program: Command): void {
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
     .option('--port <number>', 'port for users and agents', toPort, 7443)
     .option('--san <name>', 'a further name or address that clients use (repeatable)', collect, [])
+    .option(
+      '--cluster-domain <domain>',
+      'each cluster is also https://<cluster>.<domain>, for clients that take no path',
+    )
     .option(
       '--replica-key-file <path>',
       "copy of another replica's pki/replica.key; only for the first start beside others",

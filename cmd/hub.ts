@@ -18,6 +18,7 @@ import {
   agentAuthorizer,
   agentRestriction,
   clusterController,
+  clusterAccessKind,
   clusterIdentity,
   clusterKind,
   clusterRegistrationKind,
@@ -46,6 +47,7 @@ import { registrationDefaults, type RegistrationRules } from './registration-fla
 import { cutRevokedAgents } from './revoked-agents.ts'
 import { reportReady, type RoleContext } from './role-context.ts'
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts'
+import { createUserAccess, type UserAccess } from './user-access.ts'
 import { version } from './version.ts'
 
 export interface HubOptions {
@@ -55,6 +57,8 @@ export interface HubOptions {
   /** Names and addresses beside the machine's own that users and agents use. */
   extraSans: readonly string[]
   access?: AccessFlags
+  /** Under which each cluster has a host name of its own; absent: clusters have paths only. */
+  clusterDomain?: string | undefined
   /** With servers: the state is there, and several hubs on it are one. */
   etcd?: EtcdFlags
   /** Another replica's pki/replica.key; only for the first start beside others. */
@@ -117,6 +121,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   const isKnown = (name: string): boolean =>
     access.objects?.get(clusterResource, '', name) !== undefined
   const registration = createHubRegistration(options.registration ?? registrationDefaults, context)
+  const users = createUserAccess({ clusterDomain: options.clusterDomain }, clock)
   const serving = linkedSignal(context.signal)
   stack.defer(() => serving.abort(new Error('The hub has stopped')))
   const plane = stack.use(
@@ -125,7 +130,9 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
       { ...context, signal: serving.signal },
       {
         registration,
+        users,
         routes: [
+          users.route,
           registration.route,
           ...clusterProxyRoutes({ tunnels: tunnels.all, audit, clock, isKnown }),
           tunnelRoute({ tunnels: tunnels.own, describe: tunnels.all.describe, clock, log }),
@@ -148,7 +155,8 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   return {
     plane,
     tunnels: tunnels.own,
-    run: (signal) => runAll(signal, hubTasks({ plane, tunnels, registration, replicating }, context)),
+    run: (signal) =>
+      runAll(signal, hubTasks({ plane, tunnels, registration, replicating }, context)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
@@ -168,6 +176,7 @@ function addressForReplicas(options: HubOptions, plane: ControlPlane): string {
 
 interface PlaneParts {
   registration: HubRegistration
+  users: UserAccess
   routes: readonly Route[]
   audit: AuditSink
   onObjects: (objects: Objects) => void
@@ -176,7 +185,7 @@ interface PlaneParts {
 async function startPlane(
   options: HubOptions,
   context: RoleContext,
-  { registration, routes, audit, onObjects }: PlaneParts,
+  { registration, users, routes, audit, onObjects }: PlaneParts,
 ): Promise<ControlPlane> {
   const kinds = await servedKinds(options.served ?? {})
   const { access = {}, etcd = {}, advertiseAddress } = options
@@ -189,15 +198,21 @@ async function startPlane(
       authorityName: 'skerry-hub',
       bindAddress: options.bindAddress,
       port: options.port,
-      dnsNames: ['localhost', ...extraSans.filter((san) => !isAddress(san))],
+      dnsNames: ['localhost', ...users.dnsNames, ...extraSans.filter((san) => !isAddress(san))],
       ipAddresses: ['127.0.0.1', ...hostAddresses(), ...extraSans.filter(isAddress)],
-      kinds: [...kinds, clusterKind(kinds), clusterRegistrationKind(kinds)],
+      kinds: [
+        ...kinds,
+        clusterKind(kinds),
+        clusterRegistrationKind(kinds),
+        clusterAccessKind(kinds),
+      ],
       routes,
+      retarget: users.retarget,
       audit,
       access,
       extraAccess: (objects) => {
         onObjects(objects)
-        return hubAccess(objects, registration)
+        return hubAccess(objects, registration, users)
       },
     },
     context,
@@ -207,14 +222,17 @@ async function startPlane(
 function hubAccess(
   objects: Objects,
   { authorizer: byProof, callers, reviews }: HubRegistration,
+  users: UserAccess,
 ): ExtraAccess {
   const delegation = createDelegation()
+  const { authorizer: byLabel, tokens, admission } = users.open(objects)
   return {
     callers,
     reviews,
-    authorizers: [agentAuthorizer, replicaAuthorizer, byProof, delegation.authorizer],
+    tokens,
+    authorizers: [agentAuthorizer, replicaAuthorizer, byProof, byLabel, delegation.authorizer],
     impersonation: delegation.impersonation,
-    admission: [agentRestriction, clusterIdentity(objects)],
+    admission: (authorizer) => [agentRestriction, clusterIdentity(objects), admission(authorizer)],
     certificates: (usual) => refuseRevoked(usual, objects, { backdateMs }),
   }
 }

@@ -45,12 +45,15 @@ export interface TestHubOptions {
   /** Of another replica. */
   replicaKeyFile?: string
   registration?: RegistrationRules
+  /** Under which each cluster has a host name. */
+  clusterDomain?: string
 }
 
 export async function startTestHub({
   etcd,
   replicaKeyFile,
   registration,
+  clusterDomain,
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-'))
@@ -64,6 +67,7 @@ export async function startTestHub({
     bindAddress: '127.0.0.1',
     port: 0,
     extraSans: [],
+    clusterDomain,
   }
   const hub = stack.use(await startHub(options, context))
   const running = hub.run(stop.signal)

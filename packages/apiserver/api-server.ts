@@ -18,6 +18,7 @@ import type { ComponentFaults } from './handlers/component-statuses.ts'
 import { createDispatcher, type Route } from './dispatch.ts'
 import type { HealthChecks } from './handlers/health.ts'
 import type { HandlerDeps } from './handlers/resource-call.ts'
+import type { ApiRequest } from './http/exchange.ts'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/http-server.ts'
 import { inProcessTransport } from './http/in-process-transport.ts'
 import { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
@@ -44,6 +45,8 @@ export interface ApiServerOptions {
   readonly access: (objects: Objects) => Access
   /** Further path prefixes; authentication and authorization are done when they are called. */
   readonly routes?: readonly Route[]
+  /** The target that a request means, e.g. by the host name it was sent to. May refuse with a StatusError. */
+  readonly retarget?: ((request: ApiRequest) => string) | undefined
   /** Fields of GET /version beside the defaults. */
   readonly version?: Readonly<Record<string, string>>
   /** Checks beside those that every server has, by name. */
@@ -132,6 +135,7 @@ export async function createApiServer(
     metrics: createRequestMetrics(deps.metrics),
     audit: options.audit ?? (() => undefined),
     trail: options.auditTrail,
+    retarget: options.retarget,
     flowControl,
   })
   const server = createHttpServer({ tls: options.tls, limits, log, ...pipeline })

@@ -14,10 +14,6 @@ import {
   type RequestHeaderOptions,
 } from './authn/request-header-authenticator.ts'
 import { createServiceAccountAuthenticator } from './authn/service-account-authenticator.ts'
-import {
-  createStaticTokenAuthenticator,
-  type StaticToken,
-} from './authn/static-token-authenticator.ts'
 import type { ReviewHandler } from './review.ts'
 import type { TokenAuthenticator } from './authn/token-authenticator.ts'
 import { createTokenFileAuthenticator } from './authn/token-file-authenticator.ts'
@@ -41,7 +37,6 @@ import { createWebhookClient, type WebhookClientDeps } from './webhooks/webhook-
 
 export interface DefaultAccessOptions {
   readonly serviceAccounts: ServiceAccountOptions
-  readonly staticTokens?: readonly StaticToken[]
   /** False: requests without credentials are refused. Default true, as upstream. */
   readonly isAnonymousAllowed?: boolean
   /** Text of kube-apiserver's token file. */
@@ -65,8 +60,10 @@ export interface DefaultAccessOptions {
 export interface ExtraAccess {
   /** Asked after the usual ones. */
   readonly authorizers: readonly Authorizer[]
-  /** After the default plugins. */
-  readonly admission: readonly AdmissionPlugin[]
+  /** Sorts of tokens that only this server knows; asked before those of issuers. */
+  readonly tokens?: readonly TokenAuthenticator[]
+  /** After the default plugins; some of them must ask who may do what. */
+  readonly admission: (authorizer: Authorizer) => readonly AdmissionPlugin[]
   /** May refuse certificates that the authority has signed. */
   readonly certificates: (usual: Authenticator) => Authenticator
   /** May say more of who has been authenticated; absent: nothing. */
@@ -79,7 +76,7 @@ export interface ExtraAccess {
 
 const noExtraAccess: ExtraAccess = Object.freeze({
   authorizers: Object.freeze([]),
-  admission: Object.freeze([]),
+  admission: () => [],
   certificates: (usual: Authenticator) => usual,
 })
 
@@ -106,9 +103,9 @@ export function createDefaultAccess(
     const { clock, random } = deps
     const { issuer, signingKeyPem } = options.serviceAccounts
     const audiences = [issuer]
-    const tokens = tokenAuthenticators(objects, options, deps)
-    const rules = createRuleResolver(objects)
     const extra = options.extra?.(objects) ?? noExtraAccess
+    const tokens = tokenAuthenticators(objects, { ...options, more: extra.tokens ?? [] }, deps)
+    const rules = createRuleResolver(objects)
     const builtin = {
       Node: createNodeAuthorizer(objects, nodeRules()),
       RBAC: createRbacAuthorizer(rules),
@@ -129,11 +126,7 @@ export function createDefaultAccess(
       ...(identity ? { identity } : {}),
     })
     const tokenIssuer = createTokenIssuer({ issuer, signingKeyPem }, clock)
-    const callers = authenticatorFor(
-      tokens,
-      { ...options, certificates: extra.certificates },
-      deps,
-    )
+    const callers = authenticatorFor(tokens, { ...options, certificates: extra.certificates }, deps)
     return {
       authenticators: [extra.callers?.(callers) ?? callers],
       authorizers,
@@ -141,7 +134,7 @@ export function createDefaultAccess(
       converterOf: createConverters({ client: webhooks, random }),
       admission: [
         ...createDefaultPlugins({ objects, authorizer, rules, clock, random, webhooks }),
-        ...extra.admission,
+        ...extra.admission(authorizer),
       ],
       subresources: createSubresourceTable(
         { tokens: { tokenIssuer, audiences }, ...(options.dial ? { dial: options.dial } : {}) },
@@ -166,13 +159,13 @@ export function createDefaultAccess(
 
 function tokenAuthenticators(
   objects: Objects,
-  options: DefaultAccessOptions,
+  options: DefaultAccessOptions & { more: readonly TokenAuthenticator[] },
   { clock, log }: DefaultAccessDeps,
 ): TokenAuthenticator {
-  const { serviceAccounts, staticTokens = [], tokenFile, configuredUsers, tokenWebhook } = options
+  const { serviceAccounts, more, tokenFile, configuredUsers, tokenWebhook } = options
   return unionTokens([
     ...(tokenFile === undefined ? [] : [createTokenFileAuthenticator(tokenFile)]),
-    createStaticTokenAuthenticator(staticTokens, clock),
+    ...more,
     createServiceAccountAuthenticator({
       issuers: [serviceAccounts.issuer],
       keyPems: verificationKeys(serviceAccounts),

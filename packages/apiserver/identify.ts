@@ -15,12 +15,17 @@ const anonymous: UserInfo = Object.freeze({
   extra: Object.freeze({}),
 })
 
-/** Who asks, and as whom. Throws StatusError Unauthorized, Forbidden. */
+/**
+ * Who asks, and as whom. `onAsker` hears who asks before it is known whether they may act as somebody
+ * else. Throws StatusError Unauthorized, Forbidden.
+ */
 export async function identify(
   request: ApiRequest,
   access: { authenticators: readonly Authenticator[]; impersonation?: Impersonation | undefined },
+  onAsker: (asker: UserInfo) => void,
 ): Promise<Caller> {
   const asker = await authenticate(request, access.authenticators)
+  onAsker(asker)
   if (!access.impersonation) return { user: asker, impersonator: undefined }
   const user = await access.impersonation.apply(asker, request.fields(), request.target)
   return { user, impersonator: user === asker ? undefined : asker }

@@ -66,6 +66,7 @@ export { createBootstrapTokenAuthenticator } from './authn/bootstrap-token-authe
 export {
   createStaticToken,
   createStaticTokenAuthenticator,
+  type FindStaticToken,
   type StaticToken,
 } from './authn/static-token-authenticator.ts'
 export { createAuthenticatorChain, unionTokens } from './authn/authenticator-chain.ts'

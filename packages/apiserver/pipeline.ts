@@ -29,6 +29,8 @@ export interface Admitted {
   readonly request: ApiRequest
   readonly info: RequestInfo
   readonly user: UserInfo
+  /** For those who must know what else this user may do. */
+  readonly authorizer: Authorizer
   /** Also in the answer's Audit-Id header and in the audit record. */
   readonly auditId: string
   readonly warn: (text: string) => void
@@ -50,6 +52,8 @@ export interface PipelineDeps {
   readonly trail?: AuditTrail | undefined
   /** Absent: what limits is the number of requests in flight. */
   readonly flowControl?: FlowControl | undefined
+  /** The target that a request means, where that is not the one it has. May refuse with a StatusError. */
+  readonly retarget?: ((request: ApiRequest) => string) | undefined
   readonly serve: (admitted: Admitted) => Promise<ApiAnswer>
   readonly upgrade: (
     admitted: Admitted,
@@ -92,10 +96,10 @@ interface Running {
   inFlight: InFlight
 }
 
-async function answerRequest(request: ApiRequest, running: Running): Promise<ApiAnswer> {
+async function answerRequest(received: ApiRequest, running: Running): Promise<ApiAnswer> {
   const { deps } = running
-  const exchange = begin(request, deps)
-  const { info, auditId } = exchange
+  const exchange = begin(received, deps)
+  const { request, info, auditId } = exchange
   const warnings = new Set<string>()
   let answer: ApiAnswer
   try {
@@ -105,6 +109,7 @@ async function answerRequest(request: ApiRequest, running: Running): Promise<Api
       info,
       auditId,
       user: caller.user,
+      authorizer: running.authorizer,
       warn: (text: string) => void warnings.add(text),
       ...(exchange.entry ? { annotate: exchange.entry.annotate } : {}),
       signal: request.signal,
@@ -126,6 +131,8 @@ async function answerRequest(request: ApiRequest, running: Running): Promise<Api
 /** One request from its start to its record. */
 interface Exchange {
   readonly request: ApiRequest
+  /** Why nobody can say what the request means; thrown when it is known who asks. */
+  readonly refusal: unknown
   readonly info: RequestInfo
   readonly auditId: string
   readonly startedAtMs: number
@@ -137,9 +144,18 @@ interface Exchange {
   entry: AuditEntry | undefined
 }
 
-function begin(request: ApiRequest, { clock, random }: PipelineDeps): Exchange {
+function begin(received: ApiRequest, { clock, random, retarget }: PipelineDeps): Exchange {
+  let request = received
+  let refusal: unknown
+  try {
+    const target = retarget?.(received) ?? received.target
+    if (target !== received.target) request = { ...received, target }
+  } catch (error) {
+    refusal = error
+  }
   return {
     request,
+    refusal,
     info: parseRequestInfo(request.method, request.target),
     auditId: request.headers['audit-id'] ?? newUid(random),
     startedAtMs: clock.now(),
@@ -152,7 +168,11 @@ function begin(request: ApiRequest, { clock, random }: PipelineDeps): Exchange {
 
 async function identified(exchange: Exchange, deps: PipelineDeps): Promise<Caller> {
   try {
-    exchange.caller = await identify(exchange.request, deps.access)
+    // Also a refusal to act as another is somebody's.
+    const onAsker = (user: UserInfo): void =>
+      void (exchange.caller = { user, impersonator: undefined })
+    exchange.caller = await identify(exchange.request, deps.access, onAsker)
+    if (exchange.refusal !== undefined) throw exchange.refusal
     return exchange.caller
   } finally {
     const { caller } = exchange
@@ -226,18 +246,20 @@ function record(exchange: Exchange, status: number, { clock, audit }: PipelineDe
 }
 
 async function answerUpgrade(
-  request: ApiRequest,
+  received: ApiRequest,
   client: { socket: Duplex; head: Uint8Array },
   running: Running,
 ): Promise<void> {
   const { deps } = running
-  const exchange = begin(request, deps)
-  const { info, auditId } = exchange
+  const exchange = begin(received, deps)
+  const { request, info, auditId } = exchange
   try {
     const { user } = await identified(exchange, deps)
     const { signal } = request
     const annotate = exchange.entry?.annotate ?? (() => undefined)
-    const admitted = { request, info, auditId, user, warn: () => undefined, annotate, signal }
+    const { authorizer } = running
+    const common = { request, info, auditId, user, authorizer, signal }
+    const admitted = { ...common, warn: () => undefined, annotate }
     await authorize(admitted, running)
     await deps.upgrade(admitted, client)
     exchange.entry?.switched(switchedStatus)

@@ -1,6 +1,6 @@
 /**
- * karmada: the fleet, in Karmada's words, and the way to each cluster in it. cluster/ has the Cluster
- * kind, agents' identities and rights, and what the hub says of a cluster's state; proxy/ is the
+ * karmada: the fleet, in Karmada's words, and the way to each cluster in it. access/ says who may reach which cluster; cluster/ has the
+ * Cluster kind, agents' identities and rights, and what the hub says of a cluster's state; proxy/ is the
  * hub's side of a request to an edge cluster; replicas/ makes several hubs one; agent/ is the
  * edge's. Objects are reached through `client` alone; it opens no port, and knows no file.
  * Start reading at cluster/cluster-kind.ts, then proxy/cluster-proxy.ts and agent/api-forwarder.ts.
@@ -77,6 +77,39 @@ export {
 export { clusterProxyRoutes, type ClusterProxyDeps } from './proxy/cluster-proxy.ts'
 export { createDelegation, delegatesResource, type Delegation } from './proxy/delegation.ts'
 export { createClusterAudit, type ClusterAudit } from './proxy/cluster-audit.ts'
+export { createHostNames, type HostNamesOptions } from './proxy/host-names.ts'
+export {
+  clusterAccessResource,
+  clusterVerbs,
+  hubGroup,
+  type ClusterAccess,
+  type ClusterAccessSpec,
+} from './access/cluster-access.ts'
+export { clusterAccessKind } from './access/cluster-access-kind.ts'
+export {
+  createClusterGrants,
+  type ClusterGrant,
+  type ClusterGrants,
+} from './access/cluster-grants.ts'
+export { clusterAccessAuthorizer } from './access/cluster-access-authorizer.ts'
+export { clusterAccessEscalation } from './access/cluster-access-admission.ts'
+export {
+  reachableClustersPath,
+  reachableClustersRoute,
+  type ReachableCluster,
+  type ReachableClusters,
+  type ReachableClustersDeps,
+} from './access/reachable-clusters.ts'
+export {
+  findUserToken,
+  readUserToken,
+  userNameProblem,
+  userTokenName,
+  userTokenSecret,
+  userTokenType,
+  usersNamespace,
+  type UserToken,
+} from './access/user-token.ts'
 export { tunnelPrefix, tunnelRoute, type TunnelRouteDeps } from './proxy/tunnel-route.ts'
 export { describeTunnels, type TunnelReport, type TunnelsReport } from './proxy/tunnel-report.ts'
 export { replicaAuthorizer, replicasGroup, replicaUserName } from './replicas/replica-identity.ts'

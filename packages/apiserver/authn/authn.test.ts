@@ -286,11 +286,40 @@ test('a bootstrap token opens the door only as its secret allows', async () => {
 test('a static token is stored as a hash and found again', async () => {
   const { token, entry } = await createStaticToken({ name: 'ci', groups: ['robots'], extra: {} })
   assert.ok(!JSON.stringify(entry).includes(token.split('.')[1] ?? ''))
-  const authenticator = createStaticTokenAuthenticator([entry], stillClock(startMs))
+  let kept: typeof entry | undefined = entry
+  const find = (id: string) => (kept?.id === id ? kept : undefined)
+  const authenticator = createStaticTokenAuthenticator(find, stillClock(startMs))
   const found = await authenticator.authenticateToken(token, audiences, never)
   assert.equal(found?.user.name, 'ci')
   await assert.rejects(authenticator.authenticateToken(`${entry.id}.wrong`, audiences, never))
   assert.equal(await authenticator.authenticateToken('other.token', audiences, never), undefined)
+  // Known again from memory, and void at once when it is removed.
+  assert.equal((await authenticator.authenticateToken(token, audiences, never))?.user.name, 'ci')
+  kept = undefined
+  assert.equal(await authenticator.authenticateToken(token, audiences, never), undefined)
+})
+
+test('a flood of guesses is refused before it is a flood of work', async () => {
+  const { token, entry } = await createStaticToken({ name: 'ci', groups: [], extra: {} })
+  const other = await createStaticToken({ name: 'lea', groups: [], extra: {} })
+  const find = (id: string) => [entry, other.entry].find((each) => each.id === id)
+  const authenticator = createStaticTokenAuthenticator(find, stillClock(startMs))
+  const ask = (text: string) => authenticator.authenticateToken(text, audiences, never)
+  await ask(token)
+  const guesses = Array.from({ length: 500 }, (_, at) => ask(`${entry.id}.guess-${at}`))
+  const settled = Promise.allSettled(guesses)
+  // Meanwhile whoever was known is served, and the token of somebody else is verified.
+  assert.equal((await ask(token))?.user.name, 'ci')
+  assert.equal((await ask(other.token))?.user.name, 'lea')
+  const counts: Record<string, number> = {}
+  for (const one of await settled) {
+    const why = one.status === 'rejected' ? String(one.reason) : 'let in'
+    counts[why] = (counts[why] ?? 0) + 1
+  }
+  assert.deepEqual(counts, {
+    'TokenError: invalid bearer token': 8,
+    'StatusError: Too many tokens are being verified, try again': 492,
+  })
 })
 
 test('TokenReview tells whose token it is, for the audiences that were asked', async () => {

@@ -1,11 +1,12 @@
-import { argon2, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { argon2, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { StatusError } from '@skerry/api'
 import type { Clock } from '@skerry/base'
 import type { UserInfo } from '../access.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import { TokenError, type TokenAuthenticator } from './token-authenticator.ts'
 
-/** One entry of the token file. The token itself is nowhere stored. */
+/** What is kept of one token. The token itself is nowhere stored. */
 export interface StaticToken {
   /** The part before the dot; finds the entry without trying every hash. */
   readonly id: string
@@ -16,14 +17,21 @@ export interface StaticToken {
   readonly user: UserInfo
 }
 
+/** The entry with this id, as it is now; undefined when there is none, or no longer. */
+export type FindStaticToken = (id: string) => StaticToken | undefined
+
 export const staticTokenDefaults = Object.freeze({
   /** OWASP's second profile for Argon2id: 19 MiB, two passes, one lane. */
   memoryKiB: 19_456,
   passes: 2,
-  /** Hashes that run at a time; others wait, and beyond `waitingMax` are refused. */
+  /** One hash runs at a time; so many wait, and of one id so many, before others are refused. */
   waitingMax: 64,
-  cacheEntriesMax: 1024,
-  cacheTtlMs: 10_000,
+  waitingPerIdMax: 8,
+  /** Longer ones cannot be tokens: they are refused unread. */
+  secretCharsMax: 128,
+  /** Only good tokens are remembered: guesses cannot drive them out. */
+  cacheEntriesMax: 4_096,
+  cacheTtlMs: 60_000,
 })
 
 /** Makes a token of 256 random bits and what to keep of it. The text is shown once and not kept. */
@@ -40,29 +48,47 @@ export async function createStaticToken(
   }
 }
 
-/** Tokens from a file, for people and machines without certificates. One hash runs at a time. */
+/**
+ * Tokens that are kept as hashes, for people and machines without certificates. A token that was good is
+ * known again for a minute, by its HMAC under a key of this process; an entry that is removed or replaced
+ * is void at once. However many guess, one hash runs at a time: memory and processors are bounded, and
+ * those who come when too many wait are told to come again (TooManyRequests).
+ */
 export function createStaticTokenAuthenticator(
-  entries: readonly StaticToken[],
+  find: FindStaticToken,
   clock: Clock,
 ): TokenAuthenticator {
-  const byId = new Map(entries.map((entry) => [entry.id, entry]))
-  const verified = new BoundedCache<boolean>(
-    { entriesMax: staticTokenDefaults.cacheEntriesMax, ttlMs: staticTokenDefaults.cacheTtlMs },
-    clock,
-  )
-  const inTurn = createTurns(staticTokenDefaults.waitingMax)
+  const { cacheEntriesMax, cacheTtlMs, secretCharsMax } = staticTokenDefaults
+  const options = { entriesMax: cacheEntriesMax, ttlMs: cacheTtlMs }
+  /** HMAC of a good token → the hash that it was good for. */
+  const verified = new BoundedCache<string>(options, clock)
+  const key = randomBytes(32)
+  const inTurn = createTurns()
+  /** Connections that open together ask the same. */
+  const running = new Map<string, Promise<boolean>>()
+  const verify = (entry: StaticToken, secret: string, mac: string): Promise<boolean> => {
+    const work = `${mac}\n${entry.hash}`
+    const begun = running.get(work)
+    if (begun) return begun
+    const answer = inTurn(entry.id, () => matches(entry, secret)).finally(() =>
+      running.delete(work),
+    )
+    running.set(work, answer)
+    return answer
+  }
   return {
     async authenticateToken(token, audiences) {
-      const [id = '', secret = '', ...more] = token.split('.')
-      const entry = more.length === 0 ? byId.get(id) : undefined
+      const [id = '', secret = '', ...more] = token.split('.', 3)
+      const entry = more.length === 0 ? find(id) : undefined
       if (!entry) return undefined
-      const cacheKey = createHash('sha256').update(token).digest('base64')
-      let isValid = verified.get(cacheKey)
-      if (isValid === undefined) {
-        isValid = await inTurn(() => matches(entry, secret))
-        verified.set(cacheKey, isValid)
+      if (secret.length > secretCharsMax) throw new TokenError('invalid bearer token')
+      const mac = createHmac('sha256', key).update(token).digest('base64')
+      if (verified.get(mac) !== entry.hash) {
+        if (!(await verify(entry, secret, mac))) throw new TokenError('invalid bearer token')
+        verified.set(mac, entry.hash)
+        // It may have been removed while the hash ran.
+        if (find(id)?.hash !== entry.hash) throw new TokenError('invalid bearer token')
       }
-      if (!isValid) throw new TokenError('invalid bearer token')
       return { user: entry.user, audiences }
     },
   }
@@ -85,13 +111,19 @@ async function hashSecret(secret: string, salt: Buffer): Promise<Buffer> {
   })
 }
 
+type Turns = <T>(id: string, work: () => Promise<T>) => Promise<T>
+
 /** Runs one piece of work after the other; refuses when too many wait, so that guessing costs the guesser. */
-function createTurns(waitingMax: number): <T>(work: () => Promise<T>) => Promise<T> {
+function createTurns(): Turns {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
-  return async (work) => {
-    if (waiting >= waitingMax) throw new TokenError('too many tokens are being verified')
+  const waitingOf = new Map<string, number>()
+  return async (id, work) => {
+    const { waitingMax, waitingPerIdMax } = staticTokenDefaults
+    const own = waitingOf.get(id) ?? 0
+    if (waiting >= waitingMax || own >= waitingPerIdMax) throw tooManyTokens()
     waiting++
+    waitingOf.set(id, own + 1)
     const mine = last.then(work)
     // Whoever waits for its turn does not care how the one before ended.
     last = mine.catch(() => undefined)
@@ -99,6 +131,15 @@ function createTurns(waitingMax: number): <T>(work: () => Promise<T>) => Promise
       return await mine
     } finally {
       waiting--
+      const left = (waitingOf.get(id) ?? 1) - 1
+      if (left === 0) waitingOf.delete(id)
+      else waitingOf.set(id, left)
     }
   }
+}
+
+function tooManyTokens(): StatusError {
+  return new StatusError('TooManyRequests', 'Too many tokens are being verified, try again', {
+    details: { retryAfterSeconds: 1 },
+  })
 }

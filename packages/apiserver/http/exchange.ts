@@ -24,6 +24,8 @@ export type Peer =
       readonly type: 'socket'
       readonly address: string
       readonly certificates: readonly Uint8Array[]
+      /** What the client called the server when TLS began (RFC 6066, 3); absent or empty: nothing. */
+      readonly serverName?: string
       /** A certificate was shown that the client CA did not sign. */
       readonly isCertificateBad: boolean
     }

@@ -299,6 +299,8 @@ function peerOf(socket: object | undefined): Peer {
 
 function readPeer(socket: TLSSocket): Peer {
   const leaf = socket.getPeerX509Certificate()
+  // Node says false where the client has named none, though not in its types.
+  const { servername: serverName } = socket as { servername?: string | false }
   const certificates: Uint8Array[] = []
   for (let at = leaf; at && certificates.length < 10; at = at.issuerCertificate) {
     certificates.push(at.raw)
@@ -306,6 +308,7 @@ function readPeer(socket: TLSSocket): Peer {
   return {
     type: 'socket',
     address: socket.remoteAddress ?? '',
+    ...(serverName ? { serverName } : {}),
     certificates: socket.authorized ? certificates : [],
     isCertificateBad: leaf !== undefined && !socket.authorized,
   }

@@ -67,9 +67,12 @@ export function createClusterAudit({ write, monotonicMs }: ClusterAuditDeps): Cl
   }
 }
 
+/** Of those who are not known or lack a right, and of what could be read in two ways. */
+const refusals: ReadonlySet<number> = new Set([400, 401, 403, 421])
+
 /** Agents report every few seconds, and controllers are the hub itself: neither is a person's doing. */
 function isWorthALine({ info, status, user, sourceAddress }: AuditRecord): boolean {
-  if (status === 401 || status === 403) return true
+  if (refusals.has(status)) return true
   if (info.path.startsWith('/clusters/') || info.subresource === 'proxy') return true
   const isWrite = info.method !== 'GET' && info.method !== 'HEAD'
   return isWrite && sourceAddress !== '' && (!user || clusterOfAgent(user) === undefined)

@@ -11,7 +11,7 @@ import {
   parseClusterTarget,
   type ClusterTarget,
 } from './cluster-path.ts'
-import { answeredHeaders, forwardedHeaders } from './forwarded-headers.ts'
+import { answeredHeaders, checkEncoding, forwardedHeaders } from './forwarded-headers.ts'
 import { passUpgrade } from './pass-upgrade.ts'
 import { tunnelRefusal } from './tunnel-refusal.ts'
 
@@ -66,6 +66,7 @@ function open(admitted: Admitted, { audit, isKnown }: ClusterProxyDeps): Passage
   const target = parseClusterTarget(request.target)
   const { cluster } = target
   if (!isKnown(cluster)) throw unknownCluster(cluster)
+  checkEncoding(request.fields())
   const { peer } = request
   const headers = forwardedHeaders({
     fields: request.fields(),

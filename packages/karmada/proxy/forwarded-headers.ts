@@ -109,6 +109,15 @@ function checkLength(lengths: readonly string[] | undefined): void {
   throw new StatusError('BadRequest', 'Cannot pass request to a cluster: bad content-length')
 }
 
+/** Where a body ends, hub and client must see alike: pieces say so, and last (RFC 9112, 6.1). Throws BadRequest. */
+export function checkEncoding(fields: HeaderFields): void {
+  const codings = fields
+    .filter(([name]) => name.toLowerCase() === 'transfer-encoding')
+    .flatMap(([, value]) => value.split(','))
+  if (codings.length === 0 || codings.at(-1)?.trim().toLowerCase() === 'chunked') return
+  throw new StatusError('BadRequest', 'Cannot pass request to a cluster: bad transfer-encoding')
+}
+
 /** They would speak for the hub's own host in the client's eyes. */
 const droppedAnswers: ReadonlySet<string> = new Set([
   'alt-svc',

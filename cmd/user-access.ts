@@ -1,0 +1,54 @@
+import {
+  createStaticTokenAuthenticator,
+  type ApiServerOptions,
+  type AdmissionPlugin,
+  type Authorizer,
+  type Objects,
+  type Route,
+  type TokenAuthenticator,
+} from '@skerry/apiserver'
+import type { Clock } from '@skerry/base'
+import {
+  clusterAccessAuthorizer,
+  clusterAccessEscalation,
+  createClusterGrants,
+  createHostNames,
+  findUserToken,
+  reachableClustersRoute,
+} from '@skerry/karmada'
+
+/** What a hub adds for people: tokens of its own, access by label, the list of it, names for clusters. */
+export interface UserAccess {
+  readonly route: Route
+  readonly retarget: NonNullable<ApiServerOptions['retarget']>
+  /** Names of the serving certificate. */
+  readonly dnsNames: readonly string[]
+  /** Once, when there are objects to judge by. */
+  open(objects: Objects): {
+    readonly authorizer: Authorizer
+    readonly tokens: readonly TokenAuthenticator[]
+    readonly admission: (authorizer: Authorizer) => AdmissionPlugin
+  }
+}
+
+export function createUserAccess(
+  { clusterDomain }: { clusterDomain: string | undefined },
+  clock: Clock,
+): UserAccess {
+  const known: { objects?: Objects } = {}
+  return {
+    route: reachableClustersRoute({ objects: () => known.objects, clusterDomain }),
+    retarget: createHostNames({ clusterDomain }),
+    dnsNames: clusterDomain === undefined ? [] : [`*.${clusterDomain.toLowerCase()}`],
+    open(objects) {
+      known.objects = objects
+      const grants = createClusterGrants(objects)
+      const find = (id: string) => findUserToken(objects, id, clock.now())
+      return {
+        authorizer: clusterAccessAuthorizer(grants),
+        tokens: [createStaticTokenAuthenticator(find, clock)],
+        admission: (authorizer) => clusterAccessEscalation(grants, authorizer),
+      }
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import type { Authorizer } from '@skerry/apiserver'
+import { clusterResource } from '../cluster/cluster.ts'
+import { reachableClustersPath } from './reachable-clusters.ts'
+import type { ClusterGrants } from './cluster-grants.ts'
+
+/**
+ * Allows clusters/proxy of a named cluster to those whom a ClusterAccess grants it, and to every user
+ * who is known the question which clusters these are.
+ */
+export function clusterAccessAuthorizer(grants: ClusterGrants): Authorizer {
+  return {
+    async authorize({ user, verb, isResourceRequest, resource, subresource, name = '', path }) {
+      if (!isResourceRequest) {
+        const isOwnList =
+          path === reachableClustersPath &&
+          verb === 'get' &&
+          user.groups.includes('system:authenticated')
+        return { verdict: isOwnList ? 'allow' : 'no-opinion', reason: '' }
+      }
+      const isAboutCluster =
+        resource?.group === clusterResource.group &&
+        resource.resource === clusterResource.resource &&
+        subresource === 'proxy'
+      const grant = isAboutCluster ? grants.find(user, verb, name) : undefined
+      return grant
+        ? { verdict: 'allow', reason: `ClusterAccess: allowed by ClusterAccess "${grant.name}"` }
+        : { verdict: 'no-opinion', reason: '' }
+    },
+  }
+}

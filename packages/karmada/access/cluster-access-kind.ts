@@ -1,0 +1,132 @@
+import {
+  StatusError,
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+  isStatusError,
+  labelSelectorOf,
+  type AnyObject,
+  type Kind,
+  type Schema,
+  type StatusCause,
+  type Strategy,
+} from '@skerry/api'
+import { clusterVerbs, hubGroup, type ClusterAccess } from './cluster-access.ts'
+
+const schemaName = 'io.skerry.hub.v1alpha1.ClusterAccess'
+const rbacGroup = 'rbac.authorization.k8s.io'
+/** Each is looked at with every request of its subjects. */
+const subjectsMax = 1_000
+
+/** ClusterAccess as a kind that an API server serves; it needs the built-in ones, whose definitions it refers to. */
+export function clusterAccessKind(builtin: readonly Kind[]): Kind {
+  return {
+    group: hubGroup,
+    version: 'v1alpha1',
+    kind: 'ClusterAccess',
+    resource: 'clusteraccesses',
+    singular: 'clusteraccess',
+    listKind: 'ClusterAccessList',
+    isNamespaced: false,
+    shortNames: [],
+    categories: [],
+    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+    subresources: [],
+    schemaName,
+    schemas: { ...builtin[0]?.schemas, ...schemas },
+    storageVersion: 'v1alpha1',
+    selectableFields: [],
+    columns: [],
+    strategy,
+  }
+}
+
+const texts: Schema = { type: 'array', items: { type: 'string' } }
+const schemas: Readonly<Record<string, Schema>> = Object.freeze({
+  [schemaName]: {
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta', default: {} },
+      spec: { ref: `${schemaName}Spec`, default: {} },
+    },
+    required: ['spec'],
+  },
+  [`${schemaName}Spec`]: {
+    type: 'object',
+    properties: {
+      subjects: { type: 'array', items: { ref: 'io.k8s.api.rbac.v1.Subject' } },
+      clusterSelector: { ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector' },
+      verbs: texts,
+    },
+    required: ['subjects', 'clusterSelector', 'verbs'],
+  },
+})
+
+/** The registry hands a strategy only objects that were decoded as their kind; any field may lack. */
+function specOf(object: AnyObject): Partial<ClusterAccess['spec']> {
+  return (object as unknown as Partial<ClusterAccess>).spec ?? {}
+}
+
+const strategy: Strategy = {
+  nameRule: 'path-segment',
+  defaults(object) {
+    for (const subject of specOf(object).subjects ?? []) {
+      if (subject.kind === 'User' || subject.kind === 'Group') subject.apiGroup ||= rbacGroup
+    }
+  },
+  validate: (object) => validateSpec(specOf(object)),
+  validateUpdate: (next) => validateSpec(specOf(next)),
+}
+
+function validateSpec({
+  subjects = [],
+  clusterSelector,
+  verbs = [],
+}: Partial<ClusterAccess['spec']>): StatusCause[] {
+  const causes: StatusCause[] = []
+  if (subjects.length > subjectsMax) {
+    const why = `must have at most ${subjectsMax} items`
+    causes.push(fieldInvalid('spec.subjects', subjects.length, why))
+  }
+  for (const [at, subject] of subjects.slice(0, subjectsMax).entries()) {
+    causes.push(...subjectCauses(`spec.subjects[${at}]`, subject))
+  }
+  if (clusterSelector === undefined) causes.push(fieldRequired('spec.clusterSelector'))
+  else causes.push(...selectorCauses(clusterSelector))
+  if (verbs.length === 0)
+    causes.push(fieldRequired('spec.verbs', 'verbs must contain at least one'))
+  for (const [at, verb] of verbs.entries()) {
+    if (verb === '*' || clusterVerbs.includes(verb)) continue
+    causes.push(fieldNotSupported(`spec.verbs[${at}]`, verb, [...clusterVerbs, '*']))
+  }
+  return causes
+}
+
+function subjectCauses(
+  field: string,
+  { kind, name, namespace, apiGroup }: ClusterAccess['spec']['subjects'][number],
+): StatusCause[] {
+  const causes: StatusCause[] = name ? [] : [fieldRequired(`${field}.name`)]
+  if (kind === 'ServiceAccount') {
+    if (!namespace) causes.push(fieldRequired(`${field}.namespace`))
+    if (apiGroup) causes.push(fieldNotSupported(`${field}.apiGroup`, apiGroup, ['']))
+  } else if (kind !== 'User' && kind !== 'Group') {
+    const kinds = ['ServiceAccount', 'User', 'Group']
+    causes.push(fieldNotSupported(`${field}.kind`, kind, kinds))
+  } else if (apiGroup !== rbacGroup) {
+    causes.push(fieldNotSupported(`${field}.apiGroup`, apiGroup ?? '', [rbacGroup]))
+  }
+  return causes
+}
+
+function selectorCauses(selector: ClusterAccess['spec']['clusterSelector']): StatusCause[] {
+  try {
+    labelSelectorOf(selector)
+    return []
+  } catch (error) {
+    if (!(error instanceof StatusError) || !isStatusError(error, 'BadRequest')) throw error
+    return [fieldInvalid('spec.clusterSelector', selector, error.message)]
+  }
+}
