@@ -1,4 +1,10 @@
-import type { AnyObject, GroupVersionKind, GroupVersionResource, Kind } from '@skerry/api'
+import type {
+  AnyObject,
+  GroupVersionKind,
+  GroupVersionResource,
+  Kind,
+  StatusCause,
+} from '@skerry/api'
 import type { UserInfo } from './access.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -76,4 +82,19 @@ export interface AdmissionPlugin {
   readonly handles: (request: AdmissionRequest) => boolean
   readonly admit?: (request: AdmissionRequest) => Promise<void>
   readonly validate?: (request: AdmissionRequest) => Promise<void>
+  readonly check?: AdmissionCheck
+}
+
+/**
+ * What is wrong with an object that the server must be asked for. Upstream finds it where it validates
+ * the kind, so that both are told in one list.
+ */
+export interface AdmissionCheck {
+  /** Of what the kind's own validation finds. */
+  readonly stands: 'before' | 'after'
+  /** `own` is what the kind's own validation has found. */
+  readonly causesOf: (
+    request: AdmissionRequest,
+    own: readonly StatusCause[],
+  ) => Promise<readonly StatusCause[]>
 }

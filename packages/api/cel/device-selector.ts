@@ -30,7 +30,7 @@ export function deviceSelectorProblem(expression: string): SelectorProblem | und
   const program = compile(expression)
   if (typeof program === 'string') return { type: 'invalid', detail: program }
   const { resultType } = program
-  if (resultType.kind !== 'bool' && resultType.kind !== 'dyn') {
+  if (resultType.kind !== 'bool' && !isAttribute(resultType)) {
     const got = shownType(resultType)
     return { type: 'invalid', detail: `must evaluate to bool or the unknown type, not ${got}` }
   }
@@ -81,8 +81,14 @@ function attributeSize(path: readonly string[]) {
   return isAttribute ? { min: 0, max: limits.valueBytes } : undefined
 }
 
+/** An attribute's value is of any type; unlike what is only not known, it may turn out to be a bool. */
+function isAttribute(type: CelType): boolean {
+  return type.kind === 'dyn' && type.maxElements === limits.valueBytes
+}
+
 /** What attributes are of is any type, in upstream's word. */
 function shownType(type: CelType): string {
+  if (type.kind === 'null') return 'null_type'
   if (type.kind !== 'map') return typeText(type)
   const value = type.value.kind === 'dyn' ? 'google.protobuf.Any' : shownType(type.value)
   return `map(${typeText(type.key)}, ${value})`

@@ -3,6 +3,8 @@ export interface PemBlock {
   readonly type: string
   readonly hasHeaders: boolean
   readonly base64: string
+  /** It begins as every certificate does: a DER sequence with a length of two bytes or more. */
+  readonly isLongSequence: boolean
 }
 
 const block = /^-----BEGIN ([^\n]*)-----[ \t\r]*\n([^]*?)^-----END \1-----/gm
@@ -12,10 +14,12 @@ export function pemBlocks(text: string): PemBlock[] {
   const found = Array.from(text.matchAll(block), ([, type = '', body = '']) => {
     const lines = body.split('\n').map((line) => line.trim())
     const headersMax = lines.findLastIndex((line) => line.includes(':')) + 1
+    const base64 = lines.slice(headersMax).join('')
     return {
       type,
       hasHeaders: headersMax > 0,
-      base64: lines.slice(headersMax).join(''),
+      base64,
+      isLongSequence: /^MI[GHI]/.test(base64),
     }
   })
   return found.filter(({ base64 }) => base64.length % 4 === 0 && isBase64.test(base64))

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ClusterTrustBundle, PodCertificateRequest, StatusCause } from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
 import { isSignerAllowed } from '../authz/signer-right.ts'
-import { invalidObject } from '../status-answers.ts'
 import { typed } from '../typed-objects.ts'
 import { issuedCertificateCauses, notTheSigner } from './certificate-contents/issued-certificate.ts'
 import { keyProofCauses } from './certificate-contents/key-proof.ts'
@@ -16,17 +15,21 @@ export function createCertificateContents(deps: PluginDeps): AdmissionPlugin {
   return {
     name: 'CertificateContents',
     handles: (request) => kindOf(request) !== undefined,
-    async validate(request) {
-      const kind = kindOf(request)
-      const { object, name } = request
-      if (!object || kind === undefined) return
-      const causes =
-        kind === 'ClusterTrustBundle' ? bundleCauses(request) : await requestCauses(request, deps)
-      if (causes.length === 0) return
-      throw invalidObject({ group, kind }, name || object.metadata.name || '', causes)
+    check: {
+      stands: 'after',
+      async causesOf(request, own) {
+        if (own.some(({ field = '' }) => isUnreadable.test(field))) return []
+        if (kindOf(request) === 'ClusterTrustBundle') return bundleCauses(request, own)
+        // What is wrong with a status is told before its certificates are looked at.
+        if (request.oldObject && own.length > 0) return []
+        return await requestCauses(request, deps)
+      },
     },
   }
 }
+
+/** Where these are too long, or more than one of them is there, none is read. */
+const isUnreadable = /^spec(\.(stubPKCS10Request|pkixPublicKey|proofOfPossession))?$/
 
 function kindOf({ resource, subresource, operation }: AdmissionRequest) {
   if (resource.group !== group) return undefined
@@ -39,8 +42,11 @@ function kindOf({ resource, subresource, operation }: AdmissionRequest) {
   return isRequest && (isCreate || isStatus) ? 'PodCertificateRequest' : undefined
 }
 
-function bundleCauses({ object, oldObject }: AdmissionRequest): StatusCause[] {
-  if (!object) return []
+function bundleCauses(
+  { object, oldObject }: AdmissionRequest,
+  own: readonly StatusCause[],
+): StatusCause[] {
+  if (!object || own.some(({ reason }) => reason === 'FieldValueTooLong')) return []
   const old = oldObject && typed<ClusterTrustBundle>(oldObject)
   return trustAnchorCauses(typed<ClusterTrustBundle>(object), old)
 }

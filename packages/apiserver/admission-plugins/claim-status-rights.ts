@@ -3,7 +3,6 @@ import { fieldForbidden, type ResourceClaim, type StatusCause } from '@skerry/ap
 import type { Attributes, Authorizer, UserInfo } from '../access.ts'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
 import { forbidden } from '../authz/authorizer-chain.ts'
-import { invalidObject } from '../status-answers.ts'
 import { typed } from '../typed-objects.ts'
 import type { PluginDeps } from './plugin-deps.ts'
 
@@ -23,16 +22,18 @@ export function createClaimStatusRights({ authorizer }: PluginDeps): AdmissionPl
       resource.resource === 'resourceclaims' &&
       subresource === 'status' &&
       operation === 'UPDATE',
-    async validate(request) {
-      const { name, object, oldObject } = request
-      if (!object || !oldObject) return
-      const next = typed<ResourceClaim>(object).status ?? {}
-      const old = typed<ResourceClaim>(oldObject).status ?? {}
-      const causes = [
-        ...(await bindingCauses(request, { next, old }, authorizer)),
-        ...(await deviceCauses(request, { next, old }, authorizer)),
-      ]
-      if (causes.length > 0) throw invalidObject({ group, kind: 'ResourceClaim' }, name, causes)
+    check: {
+      stands: 'before',
+      async causesOf(request) {
+        const { object, oldObject } = request
+        if (!object || !oldObject) return []
+        const next = typed<ResourceClaim>(object).status ?? {}
+        const old = typed<ResourceClaim>(oldObject).status ?? {}
+        return [
+          ...(await bindingCauses(request, { next, old }, authorizer)),
+          ...(await deviceCauses(request, { next, old }, authorizer)),
+        ]
+      },
     },
   }
 }

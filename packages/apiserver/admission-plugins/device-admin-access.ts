@@ -6,7 +6,6 @@ import {
   type ResourceClaimTemplate,
 } from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
-import { invalidObject } from '../status-answers.ts'
 import { getTyped, typed } from '../typed-objects.ts'
 import { wellKnown } from '../well-known-resources.ts'
 import type { PluginDeps } from './plugin-deps.ts'
@@ -22,15 +21,17 @@ export function createDeviceAdminAccess({ objects }: PluginDeps): AdmissionPlugi
       resource.group === group &&
       (resource.resource === 'resourceclaims' || resource.resource === 'resourceclaimtemplates') &&
       (operation === 'CREATE' || operation === 'UPDATE'),
-    async validate(request) {
-      const field = newlyAsked(request)
-      const { name, namespace, object, objectKind } = request
-      if (field === undefined) return
-      const asked = getTyped<Namespace>(objects, wellKnown.namespaces, { name: namespace })
-      if (asked?.metadata.labels?.[namespaceLabel] === 'true') return
-      const detail = `admin access to devices requires the \`${namespaceLabel}: true\` label on the containing namespace`
-      const who = name || object?.metadata.name || ''
-      throw invalidObject({ group, kind: objectKind.kind }, who, [fieldForbidden(field, detail)])
+    check: {
+      stands: 'before',
+      async causesOf(request) {
+        const field = newlyAsked(request)
+        if (field === undefined) return []
+        const place = { name: request.namespace }
+        const asked = getTyped<Namespace>(objects, wellKnown.namespaces, place)
+        if (asked?.metadata.labels?.[namespaceLabel] === 'true') return []
+        const detail = `admin access to devices requires the \`${namespaceLabel}: true\` label on the containing namespace`
+        return [fieldForbidden(field, detail)]
+      },
     },
   }
 }

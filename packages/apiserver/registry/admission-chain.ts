@@ -1,4 +1,4 @@
-import type { AnyObject } from '@skerry/api'
+import type { AnyObject, StatusCause } from '@skerry/api'
 import type { AdmissionRequest, Operation, Reinvocation } from '../admission.ts'
 import { keepValidManagedFields } from './managed-fields.ts'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
@@ -19,7 +19,7 @@ export async function admit(
   scope: RequestScope,
   deps: RegistryDeps,
 ): Promise<void> {
-  const first = { isSecond: false, isWanted: false, notes: new Map<string, unknown>() }
+  const first = newRound()
   const { object } = input
   const managedFields = object?.metadata.managedFields
   await runAdmit(requestOf(input, first, scope, deps), deps)
@@ -33,10 +33,31 @@ export async function admit(
   }
 }
 
+function newRound(): Reinvocation {
+  return { isSecond: false, isWanted: false, notes: new Map<string, unknown>() }
+}
+
 async function runAdmit(request: AdmissionRequest, deps: RegistryDeps): Promise<void> {
   for (const plugin of deps.admission) {
     if (plugin.admit && plugin.handles(request)) await plugin.admit(request)
   }
+}
+
+/** What the kind's own validation found, with what plugins find of that sort before and after it. */
+export async function allCauses(
+  own: readonly StatusCause[],
+  input: AdmissionInput,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<StatusCause[]> {
+  const checking = deps.admission.filter(({ check }) => check !== undefined)
+  if (checking.length === 0) return [...own]
+  const request = requestOf(input, newRound(), scope, deps)
+  const found: Record<'before' | 'after', StatusCause[]> = { before: [], after: [] }
+  for (const { check, handles } of checking) {
+    if (check && handles(request)) found[check.stands].push(...(await check.causesOf(request, own)))
+  }
+  return [...found.before, ...own, ...found.after]
 }
 
 /** All that only look, in the table's order. */
@@ -45,8 +66,7 @@ export async function admitValid(
   scope: RequestScope,
   deps: RegistryDeps,
 ): Promise<void> {
-  const never = { isSecond: false, isWanted: false, notes: new Map<string, unknown>() }
-  const request = requestOf(input, never, scope, deps)
+  const request = requestOf(input, newRound(), scope, deps)
   for (const plugin of deps.admission) {
     if (plugin.validate && plugin.handles(request)) await plugin.validate(request)
   }

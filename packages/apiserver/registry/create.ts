@@ -1,7 +1,7 @@
 import { validateObjectMeta, validateOwnFinalizers, type AnyObject, type Kind } from '@skerry/api'
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
-import { admit, admitValid } from './admission-chain.ts'
+import { admit, admitValid, allCauses, type AdmissionInput } from './admission-chain.ts'
 import { setDefaults, writeAsStored } from './decode.ts'
 import type { Reservation } from './interceptor.ts'
 import { alreadyExists, generateNameConflict, requireValid } from './registry-errors.ts'
@@ -71,8 +71,9 @@ async function tryCreate(
   const name = metadata.name ?? ''
   const reservation = deps.interceptors[reader.storage]?.onCreate(next, scope)
   try {
-    validateCreate(next, scope)
-    await admitValid({ operation: 'CREATE', object: next, oldObject: undefined, name }, scope, deps)
+    const input = { operation: 'CREATE', object: next, oldObject: undefined, name } as const
+    await validateCreate(next, input, scope, deps)
+    await admitValid(input, scope, deps)
     const key = objectKey(scope, name)
     if (scope.isDryRun) {
       reservation?.rollback()
@@ -140,6 +141,7 @@ function prepareForCreate(next: AnyObject, scope: RequestScope, deps: RegistryDe
   delete metadata.deletionGracePeriodSeconds
   delete metadata.selfLink
   if (kind.isNamespaced) metadata.namespace = scope.namespace
+  else delete metadata.namespace
   const context = strategyContext(scope, deps)
   metadata.creationTimestamp = timeText(context.nowMs)
   // Before the kind's own preparation: a Job's selector is made from its uid.
@@ -152,14 +154,20 @@ function prepareForCreate(next: AnyObject, scope: RequestScope, deps: RegistryDe
   setDefaults(next, kind)
 }
 
-function validateCreate(next: AnyObject, scope: RequestScope): void {
+async function validateCreate(
+  next: AnyObject,
+  input: AdmissionInput,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Promise<void> {
   const { kind } = scope.reader
   const { strategy } = kind
-  requireValid(kind, next.metadata.name ?? '', [
+  const own = [
     ...validateObjectMeta(next.metadata, strategy.nameRule ?? 'dns-subdomain', kind.isNamespaced),
     ...(knowsFinalizers(kind) ? validateOwnFinalizers(next.metadata) : []),
     ...(strategy.validate?.(next) ?? []),
-  ])
+  ]
+  requireValid(kind, next.metadata.name ?? '', await allCauses(own, input, scope, deps))
   for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
 }
 

@@ -1,7 +1,13 @@
-import { equalJson, keepTimesOfNoop, type AnyObject, type Kind } from '@skerry/api'
+import {
+  equalJson,
+  keepTimesOfNoop,
+  type AnyObject,
+  type Kind,
+  type StatusCause,
+} from '@skerry/api'
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
-import { admit, admitValid } from './admission-chain.ts'
+import { admit, admitValid, allCauses } from './admission-chain.ts'
 import { createAdmitted, hasGeneration } from './create.ts'
 import { setDefaults, writeAsStored } from './decode.ts'
 import { isHeld } from './deletion-table.ts'
@@ -113,9 +119,12 @@ async function tryChange(
     ? deps.interceptors[reader.storage]?.onUpdate(next, old, scope)
     : undefined
   try {
-    validateUpdate(next, old, scope)
     const valid = part?.show(next) ?? next
-    await admitValid({ operation: 'UPDATE', object: valid, oldObject: shownOld }, scope, deps)
+    const input = { operation: 'UPDATE', object: valid, oldObject: shownOld } as const
+    const causes = causesOfUpdate(next, old, scope)
+    requireValid(reader.kind, name, await allCauses(causes, input, scope, deps))
+    if (isMain) warnOfUpdate(next, old, scope)
+    await admitValid(input, scope, deps)
     const written = await writeNext(next, { old, current, reservation }, scope, deps)
     if (!written && isConditional) throw modifiedConflict(reader.kind, name)
     return written
@@ -201,6 +210,7 @@ function requireName(object: AnyObject, { name, namespace, reader }: RequestScop
     )
   }
   if (reader.kind.isNamespaced) requireNamespace(object, namespace)
+  else delete metadata.namespace
 }
 
 /** Sets it where it is absent. */
@@ -314,15 +324,17 @@ function bodyOf(object: AnyObject): Record<string, unknown> {
   return body
 }
 
-function validateUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): void {
+function causesOfUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): StatusCause[] {
   const { kind } = scope.reader
-  const { strategy } = kind
   const { subresource } = scope
-  requireValid(kind, scope.name, [
+  return [
     ...checkUpdatedMetadata(next.metadata, old.metadata, { kind, subresource }),
     ...(validationOf(scope)?.(next, old, (text) => scope.warn(text)) ?? []),
-  ])
-  if (scope.subresource !== '') return
+  ]
+}
+
+function warnOfUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): void {
+  const { strategy } = scope.reader.kind
   for (const text of strategy.warnings?.(next, old) ?? []) scope.warn(text)
 }
 

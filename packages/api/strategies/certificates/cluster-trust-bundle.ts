@@ -42,10 +42,11 @@ function checkAnchors(trustBundle: string): StatusCause[] {
   const found: Found = []
   const places = new Map<string, number[]>()
   const wrong = (detail: string) => found.push(fieldInvalid(field, '<value omitted>', detail))
-  for (const [at, { type, hasHeaders, base64 }] of pemBlocks(trustBundle).entries()) {
+  for (const [at, one] of pemBlocks(trustBundle).entries()) {
+    const { type, hasHeaders, base64 } = one
     if (type !== 'CERTIFICATE') wrong(`entry ${at} has bad block type: ${type}`)
     else if (hasHeaders) wrong(`entry ${at} has PEM block headers`)
-    else if (!startsAsSequence(base64)) wrong(`entry ${at} does not parse as X.509`)
+    else if (!one.isLongSequence) wrong(`entry ${at} does not parse as X.509`)
     else places.set(base64, [...(places.get(base64) ?? []), at])
   }
   if (found.length > 0) return found
@@ -54,11 +55,6 @@ function checkAnchors(trustBundle: string): StatusCause[] {
     if (indices.length > 1) wrong(`duplicate trust anchor (indices [${indices.join(' ')}])`)
   }
   return found
-}
-
-/** Every certificate is a DER sequence with a length of two bytes or more. */
-function startsAsSequence(base64: string): boolean {
-  return /^MI[GHI]/.test(base64)
 }
 
 function checkBundleName(name: string, signerName: string, found: Found): void {

@@ -8,7 +8,10 @@ export function trustAnchorCauses(
 ): StatusCause[] {
   const { trustBundle } = spec
   if (trustBundle === old?.spec.trustBundle) return []
-  return pemBlocks(trustBundle).flatMap(({ base64 }, at) => {
+  return pemBlocks(trustBundle ?? '').flatMap((block, at) => {
+    const { type, hasHeaders, base64, isLongSequence } = block
+    // The kind's own rules tell of these.
+    if (type !== 'CERTIFICATE' || hasHeaders || !isLongSequence) return []
     const certificate = readX509(base64)
     if (certificate?.isAuthority) return []
     const what = certificate ? 'does not have the CA bit set' : 'does not parse as X.509'
