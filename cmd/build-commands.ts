@@ -14,12 +14,26 @@ function addBuild(program: Command): void {
     .description('Build the program without TypeScript, and one executable file of it with Node')
     .option('--output-dir <path>', 'where to put both', 'dist')
     .option('--no-executable', 'leave out the executable file (150 MB)')
-    .addHelpText('after', example('./skerry build', './skerry build --no-executable && npm pack'))
-    .action(async (options: { outputDir: string; executable: boolean }) => {
+    .option('--agent-image <path>', "also write the agent's image as an OCI archive to this file")
+    .addHelpText(
+      'after',
+      example(
+        './skerry build',
+        './skerry build --no-executable && npm pack',
+        './skerry build --agent-image agent.tar',
+      ),
+    )
+    .action(async (options: BuildFlags) => {
       requireSourceTree('build')
       const { buildProgram } = await import('./build.ts')
       for (const path of await buildProgram(options)) console.log(path)
     })
+}
+
+interface BuildFlags {
+  outputDir: string
+  executable: boolean
+  agentImage: string | undefined
 }
 
 interface BenchFlags {

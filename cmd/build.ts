@@ -3,6 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { buildAgentImage } from './agent-image.ts'
 import { bundleProgram, bundleSingleFile } from './bundle.ts'
 import { version } from './version.ts'
 
@@ -11,6 +13,8 @@ export interface ProgramBuildOptions {
   outputDir: string
   /** Also make the executable file with Node in it, for this machine's architecture. */
   executable: boolean
+  /** Also the agent's image, with that executable in it, to this file. */
+  agentImage?: string | undefined
 }
 
 /** Resolves the paths of what was built. */
@@ -22,6 +26,14 @@ export async function buildProgram(options: ProgramBuildOptions): Promise<string
     const path = join(outputDirectory, `skerry-linux-${process.arch}`)
     await buildExecutable(path)
     built.push(path)
+    if (options.agentImage !== undefined) {
+      built.push(await buildAgentImage({ executable: path, output: resolve(options.agentImage) }))
+    }
+  } else if (options.agentImage !== undefined) {
+    throw new ExpectedError(
+      'Cannot build image: it needs the executable; leave out --no-executable',
+      exitCodes.usage,
+    )
   }
   return built
 }

@@ -12,16 +12,13 @@ import {
 } from '@skerry/karmada'
 import { createClusterToken } from './hub-join-token.ts'
 import { advertised } from './host-addresses.ts'
-import { version } from './version.ts'
+import { agentImageReference } from './version.ts'
 
 export interface RegistrationReviewDeps {
   readonly clock: Clock
   /** Undefined while the hub starts. */
   readonly hub: () => { cluster: Cluster; caPem: string; address: string } | undefined
 }
-
-/** As `skerry build --agent-image` names it. */
-export const agentImage = `localhost/skerry-agent:${version}`
 
 /** Answers a ClusterRegistration: makes a token and says what the edge has to run. */
 export function clusterRegistrationReview({
@@ -111,7 +108,7 @@ async function manifestText(spec: ClusterRegistrationSpec, created: Created): Pr
     server: created.server,
     caHash: created.caHash,
     token: created.token,
-    image: spec.image ?? agentImage,
+    image: spec.image ?? agentImageReference,
     policy: policyOf(spec),
   })
   const options = { aliasDuplicateObjects: false, lineWidth: 0 }

@@ -10,6 +10,7 @@ import {
   agentUserName,
   agentsGroup,
   clusterResource,
+  observedKeys,
   decideRegistration,
   pendingRegistrations,
   registrationResource,
@@ -226,4 +227,100 @@ test('who has the right to it gets command and manifest for a cluster over the A
   await assert.rejects(rita.resource(registrationResource).create(registration, soon()), {
     reason: 'Forbidden',
   })
+})
+
+test('what the agent is told to say appears with its times, and goes when it says it no more', async () => {
+  await using edge = await startTestEdge()
+  await using fleet = await startTestHub()
+  const directory = join(fleet.directory, 'agent')
+  const options = { name: 'edge', api: edge.api, directory }
+  const read = () => fleet.admin.resource(clusterResource).get({ name: 'edge' }, soon())
+  {
+    const place = { provider: 'acme', region: 'north', zones: ['a', 'b'] }
+    const labels = { tier: 'shop', floor: '7' }
+    await using _agent = await startTestAgent(fleet, { ...options, place, labels })
+    await untilCluster(fleet, 'edge', isOpen)
+    const { spec, metadata } = await read()
+    assert.deepEqual(
+      [spec.provider, spec.region, spec.zones, metadata.labels],
+      ['acme', 'north', ['a', 'b'], labels],
+    )
+    const times = Object.values(observedKeys).map((key) => metadata.annotations?.[key] ?? '')
+    assert.ok(
+      times.every((time) => Math.abs(Date.now() - Date.parse(time)) < 60_000),
+      times.join(),
+    )
+  }
+  const labels = { color: 'red' }
+  const patch = { metadata: { labels } }
+  await fleet.admin.resource(clusterResource).patch({ name: 'edge', type: 'merge', patch }, soon())
+  await using _again = await startTestAgent(fleet, {
+    ...options,
+    labels: { tier: 'depot' },
+    token: '',
+  })
+  const signal = soon()
+  while ((await read()).metadata.labels?.['tier'] !== 'depot') await systemClock.sleep(20, signal)
+  const { spec, metadata } = await read()
+  assert.deepEqual(metadata.labels, { tier: 'depot', color: 'red' })
+  assert.deepEqual([spec.provider, spec.region, spec.zones], [undefined, undefined, undefined])
+})
+
+test('an agent that lies about its cluster is bounded, and refused what is the hub to say', async () => {
+  await using all = await startFleet()
+  const { fleet } = all
+  using transport = await fleet.as({
+    commonName: agentUserName('edge'),
+    organizations: [agentsGroup],
+  })
+  const own = createCluster(transport, { clock: systemClock, log: silentLogger, userAgent: 't' })
+  const clusters = own.resource(clusterResource)
+  const many = <T>(count: number, make: (index: number) => T): T[] =>
+    Array.from({ length: count }, (_, index) => make(index))
+  const labels = Object.fromEntries(many(100, (index) => [`l${index}`, 'x']))
+  const lies: [what: string, lie: object, refusal: RegExp][] = [
+    ['another id', { spec: { id: 'other' } }, /field is immutable/],
+    ['a thousand zones', { spec: { zones: many(1_000, String) } }, /32 zones at most/],
+    ['a region like a novel', { spec: { region: 'x'.repeat(129) } }, /128 printable/],
+    ['a region that clears screens', { spec: { region: '\u001b[2J' } }, /128 printable/],
+    ['a hundred labels', { metadata: { labels } }, /64 labels at most/],
+    [
+      "the operator's label",
+      { metadata: { labels: { 'hub.skerry.io/tier': 'gold' } } },
+      /may not set label "hub.skerry.io\/tier"/,
+    ],
+    [
+      'a long annotation',
+      { metadata: { annotations: { note: 'x'.repeat(20_000) } } },
+      /bytes of annotations at most/,
+    ],
+    ['to stay for ever', { metadata: { finalizers: ['a/b'] } }, /may not change finalizers/],
+    [
+      'that the hub call elsewhere',
+      { spec: { apiEndpoint: 'https://10.0.0.1:6443' } },
+      /may not set spec.apiEndpoint/,
+    ],
+  ]
+  for (const [what, lie, refusal] of lies) {
+    const asked = clusters.patch({ name: 'edge', type: 'merge', patch: lie }, soon())
+    await assert.rejects(asked, refusal, what)
+  }
+  const { status } = await clusters.get({ name: 'edge' }, soon())
+  const conditions = (status?.conditions ?? []).map((each) =>
+    each.type === 'Connected' ? { ...each, status: 'Unknown' } : each,
+  )
+  const statusLies: [lie: object, refusal: RegExp][] = [
+    [{ conditions }, /may not say whether it is connected/],
+    [{ kubernetesVersion: 'v'.repeat(200) }, /128 printable/],
+    [{ nodeSummary: { totalNum: 1, readyNum: 2 } }, /may not count nodes so/],
+    [
+      { apiEnablements: many(1_001, (index) => ({ groupVersion: `g${index}/v1` })) },
+      /1000 versions of APIs at most/,
+    ],
+  ]
+  for (const [lie, refusal] of statusLies) {
+    const patch = { status: lie }
+    const asked = clusters.patchStatus({ name: 'edge', type: 'merge', patch }, soon())
+    await assert.rejects(asked, refusal)
+  }
 })

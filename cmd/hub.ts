@@ -16,6 +16,7 @@ import { runAsLeader } from '@skerry/controller-runtime'
 import { csrSigningController, rootCaPublisher, runControllers } from '@skerry/controllers'
 import {
   agentAuthorizer,
+  agentLimitsPlugin,
   agentRestriction,
   clusterController,
   clusterAccessKind,
@@ -232,7 +233,12 @@ function hubAccess(
     tokens,
     authorizers: [agentAuthorizer, replicaAuthorizer, byProof, byLabel, delegation.authorizer],
     impersonation: delegation.impersonation,
-    admission: (authorizer) => [agentRestriction, clusterIdentity(objects), admission(authorizer)],
+    admission: (authorizer) => [
+      agentRestriction,
+      agentLimitsPlugin,
+      clusterIdentity(objects),
+      admission(authorizer),
+    ],
     certificates: (usual) => refuseRevoked(usual, objects, { backdateMs }),
   }
 }

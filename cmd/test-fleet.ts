@@ -17,7 +17,7 @@ import { clusterResource, type ImpersonationPolicy } from '@skerry/karmada'
 import { generateKeyPair, spkiHash, type Subject } from '@skerry/pki'
 import { administrator, startTestApiServer, type TestApiServer } from '@skerry/testing'
 import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
-import { runAgent } from './agent.ts'
+import { runAgent, type AgentOptions } from './agent.ts'
 import { createClusterToken } from './hub-join-token.ts'
 import type { EtcdFlags } from './etcd-flags.ts'
 import { startHub, type Hub } from './hub.ts'
@@ -142,6 +142,8 @@ export interface TestAgentOptions {
   /** One that was made before; undefined: a fresh one; empty: none, it has an identity. */
   token?: string
   policy?: ImpersonationPolicy
+  place?: AgentOptions['place']
+  labels?: Readonly<Record<string, string>>
 }
 
 /** Registers with a fresh token and stays until disposed. */
@@ -164,6 +166,8 @@ export async function startTestAgent(
       caHash: spkiHash(fleet.caPem),
       api: options.api,
       ...(options.policy ? { policy: options.policy } : {}),
+      ...(options.place ? { place: options.place } : {}),
+      ...(options.labels ? { labels: options.labels } : {}),
       onTunnel: (state) => {
         if (state.state === 'waiting') refusals.push(state.reason)
         if (state.state === 'connected') waiting.splice(0).forEach((resolve) => resolve())

@@ -7,6 +7,9 @@ export const kubernetesVersion = 'v1.36.3'
 /** The program's own version: package.json's, or what the bundler put in its place. */
 export const version: string = readVersion()
 
+/** As `skerry build --agent-image` names the agent's image, and manifests ask for it. */
+export const agentImageReference = `localhost/skerry-agent:${version}`
+
 declare const SKERRY_VERSION: string | undefined
 
 function readVersion(): string {

@@ -60,6 +60,7 @@ export {
   type ImpersonationPolicy,
   type PolicyRule,
 } from './registration/impersonation-policy.ts'
+export { agentLimits, agentLimitsPlugin } from './registration/agent-limits.ts'
 export { keyFingerprint } from './registration/key-fingerprint.ts'
 export {
   decideRegistration,
@@ -136,6 +137,7 @@ export {
   type ApiForwarder,
   type ApiForwarderOptions,
 } from './agent/api-forwarder.ts'
+export { observedKeys } from './agent/observed-times.ts'
 export { clusterIdOf } from './agent/cluster-id.ts'
 export {
   runClusterReporter,

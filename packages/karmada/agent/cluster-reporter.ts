@@ -32,6 +32,8 @@ import {
 } from '../cluster/cluster.ts'
 import { clusterFinalizer } from '../cluster/cluster-controller.ts'
 import { conditionOf, withCondition, type ConditionText } from '../cluster/conditions.ts'
+import { clusterIdOf } from './cluster-id.ts'
+import { observedAnnotations, type SeenTimes } from './observed-times.ts'
 import { apiEnablementsOf, nodeSummaryOf, resourceSummaryOf } from './cluster-facts.ts'
 
 export interface ClusterReporterOptions {
@@ -58,6 +60,9 @@ export const clusterReporterDefaults: Readonly<ClusterReporterTiming> = Object.f
   discoveryPeriodMs: 60_000,
   requestMs: 10_000,
 })
+
+/** Whose fields those are that the agent's command line gives. */
+const fieldManager = 'skerry-agent'
 
 export interface ClusterReporterDeps {
   readonly hub: Api
@@ -112,6 +117,7 @@ class ClusterReporter {
   #id: string | undefined
   #apis: { readonly list: ApiEnablement[]; readonly atMs: number } | undefined
   #hasBeenReady = false
+  #hasTold = false
 
   constructor(options: ClusterReporterOptions, deps: ClusterReporterDeps) {
     this.#options = options
@@ -162,58 +168,57 @@ class ClusterReporter {
 
   /** Undefined while neither the hub knows this cluster nor the cluster can say who it is. */
   async #ensureCluster(isReady: boolean, signal: AbortSignal): Promise<Cluster | undefined> {
+    const found = await this.#findCluster(signal)
+    if (found === undefined && !isReady) return undefined
+    this.#id ??= await this.#inTime(signal, (scope) => clusterIdOf(this.#deps.local, scope)).catch(
+      (error: unknown) => {
+        if (found === undefined) throw error
+        return undefined
+      },
+    )
+    // What it is said to be stays said until it can be asked again.
+    if (this.#id === undefined) return found
     const { name } = this.#options
-    const clusters = this.#deps.hub.resource(clusterResource)
-    try {
-      const found = await this.#inTime(signal, (scope) => clusters.get({ name }, scope))
-      return await this.#updateSpec(found, signal)
-    } catch (error) {
-      if (!isStatusError(error, 'NotFound')) throw error
-      if (!isReady) return undefined
-      const made = await this.#inTime(signal, async (scope) =>
-        clusters.create(await this.#wanted(scope), scope),
-      )
-      this.#deps.log.info('Cluster registered', { cluster: name })
-      return made
-    }
-  }
-
-  async #wanted(signal: AbortSignal): Promise<Cluster> {
-    const { name, labels, place } = this.#options
-    this.#id ??= await this.#readId(signal)
-    return {
-      apiVersion: 'cluster.karmada.io/v1alpha1',
-      kind: 'Cluster',
-      metadata: { name, ...(labels ? { labels: { ...labels } } : {}) },
-      spec: { syncMode: 'Pull', id: this.#id, ...place },
-    }
-  }
-
-  async #readId(signal: AbortSignal): Promise<string> {
-    const namespaces = this.#deps.local.resource(resources.namespaces)
-    const { metadata } = await namespaces.get({ name: 'kube-system' }, signal)
-    if (metadata.uid) return metadata.uid
-    throw new Error('Cannot register cluster: namespace kube-system has no uid')
-  }
-
-  /** Where it is may be said anew at a start; another cluster under the old name is refused. */
-  async #updateSpec(found: Cluster, signal: AbortSignal): Promise<Cluster> {
-    const { labels = {}, place = {}, name } = this.#options
-    this.#id ??= await this.#inTime(signal, (scope) => this.#readId(scope)).catch(() => undefined)
-    if (this.#id !== undefined && found.spec.id !== undefined && found.spec.id !== this.#id) {
+    if (found?.spec.id !== undefined && found.spec.id !== this.#id) {
       throw new Error(
         `Cannot report cluster "${name}": the hub knows another cluster under that name; delete it there, or choose another name`,
       )
     }
-    const spec = { ...found.spec, ...place }
-    const metadata = { ...found.metadata, labels: { ...found.metadata.labels, ...labels } }
-    const next = { ...found, metadata, spec }
-    const isSame =
-      JSON.stringify(spec) === JSON.stringify(found.spec) &&
-      JSON.stringify(metadata.labels) === JSON.stringify(found.metadata.labels ?? {})
-    if (isSame) return found
+    const wanted = this.#wanted(this.#id)
+    if (found !== undefined && this.#hasTold && says(found, wanted)) return found
+    const told = await this.#tell(wanted, signal)
+    this.#hasTold = true
+    if (found === undefined) this.#deps.log.info('Cluster registered', { cluster: name })
+    return told
+  }
+
+  async #findCluster(signal: AbortSignal): Promise<Cluster | undefined> {
+    const { name } = this.#options
+    const clusters = this.#deps.hub.resource(clusterResource)
+    try {
+      return await this.#inTime(signal, (scope) => clusters.get({ name }, scope))
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) return undefined
+      throw error
+    }
+  }
+
+  #wanted(id: string): Cluster {
+    const { name, labels, place } = this.#options
+    return {
+      apiVersion: 'cluster.karmada.io/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name, ...(labels ? { labels: { ...labels } } : {}) },
+      spec: { syncMode: 'Pull', id, ...place },
+    }
+  }
+
+  /** By apply: what this agent said at an earlier start, and says no more, goes. */
+  #tell(wanted: Cluster, signal: AbortSignal): Promise<Cluster> {
+    const { name } = this.#options
+    const applied = { name, type: 'apply', patch: wanted, fieldManager, force: true } as const
     return this.#inTime(signal, (scope) =>
-      this.#deps.hub.resource(clusterResource).update(next, scope),
+      this.#deps.hub.resource(clusterResource).patch(applied, scope),
     )
   }
 
@@ -221,15 +226,20 @@ class ClusterReporter {
     const { clock, hub } = this.#deps
     const known = cluster.status ?? {}
     const conditions = withCondition(known.conditions ?? [], health, clock.now())
-    const facts = health.status === 'True' ? await this.#collect(known, signal) : {}
+    const isHealthy = health.status === 'True'
+    const facts = isHealthy ? await this.#collect(known, signal) : {}
     const status: ClusterStatus = { ...known, ...facts, conditions }
+    const told = { status: known, annotations: cluster.metadata.annotations ?? {} }
+    const annotations = observedAnnotations(told, status, isHealthy ? this.#seenTimes() : {})
     const wasReady = conditionOf(known.conditions, conditionTypes.ready)?.status
     if (wasReady !== health.status) {
       this.#deps.log.info('Cluster state changed', { state: health.reason })
     }
-    if (JSON.stringify(status) === JSON.stringify(known)) return
+    const isTold = JSON.stringify(annotations) === JSON.stringify(told.annotations)
+    if (isTold && JSON.stringify(status) === JSON.stringify(known)) return
+    const metadata = { ...cluster.metadata, annotations }
     await this.#inTime(signal, (scope) =>
-      hub.resource(clusterResource).updateStatus({ ...cluster, status }, scope),
+      hub.resource(clusterResource).updateStatus({ ...cluster, metadata, status }, scope),
     )
   }
 
@@ -249,6 +259,19 @@ class ClusterReporter {
             },
           }
         : {}),
+    }
+  }
+
+  /** Of the round that has just been collected. */
+  #seenTimes(): SeenTimes {
+    const { clock } = this.#deps
+    const nowMs = clock.now()
+    const hasSeenAll = this.nodes.hasSynced() && this.pods.hasSynced()
+    const apisMs = this.#apis && nowMs - (clock.monotonicMs() - this.#apis.atMs)
+    return {
+      version: nowMs,
+      ...(hasSeenAll ? { nodes: nowMs, resources: nowMs } : {}),
+      ...(apisMs === undefined ? {} : { apis: apisMs }),
     }
   }
 
@@ -293,6 +316,17 @@ class ClusterReporter {
       work,
     )
   }
+}
+
+/** Whether all that is wanted is there; others may have added to it. */
+function says(found: Cluster, { metadata, spec }: Cluster): boolean {
+  const has = (there: object, wanted: object): boolean => {
+    const known = new Map<string, unknown>(Object.entries(there))
+    return Object.entries(wanted).every(
+      ([key, value]) => JSON.stringify(known.get(key)) === JSON.stringify(value),
+    )
+  }
+  return has(found.metadata.labels ?? {}, metadata.labels ?? {}) && has(found.spec, spec)
 }
 
 function leaseOf({ metadata, apiVersion, kind }: Cluster, spec: Lease['spec']): Lease {

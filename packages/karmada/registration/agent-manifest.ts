@@ -22,7 +22,6 @@ export const agentNamespace = 'skerry-agent'
 export const agentIdentitySecret = 'skerry-agent-identity'
 
 const name = 'skerry-agent'
-const roleName = 'skerry:agent'
 const rbac = 'rbac.authorization.k8s.io'
 const labels = Object.freeze({ 'app.kubernetes.io/name': name })
 /** Of nobody on the machine, and not root. */
@@ -57,7 +56,7 @@ export function agentManifest(options: AgentManifestOptions): AnyObject[] {
 }
 
 function clusterRights({ policy }: AgentManifestOptions): AnyObject[] {
-  const metadata = { name: roleName, labels: { ...labels } }
+  const metadata = { name, labels: { ...labels } }
   const rules = [...impersonationRules(policy), ...reportingRules]
   return [
     { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules },
@@ -65,7 +64,7 @@ function clusterRights({ policy }: AgentManifestOptions): AnyObject[] {
       apiVersion: `${rbac}/v1`,
       kind: 'ClusterRoleBinding',
       metadata,
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: roleName },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
       subjects: [{ kind: 'ServiceAccount', name, namespace: agentNamespace }],
     },
   ]

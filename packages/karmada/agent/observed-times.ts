@@ -1,0 +1,46 @@
+import type { ClusterStatus } from '../cluster/cluster.ts'
+import { apiTime } from '../cluster/conditions.ts'
+
+/** Annotations of a Cluster: when its agent last saw each fact so. */
+export const observedKeys = Object.freeze({
+  version: 'hub.skerry.io/observed-version',
+  nodes: 'hub.skerry.io/observed-nodes',
+  resources: 'hub.skerry.io/observed-resources',
+  apis: 'hub.skerry.io/observed-apis',
+})
+
+/** A fact that does not change is confirmed this often: a write for each cluster. */
+const confirmMs = 5 * 60_000
+
+/** When each fact of a round was seen, ms since the Unix epoch; absent: not seen in this round. */
+export type SeenTimes = Partial<Record<keyof typeof observedKeys, number>>
+
+interface Observed {
+  readonly status: ClusterStatus
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/** The annotations that go with the next status; the same ones when there is nothing new to say. */
+export function observedAnnotations(
+  known: Observed,
+  next: ClusterStatus,
+  seen: SeenTimes,
+): Record<string, string> {
+  const facts = {
+    version: [known.status.kubernetesVersion, next.kubernetesVersion],
+    nodes: [known.status.nodeSummary, next.nodeSummary],
+    resources: [known.status.resourceSummary, next.resourceSummary],
+    apis: [known.status.apiEnablements, next.apiEnablements],
+  }
+  const annotations = { ...known.annotations }
+  for (const fact of ['version', 'nodes', 'resources', 'apis'] as const) {
+    const seenMs = seen[fact]
+    if (seenMs === undefined) continue
+    const [before, after] = facts[fact]
+    const key = observedKeys[fact]
+    const toldMs = Date.parse(annotations[key] ?? '')
+    const isTold = JSON.stringify(before) === JSON.stringify(after) && seenMs < toldMs + confirmMs
+    if (!isTold) annotations[key] = apiTime(seenMs)
+  }
+  return annotations
+}
