@@ -1,24 +1,17 @@
-import { constants, performServerHandshake, type ServerHttp2Stream } from 'node:http2'
 import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { Clock, Logger } from '@skerry/base'
 import { joinStreams } from './join-streams.ts'
 import { watchLink, type LinkHealth } from './link-health.ts'
-import { governStreams, sessionOptions } from './session-window.ts'
-import { duplexOf, readableOf } from './stream-adapter.ts'
-import {
-  assertTarget,
-  BadMessageError,
-  parseHeaders,
-  switchedHeader,
-  upgradeHeader,
-  wireHeaders,
-  wireUpgradeHeaders,
-} from './tunnel-headers.ts'
+import { Multiplexer } from './multiplexer.ts'
+import { duplexOf, readableOf, sendBody } from './stream-adapter.ts'
+import { resetCodes } from './tunnel-frame.ts'
+import { answerHead, parseRequest, switchedHead } from './tunnel-head.ts'
+import { BadMessageError } from './tunnel-headers.ts'
 import type { TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelLink } from './tunnel-link.ts'
 import { isSwitched, TunnelStreamError } from './tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from './tunnel-message.ts'
+import type { TunnelStream } from './tunnel-stream.ts'
 
 /** What answers requests at the edge. The signal aborts when the asker goes or the tunnel ends. */
 export interface TunnelHandler {
@@ -52,38 +45,32 @@ export function serveTunnel(
   limits: TunnelLimits,
   deps: SessionDeps,
 ): AgentSession {
-  const session = performServerHandshake(link.stream, sessionOptions(limits))
-  session.setLocalWindowSize(limits.sessionWindowBytes)
-  const streams = governStreams(session, limits)
-  link.stream.on('data', (chunk: Uint8Array) => streams.onBytes(chunk.length))
   let reason: string | undefined
   const end = (why: string): void => {
     reason ??= why
-    session.destroy()
+    streams.end()
     link.terminate()
   }
-  session.on('stream', (stream, _headers, flags, flat) => {
-    streams.add(stream)
-    const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0
-    serveStream(stream, { flat, hasBody }, { handler, limits, log: deps.log })
-  })
-  session.on('error', (error) => end(`protocol failed: ${error.message}`))
-  const draining = new Promise<void>((resolve) => {
-    session.once('goaway', (_code, _lastStream, why) => {
-      reason ??= why?.toString() || 'the hub drains'
-      resolve()
-    })
-    session.once('close', () => resolve())
+  const goneAway = Promise.withResolvers<void>()
+  const streams = new Multiplexer(link, limits, {
+    onOpen: (stream, head) => serveStream(stream, head, { handler, limits, log: deps.log }),
+    onGoAway(why) {
+      reason ??= why || 'the hub drains'
+      goneAway.resolve()
+    },
+    onFault: (error) => end(`protocol failed: ${error.message}`),
   })
   const onDead = (ms: number): void => end(`nothing heard for ${Math.round(ms / 1_000)} s`)
   const health: LinkHealth = watchLink(link, limits, deps.clock, onDead)
   const closed = link.closed.then((linkReason) => {
     health[Symbol.dispose]()
-    session.destroy()
-    return reason ?? linkReason
+    reason ??= linkReason
+    streams.end()
+    goneAway.resolve()
+    return reason
   })
   return {
-    draining,
+    draining: goneAway.promise,
     closed,
     get streams() {
       return streams.count
@@ -100,14 +87,9 @@ export function serveTunnel(
     close(why) {
       reason ??= why
       link.close(why)
-      session.destroy()
+      streams.end()
     },
   }
-}
-
-interface Arrival {
-  flat: readonly string[]
-  hasBody: boolean
 }
 
 interface ServeContext {
@@ -116,17 +98,15 @@ interface ServeContext {
   log: Logger
 }
 
-function serveStream(stream: ServerHttp2Stream, arrival: Arrival, context: ServeContext): void {
+function serveStream(stream: TunnelStream, head: readonly string[], context: ServeContext): void {
   const abort = new AbortController()
   let isAnswered = false
-  stream.once('close', () => {
+  stream.whenOver(() => {
     // An abort costs errors with stacks: only where somebody is to be stopped.
-    const isOver = isAnswered || (stream.writableFinished && stream.rstCode === 0)
+    const isOver = isAnswered || !stream.isCut
     if (!isOver) abort.abort(new TunnelStreamError('Cannot go on: the asker is gone'))
   })
-  // Resets are the other end's right; the signal tells the handler.
-  stream.on('error', (error) => context.log.debug('Tunnel stream failed', { error }))
-  answerStream(stream, arrival, context, abort.signal).then(
+  answerStream(stream, head, context, abort.signal).then(
     () => (isAnswered = true),
     (error: unknown) => {
       if (!abort.signal.aborted) refuse(stream, error, context.log)
@@ -135,67 +115,48 @@ function serveStream(stream: ServerHttp2Stream, arrival: Arrival, context: Serve
 }
 
 async function answerStream(
-  stream: ServerHttp2Stream,
-  arrival: Arrival,
+  stream: TunnelStream,
+  head: readonly string[],
   context: ServeContext,
   signal: AbortSignal,
 ): Promise<void> {
   const { handler, limits } = context
-  const { request, protocol } = requestOf(stream, arrival, limits)
+  const { request, protocol } = parseRequest(head, limits)
   if (protocol === undefined) {
-    await sendAnswer(stream, await handler.onRequest(request, signal), limits)
-    if (request.body instanceof Readable) dropRest(request.body)
+    const body = stream.hasArrived ? undefined : readableOf(stream)
+    const asked = body ? { ...request, body } : request
+    await sendAnswer(stream, await handler.onRequest(asked, signal), limits)
+    if (body) dropRest(body)
     return
   }
-  const answer = await handler.onUpgrade(upgradeRequest(request, protocol), signal)
+  const answer = await handler.onUpgrade(request, signal)
   if (!isSwitched(answer)) return sendAnswer(stream, answer, limits)
-  if (stream.destroyed) {
+  if (stream.isOver) {
     answer.stream.destroy()
     return
   }
-  const { upgrade = protocol } = answer.headers
-  const switched = [switchedHeader, typeof upgrade === 'string' ? upgrade : protocol]
-  stream.respond([':status', '200', ...wireUpgradeHeaders(answer.headers, limits), ...switched])
+  const { upgrade } = answer.headers
+  const switched = typeof upgrade === 'string' ? upgrade : protocol
+  stream.answer(switchedHead(switched, answer.headers, limits))
   await joinStreams(duplexOf(stream), answer.stream)
 }
 
-function requestOf(stream: ServerHttp2Stream, arrival: Arrival, limits: TunnelLimits) {
-  const { pseudo, headers: all } = parseHeaders(arrival.flat, limits)
-  const { [upgradeHeader]: protocol, ...headers } = all
-  const method = pseudo.get(':method') ?? ''
-  const path = pseudo.get(':path') ?? ''
-  assertTarget(method, path, limits)
-  const host = pseudo.get(':authority')
-  const request: TunnelRequest = { method, path, headers: host ? { host, ...headers } : headers }
-  if (protocol !== undefined && typeof protocol !== 'string') {
-    throw new BadMessageError('Cannot upgrade: more than one protocol')
-  }
-  if (arrival.hasBody && protocol === undefined) request.body = readableOf(stream)
-  return { request, protocol }
-}
-
-function upgradeRequest(request: TunnelRequest, protocol: string): TunnelRequest {
-  const headers = { ...request.headers, connection: 'Upgrade', upgrade: protocol }
-  return { ...request, headers }
-}
-
 async function sendAnswer(
-  stream: ServerHttp2Stream,
+  stream: TunnelStream,
   answer: TunnelResponse,
   limits: TunnelLimits,
 ): Promise<void> {
   const { status, headers, body } = answer
-  const head = [':status', String(status), ...wireHeaders(headers, limits)]
+  const head = answerHead(status, headers, limits)
   const length = Number(headers['content-length'])
   if (!(body instanceof Readable) || !(length <= wholeBytesMax)) {
-    stream.respond(head)
-    return pipeline(body, stream)
+    stream.answer(head)
+    return sendBody(body, stream)
   }
   const whole = await readWhole(body)
-  if (stream.destroyed) return
-  // In one turn: head, body and end leave as one message.
-  stream.respond(head)
-  stream.end(whole)
+  stream.answer(head)
+  stream.write(whole)
+  stream.end()
 }
 
 /** Answers up to this length are read before their head is sent. */
@@ -228,13 +189,13 @@ function dropRest(body: Readable): void {
 
 const dropBytesMax = 262_144
 
-function refuse(stream: ServerHttp2Stream, error: unknown, log: Logger): void {
+function refuse(stream: TunnelStream, error: unknown, log: Logger): void {
   const cause = error instanceof Error ? error : new Error(String(error))
   const status = error instanceof BadMessageError ? error.status : 502
   log.debug('Tunnel request failed', { error: cause })
-  if (stream.destroyed) return
-  // Half an answer must not look whole: reset it.
-  if (stream.headersSent) return stream.close(constants.NGHTTP2_INTERNAL_ERROR)
-  stream.respond([':status', String(status), 'content-type', 'text/plain; charset=utf-8'])
-  stream.end(`${cause.message}\n`)
+  // Half an answer must not look whole.
+  if (stream.isAnswered) return stream.reset(resetCodes.internal)
+  stream.answer([String(status), '', 'content-type', 'text/plain; charset=utf-8'])
+  stream.write(Buffer.from(`${cause.message}\n`))
+  stream.end()
 }

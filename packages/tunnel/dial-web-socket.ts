@@ -14,7 +14,7 @@ import type {
 import { closeOptions, webSocketLink } from './web-socket-link.ts'
 
 /** Names the protocol in the handshake; a change that old peers cannot speak gets a new number. */
-export const tunnelProtocol = 'tunnel.v1.skerry'
+export const tunnelProtocol = 'tunnel.v2.skerry'
 
 /** The hub did not let the agent in, or could not be reached; `cause` has the first fault. */
 export class TunnelDialError extends Error {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { connect as connectHttp2 } from 'node:http2'
 import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { Readable, type Duplex } from 'node:stream'
 import { test } from 'node:test'
@@ -11,9 +10,11 @@ import { serveTunnel, type TunnelHandler } from './agent-session.ts'
 import { TunnelDialError, tunnelProtocol } from './dial-web-socket.ts'
 import { memoryLinks } from './testing/memory-link.ts'
 import { createTunnelScene, type TunnelScene } from './testing/tunnel-scene.ts'
+import { Multiplexer } from './multiplexer.ts'
 import { dialTunnel } from './tunnel-agent.ts'
 import { validateTunnelLimits } from './tunnel-limits.ts'
 
+const silentEvents = { onGoAway: () => undefined, onFault: () => undefined }
 const never = new AbortController().signal
 const get = { method: 'GET', path: '/', headers: {} }
 
@@ -32,7 +33,7 @@ async function openRaw(scene: TunnelScene, identity: string): Promise<WebSocket>
 const attacks: readonly { what: string; data: string | Buffer; words: RegExp }[] = [
   { what: 'text', data: 'GET / HTTP/1.1', words: /text is not understood|1003/ },
   { what: 'a message above the limit', data: Buffer.alloc(2_000_000), words: /max payload size/i },
-  { what: 'bytes that are no HTTP/2', data: Buffer.alloc(1_000, 0xff), words: /protocol failed/ },
+  { what: 'bytes that are no frames', data: Buffer.alloc(1_000, 0xff), words: /protocol failed/ },
 ]
 for (const { what, data, words } of attacks) {
   test(`an agent that sends ${what} is cut off alone`, async () => {
@@ -49,24 +50,20 @@ for (const { what, data, words } of attacks) {
   })
 }
 
-const floods: readonly {
-  what: string
-  headers: Record<string, string | string[]>
-  status: number
-}[] = [
-  { what: 'too many headers', headers: { a: Array.from({ length: 260 }, () => 'x') }, status: 431 },
-  { what: 'a path that is too long', headers: { ':path': `/${'a'.repeat(20_000)}` }, status: 414 },
+const floods: readonly { what: string; path?: string; headers?: string[]; status: string }[] = [
+  { what: 'too many headers', headers: Array.from({ length: 520 }, () => 'x'), status: '431' },
+  { what: 'a path that is too long', path: `/${'a'.repeat(20_000)}`, status: '414' },
+  { what: 'a name without a value', headers: ['x'], status: '400' },
 ]
-for (const { what, headers, status } of floods) {
+for (const { what, path = '/', headers = [], status } of floods) {
   test(`a hub that sends ${what} gets ${status} from the agent`, async () => {
     const { near, far } = memoryLinks()
     const deps = { clock: simulatedClock(), log: silentLogger }
     const agent = serveTunnel(near, answering, validateTunnelLimits(), deps)
-    const client = connectHttp2('http://tunnel', { createConnection: () => far.stream })
-    const stream = client.request({ ':path': '/', ...headers })
-    const [answer] = await once(stream, 'response')
-    assert.equal(answer[':status'], status)
-    client.destroy()
+    const answered = Promise.withResolvers<string[]>()
+    const hub = new Multiplexer(far, validateTunnelLimits(), silentEvents)
+    hub.open(['GET', path, '', '', ...headers], true).onHead = answered.resolve
+    assert.equal((await answered.promise)[0], status)
     agent.close('done')
     await agent.closed
   })
@@ -78,6 +75,17 @@ test('a handshake for another protocol is refused', async () => {
   const webSocket = new WebSocket(url, 'chat', { ...tls })
   const [error] = await once(webSocket, 'error')
   assert.match(String(error), /400/)
+})
+
+test('an agent of another version is told which one the hub speaks', async () => {
+  await using scene = await createTunnelScene()
+  const { url, tls } = await scene.endpoint()
+  const webSocket = new WebSocket(url, 'tunnel.v1.skerry', { ...tls })
+  webSocket.on('error', () => undefined)
+  const [, answer] = await once(webSocket, 'unexpected-response')
+  const words = `this speaks ${tunnelProtocol}: give hub and agent the same version`
+  assert.deepEqual([answer.statusCode, answer.statusMessage], [400, words])
+  webSocket.terminate()
 })
 
 /** CONNECT for one user only. */
@@ -148,8 +156,10 @@ test('a hub that accepts and says nothing is given up after dialMs', async () =>
   const address = silent.address()
   assert.ok(address !== null && typeof address !== 'string')
   const url = `wss://127.0.0.1:${address.port}/tunnel`
+  const accepted = once(silent, 'connection')
   const dialing = dialTunnel({ url }, answering, { clock, log: silentLogger }, never)
   const ends = assert.rejects(dialing, /no answer in 20000 ms/)
+  await accepted
   await clock.advance(20_000)
   await ends
   for (const socket of sockets) socket.destroy()

@@ -1,27 +1,15 @@
-import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
-import { pipeline } from 'node:stream/promises'
 import { abortReason, type Timer } from '@skerry/base'
 import type { SessionDeps } from './agent-session.ts'
 import { watchLink, type LinkHealth } from './link-health.ts'
-import { governStreams, sessionOptions, type SessionStreams } from './session-window.ts'
-import { duplexOf, readableOf } from './stream-adapter.ts'
-import {
-  assertTarget,
-  parseHeaders,
-  switchedHeader,
-  upgradeHeader,
-  wireHeaders,
-  wireUpgradeHeaders,
-} from './tunnel-headers.ts'
+import { Multiplexer } from './multiplexer.ts'
+import { duplexOf, readableOf, sendBody } from './stream-adapter.ts'
+import { resetCodes } from './tunnel-frame.ts'
+import { parseAnswer, requestHead, type ParsedAnswer } from './tunnel-head.ts'
 import { validateTunnelLimits, type TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelLink } from './tunnel-link.ts'
 import { TunnelBusyError, TunnelClosedError, TunnelStreamError } from './tunnel-message.ts'
-import type {
-  TunnelHeaders,
-  TunnelRequest,
-  TunnelResponse,
-  TunnelUpgraded,
-} from './tunnel-message.ts'
+import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from './tunnel-message.ts'
+import type { TunnelStream } from './tunnel-stream.ts'
 
 export interface AcceptOptions {
   limits?: Partial<TunnelLimits>
@@ -72,8 +60,7 @@ class HubSession implements TunnelSession {
   readonly #link: TunnelLink
   readonly #limits: TunnelLimits
   readonly #deps: SessionDeps
-  readonly #session: ClientHttp2Session
-  readonly #streams: SessionStreams
+  readonly #streams: Multiplexer
   readonly #health: LinkHealth
   #reason: string | undefined
   #drainTimer: Timer | undefined
@@ -82,15 +69,10 @@ class HubSession implements TunnelSession {
     this.#link = link
     this.#limits = limits
     this.#deps = deps
-    const createConnection = () => link.stream
-    this.#session = connect('http://tunnel', { ...sessionOptions(limits), createConnection })
-    this.#session.once('connect', () => {
-      if (!this.#session.destroyed) this.#session.setLocalWindowSize(limits.sessionWindowBytes)
+    this.#streams = new Multiplexer(link, limits, {
+      onGoAway: () => (this.#reason ??= 'the agent is leaving'),
+      onFault: (error) => this.#end(`protocol failed: ${error.message}`),
     })
-    this.#streams = governStreams(this.#session, limits)
-    link.stream.on('data', (chunk: Uint8Array) => this.#streams.onBytes(chunk.length))
-    this.#session.on('error', (error) => this.#end(`protocol failed: ${error.message}`))
-    this.#session.on('goaway', () => (this.#reason ??= 'the agent is leaving'))
     this.#health = watchLink(link, limits, deps.clock, (ms) =>
       this.#end(`nothing heard for ${Math.round(ms / 1_000)} s`),
     )
@@ -116,17 +98,25 @@ class HubSession implements TunnelSession {
     return this.#reason
   }
   get isOpen(): boolean {
-    return this.#reason === undefined && !this.#session.closed && !this.#session.destroyed
+    return this.#reason === undefined
   }
 
   async send(request: TunnelRequest, signal: AbortSignal): Promise<TunnelResponse> {
     const { body } = request
-    const stream = this.#open(request, { endStream: body === undefined, extra: [] }, signal)
-    if (body instanceof Uint8Array) stream.end(body)
-    else if (body !== undefined) sendBody(body, stream)
-    const answerBody = readableOf(stream, (cause) => this.#streamFault(stream, signal, cause))
-    const { status, headers } = await this.#answer(stream, signal)
-    return { status, headers, body: answerBody }
+    const stream = this.#open(request, undefined, signal)
+    const answered = this.#answer(stream, signal)
+    if (body instanceof Uint8Array) {
+      stream.write(body)
+      stream.end()
+    } else if (body !== undefined) {
+      sendBody(body, stream).catch((error: unknown) => {
+        // Half a body must not look whole.
+        const cause = error instanceof Error ? error : new Error(String(error))
+        stream.reset(resetCodes.internal, cause)
+      })
+    }
+    const { status, headers } = await answered
+    return { status, headers, body: readableOf(stream, () => this.#streamFault(stream, signal)) }
   }
 
   async upgrade(request: TunnelRequest, signal: AbortSignal): Promise<TunnelUpgraded> {
@@ -134,12 +124,10 @@ class HubSession implements TunnelSession {
     if (typeof protocol !== 'string') {
       throw new RangeError('Cannot upgrade: the request names no protocol')
     }
-    const extra = [upgradeHeader, protocol]
-    const stream = this.#open(request, { endStream: false, extra }, signal)
-    const bytes = duplexOf(stream, (cause) => this.#streamFault(stream, signal, cause))
-    const { status, headers: all } = await this.#answer(stream, signal)
-    const { [switchedHeader]: switched, ...headers } = all
-    if (typeof switched === 'string') {
+    const stream = this.#open(request, protocol, signal)
+    const { status, headers, switched } = await this.#answer(stream, signal)
+    const bytes = duplexOf(stream, () => this.#streamFault(stream, signal))
+    if (switched !== undefined) {
       const upgraded = { ...headers, connection: 'Upgrade', upgrade: switched }
       return { status: 101, headers: upgraded, stream: bytes }
     }
@@ -154,24 +142,18 @@ class HubSession implements TunnelSession {
   close(reason: string): void {
     this.#reason ??= reason
     this.#link.close(reason)
-    this.#session.destroy()
+    this.#streams.end()
   }
 
   drain(reason: string): void {
     if (this.#reason !== undefined) return
     this.#reason = reason
-    this.#link.sayAtEnd(reason)
-    // Stream 0: the agent opens none.
-    this.#session.goaway(constants.NGHTTP2_NO_ERROR, 0, Buffer.from(reason))
-    this.#session.close()
+    this.#streams.goAway(reason)
     this.#drainTimer = this.#deps.clock.setTimer(this.#limits.drainMs, () => this.close(reason))
+    this.#streams.whenEmpty(() => this.#link.close(reason))
   }
 
-  #open(
-    request: TunnelRequest,
-    options: { endStream: boolean; extra: readonly string[] },
-    signal: AbortSignal,
-  ): ClientHttp2Stream {
+  #open(request: TunnelRequest, protocol: string | undefined, signal: AbortSignal): TunnelStream {
     signal.throwIfAborted()
     if (!this.isOpen) throw new TunnelClosedError(this.#reason ?? 'it ended', { isSent: false })
     const { streamsMax } = this.#limits
@@ -180,61 +162,51 @@ class HubSession implements TunnelSession {
         `Cannot send request: ${streamsMax} streams are open in this tunnel`,
       )
     }
-    const { method, path } = request
-    assertTarget(method, path, this.#limits)
-    const { host = 'tunnel' } = request.headers
-    const authority = typeof host === 'string' ? host : 'tunnel'
-    const target = [':method', method, ':path', path, ':scheme', 'http', ':authority', authority]
-    const isUpgrade = options.extra.length > 0
-    const headersOf = isUpgrade ? wireUpgradeHeaders : wireHeaders
-    const flat = [...target, ...headersOf(request.headers, this.#limits), ...options.extra]
-    const stream = this.#session.request(flat, { endStream: options.endStream })
-    this.#streams.add(stream)
+    if (this.#streams.isBusy) {
+      throw new TunnelBusyError('Cannot send request: the tunnel takes no more right now')
+    }
+    const head = requestHead(request, protocol, this.#limits)
+    const isWhole = request.body === undefined && protocol === undefined
+    const stream = this.#streams.open(head, isWhole)
     followSignal(stream, signal)
     return stream
   }
 
-  #answer(
-    stream: ClientHttp2Stream,
-    signal: AbortSignal,
-  ): Promise<{ status: number; headers: TunnelHeaders }> {
+  #answer(stream: TunnelStream, signal: AbortSignal): Promise<ParsedAnswer> {
     return new Promise((resolve, reject) => {
-      let fault: Error | undefined
       let isAnswered = false
-      // Kept for the stream's life: without a listener a late reset would end the process.
-      stream.on('error', (error) => (fault ??= error))
-      stream.once('close', () => {
-        // Every stream closes; an error for each, with its stack, would be a tenth of a request.
-        if (!isAnswered) reject(this.#streamFault(stream, signal, fault))
+      stream.whenOver(() => {
+        // An error with its stack for each stream would be a tenth of a request.
+        if (!isAnswered) reject(this.#streamFault(stream, signal))
       })
-      stream.once('response', (_headers, _flags, flat) => {
+      stream.onHead = (lines) => {
         isAnswered = true
         try {
-          const { pseudo, headers } = parseHeaders(flat, this.#limits)
-          resolve({ status: Number(pseudo.get(':status')), headers })
+          resolve(parseAnswer(lines, this.#limits))
         } catch (error) {
-          stream.close(constants.NGHTTP2_CANCEL)
+          stream.reset(resetCodes.cancel)
           reject(error instanceof Error ? error : new Error(String(error)))
         }
-      })
+      }
     })
   }
 
-  #streamFault(stream: ClientHttp2Stream, signal: AbortSignal, cause?: Error): Error {
+  #streamFault(stream: TunnelStream, signal: AbortSignal): Error {
     if (signal.aborted) return abortReason(signal)
-    const isRefused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM
-    const options = cause ? { cause } : {}
+    const isRefused = stream.resetCode === resetCodes.refused
     if (!this.isOpen || isRefused) {
       const reason = this.#reason ?? (isRefused ? 'the agent refused the stream' : 'it ended')
-      return new TunnelClosedError(reason, { ...options, isSent: !isRefused })
+      return new TunnelClosedError(reason, { isSent: !isRefused })
     }
-    const text = `Cannot read answer: the agent reset the stream (code ${stream.rstCode})`
-    return new TunnelStreamError(text, options)
+    const { fault: cause, resetCode } = stream
+    if (cause) return new TunnelStreamError(`Cannot send request: ${cause.message}`, { cause })
+    const text = `Cannot read answer: the agent reset the stream (code ${resetCode ?? 'none'})`
+    return new TunnelStreamError(text)
   }
 
   #end(reason: string): void {
     this.#reason ??= reason
-    this.#session.destroy()
+    this.#streams.end()
     this.#link.terminate()
   }
 
@@ -242,24 +214,13 @@ class HubSession implements TunnelSession {
     this.#reason ??= linkReason
     this.#health[Symbol.dispose]()
     this.#drainTimer?.[Symbol.dispose]()
-    this.#session.destroy()
+    this.#streams.end()
     return this.#reason
   }
 }
 
-function sendBody(body: AsyncIterable<Uint8Array>, stream: ClientHttp2Stream): void {
-  pipeline(body, stream).catch((error: unknown) => {
-    // An answer may come before the whole body was wanted; half a body must not look whole.
-    stream.destroy(error instanceof Error ? error : new Error(String(error)))
-  })
-}
-
-function followSignal(stream: ClientHttp2Stream, signal: AbortSignal): void {
-  const onAbort = (): void => {
-    stream.close(constants.NGHTTP2_CANCEL)
-    const reason: unknown = signal.reason
-    stream.destroy(reason instanceof Error ? reason : new Error(String(reason)))
-  }
+function followSignal(stream: TunnelStream, signal: AbortSignal): void {
+  const onAbort = (): void => stream.reset(resetCodes.cancel)
   signal.addEventListener('abort', onAbort, { once: true })
-  stream.once('close', () => signal.removeEventListener('abort', onAbort))
+  stream.whenOver(() => signal.removeEventListener('abort', onAbort))
 }

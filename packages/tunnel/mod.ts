@@ -1,8 +1,8 @@
 /**
- * tunnel: HTTP/2 reversed over one outbound WebSocket. The agent dials; the hub asks. Requests,
+ * tunnel: many requests at once over one outbound WebSocket. The agent dials; the hub asks. Requests,
  * bodies and upgrades pass as bytes: it knows nothing of Kubernetes, users or rights.
- * Start reading at tunnel-link.ts (what it stands on), agent-session.ts and hub-session.ts (the two
- * ends), then tunnel-agent.ts (stays connected) and tunnel-registry.ts (who is connected).
+ * Start reading at tunnel-link.ts (what it stands on), tunnel-frame.ts and multiplexer.ts (what passes
+ * over it), agent-session.ts and hub-session.ts (the two ends), then tunnel-agent.ts (stays connected) and tunnel-registry.ts (who is connected).
  */
 export {
   dialTunnel,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { planWindow } from './session-window.ts'
+import { planWindow, ReceiveBudget, ReceiveWindow } from './session-window.ts'
 
 const kib = 1_024
 const mib = 1_048_576
@@ -23,3 +23,28 @@ for (const { what, buffered, streams, expected } of cases) {
     assert.equal(planWindow({ bufferedBytes: buffered, streams }, limits), expected)
   })
 }
+
+test('however readers come, read and stall, no more is promised than the bound', () => {
+  const budget = new ReceiveBudget(limits)
+  const windows = Array.from({ length: 1_000 }, () => new ReceiveWindow(budget))
+  const promised = windows.map(({ firstBytes }) => firstBytes)
+  let bytes = promised.reduce((sum, one) => sum + one, 0)
+  const bound = limits.bufferedBytesMax + windows.length * limits.streamWindowBytesMin
+  for (let round = 0; round < 20; round += 1) {
+    for (const [index, window] of windows.entries()) {
+      const arriving = promised[index] ?? 0
+      // Every third reader has stopped after its first window.
+      if (index % 3 === 0 && round > 0) continue
+      window.onBytes(arriving)
+      promised[index] = 0
+      if (index % 3 === 0) continue
+      promised[index] = window.onRead(arriving)
+      bytes += (promised[index] ?? 0) - arriving
+      assert.ok(bytes <= bound, `${bytes} bytes may come, want at most ${bound}`)
+    }
+  }
+  assert.ok(budget.bufferedBytes > 0)
+  for (const window of windows) window.close()
+  assert.deepEqual([budget.bufferedBytes, budget.streams], [0, 0])
+  assert.equal(budget.nextWindow(8 * mib), 8 * mib)
+})

@@ -1,4 +1,4 @@
-import type { Http2Session, Http2Stream } from 'node:http2'
+import { firstCreditBytes, FrameError } from './tunnel-frame.ts'
 import type { TunnelLimits } from './tunnel-limits.ts'
 
 export type WindowLimits = Pick<
@@ -10,10 +10,13 @@ export type WindowLimits = Pick<
 const sharesMin = 8
 /** Of so many open streams one is expected to carry bulk; most are idle watches. */
 const streamsPerShare = 8
+/** What a stream begins with while that uses up less than a quarter of the budget. */
+const eagerWindowBytes = 262_144
 
 /**
- * Decides the window of each stream: what is left of the budget, shared by those that may fill
- * theirs. A power of two times the least window, so that it changes rarely.
+ * Decides the window that a stream may grow to: what is left of the budget, shared by those that may
+ * fill theirs. A power of two times the least window, so that it changes rarely. `bufferedBytes`
+ * counts what the other end may send, too.
  */
 export function planWindow(
   use: { bufferedBytes: number; streams: number },
@@ -27,83 +30,99 @@ export function planWindow(
   return window
 }
 
-const unused = Object.freeze({ bufferedBytes: 0, streams: 0 })
-
-export function sessionOptions(limits: TunnelLimits) {
-  return {
-    settings: {
-      enablePush: false,
-      initialWindowSize: planWindow(unused, limits),
-      maxFrameSize: limits.frameBytesMax,
-      maxConcurrentStreams: limits.streamsMax,
-      maxHeaderListSize: limits.headerBytesMax,
-    },
-    peerMaxConcurrentStreams: limits.streamsMax,
-    // The names that HTTP/2 adds itself count, too.
-    maxHeaderListPairs: limits.headersMax + 16,
-    maxOutstandingSettings: settingsWaitingMax,
-    maxSessionMemory: Math.ceil((2 * limits.bufferedBytesMax + sessionBytes) / 1_000_000),
-  }
-}
-
-const sessionBytes = 64_000_000
-const settingsWaitingMax = 16
-/** Buffered bytes are counted anew when this much has arrived. */
-const countEveryBytes = 262_144
-
-export interface SessionStreams {
-  readonly count: number
-  readonly bufferedBytes: number
-  /** Counts the stream until it closes. */
-  add(stream: Http2Stream): void
-  /** Bytes arrived in the session. */
-  onBytes(bytes: number): void
-}
-
 /**
- * Keeps what all streams hold unread near `bufferedBytesMax`. HTTP/2's session window does not: it
- * opens again as soon as bytes are handed to a stream, read or not. So streams' windows shrink for
- * all at once (RFC 9113, 6.9.2) as stalled readers pile up, down to the least window.
+ * What all streams of one end may hold unread: the least window for each, and `bufferedBytesMax` for
+ * what windows grow above it. Credit cannot be taken back, so it counts from when it is given.
  */
-export function governStreams(session: Http2Session, limits: TunnelLimits): SessionStreams {
-  const streams = new Set<Http2Stream>()
-  const windowMax = planWindow(unused, limits)
-  let window = windowMax
-  let uncounted = 0
-  let settingsWaiting = 0
-  const bufferedBytes = (): number => {
-    let bytes = 0
-    for (const stream of streams) bytes += stream.readableLength
-    return bytes
+export class ReceiveBudget {
+  readonly limits: WindowLimits
+  readonly windowBytesMin: number
+  streams = 0
+  /** Received and not yet read. */
+  bufferedBytes = 0
+  #grown = 0
+
+  constructor(limits: WindowLimits) {
+    this.limits = limits
+    this.windowBytesMin = Math.max(limits.streamWindowBytesMin, firstCreditBytes)
   }
-  const adjust = (): void => {
-    uncounted = 0
-    const wanted = planWindow({ bufferedBytes: bufferedBytes(), streams: streams.size }, limits)
-    if (wanted === window || session.destroyed || session.closed) return
-    // Growing may wait, shrinking may not; Node refuses more than it allows to wait.
-    if (settingsWaiting >= (wanted > window ? 1 : settingsWaitingMax - 2)) return
-    window = wanted
-    settingsWaiting += 1
-    session.settings({ initialWindowSize: window }, () => (settingsWaiting -= 1))
+
+  firstWindow(): number {
+    const { windowBytesMin } = this
+    if (this.#grown * 4 >= this.limits.bufferedBytesMax) return windowBytesMin
+    return Math.max(windowBytesMin, Math.min(eagerWindowBytes, this.#plan(windowBytesMin)))
   }
-  return {
-    get count() {
-      return streams.size
-    },
-    get bufferedBytes() {
-      return bufferedBytes()
-    },
-    add(stream) {
-      streams.add(stream)
-      if (streams.size % streamsPerShare === 0) adjust()
-      stream.once('close', () => {
-        streams.delete(stream)
-        if (window < windowMax) adjust()
-      })
-    },
-    onBytes(bytes) {
-      uncounted += bytes
-      if (uncounted >= countEveryBytes) adjust()
-    },
+
+  /** A reader keeps up: its window may double. It shrinks when others need the budget more. */
+  nextWindow(window: number): number {
+    return Math.max(this.windowBytesMin, Math.min(window * 2, this.#plan(window)))
+  }
+
+  /** A window changed; 0 is none. */
+  resize(from: number, to: number): void {
+    this.#grown += this.#above(to) - this.#above(from)
+  }
+
+  #plan(own: number): number {
+    const bufferedBytes = this.#grown - this.#above(own)
+    return planWindow({ bufferedBytes, streams: this.streams }, this.limits)
+  }
+
+  #above(window: number): number {
+    return Math.max(0, window - this.windowBytesMin)
+  }
+}
+
+/** One stream's share: how much the other end may still send, and how much waits for its reader. */
+export class ReceiveWindow {
+  readonly #budget: ReceiveBudget
+  #window: number
+  /** The other end may send so much more. */
+  #promised: number
+  #unread = 0
+  #isClosed = false
+
+  constructor(budget: ReceiveBudget) {
+    this.#budget = budget
+    this.#window = budget.firstWindow()
+    this.#promised = this.#window
+    budget.resize(0, this.#window)
+    budget.streams += 1
+  }
+
+  /** What the other end may send at first. */
+  get firstBytes(): number {
+    return this.#window
+  }
+
+  /** Throws FrameError when that is more than was promised. */
+  onBytes(bytes: number): void {
+    if (bytes > this.#promised) throw new FrameError('more bytes than there was credit for')
+    this.#promised -= bytes
+    this.#unread += bytes
+    this.#budget.bufferedBytes += bytes
+  }
+
+  /** The credit to give now; 0 while giving it would not be worth a frame. */
+  onRead(bytes: number): number {
+    if (this.#isClosed) return 0
+    this.#unread -= bytes
+    this.#budget.bufferedBytes -= bytes
+    const held = this.#promised + this.#unread
+    if ((this.#window - held) * 2 < this.#window) return 0
+    const next = Math.max(held, this.#budget.nextWindow(this.#window))
+    this.#budget.resize(this.#window, next)
+    this.#window = next
+    this.#promised += next - held
+    return next - held
+  }
+
+  /** Nothing more comes and nothing is read any more. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#budget.bufferedBytes -= this.#unread
+    this.#budget.resize(this.#window, 0)
+    this.#budget.streams -= 1
   }
 }

@@ -1,40 +1,59 @@
-import { constants, type Http2Stream } from 'node:http2'
 import { Duplex, Readable } from 'node:stream'
-import { TunnelStreamError } from './tunnel-message.ts'
-
-/**
- * Node's Http2Stream calls itself closed while bytes wait in it, so iterating or pipelining one
- * that begins late fails with "Premature close", and an unread one may be thrown away. These
- * adapters are ordinary streams: what arrived stays readable until its end.
- */
+import { resetCodes } from './tunnel-frame.ts'
+import { TunnelStreamError, type TunnelBody } from './tunnel-message.ts'
+import type { TunnelStream } from './tunnel-stream.ts'
 
 /** Says why a stream broke off, for its reader. */
-export type ExplainCut = (cause?: Error) => Error
+export type ExplainCut = () => Error
 
-/** The bytes that the other end sends. Destroying it cancels the stream. */
-export function readableOf(source: Http2Stream, explain: ExplainCut = cut): Readable {
-  const feed = createFeed(source, explain)
-  const target = new Readable({ read: feed.pull, destroy: cancelling(source) })
-  feed.start(target)
-  return target
-}
+/** Credit is given for what is handed over, so only this much is kept beyond it. */
+const readableHighWaterMark = 16_384
 
-/** Both directions; each ends on its own. */
-export function duplexOf(source: Http2Stream, explain: ExplainCut = cut): Duplex {
+/** The bytes that the other end sends. Destroying it before their end cancels the stream. */
+export function readableOf(source: TunnelStream, explain: ExplainCut = cut): Readable {
   const feed = createFeed(source, explain)
-  const target = new Duplex({
-    allowHalfOpen: true,
+  const target: Readable = new Readable({
+    highWaterMark: readableHighWaterMark,
     read: feed.pull,
-    write: (chunk: Uint8Array, _encoding, done) => void source.write(chunk, done),
-    final: (done) => void source.end(done),
-    destroy: cancelling(source),
+    destroy: (error, done) => {
+      // An ordinary stream destroys itself after its end, too.
+      if (!target.readableEnded) source.stopReading()
+      done(error)
+    },
   })
   feed.start(target)
   return target
 }
 
-function cut(cause?: Error): Error {
-  return new TunnelStreamError('Cannot go on: the stream was cut', cause ? { cause } : {})
+/** Both directions; each ends on its own. */
+export function duplexOf(source: TunnelStream, explain: ExplainCut = cut): Duplex {
+  const feed = createFeed(source, explain)
+  const target: Duplex = new Duplex({
+    allowHalfOpen: true,
+    readableHighWaterMark,
+    read: feed.pull,
+    write: (chunk: Uint8Array, _encoding, done) => {
+      if (source.write(chunk)) return done()
+      source.onDrain = () => {
+        source.onDrain = undefined
+        done()
+      }
+    },
+    final: (done) => {
+      source.end()
+      done()
+    },
+    destroy: (error, done) => {
+      if (!target.readableEnded || !target.writableFinished) source.reset(resetCodes.cancel)
+      done(error)
+    },
+  })
+  feed.start(target)
+  return target
+}
+
+function cut(): Error {
+  return new TunnelStreamError('Cannot go on: the stream was cut')
 }
 
 interface Feed {
@@ -42,13 +61,18 @@ interface Feed {
   start(target: Readable): void
 }
 
-function createFeed(source: Http2Stream, explain: ExplainCut): Feed {
+function createFeed(source: TunnelStream, explain: ExplainCut): Feed {
   let target: Readable | undefined
   let isWanted = false
   const move = (): void => {
     while (isWanted) {
-      const chunk: unknown = source.read()
-      if (chunk === null) return
+      if (source.isReadToEnd) {
+        isWanted = false
+        target?.push(null)
+        return
+      }
+      const chunk = source.read()
+      if (chunk === undefined) return
       isWanted = target?.push(chunk) ?? false
     }
   }
@@ -61,27 +85,63 @@ function createFeed(source: Http2Stream, explain: ExplainCut): Feed {
       target = to
       // Whoever reads gets the error; without a reader it must not end the process.
       to.on('error', ignore)
-      source.on('readable', move)
-      source.once('end', () => {
-        // A stream that is torn down ends, too; half a body must not look whole.
-        const isCut = source.destroyed || source.rstCode !== constants.NGHTTP2_NO_ERROR
-        if (isCut) to.destroy(explain())
-        else to.push(null)
-      })
-      source.once('error', (error) => to.destroy(explain(error)))
-      source.once('close', () => {
-        if (!source.readableEnded) to.destroy(explain())
+      source.onReadable = move
+      source.whenOver(() => {
+        if (source.isCut) to.destroy(explain())
       })
     },
   }
 }
 
-function cancelling(source: Http2Stream) {
-  return (error: Error | null, done: (error?: Error | null) => void): void => {
-    // An ordinary stream also destroys itself after its end, when the other direction may go on.
-    if (!source.closed && !source.readableEnded) source.close(constants.NGHTTP2_CANCEL)
-    done(error)
+/**
+ * Sends a body and its end. Rejects when it breaks off before that; what then has become of the
+ * stream is the caller's business. When the stream is over first, the body is destroyed.
+ */
+export function sendBody(body: TunnelBody, stream: TunnelStream): Promise<void> {
+  return body instanceof Readable ? sendReadable(body, stream) : sendPieces(body, stream)
+}
+
+function sendReadable(body: Readable, stream: TunnelStream): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.onDrain = () => body.resume()
+    stream.whenOver(() => {
+      body.destroy()
+      resolve()
+    })
+    body.once('error', reject)
+    body.once('close', () => {
+      if (!body.readableEnded) reject(new TunnelStreamError('Cannot go on: it broke off'))
+    })
+    if (body.destroyed) return reject(new TunnelStreamError('Cannot go on: it broke off'))
+    body.on('data', (chunk: Uint8Array) => {
+      if (!stream.write(chunk)) body.pause()
+    })
+    body.once('end', () => {
+      stream.end()
+      resolve()
+    })
+  })
+}
+
+async function sendPieces(body: TunnelBody, stream: TunnelStream): Promise<void> {
+  const pieces = body[Symbol.asyncIterator]()
+  // A piece may take for ever to come; whoever makes it learns that nobody wants it.
+  stream.whenOver(() => void pieces.return?.().catch(ignore))
+  for (;;) {
+    const { done, value } = await pieces.next()
+    if (stream.isOver) return
+    if (done) return stream.end()
+    if (!stream.write(value)) await drained(stream)
   }
+}
+
+function drained(stream: TunnelStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.onDrain = () => {
+      stream.onDrain = undefined
+      resolve()
+    }
+  })
 }
 
 function ignore(): void {}

@@ -1,15 +1,7 @@
 import type { TunnelHeaders } from './tunnel-message.ts'
 import type { TunnelLimits } from './tunnel-limits.ts'
 
-/**
- * Marks an upgrade: the protocol the client asked for, as HTTP/2 has no Upgrade header. RFC 8441's
- * extended CONNECT would lose the request's method, and API servers authorize by method.
- */
-export const upgradeHeader = 'tunnel-upgrade'
-/** With status 200: the far side answered 101. HTTP/2 forbids status 101 (RFC 9113, 8.6). */
-export const switchedHeader = 'tunnel-switched'
-
-/** Meaningful between two neighbours only (RFC 9110, 7.6.1), or ours. */
+/** Meaningful between two neighbours only (RFC 9110, 7.6.1), or said apart. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -20,8 +12,6 @@ const hopByHop: ReadonlySet<string> = new Set([
   'upgrade',
   'http2-settings',
   'host',
-  upgradeHeader,
-  switchedHeader,
 ])
 
 const nameShape = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
@@ -60,35 +50,25 @@ export function wireHeaders(headers: TunnelHeaders, limits: HeaderLimits): strin
 
 /**
  * As wireHeaders, for a message whose stream becomes a byte stream: clients send `content-length: 0`
- * with a POST that upgrades, and HTTP/2 resets a stream that carries more than was announced.
+ * with a POST that upgrades, and bytes follow.
  */
 export function wireUpgradeHeaders(headers: TunnelHeaders, limits: HeaderLimits): string[] {
   const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-length')
   return wireHeaders(Object.fromEntries(kept), limits)
 }
 
-/** Parses the wire's flat list; pseudo headers (":path") come back apart. */
-export function parseHeaders(
-  flat: readonly string[],
-  limits: HeaderLimits,
-): { pseudo: ReadonlyMap<string, string>; headers: TunnelHeaders } {
-  const pseudo = new Map<string, string>()
-  const ordinary: string[] = []
+/** Parses the wire's flat list; what the other end sent is checked like our own. */
+export function parseHeaders(flat: readonly string[], limits: HeaderLimits): TunnelHeaders {
+  assertHeaders(flat, limits)
   const headers: Record<string, string | string[]> = Object.create(null)
   for (let index = 0; index + 1 < flat.length; index += 2) {
     const [name = '', value = ''] = [flat[index], flat[index + 1]]
-    if (name.startsWith(':')) {
-      pseudo.set(name, value)
-      continue
-    }
-    ordinary.push(name, value)
     const known = headers[name]
     if (known === undefined) headers[name] = value
     else if (typeof known === 'string') headers[name] = [known, value]
     else known.push(value)
   }
-  assertHeaders(ordinary, limits)
-  return { pseudo, headers }
+  return headers
 }
 
 export function assertTarget(method: string, path: string, limits: HeaderLimits): void {
@@ -100,8 +80,15 @@ export function assertTarget(method: string, path: string, limits: HeaderLimits)
   if (!pathShape.test(path)) throw new BadMessageError('Cannot pass request: bad path')
 }
 
+/** A host or the name of a protocol. */
+export function assertValue(value: string): void {
+  if (!valueShape.test(value))
+    throw new BadMessageError('Cannot pass request: bad host or protocol')
+}
+
 function assertHeaders(flat: readonly string[], limits: HeaderLimits): void {
   let bytes = 0
+  if (flat.length % 2 !== 0) throw new BadMessageError('Cannot pass headers: a name has no value')
   for (let index = 0; index + 1 < flat.length; index += 2) {
     const [name = '', value = ''] = [flat[index], flat[index + 1]]
     bytes += name.length + value.length

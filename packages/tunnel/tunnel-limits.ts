@@ -6,11 +6,8 @@ export interface TunnelLimits {
   streamWindowBytes: number
   /** Least, when `bufferedBytesMax` is used up: slow readers must not stop the others. */
   streamWindowBytesMin: number
-  sessionWindowBytes: number
   /** Bytes received and not yet read, in all streams; windows shrink as this fills. */
   bufferedBytesMax: number
-  /** HTTP/2 frames; also a WebSocket message is at most this and its headers. */
-  frameBytesMax: number
   /** Names and values of one request's or answer's headers. */
   headerBytesMax: number
   headersMax: number
@@ -30,9 +27,7 @@ export const tunnelLimitDefaults: Readonly<TunnelLimits> = Object.freeze({
   streamsMax: 1_000,
   streamWindowBytes: 8_388_608,
   streamWindowBytesMin: 65_536,
-  sessionWindowBytes: 33_554_432,
   bufferedBytesMax: 67_108_864,
-  frameBytesMax: 262_144,
   headerBytesMax: 65_536,
   headersMax: 256,
   pathBytesMax: 16_384,
@@ -57,7 +52,7 @@ export function validateTunnelLimits(overrides: Partial<TunnelLimits> = {}): Tun
   return limits
 }
 
-/** Room for WebSocket messages that carry several HTTP/2 frames in one. */
+/** A message is one head, or as many frames as the sender puts together, which is less. */
 export function messageBytesMax(limits: TunnelLimits): number {
-  return 2 * limits.frameBytesMax + 65_536
+  return 262_144 + limits.headerBytesMax + limits.pathBytesMax + 4 * limits.headersMax
 }

@@ -1,30 +1,28 @@
-import type { Duplex } from 'node:stream'
-
-/** What a tunnel hears from its link, besides the stream's bytes. */
+/** What a tunnel hears from its link, besides messages. */
 export interface LinkListener {
-  /** Anything came from the other end: bytes, a ping, an answer to ours. */
+  /** Anything came from the other end: a message, a ping, an answer to ours. */
   onHeard(): void
   onPong(payload: string): void
 }
 
 /**
- * One ordered, reliable connection between hub and agent with a ping of its own. The seam under
+ * One ordered, reliable connection of messages between hub and agent with a ping of its own. The seam under
  * the tunnel: WebSocket in production (web-socket-link.ts), memory in a simulation.
  */
 export interface TunnelLink {
-  /** Carries HTTP/2. Never buffers more than its marks; a full one makes the writer wait. */
-  readonly stream: Duplex
+  /** `onSent` is called when the kernel has taken the message, or will not any more. */
+  send(message: Uint8Array, onSent: () => void): void
+  /** One receiver; what came before it was set is kept for it. */
+  receive(onMessage: (message: Buffer) => void): void
   /** All bytes that arrived so far, also of a message that is not whole yet. */
   readonly bytesHeard: number
-  /** Bytes of the stream. */
+  /** Bytes of messages. */
   readonly bytesIn: number
   readonly bytesOut: number
   /** One listener; it misses nothing when set in the turn that made the link. */
   listen(listener: LinkListener): void
   /** At most 125 bytes of ASCII. */
   ping(payload: string): void
-  /** What the other end hears when the stream ends by itself. */
-  sayAtEnd(reason: string): void
   /** Says goodbye with the reason and ends. */
   close(reason: string): void
   /** Ends at once, without the other end's help. */

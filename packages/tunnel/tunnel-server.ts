@@ -52,7 +52,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
 
   const admit = async (request: IncomingMessage, signal: AbortSignal) => {
     if (!offersProtocol(request)) {
-      return { status: 400, reason: `this speaks ${tunnelProtocol}` } as const
+      return { status: 400, reason: anotherVersion } as const
     }
     if (options.registry.isFull || handshakes >= handshakesMax || !takeAccept()) {
       const retryAfterS = retryAfterSeconds
@@ -96,6 +96,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
 }
 
 const retryAfterSeconds = 5
+const anotherVersion = `this speaks ${tunnelProtocol}: give hub and agent the same version`
 
 function offersProtocol(request: IncomingMessage): boolean {
   const offered = request.headers['sec-websocket-protocol'] ?? ''
@@ -126,8 +127,10 @@ function refuse(
 ): void {
   const { status, reason, retryAfterS } = verdict
   const body = `${reason}\n`
+  // Agents show the status line; only what is fixed text here may stand in it.
+  const phrase = reason === anotherVersion ? reason : (STATUS_CODES[status] ?? '')
   const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `HTTP/1.1 ${status} ${phrase}`,
     'Connection: close',
     'Content-Type: text/plain; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,

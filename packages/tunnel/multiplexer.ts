@@ -1,0 +1,165 @@
+import { SendQueue } from './send-queue.ts'
+import { ReceiveBudget } from './session-window.ts'
+import {
+  firstCreditBytes,
+  FrameError,
+  frameTypes,
+  headLines,
+  headText,
+  readFrames,
+  resetCodes,
+  streamIdMax,
+  type Frame,
+} from './tunnel-frame.ts'
+import type { TunnelLimits } from './tunnel-limits.ts'
+import type { TunnelLink } from './tunnel-link.ts'
+import { TunnelStream } from './tunnel-stream.ts'
+
+/** Frames without a body that wait for the link; an end that takes none is not waited for. */
+const controlBytesMax = 16_777_216
+const reasonBytesMax = 1_024
+
+export interface MultiplexerEvents {
+  /** A request arrived; absent at the end that opens streams. */
+  onOpen?: (stream: TunnelStream, head: string[]) => void
+  onGoAway(reason: string): void
+  /** The other end broke the protocol, or does not read: the link is of no use any more. */
+  onFault(error: Error): void
+}
+
+/** Many streams over one link. Knows frames and credit; requests and answers are its users'. */
+export class Multiplexer {
+  readonly #limits: TunnelLimits
+  readonly #events: MultiplexerEvents
+  readonly #queue: SendQueue
+  readonly #budget: ReceiveBudget
+  readonly #streams = new Map<number, TunnelStream>()
+  readonly #context: ConstructorParameters<typeof TunnelStream>[2]
+  #lastId = 0
+  #isEnded = false
+  /** Called when the last stream is over. */
+  #onEmpty: (() => void) | undefined
+
+  constructor(link: TunnelLink, limits: TunnelLimits, events: MultiplexerEvents) {
+    this.#limits = limits
+    this.#events = events
+    this.#queue = new SendQueue(link)
+    this.#budget = new ReceiveBudget(limits)
+    this.#context = {
+      queue: this.#queue,
+      budget: this.#budget,
+      onOver: (stream) => this.#remove(stream),
+    }
+    link.receive((message) => this.#onMessage(message))
+  }
+
+  get count(): number {
+    return this.#streams.size
+  }
+  /** Received and not yet read. */
+  get bufferedBytes(): number {
+    return this.#budget.bufferedBytes
+  }
+  /** The other end takes frames too slowly for another stream, or all numbers are used up. */
+  get isBusy(): boolean {
+    return this.#queue.controlBytes > controlBytesMax / 2 || this.#lastId >= streamIdMax
+  }
+
+  /** At the hub's end only. */
+  open(head: readonly string[], isEnd: boolean): TunnelStream {
+    this.#lastId += 1
+    const stream = new TunnelStream(this.#lastId, firstCreditBytes, this.#context)
+    this.#streams.set(stream.id, stream)
+    const { firstWindowBytes: number, id } = stream
+    this.#queue.control({ type: frameTypes.open, isEnd, stream: id, number, text: headText(head) })
+    if (isEnd) stream.outgoing.endAtOnce()
+    return stream
+  }
+
+  goAway(reason: string): void {
+    const bytes = Buffer.from(reason).subarray(0, reasonBytesMax)
+    this.#queue.control({
+      type: frameTypes.goAway,
+      isEnd: false,
+      stream: 0,
+      text: bytes.toString('latin1'),
+    })
+  }
+
+  /** Calls back when no stream is open; at once when none is. All frames have gone to the link then. */
+  whenEmpty(callback: () => void): void {
+    this.#onEmpty = () => {
+      this.#onEmpty = undefined
+      this.#queue.flush()
+      callback()
+    }
+    if (this.#streams.size === 0) this.#onEmpty()
+  }
+
+  /** Cuts all streams; nothing is sent or received any more. */
+  end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    for (const stream of this.#streams.values()) stream.cut()
+  }
+
+  #remove(stream: TunnelStream): void {
+    this.#streams.delete(stream.id)
+    if (this.#streams.size === 0) this.#onEmpty?.()
+  }
+
+  #onMessage(message: Buffer): void {
+    if (this.#isEnded) return
+    try {
+      readFrames(message, (frame) => this.#onFrame(frame))
+      if (this.#queue.controlBytes > controlBytesMax) throw new FrameError('nothing is taken')
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error
+      this.#events.onFault(error)
+    }
+  }
+
+  #onFrame(frame: Frame): void {
+    const { type, payload } = frame
+    switch (type) {
+      case frameTypes.open:
+        return this.#onOpen(frame)
+      case frameTypes.goAway:
+        return this.#events.onGoAway(payload.subarray(0, reasonBytesMax).toString('utf8'))
+      case frameTypes.answer: {
+        const stream = this.#find(frame)
+        if (stream === undefined) return
+        if (this.#events.onOpen || stream.hasHead) throw new FrameError('an answer out of place')
+        return stream.onAnswer(headLines(payload))
+      }
+      case frameTypes.data:
+        return this.#find(frame)?.onData(payload, frame.isEnd)
+      case frameTypes.credit:
+        return this.#find(frame)?.onCredit(payload.readUInt32BE(0))
+      case frameTypes.reset:
+        return this.#find(frame)?.onReset(payload.readUInt32BE(0))
+    }
+  }
+
+  /** Undefined for a stream that is over here: what was on its way to it does not matter. */
+  #find({ stream, type }: Frame): TunnelStream | undefined {
+    if (stream > this.#lastId) throw new FrameError(`a frame of type ${type} for no stream`)
+    return this.#streams.get(stream)
+  }
+
+  #onOpen({ stream: id, payload, isEnd }: Frame): void {
+    const { onOpen } = this.#events
+    if (!onOpen) throw new FrameError('a request from the end that answers')
+    if (id <= this.#lastId) throw new FrameError(`stream ${id} is opened twice`)
+    this.#lastId = id
+    if (this.#streams.size >= this.#limits.streamsMax) {
+      const { refused: number } = resetCodes
+      this.#queue.control({ type: frameTypes.reset, isEnd: false, stream: id, number })
+      return
+    }
+    const stream = new TunnelStream(id, payload.readUInt32BE(0), this.#context)
+    this.#streams.set(id, stream)
+    stream.onOpened(isEnd)
+    onOpen(stream, headLines(payload.subarray(4)))
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * A message of the link is one or more whole frames; all numbers are big-endian:
+ *
+ *     type and flags 1 · length of the payload 3 · stream 4 · payload
+ *
+ * | type    | payload                                        | from  |
+ * |---------|------------------------------------------------|-------|
+ * | open    | credit for the answer 4 · head                 | hub   |
+ * | answer  | head                                           | agent |
+ * | data    | bytes of the body, at most the credit there is | both  |
+ * | credit  | so many bytes more may come 4                  | both  |
+ * | reset   | code 4                                         | both  |
+ * | go away | reason in UTF-8; stream 0                      | both  |
+ *
+ * Flag 0x80, of open and data: the sender's direction of the stream has ended.
+ */
+export const frameTypes = Object.freeze({
+  open: 1,
+  answer: 2,
+  data: 3,
+  credit: 4,
+  reset: 5,
+  goAway: 6,
+})
+
+export type FrameType = (typeof frameTypes)[keyof typeof frameTypes]
+
+/** The numbers of HTTP/2 (RFC 9113, 7). */
+export const resetCodes = Object.freeze({ none: 0, internal: 2, refused: 7, cancel: 8 })
+
+export const frameHeaderBytes = 8
+/** Of one direction of a stream before the first credit frame. */
+export const firstCreditBytes = 65_536
+/** A sender never has more at once. */
+export const creditBytesMax = 0x7fff_ffff
+export const streamIdMax = 0x7fff_ffff
+
+const endFlag = 0x80
+const payloadBytesMax = 0xff_ffff
+
+export interface Frame {
+  readonly type: FrameType
+  readonly isEnd: boolean
+  readonly stream: number
+  /** A view of the message, not a copy. */
+  readonly payload: Buffer
+}
+
+/** The other end does not keep to the protocol. */
+export class FrameError extends Error {
+  override name = 'FrameError'
+}
+
+/** Hands over each frame of a message; throws FrameError at the first bad one. */
+export function readFrames(message: Buffer, onFrame: (frame: Frame) => void): void {
+  if (message.length === 0) throw new FrameError('a message without a frame')
+  let offset = 0
+  while (offset < message.length) {
+    if (message.length - offset < frameHeaderBytes) throw new FrameError('a frame is cut short')
+    const start = message.readUInt32BE(offset)
+    const flags = start >>> 24
+    const stream = message.readUInt32BE(offset + 4)
+    const end = offset + frameHeaderBytes + (start & payloadBytesMax)
+    if (end > message.length) throw new FrameError('a frame is longer than its message')
+    const type = typeOf(flags & ~endFlag)
+    const frame = {
+      type,
+      isEnd: flags >= endFlag,
+      stream,
+      payload: message.subarray(offset + frameHeaderBytes, end),
+    }
+    checkFrame(frame)
+    onFrame(frame)
+    offset = end
+  }
+}
+
+/** Writes the 8 bytes before a payload. */
+export function writeFrameHeader(
+  target: Buffer,
+  offset: number,
+  frame: { type: FrameType; isEnd: boolean; stream: number; length: number },
+): void {
+  target[offset] = frame.isEnd ? frame.type | endFlag : frame.type
+  target.writeUIntBE(frame.length, offset + 1, 3)
+  target.writeUInt32BE(frame.stream, offset + 4)
+}
+
+/** Lines of Latin-1; no line has a line feed in it, see the shapes in tunnel-headers.ts. */
+export function headText(lines: readonly string[]): string {
+  return lines.join('\n')
+}
+
+export function headLines(payload: Buffer): string[] {
+  return payload.toString('latin1').split('\n')
+}
+
+function typeOf(number: number): FrameType {
+  switch (number) {
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+      return number
+    default:
+      throw new FrameError(`a frame of unknown type ${number}`)
+  }
+}
+
+function checkFrame({ type, isEnd, stream, payload }: Frame): void {
+  const isOfTunnel = type === frameTypes.goAway
+  if (stream > streamIdMax || (stream === 0) !== isOfTunnel) {
+    throw new FrameError(`a frame of type ${type} for stream ${stream}`)
+  }
+  if (isEnd && type !== frameTypes.open && type !== frameTypes.data) {
+    throw new FrameError(`an end in a frame of type ${type}`)
+  }
+  const bytesWanted = numbersOf[type]
+  if (bytesWanted !== undefined && payload.length !== bytesWanted) {
+    throw new FrameError(`a frame of type ${type} with ${payload.length} bytes`)
+  }
+  if (type === frameTypes.open && payload.length < 4) throw new FrameError('a head cut short')
+}
+
+const numbersOf: Readonly<Partial<Record<FrameType, number>>> = {
+  [frameTypes.credit]: 4,
+  [frameTypes.reset]: 4,
+}
