@@ -12,8 +12,8 @@ export interface Unschedulable {
   signal: AbortSignal
 }
 
-/** Upstream's bound of an event's note. */
-const noteLengthMax = 1024
+/** What the server takes of an event's note. */
+const noteBytesMax = 1024
 
 /** The event each time; condition and nomination only when they say something new. */
 export async function reportUnschedulable(
@@ -27,7 +27,7 @@ export async function reportUnschedulable(
     type: 'Warning',
     reason: 'FailedScheduling',
     action: 'Scheduling',
-    note: message.length <= noteLengthMax ? message : `${message.slice(0, noteLengthMax - 4)} ...`,
+    note: noteOf(message),
   })
   const old = (current?.status?.conditions ?? []).find((each) => each.type === 'PodScheduled')
   const isNominated = (current?.status?.nominatedNodeName ?? '') === nominatedNode
@@ -54,6 +54,16 @@ export async function reportUnschedulable(
       error: error instanceof Error ? error : null,
     })
   }
+}
+
+/** The message, cut where it is too long for an event; never within a character. */
+export function noteOf(message: string): string {
+  const bytes = Buffer.from(message)
+  if (bytes.length <= noteBytesMax) return message
+  const rest = ' ...'
+  const kept = bytes.subarray(0, noteBytesMax - rest.length)
+  // A character that is not whole yet is kept back for more that never comes.
+  return `${new TextDecoder().decode(kept, { stream: true })}${rest}`
 }
 
 /** Tells others, e.g. an autoscaler, where the pod is about to go (KEP-5278). */

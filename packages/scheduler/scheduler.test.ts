@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import type { KubeObject, PersistentVolume, Pod } from '@skerry/api'
+import type { Event, KubeObject, PersistentVolume, Pod } from '@skerry/api'
 import { createCluster, resources, type Cluster, type Informer } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
 import { startTestApiServer } from '@skerry/testing'
@@ -41,6 +41,8 @@ async function startWorld() {
     cluster,
     signal,
     pods: client,
+    eventsUntil: <R>(see: (all: readonly Event[]) => R | undefined): Promise<R> =>
+      until(informers.informer(resources.events), see),
     volumesUntil: <R>(see: (all: readonly PersistentVolume[]) => R | undefined): Promise<R> =>
       until(informers.informer(resources.persistentVolumes), see),
     until: <R>(see: (all: readonly Pod[]) => R | undefined): Promise<R> => until(pods, see),
@@ -133,6 +135,27 @@ test('a gated pod waits until its last gate is gone', async () => {
   const patch = { spec: { schedulingGates: null } }
   await pods.patch({ namespace, name: 'gated', type: 'merge', patch }, signal)
   assert.equal(await until((all) => named(all, 'gated')?.spec?.nodeName), 'a')
+})
+
+test('an event of a pod says when it came and who reports it', async () => {
+  await using world = await startWorld()
+  const { eventsUntil, pods, signal } = world
+  const { metadata } = await pods.create(pod('placed'), signal)
+  const event = await eventsUntil((all) => all.find(({ reason }) => reason === 'Scheduled'))
+  const { action, involvedObject, message, reportingComponent, reportingInstance, type } = event
+  assert.deepEqual(
+    { action, message, reportingComponent, reportingInstance, type, uid: involvedObject.uid },
+    {
+      action: 'Binding',
+      message: 'Successfully assigned default/placed to a',
+      reportingComponent: 'default-scheduler',
+      reportingInstance: 'default-scheduler-here',
+      type: 'Normal',
+      uid: metadata.uid,
+    },
+  )
+  assert.match(event.eventTime ?? '', /\.\d{6}Z$/)
+  assert.deepEqual([event.source, event.firstTimestamp, event.count], [{}, null, undefined])
 })
 
 test('each claim of a pod gets a volume of its own, the smallest that suits', async () => {
