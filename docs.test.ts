@@ -8,6 +8,7 @@ import { Command } from 'commander'
 import { parseAllDocuments } from 'yaml'
 import { builtinKinds, checkFields, isJsonObject, type Kind } from '@skerry/api'
 import { exitCodes } from '@skerry/base'
+import { clusterAccessKind, clusterKind } from '@skerry/karmada'
 import { addCommands } from './cmd/command-table.ts'
 
 const root = import.meta.dirname
@@ -174,14 +175,15 @@ function manifestFault(kinds: readonly Kind[], value: unknown): string | undefin
     const groupVersion = each.group === '' ? each.version : `${each.group}/${each.version}`
     return groupVersion === apiVersion && each.kind === kind
   })
-  if (known === undefined) return `has no built-in kind ${String(apiVersion)} ${String(kind)}`
+  if (known === undefined) return `there is no kind ${String(apiVersion)} ${String(kind)}`
   const { schemas, schemaName } = known
   const { unknownFields } = checkFields({ object: value, schemas, schemaName })
   return unknownFields.length === 0 ? undefined : unknownFields.join(', ')
 }
 
 test('every manifest in a document and in examples is one', async () => {
-  const kinds = await builtinKinds()
+  const builtin = await builtinKinds()
+  const kinds = [...builtin, clusterKind(builtin), clusterAccessKind(builtin)]
   const texts = [
     ...documents.flatMap((file) =>
       fencesOf(read(file))
