@@ -18,6 +18,7 @@ import { statefulSetController } from './statefulset/stateful-set-controller.ts'
 import { csrApprovingController } from './certificates/csr-approving-controller.ts'
 import { csrCleanerController } from './certificates/csr-cleaner-controller.ts'
 import { podCertificateRequestCleanerController } from './certificates/pod-certificate-request-cleaner-controller.ts'
+import { deviceTaintEvictionController } from './device-taint-eviction/device-taint-eviction-controller.ts'
 import { disruptionController } from './disruption/disruption-controller.ts'
 import { endpointsController } from './endpoints/endpoints-controller.ts'
 import { bootstrapSignerController } from './bootstrap/bootstrap-signer.ts'
@@ -74,6 +75,7 @@ export const controllers: Readonly<Record<string, ControllerDefinition | Backgro
     'ttl-after-finished-controller': ttlAfterFinishedController,
     'certificatesigningrequest-approving-controller': csrApprovingController,
     'certificatesigningrequest-cleaner-controller': csrCleanerController,
+    'device-taint-eviction-controller': deviceTaintEvictionController,
     'disruption-controller': disruptionController,
     'endpoints-controller': endpointsController,
     'endpointslice-controller': endpointSliceController,

@@ -5,7 +5,7 @@ import { timestamp } from '../status/timestamp.ts'
 import { isPodFinished, podCondition } from './pod-state.ts'
 
 export interface DisruptionText {
-  readonly reason: 'DeletionByTaintManager' | 'DeletionByPodGC'
+  readonly reason: 'DeletionByTaintManager' | 'DeletionByDeviceTaintManager' | 'DeletionByPodGC'
   readonly message: string
   /** The pod will never report its end itself. */
   readonly isFailed?: boolean
@@ -25,7 +25,10 @@ export async function markDisrupted(
     status: 'True',
     reason,
     message,
-    observedGeneration: pod.metadata.generation,
+    // As upstream: who looks at devices does not say of which generation.
+    ...(reason === 'DeletionByDeviceTaintManager'
+      ? {}
+      : { observedGeneration: pod.metadata.generation }),
     lastTransitionTime: timestamp(nowMs),
   }
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== condition.type)
