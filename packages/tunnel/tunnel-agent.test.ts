@@ -186,6 +186,37 @@ test(`an agent comes back by itself after every kind of failure (seed ${seed})`,
   await assert.rejects(running, /stop/)
 })
 
+test('a broken link is dialled every second for a minute, then every few', async () => {
+  const clock = simulatedClock()
+  const dials: number[] = []
+  let hub: TunnelSession | undefined
+  const dial = async () => {
+    dials.push(clock.monotonicMs())
+    if (hub) throw new TunnelDialError('Cannot connect to hub', {})
+    const { near, far } = memoryLinks()
+    hub = acceptTunnel(far, {}, { clock, log })
+    return near
+  }
+  const abort = new AbortController()
+  const deps = { clock, log, random: seededRandom(7), dial }
+  const options = { endpoint: () => ({ url: 'wss://hub/tunnel' }) }
+  const running = runTunnelAgent(options, silent, deps, abort.signal)
+  const ends = assert.rejects(running, /stop/)
+  await clock.advance(600_000)
+  const brokeMs = clock.monotonicMs()
+  hub?.close('cut')
+  await clock.advance(300_000)
+  abort.abort(new Error('stop'))
+  await ends
+  const gaps = dials.slice(1).map((ms, index) => [ms, ms - Math.max(brokeMs, dials[index] ?? 0)])
+  const longest = (from: number, to: number): number =>
+    Math.max(...gaps.flatMap(([ms = 0, gap = 0]) => (ms >= from && ms < to ? [gap] : [])))
+  assert.ok((gaps[0]?.[1] ?? Infinity) <= 500, 'the first dial is made at once')
+  assert.ok(longest(brokeMs, brokeMs + 60_000) <= 1_000)
+  assert.ok(longest(brokeMs + 65_000, Infinity) > 1_000, 'it goes on more slowly')
+  assert.ok(longest(brokeMs, Infinity) <= 4_500)
+})
+
 test('a refused agent asks again rarely, and when the hub says', async () => {
   const clock = simulatedClock()
   const dials: number[] = []

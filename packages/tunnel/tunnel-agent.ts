@@ -57,6 +57,9 @@ const networkBackoff: Readonly<BackoffOptions> = Object.freeze({
   factor: 1.7,
   jitter: 0.5,
 })
+/** A link that broke is mostly back soon, and is noticed within this. */
+const eagerMs = 60_000
+const eagerRetryMsMax = 1_000
 /** The hub answered and said no: asking every few seconds helps nobody. */
 const refusedMs = 15_000
 const retryAfterMsMax = 300_000
@@ -73,14 +76,23 @@ export async function runTunnelAgent(
   const { clock, log, random = systemRandom } = deps
   const backoff = createBackoff({ ...networkBackoff, ...options.backoff }, random)
   const report = options.onState ?? (() => undefined)
+  let brokeMs = clock.monotonicMs()
   for (;;) {
     signal.throwIfAborted()
     report({ state: 'dialing' })
     const end = await liveOnce(options, handler, deps, { report, signal })
     signal.throwIfAborted()
-    if (end.livedMs >= provenMs) backoff.reset()
+    if (end.livedMs >= provenMs) {
+      backoff.reset()
+      brokeMs = clock.monotonicMs()
+    }
     if (end.isDraining) continue
-    const retryMs = Math.max(backoff.nextMs(), end.stayAwayMs * (1 + random.next()))
+    const isEager = clock.monotonicMs() - brokeMs < eagerMs
+    const pauseMs = Math.min(
+      backoff.nextMs(),
+      isEager ? eagerRetryMsMax * (1 - random.next() / 2) : Infinity,
+    )
+    const retryMs = Math.max(pauseMs, end.stayAwayMs * (1 + random.next()))
     log.info('Tunnel waits', { reason: end.reason, retryMs: Math.round(retryMs) })
     report({ state: 'waiting', retryMs, reason: end.reason })
     await clock.sleep(retryMs, signal)
