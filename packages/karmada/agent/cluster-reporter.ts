@@ -62,7 +62,7 @@ export const clusterReporterDefaults: Readonly<ClusterReporterTiming> = Object.f
 })
 
 /** Whose fields those are that the agent's command line gives. */
-const fieldManager = 'skerry-agent'
+const fieldOwner = 'skerry-agent'
 
 export interface ClusterReporterDeps {
   readonly hub: Api
@@ -216,7 +216,13 @@ class ClusterReporter {
   /** By apply: what this agent said at an earlier start, and says no more, goes. */
   #tell(wanted: Cluster, signal: AbortSignal): Promise<Cluster> {
     const { name } = this.#options
-    const applied = { name, type: 'apply', patch: wanted, fieldManager, force: true } as const
+    const applied = {
+      name,
+      type: 'apply',
+      patch: wanted,
+      fieldManager: fieldOwner,
+      force: true,
+    } as const
     return this.#inTime(signal, (scope) =>
       this.#deps.hub.resource(clusterResource).patch(applied, scope),
     )
