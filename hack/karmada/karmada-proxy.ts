@@ -42,6 +42,7 @@ export async function playKarmadaProxy(): Promise<void> {
   await heals(stage)
   await pulls(stage)
   await pushes(stage)
+  await searches(stage)
   await isRevoked(stage)
 }
 
@@ -50,7 +51,7 @@ async function setStage(cluster: ClusterOnHosts): Promise<Stage> {
   const host = await cluster.host(cloudHostNumber)
   const karmada = await startScript(host, {
     script: 'hack/upstream/karmada.ts',
-    args: ['start', '--bind-address', '0.0.0.0', '--data', join(directory, 'karmada')],
+    args: ['start', '--search', '--bind-address', '0.0.0.0', '--data', join(directory, 'karmada')],
     logFile: join(directory, 'karmada.log'),
   })
   const hub = await startCloudHub(host, directory)
@@ -62,7 +63,9 @@ async function setStage(cluster: ClusterOnHosts): Promise<Stage> {
   const commandOf = (line: string): string[] => {
     const [program, ...args] = line.split(' ')
     const path = program === 'karmadactl' ? bins.karmadactl : bins.kubectl
-    const proxied = args.map((arg) => arg.replace('$PROXY', proxyOf(karmadaUrl)))
+    const proxied = args.map((arg) =>
+      arg.replace('$PROXY', proxyOf(karmadaUrl)).replace('$SEARCH', `${karmadaUrl}${searchPath}`),
+    )
     const end = proxied.indexOf('--')
     const own = end < 0 ? proxied : proxied.slice(0, end)
     return [path, ...own, '--kubeconfig', karmada, ...(end < 0 ? [] : proxied.slice(end))]
@@ -102,6 +105,9 @@ function seenFrom(address: string, kubeconfig: string): string {
     `$1server: $2${address}$3\n$1tls-server-name: localhost`,
   )
 }
+
+/** Its path to what karmada-search knows of all of them. */
+const searchPath = '/apis/search.karmada.io/v1alpha1/proxying/karmada/proxy'
 
 /** Karmada's path to the cluster, as kubectl's server. */
 function proxyOf(karmadaUrl: string): string {
@@ -286,6 +292,27 @@ async function pushes({ cluster, hub, transcript, ask, until }: Stage): Promise<
   await ask('kubectl get resourcebinding lamps-deployment', /True +True/)
   transcript.say('at the site itself')
   console.log(await cluster.kubectl('get', 'deployment', 'lamps'))
+}
+
+const registry = `apiVersion: search.karmada.io/v1alpha1
+kind: ResourceRegistry
+metadata: { name: pods }
+spec:
+  targetCluster: { clusterNames: [shop-7] }
+  resourceSelectors: [{ apiVersion: v1, kind: Pod }]
+`
+
+/** karmada-search lists and watches the site's pods as Karmada itself, and answers for them. */
+async function searches({ transcript, ask, until }: Stage): Promise<void> {
+  transcript.say('one API over all clusters: karmada-search watches the site through the tunnel')
+  await ask('kubectl apply -f -', /resourceregistry\S* created/, { input: registry })
+  await until('kubectl -s $SEARCH get pods', /beacon/)
+  await ask('kubectl -s $SEARCH get pods', /beacon[^]*lamps/)
+  await ask(
+    'kubectl -s $SEARCH get pod beacon -o jsonpath={.metadata.annotations}',
+    /cached-from-cluster":"shop-7"/,
+  )
+  await ask('kubectl -s $SEARCH logs beacon --tail=1', /^flash \d+$/m)
 }
 
 async function isRevoked({ hub, transcript, ask }: Stage): Promise<void> {
