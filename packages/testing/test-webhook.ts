@@ -5,7 +5,10 @@ import type { TLSSocket } from 'node:tls'
 import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
 
 /** What a webhook answers: a JSON value, text as it is, or a status with a text. */
-export type WebhookReply = object | string | { readonly status: number; readonly text: string }
+export type WebhookReply =
+  | object
+  | string
+  | { readonly status: number; readonly text: string; readonly headers?: Record<string, string> }
 
 export interface WebhookRequest {
   /** With the query. */
@@ -70,6 +73,7 @@ export async function startTestWebhook(
         const isRefusal = typeof answer === 'object' && 'status' in answer && 'text' in answer
         outgoing.writeHead(isRefusal ? Number(answer.status) : 200, {
           'content-type': isRefusal ? 'text/plain' : 'application/json',
+          ...(isRefusal && 'headers' in answer && answer.headers),
         })
         const body = typeof answer === 'string' ? answer : JSON.stringify(answer)
         return outgoing.end(isRefusal ? String(answer.text) : body)

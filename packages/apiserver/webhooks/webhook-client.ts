@@ -1,6 +1,7 @@
 import { Agent, request as httpsRequest } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 import { abortReason, linkedSignal, type Random } from '@skerry/base'
 import type { Objects } from '../objects.ts'
@@ -152,6 +153,8 @@ interface Sent {
 interface Answer {
   readonly status: number
   readonly contentType: string
+  /** The header of that name; empty: there is none. */
+  readonly retryAfter: string
   readonly bytes: Buffer
 }
 
@@ -160,10 +163,13 @@ async function exchange(sent: Sent, signal: AbortSignal): Promise<Answer> {
   const deadline = new Error('context deadline exceeded')
   const timer = setTimeout(() => scope.abort(deadline), sent.timeoutMs)
   try {
-    for (;;) {
+    for (let retriesLeft: number = webhookLimits.retriesMax; ;) {
       const result = await attempt(sent, scope.signal)
       if (result.type === 'stale') continue
-      return result.answer
+      const waitMs = retryMsOf(result.answer)
+      if (waitMs === undefined || retriesLeft === 0) return result.answer
+      retriesLeft -= 1
+      await sleep(waitMs, undefined, { signal: scope.signal })
     }
   } catch (error) {
     if (signal.aborted) throw abortReason(signal)
@@ -175,6 +181,12 @@ async function exchange(sent: Sent, signal: AbortSignal): Promise<Answer> {
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Who is too busy may say for how many seconds; upstream then asks once more, as often as that. */
+function retryMsOf({ status, retryAfter }: Answer): number | undefined {
+  const isBusy = status === 429 || status >= 500
+  return isBusy && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1_000 : undefined
 }
 
 type Attempt = { type: 'answered'; answer: Answer } | { type: 'stale' }
@@ -222,5 +234,7 @@ async function readAnswer(incoming: IncomingMessage): Promise<Answer> {
     chunks.push(chunk)
   }
   const contentType = incoming.headers['content-type'] ?? ''
-  return { status: incoming.statusCode ?? 0, contentType, bytes: Buffer.concat(chunks) }
+  const retryAfter = incoming.headers['retry-after'] ?? ''
+  const status = incoming.statusCode ?? 0
+  return { status, contentType, retryAfter, bytes: Buffer.concat(chunks) }
 }

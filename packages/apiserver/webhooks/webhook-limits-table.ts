@@ -9,6 +9,8 @@ export const webhookLimits = Object.freeze({
   idleMs: 90_000,
   /** Webhooks, by address and authority, whose connections are kept. */
   clientsMax: 200,
+  /** After answers that say when to ask again, within the time that the call has. */
+  retriesMax: 10,
   defaultTimeoutMs: 10_000,
   conversionTimeoutMs: 30_000,
 })

@@ -158,6 +158,26 @@ test('a service is reached at one of its pods, by the name of the service', asyn
   )
 })
 
+test('a webhook that is busy is asked again when it says, but not for ever', async () => {
+  let busy = 2
+  const headers = { 'retry-after': '0' }
+  await using webhook = await startTestWebhook((request) => {
+    busy -= 1
+    return busy >= 0 ? { status: 429, text: 'busy', headers } : allow(request)
+  })
+  await using api = await withAccess({})
+  const clientConfig = { url: `${webhook.url}/busy`, caBundle: webhook.caBundle }
+  const rules = [{ ...everything, resources: ['configmaps'] }]
+  await configure(api, { clientConfig, rules })
+  assert.equal((await create(api, 'later')).status, 201)
+  assert.equal(webhook.requests.length, 3)
+  busy = 100
+  const refused = await create(api, 'never')
+  assert.equal(refused.status, 500)
+  assert.match(refused.text, /has received too many requests and has asked us to try again later/)
+  assert.equal(webhook.requests.length, 3 + 11)
+})
+
 test('where an identity is configured, webhooks are shown it', async () => {
   await using issuing = await startTestApiServer()
   const { authority } = issuing
