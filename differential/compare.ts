@@ -33,6 +33,10 @@ export function* differencesBetween(
   path: string,
 ): Generator<Found> {
   if (Object.is(upstream, ours)) return
+  if (areConflicts(upstream) && areConflicts(ours)) {
+    yield* differencesBetween(sortedConflicts(upstream), sortedConflicts(ours), path)
+    return
+  }
   const areObjects = isContainer(upstream) && isContainer(ours)
   if (!areObjects || Array.isArray(upstream) !== Array.isArray(ours)) {
     yield { path, upstream, ours }
@@ -43,6 +47,22 @@ export function* differencesBetween(
     const below = path === '' ? key : `${path}.${key}`
     yield* differencesBetween(upstream[key], ours[key], below)
   }
+}
+
+/** Whose field it is: upstream tells several managers in the order of a random walk. */
+type Conflict = Readonly<Record<'message' | 'field' | 'reason', string>>
+
+function areConflicts(value: unknown): value is Conflict[] {
+  const isConflict = (each: unknown): boolean =>
+    isContainer(each) && each['reason'] === 'FieldManagerConflict'
+  return Array.isArray(value) && value.length > 1 && value.every(isConflict)
+}
+
+/** Stable: the fields of one manager have an order. Sorted lists are compared as they are. */
+function sortedConflicts(conflicts: readonly Conflict[]): readonly unknown[] {
+  return conflicts
+    .toSorted((a, b) => (a.message < b.message ? -1 : a.message > b.message ? 1 : 0))
+    .map(({ message, field, reason }) => ({ message, field, type: reason }))
 }
 
 function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -28,7 +28,8 @@ export const explanations: readonly Explanation[] = Object.freeze([
     name: 'The metadata of a DaemonSet is that of the DaemonSet',
     reason:
       'Upstream leaves out the template generation annotation in tables and metadata-only answers, though the object has it',
-    script: /^kind-apps-daemonsets$/,
+    script: /^(kind-apps-daemonsets|generated-\d+)$/,
+    exchange: /^(?!\d)|^\d+ DaemonSet: /,
     path: /metadata\.annotations$/,
   },
   {

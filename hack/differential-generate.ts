@@ -312,6 +312,7 @@ type Place = readonly (string | number)[]
 /** Changes one place of the object, which is there or which its schema knows; says how. */
 function change(body: Fields, { schemas, schemaName }: Kind, random: Random): string {
   const places = placesOf(body).filter(([first]) => first !== 'apiVersion' && first !== 'kind')
+  if (places.length === 0) return 'with nothing left'
   const place = random.pick(places)
   const shown = place.join('.')
   const schema = schemaAt(schemas, schemaName, place)

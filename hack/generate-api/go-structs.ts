@@ -8,6 +8,8 @@ export interface GoField {
   readonly type: string
   /** `omitempty`, `omitzero` or nothing. */
   readonly option: string
+  /** The inlined structs it stands in, outer first. */
+  readonly within: readonly string[]
 }
 
 /** The fields of Go structs, those of inlined ones with them, by the definition's name in OpenAPI. */
@@ -74,7 +76,8 @@ function readStructs(source: string, path: string): Map<string, GoStruct> {
       if (embedded) inlined.push(embedded)
       const [, type = '', field = '', option = ''] =
         /^\t\w+\s+(\S+)\s+`json:"([\w$-]+)(?:,(omit\w+))?"/.exec(line) ?? []
-      if (field !== '') fields.push({ name: field, type: qualified(type, own, packages), option })
+      if (field !== '')
+        fields.push({ name: field, type: qualified(type, own, packages), option, within: [] })
     }
     structs.set(name, { fields, inlined })
   }
@@ -106,7 +109,8 @@ function allFields(
 ): readonly GoField[] {
   const below = inlined.flatMap((name) => {
     const other = structs.get(name)
-    return other ? allFields(other, structs) : []
+    const all = other ? allFields(other, structs) : []
+    return all.map((field) => ({ ...field, within: [name, ...field.within] }))
   })
   return [...fields, ...below]
 }

@@ -3,15 +3,17 @@ import type { GoStructs } from './go-structs.ts'
 
 /**
  * The definition with `goType` on the fields, items and values whose Go type has a name that OpenAPI
- * does not tell: upstream says it of a value that is none.
+ * does not tell, and `goWithin` on fields of inlined structs: upstream says both of a value that is of
+ * another type.
  */
 export function withGoTypes(name: string, schema: Schema, structs: GoStructs): Schema {
-  const types = new Map(structs.get(name)?.map((field) => [field.name, field.type]))
+  const fields = new Map(structs.get(name)?.map((field) => [field.name, field]))
   if (!schema.properties) return schema
-  const properties = Object.entries(schema.properties).map(([key, field]): [string, Schema] => [
-    key,
-    withGoType(field, types.get(key) ?? ''),
-  ])
+  const properties = Object.entries(schema.properties).map(([key, field]): [string, Schema] => {
+    const { type = '', within = [] } = fields.get(key) ?? {}
+    const typed = withGoType(field, type)
+    return [key, within.length > 0 ? { ...typed, goWithin: within.join('.') } : typed]
+  })
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 

@@ -130,8 +130,11 @@ export interface Strategy {
   readonly gracefulDeletion?: (object: AnyObject, askedSeconds: number | undefined) => number
   /** The name rule: dns-subdomain (default), dns-label, dns-1035-label, path-segment, config-key. */
   readonly nameRule?: NameRule
-  /** What to do when nobody says: most kinds Background, batch/v1 Job: orphan by history. */
-  readonly defaultGarbageCollection?: 'orphan' | 'background'
+  /**
+   * What to do when nobody says: most kinds Background, batch/v1 Job: orphan by history. Of a kind
+   * that owns nothing, whatever anybody says: `none`.
+   */
+  readonly defaultGarbageCollection?: 'orphan' | 'background' | 'none'
 }
 
 /** `warn` takes what the client is told though the update goes on, or beside what refuses it. */

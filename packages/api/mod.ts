@@ -84,6 +84,7 @@ export {
   type TypeDescription,
 } from './openapi/descriptions.ts'
 export { describedLikeAll } from './openapi/custom-definition.ts'
+export { defaultColumns } from './columns/column.ts'
 export { ageOf, humanDuration } from './columns/human-duration.ts'
 export { selectableFieldValue } from './selectable-field-table.ts'
 export {

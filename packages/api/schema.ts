@@ -25,6 +25,8 @@ export interface Schema {
   nullable?: boolean
   /** The Go type's name where it is not that of the JSON type, e.g. `v1.PodPhase`; for messages. */
   goType?: string
+  /** Of a field: the inlined Go structs it stands in, e.g. `ProbeHandler`; for messages. */
+  goWithin?: string
   /** x-kubernetes-list-type; absent means atomic for server-side apply. */
   listType?: 'atomic' | 'set' | 'map'
   listMapKeys?: readonly string[]

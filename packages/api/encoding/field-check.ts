@@ -221,7 +221,12 @@ class FieldChecker {
     return format === 'date-time' ? checkTime(value, type.name === 'v1.MicroTime') : value
   }
 
-  #integer(value: unknown, definition: Schema, place: Place, how: { isFinal?: boolean } = {}): unknown {
+  #integer(
+    value: unknown,
+    definition: Schema,
+    place: Place,
+    how: { isFinal?: boolean } = {},
+  ): unknown {
     if (typeof value !== 'number') return this.#refuse(value, { schema: definition }, place, how)
     const bits = definition.format === 'int32' ? 32 : 64
     const size = 2 ** (bits - 1)

@@ -8,15 +8,15 @@ export function checkBase64(text: string): number {
   return bad === null || bad[0] === '=' ? Math.min(at, plain.length - (plain.length % 4)) : at
 }
 
-/** Upstream's text of an RFC 3339 time: UTC, whole seconds or microseconds. Undefined: no time. */
+/** Upstream's text of an RFC 3339 time: UTC, whole seconds, or microseconds with all six digits. Undefined: no time. */
 export function canonicalTime(text: string, isMicro = false): string | undefined {
   if (!isMicro && /^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\dZ$/.test(text)) {
     return Number.isNaN(Date.parse(text)) ? undefined : text
   }
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[-+]\d\d:\d\d)$/.exec(text)
-  if (!match) return undefined
+  if (!match || (isMicro && match[2]?.length !== 6)) return undefined
   const ms = Date.parse(`${match[1]}${match[3]}`)
   if (Number.isNaN(ms)) return undefined
   const seconds = new Date(ms).toISOString().slice(0, 19)
-  return isMicro ? `${seconds}.${(match[2] ?? '').slice(0, 6).padEnd(6, '0')}Z` : `${seconds}Z`
+  return isMicro ? `${seconds}.${match[2]}Z` : `${seconds}Z`
 }

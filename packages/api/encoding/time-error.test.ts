@@ -21,6 +21,11 @@ for (const [text, said] of cases) {
   })
 }
 
+test('what is no ASCII is told by its bytes', () => {
+  const said = timeErrorText('ä"\\')
+  assert.match(said, /^parsing time "\\xc3\\xa4\\"\\\\" as/)
+})
+
 test('a time of microseconds has six digits of them', () => {
   assert.equal(
     timeErrorText('2024-01-01T00:00:00Z', true),

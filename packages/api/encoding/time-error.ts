@@ -37,18 +37,30 @@ export function timeErrorText(text: string, isMicro = false): string {
   for (const { name, length, range } of [...dateParts, fraction, zone]) {
     const count = length(rest)
     if (count === undefined) {
-      return `parsing time ${JSON.stringify(text)} as "${layout}": cannot parse ${JSON.stringify(rest)} as "${name}"`
+      return `parsing time ${quoteBytes(text)} as "${layout}": cannot parse ${quoteBytes(rest)} as "${name}"`
     }
     const value = Number(rest.slice(0, count))
     if (range && (value < range[1] || value > range[2])) return outOfRange(text, range[0])
     rest = rest.slice(count)
   }
   if (rest === '') return outOfRange(text, 'day')
-  return `parsing time ${JSON.stringify(text)}: extra text: ${JSON.stringify(rest)}`
+  return `parsing time ${quoteBytes(text)}: extra text: ${quoteBytes(rest)}`
+}
+
+const utf8 = new TextEncoder()
+
+/** As Go quotes what it cannot read as a time: bytes that are no printable ASCII are in hexadecimal. */
+function quoteBytes(text: string): string {
+  const shown = Array.from(utf8.encode(text), (byte) => {
+    const char = String.fromCharCode(byte)
+    if (char === '"' || char === '\\') return `\\${char}`
+    return byte < 0x20 || byte >= 0x80 ? `\\x${byte.toString(16).padStart(2, '0')}` : char
+  })
+  return `"${shown.join('')}"`
 }
 
 function outOfRange(text: string, what: string): string {
-  return `parsing time ${JSON.stringify(text)}: ${what} out of range`
+  return `parsing time ${quoteBytes(text)}: ${what} out of range`
 }
 
 function literal(text: string): Part {

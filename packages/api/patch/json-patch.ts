@@ -96,7 +96,7 @@ class PatchTarget {
       case 'replace':
         return this.#replace(path, cloneJson(value))
       case 'move':
-        return add(this.#slot(path), remove(this.#slot(from)))
+        return this.#move(from, path)
       case 'copy':
         return add(this.#slot(path), this.#copied(from))
       case 'test':
@@ -104,6 +104,12 @@ class PatchTarget {
       default:
         throw new OperationError(`Unexpected kind: ${op}`)
     }
+  }
+
+  /** What moves is gone before its new place is looked for. */
+  #move(from: string | undefined, path: string | undefined): void {
+    const value = remove(this.#slot(from))
+    add(this.#slot(path), value)
   }
 
   #remove(path: string | undefined): void {

@@ -39,7 +39,7 @@ export interface TypedStrategy<T> {
   allowUnconditionalUpdate?: boolean
   gracefulDeletion?: (object: LooseObject<T>, askedSeconds: number | undefined) => number
   nameRule?: NameRule
-  defaultGarbageCollection?: 'orphan' | 'background'
+  defaultGarbageCollection?: 'orphan' | 'background' | 'none'
 }
 
 export interface TypedPartUpdate<T> {

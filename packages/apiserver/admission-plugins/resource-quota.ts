@@ -55,7 +55,7 @@ function quotasFor(request: AdmissionRequest, objects: Objects): ResourceQuota[]
 function chargeOf(request: AdmissionRequest, quota: ResourceQuota): ResourceList {
   const { resource, object, oldObject } = request
   if (!object) return {}
-  const hard = quota.status?.hard ?? quota.spec?.hard ?? {}
+  const hard = quota.status?.hard ?? {}
   const next = masked(usageOf(resource, object), hard)
   const isCounted = oldObject !== undefined && isInScopes(quota, resource, oldObject)
   const charge = isCounted ? increase(next, usageOf(resource, oldObject)) : withoutZeros(next)

@@ -1,5 +1,6 @@
 import {
   StatusError,
+  defaultColumns,
   partialObjectMetadata,
   tableOf,
   type AnyObject,
@@ -188,8 +189,16 @@ function shapedList(page: ListPage, metadata: ListMeta, view: View): unknown {
         items: objects.length === 0 ? null : objects.map((object) => partialObjectMetadata(object)),
       }
     case 'table':
-      return tableOf({ kind: reader.kind, objects, nowMs, includeObject, metadata })
+      return {
+        ...tableOf({ kind: reader.kind, objects, nowMs, includeObject, metadata }),
+        // Rows of kinds without columns of their own are made as that list is.
+        ...(objects.length === 0 && hasUsualColumns(reader.kind) ? { rows: null } : {}),
+      }
   }
+}
+
+function hasUsualColumns({ columns, isCustom }: Kind): boolean {
+  return columns === defaultColumns && isCustom !== true
 }
 
 function withoutType({ apiVersion: _apiVersion, kind: _kind, ...rest }: AnyObject) {

@@ -142,7 +142,7 @@ function parseFields(text: string, kind: Kind): readonly FieldRequirement[] {
   for (const { field } of requirements) {
     const isKnown =
       field === 'metadata.name' ||
-      field === 'metadata.namespace' ||
+      (field === 'metadata.namespace' && (kind.isNamespaced || !hasOwnLabels(kind))) ||
       kind.selectableFields.includes(field)
     if (!isKnown) throw unknownField(field, kind)
   }
@@ -152,8 +152,13 @@ function parseFields(text: string, kind: Kind): readonly FieldRequirement[] {
 /** Kinds whose refusal upstream words with the kind. */
 const labelsNamed: ReadonlySet<string> = new Set(['ResourceSlice'])
 
+/** Upstream has no usual fields of a kind for which it says which there are. */
+function hasOwnLabels({ selectableFields, isCustom }: Kind): boolean {
+  return selectableFields.length > 0 || isCustom === true
+}
+
 function unknownField(field: string, kind: Kind): Error {
-  if (kind.selectableFields.length > 0 || kind.isCustom) {
+  if (hasOwnLabels(kind)) {
     if (kind.kind === 'Job') {
       return badRequest(`field label ${JSON.stringify(field)} not supported for Job`)
     }

@@ -91,7 +91,7 @@ function isSameOwner(one: ManagedFieldsEntry, other: ManagedFieldsEntry): boolea
 
 type Fields = Record<string, unknown>
 
-function hasField(fields: unknown, [first, ...rest]: readonly string[]): boolean {
+export function hasField(fields: unknown, [first, ...rest]: readonly string[]): boolean {
   if (first === undefined) return true
   return isJsonObject(fields) && `f:${first}` in fields && hasField(fields[`f:${first}`], rest)
 }

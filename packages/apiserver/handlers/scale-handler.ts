@@ -22,7 +22,7 @@ import { isApplyPatch, patchFunction, requirePatchOptions } from './patch-handle
 import { patchedObject } from './patched-object.ts'
 import { valueAnswer } from './represent.ts'
 import { parseWriteOptions } from './request-options.ts'
-import { scaleApply } from './scale-apply.ts'
+import { hasField, scaleApply } from './scale-apply.ts'
 import {
   readObjectBody,
   registeredIn,
@@ -69,7 +69,7 @@ export async function scaleAnswer(
       if (uid !== undefined) next.metadata.uid = uid
       next.metadata.resourceVersion = resourceVersion ?? ''
       if (managedFields) next.metadata.managedFields = [...managedFields]
-      else trackChange(next, current, scope, deps)
+      else trackScale(next, current, { paths, scope, deps })
       return next
     },
     mayCreate: false,
@@ -84,6 +84,27 @@ export async function scaleAnswer(
   const { cached } = await changeObject(change, scope, deps)
   await reader.prepare?.([cached], call.signal)
   return valueAnswer(200, scaleOf(reader.parse(cached), paths), representation)
+}
+
+/**
+ * A scale to zero says nothing of replicas: who owned them does so no more, and nobody else does. Of
+ * replicas that nobody owns the owners are not tracked.
+ */
+function trackScale(
+  next: AnyObject,
+  current: AnyObject,
+  { paths, scope, deps }: { paths: ScalePaths; scope: RequestScope; deps: HandlerDeps },
+): void {
+  const path = paths.specReplicasPath.split('.').slice(1)
+  const entries = current.metadata.managedFields ?? []
+  if (!entries.some(({ fieldsV1 }) => hasField(fieldsV1, path))) return
+  const seen = structuredClone(next)
+  const isToZero = replicasOf(scaleOf(next, paths)) === 0
+  if (isToZero && replicasOf(scaleOf(current, paths)) !== 0) {
+    setPath(seen, paths.specReplicasPath, undefined)
+  }
+  trackChange(seen, current, scope, deps)
+  next.metadata = seen.metadata
 }
 
 /** Without managedFields: what changed tells who owns it. */

@@ -9,9 +9,9 @@ import {
   nullEmptyLists,
   setDeclaredDefaults,
   strictDecodingError,
-  unconvertible,
   undecodable,
   type AnyObject,
+  type JsonObject,
   type Kind,
 } from '@skerry/api'
 import { apiVersionOf } from './kind-reader.ts'
@@ -57,7 +57,7 @@ export function typedObject(
 ): AnyObject {
   const { kind, fieldValidation, warn, order = (all) => all, isMerged = false } = request
   const metadata = object['metadata'] ?? {}
-  if (!isJsonObject(metadata)) throw wrongMetadata(metadata, kind, isMerged)
+  if (!isJsonObject(metadata)) throw wrongMetadata({ ...object, metadata }, kind, isMerged)
   const typed: AnyObject = {
     ...object,
     apiVersion: apiVersionOf(kind.group, kind.version),
@@ -79,13 +79,17 @@ export function typedObject(
   return typed
 }
 
-function wrongMetadata(metadata: unknown, { kind, version }: Kind, isMerged: boolean): StatusError {
-  const where = `struct field ${kind}.metadata`
-  const cause = isMerged
-    ? unconvertible(metadata, { schema: { type: 'object', properties: {} } })
-    : undecodable(metadata, { where, type: 'v1.ObjectMeta' })
-  const prefix = decodingPrefix({ object: { kind, apiVersion: version }, kind })
-  return new StatusError('BadRequest', `${prefix}${cause.message}`, { cause })
+/** What is said of metadata that is no object, unless something else is told first. */
+function wrongMetadata(object: JsonObject, kind: Kind, isMerged: boolean): StatusError {
+  const { schemas, schemaName } = kind
+  const named = { ...object, apiVersion: apiVersionOf(kind.group, kind.version), kind: kind.kind }
+  if (!kind.isCustom) {
+    checkFields({ object: named, schemas, schemaName, kind: kind.kind, isMerged })
+  }
+  const where = `struct field ${kind.kind}.metadata`
+  const cause = undecodable(object['metadata'], { where, type: 'v1.ObjectMeta' })
+  const message = `${decodingPrefix({ object: named, kind: kind.kind })}${cause.message}`
+  return new StatusError('BadRequest', message, { cause })
 }
 
 function report(

@@ -172,7 +172,7 @@ const foregroundFinalizer = 'foregroundDeletion'
 function finalizersFor(
   metadata: ObjectMeta,
   options: DeleteOptions,
-  byDefault: 'orphan' | 'background' | undefined,
+  byDefault: Kind['strategy']['defaultGarbageCollection'],
 ): string[] {
   const before = metadata.finalizers ?? []
   const wanted = wantedFinalizer(before, options, byDefault)
@@ -183,8 +183,9 @@ function finalizersFor(
 function wantedFinalizer(
   before: readonly string[],
   { propagationPolicy }: DeleteOptions,
-  byDefault: 'orphan' | 'background' | undefined,
+  byDefault: Kind['strategy']['defaultGarbageCollection'],
 ): string {
+  if (byDefault === 'none') return ''
   if (propagationPolicy === 'Orphan') return orphanFinalizer
   if (propagationPolicy === 'Foreground') return foregroundFinalizer
   if (propagationPolicy === 'Background') return ''

@@ -1,6 +1,6 @@
 import type { LimitRange, LimitRangeItem } from '../../generated/types.ts'
 import { strategyOf, type Loose } from '../typed-strategy.ts'
-import { addMissingAmounts } from './resource-list.ts'
+import { withMissingAmounts } from './resource-list.ts'
 import { validateLimitRange } from './limit-range-validation.ts'
 
 export const limitRangeStrategy = strategyOf<LimitRange>({
@@ -19,7 +19,10 @@ export const limitRangeStrategy = strategyOf<LimitRange>({
 
 function applyItemDefaults(item: Loose<LimitRangeItem>): void {
   if (item.type !== 'Container') return
-  addMissingAmounts((item.default ??= {}), item.max)
-  addMissingAmounts((item.defaultRequest ??= {}), item.default)
-  addMissingAmounts(item.defaultRequest, item.min)
+  item.default = withMissingAmounts(item.default, item.max)
+  const requests = withMissingAmounts(item.defaultRequest, item.default)
+  item.defaultRequest = withMissingAmounts(requests, item.min)
+  for (const list of ['default', 'defaultRequest'] as const) {
+    if (Object.keys(item[list] ?? {}).length === 0) delete item[list]
+  }
 }

@@ -11,6 +11,7 @@ export const eventStrategy = strategyOf<Event>({
   validateUpdate: validateEvent,
   hasGeneration: false,
   allowCreateOnUpdate: true,
+  defaultGarbageCollection: 'none',
   // Clients of before 1.19 name events as they like.
   nameRule: 'path-segment',
   defaults(event) {
@@ -25,6 +26,7 @@ export const eventsEventStrategy = strategyOf<EventsV1Event>({
   validateUpdate: validateEventsEventUpdate,
   hasGeneration: false,
   allowCreateOnUpdate: true,
+  defaultGarbageCollection: 'none',
   defaults(event) {
     event.deprecatedSource ??= {}
   },

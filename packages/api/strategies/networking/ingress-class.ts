@@ -20,7 +20,8 @@ export const ingressClassStrategy = strategyOf<IngressClass>({
   validate: validateIngressClass,
   validateUpdate(next, old) {
     const found: Found = []
-    checkUnchanged(next.spec?.controller, old.spec?.controller, 'spec.controller', found)
+    const { controller = '' } = next.spec ?? {}
+    checkUnchanged(controller, old.spec?.controller ?? '', 'spec.controller', found)
     return [...found, ...validateIngressClass(next)]
   },
 })
