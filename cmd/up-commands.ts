@@ -106,20 +106,63 @@ function addReset(program: Command): void {
     })
 }
 
+interface KubeconfigFlags {
+  dataDir: string
+  hub: string | undefined
+  caFile: string | undefined
+  tokenFile: string | undefined
+  clientCertificate: string | undefined
+  clientKey: string | undefined
+  outputFile: string | undefined
+  hostNames: boolean | undefined
+  prefix: string
+}
+
 function addKubeconfig(program: Command): void {
   withDataDir(program.command('kubeconfig'))
     .description('Print a kubeconfig with a context for the hub and for each cluster')
-    .addHelpText('after', example('skerry kubeconfig > ~/.kube/skerry'))
-    .action(async (options: { dataDir: string }) => {
-      const { findInstallation } = await import('./find-installation.ts')
-      const { contextsOf, hubIdentity } = await import('./user-kubeconfig.ts')
-      const { clientKubeconfig } = await import('./kubeconfig-file.ts')
-      const { formatKubeconfig } = await import('@skerry/client')
-      const { installation, settings } = await findInstallation(options.dataDir)
-      process.stdout.write(
-        formatKubeconfig(clientKubeconfig(contextsOf(settings), await hubIdentity(installation))),
-      )
+    .option('--hub <url>', 'ask this hub what you may reach (default: what "skerry up" runs here)')
+    .option('--ca-file <path>', "the hub's authority (default: those of the system)")
+    .option('--token-file <path>', 'file with your token')
+    .option('--client-certificate <path>', 'your certificate, PEM')
+    .option('--client-key <path>', 'its key, PEM')
+    .option('--output-file <path>', 'merge into this kubeconfig instead of printing one')
+    .option('--host-names', 'clusters by their host names instead of by path')
+    .option('--prefix <text>', 'before each name, where others have the same', '')
+    .addHelpText(
+      'after',
+      example(
+        'skerry kubeconfig > ~/.kube/skerry',
+        'skerry kubeconfig --hub https://hub:7443 --ca-file ca.crt --token-file token --output-file ~/.kube/config',
+      ),
+    )
+    .action(async ({ hub, ...options }: KubeconfigFlags) => {
+      if (hub === undefined) return printOwnKubeconfig(options)
+      const { printHubKubeconfig, writeHubKubeconfig } = await import('./hub-kubeconfig.ts')
+      const { outputFile } = options
+      if (outputFile === undefined) await printHubKubeconfig({ ...options, hub }, timeLimit())
+      else await writeHubKubeconfig({ ...options, hub, outputFile }, timeLimit())
     })
+}
+
+/** Of what runs on this machine, as its administrator. */
+async function printOwnKubeconfig({
+  dataDir,
+  ...forHub
+}: Omit<KubeconfigFlags, 'hub'>): Promise<void> {
+  if (Object.values(forHub).some((value) => value !== undefined && value !== '')) {
+    const { ExpectedError, exitCodes } = await import('@skerry/base')
+    const message = 'Cannot write kubeconfig: all options but --data-dir need --hub, the hub to ask'
+    throw new ExpectedError(message, exitCodes.usage)
+  }
+  const { findInstallation } = await import('./find-installation.ts')
+  const { contextsOf, hubIdentity } = await import('./user-kubeconfig.ts')
+  const { clientKubeconfig } = await import('./kubeconfig-file.ts')
+  const { formatKubeconfig } = await import('@skerry/client')
+  const { installation, settings } = await findInstallation(dataDir)
+  process.stdout.write(
+    formatKubeconfig(clientKubeconfig(contextsOf(settings), await hubIdentity(installation))),
+  )
 }
 
 interface ImageFlags {

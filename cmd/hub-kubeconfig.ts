@@ -1,0 +1,184 @@
+import { rename, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { isJsonObject, type JsonObject } from '@skerry/api'
+import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
+import { readFileIfPresent } from '@skerry/bootstrap'
+import {
+  createHttpsTransport,
+  fixedCredentials,
+  readBody,
+  tokenFileCredentials,
+  type CredentialSource,
+} from '@skerry/client'
+import { reachableClustersPath, type ReachableClusters } from '@skerry/karmada'
+import { mergeKubeconfig } from './merge-kubeconfig.ts'
+import { readText } from './read-config-file.ts'
+
+export interface HubKubeconfigOptions {
+  /** https://host:port */
+  hub: string
+  caFile: string | undefined
+  tokenFile: string | undefined
+  clientCertificate: string | undefined
+  clientKey: string | undefined
+  /** Merged into; absent: the answer is all there is. */
+  outputFile: string | undefined
+  /** Clusters by host name, where the hub has names for them, instead of by path. */
+  hostNames: boolean | undefined
+  /** Before each name, where another file's names are the same. */
+  prefix: string
+}
+
+/**
+ * A kubeconfig with a context for the hub and for each cluster that its user may reach now. Credentials stay
+ * in their files, of which it names the paths: kubectl reads them anew when they change. Throws ExpectedError.
+ */
+export async function hubKubeconfig(
+  options: HubKubeconfigOptions,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const { hub, outputFile, prefix } = options
+  const ca = options.caFile === undefined ? undefined : await readText(options.caFile)
+  const found = await askHub(options, ca, signal)
+  const trust: JsonObject =
+    ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }
+  const contexts = [
+    { name: `${prefix}hub`, cluster: { server: new URL(hub).origin, ...trust } },
+    ...found.clusters.map(({ name }) => ({
+      name: `${prefix}${name}`,
+      cluster: { server: serverOf(options, name, found.clusterDomain), ...trust },
+    })),
+  ]
+  const own = { user: `${prefix}hub-user`, credentials: credentialFields(options), contexts }
+  const path = outputFile ?? 'on standard output'
+  return mergeKubeconfig(await readExisting(outputFile), own, path)
+}
+
+/** Replaces the file at once, readable by its owner alone. */
+export async function writeHubKubeconfig(
+  options: HubKubeconfigOptions & { outputFile: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const config = await hubKubeconfig(options, signal)
+  const { stringify } = await loadYaml()
+  const next = `${options.outputFile}.new`
+  await writeFile(next, stringify(config, { lineWidth: 0 }), { mode: 0o600 })
+  await rename(next, options.outputFile)
+}
+
+export async function printHubKubeconfig(
+  options: HubKubeconfigOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { stringify } = await loadYaml()
+  process.stdout.write(stringify(await hubKubeconfig(options, signal), { lineWidth: 0 }))
+}
+
+function serverOf(
+  { hub, hostNames }: HubKubeconfigOptions,
+  cluster: string,
+  clusterDomain: string | undefined,
+): string {
+  const { origin, port } = new URL(hub)
+  if (hostNames !== true) return `${origin}/clusters/${cluster}`
+  if (clusterDomain === undefined) {
+    throw new ExpectedError(
+      'Cannot write kubeconfig: this hub has no names for clusters; leave out --host-names, or start it with --cluster-domain',
+      exitCodes.usage,
+    )
+  }
+  return `https://${cluster}.${clusterDomain}${port === '' ? '' : `:${port}`}`
+}
+
+function credentialFields(options: HubKubeconfigOptions): JsonObject {
+  const { tokenFile, clientCertificate, clientKey } = options
+  if (tokenFile !== undefined) return { tokenFile: resolve(tokenFile) }
+  const { certificate, key } = requireKeyPair(clientCertificate, clientKey)
+  return { 'client-certificate': resolve(certificate), 'client-key': resolve(key) }
+}
+
+function requireKeyPair(certificate: string | undefined, key: string | undefined) {
+  if (certificate !== undefined && key !== undefined) return { certificate, key }
+  throw new ExpectedError(
+    'Cannot write kubeconfig: pass --token-file, or --client-certificate and --client-key',
+    exitCodes.usage,
+  )
+}
+
+async function credentialsOf(options: HubKubeconfigOptions): Promise<CredentialSource> {
+  const { tokenFile, clientCertificate, clientKey } = options
+  if (tokenFile !== undefined) {
+    await readText(tokenFile)
+    return tokenFileCredentials(tokenFile, systemClock)
+  }
+  const { certificate, key } = requireKeyPair(clientCertificate, clientKey)
+  return fixedCredentials({ certificate: await readText(certificate), key: await readText(key) })
+}
+
+async function askHub(
+  options: HubKubeconfigOptions,
+  ca: string | undefined,
+  signal: AbortSignal,
+): Promise<ReachableClusters> {
+  const { hub } = options
+  if (!URL.canParse(hub) || new URL(hub).protocol !== 'https:') {
+    throw new ExpectedError(
+      `Cannot ask hub: "${hub}" is no https:// address, e.g. https://hub.example.com:7443`,
+      exitCodes.usage,
+    )
+  }
+  using transport = createHttpsTransport({
+    server: new URL(hub).origin,
+    ...(ca === undefined ? {} : { certificateAuthority: ca }),
+    credentials: await credentialsOf(options),
+  })
+  const request = { method: 'GET', path: reachableClustersPath, headers: {} } as const
+  const answer = await transport.send(request, signal).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new ExpectedError(
+      `Cannot reach hub ${hub}: ${why}; is the address right, and --ca-file the hub's pki/ca.crt?`,
+      exitCodes.failure,
+      { cause: error },
+    )
+  })
+  const text = (await readBody(answer.body)).toString('utf8')
+  if (answer.status === 200) return parseAnswer(text, hub)
+  const who =
+    answer.status === 401 || answer.status === 403 ? ': it does not know these credentials' : ''
+  throw new ExpectedError(
+    `Cannot ask hub ${hub}: it answers ${answer.status}${who}`,
+    exitCodes.failure,
+  )
+}
+
+function parseAnswer(text: string, hub: string): ReachableClusters {
+  const value: unknown = JSON.parse(text)
+  const clusters = isJsonObject(value) ? value['clusters'] : undefined
+  const isList =
+    Array.isArray(clusters) &&
+    clusters.every((each) => isJsonObject(each) && /^[a-z0-9-]+$/.test(String(each['name'])))
+  // Names go into addresses: what is not one ends here.
+  if (isList) return value as ReachableClusters
+  throw new ExpectedError(
+    `Cannot ask hub ${hub}: its answer is no list of clusters`,
+    exitCodes.failure,
+  )
+}
+
+async function readExisting(path: string | undefined): Promise<unknown> {
+  const text = path === undefined ? undefined : await readFileIfPresent(path)
+  if (text === undefined) return undefined
+  const { parse } = await loadYaml()
+  try {
+    return parse(text)
+  } catch (error) {
+    const why = `Cannot write kubeconfig ${path}: what is there is not YAML; name another --output-file`
+    throw new ExpectedError(why, exitCodes.usage, { cause: error })
+  }
+}
+
+/** A CommonJS package: in the program's bundle it has its default export alone. */
+async function loadYaml() {
+  const { default: yaml } = await import('yaml')
+  return yaml
+}
