@@ -76,14 +76,14 @@ function pathOf({ kind, namespace, name }: Target): string {
 
 async function createAndWait(
   run: Run,
-  { object, status }: Step & { act: 'create' },
+  { object, status, isHeld }: Step & { act: 'create' },
 ): Promise<void> {
   if (object.kind === 'Pod') await sleep(hearingMs)
   const path = await create(run, object)
   if (status !== undefined)
     await send(run, { method: 'PATCH', path: `${path}/status`, body: { status } })
   if (object.kind !== 'Pod') return
-  if (!isForUs(run.story, object)) return
+  if (isHeld || !isForUs(run.story, object)) return
   // One after the other, so that each decision sees what those before it left.
   const endMs = performance.now() + decisionMsMax
   const hasChanged = changeDetector(run)

@@ -83,11 +83,17 @@ export function nodeOf(fields: Fields): { object: Manifest } {
   }
 }
 
+export interface PodStep {
+  readonly object: Manifest
+  readonly status?: object
+  readonly isHeld: boolean
+}
+
 /**
- * `{name, labels, owner, cpu, memory, on, priority, status, …}`: requests of the one container, the
- * node it is on already, its class, the name of a ReplicaSet that controls it; the rest is spec.
+ * `{name, labels, owner, cpu, memory, on, priority, status, held, …}`: requests of the one container, the
+ * node it is on already, its class, the name of a ReplicaSet that controls it, whether schedulers leave it alone for now; the rest is spec.
  */
-export function podOf(fields: Fields, ownNamespace: string): { object: Manifest; status?: object } {
+export function podOf(fields: Fields, ownNamespace: string): PodStep {
   const {
     name,
     namespace,
@@ -100,6 +106,7 @@ export function podOf(fields: Fields, ownNamespace: string): { object: Manifest;
     on,
     priority,
     status,
+    held,
     ...spec
   } = fields
   const asked = { cpu, memory, ...asFields(requests) }
@@ -127,6 +134,7 @@ export function podOf(fields: Fields, ownNamespace: string): { object: Manifest;
       },
     },
     ...(typeof status === 'object' && status !== null ? { status } : {}),
+    isHeld: held === true,
   }
 }
 

@@ -1,5 +1,5 @@
 import { parse } from 'yaml'
-import { kindOf, podOf, nodeOf, type Manifest } from './story-objects.ts'
+import { kindOf, podOf, nodeOf, type Manifest, type PodStep } from './story-objects.ts'
 
 /** What happens to a cluster, and where one looks at what its scheduler made of it. */
 export interface Story {
@@ -12,7 +12,13 @@ export interface Story {
 }
 
 export type Step =
-  | { readonly act: 'create'; readonly object: Manifest; readonly status: object | undefined }
+  | {
+      readonly act: 'create'
+      readonly object: Manifest
+      readonly status: object | undefined
+      /** A pod that no scheduler decides about yet: that is not waited for. */
+      readonly isHeld: boolean
+    }
   | { readonly act: 'patch' | 'status'; readonly target: Target; readonly patch: object }
   | { readonly act: 'delete'; readonly target: Target }
   | {
@@ -79,8 +85,8 @@ function stepsOf(step: unknown, namespace: string, place: string): Step[] {
   }
 }
 
-function create({ object, status }: { object: Manifest; status?: object }): Step {
-  return { act: 'create', object, status }
+function create({ object, status, isHeld = false }: Partial<PodStep> & { object: Manifest }): Step {
+  return { act: 'create', object, status, isHeld }
 }
 
 function inNamespace(fields: Readonly<Record<string, unknown>>, namespace: string): Manifest {
