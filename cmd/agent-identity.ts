@@ -62,7 +62,7 @@ export async function openAgentIdentity(
   const { directory, hub, clusterName } = options
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const token =
-    parseBootstrapToken(options.tokenText?.trim() ?? '') ?? (await readToken(options.tokenFile))
+    parseBootstrapToken(options.tokenText?.trim() ?? '') ?? (await readTokenIfNeeded(options))
   const authorityPem = await ensureTrust({ ...options, token }, context)
   const base = { server: hub, certificateAuthority: authorityPem }
   const held: { client?: CertificateHolder } = {}
@@ -94,6 +94,13 @@ export async function openAgentIdentity(
   held.client = client
   const transport = { ...base, credentials: (signal: AbortSignal) => client.credentials(signal) }
   return { authorityPem, client, transport }
+}
+
+/** With an identity the token's file may be gone: it was for the first time only. */
+async function readTokenIfNeeded({ tokenFile, directory }: AgentIdentityOptions) {
+  const isRegistered = (await readFileIfPresent(join(directory, 'agent.crt'))) !== undefined
+  const isGone = tokenFile !== undefined && (await readFileIfPresent(tokenFile)) === undefined
+  return isRegistered && isGone ? undefined : readToken(tokenFile)
 }
 
 /** Before anything else is tried with it: nobody takes an expired certificate. */

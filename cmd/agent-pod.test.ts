@@ -72,7 +72,8 @@ function startPod(fleet: TestHub, { directory, token, caHash, api }: PodOptions)
       directory,
       hub: fleet.url,
       clusterName: 'edge',
-      tokenFile: undefined,
+      // As the manifest has it, also when the Secret was deleted since.
+      tokenFile: join(fleet.directory, 'no-token'),
       tokenText: token,
       caHash,
       api,
