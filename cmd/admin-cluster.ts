@@ -1,5 +1,6 @@
-import { systemClock, type Logger, silentLogger } from '@skerry/base'
+import { ExpectedError, exitCodes, systemClock, type Logger, silentLogger } from '@skerry/base'
 import { createCluster, createHttpsTransport, loadKubeconfig, type Cluster } from '@skerry/client'
+import { codeOf } from './data-directory.ts'
 import { version } from './version.ts'
 
 export interface AdminCluster {
@@ -8,7 +9,10 @@ export interface AdminCluster {
   caPem: string
 }
 
-/** A control plane seen through a kubeconfig file of ours, for commands that act on it. */
+/**
+ * A control plane seen through a kubeconfig file of ours, for commands that act on it. Throws
+ * ExpectedError when there is no such file.
+ */
 export async function openAdminCluster(
   kubeconfigPath: string,
   log: Logger = silentLogger,
@@ -17,7 +21,13 @@ export async function openAdminCluster(
     kubeconfigPath,
     {},
     { clock: systemClock, environment: process.env },
-  )
+  ).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error
+    throw new ExpectedError(
+      `Cannot reach the control plane: there is no ${kubeconfigPath}; name the directory of a running one with --data-dir`,
+      exitCodes.dataDirectory,
+    )
+  })
   const cluster = createCluster(createHttpsTransport(target.transport), {
     log,
     clock: systemClock,
