@@ -1,11 +1,13 @@
 import {
   StatusError,
+  ageOf,
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
   isStatusError,
   labelSelectorOf,
   type AnyObject,
+  type Column,
   type Kind,
   type Schema,
   type StatusCause,
@@ -36,7 +38,7 @@ export function clusterAccessKind(builtin: readonly Kind[]): Kind {
     schemas: { ...builtin[0]?.schemas, ...schemas },
     storageVersion: 'v1alpha1',
     selectableFields: [],
-    columns: [],
+    columns,
     strategy,
   }
 }
@@ -67,6 +69,17 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
 /** The registry hands a strategy only objects that were decoded as their kind; any field may lack. */
 function specOf(object: AnyObject): Partial<ClusterAccess['spec']> {
   return (object as unknown as Partial<ClusterAccess>).spec ?? {}
+}
+
+const columns: readonly Column[] = [
+  column('Name', ({ metadata }) => metadata.name ?? ''),
+  column('Verbs', (object) => (specOf(object).verbs ?? []).join(',')),
+  column('Age', ({ metadata }, nowMs) => ageOf(metadata.creationTimestamp, nowMs)),
+]
+
+function column(name: string, cell: Column['cell']): Column {
+  const format = name === 'Name' ? 'name' : ''
+  return { name, type: 'string', format, description: '', priority: 0, cell }
 }
 
 const strategy: Strategy = {
