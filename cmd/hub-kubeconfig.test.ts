@@ -117,16 +117,14 @@ test('what others have in a kubeconfig stays; what one may no longer reach goes'
   }
   await writeFile(options.outputFile, JSON.stringify(others))
   await writeHubKubeconfig(options, soon())
-  await fleet.admin
-    .resource(clusterAccessResource)
-    .patch(
-      {
-        name: 'north',
-        type: 'merge',
-        patch: { spec: { clusterSelector: { matchLabels: { region: 'south' } } } },
-      },
-      soon(),
-    )
+  await fleet.admin.resource(clusterAccessResource).patch(
+    {
+      name: 'north',
+      type: 'merge',
+      patch: { spec: { clusterSelector: { matchLabels: { region: 'south' } } } },
+    },
+    soon(),
+  )
   await writeHubKubeconfig(options, soon())
   const merged = parse(await readFile(options.outputFile, 'utf8'))
   const names = (list: { name: string }[]) => list.map(({ name }) => name)

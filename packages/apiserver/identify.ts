@@ -37,7 +37,13 @@ async function authenticate(
 ): Promise<UserInfo> {
   if (peer.type === 'process') return peer.user
   const [path = ''] = target.split('?', 1)
-  const credentials = { headers, fields, clientCertificates: peer.certificates, path, sourceAddress: peer.address }
+  const credentials = {
+    headers,
+    fields,
+    clientCertificates: peer.certificates,
+    path,
+    sourceAddress: peer.address,
+  }
   let user: UserInfo = anonymous
   for (const authenticator of authenticators) {
     const found = await authenticator.authenticate(credentials, signal)
