@@ -20,7 +20,7 @@ import { isPatchType } from './handlers/patch-handler.ts'
 import { parseWriteOptions } from './handlers/request-options.ts'
 import { valueAnswer } from './handlers/represent.ts'
 import { textAnswer, type ApiAnswer } from './http/exchange.ts'
-import { negotiate, reviewOffer, wantsPretty } from './http/negotiate.ts'
+import { isAcceptRouted, negotiate, reviewOffer, wantsPretty } from './http/negotiate.ts'
 import type { RequestInfo } from './http/request-info.ts'
 import { methodNotAllowed, notFoundPath } from './http/status-answer.ts'
 import { trackCreate } from './registry/managed-fields.ts'
@@ -160,7 +160,8 @@ function isBesideScope({ verb, namespace }: RequestInfo, kind: Kind): boolean {
 }
 
 /** What upstream refuses before it looks at the kind gets no warning about the kind. */
-function isRouted({ info, request }: Admitted, { verbs }: Kind): boolean {
+function isRouted({ info, request }: Admitted, { verbs, isCustom }: Kind): boolean {
+  if (!isCustom && !isAcceptRouted(request.headers.accept)) return false
   const isWrite = info.verb !== 'get' && info.verb !== 'list' && info.verb !== 'watch'
   if (isWrite && info.subresource === '' && !verbs.includes(info.verb)) return false
   if (info.verb === 'create') return info.name === '' || info.subresource !== ''

@@ -97,12 +97,12 @@ const closeBrace = 0x7d
  * The wire bytes of stored bytes: metadata starts with `"resourceVersion":"N"`. One allocation and
  * one copy; the object is not parsed. `bytes` must come from encodeCanonical.
  */
-export function spliceResourceVersion(bytes: Uint8Array, revision: number): Uint8Array {
+export function spliceResourceVersion(bytes: Uint8Array, revision: number | string): Uint8Array {
   // apiVersion and kind are plain words, so that the second brace opens metadata.
   const at = bytes.indexOf(openBrace, 1) + 1
   if (at === 0) throw new RangeError('Cannot splice resourceVersion: the bytes have no metadata')
   const separator = bytes[at] === closeBrace ? '' : ','
-  const inserted = utf8.encode(`"resourceVersion":"${revision}"${separator}`)
+  const inserted = utf8.encode(`"resourceVersion":${JSON.stringify(String(revision))}${separator}`)
   const out = new Uint8Array(bytes.length + inserted.length)
   out.set(bytes.subarray(0, at))
   out.set(inserted, at)

@@ -18,7 +18,8 @@ export const jsonPatchLimits = Object.freeze({
 })
 
 /**
- * RFC 6902 as upstream applies it. Returns a new value; `original` stays as it is. Throws
+ * RFC 6902 as upstream applies it. Returns a new value, with the keys of what it looked into sorted;
+ * `original` stays as it is. Throws
  * StatusError BadRequest when the patch is malformed, RequestEntityTooLarge when it is too long,
  * Invalid when an operation cannot be carried out.
  */
@@ -36,6 +37,7 @@ export function applyJsonPatch(original: Readonly<JsonObject>, patch: unknown): 
   try {
     for (const operation of operations) target.apply(operation)
     requireDepth(target.document)
+    target.sortEntered()
   } catch (error) {
     if (!(error instanceof OperationError)) throw error
     // Upstream hides why; the reason is for whoever reads the cause.
@@ -82,6 +84,8 @@ interface Slot {
 class PatchTarget {
   document: unknown
   #copiedCharacters = 0
+  /** What operations have looked into. */
+  readonly #entered = new Set<JsonObject>()
 
   constructor(document: unknown) {
     this.document = document
@@ -103,6 +107,18 @@ class PatchTarget {
         return this.#test(path, value)
       default:
         throw new OperationError(`Unexpected kind: ${op}`)
+    }
+  }
+
+  /** Upstream writes these from maps, and what else there is as it was; its messages show it so. */
+  sortEntered(): void {
+    if (isJsonObject(this.document)) this.#entered.add(this.document)
+    for (const object of this.#entered) {
+      for (const key of Object.keys(object).toSorted()) {
+        const value = object[key]
+        delete object[key]
+        setMember(object, key, value)
+      }
     }
   }
 
@@ -157,11 +173,15 @@ class PatchTarget {
     const last = keys.pop() ?? ''
     let at = this.document
     for (const key of keys) {
-      if (!isContainer(at)) throw new OperationError(`missing path: ${pointer ?? ''}`)
-      at = get({ container: at, key })
+      at = get({ container: this.#enter(at, pointer), key })
     }
-    if (!isContainer(at)) throw new OperationError(`missing path: ${pointer ?? ''}`)
-    return { container: at, key: last }
+    return { container: this.#enter(at, pointer), key: last }
+  }
+
+  #enter(value: unknown, pointer = ''): JsonObject | unknown[] {
+    if (!isContainer(value)) throw new OperationError(`missing path: ${pointer}`)
+    if (!Array.isArray(value)) this.#entered.add(value)
+    return value
   }
 }
 

@@ -95,7 +95,7 @@ export function negotiate(
     return isPretty ? { ...plainJson, isPretty } : plainJson
   }
   const clauses = parseAccept(accept)
-  if (!clauses.some(({ type }) => isRouted(type, offer))) throw notAcceptable(offer)
+  if (!isAnyRouted(clauses, offer)) throw notAcceptable(offer)
   for (const clause of clauses) {
     const encoding = encodingOf(clause.type, offer)
     if (encoding === undefined) continue
@@ -126,6 +126,15 @@ const mediaTypes: Readonly<Record<Encoding, string>> = Object.freeze({
   yaml: 'application/yaml',
   protobuf: 'application/vnd.kubernetes.protobuf',
 })
+
+/** False: upstream refuses an object of a built-in kind before it looks at the kind. */
+export function isAcceptRouted(accept: string | undefined): boolean {
+  return accept === undefined || accept === '' || isAnyRouted(parseAccept(accept), objectOffer)
+}
+
+function isAnyRouted(clauses: readonly AcceptClause[], offer: Offer): boolean {
+  return clauses.some(({ type }) => isRouted(type, offer))
+}
 
 /** The first look knows full types and the widest wildcard only. */
 function isRouted(type: string, { encodings, isRouted }: Offer): boolean {

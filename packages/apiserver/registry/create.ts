@@ -1,9 +1,15 @@
-import { validateObjectMeta, validateOwnFinalizers, type AnyObject, type Kind } from '@skerry/api'
+import {
+  spliceResourceVersion,
+  validateOwnFinalizers,
+  type AnyObject,
+  type Kind,
+} from '@skerry/api'
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admit, admitValid, allCauses, type AdmissionInput } from './admission-chain.ts'
 import { setDefaults, writeAsStored } from './decode.ts'
 import type { Reservation } from './interceptor.ts'
+import { checkNewMetadata } from './metadata-checks-table.ts'
 import { alreadyExists, generateNameConflict, requireValid } from './registry-errors.ts'
 import { versionOf } from './storage-error.ts'
 import { StatusError } from '@skerry/api'
@@ -24,6 +30,9 @@ export async function createObject(
   scope: RequestScope,
   deps: RegistryDeps,
 ): Promise<CachedObject> {
+  // Only here: an apply, or a PUT, creates with what it says of a deletion.
+  delete object.metadata.deletionTimestamp
+  delete object.metadata.deletionGracePeriodSeconds
   trackCreate(object, scope, deps)
   await admit(
     { operation: 'CREATE', object, oldObject: undefined, name: nameOf(object) },
@@ -79,8 +88,8 @@ async function tryCreate(
       reservation?.rollback()
       if (deps.cache.resource(reader.storage).get(key)) return undefined
       // Only what is stored must come without a version; here the client sees the one it sent.
-      const revision = Number(metadata.resourceVersion ?? 0) || 0
-      return dryRunResult(key, await reader.encodeStored(next, scope.signal), revision)
+      const value = await reader.encodeStored(next, scope.signal)
+      return dryRunResult(key, value, metadata.resourceVersion)
     }
     requireNoVersion(next)
     return await writeNew(key, next, { scope, deps, reservation })
@@ -128,17 +137,16 @@ async function writeNew(
   })
 }
 
-/** Shown as it would be, without a resourceVersion of its own. */
-export function dryRunResult(key: string, value: Uint8Array, revision = 0): CachedObject {
-  return new CachedObject(key, { value, revision, createRevision: revision })
+/** Shown as it would be, with no resourceVersion but the one that was sent, which may be any text. */
+function dryRunResult(key: string, value: Uint8Array, version = ''): CachedObject {
+  const shown = version === '' ? value : spliceResourceVersion(value, version)
+  return new CachedObject(key, { value: shown, revision: 0, createRevision: 0 })
 }
 
 function prepareForCreate(next: AnyObject, scope: RequestScope, deps: RegistryDeps): void {
   const { kind } = scope.reader
   const { metadata } = next
   writeAsStored(next, kind)
-  delete metadata.deletionTimestamp
-  delete metadata.deletionGracePeriodSeconds
   delete metadata.selfLink
   if (kind.isNamespaced) metadata.namespace = scope.namespace
   else delete metadata.namespace
@@ -163,7 +171,7 @@ async function validateCreate(
   const { kind } = scope.reader
   const { strategy } = kind
   const own = [
-    ...validateObjectMeta(next.metadata, strategy.nameRule ?? 'dns-subdomain', kind.isNamespaced),
+    ...checkNewMetadata(next.metadata, kind),
     ...(knowsFinalizers(kind) ? validateOwnFinalizers(next.metadata) : []),
     ...(strategy.validate?.(next) ?? []),
   ]

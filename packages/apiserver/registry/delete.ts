@@ -122,7 +122,9 @@ export function planDeletion(
   const isKept = finalizers.length > 0 || isHeld(old, context.kind)
   const before = old.metadata.deletionTimestamp
   if (before !== undefined) {
-    const pendingSeconds = old.metadata.deletionGracePeriodSeconds ?? 0
+    // A kind that knows no grace does not wait for what somebody wrote there.
+    const { deletionGracePeriodSeconds: written = 0 } = old.metadata
+    const pendingSeconds = strategy.gracefulDeletion ? written : 0
     const isShorter = options.gracePeriodSeconds !== undefined && graceSeconds < pendingSeconds
     if (!isShorter && pendingSeconds > 0) return withFinalizers(old, finalizers)
     if (graceSeconds === 0 || pendingSeconds === 0) {

@@ -12,8 +12,9 @@ import {
  * How often, and in what order, upstream looks at the metadata of an update, beside what it does for
  * every kind. Each look says again what is wrong: `update` compares with the old metadata, `form`
  * looks at the new alone, names included, and those that are `named` want finalizers to tell whose they are.
+ * What the kind itself finds comes after all of them, or where it says `own`.
  */
-type Look = 'update' | 'form' | 'named update' | 'named form'
+type Look = 'update' | 'form' | 'named update' | 'named form' | 'own'
 
 const usual: readonly Look[] = ['named update']
 
@@ -29,13 +30,16 @@ const looksOfKinds: Readonly<Record<string, readonly Look[]>> = Object.freeze({
     ['named form', 'named update'],
     ['/Namespace', '/Node', 'batch/Job', 'networking.k8s.io/IPAddress'],
     ['certificates.k8s.io/CertificateSigningRequest'],
-    ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'].map(
-      (kind) => `rbac.authorization.k8s.io/${kind}`,
-    ),
     ['DeviceClass', 'ResourceClaim', 'ResourceClaimTemplate'].map(
       (kind) => `resource.k8s.io/${kind}`,
     ),
     ['storage.k8s.io/CSIStorageCapacity', 'storage.k8s.io/StorageClass'],
+  ),
+  ...same(
+    ['named form', 'own', 'named update'],
+    ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'].map(
+      (kind) => `rbac.authorization.k8s.io/${kind}`,
+    ),
   ),
   ...same(
     ['named form'],
@@ -71,21 +75,37 @@ const looksOfStatuses: Readonly<Record<string, readonly Look[]>> = Object.freeze
   ...same([], ['batch/CronJob', 'policy/PodDisruptionBudget']),
 })
 
-/** What is wrong with the metadata of an update, as often as upstream finds it. */
-export function checkUpdatedMetadata(
+/** Kinds whose names upstream checks by their schema, which says nothing of generateName. */
+const anyGenerateName: ReadonlySet<string> = new Set([
+  '/ReplicationController',
+  'resource.k8s.io/DeviceClass',
+])
+
+/** What is wrong with the metadata of an object that is to be, or of the new one alone. */
+export function checkNewMetadata(metadata: ObjectMeta, kind: Kind): StatusCause[] {
+  const { generateName: _any, ...named } = metadata
+  const checked = anyGenerateName.has(`${kind.group}/${kind.kind}`) ? named : metadata
+  return validateObjectMeta(checked, kind.strategy.nameRule ?? 'dns-subdomain', kind.isNamespaced)
+}
+
+/** What is wrong with an update, metadata as often as upstream finds it; `own`: what its kind finds. */
+export function checkUpdate(
   next: ObjectMeta,
   old: ObjectMeta,
-  { kind, subresource }: { kind: Kind; subresource: string },
+  { kind, subresource, own }: { kind: Kind; subresource: string; own: readonly StatusCause[] },
 ): StatusCause[] {
-  const rule = kind.strategy.nameRule ?? 'dns-subdomain'
   const usually = [...validateMetaForm(next), ...validateObjectMetaUpdate(next, old)]
-  const further = looksAt(kind, subresource).flatMap((look) => [
-    ...(look.endsWith('form')
-      ? validateObjectMeta(next, rule, kind.isNamespaced)
-      : validateObjectMetaUpdate(next, old)),
-    ...(look.startsWith('named') ? validateOwnFinalizers(next) : []),
-  ])
-  return [...usually, ...further]
+  const looks = looksAt(kind, subresource)
+  const further = looks.flatMap((look) => {
+    if (look === 'own') return own
+    return [
+      ...(look.endsWith('form')
+        ? checkNewMetadata(next, kind)
+        : validateObjectMetaUpdate(next, old)),
+      ...(look.startsWith('named') ? validateOwnFinalizers(next) : []),
+    ]
+  })
+  return [...usually, ...further, ...(looks.includes('own') ? [] : own)]
 }
 
 function looksAt({ group, isCustom, kind }: Kind, subresource: string): readonly Look[] {

@@ -11,7 +11,7 @@ import { admit, admitValid, allCauses } from './admission-chain.ts'
 import { createAdmitted, hasGeneration } from './create.ts'
 import { setDefaults, writeAsStored } from './decode.ts'
 import { isHeld } from './deletion-table.ts'
-import { checkUpdatedMetadata } from './metadata-checks-table.ts'
+import { checkUpdate } from './metadata-checks-table.ts'
 import { keepAllButPart } from './part-table.ts'
 import { removeObject } from './remove.ts'
 import type { Reservation } from './interceptor.ts'
@@ -327,10 +327,8 @@ function bodyOf(object: AnyObject): Record<string, unknown> {
 function causesOfUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): StatusCause[] {
   const { kind } = scope.reader
   const { subresource } = scope
-  return [
-    ...checkUpdatedMetadata(next.metadata, old.metadata, { kind, subresource }),
-    ...(validationOf(scope)?.(next, old, (text) => scope.warn(text)) ?? []),
-  ]
+  const own = validationOf(scope)?.(next, old, (text) => scope.warn(text)) ?? []
+  return checkUpdate(next.metadata, old.metadata, { kind, subresource, own })
 }
 
 function warnOfUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): void {

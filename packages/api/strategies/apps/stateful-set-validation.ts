@@ -8,7 +8,11 @@ import {
 import type { StatusCause } from '../../status-error.ts'
 import { checkCounters, checkLabelField, checkNonNegative, isSame, type Found } from '../checks.ts'
 import { checkClaimSpec } from '../core/claim-spec-validation.ts'
-import { checkPodTemplate, checkRunsForever } from '../core/pod-template-validation.ts'
+import {
+  checkPodTemplate,
+  checkRunsForever,
+  checkTemplateMetadata,
+} from '../core/pod-template-validation.ts'
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../int-or-percent.ts'
 import { checkLabelSelector, isUsableSelector } from '../label-checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
@@ -52,6 +56,8 @@ function checkSpec(
   } else {
     checkOwnLabels(spec, found)
     checkPodTemplate(templateOfPods(spec), 'spec.template', found)
+    // Upstream tells it twice.
+    checkTemplateMetadata(spec.template ?? {}, 'spec.template', found)
   }
   checkRunsForever(spec.template ?? {}, 'StatefulSet', 'spec.template', found)
 }

@@ -13,15 +13,23 @@ export function checkPodTemplate(
   path: string,
   found: Found,
 ): void {
-  const { metadata = {}, spec = {} } = template
-  checkLabels(metadata.labels, `${path}.labels`, found)
-  found.push(...validateAnnotations(metadata.annotations, `${path}.annotations`))
-  checkPodAnnotations(metadata.annotations, spec, `${path}.annotations`, found)
+  const { spec = {} } = template
+  checkTemplateMetadata(template, path, found)
   checkPodSpec(spec, undefined, `${path}.spec`, found)
   if ((spec.ephemeralContainers ?? []).length > 0) {
     const detail = 'ephemeral containers not allowed in pod template'
     found.push(fieldForbidden(`${path}.spec.ephemeralContainers`, detail))
   }
+}
+
+export function checkTemplateMetadata(
+  { metadata = {}, spec = {} }: Loose<PodTemplateSpec>,
+  path: string,
+  found: Found,
+): void {
+  checkLabels(metadata.labels, `${path}.labels`, found)
+  found.push(...validateAnnotations(metadata.annotations, `${path}.annotations`))
+  checkPodAnnotations(metadata.annotations, spec, `${path}.annotations`, found)
 }
 
 /** For controllers that keep pods running; `kind` is named in the finding. */

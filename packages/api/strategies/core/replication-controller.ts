@@ -15,7 +15,8 @@ export const replicationControllerStrategy = strategyOf<ReplicationController>({
     if (old && isSame(next.spec, old.spec)) return []
     return [
       ...(old ? [] : warningsOfName(next.metadata)),
-      ...warningsOfTemplate(next.spec?.template, 'spec.template'),
+      // Upstream warns of what an update replaces.
+      ...warningsOfTemplate((old ?? next).spec?.template, 'spec.template'),
     ]
   },
   validate: validateReplicationController,

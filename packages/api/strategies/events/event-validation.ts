@@ -1,15 +1,14 @@
-import type { Event, EventSeries, EventsV1Event } from '../../generated/types.ts'
+import type {
+  Event,
+  EventSeries,
+  EventSource,
+  EventsV1Event,
+  ObjectReference,
+} from '../../generated/types.ts'
 import { fieldInvalid, fieldRequired } from '../../field-error.ts'
 import { checkDnsSubdomain } from '../../names.ts'
 import type { StatusCause } from '../../status-error.ts'
-import {
-  addInvalid,
-  checkQualifiedField,
-  checkUnchanged,
-  isLongerThan,
-  isSame,
-  type Found,
-} from '../checks.ts'
+import { addInvalid, checkQualifiedField, isLongerThan, isSame, type Found } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 
 /** What both kinds of event say, by the field names that causes use for it. */
@@ -57,24 +56,54 @@ export function validateEventsEventUpdate(
 ): StatusCause[] {
   const found = checkFacts(factsOf(next))
   if (!isSame(next.series, old.series)) checkSeries(next.series, found)
-  const fixed = [
-    ['regarding', 'involvedObject'],
-    ['reason', 'reason'],
-    ['note', 'message'],
-    ['deprecatedSource', 'source'],
-    ['deprecatedFirstTimestamp', 'firstTimestamp'],
-    ['deprecatedLastTimestamp', 'lastTimestamp'],
-    ['deprecatedCount', 'count'],
-    ['reason', 'reason'],
-    ['type', 'type'],
-    ['eventTime', 'eventTime'],
-    ['action', 'action'],
-    ['related', 'related'],
-    ['reportingController', 'reportingController'],
-    ['reportingInstance', 'reportingInstance'],
-  ] as const
-  for (const [key, field] of fixed) checkUnchanged(next[key], old[key], field, found)
+  for (const [key, field, show] of fixedFields) {
+    if (!isSame(next[key], old[key])) {
+      found.push(fieldInvalid(field, show(next), 'field is immutable'))
+    }
+  }
   return found
+}
+
+type ShownField = readonly [
+  key: keyof EventsV1Event,
+  field: string,
+  show: (event: LooseObject<EventsV1Event>) => unknown,
+]
+
+/** By the names of upstream's own type, which is what it shows. */
+const fixedFields: readonly ShownField[] = [
+  ['regarding', 'involvedObject', ({ regarding = {} }) => shownReference(regarding)],
+  ['reason', 'reason', ({ reason = '' }) => reason],
+  ['note', 'message', ({ note = '' }) => note],
+  ['deprecatedSource', 'source', ({ deprecatedSource = {} }) => shownSource(deprecatedSource)],
+  ['deprecatedFirstTimestamp', 'firstTimestamp', (event) => event.deprecatedFirstTimestamp ?? null],
+  ['deprecatedLastTimestamp', 'lastTimestamp', (event) => event.deprecatedLastTimestamp ?? null],
+  ['deprecatedCount', 'count', ({ deprecatedCount = 0 }) => deprecatedCount],
+  ['reason', 'reason', ({ reason = '' }) => reason],
+  ['type', 'type', ({ type = '' }) => type],
+  ['eventTime', 'eventTime', ({ eventTime }) => eventTime ?? null],
+  ['action', 'action', ({ action = '' }) => action],
+  ['related', 'related', ({ related }) => (related ? shownReference(related) : null)],
+  ['reportingController', 'reportingController', (event) => event.reportingController ?? ''],
+  ['reportingInstance', 'reportingInstance', (event) => event.reportingInstance ?? ''],
+]
+
+function shownReference(reference: Loose<ObjectReference>): object {
+  const { kind = '', namespace = '', name = '', uid = '', fieldPath = '' } = reference
+  const { apiVersion = '', resourceVersion = '' } = reference
+  return {
+    Kind: kind,
+    Namespace: namespace,
+    Name: name,
+    UID: uid,
+    APIVersion: apiVersion,
+    ResourceVersion: resourceVersion,
+    FieldPath: fieldPath,
+  }
+}
+
+function shownSource({ component = '', host = '' }: Loose<EventSource>): object {
+  return { Component: component, Host: host }
 }
 
 function factsOfCore(event: LooseObject<Event>): EventFacts {
