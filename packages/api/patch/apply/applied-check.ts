@@ -76,7 +76,11 @@ class AppliedChecker {
       const below = path + printPathElement(fieldElement(key))
       const schema = memberSchema(fields, key)
       if (schema) this.check(member, schema, { path: below, isOpen })
-      else if (!isOpen) this.#add(below, 'field not declared in schema')
+      else if (!isOpen) {
+        this.#add(below, 'field not declared in schema')
+        // Upstream looks no further in this map.
+        return
+      }
     }
   }
 

@@ -117,6 +117,17 @@ test('what is no configuration of this kind is refused', () => {
   )
 })
 
+test('of the fields that a map does not know an apply tells the first, and one of each map', () => {
+  assert.throws(
+    () => apply({ items: [{ name: 'p', x: 1, y: 2 }], map: { a: 'b' }, x: 1, y: 2 }),
+    (error) =>
+      isStatusError(error, 'Unknown') &&
+      error.message.includes('.spec.items[name="p"].x: field not declared in schema') &&
+      error.message.includes('.spec.x: field not declared in schema') &&
+      !error.message.includes('.y:'),
+  )
+})
+
 const anyText = fc.constantFrom('a', 'b', 'c')
 const anySpec = fc.record(
   {
