@@ -97,9 +97,13 @@ async function agentCommand(
 }
 
 async function connects({ cluster, kubectl }: Cloud): Promise<void> {
+  // Without discovery: kubectl keeps what it learns for minutes, and a cluster that registers between
+  // its two questions (404 for /api, then 200 for /apis) would be one without nodes to it.
   await cluster.waitFor('the edge to answer through the hub', async () =>
-    (await kubectl(['get', 'nodes'])).stdout.includes(' Ready ') ? true : undefined,
+    (await kubectl(['get', '--raw', '/readyz'])).stdout === 'ok' ? true : undefined,
   )
+  const nodes = await kubectl(['get', 'nodes'])
+  assert.match(nodes.stdout, / Ready /, nodes.stderr)
   await cluster.apply(manifest)
   const ready = await kubectl(['wait', 'pod/shell', '--for=condition=Ready', '--timeout=60s'])
   assert.equal(ready.exitCode, 0, ready.stderr)
