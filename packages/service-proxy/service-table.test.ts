@@ -74,18 +74,25 @@ async function askByUdp(from: TestHost, address: string, port: number): Promise<
   return (await from.run([process.execPath, '-e', script])).stdout.trim()
 }
 
-async function prepare(host: TestHost): Promise<void> {
+async function prepare(host: TestHost): Promise<AsyncDisposable> {
   await host.run(['sh', '-c', 'mkdir -p /run/netns; echo 1 > /proc/sys/net/ipv4/ip_forward'])
   await host.run(['ip', 'route', 'add', '10.43.0.0/16', 'dev', 'lo', 'src', host.address])
   await addPod(host, '10.42.0.2')
   await addPod(host, '10.42.0.3')
+  return {
+    async [Symbol.asyncDispose]() {
+      // What serves in them would outlive the network.
+      const script = 'kill $(ip netns pids podveth2) $(ip netns pids podveth3)'
+      await host.run(['sh', '-c', script])
+    },
+  }
 }
 
 test('the kernel sends service traffic where the plan says', { skip }, async (t) => {
   await using network = await createTestNetwork()
   const host = await network.addHost(1)
   const client = await network.addHost(2)
-  await prepare(host)
+  await using _pods = await prepare(host)
   const both = [slice('web', [{ address: '10.42.0.2' }, { address: '10.42.0.3' }])]
   const bothSticky = [slice('sticky', [{ address: '10.42.0.2' }, { address: '10.42.0.3' }])]
   const first = tableOf([web, sticky], [...both, ...bothSticky])
