@@ -35,8 +35,8 @@ export function cloneJson(value: unknown): unknown {
 
 function cloneAt(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
-  // The engine reads and writes JSON without recursion.
-  if (depth > recursionMax) return JSON.parse(JSON.stringify(value))
+  // The engine reads JSON without recursion.
+  if (depth > recursionMax) return JSON.parse(encodeDeep(value))
   if (Array.isArray(value)) return value.map((item) => cloneAt(item, depth + 1))
   const copy: JsonObject = {}
   for (const [key, member] of Object.entries(value)) {
@@ -90,4 +90,51 @@ function equalObjects(a: JsonObject, b: JsonObject, below: Comparing): boolean {
     if (b[key] !== undefined) count -= 1
   }
   return count === 0
+}
+
+interface OpenContainer {
+  readonly end: ']' | '}'
+  /** What is before each member, and the member. */
+  readonly members: readonly (readonly [prefix: string, member: unknown])[]
+  next: number
+}
+
+/**
+ * What JSON.stringify writes, without recursion: the engine does without it only for objects that are
+ * laid out simply, and nobody can see whether they are.
+ */
+export function encodeDeep(root: unknown): string {
+  const parts: string[] = []
+  const open: OpenContainer[] = []
+  const write = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) parts.push(JSON.stringify(value) ?? 'null')
+    else {
+      const container = openContainer(value)
+      parts.push(container.end === ']' ? '[' : '{')
+      open.push(container)
+    }
+  }
+  write(root)
+  for (let last = open.at(-1); last; last = open.at(-1)) {
+    const member = last.members[last.next]
+    last.next += 1
+    if (member === undefined) {
+      parts.push(last.end)
+      open.pop()
+    } else {
+      parts.push(last.next > 1 ? `,${member[0]}` : member[0])
+      write(member[1])
+    }
+  }
+  return parts.join('')
+}
+
+function openContainer(value: object): OpenContainer {
+  if (Array.isArray(value)) {
+    return { end: ']', members: value.map((item: unknown) => ['', item]), next: 0 }
+  }
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .map(([key, member]) => [`${JSON.stringify(key)}:`, member] as const)
+  return { end: '}', members, next: 0 }
 }

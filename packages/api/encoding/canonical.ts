@@ -1,4 +1,4 @@
-import { isJsonObject, recursionMax, setMember, type JsonObject } from '../json.ts'
+import { encodeDeep, isJsonObject, recursionMax, setMember, type JsonObject } from '../json.ts'
 
 const utf8 = new TextEncoder()
 
@@ -30,7 +30,6 @@ export function encodeCanonical(object: {
 export function encodeSorted(value: unknown): string {
   const seen: Seen = { isDeep: false }
   const own = sorted(value, seen)
-  // The engine writes without recursion only what is laid out simply, and nobody can see whether it is.
   return seen.isDeep ? encodeDeep(own) : (JSON.stringify(own) ?? 'null')
 }
 
@@ -99,50 +98,6 @@ function sortedFromInside(root: object): unknown {
     )
   }
   return done.get(root)
-}
-
-interface OpenContainer {
-  readonly end: ']' | '}'
-  /** What is before each member, and the member. */
-  readonly members: readonly (readonly [prefix: string, member: unknown])[]
-  next: number
-}
-
-/** What JSON.stringify writes, without recursion. */
-function encodeDeep(root: unknown): string {
-  const parts: string[] = []
-  const open: OpenContainer[] = []
-  const write = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) parts.push(JSON.stringify(value) ?? 'null')
-    else {
-      const container = openContainer(value)
-      parts.push(container.end === ']' ? '[' : '{')
-      open.push(container)
-    }
-  }
-  write(root)
-  for (let last = open.at(-1); last; last = open.at(-1)) {
-    const member = last.members[last.next]
-    last.next += 1
-    if (member === undefined) {
-      parts.push(last.end)
-      open.pop()
-    } else {
-      parts.push(last.next > 1 ? `,${member[0]}` : member[0])
-      write(member[1])
-    }
-  }
-  return parts.join('')
-}
-
-function openContainer(value: object): OpenContainer {
-  if (Array.isArray(value)) {
-    return { end: ']', members: value.map((item: unknown) => ['', item]), next: 0 }
-  }
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .map(([key, member]) => [`${JSON.stringify(key)}:`, member] as const)
-  return { end: '}', members, next: 0 }
 }
 
 const openBrace = 0x7b
