@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:fs'
 import { access, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -32,25 +31,41 @@ export async function whyNoEtcd(): Promise<string | false> {
   }
 }
 
+/** How long another program that got the port of a stopped member may hold it, ms. */
+const portWait = 10_000
+
 /** One member on loopback, with a directory of its own, that takes requests when this resolves. */
 export async function startTestEtcd(options: TestEtcdOptions = {}): Promise<TestEtcd> {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-etcd-'))
-  const flags = flagsOf(directory, options, await freePort())
   let child: ChildProcess | undefined
   const kill = async (): Promise<void> => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
-  const start = async (): Promise<void> => {
-    child = spawn(program, flags, { stdio: ['ignore', 'ignore', 'pipe'] })
-    await untilServing(child)
+  const startAt = async (port: number): Promise<number> => {
+    child = spawn(program, flagsOf(directory, options, port), {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    return portServed(child)
   }
-  await start()
+  // The member takes a free port itself: one that is only looked up may be another's by then.
+  const port = await startAt(0)
   return {
-    endpoint: flags.find((flag) => flag.startsWith('--listen-client-urls='))?.split('=')[1] ?? '',
+    endpoint: `${schemeOf(options)}://127.0.0.1:${port}`,
     kill,
-    start,
+    async start() {
+      const giveUp = Date.now() + portWait
+      while (true) {
+        try {
+          await startAt(port)
+          return
+        } catch (error) {
+          const isTaken = error instanceof Error && error.message.includes('address already in use')
+          if (!isTaken || Date.now() > giveUp) throw error
+        }
+      }
+    },
     async [Symbol.asyncDispose]() {
       await kill()
       await rm(directory, { recursive: true })
@@ -59,7 +74,7 @@ export async function startTestEtcd(options: TestEtcdOptions = {}): Promise<Test
 }
 
 function flagsOf(directory: string, { tls }: TestEtcdOptions, port: number): string[] {
-  const client = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`
+  const client = `${schemeOf({ tls })}://127.0.0.1:${port}`
   const flags = {
     'data-dir': join(directory, 'data'),
     'listen-client-urls': client,
@@ -75,26 +90,23 @@ function flagsOf(directory: string, { tls }: TestEtcdOptions, port: number): str
   return tls ? [...args, '--client-cert-auth'] : args
 }
 
-/** Its log says so, once it has elected itself. */
-async function untilServing({ stderr }: ChildProcess): Promise<void> {
+function schemeOf({ tls }: TestEtcdOptions): 'http' | 'https' {
+  return tls ? 'https' : 'http'
+}
+
+/** Where it takes requests, as its log says once it has elected itself. */
+async function portServed({ stderr }: ChildProcess): Promise<number> {
   let seen = ''
   // Kept open after the loop: etcd ends when nobody listens to its log.
   for await (const chunk of stderr?.iterator({ destroyOnReturn: false }) ?? []) {
     seen += String(chunk)
-    if (!/ready to serve client requests|serving client (traffic|requests)/.test(seen)) continue
+    const port = /"serving client (?:traffic|requests)[^\n]*"address":"[^"\n]*:(\d+)"/.exec(
+      seen,
+    )?.[1]
+    if (port === undefined) continue
     // Read on, or a full pipe would stop it.
     stderr?.resume()
-    return
+    return Number(port)
   }
   throw new Error(`Cannot start etcd: ${seen.slice(-2_000)}`)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  server.close()
-  await once(server, 'close')
-  return port
 }
