@@ -1,0 +1,39 @@
+import type { TrafficRate } from './traffic-rules.ts'
+
+/** What one message takes of the rate at most, in time: what is urgent waits no longer than that. */
+const messageMsMax = 50
+const messageBytesMin = 1_024
+
+/**
+ * A token bucket. A message may go while there is anything in it, and may take more than there is:
+ * then the next one waits until that is paid.
+ */
+export class RateLimit {
+  /** Of one message. */
+  readonly messageBytesMax: number
+  readonly #bytesPerMs: number
+  readonly #burstBytes: number
+  #bytes: number
+  #atMs: number
+
+  constructor({ bytesPerSecond, burstBytes }: TrafficRate, nowMs: number) {
+    this.#bytesPerMs = bytesPerSecond / 1_000
+    this.messageBytesMax = Math.max(messageBytesMin, Math.floor(this.#bytesPerMs * messageMsMax))
+    // What a timer that is late would have sent is not lost.
+    this.#burstBytes = Math.max(burstBytes, this.messageBytesMax)
+    this.#bytes = this.#burstBytes
+    this.#atMs = nowMs
+  }
+
+  /** Milliseconds until something may go; 0: now. */
+  waitMs(nowMs: number): number {
+    const filled = this.#bytes + (nowMs - this.#atMs) * this.#bytesPerMs
+    this.#bytes = Math.min(this.#burstBytes, filled)
+    this.#atMs = nowMs
+    return this.#bytes > 0 ? 0 : Math.ceil(-this.#bytes / this.#bytesPerMs) || 1
+  }
+
+  take(bytes: number): void {
+    this.#bytes -= bytes
+  }
+}
