@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addBuildCommands } from './build-commands.ts'
 import { addEncryptionCommands } from './encryption-commands.ts'
 import { addHubCommands } from './hub-commands.ts'
+import { addLoginCommands } from './login-commands.ts'
 import { addRoleCommands } from './role-commands.ts'
 import { addUpCommands } from './up-commands.ts'
 import { requireSourceTree } from './source-tree.ts'
@@ -15,6 +16,7 @@ export function addCommands(program: Command): void {
   addHubCommands(program)
   addTokenCommands(program)
   addUserCommands(program)
+  addLoginCommands(program)
   addEncryptionCommands(program)
   addTestCommands(program)
   addBuildCommands(program)

@@ -12,6 +12,7 @@ import {
   type ApiServerOptions,
   type AuditSink,
   type BackendDial,
+  type ConfiguredUsers,
   type ExtraAccess,
   type LocalApi,
   type Objects,
@@ -86,6 +87,8 @@ export interface ControlPlane extends AsyncDisposable {
   pki: ClusterPki
   objects: Objects
   store: ControlPlaneStore
+  /** OpenID Connect issuers whose tokens it takes now. */
+  issuers: ConfiguredUsers['issuers']
   /** Called with each set of certificates that follows the first. */
   onRenewed(listener: (pki: ClusterPki) => Promise<void>): void
   /** Fails with the server; meanwhile compacts history and renews certificates. */
@@ -164,6 +167,7 @@ async function openControlPlane(
     pki,
     objects: server.objects,
     store,
+    issuers: () => files.configuredUsers?.issuers() ?? [],
     onRenewed: (listener) => void renewal.listeners.push(listener),
     upkeep: (scope) =>
       runAll(scope, [

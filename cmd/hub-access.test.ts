@@ -164,6 +164,36 @@ test('a ClusterAccess leads to the clusters with its labels, by its verbs, as lo
   assert.deepEqual((await reachable(fleet, asker)).clusters, [])
 })
 
+test('who asks what they may do is told of the clusters that a ClusterAccess leads to', async () => {
+  await using fleet = await startTestHub()
+  await addCluster(fleet, 'oslo', { region: 'north' })
+  await addCluster(fleet, 'rome', { region: 'south' })
+  const spec = { subjects: [{ kind: 'User', name: 'rita', apiGroup: rbac }], verbs: ['watch'] }
+  for (const each of [access('north', {}), access('watchers', spec)])
+    await fleet.admin.resource(clusterAccessResource).create(each, soon())
+  const ask = async (subject: Asker['subject']): Promise<unknown[]> => {
+    const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
+    const kind = 'SelfSubjectRulesReview'
+    const body = { apiVersion: 'authorization.k8s.io/v1', kind, spec: { namespace: 'default' } }
+    const answer = await call(fleet, path, subject ? { subject } : {}, { method: 'POST', body })
+    const { resourceRules = [] } = answer.body['status'] as { resourceRules?: object[] }
+    return resourceRules.filter((rule) => JSON.stringify(rule).includes('clusters/proxy'))
+  }
+  const rule = {
+    apiGroups: ['cluster.karmada.io'],
+    resources: ['clusters/proxy'],
+    resourceNames: ['oslo'],
+  }
+  assert.deepEqual(await ask(rita), [
+    { ...rule, verbs: ['watch'] },
+    { ...rule, verbs: ['get', 'list'] },
+  ])
+  assert.deepEqual(await ask({ commonName: 'tom' }), [])
+  const patch = { metadata: { labels: { region: 'west' } } }
+  await fleet.admin.resource(clusterResource).patch({ name: 'oslo', type: 'merge', patch }, soon())
+  assert.deepEqual(await ask(rita), [])
+})
+
 test('nobody gives away a way to clusters that they lack', async () => {
   await using fleet = await startTestHub()
   await addCluster(fleet, 'oslo', { region: 'north' })

@@ -6,6 +6,7 @@ import { dataDirectoryDefault } from './data-directory.ts'
 import { withEtcdOptions, type EtcdFlags } from './etcd-flags.ts'
 import { addKarmadaManifest } from './karmada-commands.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
+import { withLoginOptions, type LoginFlags } from './login-flags.ts'
 import { addRegistrationCommands } from './registration-commands.ts'
 import {
   registrationRulesOf,
@@ -29,7 +30,7 @@ export function addHubCommands(program: Command): void {
   addKarmadaManifest(onHub(cluster.command('karmada-manifest')))
 }
 
-interface HubFlags extends AccessFlags, KindFlags, EtcdFlags, RegistrationFlags {
+interface HubFlags extends AccessFlags, KindFlags, EtcdFlags, RegistrationFlags, LoginFlags {
   dataDir: string
   bindAddress: string
   port: number
@@ -42,7 +43,7 @@ interface HubFlags extends AccessFlags, KindFlags, EtcdFlags, RegistrationFlags 
 
 function addHub(program: Command): void {
   const hub = withRegistrationOptions(withAccessOptions(role(program.command('hub'))))
-  withKindOptions(withEtcdOptions(hub, '/skerry/hub'))
+  withLoginOptions(withKindOptions(withEtcdOptions(hub, '/skerry/hub')))
     .description('Run the hub: the API of the fleet, and the way to every cluster in it')
     .option('--data-dir <path>', 'where its state is kept', hubDirectory)
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
@@ -80,7 +81,13 @@ function addHub(program: Command): void {
 
 /** The same flags, for those who know a part of them. */
 function parted(options: HubFlags) {
-  return { extraSans: options.san, access: options, served: options, etcd: options }
+  return {
+    extraSans: options.san,
+    access: options,
+    served: options,
+    etcd: options,
+    login: options,
+  }
 }
 
 interface AgentFlags {

@@ -1,15 +1,10 @@
-import { rename, writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { isJsonObject, type JsonObject } from '@skerry/api'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import { readFileIfPresent } from '@skerry/bootstrap'
-import {
-  createHttpsTransport,
-  fixedCredentials,
-  readBody,
-  tokenFileCredentials,
-  type CredentialSource,
-} from '@skerry/client'
+import { fixedCredentials, tokenFileCredentials, type CredentialSource } from '@skerry/client'
+import { getFromHub } from './ask-hub.ts'
 import { reachableClustersPath, type ReachableClusters } from '@skerry/karmada'
 import { mergeKubeconfig } from './merge-kubeconfig.ts'
 import { readText } from './read-config-file.ts'
@@ -21,12 +16,21 @@ export interface HubKubeconfigOptions {
   tokenFile: string | undefined
   clientCertificate: string | undefined
   clientKey: string | undefined
+  /** Where none of those files is named: who has logged in. */
+  login?: KubeconfigLogin | undefined
   /** Merged into; absent: the answer is all there is. */
   outputFile: string | undefined
   /** Clusters by host name, where the hub has names for them, instead of by path. */
   hostNames: boolean | undefined
   /** Before each name, where another file's names are the same. */
   prefix: string
+}
+
+/** Credentials that a program gives, which a client starts when it needs them. */
+export interface KubeconfigLogin {
+  /** A user's `exec` in a kubeconfig. */
+  readonly exec: JsonObject
+  readonly credentials: CredentialSource
 }
 
 /**
@@ -58,12 +62,14 @@ export async function hubKubeconfig(
 export async function writeHubKubeconfig(
   options: HubKubeconfigOptions & { outputFile: string },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<JsonObject> {
   const config = await hubKubeconfig(options, signal)
   const { stringify } = await loadYaml()
+  await mkdir(dirname(resolve(options.outputFile)), { recursive: true, mode: 0o700 })
   const next = `${options.outputFile}.new`
   await writeFile(next, stringify(config, { lineWidth: 0 }), { mode: 0o600 })
   await rename(next, options.outputFile)
+  return config
 }
 
 export async function printHubKubeconfig(
@@ -93,14 +99,22 @@ function serverOf(
 function credentialFields(options: HubKubeconfigOptions): JsonObject {
   const { tokenFile, clientCertificate, clientKey } = options
   if (tokenFile !== undefined) return { tokenFile: resolve(tokenFile) }
+  const login = loginOf(options)
+  if (login) return { exec: login.exec }
   const { certificate, key } = requireKeyPair(clientCertificate, clientKey)
   return { 'client-certificate': resolve(certificate), 'client-key': resolve(key) }
+}
+
+/** Who names a file means that one. */
+function loginOf(options: HubKubeconfigOptions): KubeconfigLogin | undefined {
+  const { tokenFile, clientCertificate, clientKey, login } = options
+  return (tokenFile ?? clientCertificate ?? clientKey) === undefined ? login : undefined
 }
 
 function requireKeyPair(certificate: string | undefined, key: string | undefined) {
   if (certificate !== undefined && key !== undefined) return { certificate, key }
   throw new ExpectedError(
-    'Cannot write kubeconfig: pass --token-file, or --client-certificate and --client-key',
+    'Cannot write kubeconfig: pass --token-file, or --client-certificate and --client-key, or log in by "skerry login"',
     exitCodes.usage,
   )
 }
@@ -111,6 +125,8 @@ async function credentialsOf(options: HubKubeconfigOptions): Promise<CredentialS
     await readText(tokenFile)
     return tokenFileCredentials(tokenFile, systemClock)
   }
+  const login = loginOf(options)
+  if (login) return login.credentials
   const { certificate, key } = requireKeyPair(clientCertificate, clientKey)
   return fixedCredentials({ certificate: await readText(certificate), key: await readText(key) })
 }
@@ -121,34 +137,11 @@ async function askHub(
   signal: AbortSignal,
 ): Promise<ReachableClusters> {
   const { hub } = options
-  if (!URL.canParse(hub) || new URL(hub).protocol !== 'https:') {
-    throw new ExpectedError(
-      `Cannot ask hub: "${hub}" is no https:// address, e.g. https://hub.example.com:7443`,
-      exitCodes.usage,
-    )
-  }
-  using transport = createHttpsTransport({
-    server: new URL(hub).origin,
-    ...(ca === undefined ? {} : { certificateAuthority: ca }),
-    credentials: await credentialsOf(options),
-  })
-  const request = { method: 'GET', path: reachableClustersPath, headers: {} } as const
-  const answer = await transport.send(request, signal).catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new ExpectedError(
-      `Cannot reach hub ${hub}: ${why}; is the address right, and --ca-file the hub's pki/ca.crt?`,
-      exitCodes.failure,
-      { cause: error },
-    )
-  })
-  const text = (await readBody(answer.body)).toString('utf8')
-  if (answer.status === 200) return parseAnswer(text, hub)
-  const who =
-    answer.status === 401 || answer.status === 403 ? ': it does not know these credentials' : ''
-  throw new ExpectedError(
-    `Cannot ask hub ${hub}: it answers ${answer.status}${who}`,
-    exitCodes.failure,
-  )
+  const asker = { hub, ca, credentials: await credentialsOf(options) }
+  const { status, text } = await getFromHub(asker, reachableClustersPath, signal)
+  if (status === 200) return parseAnswer(text, hub)
+  const who = status === 401 || status === 403 ? ': it does not know these credentials' : ''
+  throw new ExpectedError(`Cannot ask hub ${hub}: it answers ${status}${who}`, exitCodes.failure)
 }
 
 function parseAnswer(text: string, hub: string): ReachableClusters {

@@ -48,6 +48,8 @@ import { registrationDefaults, type RegistrationRules } from './registration-fla
 import { cutRevokedAgents } from './revoked-agents.ts'
 import { reportReady, type RoleContext } from './role-context.ts'
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts'
+import { createHubLogin, type HubLogin } from './hub-login.ts'
+import type { LoginFlags } from './login-flags.ts'
 import { createUserAccess, type UserAccess } from './user-access.ts'
 import { version } from './version.ts'
 
@@ -70,6 +72,8 @@ export interface HubOptions {
   served?: KindFlags
   /** Absent: tokens suffice, and agents may be away for a month beyond their certificate. */
   registration?: RegistrationRules
+  /** Absent: the hub does not say where its users log in. */
+  login?: LoginFlags
 }
 
 export interface Hub extends AsyncDisposable {
@@ -123,6 +127,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
     access.objects?.get(clusterResource, '', name) !== undefined
   const registration = createHubRegistration(options.registration ?? registrationDefaults, context)
   const users = createUserAccess({ clusterDomain: options.clusterDomain }, clock)
+  const login = createHubLogin(options.login ?? {})
   const serving = linkedSignal(context.signal)
   stack.defer(() => serving.abort(new Error('The hub has stopped')))
   const plane = stack.use(
@@ -132,8 +137,10 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
       {
         registration,
         users,
+        login,
         routes: [
           users.route,
+          ...login.routes,
           registration.route,
           ...clusterProxyRoutes({ tunnels: tunnels.all, audit, clock, isKnown }),
           tunnelRoute({ tunnels: tunnels.own, describe: tunnels.all.describe, clock, log }),
@@ -147,6 +154,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   // From here on it serves until those have ended who run on it: a leader gives its lease back.
   serving[Symbol.dispose]()
   registration.attach(plane, hubUser)
+  login.attach(plane)
   stack.defer(() => tunnels.own.closeAll('the hub stops'))
   await ensureClusterNamespace(plane.objects)
   const replicating = hasReplicas(options)
@@ -178,6 +186,7 @@ function addressForReplicas(options: HubOptions, plane: ControlPlane): string {
 interface PlaneParts {
   registration: HubRegistration
   users: UserAccess
+  login: HubLogin
   routes: readonly Route[]
   audit: AuditSink
   onObjects: (objects: Objects) => void
@@ -186,7 +195,7 @@ interface PlaneParts {
 async function startPlane(
   options: HubOptions,
   context: RoleContext,
-  { registration, users, routes, audit, onObjects }: PlaneParts,
+  { registration, users, login, routes, audit, onObjects }: PlaneParts,
 ): Promise<ControlPlane> {
   const kinds = await servedKinds(options.served ?? {})
   const { access = {}, etcd = {}, advertiseAddress } = options
@@ -213,7 +222,7 @@ async function startPlane(
       access,
       extraAccess: (objects) => {
         onObjects(objects)
-        return hubAccess(objects, registration, users)
+        return hubAccess(objects, { registration, users, login })
       },
     },
     context,
@@ -222,16 +231,24 @@ async function startPlane(
 
 function hubAccess(
   objects: Objects,
-  { authorizer: byProof, callers, reviews }: HubRegistration,
-  users: UserAccess,
+  { registration, users, login }: Pick<PlaneParts, 'registration' | 'users' | 'login'>,
 ): ExtraAccess {
+  const { authorizer: byProof, callers, reviews } = registration
   const delegation = createDelegation()
-  const { authorizer: byLabel, tokens, admission } = users.open(objects)
+  const { authorizer: byLabel, furtherRules, tokens, admission } = users.open(objects)
   return {
     callers,
     reviews,
     tokens,
-    authorizers: [agentAuthorizer, replicaAuthorizer, byProof, byLabel, delegation.authorizer],
+    furtherRules,
+    authorizers: [
+      agentAuthorizer,
+      replicaAuthorizer,
+      byProof,
+      byLabel,
+      delegation.authorizer,
+      ...login.authorizers,
+    ],
     impersonation: delegation.impersonation,
     admission: (authorizer) => [
       agentRestriction,

@@ -16,11 +16,13 @@ import {
 import { clusterResource, type ImpersonationPolicy } from '@skerry/karmada'
 import { generateKeyPair, spkiHash, type Subject } from '@skerry/pki'
 import { administrator, startTestApiServer, type TestApiServer } from '@skerry/testing'
+import type { AccessFlags } from './access-flags.ts'
 import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
 import { runAgent, type AgentOptions } from './agent.ts'
 import { createClusterToken } from './hub-join-token.ts'
 import type { EtcdFlags } from './etcd-flags.ts'
 import { startHub, type Hub } from './hub.ts'
+import type { LoginFlags } from './login-flags.ts'
 import type { RegistrationRules } from './registration-flags.ts'
 import type { RoleContext } from './role-context.ts'
 
@@ -47,6 +49,8 @@ export interface TestHubOptions {
   registration?: RegistrationRules
   /** Under which each cluster has a host name. */
   clusterDomain?: string
+  access?: AccessFlags
+  login?: LoginFlags
 }
 
 export async function startTestHub({
@@ -54,6 +58,8 @@ export async function startTestHub({
   replicaKeyFile,
   registration,
   clusterDomain,
+  access,
+  login,
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-'))
@@ -63,6 +69,8 @@ export async function startTestHub({
   const options = {
     ...(etcd ? { etcd, replicaKeyFile } : {}),
     ...(registration ? { registration } : {}),
+    ...(access ? { access } : {}),
+    ...(login ? { login } : {}),
     dataDir: directory,
     bindAddress: '127.0.0.1',
     port: 0,

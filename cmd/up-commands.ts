@@ -139,9 +139,12 @@ function addKubeconfig(program: Command): void {
     .action(async ({ hub, ...options }: KubeconfigFlags) => {
       if (hub === undefined) return printOwnKubeconfig(options)
       const { printHubKubeconfig, writeHubKubeconfig } = await import('./hub-kubeconfig.ts')
+      const { loginForHub } = await import('./login.ts')
+      const { loginDeps } = await import('./login-commands.ts')
       const { outputFile } = options
-      if (outputFile === undefined) await printHubKubeconfig({ ...options, hub }, timeLimit())
-      else await writeHubKubeconfig({ ...options, hub, outputFile }, timeLimit())
+      const asked = { ...options, hub, login: await loginForHub(hub, await loginDeps()) }
+      if (outputFile === undefined) await printHubKubeconfig(asked, timeLimit())
+      else await writeHubKubeconfig({ ...asked, outputFile }, timeLimit())
     })
 }
 

@@ -3,6 +3,7 @@ import {
   type ApiServerOptions,
   type AdmissionPlugin,
   type Authorizer,
+  type FurtherRules,
   type Objects,
   type Route,
   type TokenAuthenticator,
@@ -11,6 +12,7 @@ import type { Clock } from '@skerry/base'
 import {
   clusterAccessAuthorizer,
   clusterAccessEscalation,
+  clusterAccessRules,
   createClusterGrants,
   createHostNames,
   findUserToken,
@@ -26,6 +28,7 @@ export interface UserAccess {
   /** Once, when there are objects to judge by. */
   open(objects: Objects): {
     readonly authorizer: Authorizer
+    readonly furtherRules: FurtherRules
     readonly tokens: readonly TokenAuthenticator[]
     readonly admission: (authorizer: Authorizer) => AdmissionPlugin
   }
@@ -46,6 +49,7 @@ export function createUserAccess(
       const find = (id: string) => findUserToken(objects, id, clock.now())
       return {
         authorizer: clusterAccessAuthorizer(grants),
+        furtherRules: clusterAccessRules(grants, objects),
         tokens: [createStaticTokenAuthenticator(find, clock)],
         admission: (authorizer) => clusterAccessEscalation(grants, authorizer),
       }

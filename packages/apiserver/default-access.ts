@@ -24,7 +24,7 @@ import { chainAuthorizers } from './authz/authorizer-chain.ts'
 import { createNodeAuthorizer } from './authz/node-authorizer.ts'
 import { createRbacAuthorizer, mastersAuthorizer } from './authz/rbac-authorizer.ts'
 import { createRuleResolver } from './authz/rule-resolver.ts'
-import { createSelfSubjectRulesReview } from './authz/rules-review.ts'
+import { createSelfSubjectRulesReview, type FurtherRules } from './authz/rules-review.ts'
 import { nodeRules } from './bootstrap-policy/bootstrap-objects.ts'
 import type { Route } from './dispatch.ts'
 import type { Objects } from './objects.ts'
@@ -60,6 +60,8 @@ export interface DefaultAccessOptions {
 export interface ExtraAccess {
   /** Asked after the usual ones. */
   readonly authorizers: readonly Authorizer[]
+  /** What those allow, for a user who asks what they may do; absent: nothing. */
+  readonly furtherRules?: FurtherRules
   /** Sorts of tokens that only this server knows; asked before those of issuers. */
   readonly tokens?: readonly TokenAuthenticator[]
   /** After the default plugins; some of them must ask who may do what. */
@@ -147,10 +149,10 @@ export function createDefaultAccess(
         'subjectaccessreviews.authorization.k8s.io': createSubjectAccessReview(authorizer),
         'localsubjectaccessreviews.authorization.k8s.io': createSubjectAccessReview(authorizer),
         'selfsubjectaccessreviews.authorization.k8s.io': createSelfSubjectAccessReview(authorizer),
-        'selfsubjectrulesreviews.authorization.k8s.io': createSelfSubjectRulesReview(
-          rules,
-          () => options.configuredAuthorizers?.hasWebhook() ?? false,
-        ),
+        'selfsubjectrulesreviews.authorization.k8s.io': createSelfSubjectRulesReview(rules, {
+          hasWebhook: () => options.configuredAuthorizers?.hasWebhook() ?? false,
+          furtherRules: extra.furtherRules,
+        }),
         ...extra.reviews,
       },
     }

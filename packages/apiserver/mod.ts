@@ -104,7 +104,11 @@ export { createNodeAuthorizer } from './authz/node-authorizer.ts'
 export { chainAuthorizers, forbidden, requireAllowed } from './authz/authorizer-chain.ts'
 export { createEscalationCheck } from './authz/escalation-check.ts'
 export { createSelfSubjectAccessReview, createSubjectAccessReview } from './authz/access-reviews.ts'
-export { createSelfSubjectRulesReview } from './authz/rules-review.ts'
+export {
+  createSelfSubjectRulesReview,
+  type FurtherRules,
+  type RulesReviewOptions,
+} from './authz/rules-review.ts'
 export type { ReviewHandler, ReviewRequest } from './review.ts'
 export {
   aggregateClusterRoles,

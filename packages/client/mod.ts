@@ -1,6 +1,6 @@
 /**
- * client: one Cluster. REST calls on typed resources, kubeconfig, watch, the informer cache, and
- * the event recorder. It does not decide anything; retries belong to callers, except an informer's,
+ * client: one Cluster. REST calls on typed resources, kubeconfig, watch, the informer cache, the
+ * event recorder, and logging in at an OpenID Connect issuer. It does not decide anything; retries belong to callers, except an informer's,
  * which must go on.
  * Start reading at transport.ts (the seam), then cluster.ts and informer.ts.
  */
@@ -75,3 +75,11 @@ export {
   type EventSeriesRecorder,
   type EventSeriesSink,
 } from './event-series-sink.ts'
+export {
+  LoginEndedError,
+  openOidcIssuer,
+  type DevicePrompt,
+  type OidcClient,
+  type OidcIssuer,
+  type OidcTokens,
+} from './oidc/oidc-issuer.ts'

@@ -1,5 +1,6 @@
 /**
- * karmada: the fleet, in Karmada's words, and the way to each cluster in it. access/ says who may reach which cluster; cluster/ has the
+ * karmada: the fleet, in Karmada's words, and the way to each cluster in it. access/ says who may reach which cluster, login/ where
+ * its users log in; cluster/ has the
  * Cluster kind, agents' identities and rights, and what the hub says of a cluster's state; proxy/ is the
  * hub's side of a request to an edge cluster; replicas/ makes several hubs one; agent/ is the
  * edge's. Objects are reached through `client` alone; it opens no port, and knows no file.
@@ -93,6 +94,7 @@ export {
   type ClusterGrants,
 } from './access/cluster-grants.ts'
 export { clusterAccessAuthorizer } from './access/cluster-access-authorizer.ts'
+export { clusterAccessRules } from './access/cluster-access-rules.ts'
 export { clusterAccessEscalation } from './access/cluster-access-admission.ts'
 export {
   reachableClustersPath,
@@ -111,6 +113,14 @@ export {
   usersNamespace,
   type UserToken,
 } from './access/user-token.ts'
+export {
+  loginOffersAuthorizer,
+  loginOffersPath,
+  loginOffersRoute,
+  readLoginOffers,
+  type LoginOffer,
+  type LoginOffers,
+} from './login/login-offers.ts'
 export { tunnelPrefix, tunnelRoute, type TunnelRouteDeps } from './proxy/tunnel-route.ts'
 export { describeTunnels, type TunnelReport, type TunnelsReport } from './proxy/tunnel-report.ts'
 export { replicaAuthorizer, replicasGroup, replicaUserName } from './replicas/replica-identity.ts'

@@ -51,4 +51,10 @@ export {
   type WebhookReply,
   type WebhookRequest,
 } from './test-webhook.ts'
+export {
+  startTestIssuer,
+  type PersonClaims,
+  type TestIssuer,
+  type TestIssuerOptions,
+} from './test-issuer.ts'
 export { unpackClients, type KubernetesClients } from './kubectl/kubectl.ts'

@@ -319,7 +319,9 @@ test('the rules review lists what bindings give in that namespace', async () => 
 test('the rules review says that a webhook may allow more', async () => {
   const objects = policy()
   await ensureBootstrapObjects(objects)
-  const handler = createSelfSubjectRulesReview(createRuleResolver(objects), () => true)
+  const handler = createSelfSubjectRulesReview(createRuleResolver(objects), {
+    hasWebhook: () => true,
+  })
   const answer = await handler.review({
     object: {
       apiVersion: 'authorization.k8s.io/v1',

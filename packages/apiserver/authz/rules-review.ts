@@ -1,5 +1,6 @@
 import { StatusError, type PolicyRule, type SelfSubjectRulesReview } from '@skerry/api'
 import { nodeNameOf, systemGroups } from '../authn/user-names.ts'
+import type { UserInfo } from '../access.ts'
 import type { ReviewHandler } from '../review.ts'
 import { typed } from '../typed-objects.ts'
 import type { RuleResolver } from './rule-resolver.ts'
@@ -9,10 +10,18 @@ const everything: readonly PolicyRule[] = Object.freeze([
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ])
 
+/** Rights of a user that no role gives, as rules. */
+export type FurtherRules = (user: UserInfo) => readonly PolicyRule[]
+
+export interface RulesReviewOptions {
+  readonly hasWebhook?: () => boolean
+  readonly furtherRules?: FurtherRules | undefined
+}
+
 /** "What may I do in that namespace?", for `kubectl auth can-i --list`. */
 export function createSelfSubjectRulesReview(
   rules: RuleResolver,
-  hasWebhook: () => boolean = () => false,
+  { hasWebhook = () => false, furtherRules = () => [] }: RulesReviewOptions = {},
 ): ReviewHandler {
   return {
     async review({ object, user }) {
@@ -21,7 +30,11 @@ export function createSelfSubjectRulesReview(
       const missing: string[] = []
       const granted = [...rules.rulesFor(user, spec.namespace, (text) => missing.push(text))]
       const isMaster = user.groups.includes(systemGroups.masters)
-      const all = [...(isMaster ? everything : []), ...granted.map(({ rule }) => rule)]
+      const all = [
+        ...(isMaster ? everything : []),
+        ...granted.map(({ rule }) => rule),
+        ...furtherRules(user),
+      ]
       // A node's further rights depend on its pods, so no list of rules says them all.
       if (nodeNameOf(user) !== undefined) {
         missing.push('node authorizer does not support user rule resolution')

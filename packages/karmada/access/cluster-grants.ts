@@ -20,6 +20,8 @@ export interface ClusterGrant {
 
 export interface ClusterGrants {
   all(): readonly ClusterGrant[]
+  /** Those with this user among their subjects. */
+  of(user: UserInfo): readonly ClusterGrant[]
   /** The grant by which this user may, if any. */
   find(user: UserInfo, verb: string, cluster: string): ClusterGrant | undefined
 }
@@ -40,6 +42,10 @@ export function createClusterGrants(objects: Objects): ClusterGrants {
   }
   return {
     all: () => current().grants,
+    of(user) {
+      const { index } = current()
+      return [...new Set([...keysOf(user)].flatMap((key) => index.get(key) ?? []))]
+    },
     find(user, verb, cluster) {
       const object = objects.get(clusterResource, '', cluster)
       // A name without a Cluster has no labels that could match.

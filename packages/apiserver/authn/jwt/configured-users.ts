@@ -1,6 +1,6 @@
 import type { Clock } from '@skerry/base'
 import type { TokenAuthenticator } from '../token-authenticator.ts'
-import type { AuthenticationConfig } from './authentication-config.ts'
+import type { AuthenticationConfig, JwtIssuerConfig } from './authentication-config.ts'
 import { createJwtAuthenticator } from './jwt-authenticator.ts'
 
 /** What an AuthenticationConfiguration says, while the server runs and the file changes. */
@@ -8,6 +8,8 @@ export interface ConfiguredUsers {
   readonly tokens: TokenAuthenticator
   /** Undefined: the file says nothing of it. */
   isAnonymousAllowed(path: string): boolean | undefined
+  /** Whose tokens are taken now, and for which audiences. */
+  issuers(): readonly NonNullable<JwtIssuerConfig['issuer']>[]
   /** From the next request on. Throws when an expression does not compile; then all stays as it was. */
   setConfig(config: AuthenticationConfig): void
 }
@@ -24,6 +26,7 @@ export function createConfiguredUsers(config: AuthenticationConfig, clock: Clock
       if (!anonymous) return undefined
       return anonymous.isEnabled && (anonymous.paths?.includes(path) ?? true)
     },
+    issuers: () => current.config.jwt.flatMap(({ issuer }) => issuer ?? []),
     setConfig(next) {
       current = { config: next, tokens: createJwtAuthenticator(next.jwt, clock) }
     },

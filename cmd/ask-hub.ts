@@ -1,0 +1,45 @@
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { createHttpsTransport, readBody, type CredentialSource } from '@skerry/client'
+
+export interface HubAsker {
+  /** https://host:port */
+  readonly hub: string
+  /** PEM; absent: the authorities of the system. */
+  readonly ca: string | undefined
+  /** Absent: nobody. */
+  readonly credentials?: CredentialSource
+}
+
+/** What GET of a path of the hub itself answers. Throws ExpectedError where there is no answer. */
+export async function getFromHub(
+  { hub, ca, credentials }: HubAsker,
+  path: string,
+  signal: AbortSignal,
+): Promise<{ status: number; text: string }> {
+  using transport = createHttpsTransport({
+    server: hubOrigin(hub),
+    ...(ca === undefined ? {} : { certificateAuthority: ca }),
+    ...(credentials ? { credentials } : {}),
+  })
+  const request = { method: 'GET', path, headers: {} } as const
+  const answer = await transport.send(request, signal).catch((error: unknown) => {
+    // What was said to people by whoever gives the credentials.
+    if (error instanceof ExpectedError) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    throw new ExpectedError(
+      `Cannot reach hub ${hub}: ${why}; is the address right, and --ca-file the hub's pki/ca.crt?`,
+      exitCodes.failure,
+      { cause: error },
+    )
+  })
+  return { status: answer.status, text: (await readBody(answer.body)).toString('utf8') }
+}
+
+/** The address without what follows host and port. Throws ExpectedError for what is no https:// address. */
+export function hubOrigin(hub: string): string {
+  if (URL.canParse(hub) && new URL(hub).protocol === 'https:') return new URL(hub).origin
+  throw new ExpectedError(
+    `Cannot ask hub: "${hub}" is no https:// address, e.g. https://hub.example.com:7443`,
+    exitCodes.usage,
+  )
+}

@@ -1,0 +1,44 @@
+import { ExpectedError, exitCodes, linkedSignal } from '@skerry/base'
+import { openOidcIssuer, type OidcClient, type OidcTokens } from '@skerry/client'
+
+export interface LogInOptions {
+  /** Without a browser on this machine. */
+  readonly isDevice: boolean
+  /** For the browser to come back to; 0: a free one. */
+  readonly port: number
+  readonly tell: (text: string) => void
+  /** Opens the address, beside telling it. */
+  readonly open?: (url: string) => void
+}
+
+/** How long a person may take. */
+const personMsMax = 300_000
+
+/** The person logs in at the issuer, with whatever it asks of them. Throws ExpectedError. */
+export async function logInAt(
+  client: OidcClient,
+  { isDevice, port, tell, open }: LogInOptions,
+  signal: AbortSignal,
+): Promise<OidcTokens> {
+  using scope = linkedSignal(signal)
+  const late = `Cannot log in at ${client.issuerUrl}: nobody has done so in ${personMsMax / 60_000} minutes; try again`
+  const timer = setTimeout(
+    () => scope.abort(new ExpectedError(late, exitCodes.failure)),
+    personMsMax,
+  )
+  try {
+    const issuer = await openOidcIssuer(client, scope.signal)
+    if (isDevice) {
+      return await issuer.logInByDevice(({ url, code }) => {
+        tell(`Open ${url} on any device, and enter the code ${code}`)
+        open?.(url)
+      })
+    }
+    return await issuer.logInByBrowser(port, (url) => {
+      tell(`Open this address in a browser of this machine:\n\n  ${url}\n`)
+      open?.(url)
+    })
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,171 @@
+import { ExpectedError, abortReason, exitCodes } from '@skerry/base'
+import type { Configuration } from 'openid-client'
+import { issuerFetch } from './issuer-fetch.ts'
+import { openLoopbackListener } from './loopback-listener.ts'
+
+/** A public client of an OpenID Connect issuer: it has no secret, and proves itself by PKCE. */
+export interface OidcClient {
+  /** https:// */
+  readonly issuerUrl: string
+  readonly clientId: string
+  /** Beside `openid`, and `offline_access` where the issuer has that. */
+  readonly scopes: readonly string[]
+  /** PEM; absent: the authorities of the system. */
+  readonly authorityPem?: string | undefined
+}
+
+export interface OidcTokens {
+  /** What an API server is shown. */
+  readonly idToken: string
+  /** Absent: when the ID token is over, one logs in again. */
+  readonly refreshToken?: string | undefined
+  /** Of the ID token; milliseconds since the Unix epoch. */
+  readonly expiresAtMs: number
+  readonly subject: string
+}
+
+/** What a person types in on another device. */
+export interface DevicePrompt {
+  readonly url: string
+  readonly code: string
+}
+
+export interface OidcIssuer {
+  /**
+   * Authorization code with PKCE (RFC 7636, RFC 8252): `show` is given the address to open. `port` 0 is
+   * a free one. Throws ExpectedError.
+   */
+  logInByBrowser(port: number, show: (url: string) => void): Promise<OidcTokens>
+  /** Device authorization grant (RFC 8628). Throws ExpectedError. */
+  logInByDevice(show: (prompt: DevicePrompt) => void): Promise<OidcTokens>
+  /** Throws LoginEndedError when the issuer wants the person again, ExpectedError for the rest. */
+  refresh(tokens: { refreshToken: string; subject: string }): Promise<OidcTokens>
+  /** Where the issuer has that; else nothing happens. Throws ExpectedError. */
+  revoke(refreshToken: string): Promise<void>
+}
+
+/** The refresh token is void: only the person can go on. */
+export class LoginEndedError extends Error {
+  override name = 'LoginEndedError'
+}
+
+/** Finds the issuer's endpoints. The signal ends everything that is asked of it. Throws ExpectedError. */
+export async function openOidcIssuer(client: OidcClient, signal: AbortSignal): Promise<OidcIssuer> {
+  // Large, and of use to those alone who log in.
+  const openid = await import('openid-client')
+  const fetch = issuerFetch({ authorityPem: client.authorityPem, signal })
+  const act = <T>(what: string, work: () => Promise<T>): Promise<T> =>
+    explained(what, client, work, signal)
+  const config = await act('Cannot find issuer', () => {
+    const none = openid.None()
+    const options = { [openid.customFetch]: fetch }
+    return openid.discovery(new URL(client.issuerUrl), client.clientId, {}, none, options)
+  })
+  const scope = scopesOf(client, config)
+  return {
+    logInByBrowser: (port, show) =>
+      act('Cannot log in at', async () => {
+        await using listener = await openLoopbackListener(port)
+        const verifier = openid.randomPKCECodeVerifier()
+        const [state, nonce] = [openid.randomState(), openid.randomNonce()]
+        const url = openid.buildAuthorizationUrl(config, {
+          redirect_uri: listener.redirectUri,
+          scope,
+          state,
+          nonce,
+          code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+          code_challenge_method: 'S256',
+        })
+        const answer = listener.answered(state, signal)
+        show(url.href)
+        const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce }
+        return tokensOf(await openid.authorizationCodeGrant(config, await answer, checks))
+      }),
+    logInByDevice: (show) =>
+      act('Cannot log in at', async () => {
+        requireDeviceEndpoint(config)
+        const asked = await openid.initiateDeviceAuthorization(config, { scope })
+        show({ url: printable(asked.verification_uri), code: printable(asked.user_code) })
+        return tokensOf(
+          await openid.pollDeviceAuthorizationGrant(config, asked, undefined, { signal }),
+        )
+      }),
+    refresh: ({ refreshToken, subject }) =>
+      act('Cannot refresh the login at', async () => {
+        try {
+          const found = tokensOf(await openid.refreshTokenGrant(config, refreshToken))
+          // OpenID Connect Core, section 12.2.
+          if (found.subject !== subject) throw new Error('it answers for somebody else')
+          return { ...found, refreshToken: found.refreshToken ?? refreshToken }
+        } catch (error) {
+          const isEnded =
+            error instanceof openid.ResponseBodyError && error.error === 'invalid_grant'
+          throw isEnded ? new LoginEndedError(reasonOf(error), { cause: error }) : error
+        }
+      }),
+    async revoke(refreshToken) {
+      if (config.serverMetadata().revocation_endpoint === undefined) return
+      await act('Cannot end the login at', () => openid.tokenRevocation(config, refreshToken))
+    },
+  }
+}
+
+/** Tokens as the library gives them, which has checked issuer, audience, nonce and times. */
+interface Answer {
+  readonly id_token?: string
+  readonly refresh_token?: string
+  claims(): { readonly sub: string; readonly exp: number } | undefined
+}
+
+function tokensOf(answer: Answer): OidcTokens {
+  const { id_token: idToken, refresh_token: refreshToken } = answer
+  const claims = answer.claims()
+  if (idToken === undefined || claims === undefined) throw new Error('it gives no ID token')
+  return { idToken, refreshToken, expiresAtMs: claims.exp * 1_000, subject: claims.sub }
+}
+
+/** Asked for only where it is known: some issuers refuse a scope that they do not have. */
+function scopesOf({ scopes }: OidcClient, config: Configuration): string {
+  const offered = config.serverMetadata().scopes_supported ?? []
+  const offline = offered.includes('offline_access') ? ['offline_access'] : []
+  return [...new Set(['openid', ...offline, ...scopes])].join(' ')
+}
+
+function requireDeviceEndpoint(config: Configuration): void {
+  if (config.serverMetadata().device_authorization_endpoint !== undefined) return
+  throw new Error('it knows no devices without a browser; leave out --device')
+}
+
+async function explained<T>(
+  what: string,
+  { issuerUrl }: OidcClient,
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (signal.aborted) throw abortReason(signal)
+    if (error instanceof ExpectedError || error instanceof LoginEndedError) throw error
+    const text = `${what} ${issuerUrl}: ${reasonOf(error)}`
+    throw new ExpectedError(text, exitCodes.failure, { cause: error })
+  }
+}
+
+/** What the issuer says, or what is at the bottom of the error. Neither has tokens in it. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return printable(String(error))
+  if ('error' in error && typeof error.error === 'string') {
+    const more = 'error_description' in error ? error.error_description : undefined
+    return printable(typeof more === 'string' ? `${error.error}: ${more}` : error.error)
+  }
+  return error.cause instanceof Error ? reasonOf(error.cause) : printable(error.message)
+}
+
+/** A terminal must not take for a command what an issuer says. */
+function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, ' ').slice(0, textMax)
+}
+
+const textMax = 1_000

@@ -1,0 +1,29 @@
+import type { PolicyRule } from '@skerry/api'
+import type { FurtherRules, Objects } from '@skerry/apiserver'
+import { clusterResource } from '../cluster/cluster.ts'
+import type { ClusterGrants } from './cluster-grants.ts'
+import { reachableClustersPath } from './reachable-clusters.ts'
+
+/**
+ * What ClusterAccess gives a user, as rules that name the clusters which have the labels now, and nothing
+ * of others. What clusterAccessAuthorizer allows is in here, and the other way round.
+ */
+export function clusterAccessRules(grants: ClusterGrants, objects: Objects): FurtherRules {
+  return (user) => {
+    const isKnown = user.groups.includes('system:authenticated')
+    const list = { verbs: ['get'], nonResourceURLs: [reachableClustersPath] }
+    const rules: PolicyRule[] = isKnown ? [list] : []
+    const held = grants.of(user)
+    const clusters = held.length === 0 ? [] : objects.list(clusterResource)
+    for (const { selector, verbs } of held) {
+      const names = clusters
+        .filter(({ metadata }) => selector.matches(metadata.labels ?? {}))
+        .map(({ metadata }) => metadata.name ?? '')
+      // Without a name a rule would mean every cluster.
+      if (names.length === 0) continue
+      const what = { apiGroups: [clusterResource.group], resources: ['clusters/proxy'] }
+      rules.push({ verbs: [...verbs], ...what, resourceNames: names })
+    }
+    return rules
+  }
+}

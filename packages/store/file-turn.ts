@@ -1,0 +1,36 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Clock, Random } from '@skerry/base'
+import { openDatabase, sqliteFault } from './sqlite-database.ts'
+
+/** How often somebody who waits looks again, on average. */
+const lookMs = 50
+
+/**
+ * One process of this machine at a time goes on from here, until it disposes of the turn; the kernel
+ * takes it back from one that was killed. File and directory are made if they are missing, and stay;
+ * nothing else may open the file, as closing it there would end the turn. Rejects with the signal's reason.
+ */
+export async function takeFileTurn(
+  path: string,
+  { clock, random }: { clock: Clock; random: Random },
+  signal: AbortSignal,
+): Promise<Disposable> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const database = openDatabase(path)
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      try {
+        database.exec('BEGIN EXCLUSIVE')
+        return { [Symbol.dispose]: () => database.close() }
+      } catch (error) {
+        if (sqliteFault(error) !== 'busy') throw error
+      }
+      await clock.sleep(lookMs * (0.5 + random.next()), signal)
+    }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
