@@ -8,6 +8,7 @@ import { addKarmadaManifest } from './karmada-commands.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { withLoginOptions, type LoginFlags } from './login-flags.ts'
 import { addRegistrationCommands } from './registration-commands.ts'
+import { policyOf, withPolicyOptions, type PolicyFlags } from './policy-flags.ts'
 import {
   registrationRulesOf,
   withRegistrationOptions,
@@ -90,7 +91,7 @@ function parted(options: HubFlags) {
   }
 }
 
-interface AgentFlags {
+interface AgentFlags extends PolicyFlags {
   dataDir: string
   hub: string
   name: string
@@ -103,16 +104,13 @@ interface AgentFlags {
   region: string | undefined
   zone: string[]
   label: string[]
-  allowUser: string[]
-  allowGroup: string[]
-  denyGroup: string[]
   identitySecret: string | undefined
   probePort: number | undefined
   logLevel: LogLevel
 }
 
 function addAgent(program: Command): void {
-  role(program.command('agent'))
+  withPolicyOptions(role(program.command('agent')))
     .description('Connect a Kubernetes cluster to a hub: dials out, and serves its API there')
     .requiredOption('--hub <url>', 'the hub')
     .requiredOption('--name <name>', 'name of the cluster on the hub')
@@ -126,9 +124,6 @@ function addAgent(program: Command): void {
     .option('--region <text>', 'where it is, for the Cluster object')
     .option('--zone <text>', 'zone of the Cluster object (repeatable)', collect, [])
     .option('--label <key=value>', 'label of the Cluster object (repeatable)', collect, [])
-    .option('--allow-user <name>', 'act for these users only (repeatable)', collect, [])
-    .option('--allow-group <name>', 'and for these groups only (repeatable)', collect, [])
-    .option('--deny-group <name>', 'act for nobody in this group (repeatable)', collect, [])
     .option(
       '--identity-secret <namespace/name>',
       'Secret of the cluster that keeps the identity when the data directory goes',
@@ -172,13 +167,9 @@ function agentOptions(flags: AgentFlags) {
 
 /** As whom the agent may act, and what it needs as a pod. */
 function confinedBy(flags: AgentFlags) {
-  const { allowUser, allowGroup, denyGroup, identitySecret, probePort } = flags
+  const { identitySecret, probePort } = flags
   return {
-    policy: {
-      ...(allowUser.length === 0 ? {} : { users: allowUser }),
-      ...(allowGroup.length === 0 ? {} : { groups: allowGroup }),
-      deniedGroups: denyGroup,
-    },
+    policy: policyOf(flags),
     ...(identitySecret === undefined ? {} : { identitySecret }),
     ...(probePort === undefined ? {} : { probePort }),
   }

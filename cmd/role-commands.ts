@@ -6,6 +6,7 @@ import { dataDirectoryDefault } from './data-directory.ts'
 import { withEtcdOptions, type EtcdFlags } from './etcd-flags.ts'
 import { defaultNodeName } from './host-addresses.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
+import { policyOf, withPolicyOptions, type PolicyFlags } from './policy-flags.ts'
 import { runRole } from './role-context.ts'
 
 const siteDataDirectory = `${dataDirectoryDefault}/site`
@@ -17,7 +18,7 @@ export function addRoleCommands(program: Command): void {
 }
 
 function addSite(program: Command): void {
-  const site = withAccessOptions(role(program.command('site')))
+  const site = withAccessOptions(withPolicyOptions(role(program.command('site'))))
   withKindOptions(withEtcdOptions(site, '/skerry/site'))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'where its state is kept', siteDataDirectory)
@@ -49,7 +50,14 @@ function addSite(program: Command): void {
       const { runSite } = await import('./site.ts')
       await runRole('site', options.logLevel, (context) =>
         runSite(
-          { ...options, extraSans: options.san, access: options, served: options, etcd: options },
+          {
+            ...options,
+            extraSans: options.san,
+            access: options,
+            served: options,
+            etcd: options,
+            agentPolicy: policyOf(options),
+          },
           context,
         ),
       )
@@ -134,7 +142,7 @@ export function toLabel(text: string): [string, string] {
   return [key, value]
 }
 
-interface SiteFlags extends AccessFlags, KindFlags, EtcdFlags {
+interface SiteFlags extends AccessFlags, KindFlags, EtcdFlags, PolicyFlags {
   dataDir: string
   name: string
   bindAddress: string

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { ExpectedError, type Clock, type Task } from '@skerry/base'
 import { issueClientCertificate, renewAtMs } from '@skerry/bootstrap'
 import type { CredentialSource } from '@skerry/client'
+import type { ImpersonationPolicy } from '@skerry/karmada'
 import { readCertificate, type Authority } from '@skerry/pki'
 import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
 import { runAgent } from './agent.ts'
@@ -16,6 +17,8 @@ export interface SiteAgentOptions {
   hub: string
   hubTokenFile: string | undefined
   hubCaHash: string | undefined
+  /** As whom it acts; absent: as everybody whom the hub names. */
+  policy: ImpersonationPolicy | undefined
 }
 
 /** The agent that connects a site to its hub, in the site's own process. The site never waits for it. */
@@ -36,6 +39,7 @@ export function siteAgentTask(
           tokenFile: options.hubTokenFile,
           tokenText: undefined,
           caHash: options.hubCaHash,
+          ...(options.policy ? { policy: options.policy } : {}),
           api: {
             server: `https://127.0.0.1:${port}`,
             certificateAuthority: plane.pki.authority.certificatePem,

@@ -9,6 +9,7 @@ import {
 } from '@skerry/apiserver'
 import { createCluster, createEventSink } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
+import type { ImpersonationPolicy } from '@skerry/karmada'
 import {
   clusterTrustBundlePublisher,
   csrSigningController,
@@ -46,6 +47,8 @@ export interface SiteOptions {
   /** Both needed the first time only. */
   hubTokenFile?: string | undefined
   hubCaHash?: string | undefined
+  /** As whom the agent acts; absent: as everybody whom the hub names. */
+  agentPolicy?: ImpersonationPolicy | undefined
   /** True: somebody else's controllers act on this API server. */
   disableControllerManager?: boolean | undefined
   disableScheduler?: boolean | undefined
@@ -141,13 +144,13 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
 
 /** Imported only by a site that has a hub. */
 async function agentTasks(
-  { dataDir, name, hub, hubTokenFile, hubCaHash }: SiteOptions,
+  { dataDir, name, hub, hubTokenFile, hubCaHash, agentPolicy: policy }: SiteOptions,
   plane: ControlPlane,
   context: RoleContext,
 ): Promise<Task[]> {
   if (hub === undefined) return []
   const { siteAgentTask } = await import('./site-agent.ts')
-  return [siteAgentTask({ dataDir, name, hub, hubTokenFile, hubCaHash }, plane, context)]
+  return [siteAgentTask({ dataDir, name, hub, hubTokenFile, hubCaHash, policy }, plane, context)]
 }
 
 /** Read and checked before anything runs; what reads it is imported only when there is one. */
