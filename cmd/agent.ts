@@ -1,6 +1,7 @@
 import { ExpectedError, createBackoff, exitCodes, runAll, type Task } from '@skerry/base'
 import { createCluster, createHttpsTransport, type HttpsTransportConfig } from '@skerry/client'
 import {
+  classifyRequest,
   clusterIdOf,
   createApiForwarder,
   runClusterReporter,
@@ -66,7 +67,7 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
           ...(options.onTunnel ? { onState: options.onTunnel } : {}),
         },
         forwarder,
-        { clock, random, log },
+        { clock, random, log, classify: classifyRequest },
         scope,
       ),
   ])

@@ -31,6 +31,8 @@ import {
   createDelegation,
   refuseRevoked,
   replicaAuthorizer,
+  runTrafficContracts,
+  trafficContractKind,
   tunnelRoute,
 } from '@skerry/karmada'
 import type { TunnelRegistry } from '@skerry/tunnel'
@@ -215,6 +217,7 @@ async function startPlane(
         clusterKind(kinds),
         clusterRegistrationKind(kinds),
         clusterAccessKind(kinds),
+        trafficContractKind(kinds),
       ],
       routes,
       retarget: users.retarget,
@@ -300,6 +303,10 @@ function hubTasks({ replicating, ...parts }: HubParts, context: RoleContext): Ta
   return [
     plane.upkeep,
     (scope) => cutRevokedAgents(cluster, tunnels.own, deps, scope),
+    (scope) => {
+      const parts = { cluster, tunnels: tunnels.own, onTunnel: tunnels.states.onChange }
+      return runTrafficContracts(parts, deps, scope)
+    },
     ...(replicating
       ? [
           replicating,

@@ -3,7 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDefaultAccess, ensureBootstrapObjects } from '@skerry/apiserver'
-import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import {
+  createMetrics,
+  linkedSignal,
+  silentLogger,
+  systemClock,
+  systemRandom,
+  type Logger,
+} from '@skerry/base'
 import { issueClientCertificate } from '@skerry/bootstrap'
 import {
   createCluster,
@@ -152,6 +159,8 @@ export interface TestAgentOptions {
   policy?: ImpersonationPolicy
   place?: AgentOptions['place']
   labels?: Readonly<Record<string, string>>
+  /** Default: the fleet's. */
+  log?: Logger
 }
 
 /** Registers with a fresh token and stays until disposed. */
@@ -181,7 +190,7 @@ export async function startTestAgent(
         if (state.state === 'connected') waiting.splice(0).forEach((resolve) => resolve())
       },
     },
-    { ...fleet.context, signal: stop.signal },
+    { ...fleet.context, log: options.log ?? fleet.context.log, signal: stop.signal },
   )
   const ended = running.catch((error: unknown) => {
     if (!stop.signal.aborted) throw error

@@ -103,6 +103,16 @@ export {
   type ReachableClusters,
   type ReachableClustersDeps,
 } from './access/reachable-clusters.ts'
+export { classifyRequest } from './traffic/classify-request.ts'
+export { planTraffic, type TrafficPlan } from './traffic/plan-traffic.ts'
+export { runTrafficContracts, type TrafficContractsParts } from './traffic/run-traffic-contracts.ts'
+export {
+  trafficContractResource,
+  type TrafficContract,
+  type TrafficContractSpec,
+} from './traffic/traffic-contract.ts'
+export { trafficContractKind } from './traffic/traffic-contract-kind.ts'
+export { eachTraffic, trafficReport, type TrafficReport } from './traffic/traffic-report.ts'
 export {
   findUserToken,
   readUserToken,

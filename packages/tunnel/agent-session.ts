@@ -2,11 +2,13 @@ import { Readable } from 'node:stream'
 import type { Clock, Logger } from '@skerry/base'
 import { joinStreams } from './join-streams.ts'
 import { watchLink, type LinkHealth } from './link-health.ts'
-import { Multiplexer } from './multiplexer.ts'
+import { Multiplexer, type MultiplexerEvents } from './multiplexer.ts'
 import { duplexOf, readableOf, sendBody } from './stream-adapter.ts'
 import { resetCodes } from './tunnel-frame.ts'
 import { answerHead, parseRequest, switchedHead } from './tunnel-head.ts'
 import { BadMessageError } from './tunnel-headers.ts'
+import type { TrafficBytes } from './traffic-meter.ts'
+import type { TrafficClass, TrafficRules } from './traffic-rules.ts'
 import type { TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelLink } from './tunnel-link.ts'
 import { isSwitched, TunnelStreamError } from './tunnel-message.ts'
@@ -26,6 +28,10 @@ export interface AgentSession {
   readonly bytesIn: number
   readonly bytesOut: number
   readonly rttMs: number | undefined
+  /** Since it began, by class. */
+  readonly traffic: TrafficBytes
+  /** How it sends, as the hub said last. */
+  readonly rules: TrafficRules
   /** The hub takes no new requests for this tunnel: dial another one, this one finishes its streams. */
   readonly draining: Promise<void>
   /** Why it ended; never rejects. */
@@ -36,7 +42,12 @@ export interface AgentSession {
 export interface SessionDeps {
   clock: Clock
   log: Logger
+  /** Absent: every request is control until it moves much. */
+  classify?: Classify
 }
+
+/** Of which class a request is; both ends ask it about what they send. */
+export type Classify = (request: TunnelRequest, isUpgrade: boolean) => TrafficClass
 
 /** Serves requests over the link until it ends. */
 export function serveTunnel(
@@ -52,14 +63,19 @@ export function serveTunnel(
     link.terminate()
   }
   const goneAway = Promise.withResolvers<void>()
-  const streams = new Multiplexer(link, limits, {
-    onOpen: (stream, head) => serveStream(stream, head, { handler, limits, log: deps.log }),
+  const events: MultiplexerEvents = {
+    onOpen: (stream, head) => serveStream(stream, head, { handler, limits, ...deps }),
     onGoAway(why) {
       reason ??= why || 'the hub drains'
       goneAway.resolve()
     },
     onFault: (error) => end(`protocol failed: ${error.message}`),
-  })
+    onTraffic(rules) {
+      streams.setRules(rules)
+      reportRules(rules, deps.log)
+    },
+  }
+  const streams = new Multiplexer(link, limits, events, deps)
   const onDead = (ms: number): void => end(`nothing heard for ${Math.round(ms / 1_000)} s`)
   const health: LinkHealth = watchLink(link, limits, deps.clock, onDead)
   const closed = link.closed.then((linkReason) => {
@@ -84,6 +100,12 @@ export function serveTunnel(
     get rttMs() {
       return health.rttMs
     },
+    get traffic() {
+      return streams.traffic
+    },
+    get rules() {
+      return streams.rules
+    },
     close(why) {
       reason ??= why
       link.close(why)
@@ -92,10 +114,14 @@ export function serveTunnel(
   }
 }
 
-interface ServeContext {
+function reportRules({ rate }: TrafficRules, log: Logger): void {
+  if (rate) log.info('Tunnel sends at a rate', { ...rate })
+  else log.info('Tunnel sends without a rate')
+}
+
+interface ServeContext extends SessionDeps {
   handler: TunnelHandler
   limits: TunnelLimits
-  log: Logger
 }
 
 function serveStream(stream: TunnelStream, head: readonly string[], context: ServeContext): void {
@@ -122,6 +148,9 @@ async function answerStream(
 ): Promise<void> {
   const { handler, limits } = context
   const { request, protocol } = parseRequest(head, limits)
+  if (context.classify) {
+    stream.setTrafficClass(context.classify(request, protocol !== undefined))
+  }
   if (protocol === undefined) {
     const body = stream.hasArrived ? undefined : readableOf(stream)
     const asked = body ? { ...request, body } : request

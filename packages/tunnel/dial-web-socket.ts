@@ -4,6 +4,7 @@ import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { linkedSignal, type Clock } from '@skerry/base'
 import { WebSocket, type ClientOptions } from 'ws'
 import { messageBytesMax, type TunnelLimits } from './tunnel-limits.ts'
+import { featuresHeader, ownFeaturesText } from './tunnel-features.ts'
 import type {
   TunnelDial,
   TunnelEndpoint,
@@ -177,7 +178,7 @@ function openWebSocket(
   const options: ClientOptions & typeof closeOptions = {
     ...closeOptions,
     createConnection: () => socket,
-    headers: { ...endpoint.headers },
+    headers: { ...endpoint.headers, [featuresHeader]: ownFeaturesText },
     perMessageDeflate: false,
     maxPayload: messageBytesMax(limits),
     // Masks protect plain-text intermediaries from chosen bytes (RFC 6455, 10.3). Within TLS there
@@ -192,10 +193,15 @@ function openWebSocket(
     }
     signal.addEventListener('abort', onAbort, { once: true })
     webSocket.once('close', () => signal.removeEventListener('abort', onAbort))
+    let featuresText: string | undefined
+    webSocket.once('upgrade', ({ headers }: IncomingMessage) => {
+      const value = headers[featuresHeader]
+      if (typeof value === 'string') featuresText = value
+    })
     webSocket.once('open', () => {
       signal.removeEventListener('abort', onAbort)
       // In this very turn: frames may already be in the socket's buffer.
-      resolve(webSocketLink(webSocket, socket))
+      resolve(webSocketLink(webSocket, { socket, featuresText }))
     })
     webSocket.once('error', (cause) => {
       reject(new TunnelDialError(`Cannot open tunnel: ${cause.message}`, { cause }))

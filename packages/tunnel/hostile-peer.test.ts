@@ -61,7 +61,7 @@ for (const { what, path = '/', headers = [], status } of floods) {
     const deps = { clock: simulatedClock(), log: silentLogger }
     const agent = serveTunnel(near, answering, validateTunnelLimits(), deps)
     const answered = Promise.withResolvers<string[]>()
-    const hub = new Multiplexer(far, validateTunnelLimits(), silentEvents)
+    const hub = new Multiplexer(far, validateTunnelLimits(), silentEvents, deps)
     hub.open(['GET', path, '', '', ...headers], true).onHead = answered.resolve
     assert.equal((await answered.promise)[0], status)
     agent.close('done')

@@ -1,15 +1,23 @@
 import { abortReason, type Timer } from '@skerry/base'
 import type { SessionDeps } from './agent-session.ts'
 import { watchLink, type LinkHealth } from './link-health.ts'
-import { Multiplexer } from './multiplexer.ts'
+import { Multiplexer, type MultiplexerEvents } from './multiplexer.ts'
 import { duplexOf, readableOf, sendBody } from './stream-adapter.ts'
 import { resetCodes } from './tunnel-frame.ts'
 import { parseAnswer, requestHead, type ParsedAnswer } from './tunnel-head.ts'
+import type { TrafficBytes } from './traffic-meter.ts'
+import { defaultTrafficRules, type TrafficRules } from './traffic-rules.ts'
 import { validateTunnelLimits, type TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelLink } from './tunnel-link.ts'
 import { TunnelBusyError, TunnelClosedError, TunnelStreamError } from './tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from './tunnel-message.ts'
 import type { TunnelStream } from './tunnel-stream.ts'
+
+/** How both ends of a tunnel send. */
+export interface TunnelTraffic {
+  readonly toAgent: TrafficRules
+  readonly toHub: TrafficRules
+}
 
 export interface AcceptOptions {
   limits?: Partial<TunnelLimits>
@@ -40,6 +48,13 @@ export interface TunnelSession {
   readonly endReason: string | undefined
   /** Why it ended; never rejects. */
   readonly closed: Promise<string>
+  /** Since it began, by class; `sent` went to the agent. */
+  readonly traffic: TrafficBytes
+  /** False: its agent is of a version that sends as fast as it can, whatever it is told. */
+  readonly obeysTraffic: boolean
+  readonly rules: TunnelTraffic
+  /** How both ends send from now on, also what waits. */
+  setTraffic(rules: TunnelTraffic): void
   /** Ends it at once. */
   close(reason: string): void
   /** Lets open streams finish for at most `drainMs`; the agent dials anew meanwhile. */
@@ -62,6 +77,7 @@ class HubSession implements TunnelSession {
   readonly #deps: SessionDeps
   readonly #streams: Multiplexer
   readonly #health: LinkHealth
+  #rules: TunnelTraffic = { toAgent: defaultTrafficRules, toHub: defaultTrafficRules }
   #reason: string | undefined
   #drainTimer: Timer | undefined
 
@@ -69,10 +85,11 @@ class HubSession implements TunnelSession {
     this.#link = link
     this.#limits = limits
     this.#deps = deps
-    this.#streams = new Multiplexer(link, limits, {
+    const events: MultiplexerEvents = {
       onGoAway: () => (this.#reason ??= 'the agent is leaving'),
       onFault: (error) => this.#end(`protocol failed: ${error.message}`),
-    })
+    }
+    this.#streams = new Multiplexer(link, limits, events, deps)
     this.#health = watchLink(link, limits, deps.clock, (ms) =>
       this.#end(`nothing heard for ${Math.round(ms / 1_000)} s`),
     )
@@ -99,6 +116,23 @@ class HubSession implements TunnelSession {
   }
   get isOpen(): boolean {
     return this.#reason === undefined
+  }
+
+  get traffic(): TrafficBytes {
+    return this.#streams.traffic
+  }
+  get obeysTraffic(): boolean {
+    return this.#link.features?.has('traffic') === true
+  }
+
+  get rules(): TunnelTraffic {
+    return this.#rules
+  }
+
+  setTraffic({ toAgent, toHub }: TunnelTraffic): void {
+    this.#rules = { toAgent, toHub }
+    this.#streams.setRules(toAgent)
+    if (this.obeysTraffic) this.#streams.sendRules(toHub)
   }
 
   async send(request: TunnelRequest, signal: AbortSignal): Promise<TunnelResponse> {
@@ -168,6 +202,8 @@ class HubSession implements TunnelSession {
     const head = requestHead(request, protocol, this.#limits)
     const isWhole = request.body === undefined && protocol === undefined
     const stream = this.#streams.open(head, isWhole)
+    const { classify } = this.#deps
+    if (classify) stream.setTrafficClass(classify(request, protocol !== undefined))
     followSignal(stream, signal)
     return stream
   }

@@ -12,8 +12,27 @@ export {
   type TunnelAgentOptions,
   type TunnelAgentState,
 } from './tunnel-agent.ts'
-export { type AgentSession, type SessionDeps, type TunnelHandler } from './agent-session.ts'
-export { acceptTunnel, type AcceptOptions, type TunnelSession } from './hub-session.ts'
+export {
+  type AgentSession,
+  type Classify,
+  type SessionDeps,
+  type TunnelHandler,
+} from './agent-session.ts'
+export {
+  acceptTunnel,
+  type AcceptOptions,
+  type TunnelSession,
+  type TunnelTraffic,
+} from './hub-session.ts'
+export type { TrafficBytes } from './traffic-meter.ts'
+export {
+  defaultTrafficRules,
+  trafficBounds,
+  trafficClasses,
+  type TrafficClass,
+  type TrafficRate,
+  type TrafficRules,
+} from './traffic-rules.ts'
 export {
   createTunnelServer,
   tunnelServerDefaults,

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { simulatedClock } from '@skerry/base'
 import { frameHeaderBytes, frameTypes, writeFrameHeader, type FrameType } from './tunnel-frame.ts'
 import { Multiplexer } from './multiplexer.ts'
 import { memoryLinks } from './testing/memory-link.ts'
 import { validateTunnelLimits } from './tunnel-limits.ts'
 import type { TunnelLink } from './tunnel-link.ts'
+
+const deps = { clock: simulatedClock() }
 
 function frame(type: FrameType, stream: number, payload: Buffer, isEnd = false): Buffer {
   const header = Buffer.alloc(frameHeaderBytes)
@@ -70,10 +73,15 @@ for (const { what, messages, words } of onHub) {
   test(`a tunnel ends when its agent ${what}`, async () => {
     const { near, far } = memoryLinks()
     const fault = Promise.withResolvers<Error>()
-    const hub = new Multiplexer(near, validateTunnelLimits(), {
-      onGoAway: () => undefined,
-      onFault: fault.resolve,
-    })
+    const hub = new Multiplexer(
+      near,
+      validateTunnelLimits(),
+      {
+        onGoAway: () => undefined,
+        onFault: fault.resolve,
+      },
+      deps,
+    )
     hub.open(['GET', '/', '', ''], false)
     sendAll(far, messages)
     assert.match((await fault.promise).message, words)
@@ -103,11 +111,16 @@ for (const { what, messages, words } of onAgent) {
   test(`a tunnel ends when its hub ${what}`, async () => {
     const { near, far } = memoryLinks()
     const fault = Promise.withResolvers<Error>()
-    const agent = new Multiplexer(near, validateTunnelLimits(), {
-      onOpen: () => undefined,
-      onGoAway: () => undefined,
-      onFault: fault.resolve,
-    })
+    const agent = new Multiplexer(
+      near,
+      validateTunnelLimits(),
+      {
+        onOpen: () => undefined,
+        onGoAway: () => undefined,
+        onFault: fault.resolve,
+      },
+      deps,
+    )
     sendAll(far, messages)
     assert.match((await fault.promise).message, words)
     agent.end()
@@ -118,10 +131,15 @@ test('what comes for a stream that is over harms nobody', async () => {
   const { near, far } = memoryLinks()
   const faults: Error[] = []
   const gone = Promise.withResolvers<string>()
-  const hub = new Multiplexer(near, validateTunnelLimits(), {
-    onGoAway: gone.resolve,
-    onFault: (error) => faults.push(error),
-  })
+  const hub = new Multiplexer(
+    near,
+    validateTunnelLimits(),
+    {
+      onGoAway: gone.resolve,
+      onFault: (error) => faults.push(error),
+    },
+    deps,
+  )
   hub.open(['GET', '/', '', ''], true).reset(8)
   sendAll(far, [
     frame(frameTypes.answer, 1, answer),

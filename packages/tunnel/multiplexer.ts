@@ -1,7 +1,10 @@
+import type { Clock } from '@skerry/base'
 import { SendQueue } from './send-queue.ts'
+import type { StreamTraffic } from './stream-traffic.ts'
 import { ReceiveBudget } from './session-window.ts'
 import {
   firstCreditBytes,
+  frameHeaderBytes,
   FrameError,
   frameTypes,
   headLines,
@@ -11,6 +14,8 @@ import {
   streamIdMax,
   type Frame,
 } from './tunnel-frame.ts'
+import { TrafficMeter, type TrafficBytes } from './traffic-meter.ts'
+import { defaultTrafficRules, parseTrafficRules, type TrafficRules } from './traffic-rules.ts'
 import type { TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelLink } from './tunnel-link.ts'
 import { TunnelStream } from './tunnel-stream.ts'
@@ -18,11 +23,14 @@ import { TunnelStream } from './tunnel-stream.ts'
 /** Frames without a body that wait for the link; an end that takes none is not waited for. */
 const controlBytesMax = 16_777_216
 const reasonBytesMax = 1_024
+const rulesBytesMax = 4_096
 
 export interface MultiplexerEvents {
   /** A request arrived; absent at the end that opens streams. */
   onOpen?: (stream: TunnelStream, head: string[]) => void
   onGoAway(reason: string): void
+  /** How the hub wants this end to send; absent at the hub's. */
+  onTraffic?: (rules: TrafficRules) => void
   /** The other end broke the protocol, or does not read: the link is of no use any more. */
   onFault(error: Error): void
 }
@@ -35,15 +43,26 @@ export class Multiplexer {
   readonly #budget: ReceiveBudget
   readonly #streams = new Map<number, TunnelStream>()
   readonly #context: ConstructorParameters<typeof TunnelStream>[2]
+  readonly #clock: Clock
+  readonly #meter = new TrafficMeter()
+  #rules = defaultTrafficRules
+  /** Of the message that is being read. */
+  #nowMs = 0
   #lastId = 0
   #isEnded = false
   /** Called when the last stream is over. */
   #onEmpty: (() => void) | undefined
 
-  constructor(link: TunnelLink, limits: TunnelLimits, events: MultiplexerEvents) {
+  constructor(
+    link: TunnelLink,
+    limits: TunnelLimits,
+    events: MultiplexerEvents,
+    { clock }: { readonly clock: Clock },
+  ) {
     this.#limits = limits
     this.#events = events
-    this.#queue = new SendQueue(link)
+    this.#clock = clock
+    this.#queue = new SendQueue(link, { clock, meter: this.#meter })
     this.#budget = new ReceiveBudget(limits)
     this.#context = {
       queue: this.#queue,
@@ -63,6 +82,27 @@ export class Multiplexer {
   /** The other end takes frames too slowly for another stream, or all numbers are used up. */
   get isBusy(): boolean {
     return this.#queue.controlBytes > controlBytesMax / 2 || this.#lastId >= streamIdMax
+  }
+
+  /** Since it began, by class. */
+  get traffic(): TrafficBytes {
+    return this.#meter.read()
+  }
+
+  get rules(): TrafficRules {
+    return this.#rules
+  }
+
+  /** How this end sends from now on. */
+  setRules(rules: TrafficRules): void {
+    this.#rules = rules
+    this.#queue.setRules(rules)
+  }
+
+  /** How the other end should send; only to those that know the frame. */
+  sendRules(rules: TrafficRules): void {
+    const text = Buffer.from(JSON.stringify(rules)).toString('latin1')
+    this.#queue.control({ type: frameTypes.traffic, isEnd: false, stream: 0, text })
   }
 
   /** At the hub's end only. */
@@ -100,6 +140,7 @@ export class Multiplexer {
   end(): void {
     if (this.#isEnded) return
     this.#isEnded = true
+    this.#queue.stop()
     for (const stream of this.#streams.values()) stream.cut()
   }
 
@@ -110,6 +151,7 @@ export class Multiplexer {
 
   #onMessage(message: Buffer): void {
     if (this.#isEnded) return
+    this.#nowMs = this.#clock.monotonicMs()
     try {
       readFrames(message, (frame) => this.#onFrame(frame))
       if (this.#queue.controlBytes > controlBytesMax) throw new FrameError('nothing is taken')
@@ -121,24 +163,44 @@ export class Multiplexer {
 
   #onFrame(frame: Frame): void {
     const { type, payload } = frame
+    if (type !== frameTypes.data) this.#meter.onReceived(0, frameHeaderBytes + payload.length)
     switch (type) {
       case frameTypes.open:
         return this.#onOpen(frame)
       case frameTypes.goAway:
         return this.#events.onGoAway(payload.subarray(0, reasonBytesMax).toString('utf8'))
+      case frameTypes.traffic:
+        return this.#onTraffic(payload)
       case frameTypes.answer: {
         const stream = this.#find(frame)
         if (stream === undefined) return
         if (this.#events.onOpen || stream.hasHead) throw new FrameError('an answer out of place')
         return stream.onAnswer(headLines(payload))
       }
-      case frameTypes.data:
-        return this.#find(frame)?.onData(payload, frame.isEnd)
+      case frameTypes.data: {
+        const stream = this.#find(frame)
+        this.#count(stream?.received, frameHeaderBytes + payload.length)
+        return stream?.onData(payload, frame.isEnd)
+      }
       case frameTypes.credit:
         return this.#find(frame)?.onCredit(payload.readUInt32BE(0))
       case frameTypes.reset:
         return this.#find(frame)?.onReset(payload.readUInt32BE(0))
     }
+  }
+
+  /** Of data that nobody waits for it is not known what it was. */
+  #count(traffic: StreamTraffic | undefined, bytes: number): void {
+    this.#meter.onReceived(traffic?.index ?? 0, bytes)
+    traffic?.moved(bytes, this.#nowMs, this.#rules.bulkAfterBytes)
+  }
+
+  #onTraffic(payload: Buffer): void {
+    const { onTraffic } = this.#events
+    if (!onTraffic) throw new FrameError('rules of traffic from the end that obeys them')
+    const rules = parseTrafficRules(payload.subarray(0, rulesBytesMax).toString('utf8'))
+    // What cannot be obeyed changes nothing; a newer hub may say more than this one understands.
+    if (rules) onTraffic(rules)
   }
 
   /** Undefined for a stream that is over here: what was on its way to it does not matter. */

@@ -1,6 +1,10 @@
-import type { OutgoingBytes } from './outgoing-bytes.ts'
+import type { Clock, Timer } from '@skerry/base'
+import { RateLimit } from './rate-limit.ts'
+import type { TrafficMeter } from './traffic-meter.ts'
+import { defaultTrafficRules, type TrafficRules } from './traffic-rules.ts'
 import { frameHeaderBytes, frameTypes, writeFrameHeader, type FrameType } from './tunnel-frame.ts'
 import type { TunnelLink } from './tunnel-link.ts'
+import { TurnOrder, type Sender } from './turn-order.ts'
 
 /**
  * With the WebSocket's own header three full TLS records; and just below what the launcher's
@@ -29,36 +33,55 @@ export interface ControlFrame {
   readonly text?: string
 }
 
-/** A stream that may have something to send. */
-export interface Sender {
-  readonly id: number
-  readonly outgoing: OutgoingBytes
-  /** Something was taken. */
-  onTaken(): void
+export interface SendQueueDeps {
+  readonly clock: Clock
+  readonly meter: TrafficMeter
 }
 
 /**
- * Gathers what is to be sent in one turn of the event loop into few messages. Control frames go
- * first; then streams that had nothing waiting, with one turn each; then the others in turns, so that
- * a small answer never stands behind bulk.
+ * Gathers what is to be sent in one turn of the event loop into few messages, no more than the rules
+ * let go. Control frames go first; then streams in the order of their classes, in each those that had
+ * nothing waiting, with one turn each; then the others in turns, so that a small answer never stands
+ * behind bulk.
  */
 export class SendQueue {
   readonly #link: TunnelLink
+  readonly #clock: Clock
+  readonly #meter: TrafficMeter
+  readonly #order = new TurnOrder(defaultTrafficRules)
   #control: ControlFrame[] = []
   #controlBytes = 0
-  readonly #fresh: Sender[] = []
-  readonly #bulk: Sender[] = []
-  readonly #waiting = new Set<Sender>()
   #unsent = 0
   #isScheduled = false
+  #bulkAfterBytes = defaultTrafficRules.bulkAfterBytes
+  /** Absent: as fast as the link goes. */
+  #rate: RateLimit | undefined
+  /** Until the rate lets something go. */
+  #pause: Timer | undefined
 
-  constructor(link: TunnelLink) {
+  constructor(link: TunnelLink, { clock, meter }: SendQueueDeps) {
     this.#link = link
+    this.#clock = clock
+    this.#meter = meter
   }
 
   /** Bytes of control frames that wait. */
   get controlBytes(): number {
     return this.#controlBytes
+  }
+
+  /** From the next message on; what waits keeps its place. */
+  setRules(rules: TrafficRules): void {
+    this.#order.setFloors(rules)
+    this.#bulkAfterBytes = rules.bulkAfterBytes
+    this.#rate = rules.rate && new RateLimit(rules.rate, this.#clock.monotonicMs())
+    this.#endPause()
+    if (this.#isWaiting) this.#schedule()
+  }
+
+  /** Nothing leaves by itself any more. */
+  stop(): void {
+    this.#endPause()
   }
 
   control(frame: ControlFrame): void {
@@ -69,19 +92,21 @@ export class SendQueue {
 
   /** The sender may have become ready. */
   offer(sender: Sender): void {
-    if (!sender.outgoing.isReady || this.#waiting.has(sender)) return
-    this.#waiting.add(sender)
-    this.#fresh.push(sender)
-    this.#schedule()
+    if (sender.outgoing.isReady && this.#order.add(sender, true)) this.#schedule()
   }
 
   /** Everything that waits and may leave goes to the link now, however much that is. */
   flush(): void {
+    this.#rate = undefined
     this.#flush(Infinity)
   }
 
+  get #isWaiting(): boolean {
+    return this.#control.length > 0 || this.#order.size > 0
+  }
+
   #schedule(): void {
-    if (this.#isScheduled || this.#unsent >= unsentBytesMax) return
+    if (this.#isScheduled || this.#pause !== undefined || this.#unsent >= unsentBytesMax) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
@@ -90,14 +115,35 @@ export class SendQueue {
   }
 
   #flush(most: number): void {
+    const nowMs = this.#clock.monotonicMs()
     while (this.#unsent < most) {
-      if (this.#control.length === 0 && this.#waiting.size === 0) return
+      if (!this.#isWaiting || this.#mustPause(nowMs)) return
       const buffer = this.#bufferForNext()
-      const controlEnd = this.#writeControl(buffer)
-      const end = this.#control.length === 0 ? this.#writeData(buffer, controlEnd) : controlEnd
+      const room = this.#rate?.messageBytesMax ?? buffer.length
+      const controlEnd = this.#writeControl(buffer, room)
+      const hasMoreControl = this.#control.length > 0
+      const end = hasMoreControl
+        ? controlEnd
+        : this.#writeData({ buffer, room, start: controlEnd, nowMs })
       if (end > 0) this.#send(buffer, end)
       else giveBack(buffer)
     }
+  }
+
+  #mustPause(nowMs: number): boolean {
+    const waitMs = this.#rate?.waitMs(nowMs) ?? 0
+    if (waitMs > 0) {
+      this.#pause ??= this.#clock.setTimer(waitMs, () => {
+        this.#pause = undefined
+        this.#flush(unsentBytesMax)
+      })
+    }
+    return waitMs > 0
+  }
+
+  #endPause(): void {
+    this.#pause?.[Symbol.dispose]()
+    this.#pause = undefined
   }
 
   /** One head may be larger than a message usually is. */
@@ -109,60 +155,75 @@ export class SendQueue {
     return spareBuffers.pop() ?? Buffer.allocUnsafeSlow(messageBytesMax)
   }
 
-  #writeControl(buffer: Buffer): number {
+  /** The first one goes even where it is more than there is room for. */
+  #writeControl(buffer: Buffer, room: number): number {
     let offset = 0
     let count = 0
     for (const frame of this.#control) {
       const bytes = bytesOf(frame)
-      if (offset + bytes > buffer.length) break
+      if (offset + bytes > buffer.length || (count > 0 && offset + bytes > room)) break
       writeControlFrame(buffer, offset, frame)
       offset += bytes
       count += 1
     }
     this.#controlBytes -= offset
+    this.#meter.onSent(0, offset)
     if (count === this.#control.length) this.#control = []
     else this.#control.splice(0, count)
     return offset
   }
 
-  #writeData(buffer: Buffer, start: number): number {
+  #writeData({ buffer, room, start, nowMs }: Writing): number {
+    const limit = Math.min(buffer.length, room)
+    const turn = Math.min(turnBytes, limit - frameHeaderBytes)
     let offset = start
-    while (buffer.length - offset > frameHeaderBytes) {
-      const sender = this.#fresh.shift() ?? this.#bulk.shift()
+    while (limit - offset > frameHeaderBytes) {
+      const sender = this.#order.next(turn)
       if (sender === undefined) break
-      this.#waiting.delete(sender)
       const { outgoing } = sender
       if (!outgoing.isReady) continue
-      const room = buffer.length - offset - frameHeaderBytes
-      const isAlone = this.#waiting.size === 0
-      const length = outgoing.take(
-        buffer,
-        offset + frameHeaderBytes,
-        isAlone ? room : Math.min(room, turnBytes),
-      )
+      const left = limit - offset - frameHeaderBytes
+      const isAlone = this.#order.size === 0
+      const most = isAlone ? left : Math.min(left, turnBytes)
+      const length = outgoing.take(buffer, offset + frameHeaderBytes, most)
       const isEnd = outgoing.isEndTaken
       writeFrameHeader(buffer, offset, { type: frameTypes.data, isEnd, stream: sender.id, length })
       offset += frameHeaderBytes + length
-      if (outgoing.isReady) {
-        this.#waiting.add(sender)
-        this.#bulk.push(sender)
-      }
+      this.#onTaken(sender, length, nowMs)
+      if (outgoing.isReady) this.#order.add(sender, false)
       sender.onTaken()
     }
     return offset
   }
 
+  #onTaken({ traffic }: Sender, length: number, nowMs: number): void {
+    const { index } = traffic
+    const bytes = frameHeaderBytes + length
+    this.#meter.onSent(index, bytes)
+    this.#order.onSent(index, bytes)
+    traffic.moved(bytes, nowMs, this.#bulkAfterBytes)
+  }
+
   #send(buffer: Buffer, end: number): void {
     this.#unsent += end
+    this.#rate?.take(end)
     const isCopied = end <= copiedBytesMax
     const message = isCopied ? Buffer.from(buffer.subarray(0, end)) : buffer.subarray(0, end)
     if (isCopied) giveBack(buffer)
     this.#link.send(message, () => {
       this.#unsent -= end
       if (!isCopied) giveBack(buffer)
-      if (this.#control.length > 0 || this.#waiting.size > 0) this.#schedule()
+      if (this.#isWaiting) this.#schedule()
     })
   }
+}
+
+/** Where data goes in a message that has control frames before `start`. */
+interface Writing {
+  readonly buffer: Buffer
+  readonly room: number
+  readonly start: number
+  readonly nowMs: number
 }
 
 function bytesOf({ number, text = '' }: ControlFrame): number {

@@ -11,8 +11,10 @@
  * | credit  | so many bytes more may come 4                  | both  |
  * | reset   | code 4                                         | both  |
  * | go away | reason in UTF-8; stream 0                      | both  |
+ * | traffic | how to send, in JSON; stream 0                 | hub   |
  *
- * Flag 0x80, of open and data: the sender's direction of the stream has ended.
+ * Flag 0x80, of open and data: the sender's direction of the stream has ended. `traffic` only goes to
+ * those that know it: see tunnel-features.ts.
  */
 export const frameTypes = Object.freeze({
   open: 1,
@@ -21,6 +23,7 @@ export const frameTypes = Object.freeze({
   credit: 4,
   reset: 5,
   goAway: 6,
+  traffic: 7,
 })
 
 export type FrameType = (typeof frameTypes)[keyof typeof frameTypes]
@@ -103,6 +106,7 @@ function typeOf(number: number): FrameType {
     case 4:
     case 5:
     case 6:
+    case 7:
       return number
     default:
       throw new FrameError(`a frame of unknown type ${number}`)
@@ -110,7 +114,7 @@ function typeOf(number: number): FrameType {
 }
 
 function checkFrame({ type, isEnd, stream, payload }: Frame): void {
-  const isOfTunnel = type === frameTypes.goAway
+  const isOfTunnel = type === frameTypes.goAway || type === frameTypes.traffic
   if (stream > streamIdMax || (stream === 0) !== isOfTunnel) {
     throw new FrameError(`a frame of type ${type} for stream ${stream}`)
   }

@@ -1,3 +1,5 @@
+import type { TunnelFeature } from './tunnel-features.ts'
+
 /** What a tunnel hears from its link, besides messages. */
 export interface LinkListener {
   /** Anything came from the other end: a message, a ping, an answer to ours. */
@@ -10,6 +12,8 @@ export interface LinkListener {
  * the tunnel: WebSocket in production (web-socket-link.ts), memory in a simulation.
  */
 export interface TunnelLink {
+  /** What of the protocol both ends know, beyond what all do; absent: nothing. */
+  readonly features?: ReadonlySet<TunnelFeature>
   /** `onSent` is called when the kernel has taken the message, or will not any more. */
   send(message: Uint8Array, onSent: () => void): void
   /** One receiver; what came before it was set is kept for it. */

@@ -7,9 +7,10 @@ import { WebSocketServer, type ServerOptions } from 'ws'
 import type { SessionDeps } from './agent-session.ts'
 import { tunnelProtocol } from './dial-web-socket.ts'
 import { acceptTunnel } from './hub-session.ts'
+import { featuresHeader, ownFeaturesText } from './tunnel-features.ts'
 import { messageBytesMax, validateTunnelLimits, type TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelRegistry } from './tunnel-registry.ts'
-import { closeOptions, webSocketLink } from './web-socket-link.ts'
+import { closeOptions, webSocketLink, type LinkHandshake } from './web-socket-link.ts'
 
 /** Who the agent is, or why it may not come in. */
 export type TunnelAuthentication =
@@ -48,6 +49,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
     handleProtocols: () => tunnelProtocol,
   }
   const server = new WebSocketServer(serverOptions)
+  server.on('headers', (headers) => headers.push(`${featuresHeader}: ${ownFeaturesText}`))
   let handshakes = 0
 
   const admit = async (request: IncomingMessage, signal: AbortSignal) => {
@@ -80,7 +82,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
           if (socket.destroyed) return
           if (!('identity' in verdict)) return refuse(socket, verdict)
           server.handleUpgrade(request, socket, head, (webSocket) => {
-            const link = webSocketLink(webSocket, bytesReadOf(socket))
+            const link = webSocketLink(webSocket, handshakeOf(request, socket))
             const session = acceptTunnel(link, { limits }, deps)
             options.registry.add(verdict.identity, session)
           })
@@ -101,6 +103,12 @@ const anotherVersion = `this speaks ${tunnelProtocol}: give hub and agent the sa
 function offersProtocol(request: IncomingMessage): boolean {
   const offered = request.headers['sec-websocket-protocol'] ?? ''
   return offered.split(',').some((name) => name.trim() === tunnelProtocol)
+}
+
+function handshakeOf({ headers }: IncomingMessage, socket: Duplex): LinkHandshake {
+  const named = headers[featuresHeader]
+  const featuresText = typeof named === 'string' ? named : undefined
+  return { socket: bytesReadOf(socket), featuresText }
 }
 
 function deadline(socket: Duplex, limits: TunnelLimits, clock: Clock): Timer {

@@ -1,7 +1,10 @@
 import { OutgoingBytes } from './outgoing-bytes.ts'
-import type { SendQueue, Sender } from './send-queue.ts'
+import type { SendQueue } from './send-queue.ts'
 import { ReceiveWindow, type ReceiveBudget } from './session-window.ts'
+import { StreamTraffic } from './stream-traffic.ts'
+import type { TrafficClass } from './traffic-rules.ts'
 import { firstCreditBytes, FrameError, frameTypes, headText, resetCodes } from './tunnel-frame.ts'
+import type { Sender } from './turn-order.ts'
 
 /** A stream's writer waits above this. */
 const queuedBytesMax = 65_536
@@ -21,6 +24,9 @@ export interface StreamContext {
 export class TunnelStream implements Sender {
   readonly id: number
   readonly outgoing: OutgoingBytes
+  /** In which class this end sends, and in which the other end's bytes are counted. */
+  readonly traffic = new StreamTraffic()
+  readonly received = new StreamTraffic()
   /** The answer's head arrived. */
   onHead: ((lines: string[]) => void) | undefined
   /** Bytes or the end arrived. */
@@ -83,6 +89,12 @@ export class TunnelStream implements Sender {
   /** All bytes of the other end have been read. */
   get isReadToEnd(): boolean {
     return this.#hasArrived && this.#unread.length === 0
+  }
+
+  /** Which class the request is of, in both directions. Until it is said it is control. */
+  setTrafficClass(name: TrafficClass): void {
+    this.traffic.own = name
+    this.received.own = name
   }
 
   /** Called once, when it is over; at once when it is already. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
+import { sharedFeatures } from './tunnel-features.ts'
 import type { LinkListener, TunnelLink } from './tunnel-link.ts'
 
 /** How long a close waits for the other end's; for both ends' WebSocket options. */
@@ -8,10 +9,19 @@ const closeReasonBytesMax = 123
 const closeGoingAway = 1_001
 const closeUnsupportedData = 1_003
 
+export interface LinkHandshake {
+  readonly socket: Pick<Socket, 'bytesRead'>
+  /** The other end's header that names what it knows. */
+  readonly featuresText: string | undefined
+}
+
 /**
  * Attach in the very turn in which the WebSocket opened: what arrives before that would be lost.
  */
-export function webSocketLink(webSocket: WebSocket, socket: Pick<Socket, 'bytesRead'>): TunnelLink {
+export function webSocketLink(
+  webSocket: WebSocket,
+  { socket, featuresText }: LinkHandshake,
+): TunnelLink {
   const bytes = { in: 0, out: 0 }
   let listener: LinkListener | undefined
   let receiver: ((message: Buffer) => void) | undefined
@@ -37,6 +47,7 @@ export function webSocketLink(webSocket: WebSocket, socket: Pick<Socket, 'bytesR
   })
   return {
     closed,
+    features: sharedFeatures(featuresText),
     get bytesHeard() {
       return socket.bytesRead
     },

@@ -1,3 +1,4 @@
+import { trafficReport, type TrafficReport } from '../traffic/traffic-report.ts'
 import type { TunnelRegistry, TunnelSession } from '@skerry/tunnel'
 
 /** One open tunnel of a cluster, as the hub sees it now. */
@@ -7,6 +8,8 @@ export interface TunnelReport {
   readonly bytesOut: number
   readonly streams: number
   readonly bufferedBytes: number
+  /** Its rates, and its bytes by class; absent from a replica of an older version. */
+  readonly traffic?: TrafficReport
 }
 
 /** GET /tunnel/v1/clusters/<name>. */
@@ -33,12 +36,8 @@ export function describeTunnels(
   }
 }
 
-function toReport({
-  rttMs,
-  bytesIn,
-  bytesOut,
-  streams,
-  bufferedBytes,
-}: TunnelSession): TunnelReport {
-  return { rttMs: rttMs ?? null, bytesIn, bytesOut, streams, bufferedBytes }
+function toReport(session: TunnelSession): TunnelReport {
+  const { rttMs, bytesIn, bytesOut, streams, bufferedBytes } = session
+  const traffic = trafficReport(session)
+  return { rttMs: rttMs ?? null, bytesIn, bytesOut, streams, bufferedBytes, traffic }
 }

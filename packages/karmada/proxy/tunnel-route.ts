@@ -5,6 +5,7 @@ import type { Clock, Logger } from '@skerry/base'
 import { createTunnelServer, type TunnelLimits, type TunnelRegistry } from '@skerry/tunnel'
 import { clusterOfAgent } from '../cluster/agent-identity.ts'
 import { clusterResource } from '../cluster/cluster.ts'
+import { classifyRequest } from '../traffic/classify-request.ts'
 import type { TunnelsReport } from './tunnel-report.ts'
 
 export const tunnelPrefix = '/tunnel/v1/clusters/'
@@ -34,7 +35,7 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
         return identity === undefined ? { status: 401, reason: 'unknown agent' } : { identity }
       },
     },
-    deps,
+    { clock: deps.clock, log: deps.log, classify: classifyRequest },
   )
   return {
     prefix: tunnelPrefix,

@@ -1,9 +1,20 @@
+import type { Clock } from '@skerry/base'
 import type { LinkListener, TunnelLink } from '../tunnel-link.ts'
 
+export interface MemoryLinkOptions {
+  /** Absent: both ends know all that this version knows. */
+  readonly features?: TunnelLink['features']
+  /** Each message takes its time on the way; absent: none. */
+  readonly speed?: { readonly clock: Clock; readonly bytesPerSecond: number }
+}
+
 /** Two ends of one link in memory, for simulations: messages arrive in order and in a later turn. */
-export function memoryLinks(): { near: TunnelLink; far: TunnelLink } {
-  const near = createEnd()
-  const far = createEnd()
+export function memoryLinks(options: MemoryLinkOptions = {}): {
+  near: TunnelLink
+  far: TunnelLink
+} {
+  const near = createEnd(options)
+  const far = createEnd(options)
   near.peer = far
   far.peer = near
   return { near: near.link, far: far.link }
@@ -18,7 +29,19 @@ interface End {
   end(reason: string): void
 }
 
-function createEnd(): End {
+/** Calls back when so many bytes have passed; all that was sent before passes first. */
+function passing({ speed }: MemoryLinkOptions): (bytes: number, onPassed: () => void) => void {
+  if (!speed) return (_bytes, onPassed) => void setImmediate(onPassed)
+  let freeMs = 0
+  return (bytes, onPassed) => {
+    const nowMs = speed.clock.monotonicMs()
+    freeMs = Math.max(freeMs, nowMs) + (bytes * 1_000) / speed.bytesPerSecond
+    speed.clock.setTimer(freeMs - nowMs, onPassed)
+  }
+}
+
+function createEnd(options: MemoryLinkOptions): End {
+  const pass = passing(options)
   const closed = Promise.withResolvers<string>()
   let bytesIn = 0
   let bytesOut = 0
@@ -27,11 +50,12 @@ function createEnd(): End {
   let receiver: ((message: Buffer) => void) | undefined
   const end: End = {
     link: {
+      features: options.features ?? new Set(['traffic'] as const),
       send(message, onSent) {
         // The sender may use its memory again as soon as it is told so.
         const copy = Buffer.from(message)
         bytesOut += message.length
-        setImmediate(() => {
+        pass(copy.length, () => {
           if (isOpen) end.peer?.take(copy)
           onSent()
         })
@@ -54,6 +78,7 @@ function createEnd(): End {
       listen: (listener) => void (end.listener = listener),
       ping: (payload) => {
         end.peer?.listener?.onHeard()
+        end.listener?.onHeard()
         end.listener?.onPong(payload)
       },
       close: (reason) => {

@@ -1,0 +1,47 @@
+import { trafficClasses, type TrafficClass, type TunnelSession } from '@skerry/tunnel'
+
+/** What one tunnel may send and has sent, for operators. */
+export interface TrafficReport {
+  /** From the cluster; null: as much as the link takes. */
+  readonly uplinkBytesPerSecond: number | null
+  readonly downlinkBytesPerSecond: number | null
+  /** False: the agent is of a version that knows no contract, and the uplink is not held to it. */
+  readonly isObeyed: boolean
+  /** Bytes since the tunnel was opened, by class. */
+  readonly classes: Readonly<Record<TrafficClass, { readonly in: number; readonly out: number }>>
+}
+
+export function trafficReport(
+  session: Pick<TunnelSession, 'traffic' | 'rules' | 'obeysTraffic'>,
+): TrafficReport {
+  const { sent, received } = session.traffic
+  const { toAgent, toHub } = session.rules
+  const of = (name: TrafficClass) => ({ in: received[name], out: sent[name] })
+  return {
+    uplinkBytesPerSecond: toHub.rate?.bytesPerSecond ?? null,
+    downlinkBytesPerSecond: toAgent.rate?.bytesPerSecond ?? null,
+    isObeyed: session.obeysTraffic,
+    classes: {
+      control: of('control'),
+      interactive: of('interactive'),
+      logs: of('logs'),
+      bulk: of('bulk'),
+    },
+  }
+}
+
+export const trafficDirections = Object.freeze(['in', 'out'] as const)
+
+/** Calls back for each class and direction. */
+export function eachTraffic(
+  { classes }: TrafficReport,
+  onBytes: (
+    name: TrafficClass,
+    direction: (typeof trafficDirections)[number],
+    bytes: number,
+  ) => void,
+): void {
+  for (const name of trafficClasses) {
+    for (const direction of trafficDirections) onBytes(name, direction, classes[name][direction])
+  }
+}
