@@ -1,5 +1,6 @@
 import { abortReason, type Timer } from '@skerry/base'
 import type { SessionDeps } from './agent-session.ts'
+import { AnswerProbe } from './answer-probe.ts'
 import { watchLink, type LinkHealth } from './link-health.ts'
 import { Multiplexer, type MultiplexerEvents } from './multiplexer.ts'
 import { duplexOf, readableOf, sendBody } from './stream-adapter.ts'
@@ -42,9 +43,9 @@ export interface TunnelSession {
   readonly streams: number
   /** Received and not yet read, in all streams. */
   readonly bufferedBytes: number
-  /** False once it is closing: send() would be refused. */
+  /** False once it is closing, and while its agent does not answer: send() would be refused. */
   readonly isOpen: boolean
-  /** Why it is closing or closed; absent while it is open. */
+  /** Why it is not open; absent while it is. */
   readonly endReason: string | undefined
   /** Why it ended; never rejects. */
   readonly closed: Promise<string>
@@ -77,6 +78,7 @@ class HubSession implements TunnelSession {
   readonly #deps: SessionDeps
   readonly #streams: Multiplexer
   readonly #health: LinkHealth
+  readonly #probe: AnswerProbe<TunnelStream>
   #rules: TunnelTraffic = { toAgent: defaultTrafficRules, toHub: defaultTrafficRules }
   #reason: string | undefined
   #drainTimer: Timer | undefined
@@ -92,6 +94,9 @@ class HubSession implements TunnelSession {
     this.#streams = new Multiplexer(link, limits, events, deps)
     this.#health = watchLink(link, limits, deps.clock, (ms) =>
       this.#end(`nothing heard for ${Math.round(ms / 1_000)} s`),
+    )
+    this.#probe = new AnswerProbe(limits, this.#health, deps.clock, (streams) =>
+      this.#failSilent(streams),
     )
     this.closed = link.closed.then((linkReason) => this.#onLinkClosed(linkReason))
   }
@@ -112,10 +117,10 @@ class HubSession implements TunnelSession {
     return this.#streams.bufferedBytes
   }
   get endReason(): string | undefined {
-    return this.#reason
+    return this.#reason ?? (this.#probe.isSilent ? this.#silence() : undefined)
   }
   get isOpen(): boolean {
-    return this.#reason === undefined
+    return this.#reason === undefined && !this.#probe.isSilent
   }
 
   get traffic(): TrafficBytes {
@@ -189,7 +194,7 @@ class HubSession implements TunnelSession {
 
   #open(request: TunnelRequest, protocol: string | undefined, signal: AbortSignal): TunnelStream {
     signal.throwIfAborted()
-    if (!this.isOpen) throw new TunnelClosedError(this.#reason ?? 'it ended', { isSent: false })
+    if (!this.isOpen) throw new TunnelClosedError(this.endReason ?? 'it ended', { isSent: false })
     const { streamsMax } = this.#limits
     if (this.#streams.count >= streamsMax) {
       throw new TunnelBusyError(
@@ -211,12 +216,15 @@ class HubSession implements TunnelSession {
   #answer(stream: TunnelStream, signal: AbortSignal): Promise<ParsedAnswer> {
     return new Promise((resolve, reject) => {
       let isAnswered = false
+      this.#probe.begin(stream)
       stream.whenOver(() => {
+        this.#probe.end(stream)
         // An error with its stack for each stream would be a tenth of a request.
         if (!isAnswered) reject(this.#streamFault(stream, signal))
       })
       stream.onHead = (lines) => {
         isAnswered = true
+        this.#probe.end(stream)
         try {
           resolve(parseAnswer(lines, this.#limits))
         } catch (error) {
@@ -229,8 +237,9 @@ class HubSession implements TunnelSession {
 
   #streamFault(stream: TunnelStream, signal: AbortSignal): Error {
     if (signal.aborted) return abortReason(signal)
+    if (stream.fault instanceof TunnelClosedError) return stream.fault
     const isRefused = stream.resetCode === resetCodes.refused
-    if (!this.isOpen || isRefused) {
+    if (this.#reason !== undefined || isRefused) {
       const reason = this.#reason ?? (isRefused ? 'the agent refused the stream' : 'it ended')
       return new TunnelClosedError(reason, { isSent: !isRefused })
     }
@@ -238,6 +247,17 @@ class HubSession implements TunnelSession {
     if (cause) return new TunnelStreamError(`Cannot send request: ${cause.message}`, { cause })
     const text = `Cannot read answer: the agent reset the stream (code ${resetCode ?? 'none'})`
     return new TunnelStreamError(text)
+  }
+
+  /** Streams whose answer has begun stay: a link that is only slow to come back goes on with them. */
+  #failSilent(streams: readonly TunnelStream[]): void {
+    const fault = new TunnelClosedError(this.#silence(), { isSent: true })
+    for (const stream of streams) stream.reset(resetCodes.cancel, fault)
+  }
+
+  #silence(): string {
+    const silentMs = this.#deps.clock.monotonicMs() - this.#health.heardMs
+    return `nothing heard for ${Math.round(silentMs / 1_000)} s`
   }
 
   #end(reason: string): void {
@@ -249,6 +269,7 @@ class HubSession implements TunnelSession {
   #onLinkClosed(linkReason: string): string {
     this.#reason ??= linkReason
     this.#health[Symbol.dispose]()
+    this.#probe[Symbol.dispose]()
     this.#drainTimer?.[Symbol.dispose]()
     this.#streams.end()
     return this.#reason

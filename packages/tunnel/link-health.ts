@@ -7,6 +7,12 @@ export interface LinkHealth extends Disposable {
   readonly rttMs: number | undefined
   /** Pings now and waits for that answer. */
   ping(signal: AbortSignal): Promise<number>
+  /** When anything was heard last, by the clock's monotonic time. */
+  readonly heardMs: number
+  /** Sent since the newest ping that was answered: that much may still be on its way. */
+  readonly unprovenBytes: number
+  /** Pings now; what comes of it shows in `heardMs`. */
+  probe(): void
 }
 
 /**
@@ -23,24 +29,29 @@ export function watchLink(
   let rttMs: number | undefined
   let sequence = 0
   let timer: Timer | undefined
-  const sentMs = new Map<string, number>()
+  let provenBytes = link.bytesOut
+  const sent = new Map<string, { readonly atMs: number; readonly bytesOut: number }>()
   const waiting = new Map<string, (rttMs: number) => void>()
   const send = (): string => {
     const payload = String((sequence += 1))
-    sentMs.set(payload, clock.monotonicMs())
+    sent.set(payload, { atMs: clock.monotonicMs(), bytesOut: link.bytesOut })
     // Older ones will not be answered any more; pings without answers must not pile up.
-    const oldest = sentMs.keys().next().value
-    if (sentMs.size > pingsMax && oldest !== undefined) sentMs.delete(oldest)
+    const oldest = sent.keys().next().value
+    if (sent.size > pingsMax && oldest !== undefined) sent.delete(oldest)
     link.ping(payload)
     return payload
   }
   let bytesHeard = link.bytesHeard
   let pingedMs = heardMs
+  const lastHeardMs = (): number => {
+    // A large message on a slow link is heard in parts, long before it is whole.
+    if (link.bytesHeard !== bytesHeard) heardMs = clock.monotonicMs()
+    bytesHeard = link.bytesHeard
+    return heardMs
+  }
   const tick = (): void => {
     const nowMs = clock.monotonicMs()
-    // A large message on a slow link is heard in parts, long before it is whole.
-    if (link.bytesHeard !== bytesHeard) heardMs = nowMs
-    bytesHeard = link.bytesHeard
+    lastHeardMs()
     if (nowMs - heardMs >= limits.deadMs) return onDead(nowMs - heardMs)
     if (nowMs - pingedMs >= limits.pingMs) {
       pingedMs = nowMs
@@ -49,12 +60,16 @@ export function watchLink(
     timer = clock.setTimer(tickMs, tick)
   }
   link.listen({
-    onHeard: () => (heardMs = clock.monotonicMs()),
+    onHeard() {
+      heardMs = clock.monotonicMs()
+      bytesHeard = link.bytesHeard
+    },
     onPong: (payload) => {
-      const startMs = sentMs.get(payload)
-      if (startMs === undefined) return
-      sentMs.delete(payload)
-      rttMs = clock.monotonicMs() - startMs
+      const ping = sent.get(payload)
+      if (ping === undefined) return
+      sent.delete(payload)
+      provenBytes = Math.max(provenBytes, ping.bytesOut)
+      rttMs = clock.monotonicMs() - ping.atMs
       waiting.get(payload)?.(rttMs)
     },
   })
@@ -65,6 +80,13 @@ export function watchLink(
       return rttMs
     },
     ping: (signal) => answered(waiting, send, signal),
+    get heardMs() {
+      return lastHeardMs()
+    },
+    get unprovenBytes() {
+      return link.bytesOut - provenBytes
+    },
+    probe: () => void send(),
     [Symbol.dispose]: () => timer?.[Symbol.dispose](),
   }
 }

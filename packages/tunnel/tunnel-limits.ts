@@ -16,6 +16,10 @@ export interface TunnelLimits {
   pingMs: number
   /** Nothing heard for this long: the link is dead. Keep below 30 s: NAT forgets idle flows. */
   deadMs: number
+  /** An answer that does not begin for this long makes the hub ask whether the link still lives. */
+  answerMs: number
+  /** For as long as this the other end may take to say so; then what waits on it fails. */
+  pongMs: number
   dialMs: number
   /** Of that, for TCP to answer: two round trips over the slowest satellite, and two packets lost. */
   connectMs: number
@@ -33,6 +37,8 @@ export const tunnelLimitDefaults: Readonly<TunnelLimits> = Object.freeze({
   pathBytesMax: 16_384,
   pingMs: 10_000,
   deadMs: 25_000,
+  answerMs: 2_000,
+  pongMs: 3_000,
   dialMs: 20_000,
   connectMs: 4_000,
   drainMs: 30_000,

@@ -115,13 +115,21 @@ function lastEndOf(
 /** What this process knows of its own tunnels may be older than what it heard of the others'. */
 function withNewerEnd(
   { cluster, fault }: { cluster: string; fault: unknown },
-  { own, directory }: ReplicatedTunnelsParts,
+  { own, links, directory, clock }: ReplicatedTunnelsParts,
 ): unknown {
+  if (!(fault instanceof TunnelUnavailableError) || isOpen(own, cluster)) return fault
+  const holders = directory.holders(cluster)
+  const [holder] = holders
+  if (holder !== undefined && !holders.some((id) => isOpen(links, id))) {
+    const atMs = links.lastEnd(holder)?.atMs ?? clock.now()
+    return new TunnelUnavailableError(cluster, { reason: replicaAway, atMs })
+  }
   const elsewhere = directory.lastEnd(cluster)
   const isNewer = elsewhere && elsewhere.atMs > (own.lastEnd(cluster)?.atMs ?? 0)
-  const isReplaced = isNewer && fault instanceof TunnelUnavailableError
-  return isReplaced ? new TunnelUnavailableError(cluster, elsewhere) : fault
+  return isNewer ? new TunnelUnavailableError(cluster, elsewhere) : fault
 }
+
+const replicaAway = 'the replica that has its tunnel does not answer'
 
 interface Asked {
   readonly cluster: string

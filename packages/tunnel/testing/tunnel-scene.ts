@@ -113,6 +113,9 @@ export interface Relay extends AsyncDisposable {
   cut(): void
   /** Swallows everything in silence, as a NAT that forgot the flow. */
   blackHole(): void
+  /** Nothing passes until resume(); then what was held does, as over a link that was down. */
+  stall(): void
+  resume(): void
 }
 
 async function createRelay(targetPort: number): Promise<Relay> {
@@ -145,6 +148,12 @@ async function createRelay(targetPort: number): Promise<Relay> {
     },
     blackHole() {
       isDark = true
+    },
+    stall() {
+      for (const socket of sockets) socket.pause()
+    },
+    resume() {
+      for (const socket of sockets) socket.resume()
     },
     async [Symbol.asyncDispose]() {
       server.close()
