@@ -17,6 +17,7 @@ import {
   impersonationRefusal,
   type ImpersonationPolicy,
 } from '../registration/impersonation-policy.ts'
+import { isBoundedInTime, limitAnswerTime } from './answer-limit.ts'
 
 export interface ApiForwarderOptions {
   /** The local API server, and who the agent is to it. */
@@ -28,6 +29,8 @@ export interface ApiForwarderOptions {
 
 export interface ApiForwarderLimits {
   readonly connectMs: number
+  /** For the answer to begin, where API servers bound it themselves; a little more than they do. */
+  readonly answerMs: number
   readonly socketsMax: number
   readonly idleSocketsMax: number
   readonly idleSocketMs: number
@@ -35,6 +38,7 @@ export interface ApiForwarderLimits {
 
 export const apiForwarderDefaults: Readonly<ApiForwarderLimits> = Object.freeze({
   connectMs: 10_000,
+  answerMs: 65_000,
   socketsMax: 1_000,
   idleSocketsMax: 256,
   idleSocketMs: 55_000,
@@ -122,6 +126,9 @@ async function start(
         agent: agentFor(server, credentials),
       })
   limitConnectTime(outgoing, server.limits.connectMs)
+  if (!isUpgrade && isBoundedInTime(request.path)) {
+    limitAnswerTime(outgoing, server.limits.answerMs)
+  }
   return outgoing
 }
 
@@ -256,6 +263,7 @@ function failed(error: unknown, log: Logger, signal: AbortSignal): TunnelRespons
   if (signal.aborted) throw abortReason(signal)
   const cause = error instanceof Error ? error : new Error(String(error))
   log.info('Local API server did not answer', { error: cause })
+  if (cause instanceof StatusError) return statusAnswer(cause)
   const text = `Cannot reach the cluster's API server: ${cause.message}`
   return statusAnswer(new StatusError('ServiceUnavailable', text, { cause }))
 }
