@@ -8,7 +8,7 @@ export interface AuditLogOptions {
   readonly filesMax: number
   /** Old files that were last written longer ago are removed at the start and with each new file. */
   readonly fileAgeMsMax: number
-  /** Lines that wait for a slow disk; beyond it lines are lost, and the log says how many. */
+  /** Lines that wait for a slow or full disk; beyond it lines are lost, and the log says how many. */
   readonly waitingBytesMax: number
 }
 
@@ -18,6 +18,9 @@ export const auditLogDefaults: Readonly<AuditLogOptions> = Object.freeze({
   fileAgeMsMax: Number.POSITIVE_INFINITY,
   waitingBytesMax: 16 * 1024 * 1024,
 })
+
+/** A full disk is tried again after so long. */
+const retryMs = 1_000
 
 /** Lines appended to a file in order, without anybody waiting for the disk. */
 export interface AuditLog extends AsyncDisposable {
@@ -59,8 +62,11 @@ class RotatingLog implements AuditLog {
   #size: number
   #waiting: string[] = []
   #waitingBytes = 0
+  /** Taken from those that wait, and not on the disk yet. */
+  #writingBytes = 0
   #lost = 0
   #writing: Promise<void> | undefined
+  readonly #closing = new AbortController()
 
   constructor(
     opened: { path: string; file: FileHandle; size: number },
@@ -76,7 +82,7 @@ class RotatingLog implements AuditLog {
   }
 
   write(line: string): void {
-    if (this.#waitingBytes > this.#options.waitingBytesMax) {
+    if (this.#waitingBytes + this.#writingBytes > this.#options.waitingBytesMax) {
       this.#lost += 1
       return
     }
@@ -86,6 +92,7 @@ class RotatingLog implements AuditLog {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new Error('The audit log closes'))
     await this.#writing
     await this.#file.close()
   }
@@ -95,39 +102,67 @@ class RotatingLog implements AuditLog {
     // The lines of this turn go out together.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
-      const text = this.#take()
-      try {
-        await this.#file.appendFile(text)
-        this.#size += text.length
-        if (this.#size >= this.#options.fileBytesMax) await this.#rotate()
-      } catch (error) {
-        const cause = error instanceof Error ? error : new Error(String(error))
-        this.#log.error('Audit records lost', { path: this.#path, error: cause })
-      }
+      const bytes = Buffer.from(this.#take())
+      await this.#append(bytes)
+      this.#writingBytes = 0
+      this.#size += bytes.length
+      if (this.#size >= this.#options.fileBytesMax) await this.#rotate()
     }
     this.#writing = undefined
+  }
+
+  /** What a full disk does not take waits here until it does; what comes meanwhile waits in write(). */
+  async #append(bytes: Uint8Array): Promise<void> {
+    let written = 0
+    let isHeldUp = false
+    while (written < bytes.length) {
+      try {
+        written += (await this.#file.write(bytes, written)).bytesWritten
+      } catch (error) {
+        const isLast = this.#closing.signal.aborted
+        const text = isLast ? 'Audit records lost' : 'Audit records wait for the disk'
+        if (isLast || !isHeldUp) this.#log.error(text, { path: this.#path, error: causeOf(error) })
+        if (isLast) return
+        isHeldUp = true
+        // Woken by the end: then there is one more try.
+        await this.#clock.sleep(retryMs, this.#closing.signal).catch(() => undefined)
+      }
+    }
+    if (isHeldUp) this.#log.info('Audit records are written again', { path: this.#path })
   }
 
   #take(): string {
     const lost = this.#lost === 0 ? '' : `${JSON.stringify({ lostRecords: this.#lost })}\n`
     const text = `${this.#waiting.join('')}${lost}`
     this.#waiting = []
+    this.#writingBytes = this.#waitingBytes
     this.#waitingBytes = 0
     this.#lost = 0
     return text
   }
 
+  /** Without space for another file this one grows on. */
   async #rotate(): Promise<void> {
-    for (let number = this.#options.filesMax - 1; number >= 1; number--) {
-      const from = number === 1 ? this.#path : `${this.#path}.${number - 1}`
-      await rename(from, `${this.#path}.${number}`).catch(ignoreMissing)
+    const nextPath = `${this.#path}.next`
+    try {
+      const next = await open(nextPath, 'a', 0o600)
+      for (let number = this.#options.filesMax - 1; number >= 1; number--) {
+        const from = number === 1 ? this.#path : `${this.#path}.${number - 1}`
+        await rename(from, `${this.#path}.${number}`).catch(ignoreMissing)
+      }
+      await rename(nextPath, this.#path)
+      await this.#file.close()
+      this.#file = next
+      this.#size = 0
+      await removeOldFiles(this.#path, this.#options, this.#clock)
+    } catch (error) {
+      this.#log.error('Audit log not rotated', { path: this.#path, error: causeOf(error) })
     }
-    const next = await open(this.#path, 'a', 0o600)
-    await this.#file.close()
-    this.#file = next
-    this.#size = 0
-    await removeOldFiles(this.#path, this.#options, this.#clock)
   }
+}
+
+function causeOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }
 
 function ignoreMissing(error: unknown): undefined {
