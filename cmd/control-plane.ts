@@ -62,6 +62,8 @@ export interface ControlPlaneOptions {
   routes?: readonly Route[]
   /** The target that a request means, where that is not the one it has. */
   retarget?: ApiServerOptions['retarget']
+  /** How often it is asked whether open watches and sessions may go on; absent: never, as upstream. */
+  accessCheckMs?: number
   audit?: AuditSink
   /** Range of service addresses; absent on a hub, whose services are templates. */
   serviceCidr?: string
@@ -248,6 +250,7 @@ function serverOptions(
     version: { gitVersion: `v1.36.3+skerry-${version}` },
     ...(options.audit === undefined ? {} : { audit: options.audit }),
     retarget: options.retarget,
+    accessCheckMs: options.accessCheckMs,
     auditTrail,
     hasFlowControl: true,
   }

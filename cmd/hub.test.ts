@@ -292,40 +292,6 @@ test('a cut tunnel heals; meanwhile the hub says so at once', async () => {
   await untilCluster(fleet, 'edge', ({ Connected }) => Connected === 'True')
 })
 
-test('a watch that broke with the tunnel goes on by a new request', async () => {
-  await using all = await startFleet()
-  const { fleet, agent, edge } = all
-  using transport = await fleet.as(operator, edgePath)
-  const configMaps = clusterOver(transport).resource(resources.configMaps)
-  const { metadata } = await configMaps.list({ namespace: 'default' }, soon())
-  const resourceVersion = metadata.resourceVersion ?? ''
-  const back = agent.connected()
-  const broken = (async () => {
-    for await (const event of configMaps.watch({ namespace: 'default', resourceVersion }, soon())) {
-      if (event.type === 'ADDED') fleet.hub.tunnels.closeIdentity('edge', 'cut')
-    }
-  })()
-  const rejected = assert.rejects(broken)
-  const make = async (name: string) => {
-    const object: ConfigMap = {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name, namespace: 'default' },
-    }
-    await edge.objects.create({ group: '', resource: 'configmaps' }, { ...object })
-  }
-  await make('first')
-  await rejected
-  await make('second')
-  await back
-  const seen: string[] = []
-  for await (const event of configMaps.watch({ namespace: 'default', resourceVersion }, soon())) {
-    if (event.type === 'ADDED') seen.push(event.object.metadata.name ?? '')
-    if (seen.length === 2) break
-  }
-  assert.deepEqual(seen, ['first', 'second'])
-})
-
 test('only its own agent may open the tunnel of a cluster', async () => {
   await using all = await startFleet()
   const { fleet } = all

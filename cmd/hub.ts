@@ -76,6 +76,8 @@ export interface HubOptions {
   registration?: RegistrationRules
   /** Absent: the hub does not say where its users log in. */
   login?: LoginFlags
+  /** How often it looks whether open watches and sessions may go on. Default: every 10 s. */
+  accessCheckMs?: number
 }
 
 export interface Hub extends AsyncDisposable {
@@ -86,6 +88,8 @@ export interface Hub extends AsyncDisposable {
   run(signal: AbortSignal): Promise<void>
 }
 
+/** A second look follows: who loses a right is out within this. A look at 10,000 watches takes about a second. */
+const accessCheckMs = 10_000
 const yearSeconds = 365 * 24 * 3_600
 
 /** What is needed of kube-controller-manager's: a hub has objects and identities, but no workloads. */
@@ -117,7 +121,7 @@ export async function runHub(options: HubOptions, context: RoleContext): Promise
 /** Opens everything; the port answers when it resolves. */
 export async function startHub(options: HubOptions, context: RoleContext): Promise<Hub> {
   await using stack = new AsyncDisposableStack()
-  const { clock, log } = context
+  const { clock, random, log } = context
   const tunnels = createHubTunnels(context)
   const auditLog = stack.use(await openAuditLog(join(options.dataDir, 'audit.log'), {}, log))
   const audit = createClusterAudit({
@@ -144,7 +148,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
           users.route,
           ...login.routes,
           registration.route,
-          ...clusterProxyRoutes({ tunnels: tunnels.all, audit, clock, isKnown }),
+          ...clusterProxyRoutes({ tunnels: tunnels.all, audit, clock, random, log, isKnown }),
           tunnelRoute({ tunnels: tunnels.own, describe: tunnels.all.describe, clock, log }),
           ...(hasReplicas(options) ? [tunnels.route] : []),
         ],
@@ -221,6 +225,7 @@ async function startPlane(
       ],
       routes,
       retarget: users.retarget,
+      accessCheckMs: options.accessCheckMs ?? accessCheckMs,
       audit,
       access,
       extraAccess: (objects) => {

@@ -58,6 +58,7 @@ export interface TestHubOptions {
   clusterDomain?: string
   access?: AccessFlags
   login?: LoginFlags
+  accessCheckMs?: number
 }
 
 export async function startTestHub({
@@ -67,6 +68,7 @@ export async function startTestHub({
   clusterDomain,
   access,
   login,
+  accessCheckMs,
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-'))
@@ -78,6 +80,7 @@ export async function startTestHub({
     ...(registration ? { registration } : {}),
     ...(access ? { access } : {}),
     ...(login ? { login } : {}),
+    ...(accessCheckMs === undefined ? {} : { accessCheckMs }),
     dataDir: directory,
     bindAddress: '127.0.0.1',
     port: 0,

@@ -3,7 +3,11 @@ import { runAll, type Clock, type Logger, type Metrics, type Random, type Task }
 import type { Transport } from '@skerry/client'
 import type { Store } from '@skerry/store'
 import type { UserInfo } from './access.ts'
-import { createAggregation, type AggregationOptions } from './aggregation/aggregation.ts'
+import {
+  createAggregation,
+  type Aggregation,
+  type AggregationOptions,
+} from './aggregation/aggregation.ts'
 import type { AdmissionPlugin } from './admission.ts'
 import { runPolicyStatus, validatingPolicies } from './admission-policies/policy-status.ts'
 import type { AuditSink } from './audit.ts'
@@ -21,6 +25,7 @@ import type { HandlerDeps } from './handlers/resource-call.ts'
 import type { ApiRequest } from './http/exchange.ts'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/http-server.ts'
 import { inProcessTransport } from './http/in-process-transport.ts'
+import { createLastingRequests } from './lasting-requests.ts'
 import { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
 import type { Objects } from './objects.ts'
 import { createPipeline } from './pipeline.ts'
@@ -56,6 +61,11 @@ export interface ApiServerOptions {
   readonly auditTrail?: AuditTrail | undefined
   /** True: FlowSchemas and PriorityLevelConfigurations decide who waits. Default: a bound in flight. */
   readonly hasFlowControl?: boolean
+  /**
+   * How often it is asked whether open watches and sessions may go on: one whose client lost its right
+   * ends within that time. Absent: never, as upstream.
+   */
+  readonly accessCheckMs?: number | undefined
   /** False: nobody writes which expressions of policies do not fit their types. Default true. */
   readonly checksPolicyTypes?: boolean
   /** Gives services addresses; absent: they get none, as on a hub. */
@@ -110,8 +120,7 @@ export async function createApiServer(
   const access = options.access(objects)
   const customKinds = customKindsOf(registry, objects, access, deps)
   registry.admission.push(...access.admission)
-  const aggregation =
-    options.aggregation && createAggregation(options.aggregation, { ...deps, registry, objects })
+  const aggregation = aggregationOf(options, { ...deps, registry, objects })
   const state = { address: '' }
   const flowControl = options.hasFlowControl
     ? flowControlOf({ registry, objects, limits }, deps)
@@ -127,22 +136,22 @@ export async function createApiServer(
     customSchema: (kind) => customKinds.customSchema(kind),
     aggregation,
   })
+  const lasting = lastingOf(options, deps)
   const pipeline = createPipeline({
     ...deps,
     ...dispatcher,
     access,
     limits,
+    lasting,
     metrics: createRequestMetrics(deps.metrics),
-    audit: options.audit ?? (() => undefined),
-    trail: options.auditTrail,
-    retarget: options.retarget,
+    ...forPipeline(options),
     flowControl,
   })
   const server = createHttpServer({ tls: options.tls, limits, log, ...pipeline })
   const work = runAll(stop.signal, [
     ...registryTasks(registry, customKinds),
     ...(options.checksPolicyTypes === false ? [] : policyStatusTasks(registry, objects, deps)),
-    async (scope) => aggregation?.run(scope),
+    ...[aggregation, lasting].map((part) => async (scope: AbortSignal) => part?.run(scope)),
     ...(flowControl ? flowControlTasks(flowControl, { objects, limits, ...deps }) : []),
   ])
   return {
@@ -162,6 +171,23 @@ export async function createApiServer(
       await work.catch(() => undefined)
     },
   }
+}
+
+function forPipeline({ audit = () => undefined, auditTrail, retarget }: ApiServerOptions) {
+  return { audit, trail: auditTrail, retarget }
+}
+
+function aggregationOf(
+  { aggregation }: ApiServerOptions,
+  deps: Parameters<typeof createAggregation>[1],
+): Aggregation | undefined {
+  return aggregation && createAggregation(aggregation, deps)
+}
+
+function lastingOf({ accessCheckMs }: ApiServerOptions, deps: ApiServerDeps) {
+  return accessCheckMs === undefined
+    ? undefined
+    : createLastingRequests({ everyMs: accessCheckMs }, deps)
 }
 
 function dispatched(

@@ -16,6 +16,7 @@ export { ensureMetricsApiService } from './metrics-api/ensure-metrics-api-servic
 export type { LocalApi } from './aggregation/aggregated-api.ts'
 export type { Route } from './dispatch.ts'
 export type { Admitted } from './pipeline.ts'
+export { accessEnded } from './lasting-requests.ts'
 export type { ApiAnswer, ApiRequest } from './http/exchange.ts'
 export { parseRequestInfo, type RequestInfo } from './http/request-info.ts'
 export { apiServerLimits, type ApiServerLimits } from './limits-table.ts'

@@ -1,11 +1,13 @@
 import { StatusError, exactFieldValue, parseFieldSelector } from '@skerry/api'
-import { linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
+import { linkedSignal, type Clock, type LinkedSignal, type Logger, type Random } from '@skerry/base'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Attributes, Authorizer, UserInfo } from './access.ts'
 import type { Annotate } from './admission.ts'
 import type { AuditSink } from './audit.ts'
 import type { AuditEntry, AuditTrail } from './audit/audit-trail.ts'
+import { unauthorized } from './authn/token-authenticator.ts'
+import { haveRunOut } from './authn/run-out.ts'
 import { chainAuthorizers, forbidden } from './authz/authorizer-chain.ts'
 import { FlowRejection, type FlowControl } from './flow-control/flow-control.ts'
 import { errorAnswer } from './handlers/error-answer.ts'
@@ -19,6 +21,7 @@ import {
   toStatusError,
 } from './http/status-answer.ts'
 import { identify, type Caller } from './identify.ts'
+import { accessEnded, type LastingRequests } from './lasting-requests.ts'
 import type { ApiServerLimits } from './limits-table.ts'
 import { newUid } from './registry/request-scope.ts'
 import type { RequestMetrics } from './request-metrics.ts'
@@ -36,6 +39,8 @@ export interface Admitted {
   readonly warn: (text: string) => void
   /** Into the audit event; absent where none is written. */
   readonly annotate?: Annotate
+  /** Throws Unauthorized or Forbidden when the request would not be let in now. */
+  readonly mayGoOn: () => Promise<void>
   /** Aborts when the client is gone or the time for the request is over. */
   readonly signal: AbortSignal
 }
@@ -52,6 +57,8 @@ export interface PipelineDeps {
   readonly trail?: AuditTrail | undefined
   /** Absent: what limits is the number of requests in flight. */
   readonly flowControl?: FlowControl | undefined
+  /** Absent: what was let in once goes on until it ends. */
+  readonly lasting?: LastingRequests | undefined
   /** The target that a request means, where that is not the one it has. May refuse with a StatusError. */
   readonly retarget?: ((request: ApiRequest) => string) | undefined
   readonly serve: (admitted: Admitted) => Promise<ApiAnswer>
@@ -104,7 +111,9 @@ async function answerRequest(received: ApiRequest, running: Running): Promise<Ap
   let answer: ApiAnswer
   try {
     const caller = await identified(exchange, deps)
-    const admitted = {
+    const mayGoOn = () => requireStillAllowed(admitted, running)
+    const lasting = deps.isLongRunning(info) ? followAccess(request, mayGoOn, deps) : undefined
+    const admitted: Admitted = {
       request: exchange.entry?.request ?? request,
       info,
       auditId,
@@ -112,7 +121,8 @@ async function answerRequest(received: ApiRequest, running: Running): Promise<Ap
       authorizer: running.authorizer,
       warn: (text: string) => void warnings.add(text),
       ...(exchange.entry ? { annotate: exchange.entry.annotate } : {}),
-      signal: request.signal,
+      mayGoOn,
+      signal: lasting?.signal ?? request.signal,
     }
     await authorize(admitted, running)
     exchange.isAdmitted = true
@@ -201,6 +211,40 @@ async function authorize(admitted: Admitted, running: Running): Promise<void> {
   if (!isAllowed) throw forbidden(asked, reason)
 }
 
+/** Its signal also aborts, with accessEnded, when the request may not go on. */
+function followAccess(
+  request: ApiRequest,
+  mayGoOn: () => Promise<void>,
+  { lasting }: PipelineDeps,
+): LinkedSignal | undefined {
+  if (!lasting || request.peer.type === 'process') return undefined
+  const linked = linkedSignal(request.signal)
+  const held = lasting.add({ path: request.target, mayGoOn, end: () => linked.abort(accessEnded) })
+  linked.signal.addEventListener('abort', () => held[Symbol.dispose](), { once: true })
+  return linked
+}
+
+/** Asks anew who it is and whether they may. Throws as the request would be refused now. */
+async function requireStillAllowed(admitted: Admitted, { deps, authorizer }: Running) {
+  const { request, user } = admitted
+  try {
+    const now = await identify(request, deps.access, () => undefined)
+    if (!isSameUser(now.user, user)) throw unauthorized()
+  } catch (error) {
+    if (!haveRunOut(request, deps.clock.now())) throw error
+  }
+  const asked = attributesOf(admitted, deps)
+  const { verdict, reason, error } = await authorizer.authorize(asked)
+  if (verdict === 'allow') return
+  throw error ?? forbidden(asked, reason)
+}
+
+function isSameUser(one: UserInfo, other: UserInfo): boolean {
+  const keyOf = ({ name, uid, groups }: UserInfo): string =>
+    JSON.stringify([name, uid, groups.toSorted()])
+  return keyOf(one) === keyOf(other)
+}
+
 /** What is said to people without rights repeats what they sent. */
 const noSniffing = Object.freeze({ 'x-content-type-options': 'nosniff' })
 
@@ -255,12 +299,15 @@ async function answerUpgrade(
   const { request, info, auditId } = exchange
   try {
     const { user } = await identified(exchange, deps)
-    const { signal } = request
     const annotate = exchange.entry?.annotate ?? (() => undefined)
     const { authorizer } = running
-    const common = { request, info, auditId, user, authorizer, signal }
-    const admitted = { ...common, warn: () => undefined, annotate }
+    const mayGoOn = () => requireStillAllowed(admitted, running)
+    const lasting = followAccess(request, mayGoOn, deps)
+    const signal = lasting?.signal ?? request.signal
+    const common = { request, info, auditId, user, authorizer, mayGoOn, signal }
+    const admitted: Admitted = { ...common, warn: () => undefined, annotate }
     await authorize(admitted, running)
+    lasting?.signal.addEventListener('abort', () => client.socket.destroy(), { once: true })
     await deps.upgrade(admitted, client)
     exchange.entry?.switched(switchedStatus)
     record(exchange, switchedStatus, deps)

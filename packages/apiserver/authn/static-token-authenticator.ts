@@ -50,7 +50,7 @@ export async function createStaticToken(
 
 /**
  * Tokens that are kept as hashes, for people and machines without certificates. A token that was good is
- * known again for a minute, by its HMAC under a key of this process; an entry that is removed or replaced
+ * known again until it was not used for a minute, by its HMAC under a key of this process; an entry that is removed or replaced
  * is void at once. However many guess, one hash runs at a time: memory and processors are bounded, and
  * those who come when too many wait are told to come again (TooManyRequests).
  */
@@ -85,10 +85,10 @@ export function createStaticTokenAuthenticator(
       const mac = createHmac('sha256', key).update(token).digest('base64')
       if (verified.get(mac) !== entry.hash) {
         if (!(await verify(entry, secret, mac))) throw new TokenError('invalid bearer token')
-        verified.set(mac, entry.hash)
         // It may have been removed while the hash ran.
         if (find(id)?.hash !== entry.hash) throw new TokenError('invalid bearer token')
       }
+      verified.set(mac, entry.hash)
       return { user: entry.user, audiences }
     },
   }

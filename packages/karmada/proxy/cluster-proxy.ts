@@ -1,8 +1,10 @@
 import { StatusError } from '@skerry/api'
-import type { Admitted, ApiAnswer, Route } from '@skerry/apiserver'
-import type { Clock } from '@skerry/base'
+import { accessEnded, type Admitted, type ApiAnswer, type Route } from '@skerry/apiserver'
+import type { Clock, Logger, Random } from '@skerry/base'
 import type { TunnelHeaders, TunnelRegistry, TunnelRequest, TunnelResponse } from '@skerry/tunnel'
 import { clusterResource } from '../cluster/cluster.ts'
+import { createClusterWatches, type ClusterWatches } from '../watch/cluster-watches.ts'
+import { isWatch } from '../watch/watch-request.ts'
 import type { ClusterAudit, Transfer } from './cluster-audit.ts'
 import {
   aggregatedPrefix,
@@ -18,7 +20,9 @@ import { tunnelRefusal } from './tunnel-refusal.ts'
 export interface ClusterProxyDeps {
   readonly tunnels: Pick<TunnelRegistry, 'send' | 'upgrade'>
   readonly audit: ClusterAudit
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
   /** Whether a Cluster of this name is registered. */
   readonly isKnown: (cluster: string) => boolean
 }
@@ -28,9 +32,10 @@ export interface ClusterProxyDeps {
  * users that the hub has authenticated and whom its RBAC allows clusters/proxy.
  */
 export function clusterProxyRoutes(deps: ClusterProxyDeps): Route[] {
+  const watches = createClusterWatches(deps)
   const shared: Omit<Route, 'prefix'> = {
     attributes: ({ method }, target) => clusterProxyAttributes(method, parseClusterTarget(target)),
-    serve: (admitted) => serve(admitted, deps),
+    serve: (admitted) => serve(admitted, deps, watches),
     upgrade: async (admitted, client) => {
       const passage = open(admitted, deps)
       const { transfer, cluster, request } = passage
@@ -41,7 +46,7 @@ export function clusterProxyRoutes(deps: ClusterProxyDeps): Route[] {
       } catch (error) {
         throw tunnelRefusal(cluster, error, deps.clock.now())
       } finally {
-        transfer.end()
+        transfer.end(admitted.signal.reason === accessEnded ? accessEnded.message : undefined)
       }
     },
   }
@@ -78,21 +83,32 @@ function open(admitted: Admitted, { audit, isKnown }: ClusterProxyDeps): Passage
   return { ...target, transfer, request: { method: request.method, path: target.target, headers } }
 }
 
-async function serve(admitted: Admitted, deps: ClusterProxyDeps): Promise<ApiAnswer> {
+async function serve(
+  admitted: Admitted,
+  deps: ClusterProxyDeps,
+  watches: ClusterWatches,
+): Promise<ApiAnswer> {
   const { transfer, cluster, request } = open(admitted, deps)
-  const { signal } = admitted
+  const { signal, mayGoOn } = admitted
   // Also when the body is never read: the client may be gone before its first byte.
-  signal.addEventListener('abort', () => transfer.end('the client went away'), { once: true })
+  signal.addEventListener('abort', () => transfer.end(endOf(signal)), { once: true })
   const sent = hasBody(admitted)
     ? { ...request, body: counted(admitted.request.body, (bytes) => (transfer.bytesIn += bytes)) }
     : request
   try {
-    const answer = await deps.tunnels.send(cluster, sent, signal)
+    const answer =
+      sent === request && isWatch(request)
+        ? await watches.send({ cluster, request, mayGoOn }, signal)
+        : await deps.tunnels.send(cluster, sent, signal)
     return await toAnswer(answer, admitted, transfer)
   } catch (error) {
     transfer.end()
     throw tunnelRefusal(cluster, error, deps.clock.now())
   }
+}
+
+function endOf({ reason }: AbortSignal): string {
+  return reason === accessEnded ? accessEnded.message : 'the client went away'
 }
 
 async function toAnswer(

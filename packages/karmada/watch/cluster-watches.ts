@@ -1,0 +1,140 @@
+import { accessEnded } from '@skerry/apiserver'
+import type { Clock, Logger, Random } from '@skerry/base'
+import type { TunnelBody, TunnelRegistry, TunnelRequest, TunnelResponse } from '@skerry/tunnel'
+import { FrameSplitter, type Framing, type PartialBudget } from './frame-splitter.ts'
+import { readEventHead } from './read-event-head.ts'
+import { framingOf } from './watch-framing.ts'
+import { watchLimits, type WatchLimits } from './watch-limits-table.ts'
+import { WatchPosition } from './watch-position.ts'
+import { readWatchRequest, type WatchRequest } from './watch-request.ts'
+import { createWatchReturn, type WatchReturn } from './watch-return.ts'
+
+export interface ClusterWatchesDeps {
+  readonly tunnels: Pick<TunnelRegistry, 'send'>
+  readonly clock: Pick<Clock, 'monotonicMs' | 'sleep' | 'setTimer'>
+  readonly random: Random
+  readonly log: Logger
+  readonly limits?: Partial<WatchLimits>
+}
+
+export interface AskedWatch {
+  readonly cluster: string
+  readonly request: TunnelRequest
+  /** Throws Unauthorized or Forbidden when the person may no longer watch this. */
+  readonly mayGoOn: () => Promise<void>
+}
+
+export interface ClusterWatches {
+  /** As a tunnel's `send`. The answer of a watch outlives the tunnel that it began in. */
+  send(asked: AskedWatch, signal: AbortSignal): Promise<TunnelResponse>
+}
+
+/**
+ * Watches of clusters that go on when a tunnel, an agent or another replica breaks under them. Whole
+ * events only are passed on, and of each one its resourceVersion is known; after a break the watch is asked
+ * for again from the last one, so that the client sees each event once and no break. Where that cannot
+ * be, it ends as a watch may end at any time, and the client asks again.
+ */
+export function createClusterWatches(deps: ClusterWatchesDeps): ClusterWatches {
+  const limits = { ...watchLimits, ...deps.limits }
+  const budgets = new Map<string, PartialBudget & { watches: number }>()
+  const budgetOf = (cluster: string) => {
+    const known = budgets.get(cluster)
+    const budget = known ?? { usedBytes: 0, bytesMax: limits.partialBytesMax, watches: 0 }
+    budgets.set(cluster, budget)
+    budget.watches += 1
+    const leave = (): void => {
+      budget.watches -= 1
+      if (budget.watches === 0) budgets.delete(cluster)
+    }
+    return { budget, [Symbol.dispose]: leave }
+  }
+  return {
+    async send({ cluster, request, mayGoOn }, signal) {
+      const watch = readWatchRequest(request)
+      const broken = { cluster, watch, mayGoOn }
+      const asking = createWatchReturn(broken, { ...deps, limits }, signal)
+      const answer = await deps.tunnels.send(cluster, watch.first, signal)
+      const framing = framingOf(answer)
+      // What has a length is whole already, a refusal mostly.
+      if (framing === undefined || 'content-length' in answer.headers) return answer
+      const followed = { body: answer.body, watch, framing, asking, signal }
+      return {
+        ...answer,
+        body: (async function* () {
+          using held = budgetOf(cluster)
+          using _returning = asking
+          yield* follow(
+            followed,
+            () => new FrameSplitter(framing, limits.frameBytesMax, held.budget),
+          )
+        })(),
+      }
+    },
+  }
+}
+
+interface Followed {
+  readonly body: TunnelBody
+  readonly watch: WatchRequest
+  readonly framing: Framing
+  readonly asking: WatchReturn
+  readonly signal: AbortSignal
+}
+
+async function* follow(
+  { body: first, watch, framing, asking, signal }: Followed,
+  split: () => FrameSplitter,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const position = new WatchPosition(watch)
+  let body = first
+  for (;;) {
+    let fault: unknown
+    try {
+      using splitter = split()
+      for await (const chunk of body) {
+        const shown = pass(splitter.push(chunk), { position, framing, watch })
+        if (shown.length > 0) yield Buffer.concat(shown)
+        if (splitter.isTooLong) throw new Error('Cannot follow watch: an event is too long')
+      }
+      const rest = splitter.takeRest()
+      if (rest.length > 0) yield rest
+      return
+    } catch (error) {
+      fault = error
+    }
+    const isRefused = signal.reason === accessEnded
+    // Nobody reads any more.
+    if (signal.aborted && !isRefused) throw fault
+    const { version } = position
+    const mayReturn = version !== undefined && !isRefused
+    const next = mayReturn ? await asking.from(version, framing) : undefined
+    if (next === undefined || 'frame' in next) {
+      if (next) yield next.frame
+      if (mayEnd(position, watch)) return
+      throw fault
+    }
+    body = next.body
+  }
+}
+
+interface Passing {
+  readonly position: WatchPosition
+  readonly framing: Framing
+  readonly watch: WatchRequest
+}
+
+/** What of these events the client is to see. */
+function pass(frames: readonly Buffer[], { position, framing, watch }: Passing): Buffer[] {
+  return frames.filter((frame) => {
+    const head = readEventHead(framing, frame)
+    position.onEvent(head)
+    return watch.wantsBookmarks || head?.type !== 'BOOKMARK'
+  })
+}
+
+/** Whether a reader can tell by what it has seen where to go on; else the end must not look whole. */
+function mayEnd({ version, hasFailed, isInitial }: WatchPosition, watch: WatchRequest): boolean {
+  if (hasFailed || version !== undefined) return true
+  return isInitial && watch.sendInitialEvents === true && watch.wantsBookmarks
+}

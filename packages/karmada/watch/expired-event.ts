@@ -1,0 +1,37 @@
+import type { TunnelResponse } from '@skerry/tunnel'
+import type { Framing } from './frame-splitter.ts'
+import { protobufErrorFrame } from './protobuf-event.ts'
+import { framingOfType } from './watch-framing.ts'
+
+/** A Status is a few hundred bytes. */
+const statusBytesMax = 65_536
+
+/**
+ * The refusal to go on from a version as the watch's last event, as a server says it that has begun to
+ * answer already. Undefined when it is in another encoding than the watch, or no Status.
+ */
+export async function expiredEvent(
+  { headers, body }: TunnelResponse,
+  framing: Framing,
+): Promise<Uint8Array | undefined> {
+  if (framingOfType(headers) !== framing) return undefined
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of body) {
+    bytes += piece.length
+    if (bytes > statusBytesMax) return undefined
+    pieces.push(piece)
+  }
+  const status = Buffer.concat(pieces)
+  return framing === 'lengths' ? protobufErrorFrame(status) : jsonErrorLine(status)
+}
+
+function jsonErrorLine(status: Buffer): Uint8Array | undefined {
+  try {
+    const object: unknown = JSON.parse(status.toString('utf8'))
+    return Buffer.from(`${JSON.stringify({ type: 'ERROR', object })}\n`)
+  } catch {
+    // Whoever asks again is told by the cluster itself.
+    return undefined
+  }
+}

@@ -1,0 +1,9 @@
+import type { EventHead } from './event-head.ts'
+import type { Framing } from './frame-splitter.ts'
+import { readJsonHead } from './json-event.ts'
+import { readProtobufHead } from './protobuf-event.ts'
+
+/** Undefined for what is no event as Kubernetes writes them. */
+export function readEventHead(framing: Framing, frame: Buffer): EventHead | undefined {
+  return framing === 'lines' ? readJsonHead(frame) : readProtobufHead(frame)
+}

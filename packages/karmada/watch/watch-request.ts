@@ -1,0 +1,93 @@
+import { parseRequestInfo } from '@skerry/apiserver'
+import type { TunnelRequest } from '@skerry/tunnel'
+import type { WatchStart } from './watch-position.ts'
+
+/** A watch as the client asked for it. */
+export interface WatchRequest extends WatchStart {
+  /** The client wants to see bookmarks. */
+  readonly wantsBookmarks: boolean
+  /** 0: the server decides. */
+  readonly timeoutSeconds: number
+  /** How it is asked at first. */
+  readonly first: TunnelRequest
+  /** How it is asked from a version on, `timeoutSeconds` before its end. */
+  resumed(version: string, timeoutSeconds: number): TunnelRequest
+}
+
+/** Those that say where a watch starts and how long it lasts. */
+const startNames: ReadonlySet<string> = new Set([
+  'allowWatchBookmarks',
+  'resourceVersion',
+  'resourceVersionMatch',
+  'sendInitialEvents',
+  'timeoutSeconds',
+])
+
+/** Whether this asks a cluster for a watch over HTTP. */
+export function isWatch({ method, path }: Pick<TunnelRequest, 'method' | 'path'>): boolean {
+  // Parsing a path costs a fortieth of a request: most have no such word.
+  if (method !== 'GET' || !path.includes('watch')) return false
+  return parseRequestInfo(method, path).verb === 'watch'
+}
+
+/**
+ * Reads a watch, and asks for bookmarks where the client does not: they say how far it has come while
+ * nothing happens. Not where it wants Tables: the first event of those describes the columns, also when
+ * it is a bookmark that the client will not see.
+ */
+export function readWatchRequest(request: TunnelRequest): WatchRequest {
+  const [path = '', ...queries] = request.path.split('?')
+  const pairs = queries.join('?').split('&')
+  const query = new URLSearchParams(queries.join('?'))
+  const wantsBookmarks = isTrue(query.get('allowWatchBookmarks'))
+  const sendInitialEvents = query.get('sendInitialEvents')
+  // Upstream does not compress watches; one that is compressed could not be followed.
+  const { 'accept-encoding': _, ...headers } = request.headers
+  const asked = (dropped: ReadonlySet<string>, added: Record<string, string>): TunnelRequest => {
+    const kept = pairs.filter((pair) => pair !== '' && !dropped.has(nameOf(pair)))
+    const more = Object.entries(added).map(
+      ([name, value]) => `${name}=${encodeURIComponent(value)}`,
+    )
+    return { ...request, headers, path: `${path}?${[...kept, ...more].join('&')}` }
+  }
+  const asksForBookmarks = wantsBookmarks || !wantsTables(request)
+  const bookmarks: Record<string, string> = asksForBookmarks ? { allowWatchBookmarks: 'true' } : {}
+  return {
+    resourceVersion: query.get('resourceVersion') ?? '',
+    sendInitialEvents: sendInitialEvents === null ? undefined : isTrue(sendInitialEvents),
+    wantsBookmarks,
+    timeoutSeconds: secondsOf(query.get('timeoutSeconds')),
+    first: asked(new Set(asksForBookmarks ? ['allowWatchBookmarks'] : []), bookmarks),
+    resumed: (version, timeoutSeconds) =>
+      asked(startNames, {
+        ...bookmarks,
+        resourceVersion: version,
+        ...(timeoutSeconds > 0 ? { timeoutSeconds: String(timeoutSeconds) } : {}),
+      }),
+  }
+}
+
+function wantsTables({ headers }: TunnelRequest): boolean {
+  const { accept = '' } = headers
+  return /;\s*as=Table\b/i.test(typeof accept === 'string' ? accept : accept.join(','))
+}
+
+function nameOf(pair: string): string {
+  const [name = ''] = pair.split('=', 1)
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' '))
+  } catch {
+    // Malformed: none of ours.
+    return name
+  }
+}
+
+/** Go's conversion of a parameter that is there: an empty one is true, too. */
+function isTrue(value: string | null): boolean {
+  return value !== null && !/^(?:0|false)$/i.test(value)
+}
+
+/** What is no whole number the server refuses by itself. */
+function secondsOf(text: string | null): number {
+  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : 0
+}
