@@ -48,6 +48,7 @@ import { hostAddresses, isAddress } from './host-addresses.ts'
 import { backdateMs, createHubRegistration, type HubRegistration } from './hub-registration.ts'
 import { registrationDefaults, type RegistrationRules } from './registration-flags.ts'
 import { cutRevokedAgents } from './revoked-agents.ts'
+import { localServer } from './local-server.ts'
 import { reportReady, type RoleContext } from './role-context.ts'
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts'
 import { createHubLogin, type HubLogin } from './hub-login.ts'
@@ -108,7 +109,7 @@ export async function runHub(options: HubOptions, context: RoleContext): Promise
   const adminFile = {
     path: join(options.dataDir, 'admin.kubeconfig'),
     name: 'hub',
-    port: Number(new URL(plane.server.address).port),
+    server: localServer(plane.server.address),
   }
   await writeAdminKubeconfig(plane.pki, adminFile)
   plane.onRenewed((pki) => writeAdminKubeconfig(pki, adminFile))

@@ -7,6 +7,7 @@ import { readCertificate, type Authority } from '@skerry/pki'
 import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
 import { runAgent } from './agent.ts'
 import type { ControlPlane } from './control-plane.ts'
+import { localServer } from './local-server.ts'
 import type { RoleContext } from './role-context.ts'
 
 export interface SiteAgentOptions {
@@ -29,7 +30,6 @@ export function siteAgentTask(
 ): Task {
   return async (signal) => {
     await ensureAgentObjects(plane.objects)
-    const { port } = new URL(plane.server.address)
     try {
       await runAgent(
         {
@@ -41,7 +41,7 @@ export function siteAgentTask(
           caHash: options.hubCaHash,
           ...(options.policy ? { policy: options.policy } : {}),
           api: {
-            server: `https://127.0.0.1:${port}`,
+            server: localServer(plane.server.address),
             certificateAuthority: plane.pki.authority.certificatePem,
             credentials: localCredentials(plane.pki.authority, context.clock),
           },

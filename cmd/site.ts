@@ -26,7 +26,8 @@ import { openBackupSocket } from './backup-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { addressOf, hostAddresses, isAddress } from './host-addresses.ts'
-import { writeAdminKubeconfig } from './admin-kubeconfig.ts'
+import { writeAdminKubeconfig, type AdminFile } from './admin-kubeconfig.ts'
+import { localServer } from './local-server.ts'
 import { reportReady, type RoleContext } from './role-context.ts'
 import { servedKinds } from './served-kinds.ts'
 import { ensureSiteObjects } from './site-objects.ts'
@@ -119,7 +120,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
     },
     context,
   )
-  const port = Number(new URL(plane.server.address).port)
+  const port = Number(new URL(plane.server.address).port || 443)
   await ensureSiteObjects(plane.objects, {
     apiServiceIp,
     serviceCidr: options.serviceCidr,
@@ -128,7 +129,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
     port,
   })
   await ensureMetricsApiService(plane.objects, options.disableMetricsApi !== true)
-  const adminFile = { path: join(options.dataDir, 'admin.kubeconfig'), name: options.name, port }
+  const adminFile = adminFileOf(options, plane)
   await writeAdminKubeconfig(plane.pki, adminFile)
   plane.onRenewed((pki) => writeAdminKubeconfig(pki, adminFile))
   await using _backups = await openBackupSocket(join(options.dataDir, 'backup.sock'), plane.store)
@@ -140,6 +141,10 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
     ...controllerTasks({ ...options, scheduling }, plane, context),
     ...(await agentTasks(options, plane, context)),
   ])
+}
+
+function adminFileOf({ dataDir, name }: SiteOptions, { server }: ControlPlane): AdminFile {
+  return { path: join(dataDir, 'admin.kubeconfig'), name, server: localServer(server.address) }
 }
 
 /** Imported only by a site that has a hub. */
