@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { mkdir, rm } from 'node:fs/promises'
 import { parseBootstrapToken, type CertificateSigningRequest } from '@skerry/api'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { ExpectedError, exitCodes, type Connect } from '@skerry/base'
 import {
   discoverCluster,
   holdCertificate,
@@ -44,6 +44,8 @@ export interface AgentIdentityOptions {
   caHash: string | undefined
   /** UID of the cluster's kube-system namespace, for whoever accepts it; absent: it cannot say. */
   readClusterId?: (signal: AbortSignal) => Promise<string | undefined>
+  /** The way to the hub; absent: TCP. */
+  connect?: Connect
 }
 
 /** Who this cluster's agent is to the hub, and whom it trusts there. */
@@ -64,7 +66,8 @@ export async function openAgentIdentity(
   const token =
     parseBootstrapToken(options.tokenText?.trim() ?? '') ?? (await readTokenIfNeeded(options))
   const authorityPem = await ensureTrust({ ...options, token }, context)
-  const base = { server: hub, certificateAuthority: authorityPem }
+  const way = options.connect ? { connect: options.connect } : {}
+  const base = { server: hub, certificateAuthority: authorityPem, ...way }
   const held: { client?: CertificateHolder } = {}
   // First with the token, then with the certificate before. An expired one gets the next by its key.
   const credentials = async (signal: AbortSignal): Promise<ClientCredentials> => {
@@ -141,11 +144,12 @@ async function ensureTrust(
   const path = join(options.directory, 'ca.crt')
   const known = await readFileIfPresent(path)
   if (known !== undefined) return known
-  const { hub: server, token, caHash } = options
+  const { hub: server, token, caHash, connect } = options
   if (!token || caHash === undefined) {
     throw notRegistered(options, `there is no identity yet in ${options.directory}`)
   }
-  const discovery = { server, token, authorityHashes: [caHash] }
+  const way = connect ? { connect } : {}
+  const discovery = { server, token, authorityHashes: [caHash], ...way }
   const { authorityPem } = await discoverCluster(discovery, context, context.signal)
   await writeFileDurably(path, authorityPem, publicMode)
   return authorityPem

@@ -1,4 +1,11 @@
-import { ExpectedError, createBackoff, exitCodes, runAll, type Task } from '@skerry/base'
+import {
+  ExpectedError,
+  createBackoff,
+  exitCodes,
+  runAll,
+  type Connect,
+  type Task,
+} from '@skerry/base'
 import { createCluster, createHttpsTransport, type HttpsTransportConfig } from '@skerry/client'
 import {
   classifyRequest,
@@ -29,8 +36,8 @@ export interface AgentOptions {
   caHash: string | undefined
   /** The cluster's own API server, and who the agent is to it. */
   api: HttpsTransportConfig
-  /** An HTTP proxy on the way to the hub. */
-  proxyUrl?: string
+  /** The way to the hub; absent: TCP. */
+  connect?: Connect
   place?: Pick<ClusterSpec, 'provider' | 'region' | 'zones'>
   labels?: Readonly<Record<string, string>>
   onTunnel?: (state: TunnelAgentState) => void
@@ -48,10 +55,7 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
   const local = createCluster(localTransport, { log, clock, userAgent })
   const readClusterId = (signal: AbortSignal) => clusterIdOf(local, signal)
   const identity = await untilRegistered({ ...options, readClusterId }, context)
-  using hubTransport = createHttpsTransport({
-    ...identity.transport,
-    ...(options.proxyUrl ? { proxyUrl: options.proxyUrl } : {}),
-  })
+  using hubTransport = createHttpsTransport(identity.transport)
   using forwarder = createApiForwarder({ api: options.api, policy: options.policy ?? {} }, log)
   const hub = createCluster(hubTransport, { log, clock, userAgent })
   const { clusterName: name, place, labels } = options
@@ -74,14 +78,14 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
 }
 
 function endpointOf(
-  { hub, clusterName, proxyUrl }: AgentOptions,
+  { hub, clusterName, connect }: AgentOptions,
   { authorityPem, client }: AgentIdentity,
 ): DialTunnelOptions {
   const { certificatePem: cert, privateKeyPem: key } = client.current
   return {
     url: `${hub.replace(/^http/, 'ws').replace(/\/$/, '')}${tunnelPrefix}${clusterName}`,
     tls: { ca: authorityPem, cert, key },
-    ...(proxyUrl ? { proxy: { url: proxyUrl } } : {}),
+    ...(connect ? { connect } : {}),
   }
 }
 

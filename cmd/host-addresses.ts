@@ -1,4 +1,5 @@
 import { hostname, networkInterfaces } from 'node:os'
+import { hostAndPort } from '@skerry/base'
 
 /** Interfaces that the node itself makes: their addresses are not the machine's. */
 const ownInterfaces = /^(skerry|veth|cni|docker|br-|flannel|vxlan)/
@@ -14,11 +15,28 @@ export function hostAddresses(): string[] {
   )
 }
 
+/** Those of IPv6 as well, after them, but none that are good on one link only. */
+export function allHostAddresses(): string[] {
+  const six = Object.entries(networkInterfaces()).flatMap(([name, infos]) =>
+    ownInterfaces.test(name)
+      ? []
+      : (infos ?? []).flatMap(({ family, internal, scopeid, address }) =>
+          family === 'IPv6' && !internal && scopeid === 0 ? [address] : [],
+        ),
+  )
+  return [...hostAddresses(), ...six]
+}
+
 /** As other machines reach this one; the server's own address may be the loopback's. */
 export function advertised(server: string): string {
-  const [address] = hostAddresses()
+  const [address] = allHostAddresses()
   if (address === undefined) return server
-  return `https://${address}:${new URL(server).port}`
+  return `https://${hostAndPort({ host: address, port: Number(new URL(server).port) || 443 })}`
+}
+
+/** An IPv6 address as certificates have it, also when it was given as in a URL. */
+export function withoutBrackets(text: string): string {
+  return text.replace(/^\[(.*)\]$/, '$1')
 }
 
 /** The nth address of a range, e.g. addressOf('10.43.0.0/16', 10) is 10.43.0.10. */

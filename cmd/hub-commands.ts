@@ -16,6 +16,7 @@ import {
 } from './registration-flags.ts'
 import { collect, example, role, toLabel, toPort } from './role-commands.ts'
 import { runRole } from './role-context.ts'
+import { withWayOptions, type WayFlags } from './way-flags.ts'
 
 const hubDirectory = join(dataDirectoryDefault, 'hub')
 
@@ -39,6 +40,7 @@ interface HubFlags extends AccessFlags, KindFlags, EtcdFlags, RegistrationFlags,
   replicaKeyFile: string | undefined
   san: string[]
   clusterDomain: string | undefined
+  allowInspectedTls: boolean | undefined
   logLevel: LogLevel
 }
 
@@ -53,6 +55,10 @@ function addHub(program: Command): void {
     .option(
       '--cluster-domain <domain>',
       'each cluster is also https://<cluster>.<domain>, for clients that take no path',
+    )
+    .option(
+      '--allow-inspected-tls',
+      'agents may come inside a WebSocket, past boxes that open TLS (skerry agent --inspected-tls)',
     )
     .option(
       '--replica-key-file <path>',
@@ -91,7 +97,7 @@ function parted(options: HubFlags) {
   }
 }
 
-interface AgentFlags extends PolicyFlags {
+interface AgentFlags extends PolicyFlags, WayFlags {
   dataDir: string
   hub: string
   name: string
@@ -99,7 +105,6 @@ interface AgentFlags extends PolicyFlags {
   caHash: string | undefined
   kubeconfig: string | undefined
   context: string | undefined
-  proxy: string | undefined
   provider: string | undefined
   region: string | undefined
   zone: string[]
@@ -110,7 +115,7 @@ interface AgentFlags extends PolicyFlags {
 }
 
 function addAgent(program: Command): void {
-  withPolicyOptions(role(program.command('agent')))
+  withWayOptions(withPolicyOptions(role(program.command('agent'))))
     .description('Connect a Kubernetes cluster to a hub: dials out, and serves its API there')
     .requiredOption('--hub <url>', 'the hub')
     .requiredOption('--name <name>', 'name of the cluster on the hub')
@@ -119,7 +124,6 @@ function addAgent(program: Command): void {
     .option('--kubeconfig <path>', 'how to reach the cluster (default: the pod it runs in)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--data-dir <path>', 'where its identity is kept', join(dataDirectoryDefault, 'agent'))
-    .option('--proxy <url>', 'HTTP proxy on the way to the hub')
     .option('--provider <text>', 'who runs the place, for the Cluster object')
     .option('--region <text>', 'where it is, for the Cluster object')
     .option('--zone <text>', 'zone of the Cluster object (repeatable)', collect, [])
@@ -133,20 +137,23 @@ function addAgent(program: Command): void {
       'after',
       example(
         'skerry agent --hub https://hub:7443 --name shop-7 --token-file token --ca-hash sha256:…',
+        'skerry agent --hub https://hub:443 --name shop-7 --proxy http://proxy:3128 --proxy-credentials-file login',
       ),
     )
     .action(async (options: AgentFlags) => {
       const { runAgentPod } = await import('./agent-pod.ts')
       const { findLocalApi } = await import('./local-api.ts')
+      const { connectBy } = await import('./way-to-hub.ts')
       const api = await findLocalApi(options)
-      await runRole('agent', options.logLevel, (context) =>
-        runAgentPod({ ...agentOptions(options), api }, context),
-      )
+      await runRole('agent', options.logLevel, async (context) => {
+        const way = await connectBy(options, context)
+        await runAgentPod({ ...agentOptions(options), api, ...way }, context)
+      })
     })
 }
 
 function agentOptions(flags: AgentFlags) {
-  const { dataDir, hub, name, tokenFile, caHash, proxy, provider, region, zone, label } = flags
+  const { dataDir, hub, name, tokenFile, caHash, provider, region, zone, label } = flags
   return {
     directory: dataDir,
     hub,
@@ -154,7 +161,6 @@ function agentOptions(flags: AgentFlags) {
     tokenFile,
     tokenText: process.env['SKERRY_TOKEN'],
     caHash,
-    ...(proxy === undefined ? {} : { proxyUrl: proxy }),
     place: {
       ...(provider === undefined ? {} : { provider }),
       ...(region === undefined ? {} : { region }),

@@ -44,13 +44,14 @@ import type { EtcdFlags } from './etcd-flags.ts'
 import { createHubTunnels, type HubTunnels } from './hub-tunnels.ts'
 import type { KindFlags } from './kind-flags.ts'
 import { servedKinds } from './served-kinds.ts'
-import { hostAddresses, isAddress } from './host-addresses.ts'
+import { allHostAddresses, hostAddresses, isAddress, withoutBrackets } from './host-addresses.ts'
 import { backdateMs, createHubRegistration, type HubRegistration } from './hub-registration.ts'
 import { registrationDefaults, type RegistrationRules } from './registration-flags.ts'
 import { cutRevokedAgents } from './revoked-agents.ts'
 import { localServer } from './local-server.ts'
 import { reportReady, type RoleContext } from './role-context.ts'
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts'
+import { createHubCarrier, type HubCarrier } from './hub-carrier.ts'
 import { createHubLogin, type HubLogin } from './hub-login.ts'
 import type { LoginFlags } from './login-flags.ts'
 import { createUserAccess, type UserAccess } from './user-access.ts'
@@ -75,6 +76,8 @@ export interface HubOptions {
   served?: KindFlags
   /** Absent: tokens suffice, and agents may be away for a month beyond their certificate. */
   registration?: RegistrationRules
+  /** True: agents may come inside WebSockets, past boxes that open TLS. */
+  allowInspectedTls?: boolean | undefined
   /** Absent: the hub does not say where its users log in. */
   login?: LoginFlags
   /** How often it looks whether open watches and sessions may go on. Default: every 10 s. */
@@ -135,6 +138,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   const registration = createHubRegistration(options.registration ?? registrationDefaults, context)
   const users = createUserAccess({ clusterDomain: options.clusterDomain }, clock)
   const login = createHubLogin(options.login ?? {})
+  const carrier = createHubCarrier(options.allowInspectedTls === true, context)
   const serving = linkedSignal(context.signal)
   stack.defer(() => serving.abort(new Error('The hub has stopped')))
   const plane = stack.use(
@@ -145,9 +149,11 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
         registration,
         users,
         login,
+        carrier,
         routes: [
           users.route,
           ...login.routes,
+          ...carrier.routes,
           registration.route,
           ...clusterProxyRoutes({ tunnels: tunnels.all, audit, clock, random, log, isKnown }),
           tunnelRoute({ tunnels: tunnels.own, describe: tunnels.all.describe, clock, log }),
@@ -162,6 +168,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   serving[Symbol.dispose]()
   registration.attach(plane, hubUser)
   login.attach(plane)
+  carrier.attach(plane)
   stack.defer(() => tunnels.own.closeAll('the hub stops'))
   await ensureClusterNamespace(plane.objects)
   const replicating = hasReplicas(options)
@@ -194,6 +201,7 @@ interface PlaneParts {
   registration: HubRegistration
   users: UserAccess
   login: HubLogin
+  carrier: HubCarrier
   routes: readonly Route[]
   audit: AuditSink
   onObjects: (objects: Objects) => void
@@ -202,11 +210,13 @@ interface PlaneParts {
 async function startPlane(
   options: HubOptions,
   context: RoleContext,
-  { registration, users, login, routes, audit, onObjects }: PlaneParts,
+  { routes, audit, onObjects, ...parts }: PlaneParts,
 ): Promise<ControlPlane> {
+  const { users } = parts
   const kinds = await servedKinds(options.served ?? {})
   const { access = {}, etcd = {}, advertiseAddress } = options
-  const extraSans = [...options.extraSans, ...(advertiseAddress ? [advertiseAddress] : [])]
+  const given = [...options.extraSans, ...(advertiseAddress ? [advertiseAddress] : [])]
+  const extraSans = given.map(withoutBrackets)
   return startControlPlane(
     {
       directory: options.dataDir,
@@ -216,7 +226,7 @@ async function startPlane(
       bindAddress: options.bindAddress,
       port: options.port,
       dnsNames: ['localhost', ...users.dnsNames, ...extraSans.filter((san) => !isAddress(san))],
-      ipAddresses: ['127.0.0.1', ...hostAddresses(), ...extraSans.filter(isAddress)],
+      ipAddresses: ['127.0.0.1', '::1', ...allHostAddresses(), ...extraSans.filter(isAddress)],
       kinds: [
         ...kinds,
         clusterKind(kinds),
@@ -231,7 +241,7 @@ async function startPlane(
       access,
       extraAccess: (objects) => {
         onObjects(objects)
-        return hubAccess(objects, { registration, users, login })
+        return hubAccess(objects, parts)
       },
     },
     context,
@@ -240,7 +250,12 @@ async function startPlane(
 
 function hubAccess(
   objects: Objects,
-  { registration, users, login }: Pick<PlaneParts, 'registration' | 'users' | 'login'>,
+  {
+    registration,
+    users,
+    login,
+    carrier,
+  }: Pick<PlaneParts, 'registration' | 'users' | 'login' | 'carrier'>,
 ): ExtraAccess {
   const { authorizer: byProof, callers, reviews } = registration
   const delegation = createDelegation()
@@ -257,6 +272,7 @@ function hubAccess(
       byLabel,
       delegation.authorizer,
       ...login.authorizers,
+      ...carrier.authorizers,
     ],
     impersonation: delegation.impersonation,
     admission: (authorizer) => [

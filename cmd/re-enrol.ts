@@ -1,4 +1,5 @@
 import { isStatusError } from '@skerry/api'
+import type { Connect } from '@skerry/base'
 import type { CertificateAndKey } from '@skerry/bootstrap'
 import { createHttpsTransport, readBody, statusErrorOf } from '@skerry/client'
 import { agentUserName, agentsGroup, createReEnrolment, reEnrolmentPath } from '@skerry/karmada'
@@ -9,6 +10,8 @@ export interface ReEnrolOptions {
   /** https://host:port of the hub. */
   server: string
   certificateAuthority: string
+  /** The way to it; absent: TCP. */
+  connect?: Connect
   clusterName: string
   /** The expired one. */
   current: CertificateAndKey

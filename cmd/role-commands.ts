@@ -8,6 +8,7 @@ import { defaultNodeName } from './host-addresses.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from './policy-flags.ts'
 import { runRole } from './role-context.ts'
+import { withWayOptions, type WayFlags } from './way-flags.ts'
 
 const siteDataDirectory = `${dataDirectoryDefault}/site`
 
@@ -18,7 +19,7 @@ export function addRoleCommands(program: Command): void {
 }
 
 function addSite(program: Command): void {
-  const site = withAccessOptions(withPolicyOptions(role(program.command('site'))))
+  const site = withWayOptions(withAccessOptions(withPolicyOptions(role(program.command('site')))))
   withKindOptions(withEtcdOptions(site, '/skerry/site'))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'where its state is kept', siteDataDirectory)
@@ -56,6 +57,7 @@ function addSite(program: Command): void {
             access: options,
             served: options,
             etcd: options,
+            wayToHub: options,
             agentPolicy: policyOf(options),
           },
           context,
@@ -142,7 +144,7 @@ export function toLabel(text: string): [string, string] {
   return [key, value]
 }
 
-interface SiteFlags extends AccessFlags, KindFlags, EtcdFlags, PolicyFlags {
+interface SiteFlags extends AccessFlags, KindFlags, EtcdFlags, PolicyFlags, WayFlags {
   dataDir: string
   name: string
   bindAddress: string

@@ -9,8 +9,10 @@ import { runAgent } from './agent.ts'
 import type { ControlPlane } from './control-plane.ts'
 import { localServer } from './local-server.ts'
 import type { RoleContext } from './role-context.ts'
+import type { WayFlags } from './way-flags.ts'
+import { connectBy } from './way-to-hub.ts'
 
-export interface SiteAgentOptions {
+export interface SiteAgentOptions extends WayFlags {
   dataDir: string
   /** Name of the site, and of its Cluster on the hub. */
   name: string
@@ -39,6 +41,7 @@ export function siteAgentTask(
           tokenFile: options.hubTokenFile,
           tokenText: undefined,
           caHash: options.hubCaHash,
+          ...(await connectBy(options, context)),
           ...(options.policy ? { policy: options.policy } : {}),
           api: {
             server: localServer(plane.server.address),

@@ -22,6 +22,7 @@ import { runScheduler, type SchedulerConfiguration } from '@skerry/scheduler'
 import type { AccessFlags } from './access-flags.ts'
 import type { EtcdFlags } from './etcd-flags.ts'
 import type { KindFlags } from './kind-flags.ts'
+import type { WayFlags } from './way-flags.ts'
 import { openBackupSocket } from './backup-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
@@ -48,6 +49,8 @@ export interface SiteOptions {
   /** Both needed the first time only. */
   hubTokenFile?: string | undefined
   hubCaHash?: string | undefined
+  /** Absent: straight, or as the environment says. */
+  wayToHub?: WayFlags
   /** As whom the agent acts; absent: as everybody whom the hub names. */
   agentPolicy?: ImpersonationPolicy | undefined
   /** True: somebody else's controllers act on this API server. */
@@ -149,13 +152,14 @@ function adminFileOf({ dataDir, name }: SiteOptions, { server }: ControlPlane): 
 
 /** Imported only by a site that has a hub. */
 async function agentTasks(
-  { dataDir, name, hub, hubTokenFile, hubCaHash, agentPolicy: policy }: SiteOptions,
+  { dataDir, name, hub, hubTokenFile, hubCaHash, wayToHub = {}, agentPolicy: policy }: SiteOptions,
   plane: ControlPlane,
   context: RoleContext,
 ): Promise<Task[]> {
   if (hub === undefined) return []
   const { siteAgentTask } = await import('./site-agent.ts')
-  return [siteAgentTask({ dataDir, name, hub, hubTokenFile, hubCaHash, policy }, plane, context)]
+  const options = { ...wayToHub, dataDir, name, hub, hubTokenFile, hubCaHash, policy }
+  return [siteAgentTask(options, plane, context)]
 }
 
 /** Read and checked before anything runs; what reads it is imported only when there is one. */

@@ -59,6 +59,9 @@ export interface TestHubOptions {
   access?: AccessFlags
   login?: LoginFlags
   accessCheckMs?: number
+  allowInspectedTls?: boolean
+  /** Default 127.0.0.1. */
+  bindAddress?: string
 }
 
 export async function startTestHub({
@@ -69,6 +72,8 @@ export async function startTestHub({
   access,
   login,
   accessCheckMs,
+  allowInspectedTls,
+  bindAddress = '127.0.0.1',
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-'))
@@ -82,7 +87,8 @@ export async function startTestHub({
     ...(login ? { login } : {}),
     ...(accessCheckMs === undefined ? {} : { accessCheckMs }),
     dataDir: directory,
-    bindAddress: '127.0.0.1',
+    bindAddress,
+    allowInspectedTls,
     port: 0,
     extraSans: [],
     clusterDomain,
@@ -164,6 +170,8 @@ export interface TestAgentOptions {
   labels?: Readonly<Record<string, string>>
   /** Default: the fleet's. */
   log?: Logger
+  /** The way to the hub; absent: TCP. */
+  connect?: AgentOptions['connect']
 }
 
 /** Registers with a fresh token and stays until disposed. */
@@ -186,6 +194,7 @@ export async function startTestAgent(
       caHash: spkiHash(fleet.caPem),
       api: options.api,
       ...(options.policy ? { policy: options.policy } : {}),
+      ...(options.connect ? { connect: options.connect } : {}),
       ...(options.place ? { place: options.place } : {}),
       ...(options.labels ? { labels: options.labels } : {}),
       onTunnel: (state) => {

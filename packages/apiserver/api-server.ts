@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { Kind } from '@skerry/api'
 import { runAll, type Clock, type Logger, type Metrics, type Random, type Task } from '@skerry/base'
 import type { Transport } from '@skerry/client'
@@ -89,6 +90,8 @@ export interface ApiServerDeps {
 export interface ApiServer extends AsyncDisposable {
   /** Resolves when the port is open. */
   listen(): Promise<void>
+  /** Serves a connection that came another way than by the port, from this address: TLS begins in it. */
+  take(connection: Duplex, address: string): void
   /** `https://host:port`; empty before `listen`. */
   readonly address: string
   readonly objects: Objects
@@ -156,6 +159,7 @@ export async function createApiServer(
   ])
   return {
     listen: () => listen(server, state, options),
+    take: (connection, address) => server.take(connection, address),
     get address() {
       return state.address
     },

@@ -1,6 +1,7 @@
 /**
  * base: what every package may stand on. Clock, random, log, metrics, backoff, structured
- * concurrency and bounded queues. It knows no Kubernetes word and does no I/O except writing logs.
+ * concurrency, bounded queues, and ways out: connections by TCP, proxies and TLS. It knows no Kubernetes
+ * word, and does no I/O except writing logs and opening those connections.
  * Start reading at clock.ts (why time is injected) and run-all.ts (why no promise floats).
  */
 export { systemClock, type Clock, type Timer } from './clock.ts'
@@ -14,3 +15,14 @@ export { createWakeFlag, type WakeFlag } from './wake-flag.ts'
 export { BoundedQueue, QueueFullError } from './bounded-queue.ts'
 export { abortReason, linkedSignal, withTimeout, type LinkedSignal } from './abort.ts'
 export { ExpectedError, exitCodes, type ExitCode } from './expected-error.ts'
+export {
+  ConnectError,
+  destinationOf,
+  hostAndPort,
+  type Connect,
+  type Destination,
+} from './outbound/connect.ts'
+export { connectByProxy, type HttpProxy, type ProxyLogin } from './outbound/connect-by-proxy.ts'
+export { connectByTcp, type TcpOptions } from './outbound/connect-by-tcp.ts'
+export { isProxyBypassed } from './outbound/proxy-bypass.ts'
+export { secureConnection, type SecureOptions } from './outbound/secure-connection.ts'

@@ -1,5 +1,5 @@
 import type { BootstrapToken, ConfigMap } from '@skerry/api'
-import { ExpectedError, exitCodes, type Clock, type Logger } from '@skerry/base'
+import { ExpectedError, exitCodes, type Clock, type Connect, type Logger } from '@skerry/base'
 import {
   createCluster,
   createHttpsTransport,
@@ -20,6 +20,8 @@ export interface DiscoverOptions {
   readonly token: BootstrapToken
   /** `sha256:<hex>` over the keys of authorities that may be believed; at least one. */
   readonly authorityHashes: readonly string[]
+  /** The way there; absent: TCP. */
+  readonly connect?: Connect
 }
 
 export interface DiscoverDeps {
@@ -38,10 +40,11 @@ export async function discoverCluster(
   signal: AbortSignal,
 ): Promise<ClusterInfo> {
   const { server, token, authorityHashes } = options
+  const way = options.connect ? { connect: options.connect } : {}
   if (authorityHashes.length === 0) {
     throw new RangeError('Cannot join: no hash of the cluster authority was given')
   }
-  const seen = await readConfigMap({ server, isTlsVerifySkipped: true }, deps, signal)
+  const seen = await readConfigMap({ server, isTlsVerifySkipped: true, ...way }, deps, signal)
   const problem = clusterInfoProblem(seen, token)
   if (problem === 'unsigned') throw unknownToken(server, token)
   if (problem === 'forged') throw refused(server, `its cluster-info is not signed with the token`)
@@ -53,7 +56,7 @@ export async function discoverCluster(
     const shown = certificates.map((pem) => spkiHash(pem)).join(', ')
     throw refused(server, `its authority is ${shown}, not ${authorityHashes.join(', ')}`)
   }
-  const trusted = { server, certificateAuthority: pinned.join('') }
+  const trusted = { server, certificateAuthority: pinned.join(''), ...way }
   const again = await readConfigMap(trusted, deps, signal)
   if (clusterInfoProblem(again, token) !== undefined) {
     throw refused(server, 'it says something else to those who know it')

@@ -13,6 +13,8 @@ export const clientLimits = Object.freeze({
   /** From sending a request to the head of its answer. Upstream's server gives up after 60 s. */
   answerHeadTimeoutMs: 65_000,
   connectTimeoutMs: 10_000,
+  /** The same by a way of the caller's: proxies and further handshakes take round trips, of 600 ms at worst. */
+  wayTimeoutMs: 30_000,
   /** Kept-alive sockets that nobody uses are closed before the server's 90 s do it. */
   idleSocketMs: 60_000,
   keepAliveProbeMs: 15_000,

@@ -1,8 +1,9 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import type { Socket } from 'node:net'
-import { abortReason, linkedSignal } from '@skerry/base'
+import { abortReason, linkedSignal, type Connect } from '@skerry/base'
 import { clientLimits } from './client-limits.ts'
+import { connectingAgent, type ConnectionChecks } from './connecting-agent.ts'
 import type { ClientCredentials, CredentialSource } from './credentials.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 
@@ -16,6 +17,8 @@ export interface HttpsTransportConfig {
   isTlsVerifySkipped?: boolean
   /** An HTTP proxy that is asked to CONNECT. */
   proxyUrl?: string
+  /** Opens the connections; absent: TCP, or the proxy. */
+  connect?: Connect
   /** Asked before each request, so that rotated certificates and tokens take effect. */
   credentials?: CredentialSource
   /** Added to each request, e.g. impersonate-user. Lower-case names; several values, several lines. */
@@ -32,7 +35,8 @@ export interface HttpsTransport extends Transport, Disposable {}
  */
 export function createHttpsTransport(config: HttpsTransportConfig): HttpsTransport {
   const base = new URL(config.server)
-  const agents = new AgentOfCertificate(config, base)
+  const stop = new AbortController()
+  const agents = new AgentOfCertificate(config, base, stop.signal)
   const target: Target = { config, base, agents }
   return {
     async send(request, signal) {
@@ -45,7 +49,10 @@ export function createHttpsTransport(config: HttpsTransportConfig): HttpsTranspo
         return sendOnce(target, { request, credentials }, signal)
       }
     },
-    [Symbol.dispose]: () => agents.destroy(),
+    [Symbol.dispose]() {
+      stop.abort(new Error('The transport is closed'))
+      agents.destroy()
+    },
   }
 }
 
@@ -70,17 +77,20 @@ class AgentOfCertificate {
   #certificate: string | undefined
   readonly #config: HttpsTransportConfig
   readonly #base: URL
+  readonly #signal: AbortSignal
 
-  constructor(config: HttpsTransportConfig, base: URL) {
+  constructor(config: HttpsTransportConfig, base: URL, signal: AbortSignal) {
     this.#config = config
     this.#base = base
+    this.#signal = signal
   }
 
   for(credentials: ClientCredentials): http.Agent {
     if (this.#agent && this.#certificate === credentials.certificate) return this.#agent
     closeFreeSockets(this.#agent)
     this.#certificate = credentials.certificate
-    this.#agent = createAgent(this.#config, this.#base, credentials)
+    const target = { config: this.#config, base: this.#base, credentials }
+    this.#agent = createAgent(target, this.#signal)
     return this.#agent
   }
 
@@ -98,23 +108,44 @@ function closeFreeSockets(agent: http.Agent | undefined): void {
   }
 }
 
-function createAgent(
-  config: HttpsTransportConfig,
-  base: URL,
-  credentials: ClientCredentials,
-): http.Agent {
-  const shared = {
+interface AgentTarget {
+  config: HttpsTransportConfig
+  base: URL
+  credentials: ClientCredentials
+}
+
+function createAgent({ config, base, credentials }: AgentTarget, signal: AbortSignal): http.Agent {
+  const sockets = {
     keepAlive: true,
     keepAliveMsecs: clientLimits.keepAliveProbeMs,
     maxSockets: clientLimits.socketsMax,
     maxFreeSockets: clientLimits.freeSocketsMax,
     timeout: clientLimits.idleSocketMs,
-    ...(config.proxyUrl
-      ? { proxyEnv: { HTTPS_PROXY: config.proxyUrl, HTTP_PROXY: config.proxyUrl } }
-      : {}),
+  }
+  const { connect, proxyUrl } = config
+  if (connect) {
+    const tls = checksOf(config, credentials)
+    return connectingAgent({ connect, base, sockets, tls }, signal)
+  }
+  const shared = {
+    ...sockets,
+    ...(proxyUrl ? { proxyEnv: { HTTPS_PROXY: proxyUrl, HTTP_PROXY: proxyUrl } } : {}),
   }
   if (base.protocol === 'http:') return new http.Agent(shared)
   return new https.Agent({ ...shared, ...tlsOptions(config, credentials) })
+}
+
+function checksOf(
+  { certificateAuthority: ca, serverName, isTlsVerifySkipped }: HttpsTransportConfig,
+  { certificate: cert, key }: ClientCredentials,
+): ConnectionChecks {
+  return {
+    ...(ca ? { ca } : {}),
+    ...(serverName ? { serverName } : {}),
+    ...(isTlsVerifySkipped ? { isUnchecked: true } : {}),
+    ...(cert ? { cert } : {}),
+    ...(key ? { key } : {}),
+  }
 }
 
 /** The TLS side of a connection to the server, for whoever opens sockets of its own (tunnels). */

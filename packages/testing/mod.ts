@@ -58,3 +58,5 @@ export {
   type TestIssuerOptions,
 } from './test-issuer.ts'
 export { unpackClients, type KubernetesClients } from './kubectl/kubectl.ts'
+export { startTestProxy, type TestProxy, type TestProxyOptions } from './network/test-proxy.ts'
+export type { Inspection } from './network/inspected-way.ts'

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { connect, createServer as createTcpServer, type Socket } from 'node:net'
-import { Readable, type Duplex } from 'node:stream'
+import { createServer as createTcpServer, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { silentLogger, simulatedClock } from '@skerry/base'
 import { WebSocket } from 'ws'
 import { serveTunnel, type TunnelHandler } from './agent-session.ts'
-import { TunnelDialError, tunnelProtocol } from './dial-web-socket.ts'
+import { tunnelProtocol } from './dial-web-socket.ts'
 import { memoryLinks } from './testing/memory-link.ts'
 import { createTunnelScene, type TunnelScene } from './testing/tunnel-scene.ts'
 import { Multiplexer } from './multiplexer.ts'
@@ -86,60 +85,6 @@ test('an agent of another version is told which one the hub speaks', async () =>
   const words = `this speaks ${tunnelProtocol}: give hub and agent the same version`
   assert.deepEqual([answer.statusCode, answer.statusMessage], [400, words])
   webSocket.terminate()
-})
-
-/** CONNECT for one user only. */
-async function createProxy(): Promise<{ port: number } & AsyncDisposable> {
-  const wanted = `Basic ${Buffer.from('clerk:p@ss').toString('base64')}`
-  const sockets: Duplex[] = []
-  const server = createServer()
-  server.on('connect', (request, socket: Duplex) => {
-    sockets.push(socket)
-    socket.on('error', () => undefined)
-    if (request.headers['proxy-authorization'] !== wanted) {
-      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
-      return
-    }
-    const far = connect(Number(request.url?.split(':').at(-1)), '127.0.0.1')
-    sockets.push(far)
-    far.on('error', () => socket.destroy())
-    socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
-    socket.pipe(far)
-    far.pipe(socket)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('Cannot tell port')
-  return {
-    port: address.port,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
-    },
-  }
-}
-
-test('a tunnel passes a proxy that wants a login; a wrong one is named', async () => {
-  await using scene = await createTunnelScene()
-  await using proxy = await createProxy()
-  const endpoint = await scene.endpoint()
-  const deps = { clock: scene.clock, log: silentLogger }
-  const through = (login: string) => {
-    const options = { ...endpoint, proxy: { url: `http://${login}@127.0.0.1:${proxy.port}` } }
-    return dialTunnel(options, answering, deps, never)
-  }
-  await assert.rejects(through('clerk:wrong'), (error) => {
-    assert.ok(error instanceof TunnelDialError, String(error))
-    assert.match(error.message, /Cannot pass proxy 127.0.0.1 port \d+: it answered 407/)
-    return error.status === 407
-  })
-  const agent = await through('clerk:p%40ss')
-  const { body } = await scene.registry.send('site-1', get, never)
-  assert.equal(Buffer.concat(await Array.fromAsync(body)).toString(), 'ok')
-  agent.close('done')
-  await agent.closed
 })
 
 test('a hub that is not there is named with the step that failed', async () => {

@@ -62,12 +62,13 @@ export {
 } from './tunnel-message.ts'
 export { BadMessageError } from './tunnel-headers.ts'
 export { joinStreams } from './join-streams.ts'
-export { TunnelDialError } from './dial-web-socket.ts'
-export type {
-  TunnelDial,
-  TunnelEndpoint,
-  TunnelLink,
-  TunnelProxy,
-  TunnelTls,
-} from './tunnel-link.ts'
+export { TunnelDialError } from './tunnel-dial-error.ts'
+export { carrierLimits, carrierPath } from './carrier/carrier-limits.ts'
+export {
+  CarrierRefusal,
+  createCarrierServer,
+  type CarrierServer,
+} from './carrier/carrier-server.ts'
+export { connectByCarrier } from './carrier/connect-by-carrier.ts'
+export type { TunnelDial, TunnelEndpoint, TunnelLink, TunnelTls } from './tunnel-link.ts'
 export { tunnelLimitDefaults, type TunnelLimits } from './tunnel-limits.ts'

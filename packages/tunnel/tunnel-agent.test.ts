@@ -7,7 +7,7 @@ import { acceptTunnel, type TunnelSession } from './hub-session.ts'
 import { createTunnelScene, type TunnelScene } from './testing/tunnel-scene.ts'
 import { memoryLinks } from './testing/memory-link.ts'
 import { dialTunnel, runTunnelAgent, type TunnelAgentState } from './tunnel-agent.ts'
-import { TunnelDialError } from './dial-web-socket.ts'
+import { TunnelDialError } from './tunnel-dial-error.ts'
 import { TunnelClosedError } from './tunnel-message.ts'
 import { TunnelUnavailableError } from './tunnel-registry.ts'
 

@@ -5,7 +5,8 @@ import {
   type SessionDeps,
   type TunnelHandler,
 } from './agent-session.ts'
-import { TunnelDialError, webSocketDial } from './dial-web-socket.ts'
+import { webSocketDial } from './dial-web-socket.ts'
+import { TunnelDialError } from './tunnel-dial-error.ts'
 import { validateTunnelLimits, type TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelDial, TunnelEndpoint } from './tunnel-link.ts'
 

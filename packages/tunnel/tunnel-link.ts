@@ -1,3 +1,4 @@
+import type { Connect } from '@skerry/base'
 import type { TunnelFeature } from './tunnel-features.ts'
 
 /** What a tunnel hears from its link, besides messages. */
@@ -40,8 +41,8 @@ export interface TunnelEndpoint {
   url: string
   headers?: Readonly<Record<string, string>>
   tls?: TunnelTls
-  /** A corporate proxy that understands CONNECT. */
-  proxy?: TunnelProxy
+  /** The way there, e.g. by a proxy; absent: TCP. */
+  connect?: Connect
 }
 
 export interface TunnelTls {
@@ -51,13 +52,6 @@ export interface TunnelTls {
   key?: string
   /** Name to expect in the hub's certificate when it is not the URL's. */
   serverName?: string
-}
-
-export interface TunnelProxy {
-  /** http:// or https://, with user and password where the proxy wants them. */
-  url: string
-  /** PEM, for an https:// proxy. */
-  ca?: string
 }
 
 /** Dials the hub. Rejects with a cause that says which step failed. */

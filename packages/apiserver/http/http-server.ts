@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import http2 from 'node:http2'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -29,7 +30,12 @@ export interface HttpServer extends AsyncDisposable {
   /** For connections that open from now on. */
   setTls(tls: TlsFiles): void
   listen(host: string, port: number): Promise<AddressInfo>
+  /** Serves a connection that did not come by the port: TLS begins in it. `address` is where it came from. */
+  take(connection: Duplex, address: string): void
 }
+
+/** The address that a taken connection came from: its TLS has none, but all that happens on it is in its context. */
+const takenFrom = new AsyncLocalStorage<string>()
 
 /** One for all: every exchange ends with it, and taking a stack costs 4 % of a GET. */
 const clientGone = Object.freeze(new Error('Client closed the connection'))
@@ -95,6 +101,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
   return {
     listen: (host, port) => listen(server, host, port),
+    take(connection, address) {
+      connection.on('error', quiet)
+      takenFrom.run(address, () => server.emit('connection', connection))
+    },
     setTls: (next) => server.setSecureContext(secureContext(next)),
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -307,7 +317,7 @@ function readPeer(socket: TLSSocket): Peer {
   }
   return {
     type: 'socket',
-    address: socket.remoteAddress ?? '',
+    address: socket.remoteAddress ?? takenFrom.getStore() ?? '',
     ...(serverName ? { serverName } : {}),
     certificates: socket.authorized ? certificates : [],
     isCertificateBad: leaf !== undefined && !socket.authorized,

@@ -1,0 +1,17 @@
+import type { Command } from 'commander'
+
+/** How a cluster's agent comes to its hub. */
+export interface WayFlags {
+  proxy?: string | undefined
+  proxyCredentialsFile?: string | undefined
+  proxyCaFile?: string | undefined
+  inspectedTls?: boolean | undefined
+}
+
+export function withWayOptions(command: Command): Command {
+  return command
+    .option('--proxy <url>', 'HTTP proxy on the way to the hub (default: HTTPS_PROXY and NO_PROXY)')
+    .option('--proxy-credentials-file <path>', 'file with user:password for the proxy')
+    .option('--proxy-ca-file <path>', 'authority of an https:// proxy, PEM')
+    .option('--inspected-tls', 'a box on the way opens TLS: go past it inside a WebSocket')
+}

@@ -1,0 +1,149 @@
+import { readFile } from 'node:fs/promises'
+import {
+  ExpectedError,
+  connectByProxy,
+  connectByTcp,
+  destinationOf,
+  exitCodes,
+  isProxyBypassed,
+  type Clock,
+  type Connect,
+  type HttpProxy,
+  type ProxyLogin,
+} from '@skerry/base'
+import { connectByCarrier, tunnelLimitDefaults } from '@skerry/tunnel'
+import type { RoleContext } from './role-context.ts'
+import type { WayFlags } from './way-flags.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** How an agent's connections come to its hub. */
+export interface WayToHub {
+  readonly connect: Connect
+  /** For the log: no user and no password. */
+  readonly described: {
+    readonly proxy?: string
+    readonly chosenBy?: string
+    readonly carrier?: true
+  }
+}
+
+/** The way that this process was told, and a line of log that says which. */
+export async function connectBy(
+  { hub, ...flags }: WayFlags & { hub: string },
+  { clock, log }: RoleContext,
+): Promise<{ connect: Connect }> {
+  const { connect, described } = await wayToHub(hub, flags, { clock, environment: process.env })
+  if (Object.keys(described).length > 0) log.info('Way to the hub', { hub, ...described })
+  return { connect }
+}
+
+/** For the proxy to answer, itself and for the way on; those that look a name up take their time. */
+const proxyAnswerMs = 15_000
+
+/** Straight, by a proxy, past a box that opens TLS. Throws ExpectedError with what to do. */
+export async function wayToHub(
+  hub: string,
+  flags: WayFlags,
+  { clock, environment }: { clock: Clock; environment: Environment },
+): Promise<WayToHub> {
+  const tcp = connectByTcp({ timeoutMs: tunnelLimitDefaults.connectMs, clock })
+  const found = chosenProxy(hub, flags, environment)
+  const proxy = found && (await proxyOf(found, flags))
+  const connect = proxy ? connectByProxy(proxy, tcp, { answerMs: proxyAnswerMs, clock }) : tcp
+  const described = found ? { proxy: found.url.origin, chosenBy: found.chosenBy } : {}
+  if (flags.inspectedTls !== true) return { connect, described }
+  return {
+    connect: connectByCarrier(hub, connect, { clock }),
+    described: { ...described, carrier: true },
+  }
+}
+
+interface ChosenProxy {
+  readonly url: URL
+  readonly chosenBy: string
+}
+
+function chosenProxy(
+  hub: string,
+  { proxy }: WayFlags,
+  environment: Environment,
+): ChosenProxy | undefined {
+  if (proxy !== undefined) {
+    const url = proxyUrl(proxy, '--proxy')
+    if (url.username === '' && url.password === '') return { url, chosenBy: '--proxy' }
+    throw new ExpectedError(
+      'Cannot use --proxy: it names a user, and others on this machine see arguments; put user:password into a file and pass --proxy-credentials-file',
+      exitCodes.usage,
+    )
+  }
+  const noProxy = environment['NO_PROXY'] ?? environment['no_proxy'] ?? ''
+  const chosenBy = ['HTTPS_PROXY', 'https_proxy'].find((name) => environment[name])
+  const text = chosenBy === undefined ? undefined : environment[chosenBy]
+  if (chosenBy === undefined || !text) return undefined
+  if (isProxyBypassed(destinationOf(new URL(hub)), noProxy)) return undefined
+  return { url: proxyUrl(text, chosenBy), chosenBy }
+}
+
+/** Never shown: it may hold a password. */
+function proxyUrl(text: string, from: string): URL {
+  const full = text.includes('://') ? text : `http://${text}`
+  const url = URL.canParse(full) ? new URL(full) : undefined
+  const isProxy = url !== undefined && /^https?:$/.test(url.protocol) && url.hostname !== ''
+  if (isProxy && /^\/?$/.test(url.pathname)) return url
+  const socks = url?.protocol.startsWith('socks') ? '; SOCKS is not spoken' : ''
+  throw new ExpectedError(
+    `Cannot use ${from}: it is no URL of an HTTP proxy, such as http://proxy.example:3128${socks}`,
+    exitCodes.usage,
+  )
+}
+
+async function proxyOf(
+  { url }: ChosenProxy,
+  { proxyCredentialsFile: file, proxyCaFile: caFile }: WayFlags,
+): Promise<HttpProxy> {
+  const ca = caFile === undefined ? {} : { ca: await readPem(caFile) }
+  const proxy = { url: url.origin, ...ca }
+  if (file !== undefined) {
+    // A file that cannot be used is told at the start; later ones may come and go.
+    await readLogin(file)
+    return { ...proxy, login: () => readLogin(file) }
+  }
+  if (url.username === '') return proxy
+  const user = decodeURIComponent(url.username)
+  const password = decodeURIComponent(url.password)
+  return { ...proxy, login: async () => ({ user, password }) }
+}
+
+async function readPem(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new ExpectedError(
+      `Cannot read --proxy-ca-file ${path}: ${said(cause)}`,
+      exitCodes.usage,
+      {
+        cause,
+      },
+    )
+  }
+}
+
+/** `user:password` on the first line; a password may have colons, a user none (RFC 7617, 2). */
+async function readLogin(path: string): Promise<ProxyLogin> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw unusable(path, said(cause), { cause })
+  })
+  const [, user, password] = /^([^:\r\n]+):([^\r\n]*)/.exec(text) ?? []
+  if (user !== undefined && password !== undefined) return { user, password }
+  throw unusable(path, 'its first line is not user:password')
+}
+
+function unusable(path: string, why: string, options?: ErrorOptions): ExpectedError {
+  const text = `Cannot use --proxy-credentials-file ${path}: ${why}`
+  return new ExpectedError(text, exitCodes.usage, options)
+}
+
+function said(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,144 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { abortReason, linkedSignal } from '../abort.ts'
+import type { Clock } from '../clock.ts'
+import {
+  ConnectError,
+  destinationOf,
+  hostAndPort,
+  type Connect,
+  type Destination,
+} from './connect.ts'
+import { secureConnection } from './secure-connection.ts'
+
+export interface HttpProxy {
+  /** http:// or https://, without user and password. */
+  readonly url: string
+  /** Asked before each connection, so that a new password takes effect. Absent: it wants none. */
+  readonly login?: (signal: AbortSignal) => Promise<ProxyLogin>
+  /** PEM of who vouches for an https:// proxy. Absent: the system's. */
+  readonly ca?: string
+}
+
+export interface ProxyLogin {
+  readonly user: string
+  readonly password: string
+}
+
+export interface ProxyOptions {
+  /** For the proxy to answer, itself and for the way on. */
+  readonly answerMs: number
+  readonly clock: Clock
+}
+
+/** Asks an HTTP proxy to CONNECT (RFC 9110, 9.3.6), with Basic authentication where there is a login. */
+export function connectByProxy(
+  proxy: HttpProxy,
+  toProxy: Connect,
+  { answerMs, clock }: ProxyOptions,
+): Connect {
+  const url = new URL(proxy.url)
+  const own = destinationOf(url)
+  return async (to, signal) => {
+    using scope = linkedSignal(signal)
+    const late = new ConnectError(`${failure(own)}: it did not answer in ${answerMs} ms`)
+    const raw = await toProxy(own, scope.signal)
+    using _timer = clock.setTimer(answerMs, () => scope.abort(late))
+    const way = url.protocol === 'https:' ? await securedTo(own, raw, proxy, scope.signal) : raw
+    try {
+      const login = await proxy.login?.(scope.signal)
+      return await askToConnect({ way, own, to, login }, scope.signal)
+    } catch (error) {
+      way.destroy()
+      throw error
+    }
+  }
+}
+
+function failure(own: Destination): string {
+  return `Cannot pass proxy ${own.host} port ${own.port}`
+}
+
+async function securedTo(
+  own: Destination,
+  raw: Duplex,
+  { ca }: HttpProxy,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  try {
+    return await secureConnection(raw, { host: own.host, ...(ca ? { ca } : {}) }, signal)
+  } catch (cause) {
+    if (!(cause instanceof ConnectError) || signal.aborted) throw cause
+    throw new ConnectError(`${failure(own)}: ${cause.message}`, { cause })
+  }
+}
+
+interface Asking {
+  way: Duplex
+  own: Destination
+  to: Destination
+  login: ProxyLogin | undefined
+}
+
+function askToConnect({ way, own, to, login }: Asking, signal: AbortSignal): Promise<Duplex> {
+  const path = hostAndPort(to)
+  const headers: Record<string, string> = { host: path }
+  if (login) headers['proxy-authorization'] = basic(login)
+  const request = httpRequest({ method: 'CONNECT', path, headers, createConnection: () => way })
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      request.destroy()
+      reject(abortReason(signal))
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    request.once('close', () => signal.removeEventListener('abort', onAbort))
+    request.on('error', (cause) => {
+      reject(new ConnectError(`${failure(own)}: ${cause.message}`, { cause }))
+    })
+    // Sent when the proxy answers CONNECT with anything; 'response' never comes for CONNECT.
+    request.once('connect', (answer: IncomingMessage, _socket, head: Buffer) => {
+      signal.removeEventListener('abort', onAbort)
+      const status = answer.statusCode ?? 0
+      if (status < 200 || status >= 300) return reject(refusal(answer, { own, to, login }))
+      if (head.length > 0) way.unshift(head)
+      resolve(way)
+    })
+    request.end()
+  })
+}
+
+function basic({ user, password }: ProxyLogin): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+}
+
+function refusal(answer: IncomingMessage, asked: Omit<Asking, 'way'>): ConnectError {
+  const { own, to } = asked
+  const status = answer.statusCode ?? 0
+  const text = `${failure(own)}: it answered ${status}: ${meaning(status, answer, asked)}`
+  // These tell of the way behind the proxy, which may be back in a second.
+  const isPassing = status === 502 || status === 503 || status === 504
+  return new ConnectError(text.replaceAll('{to}', hostAndPort(to)), isPassing ? {} : { status })
+}
+
+function meaning(status: number, answer: IncomingMessage, { login }: Omit<Asking, 'way'>): string {
+  if (status === 407) return loginFault(answer, login)
+  if (status === 403 || status === 405) {
+    return 'it does not allow CONNECT to {to}; who runs it must let this through'
+  }
+  if (status === 502 || status === 503 || status === 504) return 'it cannot reach {to} itself'
+  return 'it will not CONNECT to {to}'
+}
+
+function loginFault(answer: IncomingMessage, login: ProxyLogin | undefined): string {
+  // Several of them come as one, joined with commas.
+  const offered = answer.headers['proxy-authenticate'] ?? ''
+  const schemes = ['Basic', 'Digest', 'NTLM', 'Negotiate'].filter((scheme) =>
+    new RegExp(`(^|,)\\s*${scheme}\\b`, 'i').test(offered),
+  )
+  if (schemes.length > 0 && !schemes.includes('Basic')) {
+    return `it takes ${schemes.join(' or ')} only, this knows Basic; ask who runs it for Basic or for an exception`
+  }
+  return login
+    ? 'it does not take this user and password'
+    : 'it wants a user and a password; give them by --proxy-credentials-file'
+}

@@ -1,0 +1,52 @@
+import * as http from 'node:http'
+import * as https from 'node:https'
+import type { Duplex } from 'node:stream'
+import {
+  destinationOf,
+  secureConnection,
+  withTimeout,
+  type Connect,
+  type SecureOptions,
+} from '@skerry/base'
+import { clientLimits } from './client-limits.ts'
+
+export interface ConnectingAgentOptions {
+  connect: Connect
+  base: URL
+  /** Of kept-alive sockets. */
+  sockets: http.AgentOptions
+  tls: ConnectionChecks
+}
+
+/** For https: whom to trust there, and who asks. */
+export interface ConnectionChecks extends Omit<SecureOptions, 'host'> {
+  /** Instead of the URL's host. */
+  serverName?: string
+}
+
+/** An Agent whose connections are opened by a way of the caller's, e.g. through a proxy. */
+export function connectingAgent(
+  { connect, base, sockets, tls }: ConnectingAgentOptions,
+  signal: AbortSignal,
+): http.Agent {
+  const to = destinationOf(base)
+  const { serverName = to.host, ...checks } = tls
+  const ms = clientLimits.wayTimeoutMs
+  const message = `Cannot connect to ${base.host}: no connection in ${ms} ms`
+  const open = async (): Promise<Duplex> =>
+    withTimeout({ ms, message }, signal, async (scope) => {
+      const raw = await connect(to, scope)
+      if (base.protocol === 'http:') return raw
+      return secureConnection(raw, { host: serverName, ...checks }, scope)
+    })
+  const agent = base.protocol === 'http:' ? new http.Agent(sockets) : new https.Agent(sockets)
+  agent.createConnection = (_options, onCreated) => {
+    open().then(
+      (socket) => onCreated?.(null, socket),
+      // The types want a stream beside the error; Node looks at the error first.
+      (error: Error) => onCreated?.(error, undefined as never),
+    )
+    return undefined
+  }
+  return agent
+}

@@ -1,0 +1,59 @@
+import type { Duplex } from 'node:stream'
+import { TLSSocket, connect as connectTls, createSecureContext } from 'node:tls'
+import { systemClock } from '@skerry/base'
+import { issueServingCertificate } from '@skerry/bootstrap'
+import type { Authority } from '@skerry/pki'
+
+/** What a box needs to open other people's TLS, and what it has read. */
+export interface Inspection {
+  /** Signs certificates in the names of those that are asked for. */
+  readonly authority: Authority
+  /** All that passed, both ways, as it was inside TLS. */
+  readonly read: Buffer[]
+  /** What clients sent, connection by connection. */
+  readonly sent?: Buffer[][]
+  /** May change what passes to the server. */
+  change?: (chunk: Buffer) => Buffer
+}
+
+export interface InspectedWay {
+  near: Duplex
+  far: Duplex
+  host: string
+  keep: (socket: Duplex) => void
+}
+
+/** TLS ends here and begins anew: no client certificate passes, and neither end sees the other's. */
+export async function openInspectedWay(
+  { near, far, host, keep }: InspectedWay,
+  { authority, read, sent, change = (chunk) => chunk }: Inspection,
+): Promise<void> {
+  const isAddress = /^[\d.]+$|:/.test(host)
+  const names = isAddress ? { ipAddresses: [host] } : { dnsNames: [host] }
+  const issued = await issueServingCertificate(
+    authority,
+    { commonName: host, dnsNames: [], ipAddresses: [], ...names },
+    systemClock,
+  )
+  const secureContext = createSecureContext({
+    cert: issued.certificatePem,
+    key: issued.privateKeyPem,
+  })
+  const client = new TLSSocket(near, { isServer: true, secureContext })
+  const server = connectTls({ socket: far, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  keep(client)
+  keep(server)
+  const own: Buffer[] = []
+  sent?.push(own)
+  client.on('data', (chunk: Buffer) => {
+    read.push(chunk)
+    own.push(chunk)
+    server.write(change(chunk))
+  })
+  server.on('data', (chunk: Buffer) => {
+    read.push(chunk)
+    client.write(chunk)
+  })
+  client.once('close', () => server.destroy())
+  server.once('close', () => client.destroy())
+}

@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer, createWebSocketStream, type ServerOptions } from 'ws'
+import { closeOptions } from '../web-socket-link.ts'
+import { carrierLimits, carrierProtocol } from './carrier-limits.ts'
+
+export interface CarrierServerOptions {
+  /** Gets the bytes that come inside, a TLS connection that nobody has checked yet, and what they came by. */
+  readonly accept: (connection: Duplex, socket: Duplex) => void
+  limits?: Partial<Pick<typeof carrierLimits, 'carriersMax' | 'messageBytesMax'>>
+}
+
+/** Why a carrier was not opened, for the caller to answer. */
+export class CarrierRefusal extends Error {
+  override name = 'CarrierRefusal'
+  readonly status: 400 | 503
+
+  constructor(status: 400 | 503, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** The hub's end of what connect-by-carrier.ts opens. */
+export interface CarrierServer {
+  readonly open: number
+  /** For an upgrade that was routed here by its path. Throws CarrierRefusal. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
+}
+
+export function createCarrierServer({ accept, limits }: CarrierServerOptions): CarrierServer {
+  const { carriersMax, messageBytesMax } = { ...carrierLimits, ...limits }
+  const options: ServerOptions & typeof closeOptions = {
+    ...closeOptions,
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: messageBytesMax,
+    handleProtocols: () => carrierProtocol,
+  }
+  const server = new WebSocketServer(options)
+  let open = 0
+  return {
+    get open() {
+      return open
+    },
+    upgrade(request, socket, head) {
+      const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',')
+      if (!offered.some((name) => name.trim() === carrierProtocol)) {
+        throw new CarrierRefusal(400, `Cannot carry: this speaks ${carrierProtocol}`)
+      }
+      if (open >= carriersMax) {
+        throw new CarrierRefusal(503, `Cannot carry: ${carriersMax} carriers are open`)
+      }
+      open += 1
+      socket.once('close', () => (open -= 1))
+      server.handleUpgrade(request, socket, head, (webSocket) => {
+        const connection = createWebSocketStream(webSocket)
+        // Whoever takes it listens, too; between the two nothing may be unheard.
+        connection.on('error', () => undefined)
+        accept(connection, socket)
+      })
+    },
+  }
+}
