@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { linkedSignal, systemClock } from '@skerry/base'
+import { createMetrics, linkedSignal, systemClock } from '@skerry/base'
 import { issueClientCertificate, writeCertificateAndKey, writeFileDurably } from '@skerry/bootstrap'
 import { fixedCredentials, readBody, type HttpsTransportConfig } from '@skerry/client'
 import { registrationResource, type ClusterRegistration } from '@skerry/karmada'
@@ -80,7 +80,7 @@ function startPod(fleet: TestHub, { directory, token, caHash, api }: PodOptions)
       policy: { groups: ['staff'], deniedGroups: ['system:masters'] },
       identitySecret: 'skerry-agent/skerry-agent-identity',
     },
-    { ...fleet.context, signal: stop.signal },
+    { ...fleet.context, metrics: createMetrics(), signal: stop.signal },
   )
   const ended = running.catch((error: unknown) => {
     if (!stop.signal.aborted) throw error

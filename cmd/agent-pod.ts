@@ -1,5 +1,6 @@
 import { createCluster, createHttpsTransport } from '@skerry/client'
 import { runAgent, type AgentOptions } from './agent.ts'
+import { openMetricsServer, type MetricsAddress } from './agent-metrics-server.ts'
 import { createIdentitySecret } from './identity-secret.ts'
 import { openProbes } from './probe-server.ts'
 import type { RoleContext } from './role-context.ts'
@@ -10,6 +11,8 @@ export interface AgentPodOptions extends AgentOptions {
   identitySecret?: string
   /** Of /livez and /readyz; absent: none. */
   probePort?: number
+  /** Where /metrics is served by HTTP; absent: nowhere. */
+  metricsAddress?: MetricsAddress
 }
 
 /** An agent with what a pod needs beside it, until the signal aborts. */
@@ -18,6 +21,10 @@ export async function runAgentPod(options: AgentPodOptions, context: RoleContext
   const { probePort, identitySecret: secret, directory } = options
   await using _probes =
     probePort === undefined ? undefined : await openProbes(probePort, () => tunnel.isOpen)
+  const { metricsAddress } = options
+  await using _metrics = metricsAddress
+    ? await openMetricsServer(metricsAddress, context.metrics, context.log)
+    : undefined
   using transport = createHttpsTransport(options.api)
   const { log, clock } = context
   const local = createCluster(transport, { log, clock, userAgent: `skerry/${version} (agent)` })

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import {
   ExpectedError,
   createBackoff,
@@ -8,11 +9,14 @@ import {
 } from '@skerry/base'
 import { createCluster, createHttpsTransport, type HttpsTransportConfig } from '@skerry/client'
 import {
+  agentHeaders,
   classifyRequest,
   clusterIdOf,
+  createAgentMetrics,
   createApiForwarder,
   runClusterReporter,
   tunnelPrefix,
+  type AgentRefusal,
   type ClusterSpec,
   type ImpersonationPolicy,
 } from '@skerry/karmada'
@@ -56,7 +60,10 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
   const readClusterId = (signal: AbortSignal) => clusterIdOf(local, signal)
   const identity = await untilRegistered({ ...options, readClusterId }, context)
   using hubTransport = createHttpsTransport(identity.transport)
-  using forwarder = createApiForwarder({ api: options.api, policy: options.policy ?? {} }, log)
+  const metrics = createAgentMetrics(context.metrics, clock)
+  const { api, policy = {} } = options
+  const onRefused = (reason: AgentRefusal): void => metrics.onRefused(reason)
+  using forwarder = createApiForwarder({ api, policy, onRefused }, log)
   const hub = createCluster(hubTransport, { log, clock, userAgent })
   const { clusterName: name, place, labels } = options
   const reporting = { name, ...(place ? { place } : {}), ...(labels ? { labels } : {}) }
@@ -68,9 +75,12 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
       runTunnelAgent(
         {
           endpoint: () => endpointOf(options, identity),
-          ...(options.onTunnel ? { onState: options.onTunnel } : {}),
+          onState(state) {
+            metrics.onTunnel(state)
+            options.onTunnel?.(state)
+          },
         },
-        forwarder,
+        metrics.measured(forwarder),
         { clock, random, log, classify: classifyRequest },
         scope,
       ),
@@ -84,6 +94,7 @@ function endpointOf(
   const { certificatePem: cert, privateKeyPem: key } = client.current
   return {
     url: `${hub.replace(/^http/, 'ws').replace(/\/$/, '')}${tunnelPrefix}${clusterName}`,
+    headers: agentHeaders(hostname(), version),
     tls: { ca: authorityPem, cert, key },
     ...(connect ? { connect } : {}),
   }

@@ -4,6 +4,8 @@ import type { LogLevel } from '@skerry/base'
 import { withAccessOptions, type AccessFlags } from './access-flags.ts'
 import { dataDirectoryDefault } from './data-directory.ts'
 import { withEtcdOptions, type EtcdFlags } from './etcd-flags.ts'
+import type { MetricsAddress } from './agent-metrics-server.ts'
+import { addClusterViews } from './cluster-view-commands.ts'
 import { addKarmadaManifest } from './karmada-commands.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { withLoginOptions, type LoginFlags } from './login-flags.ts'
@@ -14,7 +16,7 @@ import {
   withRegistrationOptions,
   type RegistrationFlags,
 } from './registration-flags.ts'
-import { collect, example, role, toLabel, toPort } from './role-commands.ts'
+import { collect, example, role, toHostPort, toLabel, toPort } from './role-commands.ts'
 import { runRole } from './role-context.ts'
 import { withWayOptions, type WayFlags } from './way-flags.ts'
 
@@ -26,8 +28,7 @@ export function addHubCommands(program: Command): void {
   addAgent(program)
   const cluster = program.command('cluster').description('Edge clusters, as the hub knows them')
   addRegistrationCommands(cluster)
-  addList(cluster)
-  addDescribe(cluster)
+  addClusterViews(cluster)
   addRevoke(cluster)
   addKarmadaManifest(onHub(cluster.command('karmada-manifest')))
 }
@@ -111,6 +112,7 @@ interface AgentFlags extends PolicyFlags, WayFlags {
   label: string[]
   identitySecret: string | undefined
   probePort: number | undefined
+  metricsBindAddress: MetricsAddress | undefined
   logLevel: LogLevel
 }
 
@@ -133,6 +135,11 @@ function addAgent(program: Command): void {
       'Secret of the cluster that keeps the identity when the data directory goes',
     )
     .option('--probe-port <number>', 'answer /livez and /readyz by HTTP on this port', toPort)
+    .option(
+      '--metrics-bind-address <host:port>',
+      'answer /metrics by HTTP there, e.g. 127.0.0.1:9273 (default: nowhere)',
+      toHostPort,
+    )
     .addHelpText(
       'after',
       example(
@@ -174,10 +181,12 @@ function agentOptions(flags: AgentFlags) {
 /** As whom the agent may act, and what it needs as a pod. */
 function confinedBy(flags: AgentFlags) {
   const { identitySecret, probePort } = flags
+  const { metricsBindAddress: metricsAddress } = flags
   return {
     policy: policyOf(flags),
     ...(identitySecret === undefined ? {} : { identitySecret }),
     ...(probePort === undefined ? {} : { probePort }),
+    ...(metricsAddress === undefined ? {} : { metricsAddress }),
   }
 }
 
@@ -190,27 +199,6 @@ function onHub(command: Command): Command {
   return command
     .option('--data-dir <path>', 'of the hub', hubDirectory)
     .option('-o, --output <format>', 'json')
-}
-
-function addList(cluster: Command): void {
-  onHub(cluster.command('list'))
-    .description('Every cluster: connected or not, since when, last seen')
-    .addHelpText('after', example('skerry cluster list', 'skerry cluster list -o json'))
-    .action(async (options: ClusterFlags) => {
-      const { printClusters } = await import('./cluster-commands.ts')
-      await printClusters(options)
-    })
-}
-
-function addDescribe(cluster: Command): void {
-  onHub(cluster.command('describe'))
-    .description('All that the hub knows of one cluster')
-    .argument('<name>')
-    .addHelpText('after', example('skerry cluster describe shop-7'))
-    .action(async (name: string, options: ClusterFlags) => {
-      const { printCluster } = await import('./cluster-commands.ts')
-      await printCluster({ ...options, name })
-    })
 }
 
 function addRevoke(cluster: Command): void {

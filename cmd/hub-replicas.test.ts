@@ -209,7 +209,7 @@ test('a tunnel that ends is known at every replica, and so is a revocation', { s
   const away = await statusOf(second, second.url, '/clusters/edge/version')
   assert.equal(away.status, 503)
   assert.equal(away.headers['retry-after'], '2')
-  assert.match(away.text, /its tunnel to another replica ended, not connected since 20/)
+  assert.match(away.text, /the agent was revoked, not connected since 20/)
 })
 
 test('a replica needs the key of the others, and gets all else from them', { skip }, async () => {

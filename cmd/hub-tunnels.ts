@@ -11,20 +11,25 @@ import {
   replicasGroup,
   replicaUserName,
   runReplicaLinks,
+  type AgentFacts,
   type Replica,
   type ReplicatedTunnels,
   type TunnelState,
   type TunnelStates,
 } from '@skerry/karmada'
-import { TunnelRegistry } from '@skerry/tunnel'
+import { TunnelRegistry, type TunnelSession } from '@skerry/tunnel'
 import type { ControlPlane } from './control-plane.ts'
 import type { RoleContext } from './role-context.ts'
 
 export interface HubTunnels {
   /** Tunnels that end in this process. */
   readonly own: TunnelRegistry
+  /** Links of other replicas that end in this process. */
+  readonly links: TunnelRegistry
   /** Those and the ones of all other replicas. */
   readonly all: ReplicatedTunnels
+  /** Notes who opened a tunnel that ends here. */
+  readonly onOpened: (session: TunnelSession, agent: AgentFacts) => void
   readonly states: TunnelStates
   /** For the links of other replicas; refuses all until this one has joined them. */
   readonly route: Route
@@ -45,7 +50,8 @@ export function createHubTunnels(context: RoleContext): HubTunnels {
   const own = new TunnelRegistry(
     {
       onChange(cluster, _change, count) {
-        replicas.directory?.setHeld(cluster, count > 0)
+        const reason = count > 0 ? undefined : own.lastEnd(cluster)?.reason
+        replicas.directory?.setHeld(cluster, count > 0, reason)
         onCluster(cluster)
       },
     },
@@ -62,10 +68,14 @@ export function createHubTunnels(context: RoleContext): HubTunnels {
     listeners.add(listener)
     return { [Symbol.dispose]: () => void listeners.delete(listener) }
   }
-  const all = createReplicatedTunnels({ own, links, directory, clock, onChange })
+  const agents = new WeakMap<TunnelSession, AgentFacts>()
+  const agentOf = (session: TunnelSession): AgentFacts | undefined => agents.get(session)
+  const all = createReplicatedTunnels({ own, links, agentOf, directory, clock, onChange })
   return {
     own,
+    links,
     all,
+    onOpened: (session, agent) => void agents.set(session, agent),
     states: { of: (cluster) => stateOf(all, cluster), onChange },
     route: replicaRoute({ links, directory, clock, log }),
     async join(plane, address) {
@@ -76,7 +86,8 @@ export function createHubTunnels(context: RoleContext): HubTunnels {
       await joined.load()
       replicas.directory = joined
       for (const cluster of own.identities()) joined.setHeld(cluster, true)
-      const handler = createReplicaHandler(own, (cluster) => describeTunnels(own, cluster))
+      const reporting = { registry: own, agentOf, clock }
+      const handler = createReplicaHandler(own, (cluster) => describeTunnels(reporting, cluster))
       const linking = { id: self.id, tls: () => tls, directory: joined, changed, handler }
       return async (scope) => {
         using _links = { [Symbol.dispose]: () => links.closeAll('the hub stops') }

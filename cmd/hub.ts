@@ -33,7 +33,6 @@ import {
   replicaAuthorizer,
   runTrafficContracts,
   trafficContractKind,
-  tunnelRoute,
 } from '@skerry/karmada'
 import type { TunnelRegistry } from '@skerry/tunnel'
 import type { AccessFlags } from './access-flags.ts'
@@ -41,6 +40,7 @@ import { openBackupSocket } from './backup-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
 import type { EtcdFlags } from './etcd-flags.ts'
+import { createHubState } from './hub-state.ts'
 import { createHubTunnels, type HubTunnels } from './hub-tunnels.ts'
 import type { KindFlags } from './kind-flags.ts'
 import { servedKinds } from './served-kinds.ts'
@@ -127,12 +127,15 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   await using stack = new AsyncDisposableStack()
   const { clock, random, log } = context
   const tunnels = createHubTunnels(context)
-  const auditLog = stack.use(await openAuditLog(join(options.dataDir, 'audit.log'), {}, log))
+  const access: { objects?: Objects } = {}
+  const state = createHubState(tunnels, () => access.objects, context)
+  const { onLost } = state
+  const auditPath = join(options.dataDir, 'audit.log')
+  const auditLog = stack.use(await openAuditLog(auditPath, { onLost }, log))
   const audit = createClusterAudit({
     write: (line) => auditLog.write(line),
     monotonicMs: () => clock.monotonicMs(),
   })
-  const access: { objects?: Objects } = {}
   const isKnown = (name: string): boolean =>
     access.objects?.get(clusterResource, '', name) !== undefined
   const registration = createHubRegistration(options.registration ?? registrationDefaults, context)
@@ -155,8 +158,8 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
           ...login.routes,
           ...carrier.routes,
           registration.route,
-          ...clusterProxyRoutes({ tunnels: tunnels.all, audit, clock, random, log, isKnown }),
-          tunnelRoute({ tunnels: tunnels.own, describe: tunnels.all.describe, clock, log }),
+          ...clusterProxyRoutes({ ...state, audit, clock, random, log, isKnown }),
+          ...state.routes,
           ...(hasReplicas(options) ? [tunnels.route] : []),
         ],
         audit: audit.sink,

@@ -1,14 +1,19 @@
 /** Columns as wide as their widest cell, three spaces apart. The first row is the head. */
 export function printTable(rows: readonly (readonly string[])[]): void {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
-  )
+  for (const line of tableLines(rows, [])) console.log(line)
+}
+
+/** The same as lines. `widths` is what columns have at least, and grows with them: for rows that follow. */
+export function tableLines(rows: readonly (readonly string[])[], widths: number[]): string[] {
   for (const row of rows) {
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('   ')
-        .trimEnd(),
-    )
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, cell.length)
+    }
   }
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('   ')
+      .trimEnd(),
+  )
 }

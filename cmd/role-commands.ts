@@ -177,6 +177,14 @@ export function toPort(text: string): number {
   throw new InvalidArgumentError('a port is a whole number from 0 to 65535')
 }
 
+/** `127.0.0.1:9273`, `[::1]:9273`. */
+export function toHostPort(text: string): { host: string; port: number } {
+  const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+  const host = bracketed ?? plain
+  if (host !== undefined) return { host, port: toPort(port) }
+  throw new InvalidArgumentError('an address is <host>:<port>, e.g. 127.0.0.1:9273 or [::1]:9273')
+}
+
 export function collect(value: string, previous: string[]): string[] {
   return [...previous, value]
 }

@@ -10,6 +10,7 @@ import {
   systemClock,
   systemRandom,
   type Logger,
+  type Metrics,
 } from '@skerry/base'
 import { issueClientCertificate } from '@skerry/bootstrap'
 import {
@@ -56,6 +57,8 @@ export interface TestHubOptions {
   registration?: RegistrationRules
   /** Under which each cluster has a host name. */
   clusterDomain?: string
+  /** Default: none. */
+  log?: Logger
   access?: AccessFlags
   login?: LoginFlags
   accessCheckMs?: number
@@ -69,6 +72,7 @@ export async function startTestHub({
   replicaKeyFile,
   registration,
   clusterDomain,
+  log = silentLogger,
   access,
   login,
   accessCheckMs,
@@ -79,7 +83,7 @@ export async function startTestHub({
   const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-'))
   stack.defer(() => rm(directory, { recursive: true }))
   const stop = linkedSignal(nowhere)
-  const context = { ...deps, metrics: createMetrics(), signal: stop.signal }
+  const context = { ...deps, log, metrics: createMetrics(), signal: stop.signal }
   const options = {
     ...(etcd ? { etcd, replicaKeyFile } : {}),
     ...(registration ? { registration } : {}),
@@ -153,6 +157,7 @@ export interface TestAgent extends AsyncDisposable {
   connected(): Promise<void>
   /** Why it is not connected, most recent last. */
   readonly refusals: readonly string[]
+  readonly metrics: Metrics
   readonly ended: Promise<void>
 }
 
@@ -182,6 +187,7 @@ export async function startTestAgent(
   const directory = options.directory ?? join(fleet.directory, `agent-${options.name}`)
   const token = options.token ?? (await freshToken(fleet, options.name))
   const stop = linkedSignal(nowhere)
+  const metrics = createMetrics()
   const refusals: string[] = []
   const waiting: (() => void)[] = []
   const running = runAgent(
@@ -202,7 +208,7 @@ export async function startTestAgent(
         if (state.state === 'connected') waiting.splice(0).forEach((resolve) => resolve())
       },
     },
-    { ...fleet.context, log: options.log ?? fleet.context.log, signal: stop.signal },
+    { ...fleet.context, log: options.log ?? fleet.context.log, metrics, signal: stop.signal },
   )
   const ended = running.catch((error: unknown) => {
     if (!stop.signal.aborted) throw error
@@ -210,6 +216,7 @@ export async function startTestAgent(
   return {
     connected: () => Promise.race([new Promise<void>((resolve) => waiting.push(resolve)), ended]),
     refusals,
+    metrics,
     ended,
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the test is over'))

@@ -80,6 +80,8 @@ export interface StatusErrorOptions extends ErrorOptions {
   code?: number
   /** Where an inconsistent list may go on. */
   continueToken?: string
+  /** Of the answer, beside those that every error has. */
+  headers?: Readonly<Record<string, string>>
 }
 
 /** The one error that crosses API edges: thrown by the server's code, rebuilt from the body by the client. */
@@ -89,6 +91,7 @@ export class StatusError extends Error {
   readonly code: number
   readonly details: StatusDetails | undefined
   readonly continueToken: string | undefined
+  readonly headers: Readonly<Record<string, string>> | undefined
 
   constructor(reason: StatusReason, message: string, options: StatusErrorOptions = {}) {
     super(message, options)
@@ -96,6 +99,7 @@ export class StatusError extends Error {
     this.code = options.code ?? codeOfReason[reason]
     this.details = options.details
     this.continueToken = options.continueToken
+    this.headers = options.headers
   }
 
   toStatus(): Status {

@@ -11,6 +11,7 @@ import { haveRunOut } from './authn/run-out.ts'
 import { chainAuthorizers, forbidden } from './authz/authorizer-chain.ts'
 import { FlowRejection, type FlowControl } from './flow-control/flow-control.ts'
 import { errorAnswer } from './handlers/error-answer.ts'
+import { auditIdOf } from './http/audit-id.ts'
 import { compressed } from './http/compress.ts'
 import { isWhole, noBody, type ApiAnswer, type ApiRequest } from './http/exchange.ts'
 import { parseRequestInfo, type RequestInfo } from './http/request-info.ts'
@@ -23,7 +24,6 @@ import {
 import { identify, type Caller } from './identify.ts'
 import { accessEnded, type LastingRequests } from './lasting-requests.ts'
 import type { ApiServerLimits } from './limits-table.ts'
-import { newUid } from './registry/request-scope.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import type { Access } from './server-access.ts'
 
@@ -167,7 +167,7 @@ function begin(received: ApiRequest, { clock, random, retarget }: PipelineDeps):
     request,
     refusal,
     info: parseRequestInfo(request.method, request.target),
-    auditId: request.headers['audit-id'] ?? newUid(random),
+    auditId: auditIdOf(request.headers, random),
     startedAtMs: clock.now(),
     startedMs: clock.monotonicMs(),
     caller: undefined,
@@ -257,17 +257,14 @@ function causeOf(error: unknown): unknown {
   return error instanceof FlowRejection ? error.cause : error
 }
 
-async function refusal(
-  error: unknown,
-  { info, request, isAdmitted }: Exchange,
-  deps: PipelineDeps,
-): Promise<ApiAnswer> {
+async function refusal(error: unknown, exchange: Exchange, deps: PipelineDeps): Promise<ApiAnswer> {
+  const { request, isAdmitted } = exchange
   if (!(error instanceof FlowRejection)) {
-    const answer = await errorAnswer(reported(error, info, deps), request)
+    const answer = await errorAnswer(reported(error, exchange, deps), request)
     const isRefused = !isAdmitted && answer.status !== 401
     return isRefused ? { ...answer, headers: { ...answer.headers, ...noSniffing } } : answer
   }
-  const answer = await errorAnswer(reported(error.cause, info, deps), request)
+  const answer = await errorAnswer(reported(error.cause, exchange, deps), request)
   return { ...answer, headers: { ...answer.headers, ...error.headers } }
 }
 
@@ -312,13 +309,14 @@ async function answerUpgrade(
     exchange.entry?.switched(switchedStatus)
     record(exchange, switchedStatus, deps)
   } catch (error) {
-    const answer = statusAnswer(reported(error, info, deps))
+    const answer = statusAnswer(reported(error, exchange, deps))
     exchange.entry?.answered(answer, false)
     record(exchange, answer.status, deps)
     if (client.socket.destroyed) return
     const body = isWhole(answer.body) ? answer.body : noBody
     const head = [
       `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? 'Refused'}`,
+      `audit-id: ${auditId}`,
       ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${String(value)}`),
       `content-length: ${body.length}`,
       'connection: close',
@@ -329,12 +327,12 @@ async function answerUpgrade(
 }
 
 /** As the client may read it; the log says more. */
-function reported(error: unknown, info: RequestInfo, { log }: PipelineDeps): StatusError {
+function reported(error: unknown, { info, auditId }: Exchange, { log }: PipelineDeps): StatusError {
   const statusError = toStatusError(error)
   if (statusError.reason === 'InternalError') {
     const cause = error instanceof Error ? error : new Error(String(error))
-    log.error('Request failed', { method: info.method, path: info.path, error: cause })
-    log.debug('Request failed at', { stack: cause.stack ?? '' })
+    log.error('Request failed', { auditId, method: info.method, path: info.path, error: cause })
+    log.debug('Request failed at', { auditId, stack: cause.stack ?? '' })
   }
   return statusError
 }

@@ -6,6 +6,8 @@ export interface Metrics {
   gauge(name: string, help: string, labels?: readonly string[]): Gauge
   /** Buckets in the unit that the name ends in. */
   histogram(name: string, help: string, options?: HistogramShape): Histogram
+  /** Asks for the values at each scrape: for what is kept elsewhere, or would change too often. */
+  observed(shape: ObservedShape, read: () => Iterable<ObservedValue>): void
   /** Prometheus text exposition format. */
   text(): Promise<string>
 }
@@ -13,6 +15,19 @@ export interface Metrics {
 export interface HistogramShape {
   labels?: readonly string[]
   buckets?: readonly number[]
+}
+
+export interface ObservedShape {
+  /** A counter's value never shrinks, and its name ends in _total. */
+  readonly type: 'counter' | 'gauge'
+  readonly name: string
+  readonly help: string
+  readonly labels?: readonly string[]
+}
+
+export interface ObservedValue {
+  readonly labels?: Readonly<Record<string, string>>
+  readonly value: number
 }
 
 export function createMetrics(): Metrics {
@@ -31,6 +46,26 @@ export function createMetrics(): Metrics {
         ...(shape.buckets ? { buckets: [...shape.buckets] } : {}),
         registers,
       }),
+    observed({ type, name, help, labels = [] }, read) {
+      const shape = { name, help, labelNames: [...labels], registers }
+      if (type === 'gauge') {
+        const gauge = new Gauge({
+          ...shape,
+          collect() {
+            gauge.reset()
+            for (const each of read()) gauge.set({ ...each.labels }, each.value)
+          },
+        })
+        return
+      }
+      const counter = new Counter({
+        ...shape,
+        collect() {
+          counter.reset()
+          for (const each of read()) counter.inc({ ...each.labels }, each.value)
+        },
+      })
+    },
     text: () => registry.metrics(),
   }
 }

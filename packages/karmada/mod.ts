@@ -3,7 +3,7 @@
  * its users log in; cluster/ has the
  * Cluster kind, agents' identities and rights, and what the hub says of a cluster's state; proxy/ is the
  * hub's side of a request to an edge cluster; replicas/ makes several hubs one; agent/ is the
- * edge's. Objects are reached through `client` alone; it opens no port, and knows no file.
+ * edge's; state/ says how clusters are, and counts. Objects are reached through `client` alone; it opens no port, and knows no file.
  * Start reading at cluster/cluster-kind.ts, then proxy/cluster-proxy.ts and agent/api-forwarder.ts.
  */
 export {
@@ -132,7 +132,33 @@ export {
   type LoginOffers,
 } from './login/login-offers.ts'
 export { tunnelPrefix, tunnelRoute, type TunnelRouteDeps } from './proxy/tunnel-route.ts'
-export { describeTunnels, type TunnelReport, type TunnelsReport } from './proxy/tunnel-report.ts'
+export {
+  describeTunnels,
+  type TunnelReport,
+  type TunnelReportDeps,
+  type TunnelsReport,
+} from './proxy/tunnel-report.ts'
+export { agentHeaders, type AgentFacts } from './state/agent-facts.ts'
+export { clusterState, type ClusterState, type ClusterStates } from './state/cluster-state.ts'
+export {
+  clusterStatesPath,
+  clusterStatesRoute,
+  type ClusterStatesDeps,
+} from './state/cluster-states-route.ts'
+export {
+  createHubMetrics,
+  hubMetricNames,
+  type HubMetrics,
+  type HubMetricsDeps,
+} from './state/hub-metrics.ts'
+export { observedWay, type ObservedWayDeps } from './state/observed-way.ts'
+export { awaySinceMs } from './state/away-since.ts'
+export {
+  agentMetricNames,
+  createAgentMetrics,
+  type AgentMetrics,
+  type AgentRefusal,
+} from './state/agent-metrics.ts'
 export { replicaAuthorizer, replicasGroup, replicaUserName } from './replicas/replica-identity.ts'
 export {
   ReplicaDirectory,

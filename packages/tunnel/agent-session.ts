@@ -27,7 +27,12 @@ export interface AgentSession {
   readonly streams: number
   readonly bytesIn: number
   readonly bytesOut: number
+  /** Of its pings, smoothed; absent before the first answer. */
   readonly rttMs: number | undefined
+  /** Received and not yet read, in all streams. */
+  readonly bufferedBytes: number
+  /** To be sent, and not yet taken by the network, in all streams. */
+  readonly queuedBytes: number
   /** Since it began, by class. */
   readonly traffic: TrafficBytes
   /** How it sends, as the hub said last. */
@@ -99,6 +104,12 @@ export function serveTunnel(
     },
     get rttMs() {
       return health.rttMs
+    },
+    get bufferedBytes() {
+      return streams.bufferedBytes
+    },
+    get queuedBytes() {
+      return streams.queuedBytes
     },
     get traffic() {
       return streams.traffic

@@ -93,6 +93,7 @@ for (const [what, unprovenBytes, seconds] of patience) {
     let probes = 0
     const health = {
       rttMs: undefined,
+      byteRates: { inPerSecond: 0, outPerSecond: 0 },
       heardMs: 0,
       unprovenBytes,
       ping: () => Promise.reject(new Error('It must not be asked')),

@@ -1,5 +1,6 @@
 import { abortReason, type Timer } from '@skerry/base'
 import type { SessionDeps } from './agent-session.ts'
+import type { ByteRates } from './byte-rate.ts'
 import { AnswerProbe } from './answer-probe.ts'
 import { watchLink, type LinkHealth } from './link-health.ts'
 import { Multiplexer, type MultiplexerEvents } from './multiplexer.ts'
@@ -36,13 +37,22 @@ export interface TunnelSession {
   upgrade(request: TunnelRequest, signal: AbortSignal): Promise<TunnelUpgraded>
   /** Milliseconds there and back, measured now. */
   ping(signal: AbortSignal): Promise<number>
+  /** Of its pings, smoothed; absent before the first answer. */
   readonly rttMs: number | undefined
   readonly bytesIn: number
   readonly bytesOut: number
+  /** Over about the last ten seconds. */
+  readonly byteRates: ByteRates
+  /** When it was opened, in milliseconds since the epoch. */
+  readonly openedAtMs: number
+  /** For how long nothing was heard from the agent. */
+  readonly silentMs: number
   /** Open right now. */
   readonly streams: number
   /** Received and not yet read, in all streams. */
   readonly bufferedBytes: number
+  /** To be sent, and not yet taken by the network, in all streams. */
+  readonly queuedBytes: number
   /** False once it is closing, and while its agent does not answer: send() would be refused. */
   readonly isOpen: boolean
   /** Why it is not open; absent while it is. */
@@ -73,6 +83,7 @@ export function acceptTunnel(
 
 class HubSession implements TunnelSession {
   readonly closed: Promise<string>
+  readonly openedAtMs: number
   readonly #link: TunnelLink
   readonly #limits: TunnelLimits
   readonly #deps: SessionDeps
@@ -87,6 +98,7 @@ class HubSession implements TunnelSession {
     this.#link = link
     this.#limits = limits
     this.#deps = deps
+    this.openedAtMs = deps.clock.now()
     const events: MultiplexerEvents = {
       onGoAway: () => (this.#reason ??= 'the agent is leaving'),
       onFault: (error) => this.#end(`protocol failed: ${error.message}`),
@@ -110,11 +122,20 @@ class HubSession implements TunnelSession {
   get bytesOut(): number {
     return this.#link.bytesOut
   }
+  get byteRates(): ByteRates {
+    return this.#health.byteRates
+  }
+  get silentMs(): number {
+    return this.#deps.clock.monotonicMs() - this.#health.heardMs
+  }
   get streams(): number {
     return this.#streams.count
   }
   get bufferedBytes(): number {
     return this.#streams.bufferedBytes
+  }
+  get queuedBytes(): number {
+    return this.#streams.queuedBytes
   }
   get endReason(): string | undefined {
     return this.#reason ?? (this.#probe.isSilent ? this.#silence() : undefined)
@@ -256,8 +277,7 @@ class HubSession implements TunnelSession {
   }
 
   #silence(): string {
-    const silentMs = this.#deps.clock.monotonicMs() - this.#health.heardMs
-    return `nothing heard for ${Math.round(silentMs / 1_000)} s`
+    return `nothing heard for ${Math.round(this.silentMs / 1_000)} s`
   }
 
   #end(reason: string): void {

@@ -1,10 +1,14 @@
 import type { Clock, Timer } from '@skerry/base'
+import { ByteMeter, type ByteRates } from './byte-rate.ts'
+import { LinkPings } from './link-pings.ts'
 import type { TunnelLink } from './tunnel-link.ts'
 import type { TunnelLimits } from './tunnel-limits.ts'
 
 export interface LinkHealth extends Disposable {
-  /** Round trip of the newest answered ping; absent before the first. */
+  /** Round trip of pings, smoothed as TCP does (RFC 6298, 2); absent before the first answer. */
   readonly rttMs: number | undefined
+  /** Over about the last `pingMs`. */
+  readonly byteRates: ByteRates
   /** Pings now and waits for that answer. */
   ping(signal: AbortSignal): Promise<number>
   /** When anything was heard last, by the clock's monotonic time. */
@@ -26,21 +30,9 @@ export function watchLink(
   onDead: (silentMs: number) => void,
 ): LinkHealth {
   let heardMs = clock.monotonicMs()
-  let rttMs: number | undefined
-  let sequence = 0
   let timer: Timer | undefined
-  let provenBytes = link.bytesOut
-  const sent = new Map<string, { readonly atMs: number; readonly bytesOut: number }>()
-  const waiting = new Map<string, (rttMs: number) => void>()
-  const send = (): string => {
-    const payload = String((sequence += 1))
-    sent.set(payload, { atMs: clock.monotonicMs(), bytesOut: link.bytesOut })
-    // Older ones will not be answered any more; pings without answers must not pile up.
-    const oldest = sent.keys().next().value
-    if (sent.size > pingsMax && oldest !== undefined) sent.delete(oldest)
-    link.ping(payload)
-    return payload
-  }
+  const pings = new LinkPings(link, clock)
+  const meter = new ByteMeter(link, ticksPerPing + 1, heardMs)
   let bytesHeard = link.bytesHeard
   let pingedMs = heardMs
   const lastHeardMs = (): number => {
@@ -52,10 +44,11 @@ export function watchLink(
   const tick = (): void => {
     const nowMs = clock.monotonicMs()
     lastHeardMs()
+    meter.sample(nowMs)
     if (nowMs - heardMs >= limits.deadMs) return onDead(nowMs - heardMs)
     if (nowMs - pingedMs >= limits.pingMs) {
       pingedMs = nowMs
-      send()
+      pings.send()
     }
     timer = clock.setTimer(tickMs, tick)
   }
@@ -64,54 +57,30 @@ export function watchLink(
       heardMs = clock.monotonicMs()
       bytesHeard = link.bytesHeard
     },
-    onPong: (payload) => {
-      const ping = sent.get(payload)
-      if (ping === undefined) return
-      sent.delete(payload)
-      provenBytes = Math.max(provenBytes, ping.bytesOut)
-      rttMs = clock.monotonicMs() - ping.atMs
-      waiting.get(payload)?.(rttMs)
-    },
+    onPong: (payload) => pings.onPong(payload),
   })
+  // So that the round trip is known from the start, not after the first pause.
+  pings.send()
   const tickMs = limits.pingMs / ticksPerPing
   timer = clock.setTimer(tickMs, tick)
   return {
     get rttMs() {
-      return rttMs
+      return pings.rttMs
     },
-    ping: (signal) => answered(waiting, send, signal),
+    get byteRates() {
+      return meter.rates(clock.monotonicMs())
+    },
+    ping: (signal) => pings.measure(signal),
     get heardMs() {
       return lastHeardMs()
     },
     get unprovenBytes() {
-      return link.bytesOut - provenBytes
+      return link.bytesOut - pings.provenBytes
     },
-    probe: () => void send(),
+    probe: () => void pings.send(),
     [Symbol.dispose]: () => timer?.[Symbol.dispose](),
   }
 }
 
-const pingsMax = 16
 /** So that a dead link is found at most a quarter of `pingMs` late. */
 const ticksPerPing = 4
-
-function answered(
-  waiting: Map<string, (rttMs: number) => void>,
-  send: () => string,
-  signal: AbortSignal,
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
-    const payload = send()
-    const onAbort = (): void => {
-      waiting.delete(payload)
-      reject(signal.reason)
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-    waiting.set(payload, (rttMs) => {
-      signal.removeEventListener('abort', onAbort)
-      waiting.delete(payload)
-      resolve(rttMs)
-    })
-  })
-}

@@ -18,6 +18,7 @@ export {
   type SessionDeps,
   type TunnelHandler,
 } from './agent-session.ts'
+export type { ByteRates } from './byte-rate.ts'
 export {
   acceptTunnel,
   type AcceptOptions,
@@ -36,6 +37,7 @@ export {
 export {
   createTunnelServer,
   tunnelServerDefaults,
+  type HandshakeResult,
   type TunnelAuthentication,
   type TunnelServer,
   type TunnelServerOptions,

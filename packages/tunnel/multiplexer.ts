@@ -79,6 +79,12 @@ export class Multiplexer {
   get bufferedBytes(): number {
     return this.#budget.bufferedBytes
   }
+  /** To be sent, and not yet taken by the link. */
+  get queuedBytes(): number {
+    let bytes = this.#queue.unsentBytes
+    for (const { outgoing } of this.#streams.values()) bytes += outgoing.queued
+    return bytes
+  }
   /** The other end takes frames too slowly for another stream, or all numbers are used up. */
   get isBusy(): boolean {
     return this.#queue.controlBytes > controlBytesMax / 2 || this.#lastId >= streamIdMax

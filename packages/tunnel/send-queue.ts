@@ -84,6 +84,11 @@ export class SendQueue {
     this.#endPause()
   }
 
+  /** Of control frames, and of what the link was given and the kernel has not taken. */
+  get unsentBytes(): number {
+    return this.#controlBytes + this.#unsent
+  }
+
   control(frame: ControlFrame): void {
     this.#control.push(frame)
     this.#controlBytes += bytesOf(frame)

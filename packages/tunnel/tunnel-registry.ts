@@ -34,7 +34,7 @@ export const registryDefaults: Readonly<
   Pick<RegistryOptions, 'sessionsMax' | 'sessionsPerIdentityMax'>
 > = Object.freeze({ sessionsMax: 20_000, sessionsPerIdentityMax: 8 })
 
-/** How many identities without a tunnel are remembered with their last end. */
+/** How many identities are remembered with their last end. */
 const endsMax = 50_000
 
 /** Which tunnels are open, by identity. Several agents of one identity stand in for each other. */
@@ -67,7 +67,7 @@ export class TunnelRegistry {
     return [...this.#sessions.keys()]
   }
 
-  /** How its last session ended; absent while one is open or when none ever was. */
+  /** How the last one that was its only session ended; also while another is open since. */
   lastEnd(identity: string): TunnelEnd | undefined {
     return this.#ends.get(identity)
   }
@@ -76,7 +76,6 @@ export class TunnelRegistry {
   add(identity: string, session: TunnelSession): void {
     const sessions = [session, ...this.sessions(identity)]
     this.#sessions.set(identity, sessions)
-    this.#ends.delete(identity)
     this.#count += 1
     void session.closed.then((reason) => this.#remove(identity, session, reason))
     this.#options.onChange?.(identity, 'joined', sessions.length)
@@ -141,6 +140,8 @@ export class TunnelRegistry {
     if (rest.length > 0) this.#sessions.set(identity, rest)
     else {
       this.#sessions.delete(identity)
+      // The newest stands last.
+      this.#ends.delete(identity)
       this.#ends.set(identity, { reason, atMs: this.#clock.now() })
       const oldest = this.#ends.keys().next().value
       if (this.#ends.size > endsMax && oldest !== undefined) this.#ends.delete(oldest)

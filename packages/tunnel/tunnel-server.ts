@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Clock, Timer } from '@skerry/base'
+import type { Clock } from '@skerry/base'
 import { WebSocketServer, type ServerOptions } from 'ws'
 import type { SessionDeps } from './agent-session.ts'
 import { tunnelProtocol } from './dial-web-socket.ts'
-import { acceptTunnel } from './hub-session.ts'
+import { acceptTunnel, type TunnelSession } from './hub-session.ts'
 import { featuresHeader, ownFeaturesText } from './tunnel-features.ts'
 import { messageBytesMax, validateTunnelLimits, type TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelRegistry } from './tunnel-registry.ts'
@@ -17,6 +17,16 @@ export type TunnelAuthentication =
   | { readonly identity: string }
   | { readonly status: 400 | 401 | 403 | 429 | 503; readonly reason: string; retryAfterS?: number }
 
+/** How a handshake ended: `busy` is told when to come again, `late` and `gone` got no answer. */
+export type HandshakeResult =
+  | 'accepted'
+  | 'refused'
+  | 'version'
+  | 'busy'
+  | 'failed'
+  | 'late'
+  | 'gone'
+
 export interface TunnelServerOptions {
   /** Client certificate, token and revocation are its business; it gets the raw request. */
   authenticate(request: IncomingMessage, signal: AbortSignal): Promise<TunnelAuthentication>
@@ -26,6 +36,10 @@ export interface TunnelServerOptions {
   acceptsPerSecond?: number
   /** Handshakes that wait for authenticate(). */
   handshakesMax?: number
+  /** A tunnel has opened; called before the registry has it. */
+  onAccepted?: (request: IncomingMessage, session: TunnelSession, identity: string) => void
+  /** Called once for each handshake. */
+  onHandshake?: (result: HandshakeResult) => void
 }
 
 export const tunnelServerDefaults = Object.freeze({ acceptsPerSecond: 500, handshakesMax: 1_000 })
@@ -58,7 +72,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
     }
     if (options.registry.isFull || handshakes >= handshakesMax || !takeAccept()) {
       const retryAfterS = retryAfterSeconds
-      return { status: 503, reason: 'too many agents come at once', retryAfterS } as const
+      return { status: 503, reason: tooMany, retryAfterS } as const
     }
     handshakes += 1
     try {
@@ -75,15 +89,26 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
       // The peer may reset at any time; without a listener that would end the process.
       socket.on('error', onEarlyEnd)
       socket.once('close', onEarlyEnd)
-      const timer = deadline(socket, limits, deps.clock)
+      const ended = { isLate: false }
+      const timer = deps.clock.setTimer(limits.dialMs, () => {
+        ended.isLate = true
+        socket.destroy()
+      })
+      const report = options.onHandshake ?? (() => undefined)
+      const unanswered = (): HandshakeResult => (ended.isLate ? 'late' : 'gone')
       admit(request, abort.signal)
         .then((verdict) => {
           timer[Symbol.dispose]()
-          if (socket.destroyed) return
-          if (!('identity' in verdict)) return refuse(socket, verdict)
+          if (socket.destroyed) return report(unanswered())
+          if (!('identity' in verdict)) {
+            report(resultOf(verdict))
+            return refuse(socket, verdict)
+          }
           server.handleUpgrade(request, socket, head, (webSocket) => {
             const link = webSocketLink(webSocket, handshakeOf(request, socket))
             const session = acceptTunnel(link, { limits }, deps)
+            report('accepted')
+            options.onAccepted?.(request, session, verdict.identity)
             options.registry.add(verdict.identity, session)
           })
         })
@@ -91,6 +116,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
           timer[Symbol.dispose]()
           const cause = error instanceof Error ? error : new Error(String(error))
           if (!abort.signal.aborted) deps.log.error('Agent not authenticated', { error: cause })
+          report(abort.signal.aborted ? unanswered() : 'failed')
           refuse(socket, { status: 503, reason: 'authentication failed', retryAfterS: 5 })
         })
     },
@@ -98,6 +124,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
 }
 
 const retryAfterSeconds = 5
+const tooMany = 'too many agents come at once'
 const anotherVersion = `this speaks ${tunnelProtocol}: give hub and agent the same version`
 
 function offersProtocol(request: IncomingMessage): boolean {
@@ -111,8 +138,10 @@ function handshakeOf({ headers }: IncomingMessage, socket: Duplex): LinkHandshak
   return { socket: bytesReadOf(socket), featuresText }
 }
 
-function deadline(socket: Duplex, limits: TunnelLimits, clock: Clock): Timer {
-  return clock.setTimer(limits.dialMs, () => void socket.destroy())
+function resultOf({ reason }: Refusal): HandshakeResult {
+  // Both are fixed texts of this file.
+  if (reason === anotherVersion) return 'version'
+  return reason === tooMany ? 'busy' : 'refused'
 }
 
 /** A bucket of one second's tokens, refilled as time passes. */
@@ -129,10 +158,9 @@ function acceptRate(perSecond: number, clock: Clock): () => boolean {
   }
 }
 
-function refuse(
-  socket: Duplex,
-  verdict: Exclude<TunnelAuthentication, { identity: string }>,
-): void {
+type Refusal = Exclude<TunnelAuthentication, { identity: string }>
+
+function refuse(socket: Duplex, verdict: Refusal): void {
   const { status, reason, retryAfterS } = verdict
   const body = `${reason}\n`
   // Agents show the status line; only what is fixed text here may stand in it.

@@ -10,6 +10,8 @@ export interface AuditLogOptions {
   readonly fileAgeMsMax: number
   /** Lines that wait for a slow or full disk; beyond it lines are lost, and the log says how many. */
   readonly waitingBytesMax: number
+  /** Called with how many lines were lost. */
+  readonly onLost?: (lines: number) => void
 }
 
 export const auditLogDefaults: Readonly<AuditLogOptions> = Object.freeze({
@@ -84,6 +86,7 @@ class RotatingLog implements AuditLog {
   write(line: string): void {
     if (this.#waitingBytes + this.#writingBytes > this.#options.waitingBytesMax) {
       this.#lost += 1
+      this.#options.onLost?.(1)
       return
     }
     this.#waiting.push(line)

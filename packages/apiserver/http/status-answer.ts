@@ -5,7 +5,8 @@ const utf8 = new TextEncoder()
 
 /** metav1.Status with the headers that go with it. */
 export function statusAnswer(error: StatusError): ApiAnswer {
-  return answerOf(statusOf(error), error.details?.retryAfterSeconds)
+  const answer = answerOf(statusOf(error), error.details?.retryAfterSeconds)
+  return error.headers ? { ...answer, headers: { ...answer.headers, ...error.headers } } : answer
 }
 
 /** No reason is what Kubernetes says of errors that it has no word for. */

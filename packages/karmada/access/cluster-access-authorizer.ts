@@ -1,5 +1,6 @@
 import type { Authorizer } from '@skerry/apiserver'
 import { clusterResource } from '../cluster/cluster.ts'
+import { clusterStatesPath } from '../state/cluster-states-route.ts'
 import { reachableClustersPath } from './reachable-clusters.ts'
 import type { ClusterGrants } from './cluster-grants.ts'
 
@@ -12,7 +13,7 @@ export function clusterAccessAuthorizer(grants: ClusterGrants): Authorizer {
     async authorize({ user, verb, isResourceRequest, resource, subresource, name = '', path }) {
       if (!isResourceRequest) {
         const isOwnList =
-          path === reachableClustersPath &&
+          (path === reachableClustersPath || isStatePath(path)) &&
           verb === 'get' &&
           user.groups.includes('system:authenticated')
         return { verdict: isOwnList ? 'allow' : 'no-opinion', reason: '' }
@@ -27,4 +28,8 @@ export function clusterAccessAuthorizer(grants: ClusterGrants): Authorizer {
         : { verdict: 'no-opinion', reason: '' }
     },
   }
+}
+
+function isStatePath(path: string): boolean {
+  return path === clusterStatesPath || path.startsWith(`${clusterStatesPath}/`)
 }

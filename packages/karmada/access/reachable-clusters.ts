@@ -44,7 +44,7 @@ export function reachableClustersRoute({ objects, clusterDomain }: ReachableClus
         if (at % clustersPerTurn === clustersPerTurn - 1) await nextTurn()
         // The registry keeps only what was decoded as this kind.
         const cluster = object as unknown as Cluster
-        const verbs = await allowedVerbs(user, cluster.metadata.name ?? '', authorizer)
+        const verbs = await allowedClusterVerbs(user, cluster.metadata.name ?? '', authorizer)
         if (verbs.length > 0) clusters.push(shown(cluster, verbs))
       }
       const answer: ReachableClusters = {
@@ -61,7 +61,8 @@ export function reachableClustersRoute({ objects, clusterDomain }: ReachableClus
   }
 }
 
-async function allowedVerbs(
+/** By which of `clusterVerbs` the hub lets this user through to the cluster; none: not at all. */
+export async function allowedClusterVerbs(
   user: UserInfo,
   name: string,
   authorizer: Authorizer,

@@ -17,6 +17,7 @@ import {
   impersonationRefusal,
   type ImpersonationPolicy,
 } from '../registration/impersonation-policy.ts'
+import type { AgentRefusal } from '../state/agent-metrics.ts'
 import { isBoundedInTime, limitAnswerTime } from './answer-limit.ts'
 
 export interface ApiForwarderOptions {
@@ -24,6 +25,8 @@ export interface ApiForwarderOptions {
   readonly api: HttpsTransportConfig
   /** As whom it acts; absent: as everybody whom the hub names. */
   readonly policy?: ImpersonationPolicy
+  /** The agent answered in place of the API server. */
+  readonly onRefused?: (reason: AgentRefusal) => void
   readonly limits?: Partial<ApiForwarderLimits>
 }
 
@@ -58,29 +61,73 @@ export function createApiForwarder(options: ApiForwarderOptions, log: Logger): A
     limits: { ...apiForwarderDefaults, ...options.limits },
     sockets: undefined,
   }
+  const answering = async <Answer extends TunnelUpgraded>(
+    request: TunnelRequest,
+    signal: AbortSignal,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer | TunnelResponse> => {
+    const auditId = auditIdOf(request)
+    try {
+      const why = impersonationRefusal(policy, request.headers)
+      if (why !== undefined) throw new OwnAnswer('policy', forbidden(why))
+      const answer = await ask()
+      log.debug('Request answered', { auditId, method: request.method, status: answer.status })
+      return answer
+    } catch (error) {
+      if (signal.aborted) throw abortReason(signal)
+      const { reason, status } = ownAnswerTo(error)
+      options.onRefused?.(reason)
+      if (reason === 'policy') log.debug('Request refused', { auditId, error: status })
+      else log.info('Local API server did not answer', { auditId, error: status })
+      return statusAnswer(status, auditId)
+    }
+  }
   return {
-    async onRequest(request, signal) {
-      const refusal = refusalOf(request, policy)
-      if (refusal) return statusAnswer(refusal)
-      try {
+    onRequest: (request, signal) =>
+      answering(request, signal, async () => {
         const outgoing = await start(server, { request, isUpgrade: false }, signal)
         return toAnswer(await answerOf(outgoing, request))
-      } catch (error) {
-        return failed(error, log, signal)
-      }
-    },
-    async onUpgrade(request, signal) {
-      const refusal = refusalOf(request, policy)
-      if (refusal) return statusAnswer(refusal)
-      try {
+      }),
+    onUpgrade: (request, signal) =>
+      answering(request, signal, async () => {
         const outgoing = await start(server, { request, isUpgrade: true }, signal)
-        return await upgraded(outgoing)
-      } catch (error) {
-        return failed(error, log, signal)
-      }
-    },
+        return upgraded(outgoing)
+      }),
     [Symbol.dispose]: () => server.sockets?.agent.destroy(),
   }
+}
+
+/** The name by which the hub, its audit log and the API server know the request. */
+function auditIdOf({ headers }: TunnelRequest): string {
+  const { 'audit-id': auditId } = headers
+  return typeof auditId === 'string' ? auditId : ''
+}
+
+/** What the agent itself says, in place of its API server. */
+class OwnAnswer extends Error {
+  override name = 'OwnAnswer'
+  readonly reason: AgentRefusal
+  readonly status: StatusError
+  constructor(reason: AgentRefusal, status: StatusError) {
+    super(status.message)
+    this.reason = reason
+    this.status = status
+  }
+}
+
+function ownAnswerTo(error: unknown): Pick<OwnAnswer, 'reason' | 'status'> {
+  if (error instanceof OwnAnswer) return error
+  const cause = error instanceof Error ? error : new Error(String(error))
+  if (cause instanceof StatusError) return { reason: 'unreachable', status: cause }
+  const text = `Cannot reach the cluster's API server: ${cause.message}`
+  return {
+    reason: 'unreachable',
+    status: new StatusError('ServiceUnavailable', text, { cause }),
+  }
+}
+
+function forbidden(why: string): StatusError {
+  return new StatusError('Forbidden', `Cannot pass request: ${why}`)
 }
 
 interface Server {
@@ -89,14 +136,6 @@ interface Server {
   readonly limits: ApiForwarderLimits
   /** Kept open for the certificate that they were opened with. */
   sockets: { readonly agent: http.Agent; readonly certificate: string | undefined } | undefined
-}
-
-function refusalOf(
-  { headers }: TunnelRequest,
-  policy: ImpersonationPolicy,
-): StatusError | undefined {
-  const why = impersonationRefusal(policy, headers)
-  return why === undefined ? undefined : new StatusError('Forbidden', `Cannot pass request: ${why}`)
 }
 
 interface Outgoing {
@@ -231,9 +270,8 @@ function toAnswer(answer: http.IncomingMessage): TunnelResponse {
   const status = answer.statusCode ?? 502
   if (status === 401) {
     answer.destroy()
-    return statusAnswer(
-      new StatusError('ServiceUnavailable', 'Cannot pass request: the cluster refuses its agent'),
-    )
+    const text = 'Cannot pass request: the cluster refuses its agent'
+    throw new OwnAnswer('unauthorized', new StatusError('ServiceUnavailable', text))
   }
   return { status, headers: headersOf(answer), body: answer }
 }
@@ -248,7 +286,13 @@ function headersOf({ headersDistinct }: http.IncomingMessage): TunnelHeaders {
 
 function upgraded(outgoing: http.ClientRequest): Promise<TunnelUpgraded> {
   return new Promise((resolve, reject) => {
-    outgoing.once('response', (answer) => resolve(toAnswer(answer)))
+    outgoing.once('response', (answer) => {
+      try {
+        resolve(toAnswer(answer))
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)))
+      }
+    })
     outgoing.once('upgrade', (answer, socket, head) => {
       if (head.length > 0) socket.unshift(head)
       resolve({ status: 101, headers: headersOf(answer), stream: socket })
@@ -258,18 +302,12 @@ function upgraded(outgoing: http.ClientRequest): Promise<TunnelUpgraded> {
   })
 }
 
-/** No answer from the local API server: said in a form that clients understand. */
-function failed(error: unknown, log: Logger, signal: AbortSignal): TunnelResponse {
-  if (signal.aborted) throw abortReason(signal)
-  const cause = error instanceof Error ? error : new Error(String(error))
-  log.info('Local API server did not answer', { error: cause })
-  if (cause instanceof StatusError) return statusAnswer(cause)
-  const text = `Cannot reach the cluster's API server: ${cause.message}`
-  return statusAnswer(new StatusError('ServiceUnavailable', text, { cause }))
-}
-
-function statusAnswer(error: StatusError): TunnelResponse {
-  const body = Buffer.from(`${JSON.stringify(error.toStatus())}\n`)
+/** In a form that clients understand; where something failed, with the name to look for in the logs. */
+function statusAnswer(error: StatusError, auditId: string): TunnelResponse {
+  const status = error.toStatus()
+  const isFailure = error.code >= 500 && auditId !== ''
+  const message = isFailure ? `${error.message} (request ${auditId})` : error.message
+  const body = Buffer.from(`${JSON.stringify({ ...status, message })}\n`)
   return {
     status: error.code,
     headers: { 'content-type': 'application/json', 'content-length': String(body.length) },

@@ -76,6 +76,7 @@ export function createClusterMonitor(
         settings,
       })
       await writeConditions(cluster, conditions, context, signal)
+      recordChange(cluster, conditions, context)
       return { requeueAfterMs: settings.periodMs }
     },
   }
@@ -133,18 +134,35 @@ export function planConditions(input: ConditionsInput): ClusterCondition[] {
   return withCondition(connected, unknown, nowMs)
 }
 
-function connectedText({ tunnel }: ConditionsInput): ConditionText {
+function connectedText({ tunnel, conditions }: ConditionsInput): ConditionText {
   const type = conditionTypes.connected
   if (tunnel.isConnected) {
     return { type, status: 'True', reason: 'TunnelOpen', message: 'The tunnel is open.' }
   }
   const { lastEnd } = tunnel
+  const known = conditionOf(conditions, type)
+  // It was so before the hub started: that is still how the last one ended.
+  if (lastEnd === undefined && known?.reason === 'TunnelClosed') return known
   if (lastEnd === undefined) {
     const message = 'No agent has connected since the hub started.'
     return { type, status: 'False', reason: 'NeverConnected', message }
   }
   const message = `The last tunnel ended at ${apiTime(lastEnd.atMs)}: ${lastEnd.reason}`
   return { type, status: 'False', reason: 'TunnelClosed', message }
+}
+
+/** An event for each tunnel that opens as the first, or ends as the last, so that there is a history. */
+function recordChange(
+  cluster: Cluster,
+  conditions: readonly ClusterCondition[],
+  { events }: ControllerContext,
+): void {
+  const before = conditionOf(cluster.status?.conditions, conditionTypes.connected)
+  const now = conditionOf(conditions, conditionTypes.connected)
+  if (now === undefined || now.status === before?.status) return
+  if (now.reason === 'NeverConnected' && before === undefined) return
+  const { reason, message } = now
+  events.event(cluster, { type: now.status === 'True' ? 'Normal' : 'Warning', reason, message })
 }
 
 async function writeConditions(

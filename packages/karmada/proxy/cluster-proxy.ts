@@ -25,6 +25,8 @@ export interface ClusterProxyDeps {
   readonly log: Logger
   /** Whether a Cluster of this name is registered. */
   readonly isKnown: (cluster: string) => boolean
+  /** Since when its object says that it is not connected; milliseconds since the epoch. */
+  readonly awaySinceMs?: (cluster: string) => number | undefined
 }
 
 /**
@@ -42,9 +44,9 @@ export function clusterProxyRoutes(deps: ClusterProxyDeps): Route[] {
       const upgrading = { ...request, headers: withUpgrade(request.headers, admitted) }
       try {
         const answer = await deps.tunnels.upgrade(cluster, upgrading, admitted.signal)
-        await passUpgrade(answer, client, transfer)
+        await passUpgrade(answer, { ...client, auditId: admitted.auditId }, transfer)
       } catch (error) {
-        throw tunnelRefusal(cluster, error, deps.clock.now())
+        throw refusal(cluster, admitted, deps, error)
       } finally {
         transfer.end(admitted.signal.reason === accessEnded ? accessEnded.message : undefined)
       }
@@ -103,12 +105,22 @@ async function serve(
     return await toAnswer(answer, admitted, transfer)
   } catch (error) {
     transfer.end()
-    throw tunnelRefusal(cluster, error, deps.clock.now())
+    throw refusal(cluster, admitted, deps, error)
   }
 }
 
 function endOf({ reason }: AbortSignal): string {
   return reason === accessEnded ? accessEnded.message : 'the client went away'
+}
+
+function refusal(
+  cluster: string,
+  { auditId }: Admitted,
+  { clock, awaySinceMs }: ClusterProxyDeps,
+  error: unknown,
+): unknown {
+  const nowMs = clock.now()
+  return tunnelRefusal({ cluster, auditId, nowMs, awaySinceMs: awaySinceMs?.(cluster) }, error)
 }
 
 async function toAnswer(

@@ -118,9 +118,10 @@ export function checkEncoding(fields: HeaderFields): void {
   throw new StatusError('BadRequest', 'Cannot pass request to a cluster: bad transfer-encoding')
 }
 
-/** They would speak for the hub's own host in the client's eyes. */
+/** They would speak for the hub's own host in the client's eyes, or give the request another name. */
 const droppedAnswers: ReadonlySet<string> = new Set([
   'alt-svc',
+  'audit-id',
   'clear-site-data',
   'connection',
   'keep-alive',

@@ -16,19 +16,20 @@ interface Client {
   readonly socket: Duplex
   /** Bytes that came with the request's head. */
   readonly head: Uint8Array
+  readonly auditId: string
 }
 
 /** Writes the edge's answer to an upgrade; then bytes pass both ways until both ends are done. */
 export async function passUpgrade(
   answer: TunnelUpgraded,
-  { socket, head }: Client,
+  { socket, head, auditId }: Client,
   transfer: Transfer,
 ): Promise<void> {
   // Keystrokes are small and must not wait for each other.
   if (socket instanceof Socket) socket.setNoDelay(true)
-  if (isSwitched(answer)) return passSession(answer, { socket, head }, transfer)
+  if (isSwitched(answer)) return passSession(answer, { socket, head, auditId }, transfer)
   const headers = answeredHeaders(answer.headers)
-  socket.write(headText(answer.status, { ...headers, connection: 'close' }))
+  socket.write(headText(answer.status, { ...headers, 'audit-id': auditId, connection: 'close' }))
   await pipeline(answer.body, socket).catch((error: unknown) => {
     transfer.end(error instanceof Error ? error.message : String(error))
   })
@@ -36,12 +37,13 @@ export async function passUpgrade(
 
 async function passSession(
   { headers, stream }: TunnelSwitched,
-  { socket, head }: Client,
+  { socket, head, auditId }: Client,
   transfer: Transfer,
 ): Promise<void> {
   const { upgrade = '' } = headers
   const kept = answeredHeaders(headers)
-  socket.write(headText(101, { ...kept, connection: 'Upgrade', upgrade }))
+  const named = { ...kept, 'audit-id': auditId, connection: 'Upgrade', upgrade }
+  socket.write(headText(101, named))
   if (head.length > 0) stream.write(head)
   transfer.bytesIn += head.length
   const joined = joinStreams(socket, stream)

@@ -11,36 +11,56 @@ import { clusterResource } from '../cluster/cluster.ts'
 /** An agent that lost its way is back within seconds; one that was away for longer may stay away. */
 const retryAfterSeconds = 2
 const soonBackMs = 30_000
+/** When to look again at a cluster that stays away. */
+const lookAgainMs = 30_000
+
+/** What was asked, and when. */
+export interface RefusedRequest {
+  readonly cluster: string
+  readonly auditId: string
+  readonly nowMs: number
+  /** Since when its object says that it is not connected; for a hub that has not seen it go. */
+  readonly awaySinceMs?: number | undefined
+}
 
 /** What a client is told when its request did not come through to the cluster. */
-export function tunnelRefusal(cluster: string, error: unknown, nowMs: number): unknown {
-  if (error instanceof TunnelUnavailableError) {
-    const since =
-      error.sinceMs === undefined
-        ? ''
-        : `, not connected since ${new Date(error.sinceMs).toISOString()}`
-    // Clients repeat a request for minutes when told to come again: better to say at once how it is.
-    const isSoonBack = error.sinceMs !== undefined && nowMs - error.sinceMs < soonBackMs
-    const more = isSoonBack ? { retryAfterSeconds } : {}
-    return unavailable(cluster, `${reasonOf(error)}${since}`, more)
-  }
+export function tunnelRefusal(asked: RefusedRequest, error: unknown): unknown {
+  if (error instanceof TunnelUnavailableError) return notConnected(asked, error)
   if (error instanceof TunnelBusyError) {
-    const details = { ...detailsOf(cluster, error.message), retryAfterSeconds: 1 }
-    return new StatusError(
-      'TooManyRequests',
-      `Cannot reach cluster "${cluster}": its tunnel is full`,
-      { details },
-    )
+    const details = { ...detailsOf(asked.cluster, error.message), retryAfterSeconds: 1 }
+    const text = `Cannot reach cluster "${asked.cluster}": its tunnel is full`
+    return new StatusError('TooManyRequests', text, { details })
   }
   if (error instanceof TunnelClosedError) {
     // Without Retry-After once it was sent: clients would repeat what may have been done.
-    return unavailable(cluster, reasonOf(error), error.isSent ? {} : { retryAfterSeconds: 1 })
+    return unavailable(asked, reasonOf(error), error.isSent ? {} : { retryAfterSeconds: 1 })
   }
-  if (error instanceof TunnelStreamError) return unavailable(cluster, reasonOf(error), {})
+  if (error instanceof TunnelStreamError) return unavailable(asked, reasonOf(error), {})
   if (error instanceof BadMessageError) {
     return new StatusError('BadRequest', error.message, { code: error.status })
   }
   return error
+}
+
+/**
+ * Clients of Kubernetes repeat a request for minutes when told a number of seconds: that is for an agent
+ * that is soon back. Else the time is told as a date (RFC 9110, 10.2.3), which they do not follow: their
+ * users hear at once how it is.
+ */
+function notConnected(asked: RefusedRequest, error: TunnelUnavailableError): StatusError {
+  const { nowMs, awaySinceMs } = asked
+  const sinceMs = error.sinceMs ?? awaySinceMs
+  if (sinceMs === undefined) return unavailable(asked, reasonOf(error), {}, lookAgainAt(nowMs))
+  const why =
+    error.sinceMs === undefined ? 'no agent has connected since the hub started' : reasonOf(error)
+  const text = `${why}, not connected since ${new Date(sinceMs).toISOString()}`
+  return nowMs - sinceMs < soonBackMs
+    ? unavailable(asked, text, { retryAfterSeconds })
+    : unavailable(asked, text, {}, lookAgainAt(nowMs))
+}
+
+function lookAgainAt(nowMs: number): Record<string, string> {
+  return { 'retry-after': new Date(nowMs + lookAgainMs).toUTCString() }
 }
 
 function reasonOf({ message }: Error): string {
@@ -48,12 +68,15 @@ function reasonOf({ message }: Error): string {
 }
 
 function unavailable(
-  cluster: string,
+  { cluster, auditId }: RefusedRequest,
   why: string,
   more: Pick<StatusDetails, 'retryAfterSeconds'>,
+  headers: Readonly<Record<string, string>> = {},
 ): StatusError {
-  return new StatusError('ServiceUnavailable', `Cannot reach cluster "${cluster}": ${why}`, {
+  const text = `Cannot reach cluster "${cluster}": ${why} (request ${auditId})`
+  return new StatusError('ServiceUnavailable', text, {
     details: { ...detailsOf(cluster, why), ...more },
+    headers,
   })
 }
 

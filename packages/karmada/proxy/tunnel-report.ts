@@ -1,13 +1,28 @@
+import type { Clock } from '@skerry/base'
+import type { TunnelEnd, TunnelRegistry, TunnelSession } from '@skerry/tunnel'
+import type { AgentFacts } from '../state/agent-facts.ts'
 import { trafficReport, type TrafficReport } from '../traffic/traffic-report.ts'
-import type { TunnelRegistry, TunnelSession } from '@skerry/tunnel'
 
 /** One open tunnel of a cluster, as the hub sees it now. */
 export interface TunnelReport {
+  /** Of pings there and back, smoothed; null before the first answer. */
   readonly rttMs: number | null
+  /** From the cluster, since the tunnel was opened. */
   readonly bytesIn: number
   readonly bytesOut: number
+  /** Over about the last ten seconds. */
+  readonly bytesInPerSecond: number
+  readonly bytesOutPerSecond: number
   readonly streams: number
+  /** Received from the cluster and not yet read. */
   readonly bufferedBytes: number
+  /** To be sent to the cluster. */
+  readonly queuedBytes: number
+  /** RFC 3339. */
+  readonly openedAt: string
+  readonly lastHeard: string
+  /** Null where nobody noted it. */
+  readonly agent: AgentFacts | null
   /** Its rates, and its bytes by class; absent from a replica of an older version. */
   readonly traffic?: TrafficReport
 }
@@ -16,28 +31,48 @@ export interface TunnelReport {
 export interface TunnelsReport {
   readonly cluster: string
   readonly isConnected: boolean
+  /** That of the newest agent, which answers, first. */
   readonly tunnels: readonly TunnelReport[]
-  /** How the last one ended; null while one is open or when none ever was. */
+  /** How the connection ended the last time, also while there is one again; null: not that the hub knows. */
   readonly lastEnd: { readonly reason: string; readonly at: string } | null
 }
 
+export interface TunnelReportDeps {
+  readonly registry: Pick<TunnelRegistry, 'sessions' | 'lastEnd'>
+  readonly agentOf: (session: TunnelSession) => AgentFacts | undefined
+  readonly clock: Pick<Clock, 'now'>
+}
+
 /** Of the tunnels that end in this process. */
-export function describeTunnels(
-  registry: Pick<TunnelRegistry, 'sessions' | 'lastEnd'>,
-  cluster: string,
-): TunnelsReport {
-  const open = registry.sessions(cluster).filter(({ isOpen }) => isOpen)
-  const end = registry.lastEnd(cluster)
+export function describeTunnels(deps: TunnelReportDeps, cluster: string): TunnelsReport {
+  const open = deps.registry.sessions(cluster).filter(({ isOpen }) => isOpen)
   return {
     cluster,
     isConnected: open.length > 0,
-    tunnels: open.map(toReport),
-    lastEnd: end ? { reason: end.reason, at: new Date(end.atMs).toISOString() } : null,
+    tunnels: open.map((session) => toReport(session, deps)),
+    lastEnd: endReport(deps.registry.lastEnd(cluster)),
   }
 }
 
-function toReport(session: TunnelSession): TunnelReport {
-  const { rttMs, bytesIn, bytesOut, streams, bufferedBytes } = session
-  const traffic = trafficReport(session)
-  return { rttMs: rttMs ?? null, bytesIn, bytesOut, streams, bufferedBytes, traffic }
+export function endReport(end: TunnelEnd | undefined): TunnelsReport['lastEnd'] {
+  return end ? { reason: end.reason, at: new Date(end.atMs).toISOString() } : null
+}
+
+function toReport(session: TunnelSession, { agentOf, clock }: TunnelReportDeps): TunnelReport {
+  const { rttMs, bytesIn, bytesOut, byteRates, streams, bufferedBytes, queuedBytes } = session
+  return {
+    // A tenth of a millisecond is more than a network tells.
+    rttMs: rttMs === undefined ? null : Math.round(rttMs * 10) / 10,
+    bytesIn,
+    bytesOut,
+    bytesInPerSecond: byteRates.inPerSecond,
+    bytesOutPerSecond: byteRates.outPerSecond,
+    streams,
+    bufferedBytes,
+    queuedBytes,
+    openedAt: new Date(session.openedAtMs).toISOString(),
+    lastHeard: new Date(clock.now() - session.silentMs).toISOString(),
+    agent: agentOf(session) ?? null,
+    traffic: trafficReport(session),
+  }
 }

@@ -2,18 +2,29 @@ import type { IncomingMessage } from 'node:http'
 import { StatusError, checkDnsLabel } from '@skerry/api'
 import type { ApiAnswer, Route } from '@skerry/apiserver'
 import type { Clock, Logger } from '@skerry/base'
-import { createTunnelServer, type TunnelLimits, type TunnelRegistry } from '@skerry/tunnel'
+import {
+  createTunnelServer,
+  type HandshakeResult,
+  type TunnelLimits,
+  type TunnelRegistry,
+  type TunnelSession,
+} from '@skerry/tunnel'
 import { clusterOfAgent } from '../cluster/agent-identity.ts'
 import { clusterResource } from '../cluster/cluster.ts'
+import type { ReplicatedTunnels } from '../replicas/replicated-tunnels.ts'
 import { classifyRequest } from '../traffic/classify-request.ts'
-import type { TunnelsReport } from './tunnel-report.ts'
+import { agentFactsOf, type AgentFacts } from '../state/agent-facts.ts'
 
 export const tunnelPrefix = '/tunnel/v1/clusters/'
 
 export interface TunnelRouteDeps {
   readonly tunnels: TunnelRegistry
   /** What operators are told, wherever the tunnels end. */
-  readonly describe: (cluster: string, signal: AbortSignal) => Promise<TunnelsReport>
+  readonly describe: ReplicatedTunnels['describe']
+  /** A tunnel has opened; called before anybody may use it. */
+  readonly onOpened?: (cluster: string, session: TunnelSession, agent: AgentFacts) => void
+  /** How an agent's handshake ended. */
+  readonly onHandshake?: (result: HandshakeResult) => void
   readonly clock: Clock
   readonly log: Logger
   readonly limits?: Partial<TunnelLimits>
@@ -25,15 +36,22 @@ export interface TunnelRouteDeps {
  */
 export function tunnelRoute(deps: TunnelRouteDeps): Route {
   const { tunnels } = deps
-  const admitted = new WeakMap<IncomingMessage, string>()
+  const admitted = new WeakMap<IncomingMessage, Admission>()
   const server = createTunnelServer(
     {
       registry: tunnels,
       ...(deps.limits ? { limits: deps.limits } : {}),
       async authenticate(request) {
-        const identity = admitted.get(request)
-        return identity === undefined ? { status: 401, reason: 'unknown agent' } : { identity }
+        const admission = admitted.get(request)
+        return admission
+          ? { identity: admission.cluster }
+          : { status: 401, reason: 'unknown agent' }
       },
+      onAccepted(request, session, cluster) {
+        const admission = admitted.get(request)
+        if (admission) deps.onOpened?.(cluster, session, admission.agent)
+      },
+      ...(deps.onHandshake ? { onHandshake: deps.onHandshake } : {}),
     },
     { clock: deps.clock, log: deps.log, classify: classifyRequest },
   )
@@ -49,11 +67,13 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
       path: '',
     }),
     async serve({ request, signal }) {
-      return jsonAnswer(await deps.describe(clusterNameOf(request.target), signal))
+      const name = clusterNameOf(request.target)
+      return jsonAnswer((await deps.describe([name], signal)).get(name))
     },
     async upgrade({ request, user }, { socket, head }) {
       const name = clusterNameOf(request.target)
       if (clusterOfAgent(user) !== name) {
+        deps.onHandshake?.('refused')
         throw new StatusError(
           'Forbidden',
           `Cannot open tunnel of cluster "${name}": "${user.name}" is not its agent`,
@@ -61,10 +81,16 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
       }
       const { message } = request
       if (!message) throw new TypeError('Cannot upgrade: it did not come by HTTP/1.1')
-      admitted.set(message, name)
+      admitted.set(message, { cluster: name, agent: agentFactsOf(request) })
       server.onUpgrade(message, socket, Buffer.from(head))
     },
   }
+}
+
+/** Of an upgrade that came in as its own agent. */
+interface Admission {
+  readonly cluster: string
+  readonly agent: AgentFacts
 }
 
 function clusterNameOf(target: string): string {

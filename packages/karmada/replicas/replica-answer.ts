@@ -16,8 +16,12 @@ import {
 /** Says what an answer between replicas is: a cluster's own, or why there is none. */
 const answerHeader = 'skerry-replica-answer'
 const clusterPath = /^\/clusters\/([a-z0-9-]{1,63})(\/.*)$/
-const reportPath = /^\/report\/([a-z0-9-]{1,63})$/
+const reportsPath = /^\/reports\/([a-z0-9-]{1,63}(?:,[a-z0-9-]{1,63})*)$/
 const refusalBytesMax = 65_536
+/** Of as many clusters as one request asks for, with as many agents as each may have. */
+const reportsBytesMax = 4_194_304
+/** Their names have room in one path. */
+export const clustersPerReport = 100
 
 type Way = Pick<TunnelRegistry, 'send' | 'upgrade'>
 
@@ -26,8 +30,14 @@ export function toReplica(cluster: string, request: TunnelRequest): TunnelReques
   return { ...request, path: `/clusters/${cluster}${request.path}` }
 }
 
-export function reportRequest(cluster: string): TunnelRequest {
-  return { method: 'GET', path: `/report/${cluster}`, headers: {} }
+/** `clustersPerReport` at most. */
+export function reportsRequest(clusters: readonly string[]): TunnelRequest {
+  return { method: 'GET', path: `/reports/${clusters.join(',')}`, headers: {} }
+}
+
+/** A list, in the order of the names; undefined from a replica of another version. */
+export async function readReports(body: AsyncIterable<Uint8Array>): Promise<unknown> {
+  return readJson(body, reportsBytesMax)
 }
 
 /**
@@ -40,8 +50,8 @@ export function createReplicaHandler(
 ): TunnelHandler {
   return {
     async onRequest(request, signal) {
-      const [, reported] = reportPath.exec(request.path) ?? []
-      if (reported !== undefined) return answerOf('own', { ...report(reported) })
+      const [, reported] = reportsPath.exec(request.path) ?? []
+      if (reported !== undefined) return answerOf('own', reported.split(',').map(report))
       return answered(request, signal, async (cluster, inner) =>
         ownAnswer(await tunnels.send(cluster, inner, signal)),
       )
@@ -153,12 +163,15 @@ async function readRefusal(cluster: string, { body }: TunnelResponse): Promise<E
 }
 
 /** Undefined when it is no JSON, or too much of it. */
-export async function readJson(body: AsyncIterable<Uint8Array>): Promise<unknown> {
+export async function readJson(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax = refusalBytesMax,
+): Promise<unknown> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const piece of body) {
     bytes += piece.length
-    if (bytes > refusalBytesMax) return undefined
+    if (bytes > bytesMax) return undefined
     pieces.push(piece)
   }
   try {

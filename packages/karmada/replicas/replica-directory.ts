@@ -56,7 +56,11 @@ export class ReplicaDirectory {
   #others = new Map<string, Replica>()
   #holders = new Map<string, Set<string>>()
   readonly #ends = new Map<string, TunnelEnd & { readonly isReplicaGone: boolean }>()
+  /** Why tunnels elsewhere end that are about to be taken out, by their key. */
+  readonly #farewells = new Map<string, string>()
   readonly #held = new Set<string>()
+  /** Why own tunnels ended of which the others do not know yet. */
+  readonly #ownReasons = new Map<string, string>()
   readonly #changed = new Set<string>()
   readonly #wake = createWakeFlag()
   #revision = 0
@@ -95,11 +99,13 @@ export class ReplicaDirectory {
     return entry && replicaOf(id, entry.value)
   }
 
-  /** Tells the others what this replica has; they hear of it soon. */
-  setHeld(cluster: string, isHeld: boolean): void {
+  /** Tells the others what this replica has, or why it has it no more; they hear of it soon. */
+  setHeld(cluster: string, isHeld: boolean, reason?: string): void {
     if (isHeld === this.#held.has(cluster)) return
     if (isHeld) this.#held.add(cluster)
     else this.#held.delete(cluster)
+    if (isHeld || reason === undefined) this.#ownReasons.delete(cluster)
+    else this.#ownReasons.set(cluster, reason)
     this.#changed.add(cluster)
     this.#wake.raise()
   }
@@ -110,6 +116,7 @@ export class ReplicaDirectory {
     const known = new Set(this.#holders.keys())
     this.#others = new Map()
     this.#holders = new Map()
+    this.#farewells.clear()
     this.#revision = revision
     for (const entry of entries) this.#put(entry)
     for (const cluster of this.#holders.keys()) known.add(cluster)
@@ -163,8 +170,9 @@ export class ReplicaDirectory {
     const place = tunnelPlace(key)
     if (place && place.id !== this.#self.id) {
       const ids = this.#holders.get(place.cluster) ?? new Set()
-      this.#holders.set(place.cluster, ids.add(place.id))
-      this.#ends.delete(place.cluster)
+      // A replica says why before it takes its part away.
+      if (value.length > 0) this.#farewells.set(key, Buffer.from(value).toString('utf8'))
+      else this.#holders.set(place.cluster, ids.add(place.id))
     }
     const id = memberId(key)
     const replica = id !== undefined && id !== this.#self.id && replicaOf(id, value)
@@ -175,6 +183,8 @@ export class ReplicaDirectory {
     const id = memberId(key)
     if (id !== undefined) this.#others.delete(id)
     const place = tunnelPlace(key)
+    const farewell = this.#farewells.get(key)
+    this.#farewells.delete(key)
     const ids = place && this.#holders.get(place.cluster)
     if (!place || !ids?.delete(place.id) || ids.size > 0) return
     this.#holders.delete(place.cluster)
@@ -182,7 +192,9 @@ export class ReplicaDirectory {
     const isReplicaGone = !this.#others.has(place.id)
     const reason = isReplicaGone
       ? 'the replica that had its tunnel is gone'
-      : 'its tunnel to another replica ended'
+      : (farewell ?? 'its tunnel to another replica ended')
+    // The newest stands last.
+    this.#ends.delete(place.cluster)
     this.#ends.set(place.cluster, { reason, atMs: this.#deps.clock.now(), isReplicaGone })
     const oldest = this.#ends.keys().next().value
     if (this.#ends.size > directoryDefaults.endsMax && oldest !== undefined) {
@@ -223,6 +235,9 @@ export class ReplicaDirectory {
         this.#changed.delete(cluster)
         const key = `${tunnelsPrefix}${cluster}/${this.#self.id}`
         const isHeld = this.#held.has(cluster)
+        const reason = this.#ownReasons.get(cluster)
+        this.#ownReasons.delete(cluster)
+        if (reason) await this.#deps.store.write({ key, value: Buffer.from(reason), leaseId })
         await this.#deps.store.write(isHeld ? { key, value: noBytes, leaseId } : { key })
       }
     }

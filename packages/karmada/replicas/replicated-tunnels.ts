@@ -7,8 +7,14 @@ import {
   type TunnelRequest,
   type TunnelUpgraded,
 } from '@skerry/tunnel'
-import { describeTunnels, type TunnelReport, type TunnelsReport } from '../proxy/tunnel-report.ts'
-import { fromReplica, readJson, reportRequest, toReplica } from './replica-answer.ts'
+import {
+  describeTunnels,
+  endReport,
+  type TunnelReportDeps,
+  type TunnelsReport,
+} from '../proxy/tunnel-report.ts'
+import { fromReplica, toReplica } from './replica-answer.ts'
+import { askReports } from './replica-reports.ts'
 import type { ReplicaDirectory } from './replica-directory.ts'
 
 export interface ReplicatedTunnelsParts {
@@ -16,6 +22,7 @@ export interface ReplicatedTunnelsParts {
   readonly own: TunnelRegistry
   /** Links from the other replicas, by their ids. */
   readonly links: TunnelRegistry
+  readonly agentOf: TunnelReportDeps['agentOf']
   readonly directory: Pick<ReplicaDirectory, 'holders' | 'lastEnd'>
   /** Called with a cluster whose tunnels changed, here or elsewhere. */
   readonly onChange: (listener: (cluster: string) => void) => Disposable
@@ -32,8 +39,11 @@ const comeBackMs = 3_000
 export interface ReplicatedTunnels extends Pick<TunnelRegistry, 'send' | 'upgrade'> {
   isConnected(cluster: string): boolean
   lastEnd(cluster: string): TunnelEnd | undefined
-  /** All tunnels of a cluster, wherever they end. */
-  readonly describe: (cluster: string, signal: AbortSignal) => Promise<TunnelsReport>
+  /** All tunnels of each of these clusters, wherever they end. */
+  readonly describe: (
+    clusters: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<ReadonlyMap<string, TunnelsReport>>
 }
 
 export function createReplicatedTunnels(parts: ReplicatedTunnelsParts): ReplicatedTunnels {
@@ -81,16 +91,7 @@ export function createReplicatedTunnels(parts: ReplicatedTunnelsParts): Replicat
       ),
     isConnected,
     lastEnd: (cluster) => lastEndOf(cluster, parts),
-    async describe(cluster, signal) {
-      const elsewhere = await Promise.all(
-        linked(cluster).map((id) => reportOf(links, { id, cluster }, signal)),
-      )
-      const tunnels = [...describeTunnels(own, cluster).tunnels, ...elsewhere.flat()]
-      const isThere = tunnels.length > 0
-      const end = isThere ? undefined : lastEndOf(cluster, parts)
-      const shown = end ? { reason: end.reason, at: new Date(end.atMs).toISOString() } : null
-      return { cluster, isConnected: isThere, tunnels, lastEnd: shown }
-    },
+    describe: (clusters, signal) => describeEach(clusters, { parts, linked, isConnected }, signal),
   }
 }
 
@@ -102,6 +103,34 @@ type Ask<Answer> = (
 
 function isOpen(registry: TunnelRegistry, identity: string): boolean {
   return registry.sessions(identity).some((session) => session.isOpen)
+}
+
+interface Describing {
+  readonly parts: ReplicatedTunnelsParts
+  /** Replicas whose link is open, and that have its tunnel. */
+  readonly linked: (cluster: string) => readonly string[]
+  readonly isConnected: (cluster: string) => boolean
+}
+
+async function describeEach(
+  clusters: readonly string[],
+  { parts, linked, isConnected }: Describing,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, TunnelsReport>> {
+  const { own, links, agentOf, clock } = parts
+  const asked = new Map<string, string[]>()
+  for (const cluster of clusters) {
+    for (const id of linked(cluster)) asked.set(id, [...(asked.get(id) ?? []), cluster])
+  }
+  const elsewhere = await askReports(asked, { links, clock }, signal)
+  return new Map(
+    clusters.map((cluster) => {
+      const here = describeTunnels({ registry: own, agentOf, clock }, cluster)
+      const tunnels = [...here.tunnels, ...(elsewhere.get(cluster) ?? [])]
+      const lastEnd = endReport(lastEndOf(cluster, parts))
+      return [cluster, { cluster, isConnected: isConnected(cluster), tunnels, lastEnd }]
+    }),
+  )
 }
 
 function lastEndOf(
@@ -186,21 +215,4 @@ async function untilConnected(
 function mayAskNext(request: TunnelRequest, error: unknown): boolean {
   if (!(error instanceof TunnelUnavailableError)) return mayRepeat(request, error)
   return request.body === undefined || request.body instanceof Uint8Array
-}
-
-/** None when the other replica does not answer: what cannot be seen is not shown. */
-async function reportOf(
-  links: TunnelRegistry,
-  { id, cluster }: { id: string; cluster: string },
-  signal: AbortSignal,
-): Promise<readonly TunnelReport[]> {
-  try {
-    const answer = await links.send(id, reportRequest(cluster), signal)
-    const report = await readJson((await fromReplica(cluster, answer)).body)
-    // A replica's own describeTunnels wrote it.
-    return (report as TunnelsReport | undefined)?.tunnels ?? []
-  } catch (error) {
-    if (signal.aborted) throw error
-    return []
-  }
 }

@@ -1,0 +1,195 @@
+import type { Event } from '@skerry/api'
+import { resources, type Cluster as Api } from '@skerry/client'
+import { clusterResource, type Cluster, type ClusterState } from '@skerry/karmada'
+import { askMs, openHub, readState } from './cluster-states.ts'
+import { ageText, bytesText, leftText, rttText } from './human-figures.ts'
+import { tableLines } from './print-table.ts'
+
+export interface DescribeOptions {
+  /** Of the hub. */
+  dataDir: string
+  name: string
+  /** json or yaml; absent: for people. */
+  output: string | undefined
+}
+
+/** All that is known of one cluster. */
+export interface ClusterFacts {
+  readonly cluster: Cluster
+  readonly state: ClusterState
+  /** Oldest first. */
+  readonly events: readonly Event[]
+}
+
+export async function printCluster({ dataDir, name, output }: DescribeOptions): Promise<void> {
+  const hub = await openHub(dataDir)
+  const facts = await readCluster(hub, name, AbortSignal.timeout(askMs))
+  if (output === 'json') return console.log(JSON.stringify(facts))
+  if (output === 'yaml') {
+    // A CommonJS package: in the program's bundle it has its default export alone.
+    const { default: yaml } = await import('yaml')
+    return console.log(yaml.stringify(facts, { aliasDuplicateObjects: false }).trimEnd())
+  }
+  for (const line of describeCluster(facts, Date.now())) console.log(line)
+}
+
+export async function readCluster(
+  hub: Api,
+  name: string,
+  signal: AbortSignal,
+): Promise<ClusterFacts> {
+  const state = await readState(hub, name, signal)
+  const fieldSelector = `involvedObject.kind=Cluster,involvedObject.name=${name}`
+  const [cluster, { items }] = await Promise.all([
+    hub.resource(clusterResource).get({ name }, signal),
+    hub.resource(resources.events).list({ fieldSelector }, signal),
+  ])
+  const events = items.toSorted((a, b) => lastTime(a).localeCompare(lastTime(b)))
+  return { cluster, state, events }
+}
+
+/** Lines as `kubectl describe` lays them out. */
+export function describeCluster(facts: ClusterFacts, nowMs: number): string[] {
+  const { cluster, state, events } = facts
+  return [
+    ...headLines(cluster, nowMs),
+    ...stateLines(state, nowMs),
+    ...section('Agents', agentRows(state, nowMs), '<none>'),
+    ...section('Conditions', conditionRows(cluster, nowMs), '<none>'),
+    ...section('Resources', resourceRows(cluster), '<unknown>'),
+    ...section('Events', eventRows(events, nowMs), '<none>'),
+  ]
+}
+
+const labelChars = 18
+
+function field(label: string, value: string): string {
+  return `${`${label}:`.padEnd(labelChars)}${value}`
+}
+
+/** As kubectl shows maps: one pair a line, below each other. */
+function pairs(label: string, map: Readonly<Record<string, string>> = {}): string[] {
+  const texts = Object.entries(map).map(([key, value]) => `${key}=${value}`)
+  if (texts.length === 0) return [field(label, '<none>')]
+  return texts.map((text, at) => (at === 0 ? field(label, text) : ' '.repeat(labelChars) + text))
+}
+
+function headLines({ metadata, spec, status }: Cluster, nowMs: number): string[] {
+  const { name = '', labels, annotations, creationTimestamp = '' } = metadata
+  const { provider, region, zone, zones = zone ? [zone] : [] } = spec
+  const place = [provider, region, zones.join(',')].filter((part) => part)
+  const apis = status?.apiEnablements ?? []
+  return [
+    field('Name', name),
+    ...pairs('Labels', labels),
+    ...pairs('Annotations', annotations),
+    field('Registered', `${creationTimestamp} (${ageText(creationTimestamp, nowMs)} ago)`),
+    field('ID', spec.id ?? '<unknown>'),
+    field('Mode', spec.syncMode),
+    field('Place', place.join(' / ') || '<none>'),
+    field('Kubernetes', status?.kubernetesVersion ?? '<unknown>'),
+    field('APIs', apis.length === 0 ? '<unknown>' : `${apis.length} group versions`),
+  ]
+}
+
+function stateLines(state: ClusterState, nowMs: number): string[] {
+  const { since, lastSeen, lastEnd, nodes } = state
+  const ago = (time: string | null): string =>
+    time === null ? 'never' : `${time} (${ageText(time, nowMs)} ago)`
+  return [
+    field('Nodes', `${nodes.ready} ready of ${nodes.total}`),
+    field('Tunnel', since === null ? state.tunnel : `${state.tunnel} since ${ago(since)}`),
+    field('Last seen', ago(lastSeen)),
+    field('Round trip', rttText(state.rttMs)),
+    field('Streams', String(state.streams)),
+    field('From cluster', traffic(state.bytesIn, state.bytesInPerSecond)),
+    field('To cluster', traffic(state.bytesOut, state.bytesOutPerSecond)),
+    field('Last end', lastEnd ? `${lastEnd.reason}, ${ago(lastEnd.at)}` : '<unknown>'),
+  ]
+}
+
+function traffic(bytes: number, perSecond: number): string {
+  return `${bytesText(bytes)} since it is open, ${bytesText(perSecond)}/s now`
+}
+
+function agentRows({ agents }: ClusterState, nowMs: number): string[][] {
+  if (agents.length === 0) return []
+  return [
+    ['Host', 'Address', 'Version', 'Since', 'RTT', 'Streams', 'In', 'Out', 'Certificate'],
+    ...agents.map(({ agent, openedAt, rttMs, streams, bytesIn, bytesOut }) => [
+      agent?.host ?? '-',
+      agent?.address || '-',
+      agent?.version ?? '-',
+      ageText(openedAt, nowMs),
+      rttText(rttMs),
+      String(streams),
+      bytesText(bytesIn),
+      bytesText(bytesOut),
+      expiry(agent?.certificateExpires, nowMs),
+    ]),
+  ]
+}
+
+function expiry(time: string | null | undefined, nowMs: number): string {
+  if (!time) return '-'
+  const left = leftText(time, nowMs)
+  return left === 'expired' ? `expired ${time}` : `${left} left, until ${time}`
+}
+
+function conditionRows({ status }: Cluster, nowMs: number): string[][] {
+  const conditions = status?.conditions ?? []
+  if (conditions.length === 0) return []
+  return [
+    ['Type', 'Status', 'Since', 'Reason', 'Message'],
+    ...conditions.map(({ type, status: is, lastTransitionTime, reason, message }) => [
+      type,
+      is,
+      ageText(lastTransitionTime, nowMs),
+      reason,
+      message,
+    ]),
+  ]
+}
+
+function resourceRows({ status }: Cluster): string[][] {
+  const { allocatable = {}, allocated = {} } = status?.resourceSummary ?? {}
+  const names = Object.keys(allocatable)
+  if (names.length === 0) return []
+  return [
+    ['Resource', 'Allocatable', 'Allocated'],
+    ...names.map((name) => [name, allocatable[name] ?? '', allocated[name] ?? '0']),
+  ]
+}
+
+function eventRows(events: readonly Event[], nowMs: number): string[][] {
+  if (events.length === 0) return []
+  return [
+    ['Type', 'Reason', 'Age', 'From', 'Message'],
+    ...events.map((event) => [
+      event.type ?? '',
+      event.reason ?? '',
+      eventAge(event, nowMs),
+      event.source?.component ?? event.reportingComponent ?? '',
+      (event.message ?? '').trim(),
+    ]),
+  ]
+}
+
+/** `2s (x3 over 5m)`, as kubectl tells of repeated ones. */
+function eventAge(event: Event, nowMs: number): string {
+  const { count = 1, firstTimestamp } = event
+  const last = ageText(lastTime(event), nowMs)
+  return count > 1 ? `${last} (x${count} over ${ageText(firstTimestamp, nowMs)})` : last
+}
+
+function lastTime({ lastTimestamp, eventTime, metadata }: Event): string {
+  return lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? ''
+}
+
+/** A table below its name, its head underlined; or the name and that there is nothing. */
+function section(label: string, rows: readonly string[][], none: string): string[] {
+  const [head] = rows
+  if (head === undefined) return [field(label, none)]
+  const ruled = [head, head.map((cell) => '-'.repeat(cell.length)), ...rows.slice(1)]
+  return [`${label}:`, ...tableLines(ruled, []).map((line) => `  ${line}`)]
+}

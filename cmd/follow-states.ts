@@ -1,0 +1,53 @@
+import { createWakeFlag, runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import { createInformer, type Cluster as Api } from '@skerry/client'
+import { clusterResource, type ClusterState } from '@skerry/karmada'
+import { askMs, readStates } from './cluster-states.ts'
+
+/** Changes that come together, as at a restart of the hub, are asked for together. */
+const gatherMs = 250
+/** What changes without its object, as a second agent, is seen within this. */
+const lookMs = 10_000
+
+interface FollowDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/**
+ * Calls back with the states of all clusters, and then with those that have changed, until the signal
+ * aborts. Bytes, round trips and ages are no change: they come with the next one.
+ */
+export async function followStates(
+  hub: Api,
+  onStates: (states: readonly ClusterState[]) => Promise<void>,
+  deps: FollowDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const changed = createWakeFlag()
+  const clusters = createInformer(hub.resource(clusterResource), {}, deps)
+  using _listening = clusters.onChange(() => changed.raise())
+  await runAll(signal, [
+    (scope) => clusters.run(scope),
+    async (scope) => {
+      const shown = new Map<string, string>()
+      for (;;) {
+        const states = await readStates(hub, AbortSignal.any([scope, AbortSignal.timeout(askMs)]))
+        const news = states.filter((state) => shown.get(state.name) !== keyOf(state))
+        if (news.length > 0) await onStates(news)
+        shown.clear()
+        for (const state of states) shown.set(state.name, keyOf(state))
+        using _look = deps.clock.setTimer(lookMs, () => changed.raise())
+        await changed.wait(scope)
+        await deps.clock.sleep(gatherMs, scope)
+      }
+    },
+  ])
+}
+
+/** What a person would call a change. */
+function keyOf(state: ClusterState): string {
+  const { ready, tunnel, since, kubernetesVersion, nodes, agents } = state
+  const who = agents.map(({ agent, openedAt }) => [openedAt, agent?.host, agent?.version])
+  return JSON.stringify([ready, tunnel, since, kubernetesVersion, nodes, who])
+}

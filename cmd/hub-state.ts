@@ -1,0 +1,51 @@
+import type { Objects, Route } from '@skerry/apiserver'
+import {
+  awaySinceMs,
+  clusterResource,
+  clusterStatesRoute,
+  createHubMetrics,
+  observedWay,
+  tunnelRoute,
+  type ClusterProxyDeps,
+} from '@skerry/karmada'
+import type { HubTunnels } from './hub-tunnels.ts'
+import type { RoleContext } from './role-context.ts'
+
+/** What a hub tells of its clusters: metrics, a log line for each request, and how they are. */
+export interface HubState {
+  /** For agents' tunnels, and for those who look at clusters. */
+  readonly routes: readonly Route[]
+  /** The way to the clusters, observed. */
+  readonly tunnels: ClusterProxyDeps['tunnels']
+  readonly awaySinceMs: NonNullable<ClusterProxyDeps['awaySinceMs']>
+  /** Audit lines that were lost. */
+  readonly onLost: (lines: number) => void
+}
+
+export function createHubState(
+  tunnels: HubTunnels,
+  objects: () => Objects | undefined,
+  { clock, log, metrics: registry }: RoleContext,
+): HubState {
+  const { own, links, all } = tunnels
+  const metrics = createHubMetrics(registry, { tunnels: own, links })
+  return {
+    routes: [
+      tunnelRoute({
+        tunnels: own,
+        describe: all.describe,
+        onOpened(cluster, session, agent) {
+          tunnels.onOpened(session, agent)
+          metrics.onOpened(cluster, session)
+        },
+        onHandshake: (result) => metrics.onHandshake(result),
+        clock,
+        log,
+      }),
+      clusterStatesRoute({ objects, describe: all.describe }),
+    ],
+    tunnels: observedWay(all, { metrics, clock, log }),
+    awaySinceMs: (cluster) => awaySinceMs(objects()?.get(clusterResource, '', cluster)),
+    onLost: (lines) => metrics.onLost(lines),
+  }
+}

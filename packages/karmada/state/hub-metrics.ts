@@ -1,0 +1,143 @@
+import type { Metrics } from '@skerry/base'
+import {
+  BadMessageError,
+  TunnelBusyError,
+  TunnelClosedError,
+  TunnelStreamError,
+  TunnelUnavailableError,
+  type HandshakeResult,
+  type TunnelRegistry,
+  type TunnelRequest,
+  type TunnelSession,
+} from '@skerry/tunnel'
+import { requestClass } from './request-class.ts'
+import { TrafficTotals } from './traffic-totals.ts'
+
+export interface HubMetricsDeps {
+  /** Tunnels that end in this process. */
+  readonly tunnels: TunnelRegistry
+  /** Links of other replicas that end in this process. */
+  readonly links: Pick<TunnelRegistry, 'size'>
+}
+
+export interface HubMetrics {
+  onOpened(cluster: string, session: TunnelSession): void
+  onHandshake(result: HandshakeResult): void
+  /** Audit lines that were lost. */
+  onLost(lines: number): void
+  /** A cluster's answer has begun. */
+  onAnswer(request: TunnelRequest, isUpgrade: boolean, tookMs: number): void
+  /** A request that did not come through to its cluster. */
+  onFailure(error: Error): void
+}
+
+/** Every name that a hub adds to an API server's; docs/operating.md says what each means. */
+export const hubMetricNames = Object.freeze({
+  tunnels: 'skerry_hub_tunnels',
+  links: 'skerry_hub_replica_links',
+  handshakes: 'skerry_hub_tunnel_handshakes_total',
+  ends: 'skerry_hub_tunnel_ends_total',
+  streams: 'skerry_hub_tunnel_streams',
+  bytes: 'skerry_hub_tunnel_bytes_total',
+  rtt: 'skerry_hub_tunnel_rtt_seconds',
+  buffered: 'skerry_hub_tunnel_buffered_bytes',
+  queued: 'skerry_hub_tunnel_queued_bytes',
+  requests: 'skerry_hub_request_duration_seconds',
+  refused: 'skerry_hub_requests_refused_total',
+  auditLost: 'skerry_hub_audit_lines_lost_total',
+})
+
+/** From a request that never leaves the site to one that waits for a cluster far away. */
+export const requestBuckets: readonly number[] = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60,
+]
+
+export function createHubMetrics(metrics: Metrics, deps: HubMetricsDeps): HubMetrics {
+  const names = hubMetricNames
+  const totals = new TrafficTotals()
+  const handshakes = metrics.counter(names.handshakes, "Agents' handshakes.", ['result'])
+  const ends = metrics.counter(names.ends, 'Tunnels that have ended.')
+  const refused = metrics.counter(
+    names.refused,
+    'Requests to clusters that did not come through, by why.',
+    ['reason'],
+  )
+  const seconds = metrics.histogram(
+    names.requests,
+    "Time from a request to a cluster to the start of the cluster's answer.",
+    { labels: ['class'], buckets: requestBuckets },
+  )
+  const lost = metrics.counter(names.auditLost, 'Lines of the audit log that were lost.')
+  observeTunnels(metrics, deps, totals)
+  return {
+    onOpened(cluster, session) {
+      totals.add(cluster, session)
+      void session.closed.then(() => ends.inc())
+    },
+    onHandshake: (result) => handshakes.inc({ result }),
+    onLost: (lines) => lost.inc(lines),
+    onAnswer: (request, isUpgrade, tookMs) =>
+      seconds.observe({ class: requestClass(request, isUpgrade) }, tookMs / 1_000),
+    onFailure: (error) => refused.inc({ reason: failureReason(error) }),
+  }
+}
+
+function observeTunnels(
+  metrics: Metrics,
+  { tunnels, links }: HubMetricsDeps,
+  totals: TrafficTotals,
+): void {
+  const names = hubMetricNames
+  const gauge = (name: string, help: string, read: () => number): void =>
+    metrics.observed({ type: 'gauge', name, help }, () => [{ value: read() }])
+  const sum = (of: (session: TunnelSession) => number): number => {
+    let value = 0
+    for (const cluster of tunnels.identities()) {
+      for (const session of tunnels.sessions(cluster)) value += of(session)
+    }
+    return value
+  }
+  gauge(names.tunnels, 'Tunnels that end in this process.', () => tunnels.size)
+  gauge(names.links, 'Links of other replicas that end in this process.', () => links.size)
+  gauge(names.streams, 'Requests that are open in tunnels.', () => sum((each) => each.streams))
+  gauge(names.buffered, 'Bytes received from clusters and not yet read.', () =>
+    sum((each) => each.bufferedBytes),
+  )
+  gauge(names.queued, 'Bytes that wait to be sent to clusters.', () =>
+    sum((each) => each.queuedBytes),
+  )
+  metrics.observed(
+    {
+      type: 'counter',
+      name: names.bytes,
+      help: 'Bytes through tunnels; in is from the cluster.',
+      labels: ['cluster', 'direction'],
+    },
+    () =>
+      [...totals.all()].flatMap(({ cluster, bytesIn, bytesOut }) => [
+        { labels: { cluster, direction: 'in' }, value: bytesIn },
+        { labels: { cluster, direction: 'out' }, value: bytesOut },
+      ]),
+  )
+  metrics.observed(
+    {
+      type: 'gauge',
+      name: names.rtt,
+      help: 'Round trip to the agent, smoothed.',
+      labels: ['cluster'],
+    },
+    () =>
+      [...totals.sessions()].flatMap(([cluster, { rttMs }]) =>
+        rttMs === undefined ? [] : [{ labels: { cluster }, value: rttMs / 1_000 }],
+      ),
+  )
+}
+
+function failureReason(error: Error): string {
+  if (error instanceof TunnelUnavailableError) return 'not_connected'
+  if (error instanceof TunnelBusyError) return 'busy'
+  if (error instanceof TunnelClosedError) return 'tunnel_ended'
+  if (error instanceof TunnelStreamError) return 'stream_broke'
+  if (error instanceof BadMessageError) return 'bad_request'
+  return 'client_gone'
+}

@@ -1,0 +1,48 @@
+import type { Clock, Logger } from '@skerry/base'
+import type { TunnelRegistry, TunnelRequest, TunnelUpgraded } from '@skerry/tunnel'
+import type { HubMetrics } from './hub-metrics.ts'
+
+type Way = Pick<TunnelRegistry, 'send' | 'upgrade'>
+
+export interface ObservedWayDeps {
+  readonly metrics: Pick<HubMetrics, 'onAnswer' | 'onFailure'>
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly log: Logger
+}
+
+/** The same way to the clusters, with each request counted, and in the log by its audit id. */
+export function observedWay(way: Way, { metrics, clock, log }: ObservedWayDeps): Way {
+  const observe = async <Answer extends TunnelUpgraded>(
+    { cluster, request, isUpgrade }: Asked,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer> => {
+    const startMs = clock.monotonicMs()
+    const { method, headers } = request
+    const auditId = String(headers['audit-id'] ?? '')
+    const fields = { auditId, cluster, method }
+    try {
+      const answer = await ask()
+      const ms = clock.monotonicMs() - startMs
+      metrics.onAnswer(request, isUpgrade, ms)
+      log.debug('Cluster answered', { ...fields, status: answer.status, ms: Math.round(ms) })
+      return answer
+    } catch (error) {
+      const cause = error instanceof Error ? error : new Error(String(error))
+      metrics.onFailure(cause)
+      log.debug('Cluster did not answer', { ...fields, error: cause })
+      throw error
+    }
+  }
+  return {
+    send: (cluster, request, signal) =>
+      observe({ cluster, request, isUpgrade: false }, () => way.send(cluster, request, signal)),
+    upgrade: (cluster, request, signal) =>
+      observe({ cluster, request, isUpgrade: true }, () => way.upgrade(cluster, request, signal)),
+  }
+}
+
+interface Asked {
+  readonly cluster: string
+  readonly request: TunnelRequest
+  readonly isUpgrade: boolean
+}
