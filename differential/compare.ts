@@ -1,4 +1,4 @@
-import type { Answer } from './run-script.ts'
+import { broken, type Answer } from './run-script.ts'
 
 /** One place where two answers are not the same. */
 export interface Difference {
@@ -19,7 +19,12 @@ export function compareAnswers(
   const byName = new Map(ours.map((answer) => [answer.name, answer]))
   return upstream.flatMap((expected) => {
     const { name: exchange, ...left } = expected
-    const { name: _name, ...right } = byName.get(exchange) ?? { name: '' }
+    const { name: _name, ...right } = byName.get(exchange) ?? { name: '', status: broken }
+    // Of no answer there is nothing else to compare.
+    if (left.status === broken) {
+      const found = { path: 'status', upstream: left.status, ours: right.status }
+      return right.status === broken ? [] : [{ script, exchange, ...found }]
+    }
     return [...differencesBetween(left, right, '')].map((each) => ({ script, exchange, ...each }))
   })
 }

@@ -4,9 +4,13 @@ import { createNormaliser, type Normaliser } from './normalise.ts'
 import { fill, requestOf, type Exchange, type OutgoingRequest, type Script } from './script.ts'
 import { connect, EventReader, type Connection, type RawAnswer, type Subject } from './subject.ts'
 
+/** The status of a request that got no answer. */
+export const broken = 0
+
 /** What is compared of one exchange. */
 export interface Answer {
   readonly name: string
+  /** `broken` where the server ended the connection without an answer. */
   readonly status: number
   /** Only those that matter; lower case. */
   readonly headers: Readonly<Record<string, string>>
@@ -34,6 +38,10 @@ export async function runScript(script: Script, subject: Subject): Promise<Answe
       try {
         answers.push(await runExchange(run, exchange))
       } catch (error) {
+        if (isBroken(error)) {
+          answers.push({ name: exchange.name, status: broken, headers: {}, body: undefined })
+          continue
+        }
         throw new Error(`Cannot run ${script.name}: "${exchange.name}"`, { cause: error })
       }
     }
@@ -42,6 +50,11 @@ export async function runScript(script: Script, subject: Subject): Promise<Answe
     await removeCreated(run)
   }
   return answers
+}
+
+/** Servers of Go end the connection when what serves a request panics. */
+function isBroken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }
 
 interface Run {

@@ -193,7 +193,7 @@ const partial = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
 
 function read(target: Target, random: Random): Step {
   const accept = random.pick(['', '', table, partial, 'application/yaml', 'text/html', '*/*'])
-  const query = random.pick(['', '', 'pretty=true', 'resourceVersion=0', 'resourceVersion=x'])
+  const query = random.pick(['', '', 'pretty=true', 'resourceVersion=', 'resourceVersion=x'])
   return {
     name: 'read',
     request: `GET ${pathOf(target, random)}${asked(query)}`,
@@ -206,7 +206,7 @@ const listOptions = [
   'limit=-1',
   'limit=x',
   'limit=500&continue=abc',
-  'resourceVersion=0',
+  'resourceVersionMatch=Exact',
   'resourceVersion=0&resourceVersionMatch=Exact',
   'resourceVersionMatch=NotOlderThan',
   'resourceVersion=1&resourceVersionMatch=Other',

@@ -112,6 +112,8 @@ export interface Strategy {
   ) => void
   readonly validate?: (object: AnyObject) => StatusCause[]
   readonly validateUpdate?: UpdateValidation
+  /** Of an update, what is wrong with the new object alone; for kinds where that is told before what has changed. */
+  readonly validateForm?: (next: AnyObject) => StatusCause[]
   readonly validateStatusUpdate?: UpdateValidation
   readonly warnings?: (next: AnyObject, old?: AnyObject) => string[]
   /**
@@ -122,6 +124,8 @@ export interface Strategy {
   readonly parts?: Readonly<Record<string, PartUpdate>>
   /** False for kinds that upstream does not give a generation (ConfigMap, Secret, …). Default: true when the schema has a spec. */
   readonly hasGeneration?: boolean
+  /** A list or map that is sent empty where there was none is a new generation. */
+  readonly countsSentEmpty?: boolean
   /** A create on PUT to a missing name, as Lease and a few others allow. */
   readonly allowCreateOnUpdate?: boolean
   /** An update without resourceVersion, as most kinds allow. Default true. */

@@ -176,6 +176,7 @@ export {
   type DecodeOptions,
   type DecodedBody,
 } from './encoding/body.ts'
+export { cloneAsSent, hasSentEmpty } from './encoding/sent-empty.ts'
 export { jsonErrorText, unreadableBody } from './encoding/unreadable-body.ts'
 export {
   checkFields,

@@ -3,6 +3,7 @@ import { canonicalQuantity, QuantityError } from '../quantity.ts'
 import type { Schema, SchemaSet } from '../schema.ts'
 import { StatusError } from '../status-error.ts'
 import { canonicalTime, checkBase64 } from './scalar-text.ts'
+import { noteHolder, noteList, noteSentEmpty } from './sent-empty.ts'
 import { timeErrorText } from './time-error.ts'
 import {
   FieldTypeError,
@@ -58,6 +59,7 @@ export function checkFields(check: FieldCheck): FieldFindings {
       cause: error,
     })
   }
+  if (checker.hasEmpty) noteHolder(object)
   return { unknownFields: checker.unknownFields }
 }
 
@@ -93,6 +95,7 @@ class FieldChecker {
   readonly unknownFields: string[] = []
   /** The first value of a wrong type, which is told unless one that reads its own form is wrong too. */
   mistyped: FieldTypeError | undefined
+  hasEmpty = false
   readonly #schemas: SchemaSet
   readonly #isMerged: boolean
   #pathCharacters = 0
@@ -171,8 +174,11 @@ class FieldChecker {
       }
       const goPath = [place.goPath, field.goWithin, key].filter(Boolean).join('.')
       const checked = this.check(value, field, { struct, goPath, path })
-      if (isEmptyContainer(checked, field) && !field.writesNull) delete object[key]
-      else if (checked !== value) object[key] = checked
+      if (isEmptyContainer(checked, field)) {
+        noteSentEmpty(object, key, checked)
+        this.hasEmpty = true
+        if (!field.writesNull) delete object[key]
+      } else if (checked !== value) object[key] = checked
     }
   }
 
@@ -189,11 +195,15 @@ class FieldChecker {
   #list(value: unknown, definition: Schema, place: Place): unknown {
     if (!Array.isArray(value)) return this.#refuse(value, { schema: definition }, place)
     const items = definition.items ?? {}
+    const hadEmpty = this.hasEmpty
+    this.hasEmpty = false
     for (let at = 0; at < value.length; at += 1) {
       if (isPlainScalar(value[at], items)) continue
       const item: unknown = value[at] === null ? zeroOf(items, this.#schemas) : value[at]
       value[at] = this.check(item, items, { ...place, path: `${place.path}[${at}]` })
     }
+    if (this.hasEmpty) noteList(value)
+    this.hasEmpty ||= hadEmpty
     return value
   }
 

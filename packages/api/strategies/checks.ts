@@ -1,4 +1,5 @@
 import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from '../field-error.ts'
+import { memberAsSent } from '../encoding/sent-empty.ts'
 import { equalJson } from '../json.ts'
 import {
   byteLength,
@@ -120,6 +121,17 @@ export function checkRequiredOneOf(
 
 export function checkUnchanged(next: unknown, old: unknown, field: string, found: Found): void {
   if (!isSame(next, old)) found.push(fieldInvalid(field, next ?? null, immutableText))
+}
+
+/** As checkUnchanged, for members that are lists or maps. */
+export function checkMemberUnchanged<T extends object>(
+  next: T,
+  old: T,
+  member: keyof T & string,
+  found: Found,
+): void {
+  if (isSame(next[member], old[member])) return
+  found.push(fieldInvalid(member, memberAsSent(next, member), immutableText))
 }
 
 /** Absent, null and, for lists and maps, empty are all the same. */

@@ -31,10 +31,12 @@ export interface TypedStrategy<T> {
   ) => void
   validate?: (object: LooseObject<T>) => StatusCause[]
   validateUpdate?: (next: LooseObject<T>, old: LooseObject<T>) => StatusCause[]
+  validateForm?: (next: LooseObject<T>) => StatusCause[]
   validateStatusUpdate?: (next: LooseObject<T>, old: LooseObject<T>) => StatusCause[]
   warnings?: (next: LooseObject<T>, old?: LooseObject<T>) => string[]
   parts?: Readonly<Record<string, TypedPartUpdate<T>>>
   hasGeneration?: boolean
+  countsSentEmpty?: boolean
   allowCreateOnUpdate?: boolean
   allowUnconditionalUpdate?: boolean
   gracefulDeletion?: (object: LooseObject<T>, askedSeconds: number | undefined) => number

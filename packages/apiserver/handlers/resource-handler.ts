@@ -1,4 +1,4 @@
-import { StatusError, type Subresource } from '@skerry/api'
+import { cloneAsSent, StatusError, type Subresource } from '@skerry/api'
 import type { ApiAnswer } from '../http/exchange.ts'
 import { methodNotAllowed, notFoundPath } from '../http/status-answer.ts'
 import { createObject } from '../registry/create.ts'
@@ -138,7 +138,7 @@ async function updated(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer
     call.reader.kind.strategy.allowCreateOnUpdate === true && scope.subresource === ''
   const change = {
     next: (current: typeof object | undefined) => {
-      const next = structuredClone(object)
+      const next = cloneAsSent(object)
       if (current) trackChange(next, current, scope, deps)
       else trackCreate(next, scope, deps)
       return next

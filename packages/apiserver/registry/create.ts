@@ -1,4 +1,5 @@
 import {
+  cloneAsSent,
   spliceResourceVersion,
   validateOwnFinalizers,
   type AnyObject,
@@ -54,7 +55,7 @@ export async function createAdmitted(
   const isGenerated = !metadata.name && Boolean(metadata.generateName)
   const attemptsMax = isGenerated ? deps.limits.generateNameAttemptsMax : 1
   for (let attempt = 1; ; attempt += 1) {
-    const next = isGenerated ? structuredClone(object) : object
+    const next = isGenerated ? cloneAsSent(object) : object
     if (isGenerated) next.metadata.name = generatedName(metadata.generateName ?? '', deps)
     const created = await tryCreate(next, scope, deps)
     if (created) return created

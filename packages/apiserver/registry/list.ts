@@ -1,4 +1,4 @@
-import { StatusError } from '@skerry/api'
+import { StatusError, type Kind } from '@skerry/api'
 import { CompactedError, FutureRevisionError, type Entry } from '@skerry/store'
 import { CachedObject } from '../cache/cached-object.ts'
 import { hasSelectors, selects, type Selection } from '../cache/selection.ts'
@@ -99,12 +99,23 @@ async function currentPage(
   const items: CachedObject[] = []
   for (const [at, item] of rest.entries()) {
     if (!isWhole && !selects(selection, item, reader)) continue
-    if (items.length === limit) {
-      return cutPage(items, { revision, remaining: isWhole ? rest.length - at : undefined })
-    }
     items.push(item)
+    const left = isOne(selection, reader.kind) ? 0 : rest.length - at - 1
+    // There may be more, whether or not any of it is selected: as upstream, nobody looks ahead.
+    if (items.length === limit && left > 0) {
+      return cutPage(items, { revision, remaining: isWhole ? left : undefined })
+    }
+    if (items.length === limit) break
   }
   return { items, revision }
+}
+
+/** There is at most one object of the name. */
+function isOne({ name, namespace, fields }: Selection, { isNamespaced }: Kind): boolean {
+  const isGiven = (field: string): boolean =>
+    fields.some((term) => term.field === field && term.operator === '=')
+  if (name === '' && !isGiven('metadata.name')) return false
+  return !isNamespaced || namespace !== '' || isGiven('metadata.namespace')
 }
 
 /** A list that silently lacked an object would be taken for the whole. */
@@ -169,11 +180,11 @@ async function historicPage(
       const item = cachedEntry(entry, base)
       if (hasSelectors(selection)) await reader.prepare?.([item], scope.signal)
       if (!isWhole && !selects(selection, item, reader)) continue
-      if (limit > 0 && items.length === limit) {
-        const remaining = page.entries.length - at + page.remaining
-        return cutPage(items, { revision, remaining: isWhole ? remaining : undefined })
-      }
       items.push(item)
+      if (limit === 0 || items.length < limit) continue
+      const left = page.entries.length - at - 1 + page.remaining
+      if (left === 0 || isOne(selection, reader.kind)) return { items, revision }
+      return cutPage(items, { revision, remaining: isWhole ? left : undefined })
     }
     from = page.entries.at(-1)?.key
     if (!page.more || from === undefined) return { items, revision }

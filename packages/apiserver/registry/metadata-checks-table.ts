@@ -12,7 +12,8 @@ import {
  * How often, and in what order, upstream looks at the metadata of an update, beside what it does for
  * every kind. Each look says again what is wrong: `update` compares with the old metadata, `form`
  * looks at the new alone, names included, and those that are `named` want finalizers to tell whose they are.
- * What the kind itself finds comes after all of them, or where it says `own`.
+ * What the kind itself finds comes after all of them, but what is wrong with the new object alone
+ * (validateForm) where it says `own`.
  */
 type Look = 'update' | 'form' | 'named update' | 'named form' | 'own'
 
@@ -28,15 +29,15 @@ const looksOfKinds: Readonly<Record<string, readonly Look[]>> = Object.freeze({
   ),
   ...same(
     ['named form', 'named update'],
-    ['/Namespace', '/Node', 'batch/Job', 'networking.k8s.io/IPAddress'],
-    ['certificates.k8s.io/CertificateSigningRequest'],
+    ['/Namespace', 'certificates.k8s.io/CertificateSigningRequest'],
     ['DeviceClass', 'ResourceClaim', 'ResourceClaimTemplate'].map(
       (kind) => `resource.k8s.io/${kind}`,
     ),
-    ['storage.k8s.io/CSIStorageCapacity', 'storage.k8s.io/StorageClass'],
   ),
   ...same(
     ['named form', 'own', 'named update'],
+    ['/Node', 'batch/Job', 'networking.k8s.io/IPAddress'],
+    ['storage.k8s.io/CSIStorageCapacity', 'storage.k8s.io/StorageClass'],
     ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'].map(
       (kind) => `rbac.authorization.k8s.io/${kind}`,
     ),
@@ -88,16 +89,25 @@ export function checkNewMetadata(metadata: ObjectMeta, kind: Kind): StatusCause[
   return validateObjectMeta(checked, kind.strategy.nameRule ?? 'dns-subdomain', kind.isNamespaced)
 }
 
-/** What is wrong with an update, metadata as often as upstream finds it; `own`: what its kind finds. */
+export interface OwnCauses {
+  readonly kind: Kind
+  readonly subresource: string
+  /** What the kind finds wrong with the new object alone. */
+  readonly form: readonly StatusCause[]
+  /** What else it finds. */
+  readonly own: readonly StatusCause[]
+}
+
+/** What is wrong with an update, metadata as often as upstream finds it. */
 export function checkUpdate(
   next: ObjectMeta,
   old: ObjectMeta,
-  { kind, subresource, own }: { kind: Kind; subresource: string; own: readonly StatusCause[] },
+  { kind, subresource, form, own }: OwnCauses,
 ): StatusCause[] {
   const usually = [...validateMetaForm(next), ...validateObjectMetaUpdate(next, old)]
   const looks = looksAt(kind, subresource)
   const further = looks.flatMap((look) => {
-    if (look === 'own') return own
+    if (look === 'own') return form
     return [
       ...(look.endsWith('form')
         ? checkNewMetadata(next, kind)
@@ -105,7 +115,7 @@ export function checkUpdate(
       ...(look.startsWith('named') ? validateOwnFinalizers(next) : []),
     ]
   })
-  return [...usually, ...further, ...(looks.includes('own') ? [] : own)]
+  return [...usually, ...further, ...(looks.includes('own') ? [] : form), ...own]
 }
 
 function looksAt({ group, isCustom, kind }: Kind, subresource: string): readonly Look[] {

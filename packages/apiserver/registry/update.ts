@@ -1,5 +1,6 @@
 import {
   equalJson,
+  hasSentEmpty,
   keepTimesOfNoop,
   type AnyObject,
   type Kind,
@@ -84,6 +85,8 @@ async function createMissing(
   if (object.metadata.uid) {
     throw uidConflict(reader.kind, scope, { given: object.metadata.uid, stored: '' })
   }
+  const { resourceVersion = '' } = object.metadata
+  if (versionOf(resourceVersion) === undefined) throw unreadableVersion(resourceVersion)
   delete object.metadata.resourceVersion
   const creating = {
     ...scope,
@@ -290,6 +293,7 @@ function countGeneration(next: AnyObject, old: AnyObject, kind: Kind): void {
   const isSame =
     (!countsLabels || equalJson(next.metadata.labels ?? {}, old.metadata.labels ?? {})) &&
     equalJson(bodyOf(next), bodyOf(old)) &&
+    !(kind.strategy.countsSentEmpty && hasSentEmpty(next, ['metadata', 'status'])) &&
     (!countsAnnotations.has(`${kind.group}/${kind.kind}`) ||
       equalJson(next.metadata.annotations ?? {}, old.metadata.annotations ?? {}))
   if (isSame) return
@@ -328,7 +332,8 @@ function causesOfUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): S
   const { kind } = scope.reader
   const { subresource } = scope
   const own = validationOf(scope)?.(next, old, (text) => scope.warn(text)) ?? []
-  return checkUpdate(next.metadata, old.metadata, { kind, subresource, own })
+  const form = subresource === '' ? (kind.strategy.validateForm?.(next) ?? []) : []
+  return checkUpdate(next.metadata, old.metadata, { kind, subresource, form, own })
 }
 
 function warnOfUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): void {

@@ -9,13 +9,14 @@ import { invalid } from '../registry/registry-errors.ts'
 import type { RequestScope } from '../registry/request-scope.ts'
 import { typed } from '../typed-objects.ts'
 import { parseRange, type AddressRange } from './address-range.ts'
+import { takeNodePorts, type PortRange } from './node-ports.ts'
 import { isHeldElsewhere, rangesNow } from './service-ranges.ts'
 import { holdingsOf, portKey, TakenAddresses, type Holdings } from './taken-addresses.ts'
 
 export interface ServiceAddressOptions {
   /** One CIDR, or one of each family; the first is the primary family. */
   readonly clusterIpRanges: readonly string[]
-  readonly nodePorts: { readonly first: number; readonly last: number }
+  readonly nodePorts: PortRange
 }
 
 export const serviceAddressDefaults: ServiceAddressOptions = Object.freeze({
@@ -40,20 +41,31 @@ export function createServiceAllocator(
   const ranges = options.clusterIpRanges.map(parseRange)
   const taken = new TakenAddresses()
   followServices(deps.cache, taken)
-  const allocate = (next: AnyObject, own: Holdings, scope: RequestScope): Reservation => {
+  const allocate = (
+    next: AnyObject,
+    old: AnyObject | undefined,
+    scope: RequestScope,
+  ): Reservation => {
     const service = typed<Service>(next)
+    const before = old && typed<Service>(old)
+    const own = before ? holdingsOf(before) : noHoldings
     if (isRefusedLater(service, own)) return nothingReserved
     const reserved: string[] = []
     const isFree = (item: string): boolean =>
-      own.addresses.includes(item) ||
-      own.ports.includes(item) ||
-      (!taken.isTaken(item) && !isHeldElsewhere(item, deps.cache))
-    const isCreate = own === noHoldings
+      own.addresses.includes(item) || (!taken.isTaken(item) && !isHeldElsewhere(item, deps.cache))
     const { random } = deps
-    const allocation: Allocation = { service, scope, isCreate, isFree, reserved, random }
+    const allocation: Allocation = { service, scope, isFree, reserved, random }
     takeFamilies(allocation, ranges)
     if (wantsAddress(service)) takeAddresses(allocation, rangesNow(ranges, deps.cache))
-    takePorts(allocation, options.nodePorts)
+    takeNodePorts({
+      service,
+      before,
+      range: options.nodePorts,
+      isTaken: (port) => taken.isTaken(portKey(port)),
+      random,
+      isDryRun: scope.isDryRun,
+      refused: (cause) => refused(service, scope, [cause]),
+    })
     const holdings = holdingsOf(service)
     taken.reserve(holdings)
     let isOpen = true
@@ -65,8 +77,8 @@ export function createServiceAllocator(
     return { commit: settle, rollback: settle }
   }
   return {
-    onCreate: (next, scope) => allocate(next, noHoldings, scope),
-    onUpdate: (next, old, scope) => allocate(next, holdingsOf(typed<Service>(old)), scope),
+    onCreate: (next, scope) => allocate(next, undefined, scope),
+    onUpdate: (next, old, scope) => allocate(next, old, scope),
     onDeleted: () => undefined,
   }
 }
@@ -106,8 +118,6 @@ function followServices(cache: WatchCache, taken: TakenAddresses): void {
 interface Allocation {
   readonly service: Service
   readonly scope: RequestScope
-  /** A change of the health check port is for validation to refuse. */
-  readonly isCreate: boolean
   readonly isFree: (item: string) => boolean
   /** What this very service takes, so that it is not given twice. */
   readonly reserved: string[]
@@ -202,100 +212,6 @@ function pickFrom(
     if (picked !== undefined) return picked
   }
   return undefined
-}
-
-function takePorts(allocation: Allocation, range: ServiceAddressOptions['nodePorts']): void {
-  const { service } = allocation
-  const spec = (service.spec ??= {})
-  const isNodePort = spec.type === 'NodePort'
-  const isBalanced = spec.type === 'LoadBalancer'
-  const needsPorts = isNodePort || (isBalanced && spec.allocateLoadBalancerNodePorts !== false)
-  const given = new Map<number, Set<string>>()
-  for (const [at, port] of (spec.ports ?? []).entries()) {
-    const protocol = port.protocol ?? 'TCP'
-    if (port.nodePort) {
-      const isTwice = given.get(port.nodePort)?.has(protocol) ?? false
-      requirePort(allocation, range, { at, port: port.nodePort, protocol, isTwice })
-    } else if (needsPorts) {
-      // One number for the protocols of one port, e.g. DNS over UDP and TCP.
-      const shared = (spec.ports ?? []).find(
-        (other) =>
-          other !== port &&
-          other.port === port.port &&
-          other.nodePort &&
-          other.protocol !== protocol,
-      )?.nodePort
-      const isFree =
-        shared && !given.get(shared)?.has(protocol) && allocation.isFree(portKey(shared, protocol))
-      port.nodePort = isFree ? shared : pickPort(allocation, range, protocol)
-    }
-    if (port.nodePort)
-      given.set(port.nodePort, (given.get(port.nodePort) ?? new Set()).add(protocol))
-  }
-  const needsHealth = isBalanced && spec.externalTrafficPolicy === 'Local'
-  if (!needsHealth) return
-  if (spec.healthCheckNodePort) {
-    const isTwice = given.get(spec.healthCheckNodePort)?.has('TCP') ?? false
-    if (allocation.isCreate) requireHealthPort(allocation, range, isTwice)
-    return
-  }
-  spec.healthCheckNodePort = pickPort(allocation, range, 'TCP')
-}
-
-function requirePort(
-  { service, scope, isFree }: Allocation,
-  { first, last }: ServiceAddressOptions['nodePorts'],
-  asked: { at: number; port: number; protocol: string; isTwice: boolean },
-): void {
-  const field = `spec.ports[${asked.at}].nodePort`
-  const isInside = asked.port >= first && asked.port <= last
-  if (isInside && !asked.isTwice && isFree(portKey(asked.port, asked.protocol))) return
-  const detail = isInside
-    ? 'provided port is already allocated'
-    : `provided port is not in the valid range. The range of valid ports is ${first}-${last}`
-  throw refused(service, scope, [fieldInvalid(field, asked.port, detail)])
-}
-
-/** Upstream answers this one as its own failure. */
-function requireHealthPort(
-  { service, isFree }: Allocation,
-  { first, last }: ServiceAddressOptions['nodePorts'],
-  isTwice: boolean,
-): void {
-  const port = service.spec?.healthCheckNodePort ?? 0
-  const isInside = port >= first && port <= last
-  if (isInside && !isTwice && isFree(portKey(port, 'TCP'))) return
-  const why = isInside
-    ? 'provided port is already allocated'
-    : `provided port is not in the valid range. The range of valid ports is ${first}-${last}`
-  const message = `failed to allocate requested HealthCheck NodePort ${port}: ${why}`
-  throw new StatusError('InternalError', `Internal error occurred: ${message}`, {
-    details: { causes: [{ message }] },
-  })
-}
-
-const portTries = 16
-
-function pickPort(
-  { isFree, reserved, random, service }: Allocation,
-  { first, last }: ServiceAddressOptions['nodePorts'],
-  protocol: string,
-): number {
-  const used = new Set((service.spec?.ports ?? []).map(({ nodePort }) => nodePort))
-  const isOpen = (port: number): boolean =>
-    isFree(portKey(port, protocol)) &&
-    !used.has(port) &&
-    !reserved.includes(portKey(port, protocol))
-  const take = (port: number): number => {
-    reserved.push(portKey(port, protocol))
-    return port
-  }
-  for (let tries = 0; tries < portTries; tries += 1) {
-    const port = first + Math.floor(random.next() * (last - first + 1))
-    if (isOpen(port)) return take(port)
-  }
-  for (let port = first; port <= last; port += 1) if (isOpen(port)) return take(port)
-  throw exhausted('all node ports are taken')
 }
 
 function refused(service: Service, scope: RequestScope, causes: StatusCause[]): StatusError {

@@ -1,9 +1,10 @@
 import type { Service } from '@skerry/api'
+import { hasNodePorts, needsHealthCheck } from './node-ports.ts'
 
 /** Addresses and ports that services hold, or are about to. */
 export interface Holdings {
   readonly addresses: readonly string[]
-  /** `port/protocol`: services share a number for several protocols. */
+  /** Of nodes; see portKey. */
   readonly ports: readonly string[]
 }
 
@@ -47,16 +48,17 @@ export class TakenAddresses {
   }
 }
 
-export function holdingsOf(service: Service): Holdings {
-  const { spec = {} } = service
+export function holdingsOf({ spec = {} }: Service): Holdings {
   const addresses = (spec.clusterIPs ?? []).filter((address) => address !== 'None')
-  const ports = (spec.ports ?? []).flatMap(({ nodePort, protocol }) =>
-    nodePort ? [portKey(nodePort, protocol ?? 'TCP')] : [],
-  )
-  if (spec.healthCheckNodePort) ports.push(portKey(spec.healthCheckNodePort, 'TCP'))
+  const numbers = (spec.ports ?? []).map(({ nodePort = 0 }) => nodePort)
+  const held = [
+    ...(hasNodePorts(spec) ? numbers : []),
+    ...(needsHealthCheck(spec) ? [spec.healthCheckNodePort ?? 0] : []),
+  ]
+  const ports = [...new Set(held)].filter((port) => port !== 0).map(portKey)
   return { addresses, ports }
 }
 
-export function portKey(port: number, protocol: string): string {
-  return `${port}/${protocol}`
+export function portKey(port: number): string {
+  return `port ${port}`
 }

@@ -3,7 +3,7 @@ import { isJsonObject, recursionMax } from '../../json.ts'
 import { goTypeOf, printGo } from '../print-go.ts'
 import type { Schema, SchemaSet } from '../../schema.ts'
 import { fieldElement, printPathElement } from './path-element.ts'
-import { memberSchema, shapeOf, shapeOfValue, type Shape } from './shape.ts'
+import { isRawExtension, memberSchema, shapeOf, shapeOfValue, type Shape } from './shape.ts'
 
 export const appliedCheckLimits = Object.freeze({ findingsMax: 100 })
 
@@ -51,7 +51,7 @@ class AppliedChecker {
     const definition = schema.ref === undefined ? schema : (this.#schemas[schema.ref] ?? {})
     const isInherited = at.isOpen && schema.ref === undefined
     const isOpen = isInherited || definition.preserveUnknownFields === true
-    const wanted = this.#mismatch(value, definition)
+    const wanted = isRawExtension(schema) ? undefined : this.#mismatch(value, definition)
     if (wanted !== undefined) {
       this.#add(path, `expected ${wanted}`)
       return
@@ -91,15 +91,13 @@ class AppliedChecker {
   ): void {
     const { listMapKeys } = type
     const seen = new Set<string>()
-    list.forEach((value, at) => {
+    for (const [at, value] of list.entries()) {
       let element = `i:${at}`
       if (type.shape.type === 'list') {
         const found = type.shape.elementOf(value)
         if (found === undefined) {
-          const what = isJsonObject(value)
-            ? `has an element that omits all key fields [${listMapKeys.map(quoteGo).join(' ')}] (and doesn't have default values for any key fields)`
-            : 'may not have non-map elements'
-          this.#add(path, `element ${at}: associative list with keys ${what}`)
+          this.#add(path, `element ${at}: ${unaddressable(value, listMapKeys)}`)
+          // Upstream looks no further in this list.
           return
         }
         if (seen.has(found) && !this.#allowsDuplicates)
@@ -108,7 +106,7 @@ class AppliedChecker {
         element = found
       }
       this.check(value, type.item, { path: path + printPathElement(element), isOpen })
-    })
+    }
   }
 
   /** The type that was expected and what came instead; undefined when they agree. */
@@ -116,8 +114,8 @@ class AppliedChecker {
     const isScalar = typeof value !== 'object'
     // In a definition's schema it has no type of its own.
     if (definition.intOrString && this.#isCustom) return undefined
-    if (definition.format === 'quantity' || definition.intOrString) {
-      return isScalar ? undefined : `any scalar, got ${printGot(value)}`
+    if (isAnyScalar(definition)) {
+      return isScalar ? undefined : `any scalar, got &{${printGo(value)}}`
     }
     switch (definition.type) {
       case 'object':
@@ -144,6 +142,26 @@ class AppliedChecker {
     if (this.findings.length < appliedCheckLimits.findingsMax)
       this.findings.push(`${path}: ${text}`)
   }
+}
+
+/** Why an item of an associative list has no place in it. */
+function unaddressable(item: unknown, keys: readonly string[]): string {
+  if (keys.length === 0) {
+    if (Array.isArray(item)) return 'not supported: associative list with lists as elements'
+    const what = item === null ? 'an explicit null' : 'a map type'
+    return `associative list without keys has an element that's ${what}`
+  }
+  const start = 'associative list with keys'
+  if (item === null) return `${start} may not have a null element`
+  if (!isJsonObject(item)) return `${start} may not have non-map elements`
+  const named = keys.map(quoteGo).join(' ')
+  return `${start} has an element that omits all key fields [${named}] (and doesn't have default values for any key fields)`
+}
+
+/** Whatever text has a form of its own: times and quantities among them. */
+function isAnyScalar({ type, format = '', intOrString }: Schema): boolean {
+  if (intOrString || format === 'quantity') return true
+  return type === 'string' && format !== '' && format !== 'byte'
 }
 
 /** As Go prints a JSON value with its type; what lies deeper than a stack is safe for is left out. */

@@ -1,3 +1,4 @@
+import { hasListSentEmpty } from '../../encoding/sent-empty.ts'
 import { equalJson, isJsonObject, memberOf } from '../../json.ts'
 import type { Schema, SchemaSet } from '../../schema.ts'
 import { isEmptySet, recursiveDifferenceOf, type FieldSet } from './field-set.ts'
@@ -152,7 +153,7 @@ class Comparer {
 function compareLeaf({ before, after }: Sides, nodes: Nodes): void {
   if (before === undefined) nodes.added.isMember = true
   else if (after === undefined) nodes.removed.isMember = true
-  else if (!equalJson(before, after)) nodes.modified.isMember = true
+  else if (!equalJson(before, after) || hasListSentEmpty(after)) nodes.modified.isMember = true
 }
 
 function areBothEmpty({ before, after }: Sides): boolean {

@@ -1,5 +1,5 @@
 import { quoteGo } from '../../field-error.ts'
-import { isJsonObject, memberOf, type JsonObject } from '../../json.ts'
+import { isJsonObject, memberOf, recursionMax, type JsonObject } from '../../json.ts'
 import type { Schema } from '../../schema.ts'
 
 /**
@@ -94,6 +94,13 @@ function parse(element: string): unknown {
   }
 }
 
-function printValue(value: unknown): string {
-  return typeof value === 'string' ? quoteGo(value) : JSON.stringify(value)
+/** A key is a scalar, but what is refused as none is shown, too: its members one after the other. */
+function printValue(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return quoteGo(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (depth > recursionMax) return '...'
+  if (Array.isArray(value)) return `[${value.map((item) => printValue(item, depth + 1)).join(',')}]`
+  return Object.entries(value)
+    .map(([name, member]) => `${name}=${printValue(member, depth + 1)}`)
+    .join('')
 }

@@ -50,6 +50,10 @@ function deducedShape(): Shape {
   return shape
 }
 
+export function isRawExtension({ ref }: Schema): boolean {
+  return ref === rawExtension
+}
+
 export function shapeOf(schema: Schema, schemas: SchemaSet): Shape {
   const known = shapes.get(schema)
   if (known) return known
@@ -59,7 +63,7 @@ export function shapeOf(schema: Schema, schemas: SchemaSet): Shape {
 }
 
 function findShape(schema: Schema, schemas: SchemaSet): Shape {
-  if (schema.ref === rawExtension) return leaf
+  if (isRawExtension(schema)) return leaf
   const definition = schema.ref === undefined ? schema : (schemas[schema.ref] ?? {})
   if ((schema.mapType ?? definition.mapType) === 'atomic') return leaf
   if (definition.type === 'array')

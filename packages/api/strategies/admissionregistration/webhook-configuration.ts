@@ -16,6 +16,7 @@ export const validatingWebhookConfigurationStrategy = strategyOf<ValidatingWebho
   validate: validateConfiguration,
   validateUpdate: validateConfiguration,
   hasGeneration: true,
+  countsSentEmpty: true,
   allowUnconditionalUpdate: false,
   defaults(configuration) {
     for (const webhook of configuration.webhooks ?? []) applyWebhookDefaults(webhook)
@@ -28,6 +29,7 @@ export const mutatingWebhookConfigurationStrategy = strategyOf<MutatingWebhookCo
   validate: validateConfiguration,
   validateUpdate: validateConfiguration,
   hasGeneration: true,
+  countsSentEmpty: true,
   allowUnconditionalUpdate: false,
   defaults(configuration) {
     for (const webhook of configuration.webhooks ?? []) {

@@ -61,10 +61,10 @@ function checkSelectedJobSpec(spec: Loose<JobSpec>, found: Found): void {
 
 /** What a job runs is fixed; how much of it at once, and whether at all, is not. */
 export function validateJobUpdate(next: LooseObject<Job>, old: LooseObject<Job>): StatusCause[] {
-  const found = validateJob(next)
+  const found: Found = []
   const { spec = {} } = next
   const before = old.spec ?? {}
-  if (found.length > 0) checkSelectedJobSpec(spec, found)
+  checkSelectedJobSpec(spec, found)
   checkCompletions(spec, before, found)
   checkUnchanged(spec.selector, before.selector, 'spec.selector', found)
   checkTemplate(spec, old, found)

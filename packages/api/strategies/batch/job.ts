@@ -14,6 +14,7 @@ export const jobStrategy = strategyOf<Job>({
     return [...(old ? [] : warningsOfName(next.metadata)), ...warningsOfJobSpec(next.spec, 'spec')]
   },
   validate: validateJob,
+  validateForm: validateJob,
   validateUpdate: validateJobUpdate,
   validateStatusUpdate: validateJobStatus,
   ...statusApart,

@@ -16,6 +16,10 @@ export const leaseStrategy = strategyOf<Lease>({
     delete next.spec?.strategy
     delete next.spec?.preferredHolder
   },
+  prepareForUpdate({ spec }, { spec: before }) {
+    if (before?.strategy === undefined) delete spec?.strategy
+    if (before?.preferredHolder === undefined) delete spec?.preferredHolder
+  },
   validate: validateLease,
   validateUpdate: validateLease,
 })

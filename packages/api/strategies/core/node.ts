@@ -15,7 +15,8 @@ export const nodeStrategy = strategyOf<Node>({
     ]
   },
   validate: validateNode,
-  validateUpdate: (next, old) => [...validateNode(next), ...validateNodeUpdate(next, old)],
+  validateForm: validateNode,
+  validateUpdate: validateNodeUpdate,
   validateStatusUpdate: validateNodeUpdate,
   hasGeneration: false,
   defaults: applyNodeDefaults,

@@ -10,6 +10,7 @@ import {
   fieldRequired,
 } from '../../field-error.ts'
 import { changedFields } from '../changed-fields.ts'
+import { memberAsSent } from '../../encoding/sent-empty.ts'
 import { inKeyOrder } from '../key-order.ts'
 import { parseQuantity, quantityToNumber } from '../../quantity.ts'
 import { checkDnsSubdomain } from '../../names.ts'
@@ -48,7 +49,7 @@ export function validatePersistentVolume(volume: LooseObject<PersistentVolume>):
 function checkVolumeSpec(spec: Spec, path: string, found: Found): void {
   if ((spec.accessModes ?? []).length === 0) found.push(fieldRequired(`${path}.accessModes`))
   checkAccessModes(spec.accessModes ?? [], `${path}.accessModes`, found)
-  checkCapacity(spec.capacity ?? {}, `${path}.capacity`, found)
+  checkCapacity(spec, `${path}.capacity`, found)
   const policies = ['Delete', 'Recycle', 'Retain']
   const policyField = `${path}.persistentVolumeReclaimPolicy`
   checkOneOf(spec.persistentVolumeReclaimPolicy, policies, policyField, found)
@@ -76,15 +77,12 @@ function checkVolumeSpec(spec: Spec, path: string, found: Found): void {
   checkAttributesClass(spec, path, found)
 }
 
-function checkCapacity(
-  capacity: Readonly<Record<string, string>>,
-  field: string,
-  found: Found,
-): void {
+function checkCapacity(spec: Spec, field: string, found: Found): void {
+  const { capacity = {} } = spec
   const names = Object.keys(capacity)
   if (names.length === 0) found.push(fieldRequired(field))
   if (names.length !== 1 || names[0] !== 'storage') {
-    const shown = names.length === 0 ? null : inKeyOrder(capacity)
+    const shown = names.length === 0 ? memberAsSent(spec, 'capacity') : inKeyOrder(capacity)
     found.push(fieldNotSupported(field, shown, ['storage']))
   }
   for (const [name, amount] of Object.entries(capacity)) {

@@ -2,6 +2,7 @@ import type { PodTemplateSpec } from '../../generated/types.ts'
 import { fieldForbidden, fieldInvalid, fieldNotSupported } from '../../field-error.ts'
 import { validateAnnotations } from '../../object-meta.ts'
 import type { Found } from '../checks.ts'
+import { memberAsSent } from '../../encoding/sent-empty.ts'
 import { inKeyOrder } from '../key-order.ts'
 import { checkLabels } from '../label-checks.ts'
 import type { Loose } from '../typed-strategy.ts'
@@ -50,8 +51,8 @@ export function checkRunsForever(
 }
 
 export function labelsMismatch(template: Loose<PodTemplateSpec>, path: string): Found[number] {
-  const { labels } = template.metadata ?? {}
-  const shown = labels ? inKeyOrder(labels) : null
+  const { metadata } = template
+  const shown = metadata?.labels ? inKeyOrder(metadata.labels) : memberAsSent(metadata, 'labels')
   const detail = '`selector` does not match template `labels`'
   return fieldInvalid(`${path}.metadata.labels`, shown, detail)
 }

@@ -46,16 +46,18 @@ function needsHealthCheckPort(spec: Spec): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
 }
 
+/** By the names of the ports; a number that the client gives to another port is that port's. */
 function keepNodePorts(spec: Spec, old: Spec): void {
-  const taken = new Set(
-    (spec.ports ?? []).map(({ protocol, nodePort }) => `${protocol} ${nodePort}`),
-  )
+  const asked = nodePortsOf(spec)
+  const given = nodePortsOf(old)
+  const byName = new Map((old.ports ?? []).map(({ name = '', nodePort }) => [name, nodePort]))
   for (const port of spec.ports ?? []) {
-    if (port.nodePort) continue
-    const same = old.ports?.find(
-      (candidate) => candidate.protocol === port.protocol && candidate.port === port.port,
-    )
-    if (!same?.nodePort || taken.has(`${same.protocol} ${same.nodePort}`)) continue
-    port.nodePort = same.nodePort
+    const before = byName.get(port.name ?? '')
+    if (port.nodePort || !before || (asked.has(before) && given.has(before))) continue
+    port.nodePort = before
   }
+}
+
+function nodePortsOf({ ports = [] }: Spec): ReadonlySet<number> {
+  return new Set(ports.flatMap(({ nodePort }) => nodePort || []))
 }

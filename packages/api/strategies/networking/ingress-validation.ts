@@ -17,6 +17,7 @@ import {
   type Found,
 } from '../checks.ts'
 import { checkIngressHostname } from '../core/service-validation.ts'
+import { memberAsSent } from '../../encoding/sent-empty.ts'
 import { checkIp, parseIp } from '../ip-text.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 
@@ -39,7 +40,7 @@ export function validateIngressUpdate(ingress: LooseObject<Ingress>): StatusCaus
   const { rules = [], defaultBackend, tls = [], ingressClassName } = spec
   if (rules.length === 0 && !defaultBackend) {
     const detail = 'either `defaultBackend` or `rules` must be specified'
-    found.push(fieldInvalid('spec', spec.rules ?? null, detail))
+    found.push(fieldInvalid('spec', memberAsSent(spec, 'rules'), detail))
   }
   if (defaultBackend) checkBackend(defaultBackend, 'spec.defaultBackend', found)
   for (const [at, rule] of rules.entries()) checkRule(rule, `spec.rules[${at}]`, found)

@@ -17,8 +17,9 @@ export const ipAddressStrategy = strategyOf<IPAddress>({
   // The name is the address itself, and IPv6 has colons.
   nameRule: 'path-segment',
   validate: validateIpAddress,
+  validateForm: validateIpAddress,
   validateUpdate(next, old) {
-    const found = validateIpAddress(next)
+    const found: Found = []
     checkUnchanged(next.spec?.parentRef, old.spec?.parentRef, 'spec.parentRef', found)
     return found
   },

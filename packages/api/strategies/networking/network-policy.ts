@@ -14,6 +14,7 @@ export const networkPolicyStrategy = strategyOf<NetworkPolicy>({
   validate: validateNetworkPolicy,
   validateUpdate: validateNetworkPolicy,
   hasGeneration: true,
+  countsSentEmpty: true,
   defaults: applyNetworkPolicyDefaults,
 })
 

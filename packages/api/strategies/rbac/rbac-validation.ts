@@ -124,10 +124,9 @@ function checkSubject(
 export function checkRoleRefUnchanged(
   next: LooseObject<AnyBinding>,
   old: LooseObject<AnyBinding>,
-  found: Found,
-): void {
-  if (isSame(next.roleRef, old.roleRef)) return
+): StatusCause[] {
+  if (isSame(next.roleRef, old.roleRef)) return []
   const { apiGroup = '', kind = '', name = '' } = next.roleRef ?? {}
   const shown = { APIGroup: apiGroup, Kind: kind, Name: name }
-  found.push(fieldInvalid('roleRef', shown, 'cannot change roleRef'))
+  return [fieldInvalid('roleRef', shown, 'cannot change roleRef')]
 }

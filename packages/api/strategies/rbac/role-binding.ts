@@ -9,11 +9,8 @@ import {
 
 export const roleBindingStrategy = strategyOf<RoleBinding>({
   validate: validateRoleBinding,
-  validateUpdate(next, old) {
-    const found = validateRoleBinding(next)
-    checkRoleRefUnchanged(next, old, found)
-    return found
-  },
+  validateForm: validateRoleBinding,
+  validateUpdate: checkRoleRefUnchanged,
   hasGeneration: false,
   allowCreateOnUpdate: true,
   nameRule: 'path-segment',
@@ -22,11 +19,8 @@ export const roleBindingStrategy = strategyOf<RoleBinding>({
 
 export const clusterRoleBindingStrategy = strategyOf<ClusterRoleBinding>({
   validate: validateClusterRoleBinding,
-  validateUpdate(next, old) {
-    const found = validateClusterRoleBinding(next)
-    checkRoleRefUnchanged(next, old, found)
-    return found
-  },
+  validateForm: validateClusterRoleBinding,
+  validateUpdate: checkRoleRefUnchanged,
   hasGeneration: false,
   allowCreateOnUpdate: true,
   nameRule: 'path-segment',

@@ -4,7 +4,7 @@ import { validateClusterRole, validateRole } from './rbac-validation.ts'
 
 export const roleStrategy = strategyOf<Role>({
   validate: validateRole,
-  validateUpdate: validateRole,
+  validateForm: validateRole,
   hasGeneration: false,
   allowCreateOnUpdate: true,
   nameRule: 'path-segment',
@@ -12,7 +12,7 @@ export const roleStrategy = strategyOf<Role>({
 
 export const clusterRoleStrategy = strategyOf<ClusterRole>({
   validate: validateClusterRole,
-  validateUpdate: validateClusterRole,
+  validateForm: validateClusterRole,
   hasGeneration: false,
   allowCreateOnUpdate: true,
   nameRule: 'path-segment',

@@ -21,8 +21,9 @@ export const csiStorageCapacityStrategy = strategyOf<CSIStorageCapacity>({
   hasGeneration: false,
   allowUnconditionalUpdate: false,
   validate: validateCapacity,
+  validateForm: validateCapacity,
   validateUpdate(next, old) {
-    const found: Found = validateCapacity(next)
+    const found: Found = []
     checkUnchanged(next.nodeTopology, old.nodeTopology, 'nodeTopology', found)
     checkUnchanged(next.storageClassName, old.storageClassName, 'storageClassName', found)
     return found

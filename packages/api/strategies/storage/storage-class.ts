@@ -1,7 +1,7 @@
 import type { StorageClass, TopologySelectorTerm } from '../../generated/types.ts'
 import { fieldDuplicate, fieldRequired } from '../../field-error.ts'
 import type { StatusCause } from '../../status-error.ts'
-import { checkOneOf, checkQualifiedField, checkUnchanged, type Found } from '../checks.ts'
+import { checkOneOf, checkQualifiedField, checkMemberUnchanged, type Found } from '../checks.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
 import { checkParameters, checkProvisioner } from './provisioner-checks.ts'
 import { adviceOnNodeLabel } from '../node-label-warnings.ts'
@@ -22,11 +22,12 @@ export const storageClassStrategy = strategyOf<StorageClass>({
     storageClass.volumeBindingMode ??= 'Immediate'
   },
   validate: validateStorageClass,
+  validateForm: validateStorageClass,
   validateUpdate(next, old) {
     const found: Found = []
     // Volumes were made by what the class says; only whether they may grow can be decided later.
     const fixed = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const
-    for (const field of fixed) checkUnchanged(next[field], old[field], field, found)
+    for (const field of fixed) checkMemberUnchanged(next, old, field, found)
     return found
   },
 })

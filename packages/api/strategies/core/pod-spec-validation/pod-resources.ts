@@ -1,4 +1,5 @@
 import type { PodSpec } from '../../../generated/types.ts'
+import { memberAsSent } from '../../../encoding/sent-empty.ts'
 import { fieldForbidden, fieldInvalid } from '../../../field-error.ts'
 import { compareQuantities, formatQuantity, parseQuantity } from '../../../quantity.ts'
 import type { Found } from '../../checks.ts'
@@ -7,18 +8,23 @@ import { containerTotal, isHugePage } from '../pod-level-resources.ts'
 import { checkPodRequirements } from './resources.ts'
 
 /** Resources of the pod as a whole must hold what its containers ask for. */
-export function checkPodResources(spec: Loose<PodSpec>, path: string, found: Found): void {
+export function checkPodResources(
+  spec: Loose<PodSpec>,
+  claimNames: ReadonlySet<string>,
+  path: string,
+  found: Found,
+): void {
   const { resources } = spec
   if (!resources) return
   if (spec.os?.name === 'windows') {
     found.push(fieldForbidden(path, 'may not be set for a windows pod'))
     return
   }
-  if (resources.claims) {
+  if (memberAsSent(resources, 'claims') !== null) {
     const detail = 'claims may not be set for Resources at pod-level'
     found.push(fieldForbidden(`${path}.claims`, detail))
   }
-  checkPodRequirements(resources, path, found)
+  checkPodRequirements(resources, claimNames, path, found)
   for (const [name, total] of containerTotal(spec, 'requests')) {
     const request = resources.requests?.[name]
     if (request === undefined || compareQuantities(total, parseQuantity(request)) <= 0) continue

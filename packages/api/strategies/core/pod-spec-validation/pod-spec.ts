@@ -44,8 +44,9 @@ export function checkPodSpec(
   path: string,
   found: Found,
 ): void {
-  checkWorkloads(spec, pod, path, found)
-  checkPodResources(spec, `${path}.resources`, found)
+  const claimNames = new Set((spec.resourceClaims ?? []).flatMap(({ name }) => name || []))
+  checkWorkloads(spec, { pod, claimNames }, path, found)
+  checkPodResources(spec, claimNames, `${path}.resources`, found)
   checkHostNetworkPorts(spec, pod !== undefined, path, found)
   const restarts = ['Always', 'OnFailure', 'Never']
   checkRequiredOneOf(spec.restartPolicy, restarts, `${path}.restartPolicy`, found)
@@ -67,22 +68,21 @@ export function checkPodSpec(
 
 function checkWorkloads(
   spec: Loose<PodSpec>,
-  pod: PodIdentity | undefined,
+  { pod, claimNames }: { pod: PodIdentity | undefined; claimNames: ReadonlySet<string> },
   path: string,
   found: Found,
 ): void {
   if (spec.terminationGracePeriodSeconds === undefined) {
     found.push(fieldRequired(`${path}.terminationGracePeriodSeconds`))
   }
-  const claims = spec.resourceClaims ?? []
   const facts = {
     volumes: checkVolumes(spec.volumes ?? [], pod?.name, `${path}.volumes`, found),
-    claimNames: new Set(claims.flatMap(({ name }) => (name ? [name] : []))),
+    claimNames,
     restartPolicy: spec.restartPolicy ?? '',
     gracePeriod: spec.terminationGracePeriodSeconds,
     hostUsers: spec.hostUsers !== false,
   }
-  checkResourceClaims(claims, `${path}.resourceClaims`, found)
+  checkResourceClaims(spec.resourceClaims ?? [], `${path}.resourceClaims`, found)
   checkContainers(spec.containers ?? [], facts, `${path}.containers`, found)
   checkInitContainers(spec, facts, `${path}.initContainers`, found)
   checkEphemeralContainers(spec, facts, `${path}.ephemeralContainers`, found)

@@ -34,8 +34,14 @@ export function checkRequirements(
 }
 
 /** Resources of the pod as a whole. */
-export function checkPodRequirements(requirements: Requirements, path: string, found: Found): void {
+export function checkPodRequirements(
+  requirements: Requirements,
+  claimNames: ReadonlySet<string>,
+  path: string,
+  found: Found,
+): void {
   checkAmounts(requirements, checkPodResourceName, path, found)
+  checkClaims(requirements.claims ?? [], claimNames, path, found)
 }
 
 function checkPodResourceName(name: string, field: string, found: Found): void {

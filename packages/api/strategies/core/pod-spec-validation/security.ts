@@ -89,7 +89,8 @@ export function checkPodSecurityContext(spec: Loose<PodSpec>, path: string, foun
   checkAppArmor(context.appArmorProfile, `${path}.appArmorProfile`, found)
   const groups = ['Merge', 'Strict']
   checkOneOf(context.supplementalGroupsPolicy, groups, `${path}.supplementalGroupsPolicy`, found)
-  const seLinux = ['MountOption', 'Recursive']
+  // MountOption is behind a gate that is off (SELinuxMount).
+  const seLinux = ['Recursive']
   checkOneOf(context.seLinuxChangePolicy, seLinux, `${path}.seLinuxChangePolicy`, found)
 }
 
