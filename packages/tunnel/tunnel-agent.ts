@@ -61,6 +61,7 @@ const networkBackoff: Readonly<BackoffOptions> = Object.freeze({
 /** A link that broke is mostly back soon, and is noticed within this. */
 const eagerMs = 60_000
 const eagerRetryMsMax = 1_000
+const pauseMsMin = 50
 /** The hub answered and said no: asking every few seconds helps nobody. */
 const refusedMs = 15_000
 const retryAfterMsMax = 300_000
@@ -89,15 +90,20 @@ export async function runTunnelAgent(
     }
     if (end.isDraining) continue
     const isEager = clock.monotonicMs() - brokeMs < eagerMs
-    const pauseMs = Math.min(
-      backoff.nextMs(),
-      isEager ? eagerRetryMsMax * (1 - random.next() / 2) : Infinity,
-    )
-    const retryMs = Math.max(pauseMs, end.stayAwayMs * (1 + random.next()))
+    const pauseMsMax = Math.min(backoff.nextMs(), isEager ? eagerRetryMsMax : Infinity)
+    // Over the whole pause: all agents of a hub that was restarted began theirs in the same moment.
+    const pauseMs = Math.max(pauseMsMin, pauseMsMax * random.next())
+    const retryMs = Math.max(pauseMs, refusalPauseMs(end.stayAwayMs, random))
     log.info('Tunnel waits', { reason: end.reason, retryMs: Math.round(retryMs) })
     report({ state: 'waiting', retryMs, reason: end.reason })
     await clock.sleep(retryMs, signal)
   }
+}
+
+/** What the hub asks for, and up to a second or a tenth more: others were told the same. */
+export function refusalPauseMs(stayAwayMs: number, random: Random): number {
+  if (stayAwayMs === 0) return 0
+  return stayAwayMs + Math.max(1_000, stayAwayMs / 10) * random.next()
 }
 
 interface LifeEnd {

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Clock } from '@skerry/base'
 import { WebSocketServer, type ServerOptions } from 'ws'
+import { AcceptRate } from './accept-rate.ts'
 import type { SessionDeps } from './agent-session.ts'
 import { tunnelProtocol } from './dial-web-socket.ts'
 import { acceptTunnel, type TunnelSession } from './hub-session.ts'
@@ -53,7 +53,7 @@ export interface TunnelServer {
 export function createTunnelServer(options: TunnelServerOptions, deps: SessionDeps): TunnelServer {
   const limits = validateTunnelLimits(options.limits)
   const { acceptsPerSecond, handshakesMax } = { ...tunnelServerDefaults, ...options }
-  const takeAccept = acceptRate(acceptsPerSecond, deps.clock)
+  const rate = new AcceptRate(acceptsPerSecond, deps.clock)
   const serverOptions: ServerOptions & typeof closeOptions = {
     ...closeOptions,
     noServer: true,
@@ -70,9 +70,9 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
     if (!offersProtocol(request)) {
       return { status: 400, reason: anotherVersion } as const
     }
-    if (options.registry.isFull || handshakes >= handshakesMax || !takeAccept()) {
-      const retryAfterS = retryAfterSeconds
-      return { status: 503, reason: tooMany, retryAfterS } as const
+    if (options.registry.isFull) return fullRefusal
+    if (handshakes >= handshakesMax || !rate.take()) {
+      return { status: 503, reason: tooMany, retryAfterS: rate.retryAfterS() } as const
     }
     handshakes += 1
     try {
@@ -123,8 +123,10 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
   }
 }
 
-const retryAfterSeconds = 5
 const tooMany = 'too many agents come at once'
+const allTaken = 'all its tunnels are taken'
+/** A hub that is full stays so for long. */
+const fullRefusal = Object.freeze({ status: 503, reason: allTaken, retryAfterS: 60 } as const)
 const anotherVersion = `this speaks ${tunnelProtocol}: give hub and agent the same version`
 
 function offersProtocol(request: IncomingMessage): boolean {
@@ -139,23 +141,9 @@ function handshakeOf({ headers }: IncomingMessage, socket: Duplex): LinkHandshak
 }
 
 function resultOf({ reason }: Refusal): HandshakeResult {
-  // Both are fixed texts of this file.
+  // All are fixed texts of this file.
   if (reason === anotherVersion) return 'version'
-  return reason === tooMany ? 'busy' : 'refused'
-}
-
-/** A bucket of one second's tokens, refilled as time passes. */
-function acceptRate(perSecond: number, clock: Clock): () => boolean {
-  let tokens = perSecond
-  let filledMs = clock.monotonicMs()
-  return () => {
-    const nowMs = clock.monotonicMs()
-    tokens = Math.min(perSecond, tokens + ((nowMs - filledMs) * perSecond) / 1_000)
-    filledMs = nowMs
-    if (tokens < 1) return false
-    tokens -= 1
-    return true
-  }
+  return reason === tooMany || reason === allTaken ? 'busy' : 'refused'
 }
 
 type Refusal = Exclude<TunnelAuthentication, { identity: string }>
