@@ -131,6 +131,7 @@ export {
   type LoginOffer,
   type LoginOffers,
 } from './login/login-offers.ts'
+export { limitUserStreams } from './proxy/user-streams.ts'
 export { tunnelPrefix, tunnelRoute, type TunnelRouteDeps } from './proxy/tunnel-route.ts'
 export {
   describeTunnels,

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isStatusError } from '@skerry/api'
+import { UserStreams } from './user-streams.ts'
+
+function isRefused(words: RegExp): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(isStatusError(error, 'TooManyRequests'), String(error))
+    assert.match(error.message, words)
+    return error.toStatus().details?.retryAfterSeconds === 1
+  }
+}
+
+test('one user holds so many requests to a cluster and to all, and others are not concerned', () => {
+  const streams = new UserStreams({ perCluster: 2, inAll: 3 })
+  const first = streams.take('mallory', 'oslo')
+  streams.take('mallory', 'oslo')
+  assert.throws(
+    () => streams.take('mallory', 'oslo'),
+    isRefused(/"mallory" has 2 requests to it open/),
+  )
+  streams.take('mallory', 'rome')
+  assert.throws(() => streams.take('mallory', 'rome'), isRefused(/has 3 requests to clusters open/))
+  streams.take('olga', 'oslo')
+  first[Symbol.dispose]()
+  first[Symbol.dispose]()
+  streams.take('mallory', 'oslo')
+  assert.throws(() => streams.take('mallory', 'oslo'), isRefused(/"oslo"/))
+})
+
+test('a hundred thousand requests of one user leave nothing behind when they are over', () => {
+  const streams = new UserStreams()
+  let refused = 0
+  const open: Disposable[] = []
+  for (let number = 0; number < 100_000; number += 1) {
+    try {
+      open.push(streams.take('mallory', `edge-${number % 1_000}`))
+    } catch {
+      // Counted: the test below says how many must be.
+      refused += 1
+    }
+  }
+  assert.deepEqual([open.length, refused], [20_000, 80_000])
+  for (const one of open) one[Symbol.dispose]()
+  for (let number = 0; number < 500; number += 1) streams.take('mallory', 'edge-1')
+})
