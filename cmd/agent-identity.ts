@@ -26,6 +26,7 @@ import {
 } from '@skerry/client'
 import { agentUserName, agentsGroup, keyFingerprint, registrationKeys } from '@skerry/karmada'
 import { readCertificate, readSigningRequest } from '@skerry/pki'
+import { pendingKey } from './pending-key.ts'
 import { reEnrol, type ReEnrolOptions } from './re-enrol.ts'
 import { readToken } from './node-identity.ts'
 import type { RoleContext } from './role-context.ts'
@@ -85,7 +86,9 @@ export async function openAgentIdentity(
       const renewed = await reEnrol({ ...enrolling, current }, context, signal)
       if (renewed) return renewed
     }
-    return requestOver({ ...base, credentials }, options, context, signal)
+    const privateKeyPem = await pendingKey(directory, current?.privateKeyPem)
+    const asked = { ...options, privateKeyPem }
+    return requestOver({ ...base, credentials }, asked, context, signal)
   }
   const paths = {
     certificatePath: join(directory, 'agent.crt'),
@@ -168,14 +171,14 @@ function isExpired({ certificatePem }: CertificateAndKey, nowMs: number): boolea
 
 async function requestOver(
   config: HttpsTransportConfig,
-  options: AgentIdentityOptions,
+  options: AgentIdentityOptions & { privateKeyPem: string },
   context: RoleContext,
   signal: AbortSignal,
 ): Promise<CertificateAndKey> {
   using transport = createHttpsTransport(config)
   const userAgent = `skerry/${version} (agent certificates)`
   const cluster = createCluster(transport, { ...context, userAgent })
-  const { clusterName } = options
+  const { clusterName, privateKeyPem } = options
   const id = await clusterIdOf(options, signal)
   const told = { waits: false }
   const request: CertificateRequestOptions = {
@@ -183,6 +186,7 @@ async function requestOver(
     signerName: 'kubernetes.io/kube-apiserver-client',
     usages: ['digital signature', 'client auth'],
     subject: { commonName: agentUserName(clusterName), organizations: [agentsGroup] },
+    privateKeyPem,
     annotations: {
       [registrationKeys.agentVersion]: version,
       ...(id === undefined ? {} : { [registrationKeys.clusterId]: id }),

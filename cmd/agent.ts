@@ -26,6 +26,7 @@ import {
   type AgentIdentity,
   type AgentIdentityOptions,
 } from './agent-identity.ts'
+import { createClockCheck, withClockCheck } from './clock-check.ts'
 import type { RoleContext } from './role-context.ts'
 import { version } from './version.ts'
 
@@ -52,7 +53,8 @@ export interface AgentOptions {
 }
 
 /** Registers the cluster with the hub and serves its API there, until the signal aborts. */
-export async function runAgent(options: AgentOptions, context: RoleContext): Promise<void> {
+export async function runAgent(asked: AgentOptions, context: RoleContext): Promise<void> {
+  const options = withClockCheck(asked, context)
   const { clock, random, log } = context
   const userAgent = `skerry/${version} (agent)`
   using localTransport = createHttpsTransport(options.api)
@@ -106,6 +108,7 @@ async function untilRegistered(
   context: RoleContext,
 ): Promise<AgentIdentity> {
   const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, context.random)
+  const clockCheck = createClockCheck(options.hub, context)
   for (;;) {
     try {
       return await openAgentIdentity(options, context)
@@ -114,6 +117,7 @@ async function untilRegistered(
       const waitMs = backoff.nextMs()
       const cause = error instanceof Error ? error : new Error(String(error))
       context.log.info('Not registered yet', { error: cause, waitMs: Math.round(waitMs) })
+      await clockCheck.look(context.signal)
       await context.clock.sleep(waitMs, context.signal)
     }
   }

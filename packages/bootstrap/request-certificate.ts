@@ -17,6 +17,8 @@ export interface CertificateRequestOptions {
   readonly signerName: string
   readonly usages: readonly string[]
   readonly subject: Subject
+  /** PEM; absent: a fresh one. */
+  readonly privateKeyPem?: string
   readonly dnsNames?: readonly string[]
   readonly ipAddresses?: readonly string[]
   readonly lifetimeSeconds?: number
@@ -35,7 +37,7 @@ export interface RequestDeps {
 const waitDefaults = Object.freeze({ initialMs: 200, maxMs: 10_000, factor: 1.5, jitter: 0.3 })
 
 /**
- * Asks the cluster for a certificate for a fresh key, and waits for as long as approval takes.
+ * Asks the cluster for a certificate, and waits for as long as approval takes.
  * Throws ExpectedError when the request is denied or fails.
  */
 export async function requestCertificate(
@@ -44,7 +46,9 @@ export async function requestCertificate(
   deps: RequestDeps,
   signal: AbortSignal,
 ): Promise<CertificateAndKey> {
-  const { privateKeyPem } = await generateKeyPair()
+  const { privateKeyPem } = options.privateKeyPem
+    ? { privateKeyPem: options.privateKeyPem }
+    : await generateKeyPair()
   const pem = createSigningRequest({ ...options, privateKeyPem })
   const requests = cluster.resource(resources.certificateSigningRequests)
   const created = await requests.create(toObject(options, pem), signal)

@@ -6,7 +6,7 @@ import { StatusError } from '@skerry/api'
  * askers like: watches, sessions, logs, and what goes on to a service or a node.
  */
 const lasting =
-  /[?&](watch|follow)=(1|true|t)\b|\/watch\/|\/(proxy|log|exec|attach|portforward)(\/|\?|$)/i
+  /[?&](watch|follow)=(1|true|t)\b|^\/(api|apis\/[^/]+)\/[^/]+\/watch\/|\/(proxy|log|exec|attach|portforward)(\/|\?|$)/i
 
 /** Whether an answer to this must begin within the limit. */
 export function isBoundedInTime(path: string): boolean {

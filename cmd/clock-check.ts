@@ -1,0 +1,93 @@
+import { request } from 'node:https'
+import type { Clock, Logger } from '@skerry/base'
+import type { TunnelAgentState } from '@skerry/tunnel'
+
+/** Certificates begin five minutes before they are issued; a clock that is less wrong does no harm. */
+const differenceMsMax = 300_000
+/** An agent tries every few seconds; its clock need not be looked at as often. */
+const lookMs = 60_000
+const answerMsMax = 10_000
+
+export interface ClockCheck {
+  /** The hub could not be reached, or said no: is it for the time? Tells the log when it may be. */
+  look(signal: AbortSignal): Promise<void>
+}
+
+/**
+ * A certificate is good from a day to another: where the clock of a machine or of its hub is wrong, each
+ * takes the other's for expired or not begun, and neither can say why. This says it.
+ */
+export function createClockCheck(
+  hub: string,
+  { clock, log }: { clock: Clock; log: Logger },
+): ClockCheck {
+  let lookedMs = -Infinity
+  return {
+    async look(signal) {
+      if (clock.monotonicMs() - lookedMs < lookMs) return
+      lookedMs = clock.monotonicMs()
+      const hubMs = await readClock(hub, signal)
+      const differenceMs = hubMs === undefined ? 0 : clock.now() - hubMs
+      if (Math.abs(differenceMs) < differenceMsMax) return
+      log.error('Clocks differ: set the one that is wrong', {
+        here: new Date(clock.now()).toISOString(),
+        hub: new Date(hubMs ?? 0).toISOString(),
+        difference: `this machine is ${durationText(differenceMs)} the hub`,
+      })
+    },
+  }
+}
+
+interface Dialling {
+  readonly hub: string
+  readonly onTunnel?: (state: TunnelAgentState) => void
+}
+
+/** Looks at the hub's clock whenever there is no tunnel to it. */
+export function withClockCheck<Options extends Dialling>(
+  options: Options,
+  { clock, log, signal }: { clock: Clock; log: Logger; signal: AbortSignal },
+): Options & Required<Pick<Dialling, 'onTunnel'>> {
+  const check = createClockCheck(options.hub, { clock, log })
+  return {
+    ...options,
+    onTunnel(state) {
+      options.onTunnel?.(state)
+      if (state.state === 'waiting') void check.look(signal)
+    },
+  }
+}
+
+/**
+ * What the hub's Date header says (RFC 9110, 6.6.1), milliseconds since the epoch. Its certificate is not
+ * verified, as it may be the clock for which it cannot be: nothing is told to whoever answers, and nothing is
+ * believed but what is written to the log.
+ */
+function readClock(hub: string, signal: AbortSignal): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const options = { method: 'HEAD', rejectUnauthorized: false, agent: false, signal } as const
+    const asking = request(new URL('/livez', hub), { ...options, timeout: answerMsMax })
+    asking.once('response', (answer) => {
+      answer.resume()
+      const dateMs = Date.parse(answer.headers.date ?? '')
+      resolve(Number.isNaN(dateMs) ? undefined : dateMs)
+    })
+    asking.once('timeout', () => asking.destroy())
+    // Then there is nothing to compare with; why the hub is not reached is told by whoever tried.
+    asking.once('error', () => resolve(undefined))
+    asking.once('close', () => resolve(undefined))
+    asking.end()
+  })
+}
+
+const units: readonly [name: string, ms: number][] = [
+  ['days', 86_400_000],
+  ['hours', 3_600_000],
+  ['minutes', 60_000],
+]
+
+function durationText(differenceMs: number): string {
+  const ms = Math.abs(differenceMs)
+  const [name, unitMs] = units.find(([, size]) => ms >= 2 * size) ?? (['seconds', 1_000] as const)
+  return `${Math.round(ms / unitMs)} ${name} ${differenceMs > 0 ? 'ahead of' : 'behind'}`
+}

@@ -1,0 +1,23 @@
+import { join } from 'node:path'
+import { readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
+import { generateKeyPair } from '@skerry/pki'
+
+/**
+ * The key for which an agent asks the next certificate, written before the hub is asked: a token lets one key in,
+ * so whoever loses it on a full disk, or by a crash, could not come again with another. The one of the
+ * certificate in use is not asked for twice. Throws when it cannot be written.
+ */
+export async function pendingKey(directory: string, inUse: string | undefined): Promise<string> {
+  const path = join(directory, 'agent-next.key')
+  const known = await readFileIfPresent(path)
+  if (known !== undefined && known !== inUse) return known
+  const { privateKeyPem } = await generateKeyPair()
+  try {
+    await writeFileDurably(path, privateKeyPem, secretMode)
+  } catch (cause) {
+    const isFull = cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC'
+    if (!isFull) throw cause
+    throw new Error(`Cannot write ${path}: the disk is full; free some space`, { cause })
+  }
+  return privateKeyPem
+}
