@@ -51,6 +51,8 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 const nowhere = new AbortController().signal
 
 export interface TestHubOptions {
+  /** In which its data directory is made; absent: where temporary files are. */
+  parent?: string
   etcd?: EtcdFlags
   /** Of another replica. */
   replicaKeyFile?: string
@@ -68,6 +70,7 @@ export interface TestHubOptions {
 }
 
 export async function startTestHub({
+  parent = tmpdir(),
   etcd,
   replicaKeyFile,
   registration,
@@ -80,7 +83,7 @@ export async function startTestHub({
   bindAddress = '127.0.0.1',
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
-  const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-'))
+  const directory = await mkdtemp(join(parent, 'skerry-hub-'))
   stack.defer(() => rm(directory, { recursive: true }))
   const stop = linkedSignal(nowhere)
   const context = { ...deps, log, metrics: createMetrics(), signal: stop.signal }
