@@ -15,12 +15,18 @@ import {
   createAgentMetrics,
   createApiForwarder,
   runClusterReporter,
+  tracedHandler,
   tunnelPrefix,
   type AgentRefusal,
   type ClusterSpec,
   type ImpersonationPolicy,
 } from '@skerry/karmada'
-import { runTunnelAgent, type DialTunnelOptions, type TunnelAgentState } from '@skerry/tunnel'
+import {
+  runTunnelAgent,
+  type DialTunnelOptions,
+  type TunnelAgentState,
+  type TunnelHandler,
+} from '@skerry/tunnel'
 import {
   openAgentIdentity,
   type AgentIdentity,
@@ -82,11 +88,20 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
             options.onTunnel?.(state)
           },
         },
-        metrics.measured(forwarder),
+        metrics.measured(tracedForwarder(forwarder, options, context)),
         { clock, random, log, classify: classifyRequest },
         scope,
       ),
   ])
+}
+
+function tracedForwarder(
+  forwarder: TunnelHandler,
+  { api, clusterName: cluster }: AgentOptions,
+  { tracer }: RoleContext,
+): TunnelHandler {
+  if (tracer === undefined) return forwarder
+  return tracedHandler(forwarder, tracer, { attributes: { cluster }, server: new URL(api.server) })
 }
 
 function endpointOf(

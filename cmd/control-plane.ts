@@ -16,6 +16,7 @@ import {
   type ExtraAccess,
   type LocalApi,
   type Objects,
+  type RequestTracing,
   type Route,
   type SubresourceTableOptions,
   type TlsFiles,
@@ -65,6 +66,8 @@ export interface ControlPlaneOptions {
   /** How often it is asked whether open watches and sessions may go on; absent: never, as upstream. */
   accessCheckMs?: number
   audit?: AuditSink
+  /** Whose word on which trace a request is part of holds, beside those whom upstream trusts. */
+  trustsTraceOf?: NonNullable<RequestTracing['trusts']>
   /** Range of service addresses; absent on a hub, whose services are templates. */
   serviceCidr?: string
   /** How pods' logs and streams are reached; absent on a hub, which has no nodes. */
@@ -252,6 +255,9 @@ function serverOptions(
     retarget: options.retarget,
     accessCheckMs: options.accessCheckMs,
     auditTrail,
+    ...(context.tracer
+      ? { tracing: { tracer: context.tracer, trusts: options.trustsTraceOf } }
+      : {}),
     hasFlowControl: true,
   }
 }

@@ -18,6 +18,7 @@ import {
 } from './registration-flags.ts'
 import { collect, example, role, toHostPort, toLabel, toPort } from './role-commands.ts'
 import { runRole } from './role-context.ts'
+import { withTracingOptions, type TracingFlags } from './tracing-flags.ts'
 import { withWayOptions, type WayFlags } from './way-flags.ts'
 
 const hubDirectory = join(dataDirectoryDefault, 'hub')
@@ -33,7 +34,8 @@ export function addHubCommands(program: Command): void {
   addKarmadaManifest(onHub(cluster.command('karmada-manifest')))
 }
 
-interface HubFlags extends AccessFlags, KindFlags, EtcdFlags, RegistrationFlags, LoginFlags {
+interface HubFlags
+  extends AccessFlags, KindFlags, EtcdFlags, RegistrationFlags, LoginFlags, TracingFlags {
   dataDir: string
   bindAddress: string
   port: number
@@ -46,7 +48,9 @@ interface HubFlags extends AccessFlags, KindFlags, EtcdFlags, RegistrationFlags,
 }
 
 function addHub(program: Command): void {
-  const hub = withRegistrationOptions(withAccessOptions(role(program.command('hub'))))
+  const hub = withRegistrationOptions(
+    withAccessOptions(withTracingOptions(role(program.command('hub')))),
+  )
   withLoginOptions(withKindOptions(withEtcdOptions(hub, '/skerry/hub')))
     .description('Run the hub: the API of the fleet, and the way to every cluster in it')
     .option('--data-dir <path>', 'where its state is kept', hubDirectory)
@@ -78,11 +82,15 @@ function addHub(program: Command): void {
     )
     .action(async (options: HubFlags) => {
       const { runHub } = await import('./hub.ts')
-      await runRole('hub', options.logLevel, (context) =>
-        runHub(
-          { ...options, ...parted(options), registration: registrationRulesOf(options) },
-          context,
-        ),
+      await runRole(
+        'hub',
+        options.logLevel,
+        (context) =>
+          runHub(
+            { ...options, ...parted(options), registration: registrationRulesOf(options) },
+            context,
+          ),
+        options,
       )
     })
 }
@@ -98,7 +106,7 @@ function parted(options: HubFlags) {
   }
 }
 
-interface AgentFlags extends PolicyFlags, WayFlags {
+interface AgentFlags extends PolicyFlags, WayFlags, TracingFlags {
   dataDir: string
   hub: string
   name: string
@@ -117,7 +125,7 @@ interface AgentFlags extends PolicyFlags, WayFlags {
 }
 
 function addAgent(program: Command): void {
-  withWayOptions(withPolicyOptions(role(program.command('agent'))))
+  withWayOptions(withPolicyOptions(withTracingOptions(role(program.command('agent')))))
     .description('Connect a Kubernetes cluster to a hub: dials out, and serves its API there')
     .requiredOption('--hub <url>', 'the hub')
     .requiredOption('--name <name>', 'name of the cluster on the hub')
@@ -152,10 +160,15 @@ function addAgent(program: Command): void {
       const { findLocalApi } = await import('./local-api.ts')
       const { connectBy } = await import('./way-to-hub.ts')
       const api = await findLocalApi(options)
-      await runRole('agent', options.logLevel, async (context) => {
-        const way = await connectBy(options, context)
-        await runAgentPod({ ...agentOptions(options), api, ...way }, context)
-      })
+      await runRole(
+        'agent',
+        options.logLevel,
+        async (context) => {
+          const way = await connectBy(options, context)
+          await runAgentPod({ ...agentOptions(options), api, ...way }, context)
+        },
+        options,
+      )
     })
 }
 

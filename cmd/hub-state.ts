@@ -5,6 +5,7 @@ import {
   clusterStatesRoute,
   createHubMetrics,
   observedWay,
+  tracedTunnels,
   tunnelRoute,
   type ClusterProxyDeps,
 } from '@skerry/karmada'
@@ -25,7 +26,7 @@ export interface HubState {
 export function createHubState(
   tunnels: HubTunnels,
   objects: () => Objects | undefined,
-  { clock, log, metrics: registry }: RoleContext,
+  { clock, log, metrics: registry, tracer }: RoleContext,
 ): HubState {
   const { own, links, all } = tunnels
   const metrics = createHubMetrics(registry, { tunnels: own, links })
@@ -44,7 +45,7 @@ export function createHubState(
       }),
       clusterStatesRoute({ objects, describe: all.describe }),
     ],
-    tunnels: observedWay(all, { metrics, clock, log }),
+    tunnels: tracedTunnels(observedWay(all, { metrics, clock, log }), tracer),
     awaySinceMs: (cluster) => awaySinceMs(objects()?.get(clusterResource, '', cluster)),
     onLost: (lines) => metrics.onLost(lines),
   }

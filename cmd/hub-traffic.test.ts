@@ -36,7 +36,7 @@ function rateLog() {
   const log: Logger = { ...silentLogger, info, child: () => log }
   return {
     log,
-    async next(): Promise<number> {
+    next: async (): Promise<number> => {
       for (;;) {
         const rate = rates.shift()
         if (rate !== undefined) return rate

@@ -34,6 +34,7 @@ import {
   replicaAuthorizer,
   runTrafficContracts,
   trafficContractKind,
+  type TrafficContractsParts,
 } from '@skerry/karmada'
 import type { TunnelRegistry } from '@skerry/tunnel'
 import type { AccessFlags } from './access-flags.ts'
@@ -330,7 +331,12 @@ function hubTasks({ replicating, ...parts }: HubParts, context: RoleContext): Ta
     plane.upkeep,
     (scope) => cutRevokedAgents(cluster, tunnels.own, deps, scope),
     (scope) => {
-      const parts = { cluster, tunnels: tunnels.own, onTunnel: tunnels.states.onChange }
+      const { own, states } = tunnels
+      const parts: TrafficContractsParts = {
+        cluster,
+        tunnels: own,
+        onTunnel: (listener) => states.onChange(listener),
+      }
       return runTrafficContracts(parts, deps, scope)
     },
     ...(replicating

@@ -8,6 +8,7 @@ import { defaultNodeName } from './host-addresses.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from './policy-flags.ts'
 import { runRole } from './role-context.ts'
+import { withTracingOptions, type TracingFlags } from './tracing-flags.ts'
 import { withWayOptions, type WayFlags } from './way-flags.ts'
 
 const siteDataDirectory = `${dataDirectoryDefault}/site`
@@ -19,7 +20,9 @@ export function addRoleCommands(program: Command): void {
 }
 
 function addSite(program: Command): void {
-  const site = withWayOptions(withAccessOptions(withPolicyOptions(role(program.command('site')))))
+  const site = withWayOptions(
+    withAccessOptions(withPolicyOptions(withTracingOptions(role(program.command('site'))))),
+  )
   withKindOptions(withEtcdOptions(site, '/skerry/site'))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'where its state is kept', siteDataDirectory)
@@ -49,19 +52,23 @@ function addSite(program: Command): void {
     .addHelpText('after', example('skerry site --name branch-7 --data-dir /var/lib/skerry/site'))
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('./site.ts')
-      await runRole('site', options.logLevel, (context) =>
-        runSite(
-          {
-            ...options,
-            extraSans: options.san,
-            access: options,
-            served: options,
-            etcd: options,
-            wayToHub: options,
-            agentPolicy: policyOf(options),
-          },
-          context,
-        ),
+      await runRole(
+        'site',
+        options.logLevel,
+        (context) =>
+          runSite(
+            {
+              ...options,
+              extraSans: options.san,
+              access: options,
+              served: options,
+              etcd: options,
+              wayToHub: options,
+              agentPolicy: policyOf(options),
+            },
+            context,
+          ),
+        options,
       )
     })
 }
@@ -144,7 +151,7 @@ export function toLabel(text: string): [string, string] {
   return [key, value]
 }
 
-interface SiteFlags extends AccessFlags, KindFlags, EtcdFlags, PolicyFlags, WayFlags {
+interface SiteFlags extends AccessFlags, KindFlags, EtcdFlags, PolicyFlags, WayFlags, TracingFlags {
   dataDir: string
   name: string
   bindAddress: string

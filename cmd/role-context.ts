@@ -9,7 +9,9 @@ import {
   type LogLevel,
   type Metrics,
   type Random,
+  type Tracer,
 } from '@skerry/base'
+import type { TracingFlags } from './tracing-flags.ts'
 import { returnMemory, thisEngine } from './return-memory.ts'
 
 /** What every role is given: the injected seams, and a signal that asks it to stop in order. */
@@ -19,6 +21,8 @@ export interface RoleContext {
   log: Logger
   metrics: Metrics
   signal: AbortSignal
+  /** Absent: nothing is traced. */
+  tracer?: Tracer
 }
 
 export const logLevels: readonly LogLevel[] = ['error', 'info', 'debug']
@@ -36,6 +40,7 @@ export async function runRole(
   role: string,
   logLevel: LogLevel,
   run: (context: RoleContext) => Promise<void>,
+  { tracingConfigFile: path }: TracingFlags = {},
 ): Promise<void> {
   const log = createLogger({ level: logLevel, destination: process.stderr }).child({ role })
   const signal = stopSignal({
@@ -46,13 +51,15 @@ export async function runRole(
   const engine = thisEngine()
   const memory = engine && returnMemory({ clock: systemClock, engine }, scope.signal)
   try {
-    await run({
+    const context = {
       clock: systemClock,
       random: systemRandom,
       log,
       metrics: createMetrics(),
       signal,
-    })
+    }
+    if (path === undefined) await run(context)
+    else await (await import('./traced-role.ts')).runTraced({ role, path }, context, run)
   } catch (error) {
     if (!(signal.aborted && error === signal.reason)) throw error
   } finally {

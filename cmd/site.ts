@@ -24,6 +24,7 @@ import type { EtcdFlags } from './etcd-flags.ts'
 import type { KindFlags } from './kind-flags.ts'
 import type { WayFlags } from './way-flags.ts'
 import { openBackupSocket } from './backup-socket.ts'
+import { localAgentUser } from './agent-objects.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { addressOf, hostAddresses, isAddress } from './host-addresses.ts'
@@ -104,6 +105,8 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
         ...(options.disableControllerManager ? { 'controller-manager': elsewhere } : {}),
       },
       serviceCidr: options.serviceCidr,
+      // Its own agent says what the hub says, which knows whom to believe.
+      trustsTraceOf: ({ name }) => name === localAgentUser,
       access: options.access ?? {},
       etcd: options.etcd ?? {},
       dial: (pki) =>

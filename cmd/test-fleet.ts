@@ -11,6 +11,7 @@ import {
   systemRandom,
   type Logger,
   type Metrics,
+  type Tracer,
 } from '@skerry/base'
 import { issueClientCertificate } from '@skerry/bootstrap'
 import {
@@ -59,6 +60,8 @@ export interface TestHubOptions {
   registration?: RegistrationRules
   /** Under which each cluster has a host name. */
   clusterDomain?: string
+  /** Of the hub, and of the agents that are started beside it. */
+  tracer?: Tracer
   /** Default: none. */
   log?: Logger
   access?: AccessFlags
@@ -76,6 +79,7 @@ export async function startTestHub({
   registration,
   clusterDomain,
   log = silentLogger,
+  tracer,
   access,
   login,
   accessCheckMs,
@@ -86,7 +90,8 @@ export async function startTestHub({
   const directory = await mkdtemp(join(parent, 'skerry-hub-'))
   stack.defer(() => rm(directory, { recursive: true }))
   const stop = linkedSignal(nowhere)
-  const context = { ...deps, log, metrics: createMetrics(), signal: stop.signal }
+  const traced = tracer ? { tracer } : {}
+  const context = { ...deps, log, metrics: createMetrics(), signal: stop.signal, ...traced }
   const options = {
     ...(etcd ? { etcd, replicaKeyFile } : {}),
     ...(registration ? { registration } : {}),

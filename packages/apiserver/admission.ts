@@ -1,3 +1,4 @@
+import type { Span } from '@skerry/base'
 import type {
   AnyObject,
   GroupVersionKind,
@@ -32,6 +33,8 @@ export interface AdmissionRequest {
   readonly warn: (text: string) => void
   /** Into the request's audit event, where that is of the level at least; default Metadata. */
   readonly annotate: Annotate
+  /** The request's span; absent where nothing is traced. */
+  readonly trace?: Span
   readonly reinvocation: Reinvocation
   readonly signal: AbortSignal
 }

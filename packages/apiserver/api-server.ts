@@ -35,6 +35,7 @@ import { ServedKinds } from './registry/served-kinds.ts'
 import { createServerObjects } from './registry/server-objects.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import type { Access } from './server-access.ts'
+import type { RequestTracing } from './tracing/request-trace.ts'
 import {
   createServiceAllocator,
   type ServiceAddressOptions,
@@ -60,6 +61,8 @@ export interface ApiServerOptions {
   readonly audit?: AuditSink
   /** Writes audit.k8s.io Events. */
   readonly auditTrail?: AuditTrail | undefined
+  /** Absent: nothing is traced. */
+  readonly tracing?: RequestTracing | undefined
   /** True: FlowSchemas and PriorityLevelConfigurations decide who waits. Default: a bound in flight. */
   readonly hasFlowControl?: boolean
   /**
@@ -177,8 +180,8 @@ export async function createApiServer(
   }
 }
 
-function forPipeline({ audit = () => undefined, auditTrail, retarget }: ApiServerOptions) {
-  return { audit, trail: auditTrail, retarget }
+function forPipeline({ audit = () => undefined, auditTrail, retarget, tracing }: ApiServerOptions) {
+  return { audit, trail: auditTrail, retarget, tracing }
 }
 
 function aggregationOf(

@@ -3,6 +3,9 @@
  * → store, and back through the watch cache. It runs no controller.
  * Start reading at api-server.ts, then registry/.
  */
+export { createOtlpTracing, type OtlpTracingOptions } from './tracing/open-tracing.ts'
+export { readTracingConfig, type TracingConfig } from './tracing/tracing-config.ts'
+export type { RequestTracing } from './tracing/request-trace.ts'
 export {
   createApiServer,
   type ApiServer,

@@ -1,5 +1,12 @@
 import { StatusError, exactFieldValue, parseFieldSelector } from '@skerry/api'
-import { linkedSignal, type Clock, type LinkedSignal, type Logger, type Random } from '@skerry/base'
+import {
+  linkedSignal,
+  type Clock,
+  type LinkedSignal,
+  type Logger,
+  type Random,
+  type Span,
+} from '@skerry/base'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Attributes, Authorizer, UserInfo } from './access.ts'
@@ -21,6 +28,11 @@ import {
   tooManyRequests,
   toStatusError,
 } from './http/status-answer.ts'
+import {
+  openRequestTrace,
+  type RequestTrace,
+  type RequestTracing,
+} from './tracing/request-trace.ts'
 import { identify, type Caller } from './identify.ts'
 import { accessEnded, type LastingRequests } from './lasting-requests.ts'
 import type { ApiServerLimits } from './limits-table.ts'
@@ -39,6 +51,8 @@ export interface Admitted {
   readonly warn: (text: string) => void
   /** Into the audit event; absent where none is written. */
   readonly annotate?: Annotate
+  /** Its span; absent where nothing is traced. */
+  readonly trace?: Span
   /** Throws Unauthorized or Forbidden when the request would not be let in now. */
   readonly mayGoOn: () => Promise<void>
   /** Aborts when the client is gone or the time for the request is over. */
@@ -55,6 +69,8 @@ export interface PipelineDeps {
   readonly audit: AuditSink
   /** Absent: no events are written. */
   readonly trail?: AuditTrail | undefined
+  /** Absent: nothing is traced, and what clients say of their traces is passed on as it came. */
+  readonly tracing?: RequestTracing | undefined
   /** Absent: what limits is the number of requests in flight. */
   readonly flowControl?: FlowControl | undefined
   /** Absent: what was let in once goes on until it ends. */
@@ -114,18 +130,20 @@ async function answerRequest(received: ApiRequest, running: Running): Promise<Ap
     const mayGoOn = () => requireStillAllowed(admitted, running)
     const lasting = deps.isLongRunning(info) ? followAccess(request, mayGoOn, deps) : undefined
     const admitted: Admitted = {
-      request: exchange.entry?.request ?? request,
+      request: passedOn(exchange),
       info,
       auditId,
       user: caller.user,
       authorizer: running.authorizer,
       warn: (text: string) => void warnings.add(text),
       ...(exchange.entry ? { annotate: exchange.entry.annotate } : {}),
+      ...(exchange.trace ? { trace: exchange.trace.span } : {}),
       mayGoOn,
       signal: lasting?.signal ?? request.signal,
     }
     await authorize(admitted, running)
     exchange.isAdmitted = true
+    exchange.trace?.authorized()
     answer = await serveBounded(admitted, running)
   } catch (error) {
     if (isPanic(error, request.signal)) exchange.entry?.panicked(causeOf(error))
@@ -133,6 +151,7 @@ async function answerRequest(received: ApiRequest, running: Running): Promise<Ap
   }
   answer = exchange.entry?.answered(answer, deps.isLongRunning(info)) ?? answer
   answer = await framed(answer, { auditId, warnings, request, limits: deps.limits })
+  answer = exchange.trace?.answered(answer) ?? answer
   const durationMs = record(exchange, answer.status, deps)
   deps.metrics.observe(info, { status: answer.status, durationMs })
   return answer
@@ -152,6 +171,13 @@ interface Exchange {
   isAdmitted: boolean
   /** Where the audit policy wants to know of it. */
   entry: AuditEntry | undefined
+  /** From when it is known who asks. */
+  trace: RequestTrace | undefined
+}
+
+function passedOn({ request, entry, trace }: Exchange): ApiRequest {
+  const noted = entry?.request ?? request
+  return trace?.passedOn(noted) ?? noted
 }
 
 function begin(received: ApiRequest, { clock, random, retarget }: PipelineDeps): Exchange {
@@ -173,6 +199,7 @@ function begin(received: ApiRequest, { clock, random, retarget }: PipelineDeps):
     caller: undefined,
     isAdmitted: false,
     entry: undefined,
+    trace: undefined,
   }
 }
 
@@ -186,6 +213,9 @@ async function identified(exchange: Exchange, deps: PipelineDeps): Promise<Calle
     return exchange.caller
   } finally {
     const { caller } = exchange
+    const { tracing, clock } = deps
+    const asker = caller?.impersonator ?? caller?.user
+    if (tracing) exchange.trace = openRequestTrace(exchange, asker, tracing, clock)
     exchange.entry = deps.trail?.open({
       ...exchange,
       user: caller?.impersonator ?? caller?.user,
@@ -301,16 +331,19 @@ async function answerUpgrade(
     const mayGoOn = () => requireStillAllowed(admitted, running)
     const lasting = followAccess(request, mayGoOn, deps)
     const signal = lasting?.signal ?? request.signal
-    const common = { request, info, auditId, user, authorizer, mayGoOn, signal }
+    const common = { request: passedOn(exchange), info, auditId, user, authorizer, mayGoOn, signal }
     const admitted: Admitted = { ...common, warn: () => undefined, annotate }
     await authorize(admitted, running)
     lasting?.signal.addEventListener('abort', () => client.socket.destroy(), { once: true })
+    exchange.trace?.authorized()
     await deps.upgrade(admitted, client)
     exchange.entry?.switched(switchedStatus)
+    exchange.trace?.ended(switchedStatus)
     record(exchange, switchedStatus, deps)
   } catch (error) {
     const answer = statusAnswer(reported(error, exchange, deps))
     exchange.entry?.answered(answer, false)
+    exchange.trace?.ended(answer.status)
     record(exchange, answer.status, deps)
     if (client.socket.destroyed) return
     const body = isWhole(answer.body) ? answer.body : noBody

@@ -14,6 +14,22 @@ export { runAll, type Task } from './run-all.ts'
 export { createWakeFlag, type WakeFlag } from './wake-flag.ts'
 export { BoundedQueue, QueueFullError } from './bounded-queue.ts'
 export { abortReason, linkedSignal, withTimeout, type LinkedSignal } from './abort.ts'
+export {
+  readTraceContext,
+  traceHeaders,
+  type TraceContext,
+  type TraceHeaders,
+} from './tracing/trace-context.ts'
+export {
+  createTracer,
+  type Span,
+  type SpanAttribute,
+  type SpanData,
+  type SpanKind,
+  type SpanOptions,
+  type Tracer,
+} from './tracing/span.ts'
+export { SpanQueue, spanQueueDefaults, type SpanExporter } from './tracing/span-queue.ts'
 export { ExpectedError, exitCodes, type ExitCode } from './expected-error.ts'
 export {
   ConnectError,

@@ -77,6 +77,7 @@ export {
   type TunnelStates,
 } from './cluster/cluster-monitor.ts'
 export { clusterProxyRoutes, type ClusterProxyDeps } from './proxy/cluster-proxy.ts'
+export { tracedTunnels } from './proxy/traced-tunnels.ts'
 export { createDelegation, delegatesResource, type Delegation } from './proxy/delegation.ts'
 export { createClusterAudit, type ClusterAudit } from './proxy/cluster-audit.ts'
 export { createHostNames, type HostNamesOptions } from './proxy/host-names.ts'
@@ -184,6 +185,7 @@ export {
   type ApiForwarder,
   type ApiForwarderOptions,
 } from './agent/api-forwarder.ts'
+export { tracedHandler, type TracedHandlerOptions } from './agent/traced-handler.ts'
 export { observedKeys } from './agent/observed-times.ts'
 export { clusterIdOf } from './agent/cluster-id.ts'
 export {

@@ -42,6 +42,7 @@ export interface TestApiServerOptions {
   /** Other API servers behind this one. Default: none. */
   readonly aggregation?: ApiServerOptions['aggregation']
   readonly auditTrail?: ApiServerOptions['auditTrail']
+  readonly tracing?: ApiServerOptions['tracing']
   readonly hasFlowControl?: boolean
   /** With `withAccess`: the way to nodes and pods. Default: no subresource needs one. */
   readonly dial?: BackendDial
@@ -107,6 +108,7 @@ export async function startTestApiServer(
         ...(options.limits ? { limits: options.limits } : {}),
         ...(options.routes ? { routes: options.routes } : {}),
         ...(options.auditTrail ? { auditTrail: options.auditTrail } : {}),
+        ...(options.tracing ? { tracing: options.tracing } : {}),
         hasFlowControl: options.hasFlowControl ?? false,
         checksPolicyTypes: options.checksPolicyTypes ?? true,
         ...(options.aggregation ? { aggregation: options.aggregation } : {}),

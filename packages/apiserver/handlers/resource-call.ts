@@ -1,3 +1,4 @@
+import type { Span } from '@skerry/base'
 import type { AnyObject, Kind } from '@skerry/api'
 import type { UserInfo } from '../access.ts'
 import type { Annotate } from '../admission.ts'
@@ -22,13 +23,15 @@ export interface ResourceCall {
   readonly warn: (text: string) => void
   /** Into the request's audit event; absent where none is written. */
   readonly annotate?: Annotate
+  /** The request's span; absent where nothing is traced. */
+  readonly trace?: Span
   readonly signal: AbortSignal
 }
 
 export type HandlerDeps = RegistryDeps & { readonly watchCount: WatchCount }
 
 export function scopeOf(call: ResourceCall, options?: WriteOptions): RequestScope {
-  const { info, reader, user, warn, annotate, signal } = call
+  const { info, reader, user, warn, annotate, trace, signal } = call
   return {
     reader,
     namespace: reader.kind.isNamespaced ? info.namespace : '',
@@ -40,6 +43,7 @@ export function scopeOf(call: ResourceCall, options?: WriteOptions): RequestScop
     fieldValidation: options?.fieldValidation ?? 'Ignore',
     warn,
     ...(annotate ? { annotate } : {}),
+    ...(trace ? { trace } : {}),
     signal,
     options: options && writeOptionsObject(info),
   }

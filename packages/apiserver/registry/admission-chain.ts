@@ -96,6 +96,7 @@ function requestOf(
     options: input.options ?? scope.options,
     warn: scope.warn,
     annotate: scope.annotate ?? (() => undefined),
+    ...(scope.trace ? { trace: scope.trace } : {}),
     reinvocation,
     signal: scope.signal,
   }

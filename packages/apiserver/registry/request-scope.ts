@@ -1,5 +1,5 @@
 import type { AnyObject, StrategyContext } from '@skerry/api'
-import type { Clock, Logger, Random } from '@skerry/base'
+import type { Clock, Logger, Random, Span } from '@skerry/base'
 import type { Store } from '@skerry/store'
 import type { UserInfo } from '../access.ts'
 import type { AdmissionPlugin, Annotate } from '../admission.ts'
@@ -41,6 +41,8 @@ export interface RequestScope {
   readonly warn: (text: string) => void
   /** Into the request's audit event; absent where there is none. */
   readonly annotate?: Annotate
+  /** The request's span; absent where nothing is traced. */
+  readonly trace?: Span
   /** True for the server's own writes, which ask nobody outside. */
   readonly isInternal?: boolean
   readonly signal: AbortSignal

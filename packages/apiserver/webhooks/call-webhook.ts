@@ -1,4 +1,4 @@
-import type { Random } from '@skerry/base'
+import { traceHeaders, type Random, type Span } from '@skerry/base'
 import { newUid } from '../registry/request-scope.ts'
 import {
   admissionResponse,
@@ -47,7 +47,8 @@ export async function callWebhook(
   }
   const uid = newUid(deps.random)
   const body = JSON.stringify(admissionReview(subject, { uid, version }))
-  const value = await post(webhook, body, request.signal, deps)
+  const span = callSpan(webhook, subject, { uid, isMutating })
+  const value = await post({ webhook, body, span }, request.signal, deps)
   const response = read(value, { uid, version, isMutating }, webhook)
   for (const [key, text] of Object.entries(response.auditAnnotations)) {
     request.annotate(`${webhook.name}/${key}`, text)
@@ -57,21 +58,51 @@ export async function callWebhook(
   return response
 }
 
+/** As upstream's; absent where nothing is traced. */
+function callSpan(
+  { name, configuration }: Webhook,
+  { request }: ReviewSubject,
+  { uid, isMutating }: { uid: string; isMutating: boolean },
+): Span | undefined {
+  const { trace, resource, subresource, operation } = request
+  return trace?.child(`Call ${isMutating ? 'mutating' : 'validating'} webhook`, {
+    kind: 'client',
+    attributes: {
+      configuration,
+      webhook: name,
+      resource: `${resource.group}/${resource.version}, Resource=${resource.resource}`,
+      subresource,
+      operation,
+      UID: uid,
+    },
+  })
+}
+
+interface Posted {
+  readonly webhook: Webhook
+  readonly body: string
+  readonly span: Span | undefined
+}
+
 async function post(
-  webhook: Webhook,
-  body: string,
+  { webhook, body, span }: Posted,
   signal: AbortSignal,
   { client }: WebhookCallDeps,
 ): Promise<unknown> {
   const { address, timeoutMs, name } = webhook
   try {
-    return await client.post({ address, body, timeoutMs }, signal)
+    return await client.post(
+      { address, body, timeoutMs, trace: span && traceHeaders(span.context) },
+      signal,
+    )
   } catch (error) {
     if (signal.aborted) throw error
     const why = error instanceof Error ? error.message : String(error)
     const what =
       error instanceof WebhookSetupError ? 'could not get REST client' : 'failed to call webhook'
     throw new WebhookCallError(name, `${what}: ${why}`, { cause: error })
+  } finally {
+    span?.end()
   }
 }
 

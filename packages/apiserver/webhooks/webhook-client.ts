@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
-import { abortReason, linkedSignal, type Random } from '@skerry/base'
+import { abortReason, linkedSignal, type Random, type TraceHeaders } from '@skerry/base'
 import type { Objects } from '../objects.ts'
 import type { BackendDial } from '../subresources/backend/backend-dial.ts'
 import { connectionErrorText } from '../http/connection-error-text.ts'
@@ -31,6 +31,8 @@ export interface WebhookCall {
   readonly address: WebhookAddress
   readonly body: string
   readonly timeoutMs: number
+  /** Of which trace it is a part; absent: of none. */
+  readonly trace?: TraceHeaders | undefined
 }
 
 export interface WebhookClient {
@@ -60,13 +62,13 @@ export function createWebhookClient(deps: WebhookClientDeps): WebhookClient {
     return agent
   }
   return {
-    async post({ address, body, timeoutMs }, signal) {
+    async post({ address, body, timeoutMs, trace = {} }, signal) {
       const { target, agent } = setUp(() => {
         const target = webhookTarget(address)
         return { target, agent: agentOf(target, address.caBundle) }
       })
       const query = `?timeout=${Math.max(1, Math.ceil(timeoutMs / 1000))}s`
-      return answerValue(await exchange({ target, agent, query, body, timeoutMs }, signal))
+      return answerValue(await exchange({ target, agent, query, body, timeoutMs, trace }, signal))
     },
   }
 }
@@ -148,6 +150,7 @@ interface Sent {
   readonly query: string
   readonly body: string
   readonly timeoutMs: number
+  readonly trace: Partial<TraceHeaders>
 }
 
 interface Answer {
@@ -193,7 +196,7 @@ type Attempt = { type: 'answered'; answer: Answer } | { type: 'stale' }
 
 /** Stale: the webhook had closed the kept connection before it read the request. */
 function attempt(sent: Sent, signal: AbortSignal): Promise<Attempt> {
-  const { target, agent, query, body } = sent
+  const { target, agent, query, body, trace } = sent
   const { promise, resolve, reject } = Promise.withResolvers<Attempt>()
   const { url } = target
   const outgoing = httpsRequest({
@@ -208,6 +211,7 @@ function attempt(sent: Sent, signal: AbortSignal): Promise<Attempt> {
       accept: 'application/json, */*',
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
+      ...trace,
     },
     signal,
   })

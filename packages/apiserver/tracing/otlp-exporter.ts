@@ -1,0 +1,113 @@
+import { Client, credentials, Metadata } from '@grpc/grpc-js'
+import type { SpanAttribute, SpanData, SpanExporter, SpanKind, TraceContext } from '@skerry/base'
+import { loadExportMethod, type OtlpAnswer } from './otlp-schema-table.ts'
+
+export interface OtlpResource {
+  /** `service.name` and what else says whose spans these are. */
+  readonly attributes: Readonly<Record<string, SpanAttribute>>
+  readonly scope: { readonly name: string; readonly version: string }
+}
+
+/** How long a call may take when its caller sets no bound of its own. */
+const callMs = 30_000
+const kinds: Readonly<Record<SpanKind, number>> = Object.freeze({
+  internal: 1,
+  server: 2,
+  client: 3,
+})
+const statusError = 2
+
+/** OTLP over gRPC, unencrypted, as upstream's components speak it. */
+export function createOtlpExporter(endpoint: string, resource: OtlpResource): SpanExporter {
+  const { path, requestSerialize, responseDeserialize } = loadExportMethod()
+  const client = new Client(targetOf(endpoint), credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.max_reconnect_backoff_ms': 10_000,
+  })
+  return {
+    export(spans, signal) {
+      const request = requestOf(spans, resource)
+      return new Promise((resolve, reject) => {
+        const onAnswer = (error: Error | null, answer?: OtlpAnswer): void => {
+          signal.removeEventListener('abort', onAbort)
+          const rejected = answer?.partialSuccess?.rejectedSpans ?? 0
+          if (error) return reject(error)
+          if (rejected > 0) return reject(new Error(refusalOf(rejected, answer)))
+          resolve()
+        }
+        const call = client.makeUnaryRequest(
+          path,
+          requestSerialize,
+          responseDeserialize,
+          request,
+          new Metadata({ waitForReady: true }),
+          { deadline: Date.now() + callMs },
+          onAnswer,
+        )
+        const onAbort = (): void => call.cancel()
+        if (signal.aborted) return onAbort()
+        signal.addEventListener('abort', onAbort, { once: true })
+      })
+    },
+    [Symbol.dispose]: () => client.close(),
+  }
+}
+
+/** gRPC's own words for a socket have no slashes that a path does not have. */
+function targetOf(endpoint: string): string {
+  return endpoint.startsWith('unix://') ? `unix:${endpoint.slice('unix://'.length)}` : endpoint
+}
+
+function refusalOf(rejected: number, answer: OtlpAnswer | undefined): string {
+  return `Cannot export spans: ${rejected} were rejected: ${answer?.partialSuccess?.errorMessage ?? ''}`
+}
+
+function requestOf(spans: readonly SpanData[], { attributes, scope }: OtlpResource): object {
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: keyValues(Object.entries(attributes)) },
+        scopeSpans: [{ scope, spans: spans.map(spanOf) }],
+      },
+    ],
+  }
+}
+
+function spanOf(span: SpanData): object {
+  const { parentSpanId, name, kind, startMs, endMs, attributes, links, error } = span
+  return {
+    ...contextOf(span.context),
+    ...(parentSpanId === undefined ? {} : { parentSpanId: Buffer.from(parentSpanId, 'hex') }),
+    name,
+    kind: kinds[kind],
+    startTimeUnixNano: nanosOf(startMs),
+    endTimeUnixNano: nanosOf(endMs),
+    attributes: keyValues(attributes),
+    links: links.map(contextOf),
+    ...(error === undefined ? {} : { status: { code: statusError, message: error } }),
+  }
+}
+
+function contextOf({ traceId, spanId, state, isSampled }: TraceContext): object {
+  return {
+    traceId: Buffer.from(traceId, 'hex'),
+    spanId: Buffer.from(spanId, 'hex'),
+    traceState: state,
+    flags: isSampled ? 1 : 0,
+  }
+}
+
+/** As text: more than a number holds. */
+function nanosOf(ms: number): string {
+  return (BigInt(Math.round(ms * 1_000)) * 1_000n).toString()
+}
+
+function keyValues(attributes: Iterable<readonly [string, SpanAttribute]>): object[] {
+  return [...attributes].map(([key, value]) => ({ key, value: anyValue(value) }))
+}
+
+function anyValue(value: SpanAttribute): object {
+  if (typeof value === 'string') return { stringValue: value }
+  if (typeof value === 'boolean') return { boolValue: value }
+  return Number.isSafeInteger(value) ? { intValue: value } : { doubleValue: value }
+}

@@ -1,0 +1,225 @@
+import {
+  readTraceContext,
+  traceHeaders,
+  type Clock,
+  type Span,
+  type SpanAttribute,
+  type Tracer,
+} from '@skerry/base'
+import type { UserInfo } from '../access.ts'
+import { isPushed, isWhole, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
+import type { RequestInfo } from '../http/request-info.ts'
+
+export interface RequestTracing {
+  readonly tracer: Tracer
+  /** Whose word on which trace a request is part of holds, beside those whom upstream trusts. */
+  readonly trusts?: ((user: UserInfo) => boolean) | undefined
+}
+
+/** One request's spans. */
+export interface RequestTrace {
+  /** Also for parts of it that are done elsewhere. */
+  readonly span: Span
+  /** Whoever is asked further learns of which trace it is a part. */
+  passedOn(request: ApiRequest): ApiRequest
+  authorized(): void
+  /** Ends with the answer's body. */
+  answered(answer: ApiAnswer): ApiAnswer
+  /** It has become a session, or none; that is over now. */
+  ended(status: number): void
+}
+
+export interface TracedRequest {
+  readonly request: ApiRequest
+  readonly info: RequestInfo
+  readonly auditId: string
+  readonly startedAtMs: number
+}
+
+/** Upstream's: others could have everything traced, or hide in a trace of somebody else. */
+const trustedGroups: readonly string[] = ['system:masters', 'system:monitoring']
+
+/**
+ * Begins when it is known who asks; the time since the request came is the authentication's. A trace
+ * goes on from those who are trusted. For others a new one begins, which is linked to theirs.
+ */
+export function openRequestTrace(
+  { request, info, auditId, startedAtMs }: TracedRequest,
+  user: UserInfo | undefined,
+  { tracer, trusts }: RequestTracing,
+  clock: Clock,
+): RequestTrace {
+  const { traceparent, tracestate } = request.headers
+  const asked = readTraceContext(traceparent, tracestate)
+  const isTrusted =
+    user !== undefined &&
+    (user.groups.some((group) => trustedGroups.includes(group)) || trusts?.(user) === true)
+  const span = tracer.start(spanName(info), {
+    kind: 'server',
+    startMs: startedAtMs,
+    ...(asked && isTrusted ? { parent: asked } : {}),
+    ...(asked && !isTrusted ? { links: [asked] } : {}),
+  })
+  if (!span.isRecording) return passingTrace(span)
+  span.set(requestAttributes(request, info, auditId))
+  span.child('authentication', { startMs: startedAtMs }).end()
+  return recordingTrace(span, { request, info, auditId, identifiedMs: clock.now() })
+}
+
+function passingTrace(span: Span): RequestTrace {
+  return {
+    span,
+    passedOn: (request) => withTrace(request, span),
+    authorized: () => undefined,
+    answered: (answer) => answer,
+    ended: () => undefined,
+  }
+}
+
+function recordingTrace(
+  span: Span,
+  traced: Omit<TracedRequest, 'startedAtMs'> & { identifiedMs: number },
+): RequestTrace {
+  let served: Span | undefined
+  const ended = (status: number): void => {
+    served?.end()
+    span.set({ 'http.response.status_code': status })
+    if (status >= 500) span.fail('')
+    span.end()
+  }
+  return {
+    span,
+    passedOn: (request) => withTrace(request, span),
+    authorized() {
+      span.child('authorization', { startMs: traced.identifiedMs }).end()
+      const name = verbNames[traced.info.verb]
+      if (name === undefined || !traced.info.isResourceRequest) return
+      served = span.child(name, { attributes: callAttributes(traced) })
+    },
+    answered(answer) {
+      const { body, status } = answer
+      if (isWhole(body)) span.set({ 'http.response.body.size': body.length })
+      // Others are written as they come, by somebody else.
+      if (isWhole(body) || isPushed(body) || !(Symbol.asyncIterator in body)) {
+        ended(status)
+        return answer
+      }
+      return {
+        ...answer,
+        body: followed(body, (bytes) => {
+          span.set({ 'http.response.body.size': bytes })
+          ended(status)
+        }),
+      }
+    },
+    ended,
+  }
+}
+
+async function* followed(
+  body: AsyncIterable<Uint8Array>,
+  onEnd: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  try {
+    for await (const piece of body) {
+      bytes += piece.length
+      yield piece
+    }
+  } finally {
+    onEnd(bytes)
+  }
+}
+
+function withTrace(request: ApiRequest, { context }: Span): ApiRequest {
+  const { traceparent: _parent, tracestate: _state, ...others } = request.headers
+  const own = traceHeaders(context)
+  const fields = request.fields
+  return {
+    ...request,
+    headers: { ...others, ...own },
+    fields: () => [
+      ...fields().filter(([name]) => !/^trace(parent|state)$/i.test(name)),
+      ...Object.entries(own),
+    ],
+  }
+}
+
+/** What only one object of a kind is called is no part of it: names of spans are few. */
+function spanName({ method, isResourceRequest, prefix, resource, ...info }: RequestInfo): string {
+  if (!isResourceRequest) return method
+  const parts = [
+    prefix,
+    ...(resource.group === '' ? [] : [resource.group]),
+    resource.version,
+    ...(info.namespace === '' ? [] : ['namespaces', '{:namespace}']),
+    resource.resource,
+    ...(info.name === '' ? [] : ['{:name}']),
+    ...(info.subresource === '' ? [] : [info.subresource]),
+  ]
+  return `${method} /${parts.join('/')}`
+}
+
+const verbNames: Readonly<Record<string, string>> = Object.freeze({
+  create: 'Create',
+  delete: 'Delete',
+  deletecollection: 'Delete',
+  get: 'Get',
+  list: 'List',
+  patch: 'Patch',
+  update: 'Update',
+  watch: 'WatchServer.HandleHTTP',
+})
+
+type Attributes = Readonly<Record<string, SpanAttribute | undefined>>
+
+/** OpenTelemetry's for HTTP servers, as upstream writes them. */
+function requestAttributes(request: ApiRequest, info: RequestInfo, auditId: string): Attributes {
+  const { headers, peer, message } = request
+  const [, host = '', port] = /^(.*?)(?::(\d+))?$/.exec(headers['host'] ?? '') ?? []
+  const address = peer.type === 'socket' ? peer.address : undefined
+  return {
+    'server.address': host,
+    'http.request.method': request.method,
+    'url.scheme': 'https',
+    'server.port': port === undefined ? undefined : Number(port),
+    'network.peer.address': address,
+    'user_agent.original': headers['user-agent'],
+    'client.address': address,
+    'url.path': info.path,
+    'network.protocol.version': peer.type === 'process' ? undefined : (message?.httpVersion ?? '2'),
+    'http.target': request.target,
+    'audit-id': auditId,
+  }
+}
+
+/** Upstream's of what serves a resource. */
+function callAttributes({
+  request,
+  info,
+  auditId,
+}: Omit<TracedRequest, 'startedAtMs'>): Attributes {
+  const { headers, peer, message } = request
+  const { resource, namespace, name } = info
+  return {
+    accept: headers['accept'] ?? '',
+    'audit-id': auditId,
+    client: peer.type === 'socket' ? peer.address : '',
+    'api-group': resource.group,
+    'api-version': resource.version,
+    name,
+    subresource: info.subresource,
+    namespace,
+    protocol: `HTTP/${message?.httpVersion ?? '2.0'}`,
+    resource: resource.resource,
+    scope: scopeOf(info),
+    url: info.path,
+    'user-agent': headers['user-agent'] ?? '',
+    verb: request.method,
+  }
+}
+
+function scopeOf({ name, namespace }: RequestInfo): string {
+  if (name !== '') return 'resource'
+  return namespace === '' ? 'cluster' : 'namespace'
+}

@@ -1,0 +1,119 @@
+import { linkedSignal, withTimeout, type LinkedSignal } from '../abort.ts'
+import type { Clock } from '../clock.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { SpanData } from './span.ts'
+
+/** Takes spans elsewhere. Rejects when they have not arrived. */
+export interface SpanExporter extends Disposable {
+  export(spans: readonly SpanData[], signal: AbortSignal): Promise<void>
+}
+
+/** As OpenTelemetry's batch processor has them; times in milliseconds. */
+export const spanQueueDefaults = Object.freeze({
+  spansMax: 2_048,
+  batchMax: 512,
+  scheduleMs: 5_000,
+  exportMs: 10_000,
+  /** At the end, for what still waits. */
+  flushMs: 2_000,
+})
+
+export interface SpanQueueDeps {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+/**
+ * Spans that wait for their collector, in batches. Nobody ever waits for it: what has no place is
+ * dropped and counted, and so is a batch that does not arrive.
+ */
+export class SpanQueue implements AsyncDisposable {
+  readonly #exporter: SpanExporter
+  readonly #limits: typeof spanQueueDefaults
+  readonly #deps: SpanQueueDeps
+  readonly #stop = new AbortController()
+  /** Ends after the stop, when what waited has gone or had its time. */
+  readonly #life = new AbortController()
+  readonly #counts
+  readonly #running: Promise<void>
+  #waiting: SpanData[] = []
+  #wake = Promise.withResolvers<void>()
+  #pause: LinkedSignal | undefined
+  #isFailing = false
+
+  constructor(
+    exporter: SpanExporter,
+    deps: SpanQueueDeps,
+    limits: Partial<typeof spanQueueDefaults> = {},
+  ) {
+    this.#exporter = exporter
+    this.#deps = deps
+    this.#limits = { ...spanQueueDefaults, ...limits }
+    this.#counts = deps.metrics.counter(
+      'skerry_trace_spans_total',
+      'Spans that have ended: exported, or dropped because the queue was full or the collector did not take them.',
+      ['result'],
+    )
+    this.#running = this.#run()
+  }
+
+  push(span: SpanData): void {
+    if (this.#waiting.length >= this.#limits.spansMax) {
+      this.#counts.inc({ result: 'dropped' })
+      return
+    }
+    this.#waiting.push(span)
+    if (this.#waiting.length === 1) this.#wake.resolve()
+    if (this.#waiting.length >= this.#limits.batchMax) this.#pause?.abort(new Error('It is full'))
+  }
+
+  /** What waits goes out, within `flushMs`; then nothing does any more. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new Error('The role ends'))
+    this.#wake.resolve()
+    const { clock } = this.#deps
+    const late = new Error('Cannot export spans: the role has ended')
+    using _timer = clock.setTimer(this.#limits.flushMs, () => this.#life.abort(late))
+    await this.#running
+    this.#counts.inc({ result: 'dropped' }, this.#waiting.length)
+    this.#waiting = []
+    this.#exporter[Symbol.dispose]()
+  }
+
+  async #run(): Promise<void> {
+    const stop = this.#stop.signal
+    const life = this.#life.signal
+    const { batchMax, scheduleMs } = this.#limits
+    while (!stop.aborted) {
+      await this.#wake.promise
+      this.#wake = Promise.withResolvers<void>()
+      if (this.#waiting.length < batchMax && !stop.aborted) {
+        // For others to go with; ends at once when the role does, or a batch is full.
+        using pause = linkedSignal(stop)
+        this.#pause = pause
+        await this.#deps.clock.sleep(scheduleMs, pause.signal).catch(() => undefined)
+        this.#pause = undefined
+      }
+      while (this.#waiting.length > 0 && !life.aborted) await this.#exportNext(life)
+    }
+  }
+
+  /** Never rejects: a batch that does not arrive is gone. */
+  async #exportNext(signal: AbortSignal): Promise<void> {
+    const { batchMax, exportMs: ms } = this.#limits
+    const batch = this.#waiting.splice(0, batchMax)
+    const message = `Cannot export spans: not taken in ${ms} ms`
+    try {
+      await withTimeout({ ms, message }, signal, (scope) => this.#exporter.export(batch, scope))
+      this.#counts.inc({ result: 'exported' }, batch.length)
+      this.#isFailing = false
+    } catch (error) {
+      this.#counts.inc({ result: 'dropped' }, batch.length)
+      const cause = error instanceof Error ? error : new Error(String(error))
+      if (!this.#isFailing) this.#deps.log.info('Spans are not taken', { error: cause })
+      this.#isFailing = true
+    }
+  }
+}
