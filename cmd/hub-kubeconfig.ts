@@ -5,6 +5,7 @@ import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import { readFileIfPresent } from '@skerry/bootstrap'
 import { fixedCredentials, tokenFileCredentials, type CredentialSource } from '@skerry/client'
 import { getFromHub } from './ask-hub.ts'
+import { execEntry } from './exec-entry.ts'
 import { reachableClustersPath, type ReachableClusters } from '@skerry/karmada'
 import { mergeKubeconfig } from './merge-kubeconfig.ts'
 import { readText } from './read-config-file.ts'
@@ -16,6 +17,8 @@ export interface HubKubeconfigOptions {
   tokenFile: string | undefined
   clientCertificate: string | undefined
   clientKey: string | undefined
+  /** With a certificate: what starts this program, for one that renews itself. */
+  renewBy?: readonly string[] | undefined
   /** Where none of those files is named: who has logged in. */
   login?: KubeconfigLogin | undefined
   /** Merged into; absent: the answer is all there is. */
@@ -102,6 +105,13 @@ function credentialFields(options: HubKubeconfigOptions): JsonObject {
   const login = loginOf(options)
   if (login) return { exec: login.exec }
   const { certificate, key } = requireKeyPair(clientCertificate, clientKey)
+  const { hub, caFile, renewBy } = options
+  if (renewBy) {
+    const files = ['--certificate', resolve(certificate), '--key', resolve(key)]
+    const trust = caFile === undefined ? [] : ['--ca-file', resolve(caFile)]
+    const words = ['credential', 'certificate', '--hub', new URL(hub).origin, ...trust, ...files]
+    return { exec: execEntry(renewBy, words) }
+  }
   return { 'client-certificate': resolve(certificate), 'client-key': resolve(key) }
 }
 

@@ -142,7 +142,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
     access.objects?.get(clusterResource, '', name) !== undefined
   const registration = createHubRegistration(options.registration ?? registrationDefaults, context)
   const users = createUserAccess({ clusterDomain: options.clusterDomain }, clock)
-  const login = createHubLogin(options.login ?? {})
+  const login = createHubLogin(options.login ?? {}, clock)
   const carrier = createHubCarrier(options.allowInspectedTls === true, context)
   const serving = linkedSignal(context.signal)
   stack.defer(() => serving.abort(new Error('The hub has stopped')))

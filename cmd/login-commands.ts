@@ -11,6 +11,7 @@ export function addLoginCommands(program: Command): void {
       'What kubectl starts to get credentials; "skerry login" writes it into a kubeconfig',
     )
   addOidc(credential)
+  addCertificate(credential)
 }
 
 interface LoginCommandFlags {
@@ -101,6 +102,40 @@ function addOidc(credential: Command): void {
       const options = { issuerUrl: issuer, clientId, directory, isInteractive }
       const deps = { clock: systemClock, random: systemRandom, tell }
       console.log(execCredentialOf(await currentTokens(options, deps, timeLimit()), apiVersion))
+    })
+}
+
+interface CertificateFlags {
+  hub: string
+  caFile: string | undefined
+  certificate: string
+  key: string
+}
+
+function addCertificate(credential: Command): void {
+  credential
+    .command('certificate')
+    .description('Print an ExecCredential with a certificate, renewed at the hub when it is due')
+    .requiredOption('--hub <url>', 'whose certificate it is')
+    .requiredOption('--certificate <path>', 'PEM; replaced by the next one')
+    .requiredOption('--key <path>', 'PEM; stays')
+    .option('--ca-file <path>', "the hub's authority (default: those of the system)")
+    .addHelpText(
+      'after',
+      example(
+        'skerry credential certificate --hub https://hub:7443 --ca-file ca.crt --certificate olga.crt --key olga.key',
+      ),
+    )
+    .action(async ({ hub, caFile, certificate, key }: CertificateFlags) => {
+      const { certificateCredentialOf, currentCertificate } = await import('./user-certificate.ts')
+      const { readExecInfo } = await import('./credential.ts')
+      const { systemClock, systemRandom } = await import('@skerry/base')
+      const { apiVersion } = readExecInfo(process.env['KUBERNETES_EXEC_INFO'])
+      const { tell } = await loginDeps()
+      const options = { hub, caFile, certificateFile: certificate, keyFile: key }
+      const deps = { clock: systemClock, random: systemRandom, tell }
+      const found = await currentCertificate(options, deps, timeLimit())
+      console.log(certificateCredentialOf(found, apiVersion))
     })
 }
 

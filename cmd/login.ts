@@ -5,6 +5,7 @@ import { fixedCredentials, openOidcIssuer, type OidcClient } from '@skerry/clien
 import { loginOffersPath, readLoginOffers, type LoginOffer } from '@skerry/karmada'
 import { getFromHub, hubOrigin } from './ask-hub.ts'
 import { currentTokens } from './credential.ts'
+import { execEntry } from './exec-entry.ts'
 import { writeHubKubeconfig, type KubeconfigLogin } from './hub-kubeconfig.ts'
 import { logInAt } from './log-in-at.ts'
 import {
@@ -69,7 +70,7 @@ export async function logIn(
   deps.tell(`Logging in at ${client.issuerUrl} as client ${client.clientId}, for ${hub}.`)
   const tokens = await logInAt(client, { ...deps, ...options }, signal)
   const login = {
-    exec: execEntry(client, deps.command),
+    exec: oidcEntry(client, deps.command),
     credentials: fixedCredentials({ bearerToken: tokens.idToken }),
   }
   const noFiles = { tokenFile: undefined, clientCertificate: undefined, clientKey: undefined }
@@ -145,15 +146,9 @@ function requireSameFleet(
   )
 }
 
-function execEntry({ issuerUrl, clientId }: SessionKey, [command = '', ...own]: readonly string[]) {
-  return {
-    apiVersion: 'client.authentication.k8s.io/v1',
-    command,
-    args: [...own, 'credential', 'oidc', '--issuer', issuerUrl, '--client-id', clientId],
-    interactiveMode: 'IfAvailable',
-    provideClusterInfo: false,
-    installHint: 'It is written by "skerry login"; run that again where the program has moved.',
-  }
+function oidcEntry({ issuerUrl, clientId }: SessionKey, command: readonly string[]) {
+  const words = ['credential', 'oidc', '--issuer', issuerUrl, '--client-id', clientId]
+  return execEntry(command, words)
 }
 
 function contextsOf(config: Readonly<Record<string, unknown>>, user: string): string[] {
@@ -177,7 +172,7 @@ export async function loginForHub(
   const options = { ...only.client, directory, isInteractive: false }
   const deps = { ...seams, tell }
   return {
-    exec: execEntry(only.client, command),
+    exec: oidcEntry(only.client, command),
     credentials: async (signal) => ({
       bearerToken: (await currentTokens(options, deps, signal)).idToken,
     }),

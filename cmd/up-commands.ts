@@ -113,6 +113,7 @@ interface KubeconfigFlags {
   tokenFile: string | undefined
   clientCertificate: string | undefined
   clientKey: string | undefined
+  renew: boolean | undefined
   outputFile: string | undefined
   hostNames: boolean | undefined
   prefix: string
@@ -126,6 +127,10 @@ function addKubeconfig(program: Command): void {
     .option('--token-file <path>', 'file with your token')
     .option('--client-certificate <path>', 'your certificate, PEM')
     .option('--client-key <path>', 'its key, PEM')
+    .option(
+      '--renew',
+      'renew the certificate when it is due (skerry hub --renew-user-certificates)',
+    )
     .option('--output-file <path>', 'merge into this kubeconfig instead of printing one')
     .option('--host-names', 'clusters by their host names instead of by path')
     .option('--prefix <text>', 'before each name, where others have the same', '')
@@ -141,8 +146,10 @@ function addKubeconfig(program: Command): void {
       const { printHubKubeconfig, writeHubKubeconfig } = await import('./hub-kubeconfig.ts')
       const { loginForHub } = await import('./login.ts')
       const { loginDeps } = await import('./login-commands.ts')
-      const { outputFile } = options
-      const asked = { ...options, hub, login: await loginForHub(hub, await loginDeps()) }
+      const { outputFile, renew } = options
+      const deps = await loginDeps()
+      const login = await loginForHub(hub, deps)
+      const asked = { ...options, hub, login, ...(renew === true ? { renewBy: deps.command } : {}) }
       if (outputFile === undefined) await printHubKubeconfig(asked, timeLimit())
       else await writeHubKubeconfig({ ...asked, outputFile }, timeLimit())
     })

@@ -125,6 +125,13 @@ export {
   type UserToken,
 } from './access/user-token.ts'
 export {
+  certificateRenewalAuthorizer,
+  certificateRenewalPath,
+  certificateRenewalRoute,
+  type CertificateRenewalDeps,
+  type RenewedCertificate,
+} from './login/certificate-renewal.ts'
+export {
   loginOffersAuthorizer,
   loginOffersPath,
   loginOffersRoute,
