@@ -213,6 +213,7 @@ class FieldChecker {
     place: Place,
   ): unknown {
     const { format } = type.definition
+    if (format === 'byte' && Array.isArray(value)) return this.#bytes(value, place)
     if (typeof value !== 'string') {
       const isTime = format === 'date-time'
       return this.#refuse(value, { schema: type.definition }, place, { isFinal: isTime })
@@ -229,6 +230,22 @@ class FieldChecker {
       return value
     }
     return format === 'date-time' ? checkTime(value, type.name === 'v1.MicroTime') : value
+  }
+
+  /** Bytes may also come as a list of numbers; nothing is zero. */
+  #bytes(list: readonly unknown[], place: Place): unknown {
+    let text = ''
+    for (const item of list) {
+      const byte = item ?? 0
+      const isByte = typeof byte === 'number' && Number.isInteger(byte)
+      if (!isByte || (byte & 0xff) !== byte) {
+        const literal = typeof byte === 'number' ? ` ${byte}` : ''
+        const schema: Schema = { type: 'integer', goType: 'uint8' }
+        return this.#refuse(byte, { schema }, place, { literal })
+      }
+      text += String.fromCharCode(byte)
+    }
+    return btoa(text)
   }
 
   #integer(

@@ -66,6 +66,7 @@ import { storageClassStrategy } from './storage/storage-class.ts'
 import { volumeAttachmentStrategy } from './storage/volume-attachment.ts'
 import { volumeAttributesClassStrategy } from './storage/volume-attributes-class.ts'
 import { storageVersionMigrationStrategy } from './storagemigration/storage-version-migration.ts'
+import { podSpecs, withoutDisabledPodFields } from './core/disabled-pod-fields.ts'
 import { validatedInVersion } from './validated-in-version.ts'
 
 /**
@@ -82,9 +83,12 @@ export const strategies: Readonly<Record<string, Strategy>> = Object.freeze({
   '/Node': nodeStrategy,
   '/PersistentVolume': persistentVolumeStrategy,
   '/PersistentVolumeClaim': persistentVolumeClaimStrategy,
-  '/Pod': podStrategy,
-  '/PodTemplate': podTemplateStrategy,
-  '/ReplicationController': replicationControllerStrategy,
+  '/Pod': withoutDisabledPodFields(podStrategy, podSpecs.ofPod),
+  '/PodTemplate': withoutDisabledPodFields(podTemplateStrategy, podSpecs.ofPodTemplate),
+  '/ReplicationController': withoutDisabledPodFields(
+    replicationControllerStrategy,
+    podSpecs.ofTemplate,
+  ),
   '/ResourceQuota': resourceQuotaStrategy,
   '/Secret': secretStrategy,
   '/Service': serviceStrategy,
@@ -101,14 +105,14 @@ export const strategies: Readonly<Record<string, Strategy>> = Object.freeze({
   'apiextensions.k8s.io/CustomResourceDefinition': customResourceDefinitionStrategy,
   'apiregistration.k8s.io/APIService': apiServiceStrategy,
   'apps/ControllerRevision': controllerRevisionStrategy,
-  'apps/DaemonSet': daemonSetStrategy,
-  'apps/Deployment': deploymentStrategy,
-  'apps/ReplicaSet': replicaSetStrategy,
-  'apps/StatefulSet': statefulSetStrategy,
+  'apps/DaemonSet': withoutDisabledPodFields(daemonSetStrategy, podSpecs.ofTemplate),
+  'apps/Deployment': withoutDisabledPodFields(deploymentStrategy, podSpecs.ofTemplate),
+  'apps/ReplicaSet': withoutDisabledPodFields(replicaSetStrategy, podSpecs.ofTemplate),
+  'apps/StatefulSet': withoutDisabledPodFields(statefulSetStrategy, podSpecs.ofTemplate),
   'autoscaling/HorizontalPodAutoscaler': horizontalPodAutoscalerStrategy,
   'autoscaling/v1/HorizontalPodAutoscaler': horizontalPodAutoscalerV1Strategy,
-  'batch/CronJob': cronJobStrategy,
-  'batch/Job': jobStrategy,
+  'batch/CronJob': withoutDisabledPodFields(cronJobStrategy, podSpecs.ofJobTemplate),
+  'batch/Job': withoutDisabledPodFields(jobStrategy, podSpecs.ofTemplate),
   'certificates.k8s.io/CertificateSigningRequest': certificateSigningRequestStrategy,
   'certificates.k8s.io/ClusterTrustBundle': clusterTrustBundleStrategy,
   'certificates.k8s.io/PodCertificateRequest': podCertificateRequestStrategy,

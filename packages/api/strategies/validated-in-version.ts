@@ -14,10 +14,11 @@ export function validatedInVersion(
     convert(copy)
     return copy
   }
-  const { validate, validateUpdate, validateStatusUpdate, warnings } = strategy
+  const { validate, validateForm, validateUpdate, validateStatusUpdate, warnings } = strategy
   return Object.freeze({
     ...strategy,
     ...(validate ? { validate: (object: AnyObject) => validate(converted(object)) } : {}),
+    ...(validateForm ? { validateForm: (next: AnyObject) => validateForm(converted(next)) } : {}),
     ...(validateUpdate ? { validateUpdate: both(validateUpdate) } : {}),
     ...(validateStatusUpdate ? { validateStatusUpdate: both(validateStatusUpdate) } : {}),
     ...(warnings

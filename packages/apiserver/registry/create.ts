@@ -180,8 +180,9 @@ async function validateCreate(
   for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
 }
 
-/** Groups whose objects may have any finalizer that has the form of one. */
+/** Groups, and kinds of the core group, whose objects may have any finalizer that has the form of one. */
 const anyFinalizer: ReadonlySet<string> = new Set([
+  '/Event',
   'admissionregistration.k8s.io',
   'apiextensions.k8s.io',
   'apiregistration.k8s.io',
@@ -189,8 +190,8 @@ const anyFinalizer: ReadonlySet<string> = new Set([
   'policy',
 ])
 
-function knowsFinalizers({ isCustom, group }: Kind): boolean {
-  return !isCustom && !anyFinalizer.has(group)
+function knowsFinalizers({ isCustom, group, kind }: Kind): boolean {
+  return !isCustom && !anyFinalizer.has(group) && !anyFinalizer.has(`${group}/${kind}`)
 }
 
 export function hasGeneration(kind: Kind): boolean {
