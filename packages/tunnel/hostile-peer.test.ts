@@ -68,6 +68,15 @@ for (const { what, path = '/', headers = [], status } of floods) {
   })
 }
 
+test('a peer that offers to compress is not taken at its word', async () => {
+  await using scene = await createTunnelScene()
+  const { url, tls } = await scene.endpoint('hostile')
+  const webSocket = new WebSocket(url, tunnelProtocol, { ...tls, perMessageDeflate: true })
+  await once(webSocket, 'open')
+  assert.equal(webSocket.extensions, '')
+  webSocket.terminate()
+})
+
 test('a handshake for another protocol is refused', async () => {
   await using scene = await createTunnelScene()
   const { url, tls } = await scene.endpoint()

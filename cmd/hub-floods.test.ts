@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { readBody } from '@skerry/client'
+import { clusterResource } from '@skerry/karmada'
+import { startTestAgent, startTestHub, type TestHub } from './test-fleet.ts'
+
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
+const masters = ['system:masters']
+/** A megabyte for each kilobyte of it. */
+const bomb = gzipSync(Buffer.alloc(20_000_000))
+
+/** Stands in for an API server: watches begin and say nothing; all else is a bomb. */
+async function startFleet() {
+  await using stack = new AsyncDisposableStack()
+  const edge = createServer((request, response: ServerResponse) => {
+    if (request.url?.includes('watch=')) return response.flushHeaders()
+    response.setHeader('content-encoding', 'gzip')
+    response.end(bomb)
+  })
+  edge.listen(0, '127.0.0.1')
+  await once(edge, 'listening')
+  stack.defer(async () => {
+    edge.closeAllConnections()
+    edge.close()
+    await once(edge, 'close')
+  })
+  const fleet = stack.use(await startTestHub())
+  const cluster = {
+    apiVersion: 'cluster.karmada.io/v1alpha1',
+    kind: 'Cluster',
+    metadata: { name: 'edge' },
+    spec: { syncMode: 'Pull' },
+  } as const
+  await fleet.admin.resource(clusterResource).create(cluster, soon())
+  // A listening TCP server has an address of this shape.
+  const { port } = edge.address() as AddressInfo
+  const api = { server: `http://127.0.0.1:${port}` }
+  const agent = stack.use(await startTestAgent(fleet, { name: 'edge', api }))
+  await agent.connected()
+  const owned = stack.move()
+  return { fleet, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+test('what is compressed at the edge passes as it is', async () => {
+  await using all = await startFleet()
+  using transport = await all.fleet.as({ commonName: 'olga', organizations: masters })
+  const headers = { 'accept-encoding': 'gzip' }
+  const request = { method: 'GET', path: '/clusters/edge/version', headers } as const
+  const { headers: answered, body } = await transport.send(request, soon())
+  assert.equal(answered['content-encoding'], 'gzip')
+  assert.ok((await readBody(body)).equals(bomb))
+})
+
+test('a compressed body is not opened by the hub', async () => {
+  await using all = await startFleet()
+  using transport = await all.fleet.as({ commonName: 'olga', organizations: masters })
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+  const path = '/apis/cluster.karmada.io/v1alpha1/clusters'
+  const request = { method: 'POST', path, headers, body: bomb } as const
+  const answer = await transport.send(request, soon())
+  const text = String(await readBody(answer.body))
+  assert.ok(answer.status === 400 || answer.status === 415, `${answer.status} ${text}`)
+})
+
+async function sessionOf(fleet: TestHub, commonName: string): Promise<ClientHttp2Session> {
+  const subject = { commonName, organizations: masters }
+  const { certificate: cert, key } = await fleet.credentialsOf(subject)
+  const session = connectHttp2(fleet.url, { ca: fleet.caPem, cert, key })
+  await once(session, 'connect')
+  return session
+}
+
+function statusOf(session: ClientHttp2Session, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request({ ':path': path })
+    stream.once('response', (headers) => resolve(Number(headers[':status'])))
+    stream.once('error', reject)
+    stream.resume()
+  })
+}
+
+test('a user who opens ever more watches of a cluster leaves half of its tunnel to others', async () => {
+  await using all = await startFleet()
+  const { fleet } = all
+  const path = '/clusters/edge/api/v1/pods?watch=1'
+  const statuses: number[] = []
+  const sessions: ClientHttp2Session[] = []
+  for (let number = 0; number < 3; number += 1) {
+    const session = await sessionOf(fleet, 'mallory')
+    sessions.push(session)
+    const asked = Array.from({ length: 200 }, () => statusOf(session, path))
+    statuses.push(...(await Promise.all(asked)))
+  }
+  const count = (wanted: number): number => statuses.filter((status) => status === wanted).length
+  assert.deepEqual([count(200), count(429)], [500, 100])
+  const other = await sessionOf(fleet, 'olga')
+  sessions.push(other)
+  assert.equal(await statusOf(other, path), 200)
+  for (const session of sessions) session.destroy()
+})

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
+import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+
+async function isResponsive(server: TestApiServer): Promise<boolean> {
+  const answer = await server.transport.send(
+    { method: 'GET', path: '/api/v1/namespaces/default', headers: {} },
+    AbortSignal.timeout(30_000),
+  )
+  for await (const _ of answer.body) continue
+  return answer.status === 200
+}
+
+/** The first bytes of a TLS handshake (RFC 8446, 5.1): a record of 512 bytes, of which no more come. */
+const begun = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])
+
+test('hundreds of handshakes that never end keep nobody out, and are dropped', async () => {
+  await using server = await startTestApiServer({ limits: { handshakeMs: 2_000 } })
+  const { hostname: host, port } = new URL(server.url)
+  const closings: Promise<unknown>[] = []
+  const sockets: Socket[] = []
+  for (let number = 0; number < 300; number += 1) {
+    const socket = connect({ host, port: Number(port) })
+    // Being cut off is what this test waits for.
+    socket.on('error', () => undefined)
+    closings.push(new Promise<void>((resolve) => socket.once('close', () => resolve())))
+    await once(socket, 'connect')
+    if (number % 2 === 0) socket.write(begun)
+    socket.resume()
+    sockets.push(socket)
+  }
+  assert.ok(await isResponsive(server))
+  await Promise.all(closings)
+  assert.ok(await isResponsive(server))
+})
+
+test('a flood of headers ends its own connection', async () => {
+  await using server = await startTestApiServer()
+  const { hostname: host, port } = new URL(server.url)
+  const socket = connectTls({ host, port: Number(port), ...server.credentials })
+  socket.on('error', () => undefined)
+  await once(socket, 'secureConnect')
+  let said = ''
+  socket.on('data', (part: Buffer) => (said += part.toString('latin1')))
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  socket.write('GET /version HTTP/1.1\r\nHost: a\r\n')
+  const line = `X-Flood: ${'x'.repeat(8_000)}\r\n`
+  for (let number = 0; number < 200; number += 1) socket.write(line)
+  await closed
+  assert.ok(said === '' || said.startsWith('HTTP/1.1 431 '), said.slice(0, 200))
+  assert.ok(await isResponsive(server))
+})
