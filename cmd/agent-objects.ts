@@ -1,11 +1,13 @@
 import { isStatusError, type AnyObject } from '@skerry/api'
 import type { Objects } from '@skerry/apiserver'
+import { serviceRules, type AllowedService } from '@skerry/karmada'
 
 /** Who the built-in agent is to its own site. */
 export const localAgentUser = 'system:skerry:agent'
 
 const rbac = 'rbac.authorization.k8s.io'
 const roleName = 'skerry:agent'
+const servicesRoleName = 'skerry:agent:services'
 
 /**
  * What an agent needs in its cluster: to act as the hub's users, and to see how the cluster is. Of
@@ -33,24 +35,42 @@ export const agentRole: AnyObject = Object.freeze({
   ],
 })
 
-function agentBinding(): AnyObject {
+/** To find the services that the hub may reach; apart, as most agents reach none. */
+const servicesRole: AnyObject = Object.freeze({
+  apiVersion: `${rbac}/v1`,
+  kind: 'ClusterRole',
+  metadata: { name: servicesRoleName },
+  rules: serviceRules,
+})
+
+function bindingOf(name: string): AnyObject {
   return {
     apiVersion: `${rbac}/v1`,
     kind: 'ClusterRoleBinding',
-    metadata: { name: roleName },
-    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: roleName },
+    metadata: { name },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
     subjects: [{ apiGroup: rbac, kind: 'User', name: localAgentUser }],
   }
 }
 
 /** Made when missing; an operator who narrows the role keeps it narrow. */
-export async function ensureAgentObjects(objects: Objects): Promise<void> {
+export async function ensureAgentObjects(
+  objects: Objects,
+  services: readonly AllowedService[] = [],
+): Promise<void> {
+  for (const role of services.length > 0 ? [agentRole, servicesRole] : [agentRole]) {
+    await ensureBound(objects, role)
+  }
+}
+
+async function ensureBound(objects: Objects, role: AnyObject): Promise<void> {
+  const { name = '' } = role.metadata
   const wanted = [
-    { resource: 'clusterroles', object: agentRole },
-    { resource: 'clusterrolebindings', object: agentBinding() },
+    { resource: 'clusterroles', object: role },
+    { resource: 'clusterrolebindings', object: bindingOf(name) },
   ]
   for (const { resource, object } of wanted) {
-    if (objects.get({ group: rbac, resource }, '', roleName)) continue
+    if (objects.get({ group: rbac, resource }, '', name)) continue
     try {
       await objects.create({ group: rbac, resource }, structuredClone(object))
     } catch (error) {

@@ -12,12 +12,14 @@ import {
   agentHeaders,
   classifyRequest,
   clusterIdOf,
+  createAgentHandler,
   createAgentMetrics,
   createApiForwarder,
   runClusterReporter,
   tracedHandler,
   tunnelPrefix,
   type AgentRefusal,
+  type AllowedService,
   type ClusterSpec,
   type ImpersonationPolicy,
 } from '@skerry/karmada'
@@ -54,6 +56,8 @@ export interface AgentOptions {
   onTunnel?: (state: TunnelAgentState) => void
   /** As whom it acts in its cluster; absent: as everybody whom the hub names. */
   policy?: ImpersonationPolicy
+  /** Services of the cluster that the hub may reach; absent: none. */
+  services?: readonly AllowedService[]
   /** Runs beside the agent once it is registered. */
   onIdentity?: (identity: AgentIdentity) => Task
 }
@@ -72,6 +76,13 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   const { api, policy = {} } = options
   const onRefused = (reason: AgentRefusal): void => metrics.onRefused(reason)
   using forwarder = createApiForwarder({ api, policy, onRefused }, log)
+  const traced = tracedForwarder(forwarder, options, context)
+  const handler = createAgentHandler(traced, options.services ?? [], {
+    local,
+    clock,
+    random,
+    log,
+  })
   const hub = createCluster(hubTransport, { log, clock, userAgent })
   const { clusterName: name, place, labels } = options
   const reporting = { name, ...(place ? { place } : {}), ...(labels ? { labels } : {}) }
@@ -88,7 +99,7 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
             options.onTunnel?.(state)
           },
         },
-        metrics.measured(tracedForwarder(forwarder, options, context)),
+        metrics.measured(handler),
         { clock, random, log, classify: classifyRequest },
         scope,
       ),

@@ -4,6 +4,7 @@ import type { ExtraAccess } from '@skerry/apiserver'
 import type { Cluster } from '@skerry/client'
 import {
   agentManifest,
+  parseAllowedService,
   registrationCauses,
   registrationDefaultTtlSeconds,
   registrationOf,
@@ -83,6 +84,7 @@ function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created
     ...users.map((name) => ['--allow-user', name]),
     ...groups.map((name) => ['--allow-group', name]),
     ...(isNarrowed ? deniedGroups.map((name) => ['--deny-group', name]) : []),
+    ...(spec.allowServices ?? []).map((text) => ['--allow-service', text]),
   ]
   const flags = [
     ['--hub', server],
@@ -110,6 +112,7 @@ async function manifestText(spec: ClusterRegistrationSpec, created: Created): Pr
     token: created.token,
     image: spec.image ?? agentImageReference,
     policy: policyOf(spec),
+    services: (spec.allowServices ?? []).flatMap((text) => parseAllowedService(text) ?? []),
   })
   const options = { aliasDuplicateObjects: false, lineWidth: 0 }
   return objects.map((object) => yaml.stringify(object, options)).join('---\n')

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { addBuildCommands } from './build-commands.ts'
 import { addEncryptionCommands } from './encryption-commands.ts'
+import { addForwardCommand } from './forward-commands.ts'
 import { addHubCommands } from './hub-commands.ts'
 import { addLoginCommands } from './login-commands.ts'
 import { addRoleCommands } from './role-commands.ts'
@@ -17,6 +18,7 @@ export function addCommands(program: Command): void {
   addTokenCommands(program)
   addUserCommands(program)
   addLoginCommands(program)
+  addForwardCommand(program)
   addEncryptionCommands(program)
   addTestCommands(program)
   addBuildCommands(program)

@@ -6,6 +6,7 @@ import { dataDirectoryDefault } from './data-directory.ts'
 import { withEtcdOptions, type EtcdFlags } from './etcd-flags.ts'
 import type { MetricsAddress } from './agent-metrics-server.ts'
 import { addClusterViews } from './cluster-view-commands.ts'
+import { withAllowedServices, type AllowedServicesFlags } from './allowed-services.ts'
 import { addKarmadaManifest } from './karmada-commands.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { withLoginOptions, type LoginFlags } from './login-flags.ts'
@@ -106,7 +107,7 @@ function parted(options: HubFlags) {
   }
 }
 
-interface AgentFlags extends PolicyFlags, WayFlags, TracingFlags {
+interface AgentFlags extends WayFlags, AllowedServicesFlags, PolicyFlags, TracingFlags {
   dataDir: string
   hub: string
   name: string
@@ -125,7 +126,9 @@ interface AgentFlags extends PolicyFlags, WayFlags, TracingFlags {
 }
 
 function addAgent(program: Command): void {
-  withWayOptions(withPolicyOptions(withTracingOptions(role(program.command('agent')))))
+  withWayOptions(
+    withAllowedServices(withPolicyOptions(withTracingOptions(role(program.command('agent'))))),
+  )
     .description('Connect a Kubernetes cluster to a hub: dials out, and serves its API there')
     .requiredOption('--hub <url>', 'the hub')
     .requiredOption('--name <name>', 'name of the cluster on the hub')
@@ -187,6 +190,7 @@ function agentOptions(flags: AgentFlags) {
       ...(zone.length === 0 ? {} : { zones: zone }),
     },
     labels: Object.fromEntries(label.map(toLabel)),
+    services: flags.allowService,
     ...confinedBy(flags),
   }
 }

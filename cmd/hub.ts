@@ -35,6 +35,7 @@ import {
   runTrafficContracts,
   trafficContractKind,
   type TrafficContractsParts,
+  serviceRoutes,
 } from '@skerry/karmada'
 import type { TunnelRegistry } from '@skerry/tunnel'
 import type { AccessFlags } from './access-flags.ts'
@@ -160,6 +161,13 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
           ...login.routes,
           ...carrier.routes,
           registration.route,
+          ...serviceRoutes({
+            ...state,
+            audit,
+            clock,
+            isKnown,
+            clusterDomain: options.clusterDomain,
+          }),
           ...limitUserStreams(clusterProxyRoutes({ ...state, audit, clock, random, log, isKnown })),
           ...state.routes,
           ...(hasReplicas(options) ? [tunnels.route] : []),

@@ -23,6 +23,7 @@ export interface JoinCommandOptions {
   allowUser: string[]
   allowGroup: string[]
   allowMasters: boolean | undefined
+  allowService: string[]
 }
 
 const askMs = 30_000
@@ -58,6 +59,7 @@ async function register(
       allowMasters: options.allowMasters === true,
       allowUsers: allowUser,
       allowGroups: allowGroup,
+      allowServices: options.allowService,
       ...(image === undefined ? {} : { image }),
     },
   }

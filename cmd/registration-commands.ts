@@ -35,6 +35,12 @@ function addJoinCommand(cluster: Command): void {
     .option('--allow-user <name>', 'the agent acts for these users only (repeatable)', collect, [])
     .option('--allow-group <name>', 'and for these groups only (repeatable)', collect, [])
     .option('--allow-masters', 'in the manifest: also for users in system:masters')
+    .option(
+      '--allow-service <namespace/name:port>',
+      'the hub may reach this service; * for name or port (repeatable)',
+      collect,
+      [],
+    )
     .addHelpText(
       'after',
       example(

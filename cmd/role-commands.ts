@@ -8,6 +8,7 @@ import { defaultNodeName } from './host-addresses.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from './policy-flags.ts'
 import { runRole } from './role-context.ts'
+import { withAllowedServices, type AllowedServicesFlags } from './allowed-services.ts'
 import { withTracingOptions, type TracingFlags } from './tracing-flags.ts'
 import { withWayOptions, type WayFlags } from './way-flags.ts'
 
@@ -20,8 +21,10 @@ export function addRoleCommands(program: Command): void {
 }
 
 function addSite(program: Command): void {
-  const site = withWayOptions(
-    withAccessOptions(withPolicyOptions(withTracingOptions(role(program.command('site'))))),
+  const site = withAllowedServices(
+    withWayOptions(
+      withAccessOptions(withPolicyOptions(withTracingOptions(role(program.command('site'))))),
+    ),
   )
   withKindOptions(withEtcdOptions(site, '/skerry/site'))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
@@ -151,7 +154,15 @@ export function toLabel(text: string): [string, string] {
   return [key, value]
 }
 
-interface SiteFlags extends AccessFlags, KindFlags, EtcdFlags, PolicyFlags, WayFlags, TracingFlags {
+interface SiteFlags
+  extends
+    AccessFlags,
+    KindFlags,
+    EtcdFlags,
+    WayFlags,
+    AllowedServicesFlags,
+    PolicyFlags,
+    TracingFlags {
   dataDir: string
   name: string
   bindAddress: string

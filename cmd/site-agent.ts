@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { ExpectedError, type Clock, type Task } from '@skerry/base'
 import { issueClientCertificate, renewAtMs } from '@skerry/bootstrap'
 import type { CredentialSource } from '@skerry/client'
-import type { ImpersonationPolicy } from '@skerry/karmada'
+import type { AllowedService, ImpersonationPolicy } from '@skerry/karmada'
 import { readCertificate, type Authority } from '@skerry/pki'
 import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
 import { runAgent } from './agent.ts'
@@ -22,6 +22,8 @@ export interface SiteAgentOptions extends WayFlags {
   hubCaHash: string | undefined
   /** As whom it acts; absent: as everybody whom the hub names. */
   policy: ImpersonationPolicy | undefined
+  /** That the hub may reach. */
+  services: readonly AllowedService[]
 }
 
 /** The agent that connects a site to its hub, in the site's own process. The site never waits for it. */
@@ -31,7 +33,7 @@ export function siteAgentTask(
   context: RoleContext,
 ): Task {
   return async (signal) => {
-    await ensureAgentObjects(plane.objects)
+    await ensureAgentObjects(plane.objects, options.services)
     try {
       await runAgent(
         {
@@ -41,8 +43,9 @@ export function siteAgentTask(
           tokenFile: options.hubTokenFile,
           tokenText: undefined,
           caHash: options.hubCaHash,
-          ...(await connectBy(options, context)),
           ...(options.policy ? { policy: options.policy } : {}),
+          ...(await connectBy(options, context)),
+          services: options.services,
           api: {
             server: localServer(plane.server.address),
             certificateAuthority: plane.pki.authority.certificatePem,

@@ -9,7 +9,7 @@ import {
 } from '@skerry/apiserver'
 import { createCluster, createEventSink } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
-import type { ImpersonationPolicy } from '@skerry/karmada'
+import type { AllowedService, ImpersonationPolicy } from '@skerry/karmada'
 import {
   clusterTrustBundlePublisher,
   csrSigningController,
@@ -50,10 +50,12 @@ export interface SiteOptions {
   /** Both needed the first time only. */
   hubTokenFile?: string | undefined
   hubCaHash?: string | undefined
-  /** Absent: straight, or as the environment says. */
-  wayToHub?: WayFlags
   /** As whom the agent acts; absent: as everybody whom the hub names. */
   agentPolicy?: ImpersonationPolicy | undefined
+  /** Services that the hub may reach; absent: none. */
+  allowService?: readonly AllowedService[]
+  /** Absent: straight, or as the environment says. */
+  wayToHub?: WayFlags
   /** True: somebody else's controllers act on this API server. */
   disableControllerManager?: boolean | undefined
   disableScheduler?: boolean | undefined
@@ -155,13 +157,23 @@ function adminFileOf({ dataDir, name }: SiteOptions, { server }: ControlPlane): 
 
 /** Imported only by a site that has a hub. */
 async function agentTasks(
-  { dataDir, name, hub, hubTokenFile, hubCaHash, wayToHub = {}, agentPolicy: policy }: SiteOptions,
+  {
+    dataDir,
+    name,
+    hub,
+    hubTokenFile,
+    hubCaHash,
+    wayToHub = {},
+    allowService = [],
+    agentPolicy: policy,
+  }: SiteOptions,
   plane: ControlPlane,
   context: RoleContext,
 ): Promise<Task[]> {
   if (hub === undefined) return []
   const { siteAgentTask } = await import('./site-agent.ts')
-  const options = { ...wayToHub, dataDir, name, hub, hubTokenFile, hubCaHash, policy }
+  const services = allowService
+  const options = { ...wayToHub, dataDir, name, hub, hubTokenFile, hubCaHash, services, policy }
   return [siteAgentTask(options, plane, context)]
 }
 

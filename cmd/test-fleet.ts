@@ -179,6 +179,7 @@ export interface TestAgentOptions {
   /** One that was made before; undefined: a fresh one; empty: none, it has an identity. */
   token?: string
   policy?: ImpersonationPolicy
+  services?: AgentOptions['services']
   place?: AgentOptions['place']
   labels?: Readonly<Record<string, string>>
   /** Default: the fleet's. */
@@ -211,6 +212,7 @@ export async function startTestAgent(
       ...(options.connect ? { connect: options.connect } : {}),
       ...(options.place ? { place: options.place } : {}),
       ...(options.labels ? { labels: options.labels } : {}),
+      ...(options.services ? { services: options.services } : {}),
       onTunnel: (state) => {
         if (state.state === 'waiting') refusals.push(state.reason)
         if (state.state === 'connected') waiting.splice(0).forEach((resolve) => resolve())

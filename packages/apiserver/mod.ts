@@ -106,6 +106,7 @@ export { createRuleResolver, type RuleResolver } from './authz/rule-resolver.ts'
 export { createRbacAuthorizer, mastersAuthorizer } from './authz/rbac-authorizer.ts'
 export { createNodeAuthorizer } from './authz/node-authorizer.ts'
 export { chainAuthorizers, forbidden, requireAllowed } from './authz/authorizer-chain.ts'
+export { rewriteAddress } from './subresources/backend/rewrite-links.ts'
 export { createEscalationCheck } from './authz/escalation-check.ts'
 export { createSelfSubjectAccessReview, createSubjectAccessReview } from './authz/access-reviews.ts'
 export {

@@ -58,6 +58,7 @@ export {
   impersonationRefusal,
   impersonationRules,
   reportingRules,
+  serviceRules,
   type ImpersonationPolicy,
   type PolicyRule,
 } from './registration/impersonation-policy.ts'
@@ -78,6 +79,15 @@ export {
 } from './cluster/cluster-monitor.ts'
 export { clusterProxyRoutes, type ClusterProxyDeps } from './proxy/cluster-proxy.ts'
 export { tracedTunnels } from './proxy/traced-tunnels.ts'
+export { serviceRoutes, type ServiceRoutesDeps } from './services/service-routes.ts'
+export {
+  allowedServiceText,
+  parseAllowedService,
+  type AllowedService,
+} from './services/allowed-service.ts'
+export { parseServiceText, serviceText, type EdgeService } from './services/edge-service.ts'
+export { framedStream } from './services/framed-stream.ts'
+export { serviceProtocol } from './services/service-link.ts'
 export { createDelegation, delegatesResource, type Delegation } from './proxy/delegation.ts'
 export { createClusterAudit, type ClusterAudit } from './proxy/cluster-audit.ts'
 export { createHostNames, type HostNamesOptions } from './proxy/host-names.ts'
@@ -193,6 +203,7 @@ export {
   type ApiForwarderOptions,
 } from './agent/api-forwarder.ts'
 export { tracedHandler, type TracedHandlerOptions } from './agent/traced-handler.ts'
+export { createAgentHandler, type AgentHandlerDeps } from './agent/agent-handler.ts'
 export { observedKeys } from './agent/observed-times.ts'
 export { clusterIdOf } from './agent/cluster-id.ts'
 export {

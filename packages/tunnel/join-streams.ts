@@ -1,8 +1,10 @@
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 
 /**
  * Carries bytes both ways until both directions ended. An end in one direction passes on and
- * leaves the other open (half-close); a failure of one side destroys the other. Never rejects.
+ * leaves the other open (half-close); a failure of one side cuts the other. Never rejects.
  */
 export function joinStreams(one: Duplex, other: Duplex): Promise<void> {
   one.pipe(other)
@@ -12,7 +14,7 @@ export function joinStreams(one: Duplex, other: Duplex): Promise<void> {
 
 function follow(stream: Duplex, peer: Duplex): Promise<void> {
   return new Promise((resolve) => {
-    stream.once('error', (error) => peer.destroy(error))
+    stream.once('error', (error) => cut(peer, error))
     stream.once('close', () => {
       // Closed before its end was read or written: there is nobody left to talk to.
       if (!stream.readableEnded || !stream.writableFinished) peer.destroy()
@@ -20,6 +22,13 @@ function follow(stream: Duplex, peer: Duplex): Promise<void> {
     })
     if (stream.destroyed) peer.destroy()
   })
+}
+
+/** Over bare TCP nothing else tells a cut from an end. */
+function cut(peer: Duplex, error: Error): void {
+  const isBareTcp = peer instanceof Socket && !(peer instanceof TLSSocket) && !peer.connecting
+  if (isBareTcp && !peer.destroyed) peer.resetAndDestroy()
+  else peer.destroy(error)
 }
 
 function nothing(): void {}

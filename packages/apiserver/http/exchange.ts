@@ -36,6 +36,8 @@ export interface ApiAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly body: AnswerBody
+  /** What follows the body; asked when it has ended. */
+  readonly trailers?: () => Readonly<Record<string, string | readonly string[]>>
 }
 
 /** Pieces are written in order; an async body may never end (watch, log). */

@@ -6,7 +6,7 @@ import type { Duplex, Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { ExpectedError, exitCodes, type Logger } from '@skerry/base'
 import type { ApiServerLimits } from '../limits-table.ts'
-import type { ApiAnswer, ApiRequest, Peer } from './exchange.ts'
+import { isWhole, type ApiAnswer, type ApiRequest, type Peer } from './exchange.ts'
 import { writeAnswer } from './write-answer.ts'
 
 export interface TlsFiles {
@@ -189,13 +189,46 @@ async function onStream(
     signal: controller.signal,
   })
   if (stream.destroyed || stream.headersSent) return dispose(answer)
-  stream.respond({ ':status': answer.status, ...mutable(answer.headers) })
+  respond(stream, answer)
   await writeAnswer(answer.body, stream, options)
+  if (stream.endAfterHeaders || stream.readableEnded || stream.destroyed) return
+  if (isEmpty(answer)) readAway(stream)
   // The rest of a body that nobody reads would hold the stream open (RFC 9113, section 8.1).
-  if (!stream.endAfterHeaders && !stream.readableEnded && !stream.destroyed) {
-    stream.close(http2.constants.NGHTTP2_NO_ERROR)
-  }
+  else if (!answer.trailers) stream.close(http2.constants.NGHTTP2_NO_ERROR)
 }
+
+function isEmpty({ body }: ApiAnswer): boolean {
+  return isWhole(body) && body.length === 0
+}
+
+/** What has no body ends with its head: gRPC tells an answer of trailers alone by that. */
+function respond(stream: http2.ServerHttp2Stream, answer: ApiAnswer): void {
+  const { status, headers, trailers } = answer
+  const head = { ':status': status, ...mutable(headers) }
+  if (isEmpty(answer)) return stream.respond(head, { endStream: true })
+  if (!trailers) return stream.respond(head)
+  stream.respond(head, { waitForTrailers: true })
+  stream.once('wantTrailers', () => {
+    stream.sendTrailers(mutable(trailers()))
+    if (!stream.endAfterHeaders && !stream.readableEnded) readAway(stream)
+  })
+}
+
+/**
+ * To close the stream at once would drop a head or trailers that wait for the socket. What the client still
+ * sends is read away; once that is more than a window, the client has read past them.
+ */
+function readAway(stream: http2.ServerHttp2Stream): void {
+  let bytes = 0
+  stream.on('data', (chunk: Uint8Array) => {
+    bytes += chunk.length
+    if (bytes > unreadBytesMax) stream.close(http2.constants.NGHTTP2_NO_ERROR)
+  })
+  stream.resume()
+}
+
+/** More than the window that a client may fill unasked. */
+const unreadBytesMax = 262_144
 
 /** A reader that stops early must not take the connection with it: the answer is still to be written. */
 function kept(stream: Readable): AsyncIterable<Uint8Array> {
@@ -217,7 +250,9 @@ async function onHttp1(
   // length is on its way: head and body go out as one.
   const hasLength = answer.body instanceof Uint8Array || 'content-length' in answer.headers
   if (!hasLength) response.flushHeaders()
-  await writeAnswer(answer.body, response, options)
+  const { trailers } = answer
+  const beforeEnd = trailers && (() => response.addTrailers(mutable(trailers())))
+  await writeAnswer(answer.body, response, { ...options, ...(beforeEnd ? { beforeEnd } : {}) })
   // What was not read of the body stands before the next request.
   request.resume()
 }

@@ -3,11 +3,14 @@ import type { Logger } from '@skerry/base'
 import { isPushed, type AnswerBody } from './exchange.ts'
 import { pushBody } from './push-body.ts'
 
-/** Writes the body at the reader's pace; never rejects, a reader that went away is no error. */
+/**
+ * Writes the body at the reader's pace; never rejects, a reader that went away is no error. `beforeEnd` is
+ * called once a body of pieces is written.
+ */
 export async function writeAnswer(
   body: AnswerBody,
   out: Writable,
-  { log }: { log: Logger },
+  { log, beforeEnd }: { log: Logger; beforeEnd?: () => void },
 ): Promise<void> {
   // HTTP/2 ends a stream by itself where the status or method allows no body.
   if (out.writableEnded) return
@@ -22,6 +25,7 @@ export async function writeAnswer(
     } else {
       for (const part of body) if (!(await written(out, part))) return
     }
+    beforeEnd?.()
     out.end()
   } catch (error) {
     // The status is already sent: cutting the stream is the only way to say that it is not whole.

@@ -29,9 +29,9 @@ export function clusterAccessEscalation(
       if (!object) return
       if (isResource(resource, clusterAccessResource)) {
         if (oldObject && isSameSpec(object, oldObject)) return
-        const { verbs } = specOf(object)
         const access = object.metadata.name ?? request.name
-        const missing = await missingVerbs(request, authorizer, { verbs, cluster: '', access })
+        const wanted = { ...specOf(object), cluster: '', access }
+        const missing = await missingVerbs(request, authorizer, wanted)
         if (missing.length > 0) throw refused(request, access, missing, 'every cluster')
         return
       }
@@ -56,8 +56,9 @@ async function checkLabels(
         selector.matches(labels) &&
         !(oldObject && selector.matches(oldObject.metadata.labels ?? {})),
     )
-  for (const { name: access, verbs } of covering) {
-    const missing = await missingVerbs(request, authorizer, { verbs, cluster, access })
+  for (const { name: access, verbs, serviceVerbs } of covering) {
+    const wanted = { verbs, serviceVerbs, cluster, access }
+    const missing = await missingVerbs(request, authorizer, wanted)
     if (missing.length === 0) continue
     throw refused(
       request,
@@ -68,11 +69,21 @@ async function checkLabels(
   }
 }
 
+interface GrantedVerbs {
+  readonly verbs: readonly string[]
+  readonly serviceVerbs: readonly string[]
+}
+
+interface Missing {
+  readonly subresource: 'proxy' | 'services'
+  readonly verb: string
+}
+
 async function missingVerbs(
   { user }: AdmissionRequest,
   authorizer: Authorizer,
-  wanted: { verbs: readonly string[]; cluster: string; access: string },
-): Promise<string[]> {
+  wanted: GrantedVerbs & { cluster: string; access: string },
+): Promise<Missing[]> {
   const isAllowed = async (question: object): Promise<boolean> => {
     const common = { user, isResourceRequest: true, namespace: '', path: '' }
     const { verdict } = await authorizer.authorize({ ...common, verb: '', ...question })
@@ -80,10 +91,14 @@ async function missingVerbs(
   }
   const bind = { verb: 'bind', resource: clusterAccessResource, name: wanted.access }
   if (await isAllowed(bind)) return []
-  const missing: string[] = []
-  for (const verb of wanted.verbs) {
-    const asked = { verb, resource: clusterResource, subresource: 'proxy', name: wanted.cluster }
-    if (!(await isAllowed(asked))) missing.push(verb)
+  const asked: Missing[] = [
+    ...wanted.verbs.map((verb) => ({ verb, subresource: 'proxy' }) as const),
+    ...wanted.serviceVerbs.map((verb) => ({ verb, subresource: 'services' }) as const),
+  ]
+  const missing: Missing[] = []
+  for (const each of asked) {
+    const question = { ...each, resource: clusterResource, name: wanted.cluster }
+    if (!(await isAllowed(question))) missing.push(each)
   }
   return missing
 }
@@ -91,12 +106,16 @@ async function missingVerbs(
 function refused(
   { resource, user }: AdmissionRequest,
   name: string,
-  missing: readonly string[],
+  missing: readonly Missing[],
   where: string,
 ): StatusError {
   const { group, resource: kind } = resource
-  const rights = missing.map((verb) => JSON.stringify(verb)).join(', ')
-  const message = `${kind}.${group} ${JSON.stringify(name)} is forbidden: user ${JSON.stringify(user.name)} is attempting to grant clusters/proxy permissions not currently held: ${rights} on ${where}`
+  const what = missing[0]?.subresource ?? 'proxy'
+  const rights = missing
+    .filter(({ subresource }) => subresource === what)
+    .map(({ verb }) => JSON.stringify(verb))
+    .join(', ')
+  const message = `${kind}.${group} ${JSON.stringify(name)} is forbidden: user ${JSON.stringify(user.name)} is attempting to grant clusters/${what} permissions not currently held: ${rights} on ${where}`
   return new StatusError('Forbidden', message, { details: { name, group, kind } })
 }
 
@@ -112,9 +131,9 @@ function isSameSpec(next: AnyObject, old: AnyObject): boolean {
 }
 
 /** Decoded and defaulted as this kind; validation has not been yet. */
-function specOf(object: AnyObject): { verbs: readonly string[] } {
+function specOf(object: AnyObject): GrantedVerbs {
   const { spec } = object as unknown as Partial<ClusterAccess>
   // A bad selector is refused here already: nothing may be judged by it.
   labelSelectorOf(spec?.clusterSelector)
-  return { verbs: spec?.verbs ?? [] }
+  return { verbs: spec?.verbs ?? [], serviceVerbs: spec?.serviceVerbs ?? [] }
 }

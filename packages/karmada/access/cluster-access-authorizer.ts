@@ -5,7 +5,7 @@ import { reachableClustersPath } from './reachable-clusters.ts'
 import type { ClusterGrants } from './cluster-grants.ts'
 
 /**
- * Allows clusters/proxy of a named cluster to those whom a ClusterAccess grants it, and to every user
+ * Allows clusters/proxy and clusters/services of a named cluster to those whom a ClusterAccess grants it, and to every user
  * who is known the question which clusters these are.
  */
 export function clusterAccessAuthorizer(grants: ClusterGrants): Authorizer {
@@ -20,9 +20,10 @@ export function clusterAccessAuthorizer(grants: ClusterGrants): Authorizer {
       }
       const isAboutCluster =
         resource?.group === clusterResource.group &&
-        resource.resource === clusterResource.resource &&
-        subresource === 'proxy'
-      const grant = isAboutCluster ? grants.find(user, verb, name) : undefined
+        resource.resource === clusterResource.resource
+      const isWay = subresource === 'proxy' || subresource === 'services'
+      const grant =
+        isAboutCluster && isWay ? grants.find(user, { verb, cluster: name, subresource }) : undefined
       return grant
         ? { verdict: 'allow', reason: `ClusterAccess: allowed by ClusterAccess "${grant.name}"` }
         : { verdict: 'no-opinion', reason: '' }

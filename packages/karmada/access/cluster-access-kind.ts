@@ -13,7 +13,12 @@ import {
   type StatusCause,
   type Strategy,
 } from '@skerry/api'
-import { clusterVerbs, hubGroup, type ClusterAccess } from './cluster-access.ts'
+import {
+  clusterServiceVerbs,
+  clusterVerbs,
+  hubGroup,
+  type ClusterAccess,
+} from './cluster-access.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.ClusterAccess'
 const rbacGroup = 'rbac.authorization.k8s.io'
@@ -61,6 +66,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       subjects: { type: 'array', items: { ref: 'io.k8s.api.rbac.v1.Subject' } },
       clusterSelector: { ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector' },
       verbs: texts,
+      serviceVerbs: texts,
     },
     required: ['subjects', 'clusterSelector', 'verbs'],
   },
@@ -97,6 +103,7 @@ function validateSpec({
   subjects = [],
   clusterSelector,
   verbs = [],
+  serviceVerbs = [],
 }: Partial<ClusterAccess['spec']>): StatusCause[] {
   const causes: StatusCause[] = []
   if (subjects.length > subjectsMax) {
@@ -110,11 +117,19 @@ function validateSpec({
   else causes.push(...selectorCauses(clusterSelector))
   if (verbs.length === 0)
     causes.push(fieldRequired('spec.verbs', 'verbs must contain at least one'))
-  for (const [at, verb] of verbs.entries()) {
-    if (verb === '*' || clusterVerbs.includes(verb)) continue
-    causes.push(fieldNotSupported(`spec.verbs[${at}]`, verb, [...clusterVerbs, '*']))
-  }
+  causes.push(...verbCauses('spec.verbs', verbs, clusterVerbs))
+  causes.push(...verbCauses('spec.serviceVerbs', serviceVerbs, clusterServiceVerbs))
   return causes
+}
+
+function verbCauses(
+  field: string,
+  verbs: readonly string[],
+  known: readonly string[],
+): StatusCause[] {
+  return [...verbs.entries()]
+    .filter(([, verb]) => verb !== '*' && !known.includes(verb))
+    .map(([at, verb]) => fieldNotSupported(`${field}[${at}]`, verb, [...known, '*']))
 }
 
 function subjectCauses(

@@ -12,6 +12,8 @@ export interface ClusterAccessSpec {
   clusterSelector: LabelSelectorFields
   /** Of requests to a cluster; `*` for all. */
   verbs: string[]
+  /** Of requests to a cluster's services, as far as its agent allows these; absent: none. */
+  serviceVerbs?: string[]
 }
 
 export const hubGroup = 'hub.skerry.io'
@@ -22,6 +24,15 @@ export const clusterAccessResource: TypedResource<ClusterAccess> = Object.freeze
   resource: 'clusteraccesses',
   isNamespaced: false,
 })
+
+/** What a request to a cluster's services may be asked for on the hub: clusters/services by one of them. */
+export const clusterServiceVerbs: readonly string[] = Object.freeze([
+  'get',
+  'create',
+  'update',
+  'patch',
+  'delete',
+])
 
 /** What a request to a cluster may be asked for on the hub: clusters/proxy by one of them. */
 export const clusterVerbs: readonly string[] = Object.freeze([

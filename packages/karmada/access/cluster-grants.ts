@@ -14,8 +14,16 @@ export interface ClusterGrant {
   readonly name: string
   readonly selector: LabelSelector
   readonly verbs: readonly string[]
+  readonly serviceVerbs: readonly string[]
   /** Users as `User\n<name>`, groups as `Group\n<name>`. */
   readonly subjects: ReadonlySet<string>
+}
+
+/** A way to one cluster: to its API, or to its services. */
+export interface AskedOfCluster {
+  readonly cluster: string
+  readonly subresource: 'proxy' | 'services'
+  readonly verb: string
 }
 
 export interface ClusterGrants {
@@ -23,7 +31,7 @@ export interface ClusterGrants {
   /** Those with this user among their subjects. */
   of(user: UserInfo): readonly ClusterGrant[]
   /** The grant by which this user may, if any. */
-  find(user: UserInfo, verb: string, cluster: string): ClusterGrant | undefined
+  find(user: UserInfo, asked: AskedOfCluster): ClusterGrant | undefined
 }
 
 /** Read anew once per change of any ClusterAccess; a cluster's labels are looked at as they are. */
@@ -46,14 +54,16 @@ export function createClusterGrants(objects: Objects): ClusterGrants {
       const { index } = current()
       return [...new Set([...keysOf(user)].flatMap((key) => index.get(key) ?? []))]
     },
-    find(user, verb, cluster) {
+    find(user, { verb, cluster, subresource }) {
       const object = objects.get(clusterResource, '', cluster)
       // A name without a Cluster has no labels that could match.
       if (object === undefined) return undefined
       const labels = object.metadata.labels ?? {}
       const { index } = current()
       for (const key of keysOf(user)) {
-        const grant = index.get(key)?.find((each) => allows(each, verb, labels))
+        const grant = index.get(key)?.find((each) =>
+          allows(each, { verb, subresource }, labels),
+        )
         if (grant) return grant
       }
       return undefined
@@ -63,8 +73,13 @@ export function createClusterGrants(objects: Objects): ClusterGrants {
 
 type GrantIndex = ReadonlyMap<string, readonly ClusterGrant[]>
 
-function allows({ verbs, selector }: ClusterGrant, verb: string, labels: Labels): boolean {
-  return (verbs.includes('*') || verbs.includes(verb)) && selector.matches(labels)
+function allows(
+  { verbs, serviceVerbs, selector }: ClusterGrant,
+  { verb, subresource }: Pick<AskedOfCluster, 'verb' | 'subresource'>,
+  labels: Labels,
+): boolean {
+  const granted = subresource === 'proxy' ? verbs : serviceVerbs
+  return (granted.includes('*') || granted.includes(verb)) && selector.matches(labels)
 }
 
 function* keysOf({ name, groups }: UserInfo): Iterable<string> {
@@ -82,6 +97,7 @@ function grantOf({ metadata, spec }: ClusterAccess): ClusterGrant {
     name: metadata.name ?? '',
     selector: selectorOf(spec.clusterSelector),
     verbs: spec.verbs,
+    serviceVerbs: spec.serviceVerbs ?? [],
     subjects: new Set(subjects),
   }
 }

@@ -139,7 +139,7 @@ async function toAnswer(
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-async function* counted(
+export async function* counted(
   body: AsyncIterable<Uint8Array>,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
@@ -149,7 +149,7 @@ async function* counted(
   }
 }
 
-async function* answerBody(
+export async function* answerBody(
   body: AsyncIterable<Uint8Array>,
   transfer: Transfer,
 ): AsyncGenerator<Uint8Array> {
@@ -166,7 +166,7 @@ async function* answerBody(
 }
 
 /** A GET with an empty chunked body would surprise the edge; others may have one without saying so. */
-function hasBody({ request }: Admitted): boolean {
+export function hasBody({ request }: Admitted): boolean {
   const length = request.headers['content-length']
   if (length !== undefined) return length !== '0'
   return request.headers['transfer-encoding'] !== undefined || !/^(GET|HEAD)$/.test(request.method)
@@ -180,7 +180,7 @@ function withUpgrade(headers: TunnelHeaders, { request }: Admitted): TunnelHeade
   return { ...headers, connection: 'Upgrade', upgrade }
 }
 
-function unknownCluster(name: string): StatusError {
+export function unknownCluster(name: string): StatusError {
   const { group, resource } = clusterResource
   return new StatusError('NotFound', `${resource}.${group} "${name}" not found`, {
     details: { name, group, kind: resource },

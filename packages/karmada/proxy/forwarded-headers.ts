@@ -41,21 +41,26 @@ export interface ForwardedRequest {
 
 /** Headers for the edge: the client's without what could speak for it, and whom to impersonate. */
 export function forwardedHeaders(request: ForwardedRequest): TunnelHeaders {
-  const named = namedByConnection(request.fields)
+  return {
+    ...clientHeaders(request.fields),
+    ...impersonation(request.user),
+    'audit-id': request.auditId,
+    ...(request.sourceAddress === '' ? {} : { 'x-forwarded-for': request.sourceAddress }),
+  }
+}
+
+/** What of a client's headers goes on to whoever answers it. Throws BadRequest for two lengths. */
+export function clientHeaders(fields: HeaderFields): Record<string, string[]> {
+  const named = namedByConnection(fields)
   const out: Record<string, string[]> = {}
-  for (const [rawName, value] of request.fields) {
+  for (const [rawName, value] of fields) {
     const name = rawName.toLowerCase()
     if (droppedNames.has(name) || droppedPrefix.test(name) || named.has(name)) continue
     const kept = name === 'sec-websocket-protocol' ? withoutToken(value) : value
     out[name] = [...(out[name] ?? []), kept]
   }
   checkLength(out['content-length'])
-  return {
-    ...out,
-    ...impersonation(request.user),
-    'audit-id': request.auditId,
-    ...(request.sourceAddress === '' ? {} : { 'x-forwarded-for': request.sourceAddress }),
-  }
+  return out
 }
 
 /** As client-go writes them: what is not ASCII as bytes of UTF-8, keys of extras escaped. */
@@ -118,8 +123,8 @@ export function checkEncoding(fields: HeaderFields): void {
   throw new StatusError('BadRequest', 'Cannot pass request to a cluster: bad transfer-encoding')
 }
 
-/** They would speak for the hub's own host in the client's eyes, or give the request another name. */
-const droppedAnswers: ReadonlySet<string> = new Set([
+/** They would speak for the hub's own host in the client's eyes, or concern one hop. */
+export const droppedAnswers: ReadonlySet<string> = new Set([
   'alt-svc',
   'audit-id',
   'clear-site-data',

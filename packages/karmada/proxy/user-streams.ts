@@ -58,9 +58,13 @@ export class UserStreams {
 }
 
 /** The ways to clusters, with so many requests open for each user. */
-export function limitUserStreams(routes: readonly Route[], streams = new UserStreams()): Route[] {
+export function limitUserStreams(
+  routes: readonly Route[],
+  streams = new UserStreams(),
+  clusterOf = (target: string): string => parseClusterTarget(target).cluster,
+): Route[] {
   const take = ({ request, user, signal }: Admitted): void => {
-    const held = streams.take(user.name, parseClusterTarget(request.target).cluster)
+    const held = streams.take(user.name, clusterOf(request.target))
     // It aborts when the exchange is over, however it ended.
     signal.addEventListener('abort', () => held[Symbol.dispose](), { once: true })
   }

@@ -1,7 +1,9 @@
 import type { AnyObject } from '@skerry/api'
+import { allowedServiceText, type AllowedService } from '../services/allowed-service.ts'
 import {
   impersonationRules,
   reportingRules,
+  serviceRules,
   type ImpersonationPolicy,
 } from './impersonation-policy.ts'
 
@@ -15,6 +17,8 @@ export interface AgentManifestOptions {
   /** Of the agent's container. */
   readonly image: string
   readonly policy: ImpersonationPolicy
+  /** That the hub may reach. */
+  readonly services: readonly AllowedService[]
 }
 
 /** Where the agent lives, and the object that keeps its identity when the pod goes. */
@@ -55,9 +59,10 @@ export function agentManifest(options: AgentManifestOptions): AnyObject[] {
   ]
 }
 
-function clusterRights({ policy }: AgentManifestOptions): AnyObject[] {
+function clusterRights({ policy, services }: AgentManifestOptions): AnyObject[] {
   const metadata = { name, labels: { ...labels } }
-  const rules = [...impersonationRules(policy), ...reportingRules]
+  const finding = services.length === 0 ? [] : serviceRules
+  const rules = [...impersonationRules(policy), ...reportingRules, ...finding]
   return [
     { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules },
     {
@@ -152,7 +157,8 @@ function container(options: AgentManifestOptions) {
   }
 }
 
-function agentArguments({ cluster, server, caHash, policy }: AgentManifestOptions): string[] {
+function agentArguments(options: AgentManifestOptions): string[] {
+  const { cluster, server, caHash, policy, services } = options
   const flags = (flag: string, values: readonly string[] = []) =>
     values.map((value) => `--${flag}=${value}`)
   return [
@@ -167,5 +173,6 @@ function agentArguments({ cluster, server, caHash, policy }: AgentManifestOption
     ...flags('allow-user', policy.users),
     ...flags('allow-group', policy.groups),
     ...flags('deny-group', policy.deniedGroups),
+    ...flags('allow-service', services.map(allowedServiceText)),
   ]
 }

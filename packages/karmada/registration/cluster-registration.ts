@@ -9,6 +9,7 @@ import {
   type StatusCause,
 } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
+import { parseAllowedService } from '../services/allowed-service.ts'
 
 /**
  * hub.skerry.io/v1alpha1 ClusterRegistration: asks for what one cluster needs to register. It is
@@ -34,6 +35,8 @@ export interface ClusterRegistrationSpec {
   allowGroups?: string[]
   /** The agent acts for system:masters, too. */
   allowMasters?: boolean
+  /** Services that the hub may reach, as namespace/name:port; absent: none. */
+  allowServices?: string[]
 }
 
 export interface ClusterRegistrationStatus {
@@ -78,6 +81,7 @@ const spec: Schema = {
     allowUsers: texts,
     allowGroups: texts,
     allowMasters: { type: 'boolean' },
+    allowServices: texts,
   },
 }
 
@@ -162,6 +166,11 @@ export function registrationCauses({ spec: asked }: ClusterRegistration): Status
   const odd = names.find((name) => name === '' || name.length > 512 || /\p{Cc}/u.test(name))
   if (odd !== undefined) {
     causes.push(fieldInvalid('spec.allowUsers', odd, 'names have 1 to 512 printable characters'))
+  }
+  for (const [at, service] of (asked.allowServices ?? []).entries()) {
+    if (parseAllowedService(service)) continue
+    const why = 'must be namespace/name:port; * may stand for name or port'
+    causes.push(fieldInvalid(`spec.allowServices[${at}]`, service, why))
   }
   return causes
 }

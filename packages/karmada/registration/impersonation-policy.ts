@@ -89,6 +89,12 @@ function ruleFor(
   return [names === undefined ? rule : { ...rule, resourceNames: [...names] }]
 }
 
+/** What an agent reads to find the services that its operator allows; whatever these are, objects of all namespaces. */
+export const serviceRules: readonly PolicyRule[] = Object.freeze([
+  { apiGroups: [''], resources: ['services'], verbs: ['get'] },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list'] },
+])
+
 /** What an agent reads of its cluster to tell the hub how it is; no object of users but pods. */
 export const reportingRules: readonly PolicyRule[] = Object.freeze([
   { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'watch'] },

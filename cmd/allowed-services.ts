@@ -1,0 +1,22 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { parseAllowedService, type AllowedService } from '@skerry/karmada'
+
+export interface AllowedServicesFlags {
+  allowService: AllowedService[]
+}
+
+/** Which services of the cluster the hub may reach; by default none. */
+export function withAllowedServices(command: Command): Command {
+  return command.option(
+    '--allow-service <namespace/name:port>',
+    'the hub may reach this service; * for name or port (repeatable)',
+    collectAllowed,
+    [],
+  )
+}
+
+export function collectAllowed(text: string, previous: AllowedService[]): AllowedService[] {
+  const allowed = parseAllowedService(text)
+  if (allowed) return [...previous, allowed]
+  throw new InvalidArgumentError('use namespace/name:port, e.g. shop/web:80, "shop/*:http"')
+}

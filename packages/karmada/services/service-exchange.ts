@@ -1,0 +1,201 @@
+import http from 'node:http'
+import http2 from 'node:http2'
+import type { Duplex, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { abortReason } from '@skerry/base'
+import type { TunnelUpgraded } from '@skerry/tunnel'
+import { servicesLimits } from './services-limits.ts'
+
+/** One request to a service, over a connection that is for it alone. */
+export interface ServiceRequest {
+  readonly method: string
+  /** Path and query. */
+  readonly target: string
+  readonly host: string
+  readonly headers: Readonly<Record<string, string[]>>
+  readonly body?: AsyncIterable<Uint8Array>
+}
+
+export interface ServiceAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Undefined where the head said that nothing follows, not even trailers. */
+  readonly body: Readable | undefined
+  /** When the body has ended. */
+  readonly trailers: () => Readonly<Record<string, string | string[] | undefined>>
+}
+
+/** Resolves with the head of the answer; owns the stream. The signal ends both, also later. */
+export async function exchangeHttp1(
+  stream: Duplex,
+  request: ServiceRequest,
+  signal: AbortSignal,
+): Promise<ServiceAnswer> {
+  const outgoing = start(stream, request, 'close')
+  const answer = await headOf(outgoing, stream, { request, signal })
+  if (answer.type === 'upgrade') {
+    stream.destroy()
+    throw new Error('it switched protocols without being asked')
+  }
+  const { response } = answer
+  response.once('close', () => stream.destroy())
+  return {
+    status: response.statusCode ?? 502,
+    headers: headersOf(response),
+    body: response,
+    trailers: () => response.trailersDistinct,
+  }
+}
+
+/** A WebSocket or another protocol that begins as HTTP/1.1. Owns the stream. */
+export async function upgradeHttp1(
+  stream: Duplex,
+  request: ServiceRequest & { readonly protocol: string },
+  signal: AbortSignal,
+): Promise<TunnelUpgraded> {
+  const outgoing = start(stream, request, 'Upgrade', request.protocol)
+  const answer = await headOf(outgoing, stream, { request, signal })
+  const { response } = answer
+  if (answer.type === 'upgrade') {
+    if (answer.head.length > 0) stream.unshift(answer.head)
+    return { status: 101, headers: tunnelHeaders(response), stream }
+  }
+  response.once('close', () => stream.destroy())
+  return { status: response.statusCode ?? 502, headers: tunnelHeaders(response), body: response }
+}
+
+function start(
+  stream: Duplex,
+  { method, target, host, headers }: ServiceRequest,
+  connection: string,
+  upgrade?: string,
+): http.ClientRequest {
+  // RFC 9110, 10.1.4: who sends TE says so to its neighbour.
+  const named = headers['te'] === undefined ? connection : `${connection}, TE`
+  return http.request({
+    method,
+    path: target,
+    headers: {
+      ...headers,
+      host,
+      connection: named,
+      ...(upgrade === undefined ? {} : { upgrade }),
+    },
+    setHost: false,
+    createConnection: () => stream,
+  })
+}
+
+type Head =
+  | { readonly type: 'response'; readonly response: http.IncomingMessage }
+  | { readonly type: 'upgrade'; readonly response: http.IncomingMessage; readonly head: Buffer }
+
+interface Asked {
+  readonly request: ServiceRequest
+  readonly signal: AbortSignal
+}
+
+function headOf(
+  outgoing: http.ClientRequest,
+  stream: Duplex,
+  { request: { body }, signal }: Asked,
+): Promise<Head> {
+  endWith(signal, stream)
+  return new Promise((resolve, reject) => {
+    outgoing.once('response', (response) => resolve({ type: 'response', response }))
+    outgoing.once('upgrade', (response, _stream, head) =>
+      resolve({ type: 'upgrade', response, head }),
+    )
+    outgoing.on('error', (error) => reject(signal.aborted ? abortReason(signal) : error))
+    if (body === undefined) outgoing.end()
+    // The service may answer before it has read all; then the rest does not matter.
+    else pipeline(body, outgoing).catch((error: unknown) => outgoing.destroy(errorOf(error)))
+  })
+}
+
+function headersOf({ headersDistinct }: http.IncomingMessage): ServiceAnswer['headers'] {
+  return Object.fromEntries(
+    Object.entries(headersDistinct).map(([name, values = []]) => [
+      name,
+      values.length === 1 ? values[0] : values,
+    ]),
+  )
+}
+
+function tunnelHeaders(response: http.IncomingMessage): Record<string, string | string[]> {
+  const out: Record<string, string | string[]> = {}
+  for (const [name, value] of Object.entries(headersOf(response))) {
+    if (value !== undefined) out[name] = value
+  }
+  return out
+}
+
+/** With prior knowledge (RFC 9113, 3.3): gRPC, and whatever else is known to speak it. Owns the stream. */
+export async function exchangeHttp2(
+  stream: Duplex,
+  request: ServiceRequest & { readonly isTls: boolean },
+  signal: AbortSignal,
+): Promise<ServiceAnswer> {
+  endWith(signal, stream)
+  const { windowBytes } = servicesLimits
+  const scheme = request.isTls ? 'https' : 'http'
+  const session = http2.connect(`${scheme}://${request.host}`, {
+    createConnection: () => stream,
+    settings: { enablePush: false, initialWindowSize: windowBytes },
+  })
+  session.once('connect', () => session.setLocalWindowSize(windowBytes))
+  const { body } = request
+  const call = session.request(pseudoAnd(request, scheme), { endStream: body === undefined })
+  session.on('error', (error) => call.destroy(error))
+  call.once('close', () => session.destroy())
+  // The answer is whole: what is left of the request is not wanted.
+  call.once('end', () => {
+    if (!call.writableFinished) call.close(http2.constants.NGHTTP2_NO_ERROR)
+  })
+  let trailers: ServiceAnswer['trailers'] = () => ({})
+  call.once('trailers', (late) => (trailers = () => late))
+  const answer = new Promise<ServiceAnswer>((resolve, reject) => {
+    call.once('response', ({ ':status': status = 502, ...headers }, flags) => {
+      const isEnd = (flags & http2.constants.NGHTTP2_FLAG_END_STREAM) !== 0
+      // What is empty is read by nobody, and would not close.
+      if (isEnd) call.resume()
+      resolve({ status, headers, body: isEnd ? undefined : call, trailers: () => trailers() })
+    })
+    call.on('error', (error) => reject(signal.aborted ? abortReason(signal) : error))
+    call.once('close', () => reject(new Error(`it closed the stream (code ${call.rstCode ?? 0})`)))
+  })
+  if (body !== undefined) {
+    pipeline(body, call, { end: true }).catch((error: unknown) => {
+      if (!call.writableFinished && !call.closed) call.destroy(errorOf(error))
+    })
+  }
+  return answer
+}
+
+function pseudoAnd(
+  { method, target, host, headers }: ServiceRequest,
+  scheme: string,
+): http2.OutgoingHttpHeaders {
+  const own = Object.entries(headers).map(([name, values]) => [
+    name,
+    values.length === 1 ? values[0] : values,
+  ])
+  return {
+    ...Object.fromEntries(own),
+    ':method': method,
+    ':path': target,
+    ':scheme': scheme,
+    ':authority': host,
+  }
+}
+
+function endWith(signal: AbortSignal, stream: Duplex): void {
+  const onAbort = (): void => void stream.destroy(abortReason(signal))
+  signal.addEventListener('abort', onAbort, { once: true })
+  stream.once('close', () => signal.removeEventListener('abort', onAbort))
+  if (signal.aborted) onAbort()
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}
