@@ -55,14 +55,26 @@ function recording(): { log: Logger; lines: [string, Record<string, unknown>][] 
   return { log: { ...silentLogger, error }, lines }
 }
 
-const hubs: readonly [what: string, offMs: number, words: string | undefined][] = [
-  ['a year behind', -yearMs, 'this machine is 365 days ahead of the hub'],
-  ['a year ahead', yearMs, 'this machine is 365 days behind the hub'],
-  ['an hour and a half ahead', 5_400_000, 'this machine is 90 minutes behind the hub'],
-  ['two minutes ahead', 120_000, undefined],
+const hubs: readonly [name: string, offMs: number, words: string | undefined][] = [
+  [
+    'a clock that is a year ahead of the hub is told by how much',
+    -yearMs,
+    'this machine is 365 days ahead of the hub',
+  ],
+  [
+    'a clock that is a year behind the hub is told by how much',
+    yearMs,
+    'this machine is 365 days behind the hub',
+  ],
+  [
+    'a clock that is some hours off is told by how much',
+    5_400_000,
+    'this machine is 90 minutes behind the hub',
+  ],
+  ['a clock that is two minutes off is nobody’s matter', 120_000, undefined],
 ]
-for (const [what, offMs, words] of hubs) {
-  test(`an agent whose hub's clock is ${what} ${words ? 'says by how much' : 'says nothing of it'}`, async () => {
+for (const [name, offMs, words] of hubs) {
+  test(name, async () => {
     const nowMs = Date.now()
     await using hub = await startHubOf(nowMs + offMs)
     const clock = { ...simulatedClock(nowMs), now: () => nowMs }
