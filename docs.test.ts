@@ -8,7 +8,7 @@ import { Command } from 'commander'
 import { parseAllDocuments } from 'yaml'
 import { builtinKinds, checkFields, isJsonObject, type Kind } from '@skerry/api'
 import { exitCodes } from '@skerry/base'
-import { clusterAccessKind, clusterKind } from '@skerry/karmada'
+import { clusterAccessKind, clusterKind, trafficContractKind } from '@skerry/karmada'
 import { addCommands } from './cmd/command-table.ts'
 
 const root = import.meta.dirname
@@ -183,7 +183,12 @@ function manifestFault(kinds: readonly Kind[], value: unknown): string | undefin
 
 test('every manifest in a document and in examples is one', async () => {
   const builtin = await builtinKinds()
-  const kinds = [...builtin, clusterKind(builtin), clusterAccessKind(builtin)]
+  const kinds = [
+    ...builtin,
+    clusterKind(builtin),
+    clusterAccessKind(builtin),
+    trafficContractKind(builtin),
+  ]
   const texts = [
     ...documents.flatMap((file) =>
       fencesOf(read(file))

@@ -55,6 +55,7 @@ export function describeCluster(facts: ClusterFacts, nowMs: number): string[] {
     ...headLines(cluster, nowMs),
     ...stateLines(state, nowMs),
     ...section('Agents', agentRows(state, nowMs), '<none>'),
+    ...section('Traffic', trafficRows(state), '<none>'),
     ...section('Conditions', conditionRows(cluster, nowMs), '<none>'),
     ...section('Resources', resourceRows(cluster), '<unknown>'),
     ...section('Events', eventRows(events, nowMs), '<none>'),
@@ -110,6 +111,23 @@ function stateLines(state: ClusterState, nowMs: number): string[] {
 
 function traffic(bytes: number, perSecond: number): string {
   return `${bytesText(bytes)} since it is open, ${bytesText(perSecond)}/s now`
+}
+
+/** Of the newest agent, which answers. */
+function trafficRows({ agents: [newest] }: ClusterState): string[][] {
+  const traffic = newest?.traffic
+  if (!traffic) return []
+  const { uplinkBytesPerSecond: up, downlinkBytesPerSecond: down, classes, isObeyed } = traffic
+  const limit = (rate: number | null): string => (rate === null ? '-' : `${bytesText(rate)}/s`)
+  return [
+    ['Class', 'From cluster', 'To cluster'],
+    ...Object.entries(classes).map(([name, { in: from, out: to }]) => [
+      name,
+      bytesText(from),
+      bytesText(to),
+    ]),
+    ['at most', up === null || isObeyed ? limit(up) : 'an older agent', limit(down)],
+  ]
 }
 
 function agentRows({ agents }: ClusterState, nowMs: number): string[][] {

@@ -98,7 +98,7 @@ test('one trace goes from the client through hub, tunnel and agent to the API se
   assert.equal(tunnel.attributes.get('audit-id'), asked?.['audit-id'])
 })
 
-test('a hub that traces nothing passes no client’s word on', async () => {
+test('a hub that traces nothing passes no trace on', async () => {
   await using scene = await startFleet({})
   await scene.ask()
   const [asked] = scene.edge.asked

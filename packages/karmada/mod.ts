@@ -123,7 +123,7 @@ export {
   type TrafficContractSpec,
 } from './traffic/traffic-contract.ts'
 export { trafficContractKind } from './traffic/traffic-contract-kind.ts'
-export { eachTraffic, trafficReport, type TrafficReport } from './traffic/traffic-report.ts'
+export { trafficReport, type TrafficReport } from './traffic/traffic-report.ts'
 export {
   findUserToken,
   readUserToken,

@@ -1,6 +1,7 @@
-import type { Metrics } from '@skerry/base'
+import type { Metrics, ObservedValue } from '@skerry/base'
 import {
   BadMessageError,
+  trafficClasses,
   TunnelBusyError,
   TunnelClosedError,
   TunnelStreamError,
@@ -11,7 +12,7 @@ import {
   type TunnelSession,
 } from '@skerry/tunnel'
 import { requestClass } from './request-class.ts'
-import { TrafficTotals } from './traffic-totals.ts'
+import { TrafficTotals, type TrafficTotal } from './traffic-totals.ts'
 
 export interface HubMetricsDeps {
   /** Tunnels that end in this process. */
@@ -39,6 +40,7 @@ export const hubMetricNames = Object.freeze({
   ends: 'skerry_hub_tunnel_ends_total',
   streams: 'skerry_hub_tunnel_streams',
   bytes: 'skerry_hub_tunnel_bytes_total',
+  classBytes: 'skerry_hub_tunnel_class_bytes_total',
   rtt: 'skerry_hub_tunnel_rtt_seconds',
   buffered: 'skerry_hub_tunnel_buffered_bytes',
   queued: 'skerry_hub_tunnel_queued_bytes',
@@ -82,6 +84,18 @@ export function createHubMetrics(metrics: Metrics, deps: HubMetricsDeps): HubMet
   }
 }
 
+/** A class that a cluster has never used takes no line. */
+function classValues({ cluster, classes }: TrafficTotal): ObservedValue[] {
+  return trafficClasses.flatMap((name) =>
+    (['in', 'out'] as const)
+      .map((direction) => ({
+        labels: { cluster, class: name, direction },
+        value: classes[name][direction],
+      }))
+      .filter(({ value }) => value > 0),
+  )
+}
+
 function observeTunnels(
   metrics: Metrics,
   { tunnels, links }: HubMetricsDeps,
@@ -118,6 +132,15 @@ function observeTunnels(
         { labels: { cluster, direction: 'in' }, value: bytesIn },
         { labels: { cluster, direction: 'out' }, value: bytesOut },
       ]),
+  )
+  metrics.observed(
+    {
+      type: 'counter',
+      name: names.classBytes,
+      help: 'Bytes of frames through tunnels by class, where there are any; in is from the cluster.',
+      labels: ['cluster', 'class', 'direction'],
+    },
+    () => [...totals.all()].flatMap(classValues),
   )
   metrics.observed(
     {

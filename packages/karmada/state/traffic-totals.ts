@@ -1,9 +1,11 @@
-import type { TunnelSession } from '@skerry/tunnel'
+import { trafficClasses, type TrafficClass, type TunnelSession } from '@skerry/tunnel'
 
 export interface TrafficTotal {
   readonly cluster: string
   readonly bytesIn: number
   readonly bytesOut: number
+  /** Of these, the bytes of frames. */
+  readonly classes: Readonly<Record<TrafficClass, { readonly in: number; readonly out: number }>>
 }
 
 /** What the ones without a place of their own are counted under; no cluster has an empty name. */
@@ -13,8 +15,8 @@ export const otherClusters = ''
 export const trafficClustersMax = 2_000
 
 interface Entry {
-  bytesIn: number
-  bytesOut: number
+  /** Of the tunnels that have ended. */
+  sums: Sums
   readonly open: Set<TunnelSession>
 }
 
@@ -26,7 +28,7 @@ interface Entry {
 export class TrafficTotals {
   readonly #clustersMax: number
   readonly #entries = new Map<string, Entry>()
-  readonly #rest: Entry = { bytesIn: 0, bytesOut: 0, open: new Set() }
+  readonly #rest: Entry = { sums: noSums, open: new Set() }
 
   constructor(clustersMax = trafficClustersMax) {
     this.#clustersMax = clustersMax
@@ -38,14 +40,13 @@ export class TrafficTotals {
     entry.open.add(session)
     void session.closed.then(() => {
       entry.open.delete(session)
-      entry.bytesIn += session.bytesIn
-      entry.bytesOut += session.bytesOut
+      entry.sums = added(entry.sums, sumsOf(session))
     })
   }
 
   *all(): Iterable<TrafficTotal> {
-    for (const [cluster, entry] of this.#entries) yield { cluster, ...sumOf(entry) }
-    yield { cluster: otherClusters, ...sumOf(this.#rest) }
+    for (const [cluster, entry] of this.#entries) yield toTotal(cluster, entry)
+    yield toTotal(otherClusters, this.#rest)
   }
 
   /** The open tunnels of the clusters that have a place. */
@@ -60,7 +61,7 @@ export class TrafficTotals {
     const known = this.#entries.get(cluster)
     if (known) return known
     if (this.#entries.size >= this.#clustersMax && !this.#makeRoom()) return this.#rest
-    const entry: Entry = { bytesIn: 0, bytesOut: 0, open: new Set() }
+    const entry: Entry = { sums: noSums, open: new Set() }
     this.#entries.set(cluster, entry)
     return entry
   }
@@ -69,19 +70,31 @@ export class TrafficTotals {
     for (const [cluster, entry] of this.#entries) {
       if (entry.open.size > 0) continue
       this.#entries.delete(cluster)
-      this.#rest.bytesIn += entry.bytesIn
-      this.#rest.bytesOut += entry.bytesOut
+      this.#rest.sums = added(this.#rest.sums, entry.sums)
       return true
     }
     return false
   }
 }
 
-function sumOf({ bytesIn, bytesOut, open }: Entry): { bytesIn: number; bytesOut: number } {
-  const sum = { bytesIn, bytesOut }
-  for (const session of open) {
-    sum.bytesIn += session.bytesIn
-    sum.bytesOut += session.bytesOut
-  }
-  return sum
+/** In, out; then the same for each class. */
+type Sums = readonly number[]
+
+const noSums: Sums = [0, 0, ...trafficClasses.flatMap(() => [0, 0])]
+
+function sumsOf({ bytesIn, bytesOut, traffic }: TunnelSession): Sums {
+  const { sent, received } = traffic
+  return [bytesIn, bytesOut, ...trafficClasses.flatMap((name) => [received[name], sent[name]])]
+}
+
+function added(one: Sums, other: Sums): Sums {
+  return one.map((sum, at) => sum + (other[at] ?? 0))
+}
+
+function toTotal(cluster: string, { sums, open }: Entry): TrafficTotal {
+  const all = [...open].reduce((sum, session) => added(sum, sumsOf(session)), sums)
+  const pair = (at: number) => ({ in: all[at] ?? 0, out: all[at + 1] ?? 0 })
+  const { in: bytesIn, out: bytesOut } = pair(0)
+  const classes = { control: pair(2), interactive: pair(4), logs: pair(6), bulk: pair(8) }
+  return { cluster, bytesIn, bytesOut, classes }
 }

@@ -1,4 +1,4 @@
-import { trafficClasses, type TrafficClass, type TunnelSession } from '@skerry/tunnel'
+import type { TrafficClass, TunnelSession } from '@skerry/tunnel'
 
 /** What one tunnel may send and has sent, for operators. */
 export interface TrafficReport {
@@ -27,21 +27,5 @@ export function trafficReport(
       logs: of('logs'),
       bulk: of('bulk'),
     },
-  }
-}
-
-export const trafficDirections = Object.freeze(['in', 'out'] as const)
-
-/** Calls back for each class and direction. */
-export function eachTraffic(
-  { classes }: TrafficReport,
-  onBytes: (
-    name: TrafficClass,
-    direction: (typeof trafficDirections)[number],
-    bytes: number,
-  ) => void,
-): void {
-  for (const name of trafficClasses) {
-    for (const direction of trafficDirections) onBytes(name, direction, classes[name][direction])
   }
 }
