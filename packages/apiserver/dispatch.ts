@@ -7,6 +7,7 @@ import type { Access } from './server-access.ts'
 import type { HealthChecks } from './handlers/health.ts'
 import { componentStatuses, type ComponentFaults } from './handlers/component-statuses.ts'
 import { createOpenApiHandler } from './handlers/open-api-handler.ts'
+import { openWatchSocket } from './handlers/open-watch-socket.ts'
 import { servePath, unknownResource, type PathDeps } from './handlers/path-handler.ts'
 import {
   decodeBodyOf,
@@ -106,12 +107,10 @@ export function createDispatcher(deps: DispatchDeps) {
       if (aggregated) return aggregated.upgrade(admitted, client)
       const reader = registry.kinds.find(info.resource)
       if (reader && info.verb === 'watch') {
-        // Browsers watch so; imported with the first of them.
-        const { serveWatchSocket } = await import('./handlers/watch-socket.ts')
         // Events are text here, whatever else the client could read.
         const asJson = { ...admitted.request, headers: { ...admitted.request.headers, accept: '' } }
         const answer = await serveKind({ ...admitted, request: asJson }, deps)
-        return serveWatchSocket(answer, admitted.request, client)
+        return openWatchSocket(answer, admitted.request, client)
       }
       const handler = deps.access.subresources[`${info.resource.resource}/${info.subresource}`]
       if (!reader || !handler) throw notFoundPath()

@@ -1,6 +1,7 @@
 import type { Credentials } from '../access.ts'
 
-const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'
+/** Of the subprotocol that carries a token. */
+export const bearerProtocolPrefix = 'base64url.bearer.authorization.k8s.io.'
 
 /**
  * The bearer token of a request: from the Authorization header, or, for browsers that cannot set
@@ -15,8 +16,10 @@ export function bearerTokenOf(credentials: Credentials): string | undefined {
 function tokenOfProtocols(headers: Credentials['headers']): string | undefined {
   if (headers.upgrade?.toLowerCase() !== 'websocket') return undefined
   const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((text) => text.trim())
-  const carrier = protocols.find((protocol) => protocol.startsWith(protocolPrefix))
+  const carrier = protocols.find((protocol) => protocol.startsWith(bearerProtocolPrefix))
   if (carrier === undefined || protocols.length < 2) return undefined
-  const token = Buffer.from(carrier.slice(protocolPrefix.length), 'base64url').toString('utf8')
+  const token = Buffer.from(carrier.slice(bearerProtocolPrefix.length), 'base64url').toString(
+    'utf8',
+  )
   return token === '' ? undefined : token
 }

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { StatusError } from '@skerry/api'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { bearerProtocolPrefix } from '../authn/bearer-token.ts'
 import { isWhole, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
 
 /** Clients of a watch have nothing to say. */
@@ -21,7 +22,10 @@ export async function serveWatchSocket(
     noServer: true,
     perMessageDeflate: false,
     maxPayload: messageBytesMax,
-    handleProtocols: ([first]) => first ?? false,
+    handleProtocols: (protocols) => {
+      // A token among them is for this server alone, and is not repeated.
+      return [...protocols].find((each) => !each.startsWith(bearerProtocolPrefix)) ?? false
+    },
   })
   const webSocket = await new Promise<WebSocket>((resolve) =>
     server.handleUpgrade(message, client.socket, Buffer.from(client.head), resolve),

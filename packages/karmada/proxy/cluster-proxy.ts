@@ -1,9 +1,16 @@
 import { StatusError } from '@skerry/api'
 import { accessEnded, type Admitted, type ApiAnswer, type Route } from '@skerry/apiserver'
 import type { Clock, Logger, Random } from '@skerry/base'
-import type { TunnelHeaders, TunnelRegistry, TunnelRequest, TunnelResponse } from '@skerry/tunnel'
+import {
+  isSwitched,
+  type TunnelHeaders,
+  type TunnelRegistry,
+  type TunnelRequest,
+  type TunnelResponse,
+} from '@skerry/tunnel'
 import { clusterResource } from '../cluster/cluster.ts'
 import { createClusterWatches, type ClusterWatches } from '../watch/cluster-watches.ts'
+import { isSocketWatch, serveSocketWatch, withoutSocket } from '../watch/watch-over-socket.ts'
 import { isWatch } from '../watch/watch-request.ts'
 import type { ClusterAudit, Transfer } from './cluster-audit.ts'
 import {
@@ -41,10 +48,18 @@ export function clusterProxyRoutes(deps: ClusterProxyDeps): Route[] {
     upgrade: async (admitted, client) => {
       const passage = open(admitted, deps)
       const { transfer, cluster, request } = passage
+      const { mayGoOn, signal, auditId } = admitted
+      const asked = { cluster, request: withoutSocket(request), mayGoOn }
       const upgrading = { ...request, headers: withUpgrade(request.headers, admitted) }
+      const isEvents = isSocketWatch(admitted, request)
       try {
-        const answer = await deps.tunnels.upgrade(cluster, upgrading, admitted.signal)
-        await passUpgrade(answer, { ...client, auditId: admitted.auditId }, transfer)
+        const answer = isEvents
+          ? await watches.send(asked, signal)
+          : await deps.tunnels.upgrade(cluster, upgrading, signal)
+        if (isEvents && !isSwitched(answer) && answer.status === 200) {
+          const events = { ...answer, body: answerBody(answer.body, transfer) }
+          await serveSocketWatch(events, admitted, client)
+        } else await passUpgrade(answer, { ...client, auditId }, transfer)
       } catch (error) {
         throw refusal(cluster, admitted, deps, error)
       } finally {

@@ -372,6 +372,34 @@ test('whoever may no longer watch is not asked for again', async () => {
   assert.equal(way.asked.length, 1)
 })
 
+test('of a reader that takes its time nothing is read ahead, and it misses nothing', async () => {
+  let pulled = 0
+  const send: Send = async (_cluster, { path }) => ({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: (async function* () {
+      const from = Number(/resourceVersion=(\d+)/.exec(path)?.[1])
+      for (let version = from + 1; version <= from + 100; version += 1) {
+        pulled += 1
+        yield Buffer.from(event('ADDED', String(version)))
+      }
+      throw new TunnelClosedError('it ended', { isSent: true })
+    })(),
+  })
+  const watches = createClusterWatches({ ...quickDeps(), tunnels: { send } })
+  const path = '/api/v1/pods?watch=1&resourceVersion=1000'
+  const request = { method: 'GET', path, headers: {} }
+  const { body } = await watches.send({ cluster: 'edge', request, mayGoOn: allowed }, soon())
+  let version = 1_000
+  for await (const piece of body) {
+    version += 1
+    assert.equal(Buffer.from(piece).toString(), event('ADDED', String(version)))
+    assert.equal(pulled, version - 1_000)
+    if (version === 1_350) break
+  }
+  assert.equal(version, 1_350)
+})
+
 test('a cluster cannot make the hub keep endless events, and harms no other by trying', async () => {
   const endless =
     (cluster: string): Send =>
