@@ -19,7 +19,13 @@ import {
   resources,
   type Cluster,
 } from '@skerry/client'
-import { clusterResource, revokeAgent, tunnelPrefix } from '@skerry/karmada'
+import {
+  clusterResource,
+  clusterStatesPath,
+  revokeAgent,
+  tunnelPrefix,
+  type ClusterStates,
+} from '@skerry/karmada'
 import { startTestEtcd, whyNoEtcd, type TestEtcd } from '@skerry/testing'
 import { rotateEncryption } from './rotate-encryption.ts'
 import { replicaKeyPath } from './shared-keys.ts'
@@ -136,7 +142,24 @@ test('any replica reaches a cluster, wherever its tunnel ends', { skip }, async 
     const report = JSON.parse((await statusOf(first, url, `${tunnelPrefix}edge`)).text)
     assert.deepEqual([report.isConnected, report.tunnels.length], [true, 1])
   }
+  await sameStates(hubs)
 })
+
+/** How clusters are, by whom they are connected and how much passed, is told alike by both. */
+async function sameStates({ first, second }: { first: TestHub; second: TestHub }): Promise<void> {
+  const [here, there] = await Promise.all(
+    [first, second].map(async ({ url }) => {
+      const { text } = await statusOf(first, url, clusterStatesPath)
+      const { clusters }: ClusterStates = JSON.parse(text)
+      return clusters.map(({ name, tunnel, since, agents, bytesIn }) => {
+        assert.ok(bytesIn > 500_000, `${url} has no bytes of it`)
+        return [name, tunnel, since, agents.map(({ agent, openedAt }) => [agent, openedAt])]
+      })
+    }),
+  )
+  assert.equal(here?.length, 1)
+  assert.deepEqual(here, there)
+}
 
 /** An API server that takes each upgrade and says what it was sent. */
 async function startUpgrading() {
@@ -209,6 +232,7 @@ test('a tunnel that ends is known at every replica, and so is a revocation', { s
   const away = await statusOf(second, second.url, '/clusters/edge/version')
   assert.equal(away.status, 503)
   assert.equal(away.headers['retry-after'], '2')
+  // Also where the tunnel did not end it is known why.
   assert.match(away.text, /the agent was revoked, not connected since 20/)
 })
 

@@ -45,13 +45,24 @@ export interface TunnelReportDeps {
 
 /** Of the tunnels that end in this process. */
 export function describeTunnels(deps: TunnelReportDeps, cluster: string): TunnelsReport {
-  const open = deps.registry.sessions(cluster).filter(({ isOpen }) => isOpen)
+  const sessions = deps.registry.sessions(cluster)
+  const open = sessions.filter(({ isOpen }) => isOpen)
+  const lost = open.length === 0 ? lostEnd(sessions[0], deps.clock) : undefined
   return {
     cluster,
     isConnected: open.length > 0,
     tunnels: open.map((session) => toReport(session, deps)),
-    lastEnd: endReport(deps.registry.lastEnd(cluster)),
+    lastEnd: endReport(lost ?? deps.registry.lastEnd(cluster)),
   }
+}
+
+/** Of a tunnel that is there and of no use: it is ending, or its agent answers no more. */
+function lostEnd(
+  session: TunnelSession | undefined,
+  clock: TunnelReportDeps['clock'],
+): TunnelEnd | undefined {
+  const { endReason: reason, silentMs = 0 } = session ?? {}
+  return reason === undefined ? undefined : { reason, atMs: clock.now() - silentMs }
 }
 
 export function endReport(end: TunnelEnd | undefined): TunnelsReport['lastEnd'] {

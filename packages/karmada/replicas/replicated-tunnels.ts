@@ -127,10 +127,15 @@ async function describeEach(
     clusters.map((cluster) => {
       const here = describeTunnels({ registry: own, agentOf, clock }, cluster)
       const tunnels = [...here.tunnels, ...(elsewhere.get(cluster) ?? [])]
-      const lastEnd = endReport(lastEndOf(cluster, parts))
+      const lastEnd = newestOf(here.lastEnd, endReport(parts.directory.lastEnd(cluster)))
       return [cluster, { cluster, isConnected: isConnected(cluster), tunnels, lastEnd }]
     }),
   )
+}
+
+function newestOf(one: TunnelsReport['lastEnd'], other: TunnelsReport['lastEnd']) {
+  if (one === null || other === null) return one ?? other
+  return one.at >= other.at ? one : other
 }
 
 function lastEndOf(

@@ -14,7 +14,7 @@ import { createTestAuthority, type TestAuthority } from './test-certificates.ts'
 
 export interface SceneOptions {
   limits?: Partial<TunnelLimits>
-  server?: Partial<Pick<TunnelServerOptions, 'authenticate' | 'acceptsPerSecond'>>
+  server?: Partial<Pick<TunnelServerOptions, 'authenticate' | 'acceptsPerSecond' | 'onHandshake'>>
   /** Sits between agent and hub. */
   viaRelay?: boolean
 }
