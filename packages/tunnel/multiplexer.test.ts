@@ -64,6 +64,11 @@ const onHub: readonly Attack[] = [
     words: /more bytes than there was credit for/,
   },
   {
+    what: 'says how the hub should send',
+    messages: [frame(frameTypes.traffic, 0, Buffer.from('{}'))],
+    words: /rules of traffic from the end that obeys them/,
+  },
+  {
     what: 'gives more credit than there is',
     messages: [frame(frameTypes.credit, 1, number(0x7fff_ffff))],
     words: /more credit than there may be/,
@@ -126,6 +131,30 @@ for (const { what, messages, words } of onAgent) {
     agent.end()
   })
 }
+
+test('rules that cannot be obeyed change nothing at an agent', async () => {
+  const { near, far } = memoryLinks()
+  const gone = Promise.withResolvers<string>()
+  const agent = new Multiplexer(
+    near,
+    validateTunnelLimits(),
+    {
+      onOpen: () => undefined,
+      onGoAway: gone.resolve,
+      onFault: (error) => gone.reject(error),
+      onTraffic: () => gone.reject(new Error('they were obeyed')),
+    },
+    deps,
+  )
+  const texts = ['', 'null', '{"rate":{"bytesPerSecond":-1}}', '{'.repeat(100_000)]
+  sendAll(far, [
+    ...texts.map((text) => frame(frameTypes.traffic, 0, Buffer.from(text))),
+    frame(frameTypes.goAway, 0, Buffer.from('done')),
+  ])
+  assert.equal(await gone.promise, 'done')
+  assert.equal(agent.rules.rate, undefined)
+  agent.end()
+})
 
 test('what comes for a stream that is over harms nobody', async () => {
   const { near, far } = memoryLinks()
