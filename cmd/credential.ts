@@ -38,17 +38,20 @@ export async function currentTokens(
 ): Promise<OidcTokens> {
   const { directory } = options
   const found = await readSession(directory, options)
+  if (found === undefined) throw notLoggedIn(options)
   if (isFresh(found, deps.clock)) return found.tokens
   using _turn = await takeSessionTurn(directory, options, deps, signal)
   const session = await readSession(directory, options)
+  if (session === undefined) throw notLoggedIn(options)
   if (isFresh(session, deps.clock)) return session.tokens
-  if (session === undefined) {
-    const text = `Cannot get a token of ${options.issuerUrl}: nobody has logged in there; run "skerry login <hub>"`
-    throw new ExpectedError(text, exitCodes.missingRight)
-  }
   const tokens = await nextTokens(session, options, deps, signal)
   await writeSession(directory, { ...session, tokens })
   return tokens
+}
+
+function notLoggedIn({ issuerUrl }: SessionKey): ExpectedError {
+  const text = `Cannot get a token of ${issuerUrl}: nobody has logged in there; run "skerry login <hub>"`
+  return new ExpectedError(text, exitCodes.missingRight)
 }
 
 type FreshSession = LoginSession & { readonly tokens: OidcTokens }

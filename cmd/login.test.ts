@@ -186,6 +186,25 @@ test('a login that has ended says what to do, in kubectl too', async () => {
   await assert.rejects(logOut(hub.url, directory, soon()), /nobody is logged in there/)
 })
 
+test('on a terminal a login that has ended is made anew at once', async () => {
+  await using fleet = await startFleet()
+  const { issuer, directory } = fleet
+  await fleet.logIn()
+  await endTokens(fleet)
+  issuer.endLogins()
+  const visits: Promise<number>[] = []
+  const tell = (text: string): void => {
+    const [url] = /https:\/\/\S+\/authorize\S+/.exec(text) ?? []
+    if (url !== undefined) visits.push(issuer.visit(url))
+  }
+  const options = { issuerUrl: issuer.url, clientId: issuer.clientId, directory }
+  const deps = { clock: systemClock, random: systemRandom, tell }
+  const { idToken } = await currentTokens({ ...options, isInteractive: true }, deps, soon())
+  await Promise.all(visits)
+  assert.equal((await currentTokensOf(fleet)).idToken, idToken)
+  assert.equal(issuer.grants['authorization_code'], 2)
+})
+
 test('of many processes that need a token at a time one refreshes it', async () => {
   await using fleet = await startFleet()
   await fleet.logIn()

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 
 export interface IssuerFetchOptions {
@@ -43,15 +44,17 @@ export function issuerFetch({ authorityPem, signal }: IssuerFetchOptions) {
             if (bytes > answerBytesMax) answer.destroy(new Error('its answer is too long'))
             else pieces.push(piece)
           })
-          answer.once('error', reject)
+          answer.on('error', reject)
           answer.once('end', () => {
-            const status = answer.statusCode ?? 0
-            const body = [204, 205, 304].includes(status) ? null : Buffer.concat(pieces)
-            resolve(new Response(body, { status, headers: fieldsOf(answer.headers) }))
+            try {
+              resolve(responseOf(answer, Buffer.concat(pieces)))
+            } catch (error) {
+              reject(error)
+            }
           })
         },
       )
-      asked.once('error', (error) => reject(scope.aborted ? scope.reason : error))
+      asked.on('error', (error) => reject(scope.aborted ? scope.reason : error))
       asked.end(textOf(options.body))
     })
   }
@@ -64,10 +67,15 @@ function textOf(body: unknown): string {
   throw new TypeError('Cannot ask issuer: the body is neither a form nor text')
 }
 
-function fieldsOf(headers: Readonly<Record<string, string | string[] | undefined>>): Headers {
+/** Throws RangeError for a status that is none. */
+function responseOf({ statusCode = 0, headers }: IncomingMessage, bytes: Buffer): Response {
   const fields = new Headers()
   for (const [name, value] of Object.entries(headers)) {
     for (const each of [value ?? []].flat()) fields.append(name, each)
   }
-  return fields
+  const hasBody = ![204, 205, 304].includes(statusCode)
+  return new Response(hasBody ? new Uint8Array(bytes) : null, {
+    status: statusCode,
+    headers: fields,
+  })
 }

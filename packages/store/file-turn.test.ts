@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { systemClock, systemRandom } from '@skerry/base'
+import { takeFileTurn } from './file-turn.ts'
+
+const deps = { clock: systemClock, random: systemRandom }
+/** For one that gives up where it would have to wait. */
+const impatient = {
+  ...deps,
+  clock: { ...systemClock, sleep: () => Promise.reject(new Error('it has to wait')) },
+}
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+
+/** Takes the turn, says so, and stays until it is killed. */
+const holder = `
+  import { systemClock, systemRandom } from '@skerry/base'
+  import { takeFileTurn } from ${JSON.stringify(join(import.meta.dirname, 'file-turn.ts'))}
+  const never = new AbortController().signal
+  globalThis.turn = await takeFileTurn(process.argv.at(-1), { clock: systemClock, random: systemRandom }, never)
+  process.stdout.write('has it')
+  setInterval(() => undefined, 60_000)
+`
+
+test('one process at a time has the turn, and a killed one has it no longer', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-turn-'))
+  const path = join(directory, 'inner', 'turn')
+  const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', holder, path]
+  const child = spawn(process.execPath, flags, {
+    cwd: import.meta.dirname,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  try {
+    await once(child.stdout, 'data')
+    await assert.rejects(takeFileTurn(path, impatient, soon()), /has to wait/)
+    const waiting = takeFileTurn(path, deps, soon())
+    child.kill('SIGKILL')
+    {
+      using _turn = await waiting
+      await assert.rejects(takeFileTurn(path, impatient, soon()), /has to wait/)
+    }
+    using _again = await takeFileTurn(path, deps, soon())
+  } finally {
+    child.kill('SIGKILL')
+    await ended
+    await rm(directory, { recursive: true })
+  }
+})
