@@ -10,7 +10,7 @@ import { defaultPeerCache, hasPrograms, peerNames } from '../hack/upstream/build
 import { alone, beside, median, type BenchOptions, type Figure } from './figure.ts'
 import { freePort } from './free-port.ts'
 import { measureIdleTunnels } from './tunnel/idle-tunnels.ts'
-import { cloudAddress, createLinkNetwork, edgeAddress } from './tunnel/link-network.ts'
+import { cloudAddress, createLinkNetwork, edgeAddress } from '@skerry/testing'
 import type { Values } from './tunnel/loads.ts'
 import type { SideTask } from './tunnel/side.ts'
 

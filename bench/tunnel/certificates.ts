@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
-import { cloudAddress, edgeAddress } from './link-network.ts'
+import { cloudAddress, edgeAddress } from '@skerry/testing'
 
 const dayMs = 24 * 3_600_000
 

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { ConnectError, hostAndPort, silentLogger, systemClock } from '@skerry/base'
+import { createCluster } from './cluster.ts'
 import { createHttpsTransport } from './https-transport.ts'
+import { resources } from './resources-table.ts'
 import { readBody } from './response-body.ts'
 import { startTestApiServer } from '@skerry/testing'
 
@@ -97,4 +101,52 @@ test('a kept socket that the server closed meanwhile does not fail a read', asyn
     return answer.status
   }
   assert.deepEqual([await get(), await get(), requests], [200, 200, 3])
+})
+
+test('connections are opened by the way that was given, and closed with the transport', async () => {
+  await using server = await serve((_, response) => response.end('{}'))
+  const opened: string[] = []
+  const sockets: Socket[] = []
+  const { port } = new URL(server.url)
+  const transport = createHttpsTransport({
+    server: 'http://hub.example:8080',
+    async connect(to) {
+      opened.push(hostAndPort(to))
+      const socket = connect(Number(port), '127.0.0.1')
+      sockets.push(socket)
+      await once(socket, 'connect')
+      return socket
+    },
+  })
+  for (const path of ['/one', '/two']) {
+    const answer = await transport.send({ method: 'GET', path, headers: {} }, signal)
+    await readBody(answer.body)
+    assert.equal(answer.status, 200)
+  }
+  assert.deepEqual(opened, ['hub.example:8080'], 'the second request takes the kept connection')
+  const [socket] = sockets
+  assert.ok(socket)
+  const closed = once(socket, 'close')
+  transport[Symbol.dispose]()
+  await closed
+})
+
+test('a way that leads nowhere is the error of the request', async () => {
+  using transport = createHttpsTransport({
+    server: 'https://hub.example',
+    connect: async () => Promise.reject(new ConnectError('Cannot pass proxy: it is closed')),
+  })
+  const asking = transport.send({ method: 'GET', path: '/version', headers: {} }, signal)
+  await assert.rejects(asking, /Cannot pass proxy: it is closed/)
+})
+
+test('a web page in the place of an answer is told for what it is', async () => {
+  await using server = await serve((_, response) => {
+    response.setHeader('content-type', 'text/html')
+    response.end('<html>Please sign in</html>')
+  })
+  using transport = createHttpsTransport({ server: server.url })
+  const deps = { clock: systemClock, log: silentLogger, userAgent: 'test' }
+  const asking = createCluster(transport, deps).resource(resources.namespaces).list({}, signal)
+  await assert.rejects(asking, /200 came with text\/html, not with JSON; .*captive portal/)
 })

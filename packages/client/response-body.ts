@@ -20,8 +20,18 @@ export async function readBody(
 /** Parses a good answer; throws the StatusError that a bad one carries. */
 export async function readAnswer(response: TransportResponse): Promise<unknown> {
   const bytes = await readBody(response.body)
-  if (response.status >= 200 && response.status < 300) return JSON.parse(bytes.toString('utf8'))
+  if (response.status >= 200 && response.status < 300) return parseAnswer(bytes, response)
   throw statusErrorOf(response, bytes.toString('utf8'))
+}
+
+function parseAnswer(bytes: Buffer, { status, headers }: TransportResponse): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch (cause) {
+    const type = headers['content-type'] ?? 'of no type'
+    const text = `Cannot read answer: ${status} came with ${type}, not with JSON; something else than an API server answers there, such as a captive portal or a proxy`
+    throw new Error(text, { cause })
+  }
 }
 
 /** Lines without their newline; a last line without one is delivered too. */

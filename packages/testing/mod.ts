@@ -12,6 +12,13 @@ export {
   type TestNetwork,
 } from './hosts/test-network.ts'
 export {
+  cloudAddress,
+  createLinkNetwork,
+  edgeAddress,
+  type LinkNetwork,
+  type LinkOptions,
+} from './hosts/link-network.ts'
+export {
   layerOfDirectory,
   layerOfFiles,
   writeOciArchive,

@@ -8,7 +8,7 @@ const execute = promisify(execFile)
 export const cloudAddress = '10.98.1.1'
 export const edgeAddress = '10.98.1.2'
 
-/** Two places, each a network namespace, and the only way between them: a link of 50 ms there and back. */
+/** Two places, each a network namespace, and the only way between them: a link. */
 export interface LinkNetwork extends AsyncDisposable {
   /** Put before a command, runs it in that place. */
   readonly cloud: readonly string[]
@@ -17,15 +17,21 @@ export interface LinkNetwork extends AsyncDisposable {
   readonly linkPid: number
 }
 
-const oneWayMs = 25
-/** 200 Mbit/s. */
-const bytesPerSecond = 25_000_000
+export interface LinkOptions {
+  oneWayMs: number
+  bytesPerSecond: number
+  /** What a router keeps, of the link's time; what comes on top is dropped. */
+  queueMs: number
+  mtu: number
+}
+
+/** 50 ms there and back, 200 Mbit/s. Few and large packets: the link is a process on this machine, too. */
+const longCable: LinkOptions = { oneWayMs: 25, bytesPerSecond: 25_000_000, queueMs: 50, mtu: 9_000 }
 const device = 'long0'
-/** Few and large packets: the link is a process on this machine, too. */
-const mtu = 9_000
 
 /** Needs root, perl (it opens the devices) and /dev/net/tun. */
-export async function createLinkNetwork(): Promise<LinkNetwork> {
+export async function createLinkNetwork(options: LinkOptions = longCable): Promise<LinkNetwork> {
+  const { oneWayMs, bytesPerSecond, queueMs, mtu } = options
   const id = process.pid.toString(36)
   const [cloud, edge] = [`skc-${id}`, `ske-${id}`]
   const enter = (name: string): string[] => ['ip', 'netns', 'exec', name]
@@ -47,9 +53,13 @@ export async function createLinkNetwork(): Promise<LinkNetwork> {
     join(import.meta.dirname, 'delayed-link.ts'),
   ]
   // Perl opens each device as the next free descriptor: 3 and 4.
-  const link = spawn(first, [...rest, '3', '4', String(oneWayMs), String(bytesPerSecond)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const link = spawn(
+    first,
+    [...rest, '3', '4', ...[oneWayMs, bytesPerSecond, queueMs].map(String)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   await once(link.stdout, 'data')
   const ends = [
     [cloud, cloudAddress, edgeAddress],

@@ -2,19 +2,23 @@
  * A long cable between two network namespaces: packets come out at the other end after a delay, at
  * the link's rate, and are dropped when its queue is full. The kernel's own (netem) is not
  * everywhere. SIGUSR2 cuts it, and mends it the next time: both ends stay up and hear nothing.
- * Arguments: two file descriptors of TUN devices, milliseconds one way, bytes per second. Prints
- * `ready`.
+ * Arguments: two file descriptors of TUN devices, milliseconds one way, bytes per second, and how many
+ * milliseconds of the link's time its queue holds. Prints `ready`.
  */
 import { read, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
 
 const readFrom = promisify(read)
 const packetBytesMax = 65_536
-/** What a router keeps: this much of the link's time. */
-const queueMs = 50
 
 let isCut = false
 process.on('SIGUSR2', () => (isCut = !isCut))
+
+interface Link {
+  delayMs: number
+  bytesPerSecond: number
+  queueMs: number
+}
 
 interface Waiting {
   readonly packet: Buffer
@@ -24,7 +28,7 @@ interface Waiting {
 async function carry(
   from: number,
   to: number,
-  { delayMs, bytesPerSecond }: { delayMs: number; bytesPerSecond: number },
+  { delayMs, bytesPerSecond, queueMs }: Link,
 ): Promise<void> {
   const waiting: Waiting[] = []
   let freeAtMs = 0
@@ -75,9 +79,9 @@ function tryWrite(to: number, packet: Buffer): void {
   }
 }
 
-const [one = 0, other = 0, delayMs = 0, bytesPerSecond = 0] = process.argv.slice(2).map(Number)
-console.log('ready')
-await Promise.all([
-  carry(one, other, { delayMs, bytesPerSecond }),
-  carry(other, one, { delayMs, bytesPerSecond }),
-])
+const [one = 0, other = 0, delayMs = 0, bytesPerSecond = 0, queueMs = 0] = process.argv
+  .slice(2)
+  .map(Number)
+const link: Link = { delayMs, bytesPerSecond, queueMs }
+process.stdout.write('ready\n')
+await Promise.all([carry(one, other, link), carry(other, one, link)])
