@@ -222,6 +222,12 @@ test('nobody gives away a way to clusters that they lack', async () => {
     'clusteraccesses.hub.skerry.io "reads" is forbidden: user "walt" is attempting to grant clusters/proxy permissions not currently held: "list" on every cluster',
   )
   assert.equal((await create('all', { verbs: ['*'] })).status, 403)
+  // A right to the API is none to services.
+  const services = await create('services', { verbs: ['get'], serviceVerbs: ['get', 'create'] })
+  assert.match(
+    services.body.message ?? '',
+    /is attempting to grant clusters\/services permissions not currently held: "get", "create" on every cluster/,
+  )
   assert.equal((await create('reads', { verbs: ['get'] })).status, 201)
   const merge = (path: string, body: object) =>
     call(fleet, path, writer, { method: 'PATCH', body, type: 'application/merge-patch+json' })
@@ -272,6 +278,7 @@ test('a ClusterAccess that says something else than it means is refused', async 
   const wrong: [spec: object, field: string][] = [
     [{ verbs: [] }, 'spec.verbs'],
     [{ verbs: ['exec'] }, 'spec.verbs[0]'],
+    [{ serviceVerbs: ['get', 'list'] }, 'spec.serviceVerbs[1]'],
 
     [
       { clusterSelector: { matchExpressions: [{ key: 'a', operator: 'Near' }] } },

@@ -217,6 +217,20 @@ test('who has the right to it gets command and manifest for a cluster over the A
     /^skerry agent --hub https:\/\/hub\.example:7443 --name shop-7 --token-file token --ca-hash sha256:\w+ --allow-group staff --deny-group system:masters$/,
   )
   assert.match(status?.manifest ?? '', /--allow-group=staff/)
+  // What finds services is allowed only where services are.
+  assert.doesNotMatch(status?.manifest ?? '', /endpointslices/)
+  const served = { ...registration.spec, allowServices: ['shop/web:80', 'shop/*:http'] }
+  const { status: serving } = await fleet.admin
+    .resource(registrationResource)
+    .create({ ...registration, spec: served }, soon())
+  assert.match(serving?.command ?? '', / --allow-service shop\/web:80 --allow-service 'shop\/\*:http'$/)
+  assert.match(serving?.manifest ?? '', /--allow-service=shop\/\*:http/)
+  assert.match(serving?.manifest ?? '', /endpointslices/)
+  const everywhere = { ...registration, spec: { ...served, allowServices: ['*/web:80'] } }
+  await assert.rejects(
+    fleet.admin.resource(registrationResource).create(everywhere, soon()),
+    /spec.allowServices\[0\]: Invalid value/,
+  )
   const bad = { ...registration, spec: { clusterName: 'shop-7', server: 'https://h;reboot' } }
   await assert.rejects(
     fleet.admin.resource(registrationResource).create(bad, soon()),

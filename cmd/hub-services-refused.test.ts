@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { after, before, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
+import { clusterAccessResource } from '@skerry/karmada'
 import { startServiceScene, type ServiceScene } from './service-scene.ts'
 
 let scene: ServiceScene
@@ -105,6 +106,25 @@ test('a right to the API is no right to services, nor the other way round', asyn
   const lines = await scene.audited(`${root}/shop/web:80/`, 6)
   const line = lines.find((each) => each.user === 'api-only')
   assert.equal(line?.status, 403)
+})
+
+test('a ClusterAccess leads to services by the verbs that it says so for, and by no others', async () => {
+  const spec = {
+    subjects: [{ kind: 'Group', name: 'north', apiGroup: 'rbac.authorization.k8s.io' }],
+    clusterSelector: {},
+    verbs: ['*'],
+  }
+  const user = { commonName: 'nora', organizations: ['north'] }
+  const grants = scene.fleet.admin.resource(clusterAccessResource)
+  const signal = AbortSignal.timeout(20_000)
+  const apiVersion = 'hub.skerry.io/v1alpha1'
+  const named = { apiVersion, kind: 'ClusterAccess' }
+  await grants.create({ ...named, metadata: { name: 'api' }, spec }, signal)
+  assert.equal((await scene.call(`${root}/shop/web:80/`, { user })).status, 403)
+  const wider = { ...spec, serviceVerbs: ['get'] }
+  await grants.create({ ...named, metadata: { name: 'services' }, spec: wider }, signal)
+  assert.equal((await scene.call(`${root}/shop/web:80/`, { user })).status, 200)
+  assert.equal((await scene.call(`${root}/shop/web:80/`, { user, method: 'POST' })).status, 403)
 })
 
 test('a right to the API does not reach the way by which services are dialled', async () => {

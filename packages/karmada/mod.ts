@@ -3,7 +3,7 @@
  * its users log in; cluster/ has the
  * Cluster kind, agents' identities and rights, and what the hub says of a cluster's state; proxy/ is the
  * hub's side of a request to an edge cluster; replicas/ makes several hubs one; agent/ is the
- * edge's; state/ says how clusters are, and counts. Objects are reached through `client` alone; it opens no port, and knows no file.
+ * edge's; services/ is the way to services of an edge; state/ says how clusters are, and counts. Objects are reached through `client` alone; it opens no port, and knows no file.
  * Start reading at cluster/cluster-kind.ts, then proxy/cluster-proxy.ts and agent/api-forwarder.ts.
  */
 export {

@@ -15,14 +15,16 @@ export function clusterAccessRules(grants: ClusterGrants, objects: Objects): Fur
     const rules: PolicyRule[] = isKnown ? [list] : []
     const held = grants.of(user)
     const clusters = held.length === 0 ? [] : objects.list(clusterResource)
-    for (const { selector, verbs } of held) {
+    for (const { selector, verbs, serviceVerbs } of held) {
       const names = clusters
         .filter(({ metadata }) => selector.matches(metadata.labels ?? {}))
         .map(({ metadata }) => metadata.name ?? '')
       // Without a name a rule would mean every cluster.
       if (names.length === 0) continue
-      const what = { apiGroups: [clusterResource.group], resources: ['clusters/proxy'] }
-      rules.push({ verbs: [...verbs], ...what, resourceNames: names })
+      const where = { apiGroups: [clusterResource.group], resourceNames: names }
+      rules.push({ verbs: [...verbs], resources: ['clusters/proxy'], ...where })
+      if (serviceVerbs.length === 0) continue
+      rules.push({ verbs: [...serviceVerbs], resources: ['clusters/services'], ...where })
     }
     return rules
   }
