@@ -10,6 +10,8 @@ export interface Difference {
   readonly ours: unknown
 }
 
+const noAnswer: Answer = { name: '', status: broken, headers: {}, body: undefined }
+
 /** Every difference between what upstream answered and what we did, in order. */
 export function compareAnswers(
   script: string,
@@ -19,13 +21,18 @@ export function compareAnswers(
   const byName = new Map(ours.map((answer) => [answer.name, answer]))
   return upstream.flatMap((expected) => {
     const { name: exchange, ...left } = expected
-    const { name: _name, ...right } = byName.get(exchange) ?? { name: '', status: broken }
+    const { name: _name, ...right } = byName.get(exchange) ?? noAnswer
     // Of no answer there is nothing else to compare.
     if (left.status === broken) {
       const found = { path: 'status', upstream: left.status, ours: right.status }
       return right.status === broken ? [] : [{ script, exchange, ...found }]
     }
-    return [...differencesBetween(left, right, '')].map((each) => ({ script, exchange, ...each }))
+    const settled = [left, right].map((side) => ({ ...side, body: withSettledLabels(side.body) }))
+    return [...differencesBetween(settled[0], settled[1], '')].map((each) => ({
+      script,
+      exchange,
+      ...each,
+    }))
   })
 }
 
@@ -52,6 +59,36 @@ export function* differencesBetween(
     const below = path === '' ? key : `${path}.${key}`
     yield* differencesBetween(upstream[key], ours[key], below)
   }
+}
+
+/**
+ * A Status in which what is wrong with the labels of one map stands in one order; upstream walks them in
+ * another one each time.
+ */
+function withSettledLabels(body: unknown): unknown {
+  if (!isContainer(body) || !isContainer(body['details'])) return body
+  const { details, message } = body
+  const { causes } = details
+  if (!Array.isArray(causes) || typeof message !== 'string') return body
+  const texts = causes.map(causeText)
+  const settled = texts.toSorted((a, b) => {
+    const [field, other] = [labelsField(a), labelsField(b)]
+    return field === undefined || field !== other ? 0 : a < b ? -1 : 1
+  })
+  const list = (of: readonly string[]): string => [...new Set(of)].join(', ')
+  return {
+    ...body,
+    message: message.replace(list(texts), () => list(settled)),
+    details: { ...details, causes: settled.map((text) => causes[texts.indexOf(text)] as unknown) },
+  }
+}
+
+function causeText(cause: unknown): string {
+  return isContainer(cause) ? `${String(cause['field'])}: ${String(cause['message'])}` : ''
+}
+
+function labelsField(text: string): string | undefined {
+  return /^[^: ]*(?:labels|Labels|annotations|nodeSelector): /.exec(text)?.[0]
 }
 
 /** Whose field it is: upstream tells several managers in the order of a random walk. */

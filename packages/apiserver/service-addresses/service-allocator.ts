@@ -1,5 +1,12 @@
 import { isIP } from 'node:net'
-import { fieldInvalid, type AnyObject, type Service, type StatusCause } from '@skerry/api'
+import {
+  checkPathSegment,
+  fieldInvalid,
+  fieldRequired,
+  type AnyObject,
+  type Service,
+  type StatusCause,
+} from '@skerry/api'
 import type { Random } from '@skerry/base'
 import { StatusError } from '@skerry/api'
 import type { CacheListener, ResourceCache } from '../cache/resource-cache.ts'
@@ -179,13 +186,15 @@ function takeAddresses(allocation: Allocation, ranges: readonly AddressRange[]):
     if (!primary) continue
     const address = asked[at]
     const refuse = (why: string): never => {
-      const detail = `failed to allocate IP ${address}: ${why}`
-      throw refused(service, scope, [fieldInvalid('spec.clusterIPs', asked, detail)])
+      const what = address ? `failed to allocate IP ${address}` : 'failed to allocate IP'
+      const shown = address ? asked : [...asked, '']
+      throw refused(service, scope, [fieldInvalid('spec.clusterIPs', shown, `${what}: ${why}`)])
     }
     if (address) {
       if (!own.some((range) => range.contains(address)))
         refuse('the provided network does not match the current range')
       if (!isFree(address)) refuse('provided IP is already allocated')
+      requireHolder(address, allocation, refuse)
       addresses.push(address)
       continue
     }
@@ -194,12 +203,30 @@ function takeAddresses(allocation: Allocation, ranges: readonly AddressRange[]):
     // Nothing is taken by a dry run; upstream shows the range's own address.
     const picked = scope.isDryRun ? primary.cidr.split('/')[0] : pickFrom(own, isTaken, random)
     if (picked === undefined) throw exhausted('range is full')
+    requireHolder(picked, allocation, refuse)
     addresses.push(picked)
     reserved.push(picked)
   }
   spec.clusterIPs = addresses
   const [first] = addresses
   if (first !== undefined) spec.clusterIP = first
+}
+
+/** The IPAddress object says who has the address; a service that it cannot name gets none. */
+function requireHolder(
+  address: string,
+  { service, scope }: Allocation,
+  refuse: (why: string) => never,
+): void {
+  if (scope.isDryRun) return
+  const { name = '' } = service.metadata
+  const field = 'spec.parentRef.name'
+  const causes =
+    name === ''
+      ? [fieldRequired(field)]
+      : checkPathSegment(name).map((text) => fieldInvalid(field, name, text))
+  const kind = { group: 'networking.k8s.io', kind: 'IPAddress', resource: 'ipaddresses' }
+  if (causes.length > 0) refuse(invalid(kind, address, causes).message)
 }
 
 function pickFrom(

@@ -104,7 +104,9 @@ function checkConfiguration({
     throw new StatusError('BadRequest', `invalid object type: ${gvk}`)
   }
   const { managedFields, namespace = '', name = '' } = applied.metadata ?? {}
-  if (managedFields !== undefined && managedFields !== null) {
+  // What is no such list at all is told as any other value of a wrong type.
+  const isList = Array.isArray(managedFields) && managedFields.every(isJsonObject)
+  if (isList) {
     throw new StatusError('BadRequest', 'metadata.managedFields must be nil')
   }
   const findings = checkApplied(applied, ownedType({ schemas, schemaName }))
