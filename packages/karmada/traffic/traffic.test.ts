@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defaultTrafficRules, type TrafficClass } from '@skerry/tunnel'
+import { defaultTrafficRules, type TrafficClass, type TunnelHeaders } from '@skerry/tunnel'
 import { classifyRequest } from './classify-request.ts'
 import { planTraffic } from './plan-traffic.ts'
 import type { TrafficContract, TrafficContractSpec } from './traffic-contract.ts'
@@ -31,7 +31,7 @@ const requests: readonly [path: string, is: TrafficClass, isUpgrade?: boolean, l
   ]
 test('requests are of the class that they are used as', () => {
   for (const [path, is, isUpgrade = false, length = ''] of requests) {
-    const headers = length === '' ? {} : { 'content-length': length }
+    const headers: TunnelHeaders = length === '' ? {} : { 'content-length': length }
     assert.equal(classifyRequest({ method: 'GET', path, headers }, isUpgrade), is, path)
   }
 })
