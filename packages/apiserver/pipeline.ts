@@ -249,7 +249,9 @@ function followAccess(
 ): LinkedSignal | undefined {
   if (!lasting || request.peer.type === 'process') return undefined
   const linked = linkedSignal(request.signal)
-  const held = lasting.add({ path: request.target, mayGoOn, end: () => linked.abort(accessEnded) })
+  // Without the query, which may hold what somebody types into a session.
+  const [path = ''] = request.target.split('?', 1)
+  const held = lasting.add({ path, mayGoOn, end: () => linked.abort(accessEnded) })
   linked.signal.addEventListener('abort', () => held[Symbol.dispose](), { once: true })
   return linked
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StatusError } from '@skerry/api'
+import { accessEnded } from '@skerry/apiserver'
 import { seededRandom, silentLogger, simulatedClock, systemClock } from '@skerry/base'
 import { TunnelClosedError, TunnelUnavailableError, type TunnelRequest } from '@skerry/tunnel'
 import { callApi, startTestApiServer, type TestApiServer } from '@skerry/testing'
@@ -322,13 +323,13 @@ for (const { name, query, replies, seen, ends, asked } of stories) {
 }
 
 /** A watch that broke after its first event, read to its end while the clock runs. */
-async function readBroken(query: string, mayGoOn: () => Promise<void> = allowed) {
+async function readBroken(query: string, mayGoOn = allowed, signal = soon()) {
   const clock = simulatedClock()
   const way = scripted([{ pieces: [added], breaks: true }])
   const deps = { clock, random: seededRandom(3), log: silentLogger, tunnels: way }
   const request = { method: 'GET', path: `/api/v1/pods?${query}`, headers: {} }
   const asking = { cluster: 'edge', request, mayGoOn }
-  const answer = await createClusterWatches(deps).send(asking, soon())
+  const answer = await createClusterWatches(deps).send(asking, signal)
   let isOver = false
   const reading = (async () => {
     for await (const _piece of answer.body) continue
@@ -370,6 +371,14 @@ test('whoever may no longer watch is not asked for again', async () => {
   await clock.advance(1_000)
   await reading
   assert.equal(way.asked.length, 1)
+})
+
+test('whoever loses the right to a watch while it is away sees it end', async () => {
+  const stop = new AbortController()
+  const { clock, reading } = await readBroken('watch=1&resourceVersion=10', allowed, stop.signal)
+  await clock.advance(3_000)
+  stop.abort(accessEnded)
+  await reading
 })
 
 test('of a reader that takes its time nothing is read ahead, and it misses nothing', async () => {

@@ -1,4 +1,5 @@
 import { StatusError, isStatusError } from '@skerry/api'
+import { accessEnded } from '@skerry/apiserver'
 import {
   createBackoff,
   linkedSignal,
@@ -64,7 +65,14 @@ export function createWatchReturn(
     backoff,
   }
   return {
-    from: (version, framing) => comeBack({ version, framing, state, ...broken }, deps, signal),
+    async from(version, framing) {
+      try {
+        return await comeBack({ version, framing, state, ...broken }, deps, signal)
+      } catch (error) {
+        if (signal.reason === accessEnded) return undefined
+        throw error
+      }
+    },
     [Symbol.dispose]: () => state.scope?.[Symbol.dispose](),
   }
 }
