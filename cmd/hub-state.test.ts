@@ -32,7 +32,7 @@ import {
 } from './test-fleet.ts'
 import { version } from './version.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 const root = join(import.meta.dirname, '..')

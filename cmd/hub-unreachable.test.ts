@@ -6,7 +6,7 @@ import { systemClock } from '@skerry/base'
 import { clusterResource } from '@skerry/karmada'
 import { startTestAgent, startTestEdge, startTestHub, type TestHub } from './test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 const domain = 'clusters.example.com'
 const pods = '/api/v1/namespaces/default/pods'

@@ -70,6 +70,26 @@ test('a silent agent makes Ready unknown, a closed tunnel shows why and since wh
         Connected: 'False TunnelClosed 2026-01-01T12:00:00Z',
       },
     },
+    {
+      what: 'it was connected before the hub started, and has not come back',
+      conditions: [ready, connected],
+      silenceMs: 5_000,
+      tunnel: { isConnected: false },
+      want: {
+        Ready: `True ClusterReady ${before}`,
+        Connected: 'False HubRestarted 2026-01-01T12:00:00Z',
+      },
+    },
+    {
+      what: 'it was away before the hub started, and still is: why and since when stay',
+      conditions: [ready, { ...connected, status: 'False', reason: 'TunnelClosed' }],
+      silenceMs: 5_000,
+      tunnel: { isConnected: false },
+      want: {
+        Ready: `True ClusterReady ${before}`,
+        Connected: `False TunnelClosed ${before}`,
+      },
+    },
   ]
   for (const { what, conditions = [], silenceMs, hasLease = true, tunnel, want } of table) {
     const silence = { ms: silenceMs, hasLease }

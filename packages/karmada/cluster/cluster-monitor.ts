@@ -140,16 +140,22 @@ function connectedText({ tunnel, conditions }: ConditionsInput): ConditionText {
     return { type, status: 'True', reason: 'TunnelOpen', message: 'The tunnel is open.' }
   }
   const { lastEnd } = tunnel
-  const known = conditionOf(conditions, type)
-  // It was so before the hub started: that is still how the last one ended.
-  if (lastEnd === undefined && known?.reason === 'TunnelClosed') return known
-  if (lastEnd === undefined) {
-    const message = 'No agent has connected since the hub started.'
-    return { type, status: 'False', reason: 'NeverConnected', message }
-  }
+  if (lastEnd === undefined) return unseenText(conditionOf(conditions, type))
   const message = `The last tunnel ended at ${apiTime(lastEnd.atMs)}: ${lastEnd.reason}`
   return { type, status: 'False', reason: 'TunnelClosed', message }
 }
+
+/** Of a cluster whose tunnel this hub has not seen since it started. */
+function unseenText(known: ClusterCondition | undefined): ConditionText {
+  // It was so before: that is still how the last one ended, or that there was none.
+  if (known?.status === 'False') return known
+  const message = 'No agent has connected since the hub started.'
+  const reason = known === undefined ? 'NeverConnected' : hubRestarted
+  return { type: conditionTypes.connected, status: 'False', reason, message }
+}
+
+/** Its tunnel ended with the hub, and its agent is on its way back, or not. */
+const hubRestarted = 'HubRestarted'
 
 /** An event for each tunnel that opens as the first, or ends as the last, so that there is a history. */
 function recordChange(
@@ -160,7 +166,8 @@ function recordChange(
   const before = conditionOf(cluster.status?.conditions, conditionTypes.connected)
   const now = conditionOf(conditions, conditionTypes.connected)
   if (now === undefined || now.status === before?.status) return
-  if (now.reason === 'NeverConnected' && before === undefined) return
+  // A restart of the hub is no news of each cluster.
+  if (now.reason === hubRestarted || now.reason === 'NeverConnected') return
   const { reason, message } = now
   events.event(cluster, { type: now.status === 'True' ? 'Normal' : 'Warning', reason, message })
 }
