@@ -33,6 +33,8 @@ test('a service of the edge is used through the hub, with its cookies, redirects
       response.setHeader('set-cookie', [
         'cart=7; Path=/; HttpOnly',
         'lang=de; Domain=hub.test; path=/a',
+        'known=1; Path=/clusters/edge/services/shop/web:80/b',
+        'skerry-session=stolen; Path=/',
       ])
       response.setHeader('strict-transport-security', 'max-age=1')
       if (request.url === '/old') response.setHeader('location', '/new?x=1')
@@ -65,6 +67,7 @@ test('a service of the edge is used through the hub, with its cookies, redirects
   assert.deepEqual(headers['set-cookie'], [
     `cart=7; HttpOnly; Path=${root}/`,
     `lang=de; Path=${root}/a`,
+    `known=1; Path=${root}/b`,
   ])
   const [told] = seen
   assert.equal(told?.body, 'two fish')

@@ -5,8 +5,9 @@ import { reachableClustersPath } from './reachable-clusters.ts'
 import type { ClusterGrants } from './cluster-grants.ts'
 
 /**
- * Allows clusters/proxy and clusters/services of a named cluster to those whom a ClusterAccess grants it, and to every user
- * who is known the question which clusters these are.
+ * Allows clusters/proxy and clusters/services of a named cluster to those whom a ClusterAccess grants
+ * them, and to every user
+ * who is known the question which clusters these are, and how they are.
  */
 export function clusterAccessAuthorizer(grants: ClusterGrants): Authorizer {
   return {
@@ -19,11 +20,12 @@ export function clusterAccessAuthorizer(grants: ClusterGrants): Authorizer {
         return { verdict: isOwnList ? 'allow' : 'no-opinion', reason: '' }
       }
       const isAboutCluster =
-        resource?.group === clusterResource.group &&
-        resource.resource === clusterResource.resource
+        resource?.group === clusterResource.group && resource.resource === clusterResource.resource
       const isWay = subresource === 'proxy' || subresource === 'services'
       const grant =
-        isAboutCluster && isWay ? grants.find(user, { verb, cluster: name, subresource }) : undefined
+        isAboutCluster && isWay
+          ? grants.find(user, { verb, cluster: name, subresource })
+          : undefined
       return grant
         ? { verdict: 'allow', reason: `ClusterAccess: allowed by ClusterAccess "${grant.name}"` }
         : { verdict: 'no-opinion', reason: '' }

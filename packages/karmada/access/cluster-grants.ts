@@ -61,9 +61,7 @@ export function createClusterGrants(objects: Objects): ClusterGrants {
       const labels = object.metadata.labels ?? {}
       const { index } = current()
       for (const key of keysOf(user)) {
-        const grant = index.get(key)?.find((each) =>
-          allows(each, { verb, subresource }, labels),
-        )
+        const grant = index.get(key)?.find((each) => allows(each, { verb, subresource }, labels))
         if (grant) return grant
       }
       return undefined

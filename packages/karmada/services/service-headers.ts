@@ -102,5 +102,8 @@ function scoped(cookie: string, { prefix }: ServicePlace): string[] {
   if (ownCookie.test(pair)) return []
   const path = attributes.map((each) => /^\s*path\s*=\s*(\/.*)$/i.exec(each)?.[1]).find(Boolean)
   const kept = attributes.filter((each) => !/^\s*(?:path|domain)\s*(?:=|$)/i.test(each))
-  return [[pair, ...kept, ` Path=${prefix}${path?.trim() ?? '/'}`].join(';')]
+  const wanted = path?.trim() ?? '/'
+  // Who knows its prefix may have put it there already.
+  const whole = wanted === prefix || wanted.startsWith(`${prefix}/`) ? wanted : prefix + wanted
+  return [[pair, ...kept, ` Path=${whole}`].join(';')]
 }
