@@ -6,8 +6,7 @@ import type { ClusterGrants } from './cluster-grants.ts'
 
 /**
  * Allows clusters/proxy and clusters/services of a named cluster to those whom a ClusterAccess grants
- * them, and to every user
- * who is known the question which clusters these are, and how they are.
+ * them, and to every user who is known the question which clusters these are, and how they are.
  */
 export function clusterAccessAuthorizer(grants: ClusterGrants): Authorizer {
   return {
