@@ -93,7 +93,10 @@ export function createHubTunnels(context: RoleContext): HubTunnels {
         using _links = { [Symbol.dispose]: () => links.closeAll('the hub stops') }
         await runAll(scope, [
           (each) => joined.run(each),
-          (each) => runReplicaLinks(linking, context, each),
+          async (each) => {
+            await joined.whenTold(each)
+            await runReplicaLinks(linking, context, each)
+          },
         ])
         scope.throwIfAborted()
       }

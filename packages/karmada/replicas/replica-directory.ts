@@ -63,6 +63,7 @@ export class ReplicaDirectory {
   readonly #ownReasons = new Map<string, string>()
   readonly #changed = new Set<string>()
   readonly #wake = createWakeFlag()
+  readonly #told = createWakeFlag()
   #revision = 0
 
   constructor(self: Replica, deps: DirectoryDeps, listener: DirectoryListener) {
@@ -122,6 +123,11 @@ export class ReplicaDirectory {
     for (const cluster of this.#holders.keys()) known.add(cluster)
     for (const cluster of known) this.#listener.onCluster(cluster)
     this.#listener.onReplicas()
+  }
+
+  /** Once: when the others can know this one. Whom they do not know they refuse, and that is not forgotten soon. */
+  whenTold(signal: AbortSignal): Promise<void> {
+    return this.#told.wait(signal)
   }
 
   /** Follows the others and tells them, until the signal aborts; then they forget this one at once. */
@@ -210,6 +216,7 @@ export class ReplicaDirectory {
     try {
       const value = Buffer.from(JSON.stringify({ address, certificateHash }))
       await store.write({ key: `${membersPrefix}${id}`, value, leaseId })
+      this.#told.raise()
       for (const cluster of this.#held) this.#changed.add(cluster)
       this.#wake.raise()
       await runAll(signal, [
