@@ -112,7 +112,10 @@ export interface Strategy {
   ) => void
   readonly validate?: (object: AnyObject) => StatusCause[]
   readonly validateUpdate?: UpdateValidation
-  /** Of an update, what is wrong with the new object alone; for kinds where that is told before what has changed. */
+  /**
+   * Of an update, what is wrong with the new object alone; for kinds where that is told before what has
+   * changed. `validate` starts with the same.
+   */
   readonly validateForm?: (next: AnyObject) => StatusCause[]
   readonly validateStatusUpdate?: UpdateValidation
   readonly warnings?: (next: AnyObject, old?: AnyObject) => string[]

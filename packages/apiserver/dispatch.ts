@@ -164,6 +164,7 @@ function isRouted({ info, request }: Admitted, { verbs, isCustom }: Kind): boole
   const isWrite = info.verb !== 'get' && info.verb !== 'list' && info.verb !== 'watch'
   if (isWrite && info.subresource === '' && !verbs.includes(info.verb)) return false
   if (info.verb === 'create') return info.name === '' || info.subresource !== ''
+  if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) return false
   return info.verb !== 'patch' || isPatchType(request.headers['content-type'])
 }
 

@@ -73,7 +73,7 @@ function answer(base: AnyObject, item: GoldenCase): StatusCause[] {
   }
   strategy.prepareForUpdate?.(next, old, goldenContext)
   strategy.defaults?.(next)
-  return strategy.validateUpdate?.(next, old) ?? []
+  return [...(strategy.validateForm?.(next) ?? []), ...(strategy.validateUpdate?.(next, old) ?? [])]
 }
 
 /** Clients send back what the server has added to what they once sent. */

@@ -1,16 +1,10 @@
-import {
-  cloneAsSent,
-  spliceResourceVersion,
-  validateOwnFinalizers,
-  type AnyObject,
-  type Kind,
-} from '@skerry/api'
+import { cloneAsSent, spliceResourceVersion, type AnyObject, type Kind } from '@skerry/api'
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admit, admitValid, allCauses, type AdmissionInput } from './admission-chain.ts'
 import { setDefaults, writeAsStored } from './decode.ts'
 import type { Reservation } from './interceptor.ts'
-import { checkNewMetadata } from './metadata-checks-table.ts'
+import { checkCreate } from './metadata-checks-table.ts'
 import { alreadyExists, generateNameConflict, requireValid } from './registry-errors.ts'
 import { versionOf } from './storage-error.ts'
 import { StatusError } from '@skerry/api'
@@ -171,27 +165,9 @@ async function validateCreate(
 ): Promise<void> {
   const { kind } = scope.reader
   const { strategy } = kind
-  const own = [
-    ...checkNewMetadata(next.metadata, kind),
-    ...(knowsFinalizers(kind) ? validateOwnFinalizers(next.metadata) : []),
-    ...(strategy.validate?.(next) ?? []),
-  ]
+  const own = checkCreate(next, kind)
   requireValid(kind, next.metadata.name ?? '', await allCauses(own, input, scope, deps))
   for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
-}
-
-/** Groups, and kinds of the core group, whose objects may have any finalizer that has the form of one. */
-const anyFinalizer: ReadonlySet<string> = new Set([
-  '/Event',
-  'admissionregistration.k8s.io',
-  'apiextensions.k8s.io',
-  'apiregistration.k8s.io',
-  'coordination.k8s.io',
-  'policy',
-])
-
-function knowsFinalizers({ isCustom, group, kind }: Kind): boolean {
-  return !isCustom && !anyFinalizer.has(group) && !anyFinalizer.has(`${group}/${kind}`)
 }
 
 export function hasGeneration(kind: Kind): boolean {

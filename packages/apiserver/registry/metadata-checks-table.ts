@@ -3,6 +3,7 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
   validateOwnFinalizers,
+  type AnyObject,
   type Kind,
   type ObjectMeta,
   type StatusCause,
@@ -67,7 +68,14 @@ const looksOfKinds: Readonly<Record<string, readonly Look[]>> = Object.freeze({
     ['apiextensions.k8s.io/CustomResourceDefinition', 'coordination.k8s.io/Lease'],
     ['coordination.k8s.io/LeaseCandidate'],
   ),
+  ...same(['own', 'named update'], ['events.k8s.io/Event']),
   ...same([], ['/Event', 'policy/PodDisruptionBudget']),
+})
+
+/** Kinds of which a create tells first what else is wrong: `form` of the new object alone, `own` nothing but it. */
+const firstOfCreates: Readonly<Record<string, 'form' | 'own'>> = Object.freeze({
+  '/Event': 'own',
+  'events.k8s.io/Event': 'form',
 })
 
 const looksOfStatuses: Readonly<Record<string, readonly Look[]>> = Object.freeze({
@@ -83,10 +91,39 @@ const anyGenerateName: ReadonlySet<string> = new Set([
 ])
 
 /** What is wrong with the metadata of an object that is to be, or of the new one alone. */
-export function checkNewMetadata(metadata: ObjectMeta, kind: Kind): StatusCause[] {
+function checkNewMetadata(metadata: ObjectMeta, kind: Kind): StatusCause[] {
   const { generateName: _any, ...named } = metadata
   const checked = anyGenerateName.has(`${kind.group}/${kind.kind}`) ? named : metadata
   return validateObjectMeta(checked, kind.strategy.nameRule ?? 'dns-subdomain', kind.isNamespaced)
+}
+
+/** What is wrong with a new object, its metadata among it. */
+export function checkCreate(next: AnyObject, kind: Kind): StatusCause[] {
+  const { validate, validateForm } = kind.strategy
+  const metadata = [
+    ...checkNewMetadata(next.metadata, kind),
+    ...(knowsFinalizers(kind) ? validateOwnFinalizers(next.metadata) : []),
+  ]
+  const own = validate?.(next) ?? []
+  const first = firstOfCreates[`${kind.group}/${kind.kind}`]
+  if (first === 'own' && own.length > 0) return own
+  // What is told of the object alone starts what is told of it.
+  const before = first === 'form' ? (validateForm?.(next) ?? []).length : 0
+  return [...own.slice(0, before), ...metadata, ...own.slice(before)]
+}
+
+/** Groups, and kinds of the core group, whose objects may have any finalizer that has the form of one. */
+const anyFinalizer: ReadonlySet<string> = new Set([
+  '/Event',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'coordination.k8s.io',
+  'policy',
+])
+
+function knowsFinalizers({ isCustom, group, kind }: Kind): boolean {
+  return !isCustom && !anyFinalizer.has(group) && !anyFinalizer.has(`${group}/${kind}`)
 }
 
 export interface OwnCauses {

@@ -21,7 +21,9 @@ export function keyElement(
   const found: JsonObject = {}
   let count = 0
   for (const key of keys) {
-    const value = memberOf(item, key) ?? itemFields?.[key]?.default
+    const own = memberOf(item, key)
+    // A null that was sent is a key like any other.
+    const value = own === undefined ? itemFields?.[key]?.default : own
     if (value === undefined) continue
     found[key] = value
     count += 1

@@ -28,8 +28,13 @@ export function validateEvent(event: LooseObject<Event>): StatusCause[] {
   return checkFacts(factsOfCore(event))
 }
 
+/** What events of both groups have in common. */
+export function validateEventsEventForm(event: LooseObject<EventsV1Event>): StatusCause[] {
+  return checkFacts(factsOf(event))
+}
+
 export function validateEventsEvent(event: LooseObject<EventsV1Event>): StatusCause[] {
-  const found = checkFacts(factsOf(event))
+  const found: Found = validateEventsEventForm(event)
   checkSeries(event.series, found)
   if (!event.eventTime) found.push(fieldRequired('eventTime'))
   const { type = '' } = event
@@ -54,7 +59,7 @@ export function validateEventsEventUpdate(
   next: LooseObject<EventsV1Event>,
   old: LooseObject<EventsV1Event>,
 ): StatusCause[] {
-  const found = checkFacts(factsOf(next))
+  const found: Found = []
   if (!isSame(next.series, old.series)) checkSeries(next.series, found)
   for (const [key, field, show] of fixedFields) {
     if (!isSame(next[key], old[key])) {

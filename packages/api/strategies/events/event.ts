@@ -3,6 +3,7 @@ import { strategyOf } from '../typed-strategy.ts'
 import {
   validateEvent,
   validateEventsEvent,
+  validateEventsEventForm,
   validateEventsEventUpdate,
 } from './event-validation.ts'
 
@@ -22,6 +23,7 @@ export const eventStrategy = strategyOf<Event>({
 })
 
 export const eventsEventStrategy = strategyOf<EventsV1Event>({
+  validateForm: validateEventsEventForm,
   validate: validateEventsEvent,
   validateUpdate: validateEventsEventUpdate,
   hasGeneration: false,

@@ -8,14 +8,9 @@ import type {
   ResourceClaim,
   ResourceClaimTemplate,
 } from '../../generated/types.ts'
-import {
-  fieldForbidden,
-  fieldInvalid,
-  fieldNotSupported,
-  fieldRequired,
-} from '../../field-error.ts'
+import { fieldInvalid, fieldNotSupported, fieldRequired } from '../../field-error.ts'
 import { checkLabelValue } from '../../names.ts'
-import { validateAnnotations, validateLabels } from '../../object-meta.ts'
+import { checkTemplateMetadata } from '../core/template-metadata.ts'
 import type { StatusCause } from '../../status-error.ts'
 import {
   addInvalid,
@@ -54,15 +49,8 @@ export function validateResourceClaimUpdate(
 export function validateResourceClaimTemplate(
   template: LooseObject<ResourceClaimTemplate>,
 ): StatusCause[] {
-  const { annotations, labels } = template.spec?.metadata ?? {}
-  const found: Found = [
-    ...validateAnnotations(annotations, 'spec.metadata.annotations'),
-    ...validateLabels(labels, 'spec.metadata.labels'),
-  ]
-  for (const [name, value] of Object.entries(template.spec?.metadata ?? {})) {
-    if (name === 'annotations' || name === 'labels' || value === undefined) continue
-    found.push(fieldForbidden(`spec.metadata.${name}`, 'cannot be set'))
-  }
+  const found: Found = []
+  checkTemplateMetadata(template.spec?.metadata ?? {}, 'spec.metadata', found)
   checkDevices(template.spec?.spec?.devices ?? {}, 'spec.spec.devices', found)
   return found
 }

@@ -22,8 +22,7 @@ import {
   checkRequiredOneOf,
   type Found,
 } from '../../checks.ts'
-import { checkLabels } from '../../label-checks.ts'
-import { validateAnnotations } from '../../../object-meta.ts'
+import { checkTemplateMetadata } from '../template-metadata.ts'
 import type { Loose } from '../../typed-strategy.ts'
 import { checkClaimSpec } from '../claim-spec-validation.ts'
 import { checkCsiDriverName } from '../csi-driver-name.ts'
@@ -233,12 +232,6 @@ function checkEphemeral(volume: Loose<Volume>, path: string, found: Found): void
     found.push(fieldRequired(field))
     return
   }
-  const metadata = template.metadata ?? {}
-  found.push(...validateAnnotations(metadata.annotations, `${field}.metadata.annotations`))
-  checkLabels(metadata.labels, `${field}.metadata.labels`, found)
-  for (const [name, value] of Object.entries(metadata)) {
-    if (name === 'annotations' || name === 'labels' || value === undefined) continue
-    found.push(fieldForbidden(`${field}.metadata.${name}`, 'cannot be set'))
-  }
+  checkTemplateMetadata(template.metadata ?? {}, `${field}.metadata`, found)
   checkClaimSpec(template.spec ?? {}, `${field}.spec`, found)
 }
