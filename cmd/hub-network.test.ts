@@ -144,6 +144,22 @@ async function playBack({ url }: TestHub, recorded: Buffer): Promise<void> {
   assert.match(Buffer.concat(answer).toString('latin1'), /^HTTP\/1.1 101 /, 'the carrier did open')
 }
 
+test('what is no TLS in a carrier ends it, and nothing else', async () => {
+  await using fleet = await startTestHub({ allowInspectedTls: true })
+  const { connect } = await way(fleet, { inspectedTls: true })
+  const { hostname: host, port } = new URL(fleet.url)
+  const carrier = await connect({ host, port: Number(port) }, soon())
+  carrier.on('error', () => undefined)
+  const ended = new Promise<void>((resolve) => carrier.once('end', () => resolve()))
+  carrier.resume()
+  carrier.write('GET / HTTP/1.1\r\n\r\n')
+  await ended
+  using transport = await fleet.as(operator)
+  const answer = await transport.send({ method: 'GET', path: '/version', headers: {} }, soon())
+  assert.equal(answer.status, 200)
+  await Array.fromAsync(answer.body)
+})
+
 test('without being asked neither end goes past a box that opens TLS', async () => {
   await using world = await startWorld()
   const { fleet, edge } = world
