@@ -14,6 +14,7 @@ export interface BenchCommand extends BenchOptions {
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Figure[]>>> = {
   main: async (options) => (await import('../bench/main.ts')).run(options),
   apiserver: async (options) => (await import('../bench/apiserver.ts')).run(options),
+  'hub-reconnect': async (options) => (await import('../bench/hub-reconnect.ts')).run(options),
   tunnel: async (options) => (await import('../bench/tunnel.ts')).run(options),
   store: async (options) => (await import('../bench/store.ts')).run(options),
   'idle-connections': async (options) =>
