@@ -13,7 +13,8 @@ export interface UserToken {
 }
 
 const secretPrefix = 'user-token-'
-const tokenIdKey = 'hub.skerry.io/token-id'
+/** The key of a user's extras under which clusters are told which token it was. */
+export const tokenIdKey = 'hub.skerry.io/token-id'
 
 export function userTokenName(id: string): string {
   return `${secretPrefix}${id}`

@@ -1,4 +1,5 @@
 import type { TunnelHeaders } from '@skerry/tunnel'
+import { tokenIdKey } from '../access/user-token.ts'
 
 /** As whom an agent acts in its cluster, as the cluster's operator decides. */
 export interface ImpersonationPolicy {
@@ -28,6 +29,7 @@ const extraKeys = Object.freeze([
   'authentication.kubernetes.io/node-uid',
   'authentication.kubernetes.io/pod-name',
   'authentication.kubernetes.io/pod-uid',
+  tokenIdKey,
 ])
 
 /**
