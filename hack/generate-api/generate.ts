@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import type { Schema } from '../../packages/api/schema.ts'
 import { compactDefinition, isListDefinition } from './compact-schema.ts'
 import { readEnums, withEnums } from './enum-facts.ts'
+import { withFieldOrder } from './field-order.ts'
 import { readGoStructs, type GoModuleDirs } from './go-structs.ts'
 import { withGoTypes } from './go-types.ts'
 import { kindFacts, type KindFacts } from './kind-facts.ts'
@@ -57,7 +58,8 @@ function definitionsOf(upstream: UpstreamFacts, isWanted: (version: string) => b
     for (const [name, raw] of Object.entries(document.schemas)) {
       if (!isListDefinition(raw)) {
         const schema = withEnums(name, compactDefinition(name, raw), enums)
-        definitions[name] = withGoTypes(name, withZeroFields(name, schema, structs), structs)
+        const typed = withGoTypes(name, withZeroFields(name, schema, structs), structs)
+        definitions[name] = withFieldOrder(name, typed, structs)
       }
     }
   }

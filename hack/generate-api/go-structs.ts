@@ -12,7 +12,7 @@ export interface GoField {
   readonly within: readonly string[]
 }
 
-/** The fields of Go structs, those of inlined ones with them, by the definition's name in OpenAPI. */
+/** The fields of Go structs in their order, those of inlined ones with them, by the definition's name in OpenAPI. */
 export type GoStructs = ReadonlyMap<string, readonly GoField[]>
 
 export interface GoModuleDirs {
@@ -58,28 +58,25 @@ function readModule({ prefix, dir, folder }: GoModule): [string, readonly GoFiel
     })
 }
 
-interface GoStruct {
-  readonly fields: readonly GoField[]
-  /** Types whose fields are inlined. */
-  readonly inlined: readonly string[]
-}
+/** The fields of a struct in their order; the name of a type where its fields are inlined. */
+type GoStruct = readonly (GoField | string)[]
 
 function readStructs(source: string, path: string): Map<string, GoStruct> {
   const packages = importedPackages(source)
   const own = path.slice(path.lastIndexOf('.') + 1)
   const structs = new Map<string, GoStruct>()
   for (const [, name = '', body = ''] of source.matchAll(/^type (\w+) struct \{\n([^]*?)^\}/gm)) {
-    const fields: GoField[] = []
-    const inlined: string[] = []
+    const members: (GoField | string)[] = []
     for (const line of body.split('\n')) {
       const embedded = /^\t([\w.]+)\s+`json:",inline"/.exec(line)?.[1]
-      if (embedded) inlined.push(embedded)
+      if (embedded) members.push(embedded)
+      // A type alone is embedded, too, as metadata is: under a name, its fields stay within it.
       const [, type = '', field = '', option = ''] =
-        /^\t\w+\s+(\S+)\s+`json:"([\w$-]+)(?:,(omit\w+))?"/.exec(line) ?? []
+        /^\t(?:\w+\s+)?(\S+)\s+`json:"([\w$-]+)(?:,(omit\w+))?"/.exec(line) ?? []
       if (field !== '')
-        fields.push({ name: field, type: qualified(type, own, packages), option, within: [] })
+        members.push({ name: field, type: qualified(type, own, packages), option, within: [] })
     }
-    structs.set(name, { fields, inlined })
+    structs.set(name, members)
   }
   return structs
 }
@@ -103,14 +100,10 @@ function qualified(type: string, own: string, packages: ReadonlyMap<string, stri
   })
 }
 
-function allFields(
-  { fields, inlined }: GoStruct,
-  structs: ReadonlyMap<string, GoStruct>,
-): readonly GoField[] {
-  const below = inlined.flatMap((name) => {
-    const other = structs.get(name)
-    const all = other ? allFields(other, structs) : []
-    return all.map((field) => ({ ...field, within: [name, ...field.within] }))
+function allFields(struct: GoStruct, structs: ReadonlyMap<string, GoStruct>): readonly GoField[] {
+  return struct.flatMap((member) => {
+    if (typeof member !== 'string') return member
+    const below = allFields(structs.get(member) ?? [], structs)
+    return below.map((field) => ({ ...field, within: [member, ...field.within] }))
   })
-  return [...fields, ...below]
 }

@@ -140,7 +140,8 @@ function definitionText(
   ) {
     for (const field of ['apiVersion', 'kind', 'metadata']) required.add(field)
   }
-  const fields = Object.entries(schema.properties).map(([field, type]) => {
+  const sorted = Object.entries(schema.properties).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const fields = sorted.map(([field, type]) => {
     const key = /^[A-Za-z_$][\w$]*$/.test(field) ? field : JSON.stringify(field)
     // Validation refuses null where a value is required.
     const orNull = type.writesNull && !required.has(field) ? ' | null' : ''

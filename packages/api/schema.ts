@@ -10,6 +10,7 @@ export interface Schema {
   format?: string
   /** Name of another definition in the same SchemaSet, e.g. `io.k8s.api.core.v1.PodSpec`. */
   ref?: string
+  /** Those of a built-in type stand in the order of its Go struct. */
   properties?: Readonly<Record<string, Schema>>
   required?: readonly string[]
   /** Values of a map, keyed by any string. */

@@ -60,7 +60,8 @@ export function checkFields(check: FieldCheck): FieldFindings {
     })
   }
   if (checker.hasEmpty) noteHolder(object)
-  return { unknownFields: checker.unknownFields }
+  const { unknownFields } = checker
+  return { unknownFields: isMerged ? unknownFields.toSorted() : unknownFields }
 }
 
 /** `strict decoding error: …` for the findings that fieldValidation=Strict refuses. */
@@ -155,7 +156,8 @@ class FieldChecker {
   ): void {
     const { properties = {} } = type.definition
     const struct = type.name?.slice(type.name.indexOf('.') + 1) ?? place.struct
-    for (const key of Object.keys(object)) {
+    const keys = Object.keys(object)
+    for (const key of this.#isMerged ? inOrderOf(properties, keys) : keys) {
       const field = Object.hasOwn(properties, key) ? properties[key] : undefined
       const value = object[key]
       if (field !== undefined && isPlainScalar(value, field)) {
@@ -310,6 +312,19 @@ function checkTime(value: string, isMicro: boolean): string {
   const time = canonicalTime(value, isMicro)
   if (time !== undefined) return time
   throw new FieldTypeError(timeErrorText(value, isMicro))
+}
+
+const placesOf = new WeakMap<object, ReadonlyMap<string, number>>()
+
+/** Upstream reads a map field by field of its type, and a body as it is written. */
+function inOrderOf(properties: Readonly<Record<string, Schema>>, keys: string[]): string[] {
+  let places = placesOf.get(properties)
+  if (!places) {
+    places = new Map(Object.keys(properties).map((key, at) => [key, at]))
+    placesOf.set(properties, places)
+  }
+  const placeOf = (key: string) => places.get(key) ?? places.size
+  return keys.toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
 /** Most fields are such, and then there is nothing to do; this keeps their paths from being built. */

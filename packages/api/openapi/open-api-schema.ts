@@ -42,11 +42,9 @@ export function openApiSchema(schema: Schema, dialect: OpenApiDialect): OpenApiO
   else addType(result, schema, dialect)
   if (schema.required) result['required'] = schema.required
   if (schema.properties) {
+    const sorted = Object.entries(schema.properties).toSorted(([a], [b]) => (a < b ? -1 : 1))
     result['properties'] = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, field]) => [
-        name,
-        openApiSchema(field, dialect),
-      ]),
+      sorted.map(([name, field]) => [name, openApiSchema(field, dialect)]),
     )
   }
   if (schema.additionalProperties) {
