@@ -34,6 +34,7 @@ import {
   replicaAuthorizer,
   runTrafficContracts,
   trafficContractKind,
+  workKind,
   type TrafficContractsParts,
   serviceRoutes,
 } from '@skerry/karmada'
@@ -246,6 +247,7 @@ async function startPlane(
         clusterRegistrationKind(kinds),
         clusterAccessKind(kinds),
         trafficContractKind(kinds),
+        workKind(kinds),
       ],
       routes,
       retarget: users.retarget,

@@ -123,6 +123,15 @@ export {
   type TrafficContractSpec,
 } from './traffic/traffic-contract.ts'
 export { trafficContractKind } from './traffic/traffic-contract-kind.ts'
+export { workKind } from './work/work-kind.ts'
+export {
+  workResource,
+  type ManifestStatus,
+  type Work,
+  type WorkSpec,
+  type WorkStatus,
+} from './work/work.ts'
+export { workNameOf, type WorkSubject } from './work/work-name.ts'
 export { trafficReport, type TrafficReport } from './traffic/traffic-report.ts'
 export {
   findUserToken,

@@ -27,6 +27,8 @@ const agentRules: readonly AgentRule[] = [
     verbs: ['get', 'update', 'patch'],
     name: own,
   },
+  // By the field selector metadata.name.
+  { group: clusterResource.group, resources: ['clusters'], verbs: ['list', 'watch'], name: own },
   { group: clusterResource.group, resources: ['clusters/tunnel'], verbs: ['get'], name: own },
   {
     group: 'coordination.k8s.io',

@@ -5,6 +5,8 @@ import {
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
+import { executionFinalizer } from '../work/karmada-keys.ts'
+import { workResource } from '../work/work.ts'
 import { clusterNamespace, clusterResource, executionNamespace, type Cluster } from './cluster.ts'
 
 /** Karmada's: while a Cluster has it, what belongs to the cluster is still being taken away. */
@@ -37,11 +39,34 @@ async function remove(
   const { name = '', finalizers = [] } = cluster.metadata
   if (!finalizers.includes(clusterFinalizer)) return
   const namespaces = context.client(resources.namespaces)
+  await releaseWorks(executionNamespace(name), context, signal)
   await ifThere(namespaces.delete({ name: executionNamespace(name) }, signal))
+  // Those that were made in between.
+  await releaseWorks(executionNamespace(name), context, signal)
   const leases = context.client(resources.leases)
   await ifThere(leases.delete({ namespace: clusterNamespace, name }, signal))
   const rest = finalizers.filter((each) => each !== clusterFinalizer)
   await writeFinalizers(cluster, rest, context, signal)
+}
+
+/**
+ * A cluster that leaves the fleet keeps its objects, whether it is reached or not: to strike a name off a
+ * list must not stop what runs there. (Karmada has them deleted where the cluster is ready.)
+ */
+async function releaseWorks(
+  namespace: string,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const works = context.client(workResource)
+  const { items } = await works.list({ namespace }, signal)
+  for (const { metadata } of items) {
+    const { name = '', finalizers = [], resourceVersion } = metadata
+    if (!finalizers.includes(executionFinalizer)) continue
+    const rest = finalizers.filter((each) => each !== executionFinalizer)
+    const patch = { metadata: { finalizers: rest, resourceVersion } }
+    await works.patch({ namespace, name, type: 'merge', patch }, signal)
+  }
 }
 
 async function writeFinalizers(

@@ -1,0 +1,31 @@
+const safeCharacters = 'bcdfghjklmnpqrstvwxz2456789'
+const offset = 0x811c9dc5
+const prime = 0x01000193
+
+/** What a Work carries to a cluster. */
+export interface WorkSubject {
+  readonly kind: string
+  /** Absent of a cluster-scoped object. */
+  readonly namespace?: string
+  readonly name: string
+}
+
+/** The name of the Work that carries an object, as Karmada derives it: `nginx-687f7fb96f`. */
+export function workNameOf({ kind, namespace = '', name }: WorkSubject): string {
+  // Names of roles have colons and capitals, which no Work's name may have.
+  const plain = name.replaceAll(':', '.').toLowerCase()
+  const whole = `${namespace === '' ? '' : `${namespace}-`}${plain}-${kind}`.toLowerCase()
+  return `${plain}-${safeText(String(fnv32a(whole)))}`
+}
+
+/** FNV-1a, 32 bits. */
+function fnv32a(text: string): number {
+  let hash = offset
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, prime) >>> 0
+  return hash
+}
+
+/** Kubernetes' SafeEncodeString: no vowels, so that no word comes out. */
+function safeText(digits: string): string {
+  return Array.from(digits, (digit) => safeCharacters[digit.charCodeAt(0) % 27] ?? '').join('')
+}
