@@ -127,16 +127,29 @@ function kindVersion(own: Kind, other: Kind): KindVersion {
 /** Kinds whose own strategy keeps the metadata that a status is written with. */
 const metadataFixed: ReadonlySet<string> = new Set(['APIService', 'VolumeAttachment'])
 
+/** What nobody comes to own through an endpoint, beside what follows from its kind; `Kind/subresource`. */
+const alsoReset: Readonly<Record<string, readonly (readonly string[])[]>> = Object.freeze({
+  // What is asked for may not change, and nobody owns it.
+  'CertificateSigningRequest/': [['spec']],
+  'CertificateSigningRequest/approval': [['spec'], ['status', 'certificate']],
+  'CertificateSigningRequest/status': [['status', 'conditions']],
+  'Deployment/status': [['metadata', 'labels']],
+  'Pod/status': [
+    ['metadata', 'deletionTimestamp'],
+    ['metadata', 'ownerReferences'],
+  ],
+})
+
 /** What the endpoint does not write, and so nobody comes to own through it. */
 function resetFieldsOf({ reader, subresource }: RequestScope): readonly (readonly string[])[] {
   const { kind } = reader
-  if (subresource === '') {
-    // What is asked for may not change, and nobody owns it.
-    if (kind.kind === 'CertificateSigningRequest') return [['spec'], ['status']]
-    return kind.subresources.some(({ name }) => name === 'status') ? [['status']] : []
-  }
+  const more = kind.isCustom ? [] : (alsoReset[`${kind.kind}/${subresource}`] ?? [])
   if (subresource === 'finalize') return [['status']]
-  if (subresource !== 'status') return []
+  if (subresource !== '' && subresource !== 'status') return more
+  if (subresource === '') {
+    const hasStatus = kind.subresources.some(({ name }) => name === 'status')
+    return hasStatus ? [['status'], ...more] : more
+  }
   const kept = new Set([
     'apiVersion',
     'kind',
@@ -144,5 +157,5 @@ function resetFieldsOf({ reader, subresource }: RequestScope): readonly (readonl
     ...(keepsMetadata({ kind, subresource }) || metadataFixed.has(kind.kind) ? [] : ['metadata']),
   ])
   const fields = Object.keys(kind.schemas[kind.schemaName]?.properties ?? {})
-  return fields.filter((field) => !kept.has(field)).map((field) => [field])
+  return [...fields.filter((field) => !kept.has(field)).map((field) => [field]), ...more]
 }

@@ -60,7 +60,7 @@ const statusAlone: ReadonlySet<string> = new Set([
 ])
 
 export function keepsMetadata({ kind, subresource }: { kind: Kind; subresource: string }): boolean {
-  if (subresource === 'ephemeralcontainers') return true
+  if (subresource === 'ephemeralcontainers' || subresource === 'resize') return true
   return kind.isCustom === true || (subresource === 'status' && statusAlone.has(kind.kind))
 }
 
