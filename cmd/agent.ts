@@ -65,7 +65,7 @@ export interface AgentOptions {
 /** Registers the cluster with the hub and serves its API there, until the signal aborts. */
 export async function runAgent(asked: AgentOptions, context: RoleContext): Promise<void> {
   const options = withClockCheck(asked, context)
-  const { clock, random, log } = context
+  const { clock, random, log, onBytes } = context
   const userAgent = `skerry/${version} (agent)`
   using localTransport = createHttpsTransport(options.api)
   const local = createCluster(localTransport, { log, clock, userAgent })
@@ -100,7 +100,7 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
           },
         },
         metrics.measured(handler),
-        { clock, random, log, classify: classifyRequest },
+        { clock, random, log, classify: classifyRequest, ...(onBytes ? { onBytes } : {}) },
         scope,
       ),
   ])

@@ -26,7 +26,7 @@ export interface HubState {
 export function createHubState(
   tunnels: HubTunnels,
   objects: () => Objects | undefined,
-  { clock, log, metrics: registry, tracer }: RoleContext,
+  { clock, log, metrics: registry, tracer, onBytes }: RoleContext,
 ): HubState {
   const { own, links, all } = tunnels
   const metrics = createHubMetrics(registry, { tunnels: own, links })
@@ -42,6 +42,7 @@ export function createHubState(
         onHandshake: (result) => metrics.onHandshake(result),
         clock,
         log,
+        ...(onBytes ? { onBytes } : {}),
       }),
       clusterStatesRoute({ objects, describe: all.describe }),
     ],

@@ -13,6 +13,7 @@ import {
 } from '@skerry/base'
 import type { TracingFlags } from './tracing-flags.ts'
 import { returnMemory, thisEngine } from './return-memory.ts'
+import { youngBuffers } from './young-buffers.ts'
 
 /** What every role is given: the injected seams, and a signal that asks it to stop in order. */
 export interface RoleContext {
@@ -23,6 +24,8 @@ export interface RoleContext {
   signal: AbortSignal
   /** Absent: nothing is traced. */
   tracer?: Tracer
+  /** To be told of bytes that pass in buffers; absent when the engine cannot be asked to collect them. */
+  onBytes?: (bytes: number) => void
 }
 
 export const logLevels: readonly LogLevel[] = ['error', 'info', 'debug']
@@ -49,6 +52,7 @@ export async function runRole(
   })
   using scope = linkedSignal(signal)
   const engine = thisEngine()
+  const onBytes = youngBuffers()
   const memory = engine && returnMemory({ clock: systemClock, engine }, scope.signal)
   try {
     const context = {
@@ -57,6 +61,7 @@ export async function runRole(
       log,
       metrics: createMetrics(),
       signal,
+      ...(onBytes ? { onBytes } : {}),
     }
     if (path === undefined) await run(context)
     else await (await import('./traced-role.ts')).runTraced({ role, path }, context, run)

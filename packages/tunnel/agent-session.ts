@@ -49,6 +49,8 @@ export interface SessionDeps {
   log: Logger
   /** Absent: every request is control until it moves much. */
   classify?: Classify
+  /** Hears of the bytes of each message, in and out: their buffers are garbage soon. */
+  onBytes?: (bytes: number) => void
 }
 
 /** Of which class a request is; both ends ask it about what they send. */

@@ -35,6 +35,12 @@ export interface MultiplexerEvents {
   onFault(error: Error): void
 }
 
+export interface MultiplexerDeps {
+  readonly clock: Clock
+  /** Hears of the bytes of each message, in and out. */
+  readonly onBytes?: (bytes: number) => void
+}
+
 /** Many streams over one link. Knows frames and credit; requests and answers are its users'. */
 export class Multiplexer {
   readonly #limits: TunnelLimits
@@ -44,6 +50,7 @@ export class Multiplexer {
   readonly #streams = new Map<number, TunnelStream>()
   readonly #context: ConstructorParameters<typeof TunnelStream>[2]
   readonly #clock: Clock
+  readonly #onBytes: ((bytes: number) => void) | undefined
   readonly #meter = new TrafficMeter()
   #rules = defaultTrafficRules
   /** Of the message that is being read. */
@@ -57,12 +64,17 @@ export class Multiplexer {
     link: TunnelLink,
     limits: TunnelLimits,
     events: MultiplexerEvents,
-    { clock }: { readonly clock: Clock },
+    { clock, onBytes }: MultiplexerDeps,
   ) {
     this.#limits = limits
     this.#events = events
     this.#clock = clock
-    this.#queue = new SendQueue(link, { clock, meter: this.#meter })
+    this.#onBytes = onBytes
+    this.#queue = new SendQueue(link, {
+      clock,
+      meter: this.#meter,
+      ...(onBytes ? { onBytes } : {}),
+    })
     this.#budget = new ReceiveBudget(limits)
     this.#context = {
       queue: this.#queue,
@@ -158,6 +170,7 @@ export class Multiplexer {
   #onMessage(message: Buffer): void {
     if (this.#isEnded) return
     this.#nowMs = this.#clock.monotonicMs()
+    this.#onBytes?.(message.length)
     try {
       readFrames(message, (frame) => this.#onFrame(frame))
       if (this.#queue.controlBytes > controlBytesMax) throw new FrameError('nothing is taken')

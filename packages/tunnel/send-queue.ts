@@ -36,6 +36,7 @@ export interface ControlFrame {
 export interface SendQueueDeps {
   readonly clock: Clock
   readonly meter: TrafficMeter
+  readonly onBytes?: (bytes: number) => void
 }
 
 /**
@@ -48,6 +49,7 @@ export class SendQueue {
   readonly #link: TunnelLink
   readonly #clock: Clock
   readonly #meter: TrafficMeter
+  readonly #onBytes: ((bytes: number) => void) | undefined
   readonly #order = new TurnOrder(defaultTrafficRules)
   #control: ControlFrame[] = []
   #controlBytes = 0
@@ -59,7 +61,8 @@ export class SendQueue {
   /** Until the rate lets something go. */
   #pause: Timer | undefined
 
-  constructor(link: TunnelLink, { clock, meter }: SendQueueDeps) {
+  constructor(link: TunnelLink, { clock, meter, onBytes }: SendQueueDeps) {
+    this.#onBytes = onBytes
     this.#link = link
     this.#clock = clock
     this.#meter = meter
@@ -211,6 +214,7 @@ export class SendQueue {
 
   #send(buffer: Buffer, end: number): void {
     this.#unsent += end
+    this.#onBytes?.(end)
     this.#rate?.take(end)
     const isCopied = end <= copiedBytesMax
     const message = isCopied ? Buffer.from(buffer.subarray(0, end)) : buffer.subarray(0, end)

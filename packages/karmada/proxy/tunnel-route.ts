@@ -27,6 +27,8 @@ export interface TunnelRouteDeps {
   readonly onHandshake?: (result: HandshakeResult) => void
   readonly clock: Clock
   readonly log: Logger
+  /** Hears of the bytes of each message, in and out. */
+  readonly onBytes?: (bytes: number) => void
   readonly limits?: Partial<TunnelLimits>
 }
 
@@ -53,7 +55,12 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
       },
       ...(deps.onHandshake ? { onHandshake: deps.onHandshake } : {}),
     },
-    { clock: deps.clock, log: deps.log, classify: classifyRequest },
+    {
+      clock: deps.clock,
+      log: deps.log,
+      classify: classifyRequest,
+      ...(deps.onBytes ? { onBytes: deps.onBytes } : {}),
+    },
   )
   return {
     prefix: tunnelPrefix,

@@ -1,0 +1,28 @@
+/**
+ * Between two collections of what is young. A buffer is small to the engine's young generation, and large
+ * outside of it: long before that one is full, 64 MiB of dead buffers make the engine mark and sweep
+ * everything. Each byte of a tunnel leaves about three bytes of buffers behind: this is well below.
+ */
+const bytesBetween = 8 * 1024 * 1024
+
+/**
+ * To be told of the bytes that pass in buffers which nobody keeps. Undefined when the engine was started without
+ * --expose-gc: see engine-flags.ts.
+ */
+export function youngBuffers(
+  collect: (() => void) | undefined = collectYoung(),
+): ((bytes: number) => void) | undefined {
+  if (collect === undefined) return undefined
+  let passed = 0
+  return (bytes) => {
+    passed += bytes
+    if (passed < bytesBetween) return
+    passed = 0
+    collect()
+  }
+}
+
+function collectYoung(): (() => void) | undefined {
+  const { gc } = globalThis
+  return gc && (() => gc({ type: 'minor', execution: 'sync' }))
+}
