@@ -326,7 +326,7 @@ function change(body: Fields, { schemas, schemaName }: Kind, random: Random): st
     setAt(body, place, value)
     return `${shown} ${JSON.stringify(value)}`
   }
-  const properties = Object.entries(schema?.properties ?? {})
+  const properties = byName(schema?.properties)
   const [key, inner] = properties.length > 0 ? random.pick(properties) : []
   if (key === undefined || inner === undefined) {
     setAt(body, place, valueOf(schema, schemas, random))
@@ -422,7 +422,7 @@ function objectOf(schema: Schema, schemas: SchemaSet, random: Random, depth: num
   const { properties, additionalProperties, required = [] } = schema
   if (additionalProperties) return { a: valueOf(additionalProperties, schemas, random, depth + 1) }
   const result: Fields = {}
-  for (const [key, inner] of Object.entries(properties ?? {})) {
+  for (const [key, inner] of byName(properties)) {
     if (!required.includes(key) && random.below(3) > 0) continue
     result[key] = valueOf(inner, schemas, random, depth + 1)
   }
@@ -446,4 +446,9 @@ function textOf({ format }: Schema, random: Random): string {
     'TCP',
     'x'.repeat(64),
   ])
+}
+
+/** So that a seed stays what it is when the order of the fields changes. */
+function byName(properties: Schema['properties'] = {}): [string, Schema][] {
+  return Object.entries(properties).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }

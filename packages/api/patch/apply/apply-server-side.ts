@@ -19,6 +19,7 @@ import {
 import {
   comparisonsIn,
   forgetGoneVersions,
+  shownIn,
   type ComparisonIn,
   type FindVersion,
 } from './kind-versions.ts'
@@ -174,7 +175,7 @@ function merge(apply: ServerSideApply, before: FieldOwners, type: OwnedType): Ou
 function changesIn(base: JsonObject, next: JsonObject, apply: ServerSideApply): ComparisonIn {
   const { resetFields } = apply
   return comparisonsIn(compareForUpdate(base, next, apply), apply, (version) =>
-    compareForUpdate(version.fromOwn(base), version.fromOwn(next), {
+    compareForUpdate(shownIn(version, base), shownIn(version, next), {
       ...version,
       ...(resetFields ? { resetFields } : {}),
     }),

@@ -1,7 +1,8 @@
-import type { JsonObject } from '../../json.ts'
-import type { SchemaSet } from '../../schema.ts'
+import { isJsonObject, recursionMax, type JsonObject } from '../../json.ts'
+import type { Schema, SchemaSet } from '../../schema.ts'
 import type { Comparison } from './compare.ts'
 import type { FieldOwners } from './managers.ts'
+import { zeroObject } from './zero-object.ts'
 
 /** Another version of the kind of an object. */
 export interface KindVersion {
@@ -51,4 +52,36 @@ export function forgetGoneVersions(
   for (const [key, manager] of managers) {
     if (manager.apiVersion !== apiVersion && !versionOf(manager.apiVersion)) managers.delete(key)
   }
+}
+
+/** What is converted has every field that is always written. */
+export function filled(object: JsonObject, schema: Schema, schemas: SchemaSet): JsonObject {
+  return laidOver(zeroObject(schema, schemas), object)
+}
+
+function laidOver(below: Readonly<JsonObject>, above: Readonly<JsonObject>): JsonObject {
+  const object: JsonObject = { ...above }
+  for (const [key, value] of Object.entries(below)) {
+    const own = object[key]
+    if (own === undefined) object[key] = value
+    else if (isJsonObject(value) && isJsonObject(own)) object[key] = laidOver(value, own)
+  }
+  return object
+}
+
+/** An object as another version shows it: what was left as null by an apply is not there. */
+export function shownIn(version: KindVersion, object: Readonly<JsonObject>): JsonObject {
+  const { schemas, schemaName } = version
+  return filled(withoutNulls(version.fromOwn(object)), schemas[schemaName] ?? {}, schemas)
+}
+
+function withoutNulls(object: Readonly<JsonObject>, depth = 0): JsonObject {
+  if (depth > recursionMax) return object
+  const members = Object.entries(object).filter(([, value]) => value !== null)
+  return Object.fromEntries(
+    members.map(([key, value]) => [
+      key,
+      isJsonObject(value) ? withoutNulls(value, depth + 1) : value,
+    ]),
+  )
 }

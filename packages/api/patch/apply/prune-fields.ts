@@ -8,11 +8,10 @@ import {
   unionOf,
   type FieldSet,
 } from './field-set.ts'
-import type { KindVersion, Versioned } from './kind-versions.ts'
+import { filled, type KindVersion, type Versioned } from './kind-versions.ts'
 import type { FieldOwner, OwnedType } from './managers.ts'
 import { removeFields } from './merge-applied.ts'
 import { ownedFields, withNamedFields } from './owned-fields.ts'
-import { zeroObject } from './zero-object.ts'
 
 /**
  * Removes what this manager applied last time, does not apply now, and nobody else owns. What was
@@ -82,21 +81,6 @@ function viewIn(
   const named = (set: FieldSet): FieldSet => withNamedFields(set, schema, schemas)
   const fields = (object: unknown): FieldSet => named(ownedFields(object, schema, schemas))
   return { type: { schema, schemas }, fromOwn, toOwn, named, fields }
-}
-
-/** What is converted has every field that is always written. */
-function filled(object: JsonObject, schema: Schema, schemas: SchemaSet): JsonObject {
-  return laidOver(zeroObject(schema, schemas), object)
-}
-
-function laidOver(below: Readonly<JsonObject>, above: Readonly<JsonObject>): JsonObject {
-  const object: JsonObject = { ...above }
-  for (const [key, value] of Object.entries(below)) {
-    const own = object[key]
-    if (own === undefined) object[key] = value
-    else if (isJsonObject(value) && isJsonObject(own)) object[key] = laidOver(value, own)
-  }
-  return object
 }
 
 function without(object: JsonObject, set: FieldSet, { type }: VersionView): JsonObject {
