@@ -1,6 +1,6 @@
 import { isStatusError, type AnyObject } from '@skerry/api'
 import type { Objects } from '@skerry/apiserver'
-import { serviceRules, type AllowedService } from '@skerry/karmada'
+import { serviceRules, workRules, type AllowedService } from '@skerry/karmada'
 
 /** Who the built-in agent is to its own site. */
 export const localAgentUser = 'system:skerry:agent'
@@ -8,6 +8,7 @@ export const localAgentUser = 'system:skerry:agent'
 const rbac = 'rbac.authorization.k8s.io'
 const roleName = 'skerry:agent'
 const servicesRoleName = 'skerry:agent:services'
+const worksRoleName = 'skerry:agent:works'
 
 /**
  * What an agent needs in its cluster: to act as the hub's users, and to see how the cluster is. Of
@@ -43,6 +44,14 @@ const servicesRole: AnyObject = Object.freeze({
   rules: serviceRules,
 })
 
+/** To apply Works; apart, and bound only while the agent is told to. */
+const worksRole: AnyObject = Object.freeze({
+  apiVersion: `${rbac}/v1`,
+  kind: 'ClusterRole',
+  metadata: { name: worksRoleName },
+  rules: workRules,
+})
+
 function bindingOf(name: string): AnyObject {
   return {
     apiVersion: `${rbac}/v1`,
@@ -53,14 +62,26 @@ function bindingOf(name: string): AnyObject {
   }
 }
 
-/** Made when missing; an operator who narrows the role keeps it narrow. */
+export interface AgentDuties {
+  /** That the hub may reach. */
+  readonly services?: readonly AllowedService[]
+  readonly appliesWorks?: boolean | undefined
+}
+
+/** Made when missing; an operator who narrows the role keeps it narrow. What is no duty any more is unbound. */
 export async function ensureAgentObjects(
   objects: Objects,
-  services: readonly AllowedService[] = [],
+  { services = [], appliesWorks = false }: AgentDuties = {},
 ): Promise<void> {
-  for (const role of services.length > 0 ? [agentRole, servicesRole] : [agentRole]) {
-    await ensureBound(objects, role)
-  }
+  await ensureBound(objects, agentRole)
+  if (services.length > 0) await ensureBound(objects, servicesRole)
+  if (appliesWorks) await ensureBound(objects, worksRole)
+  else await unbind(objects, worksRoleName)
+}
+
+async function unbind(objects: Objects, name: string): Promise<void> {
+  const bindings = { group: rbac, resource: 'clusterrolebindings' }
+  if (objects.get(bindings, '', name)) await objects.delete(bindings, '', name)
 }
 
 async function ensureBound(objects: Objects, role: AnyObject): Promise<void> {

@@ -16,6 +16,7 @@ import {
   createAgentMetrics,
   createApiForwarder,
   runClusterReporter,
+  runWorks,
   tracedHandler,
   tunnelPrefix,
   type AgentRefusal,
@@ -58,6 +59,8 @@ export interface AgentOptions {
   policy?: ImpersonationPolicy
   /** Services of the cluster that the hub may reach; absent: none. */
   services?: readonly AllowedService[]
+  /** The Works that the hub has for this cluster are applied to it; absent: they are left where they are. */
+  appliesWorks?: boolean | undefined
   /** Runs beside the agent once it is registered. */
   onIdentity?: (identity: AgentIdentity) => Task
 }
@@ -90,6 +93,12 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
     (scope) => identity.client.run(scope),
     ...(options.onIdentity ? [options.onIdentity(identity)] : []),
     (scope) => runClusterReporter(reporting, { hub, local, clock, random, log }, scope),
+    ...(options.appliesWorks === true
+      ? [
+          (scope: AbortSignal) =>
+            runWorks({ clusterName: name }, { hub, local, clock, random, log }, scope),
+        ]
+      : []),
     (scope) =>
       runTunnelAgent(
         {

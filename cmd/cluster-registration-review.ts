@@ -86,6 +86,7 @@ function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created
     ...(isNarrowed ? deniedGroups.map((name) => ['--deny-group', name]) : []),
     ...(spec.allowServices ?? []).map((text) => ['--allow-service', text]),
   ]
+  const works = spec.applyWorks === true ? ' --apply-works' : ''
   const flags = [
     ['--hub', server],
     ['--name', spec.clusterName],
@@ -93,9 +94,8 @@ function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created
     ['--ca-hash', caHash],
     ...limits,
   ]
-  return ['skerry agent', ...flags.map(([flag, value = '']) => `${flag} ${quoted(value)}`)].join(
-    ' ',
-  )
+  const words = flags.map(([flag, value = '']) => `${flag} ${quoted(value)}`)
+  return `skerry agent ${words.join(' ')}${works}`
 }
 
 function quoted(text: string): string {
@@ -112,6 +112,7 @@ async function manifestText(spec: ClusterRegistrationSpec, created: Created): Pr
     token: created.token,
     image: spec.image ?? agentImageReference,
     policy: policyOf(spec),
+    appliesWorks: spec.applyWorks === true,
     services: (spec.allowServices ?? []).flatMap((text) => parseAllowedService(text) ?? []),
   })
   const options = { aliasDuplicateObjects: false, lineWidth: 0 }

@@ -121,6 +121,7 @@ interface AgentFlags extends WayFlags, AllowedServicesFlags, PolicyFlags, Tracin
   label: string[]
   identitySecret: string | undefined
   probePort: number | undefined
+  applyWorks: boolean | undefined
   metricsBindAddress: MetricsAddress | undefined
   logLevel: LogLevel
 }
@@ -145,6 +146,7 @@ function addAgent(program: Command): void {
       '--identity-secret <namespace/name>',
       'Secret of the cluster that keeps the identity when the data directory goes',
     )
+    .option('--apply-works', 'apply the Works that the hub has for this cluster')
     .option('--probe-port <number>', 'answer /livez and /readyz by HTTP on this port', toPort)
     .option(
       '--metrics-bind-address <host:port>',
@@ -191,6 +193,7 @@ function agentOptions(flags: AgentFlags) {
     },
     labels: Object.fromEntries(label.map(toLabel)),
     services: flags.allowService,
+    appliesWorks: flags.applyWorks,
     ...confinedBy(flags),
   }
 }

@@ -24,6 +24,7 @@ export interface JoinCommandOptions {
   allowGroup: string[]
   allowMasters: boolean | undefined
   allowService: string[]
+  applyWorks: boolean | undefined
 }
 
 const askMs = 30_000
@@ -60,6 +61,7 @@ async function register(
       allowUsers: allowUser,
       allowGroups: allowGroup,
       allowServices: options.allowService,
+      applyWorks: options.applyWorks === true,
       ...(image === undefined ? {} : { image }),
     },
   }

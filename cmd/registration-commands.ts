@@ -41,6 +41,7 @@ function addJoinCommand(cluster: Command): void {
       collect,
       [],
     )
+    .option('--apply-works', 'the agent applies the Works that the hub has for the cluster')
     .addHelpText(
       'after',
       example(

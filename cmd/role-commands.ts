@@ -52,6 +52,7 @@ function addSite(program: Command): void {
     .option('--hub <url>', 'connect to this hub, under the name of this cluster')
     .option('--hub-token-file <path>', 'file with the registration token; only to register')
     .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
+    .option('--apply-works', 'apply the Works that the hub has for this cluster')
     .addHelpText('after', example('skerry site --name branch-7 --data-dir /var/lib/skerry/site'))
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('./site.ts')
@@ -177,6 +178,7 @@ interface SiteFlags
   hub: string | undefined
   hubTokenFile: string | undefined
   hubCaHash: string | undefined
+  applyWorks: boolean | undefined
   logLevel: LogLevel
 }
 

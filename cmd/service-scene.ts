@@ -90,7 +90,7 @@ export async function startServiceScene(
   await using stack = new AsyncDisposableStack()
   const edge = stack.use(await startTestEdge())
   const services = allowed.flatMap((text) => parseAllowedService(text) ?? [])
-  await ensureAgentObjects(edge.objects, services)
+  await ensureAgentObjects(edge.objects, { services })
   await edge.objects.create(
     { group: '', resource: 'namespaces' },
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },

@@ -24,6 +24,7 @@ export interface SiteAgentOptions extends WayFlags {
   policy: ImpersonationPolicy | undefined
   /** That the hub may reach. */
   services: readonly AllowedService[]
+  appliesWorks: boolean | undefined
 }
 
 /** The agent that connects a site to its hub, in the site's own process. The site never waits for it. */
@@ -33,7 +34,7 @@ export function siteAgentTask(
   context: RoleContext,
 ): Task {
   return async (signal) => {
-    await ensureAgentObjects(plane.objects, options.services)
+    await ensureAgentObjects(plane.objects, options)
     try {
       await runAgent(
         {
@@ -46,6 +47,7 @@ export function siteAgentTask(
           ...(options.policy ? { policy: options.policy } : {}),
           ...(await connectBy(options, context)),
           services: options.services,
+          appliesWorks: options.appliesWorks,
           api: {
             server: localServer(plane.server.address),
             certificateAuthority: plane.pki.authority.certificatePem,

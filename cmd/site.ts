@@ -54,6 +54,8 @@ export interface SiteOptions {
   agentPolicy?: ImpersonationPolicy | undefined
   /** Services that the hub may reach; absent: none. */
   allowService?: readonly AllowedService[]
+  /** The Works that the hub has for this cluster are applied to it. */
+  applyWorks?: boolean | undefined
   /** Absent: straight, or as the environment says. */
   wayToHub?: WayFlags
   /** True: somebody else's controllers act on this API server. */
@@ -164,7 +166,8 @@ async function agentTasks(
     hubTokenFile,
     hubCaHash,
     wayToHub = {},
-    allowService = [],
+    allowService: services = [],
+    applyWorks: appliesWorks,
     agentPolicy: policy,
   }: SiteOptions,
   plane: ControlPlane,
@@ -172,9 +175,8 @@ async function agentTasks(
 ): Promise<Task[]> {
   if (hub === undefined) return []
   const { siteAgentTask } = await import('./site-agent.ts')
-  const services = allowService
-  const options = { ...wayToHub, dataDir, name, hub, hubTokenFile, hubCaHash, services, policy }
-  return [siteAgentTask(options, plane, context)]
+  const given = { dataDir, name, hub, hubTokenFile, hubCaHash, services, policy, appliesWorks }
+  return [siteAgentTask({ ...wayToHub, ...given }, plane, context)]
 }
 
 /** Read and checked before anything runs; what reads it is imported only when there is one. */

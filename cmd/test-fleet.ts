@@ -26,7 +26,7 @@ import { clusterResource, type ImpersonationPolicy } from '@skerry/karmada'
 import { generateKeyPair, spkiHash, type Subject } from '@skerry/pki'
 import { administrator, startTestApiServer, type TestApiServer } from '@skerry/testing'
 import type { AccessFlags } from './access-flags.ts'
-import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
+import { ensureAgentObjects, localAgentUser, type AgentDuties } from './agent-objects.ts'
 import { runAgent, type AgentOptions } from './agent.ts'
 import { createClusterToken } from './hub-join-token.ts'
 import type { EtcdFlags } from './etcd-flags.ts'
@@ -140,7 +140,9 @@ export async function startTestHub({
 }
 
 /** An API server with RBAC, and the agent's rights in it. */
-export async function startTestEdge(): Promise<TestApiServer & { api: HttpsTransportConfig }> {
+export async function startTestEdge(
+  duties: AgentDuties = {},
+): Promise<TestApiServer & { api: HttpsTransportConfig }> {
   const { privateKeyPem } = await generateKeyPair()
   const serviceAccounts = { issuer: 'https://edge', signingKeyPem: privateKeyPem }
   const server = await startTestApiServer({
@@ -148,7 +150,7 @@ export async function startTestEdge(): Promise<TestApiServer & { api: HttpsTrans
     namespaces: [],
   })
   await ensureBootstrapObjects(server.objects)
-  await ensureAgentObjects(server.objects)
+  await ensureAgentObjects(server.objects, duties)
   const subject = { commonName: localAgentUser }
   const issued = await issueClientCertificate(server.authority, { subject }, systemClock)
   const credentials = { certificate: issued.certificatePem, key: issued.privateKeyPem }
@@ -180,6 +182,7 @@ export interface TestAgentOptions {
   token?: string
   policy?: ImpersonationPolicy
   services?: AgentOptions['services']
+  appliesWorks?: boolean
   place?: AgentOptions['place']
   labels?: Readonly<Record<string, string>>
   /** Default: the fleet's. */
@@ -213,6 +216,7 @@ export async function startTestAgent(
       ...(options.place ? { place: options.place } : {}),
       ...(options.labels ? { labels: options.labels } : {}),
       ...(options.services ? { services: options.services } : {}),
+      appliesWorks: options.appliesWorks,
       onTunnel: (state) => {
         if (state.state === 'waiting') refusals.push(state.reason)
         if (state.state === 'connected') waiting.splice(0).forEach((resolve) => resolve())

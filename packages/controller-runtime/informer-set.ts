@@ -111,9 +111,9 @@ class SharedInformers implements InformerSet {
 }
 
 function nameOf(resource: ResourceRef): string {
-  const { labelSelector = '', fieldSelector = '' } = selectorsOf(resource)
+  const { labelSelector = '', fieldSelector = '', namespace = '' } = selectorsOf(resource)
   const suffix = labelSelector || fieldSelector ? `?${labelSelector}&${fieldSelector}` : ''
-  return `${resource.group}/${resource.version}/${resource.resource}${suffix}`
+  return `${resource.group}/${resource.version}/${namespace}/${resource.resource}${suffix}`
 }
 
 /** Status and other subresource writes answer with the whole object as well: all are recorded. */

@@ -16,7 +16,7 @@ export {
 } from './controller.ts'
 export { createControllerMetrics, type ControllerMetrics } from './controller-metrics.ts'
 export { createInformerSet, type InformerSet, type InformerSetDeps } from './informer-set.ts'
-export { selected, type SelectedResource } from './selected-resource.ts'
+export { selected, type SelectedResource, type Selection } from './selected-resource.ts'
 export { WorkQueue, workQueueDefaults, type WorkQueueOptions } from './work-queue.ts'
 export {
   byControllerUid,

@@ -3,7 +3,7 @@
  * its users log in; cluster/ has the
  * Cluster kind, agents' identities and rights, and what the hub says of a cluster's state; proxy/ is the
  * hub's side of a request to an edge cluster; replicas/ makes several hubs one; agent/ is the
- * edge's; services/ is the way to services of an edge; state/ says how clusters are, and counts. Objects are reached through `client` alone; it opens no port, and knows no file.
+ * edge's; work/ applies what the hub has for a cluster, interpreter/ knows native kinds; services/ is the way to services of an edge; state/ says how clusters are, and counts. Objects are reached through `client` alone; it opens no port, and knows no file.
  * Start reading at cluster/cluster-kind.ts, then proxy/cluster-proxy.ts and agent/api-forwarder.ts.
  */
 export {
@@ -131,7 +131,9 @@ export {
   type WorkSpec,
   type WorkStatus,
 } from './work/work.ts'
+export { runWorks, type WorksDeps, type WorksOptions } from './work/run-works.ts'
 export { workNameOf, type WorkSubject } from './work/work-name.ts'
+export { workRules } from './work/work-rules.ts'
 export { trafficReport, type TrafficReport } from './traffic/traffic-report.ts'
 export {
   findUserToken,

@@ -1,4 +1,5 @@
 import type { AnyObject } from '@skerry/api'
+import { workRules } from '../work/work-rules.ts'
 import { allowedServiceText, type AllowedService } from '../services/allowed-service.ts'
 import {
   impersonationRules,
@@ -19,6 +20,8 @@ export interface AgentManifestOptions {
   readonly policy: ImpersonationPolicy
   /** That the hub may reach. */
   readonly services: readonly AllowedService[]
+  /** Whatever the hub's Works carry. */
+  readonly appliesWorks: boolean
 }
 
 /** Where the agent lives, and the object that keeps its identity when the pod goes. */
@@ -59,10 +62,11 @@ export function agentManifest(options: AgentManifestOptions): AnyObject[] {
   ]
 }
 
-function clusterRights({ policy, services }: AgentManifestOptions): AnyObject[] {
+function clusterRights({ policy, services, appliesWorks }: AgentManifestOptions): AnyObject[] {
   const metadata = { name, labels: { ...labels } }
   const finding = services.length === 0 ? [] : serviceRules
-  const rules = [...impersonationRules(policy), ...reportingRules, ...finding]
+  const writing = appliesWorks ? workRules : []
+  const rules = [...impersonationRules(policy), ...reportingRules, ...finding, ...writing]
   return [
     { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules },
     {
@@ -174,5 +178,6 @@ function agentArguments(options: AgentManifestOptions): string[] {
     ...flags('allow-group', policy.groups),
     ...flags('deny-group', policy.deniedGroups),
     ...flags('allow-service', services.map(allowedServiceText)),
+    ...(options.appliesWorks ? ['--apply-works'] : []),
   ]
 }

@@ -37,6 +37,8 @@ export interface ClusterRegistrationSpec {
   allowMasters?: boolean
   /** Services that the hub may reach, as namespace/name:port; absent: none. */
   allowServices?: string[]
+  /** The agent applies the Works that the hub has for the cluster: it may write every object there. */
+  applyWorks?: boolean
 }
 
 export interface ClusterRegistrationStatus {
@@ -82,6 +84,7 @@ const spec: Schema = {
     allowGroups: texts,
     allowMasters: { type: 'boolean' },
     allowServices: texts,
+    applyWorks: { type: 'boolean' },
   },
 }
 

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { objectsAt, fieldAt } from '../interpreter/fields.ts'
+import { agentManifest } from './agent-manifest.ts'
+
+function made(appliesWorks: boolean) {
+  const objects = agentManifest({
+    cluster: 'shop-7',
+    server: 'https://hub:7443',
+    caHash: 'sha256:0',
+    token: 'token',
+    image: 'agent',
+    policy: { groups: ['staff'] },
+    services: [],
+    appliesWorks,
+  })
+  const role = objects.find(({ kind }) => kind === 'ClusterRole')
+  const rules = objectsAt(role, 'rules')
+  const deployment = objects.find(({ kind }) => kind === 'Deployment')
+  const [container] = objectsAt(deployment, 'spec', 'template', 'spec', 'containers')
+  const args = fieldAt(container, 'args')
+  return { rules, args: Array.isArray(args) ? args : [] }
+}
+
+const changing = ['create', 'update', 'patch', 'delete', 'escalate', 'bind', '*']
+
+function isChanging(rule: unknown): boolean {
+  const verbs = fieldAt(rule, 'verbs')
+  return Array.isArray(verbs) && verbs.some((verb) => changing.includes(verb))
+}
+
+test('only an agent that is asked to apply Works may change the cluster', () => {
+  const reading = made(false)
+  assert.deepEqual(reading.rules.filter(isChanging), [])
+  assert.equal(reading.args.includes('--apply-works'), false)
+  const applying = made(true)
+  assert.equal(applying.args.includes('--apply-works'), true)
+  assert.deepEqual(
+    applying.rules
+      .filter(isChanging)
+      .map((rule) => [fieldAt(rule, 'apiGroups'), rule['resources']]),
+    [
+      [['*'], ['*']],
+      [['rbac.authorization.k8s.io'], ['roles', 'clusterroles']],
+    ],
+  )
+  // As whom it acts is still what the operator has said.
+  const impersonating = applying.rules.filter((rule) => {
+    const verbs = fieldAt(rule, 'verbs')
+    return Array.isArray(verbs) && verbs.includes('impersonate')
+  })
+  const groups = impersonating.filter(({ resources }) => String(resources) === 'groups')
+  assert.deepEqual(groups, [
+    { apiGroups: [''], resources: ['groups'], verbs: ['impersonate'], resourceNames: ['staff'] },
+  ])
+})

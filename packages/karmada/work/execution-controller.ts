@@ -1,0 +1,228 @@
+import { isStatusError, type AnyObject } from '@skerry/api'
+import { keyOfObject, parseKey } from '@skerry/client'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+} from '@skerry/controller-runtime'
+import { conditionOf, withCondition, type ConditionText } from '../cluster/conditions.ts'
+import { AppliedVersions } from './applied-versions.ts'
+import { executionFinalizer, ownershipAnnotations, ownershipLabels } from './karmada-keys.ts'
+import { isManaged, planManifest } from './plan-manifest.ts'
+import {
+  clusterOf,
+  isReady,
+  watchMember,
+  watchReadiness,
+  type WorkContext,
+} from './work-context.ts'
+import { manifestsOf, workConditions, type Work } from './work.ts'
+
+/** Objects with finalizers of their own take their time; each that goes is an event, too. */
+const goneCheckMs = 5_000
+/** A site's API may be away for long: then all its Works wait, and none for longer than this. */
+const retryMsMax = 60_000
+const failedReason = 'AppliedFailed'
+/** An event's message has 1 KiB at most. */
+const eventCharsMax = 1_000
+
+/** Makes the cluster's objects what its Works say, also when somebody at the cluster changes them. */
+export function executionController(shared: WorkContext): ControllerDefinition {
+  const execution = new Execution(shared)
+  return {
+    name: 'execution-controller',
+    watches: [
+      watch(shared.works, {
+        keysOf: ({ type, object, old }) =>
+          type !== 'deleted' && isToExecute(object, old) ? [keyOfObject(object)] : [],
+      }),
+      watchMember(shared),
+      watchReadiness(shared),
+    ],
+    queue: { maxDelayMs: retryMsMax },
+    reconcile: (key, context, signal) => execution.reconcile(key, context, signal),
+  }
+}
+
+/** A status that was written, by this controller for one, asks for nothing. */
+function isToExecute({ metadata }: Work, old: Work | undefined): boolean {
+  return (
+    metadata.generation !== old?.metadata.generation ||
+    metadata.deletionTimestamp !== old?.metadata.deletionTimestamp
+  )
+}
+
+class Execution {
+  readonly #shared: WorkContext
+  readonly #applied = new AppliedVersions()
+
+  constructor(shared: WorkContext) {
+    this.#shared = shared
+  }
+
+  async reconcile(
+    key: string,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult | void> {
+    const work = context.informer(this.#shared.works).get(parseKey(key))
+    if (work === undefined) return
+    if (work.metadata.deletionTimestamp) return this.#remove(work, context, signal)
+    const conditions = await this.#tellDispatching(work, context, signal)
+    if (work.spec.suspendDispatching === true) return
+    this.#expectReady(context)
+    const failures: string[] = []
+    for (const manifest of manifestsOf(work)) {
+      try {
+        await this.#apply(work, manifest, signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        if (isStatusError(error, 'Conflict')) throw error
+        failures.push(error instanceof Error ? error.message : String(error))
+      }
+    }
+    const told: Work = { ...work, status: { ...work.status, conditions } }
+    await this.#tell(told, appliedText(work, failures), context, signal)
+    if (failures.length > 0) {
+      throw new Error(`Cannot apply Work "${key}": ${failures.join('; ')}`)
+    }
+  }
+
+  #expectReady(context: ControllerContext): void {
+    if (isReady(clusterOf(this.#shared, context))) return
+    throw new Error(`cluster(${this.#shared.clusterName}) not ready`)
+  }
+
+  async #apply(work: Work, manifest: AnyObject, signal: AbortSignal): Promise<void> {
+    const { member, toMember, clusterName: cluster } = this.#shared
+    const desired = toMember(manifest)
+    let observed = await member.observe(desired, signal)
+    if (observed && this.#applied.isCurrent(work, desired, observed)) return
+    let plan = planManifest({ cluster, desired, observed })
+    if (plan.act === 'create') {
+      try {
+        const made = await member.create(plan.object, signal)
+        return this.#applied.onApplied(work, desired, made)
+      } catch (error) {
+        if (!isStatusError(error, 'AlreadyExists')) throw error
+        observed = await member.read(desired, signal)
+        plan = planManifest({ cluster, desired, observed })
+      }
+    }
+    if (plan.act === 'refuse') throw new Error(plan.why)
+    if (plan.act === 'update') observed = await member.update(plan.object, signal)
+    if (observed) this.#applied.onApplied(work, desired, observed)
+  }
+
+  async #remove(
+    work: Work,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult | void> {
+    const { finalizers = [], namespace = '', name = '', resourceVersion } = work.metadata
+    if (!finalizers.includes(executionFinalizer)) return
+    const cluster = clusterOf(this.#shared, context)
+    const isLeaving = cluster.metadata.deletionTimestamp !== undefined
+    if (!isReady(cluster) && !isLeaving) this.#expectReady(context)
+    if (isReady(cluster)) {
+      let isGone = true
+      for (const manifest of manifestsOf(work)) {
+        isGone = (await this.#take(work, manifest, signal)) && isGone
+      }
+      if (!isGone && !isLeaving) return { requeueAfterMs: goneCheckMs }
+    }
+    const rest = finalizers.filter((each) => each !== executionFinalizer)
+    const patch = { metadata: { finalizers: rest, resourceVersion } }
+    const works = context.client(this.#shared.works)
+    await works.patch({ namespace, name, type: 'merge', patch }, signal)
+  }
+
+  /** Deletes one object, or leaves it to the cluster. False while it is still there. */
+  async #take(work: Work, manifest: AnyObject, signal: AbortSignal): Promise<boolean> {
+    const { member, toMember } = this.#shared
+    const wanted = toMember(manifest)
+    this.#applied.forget(wanted)
+    const observed = await this.#readIfKnown(wanted, signal)
+    // What is not Karmada's was never this Work's to delete.
+    if (observed === undefined || !isManaged(observed)) return true
+    if (work.spec.preserveResourcesOnDeletion === true) {
+      await member.mergePatch(observed, releasePatch(), signal)
+      return true
+    }
+    if (!observed.metadata.deletionTimestamp) await member.delete(observed, signal)
+    return (await member.read(wanted, signal)) === undefined
+  }
+
+  /** Of a kind that the cluster has no more, there are no objects either. */
+  async #readIfKnown(wanted: AnyObject, signal: AbortSignal): Promise<AnyObject | undefined> {
+    try {
+      return await this.#shared.member.read(wanted, signal)
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) return undefined
+      throw error
+    }
+  }
+
+  async #tellDispatching(work: Work, context: ControllerContext, signal: AbortSignal) {
+    const isSuspended = work.spec.suspendDispatching === true
+    return this.#tell(
+      work,
+      {
+        type: workConditions.dispatching,
+        status: isSuspended ? 'False' : 'True',
+        reason: isSuspended ? 'SuspendDispatching' : 'Dispatching',
+        message: isSuspended
+          ? 'Work dispatching is in a suspended state.'
+          : 'Work is being dispatched to member clusters.',
+      },
+      context,
+      signal,
+    )
+  }
+
+  /** Conditions are written here alone; the status controller has the rest of the status. */
+  async #tell(
+    { metadata, status }: Work,
+    text: ConditionText,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ) {
+    const before = status?.conditions ?? []
+    const known = conditionOf(before, text.type)
+    const isTold =
+      known?.status === text.status &&
+      known.reason === text.reason &&
+      known.message === text.message
+    if (isTold) return before
+    const conditions = withCondition(before, text, context.clock.now())
+    const { namespace = '', name = '' } = metadata
+    const patch = { status: { conditions } }
+    const works = context.client(this.#shared.works)
+    const written = await works.patchStatus({ namespace, name, type: 'merge', patch }, signal)
+    const type = text.reason === failedReason ? 'Warning' : 'Normal'
+    const message = text.message.slice(0, eventCharsMax)
+    context.events.event(written, { type, reason: text.reason, message })
+    return conditions
+  }
+}
+
+function appliedText(work: Work, failures: readonly string[]): ConditionText {
+  const type = workConditions.applied
+  const total = manifestsOf(work).length
+  if (failures.length === 0) {
+    const message = 'Manifest has been successfully applied'
+    return { type, status: 'True', reason: 'AppliedSuccessful', message }
+  }
+  const causes = failures.length === 1 ? failures.join('') : `[${failures.join(', ')}]`
+  const message = `Failed to apply all manifests (${total - failures.length}/${total}): ${causes}`
+  return { type, status: 'False', reason: failedReason, message }
+}
+
+/** Takes away whatever says that an object is Karmada's. */
+function releasePatch() {
+  const none = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, null]))
+  return {
+    metadata: { labels: none(ownershipLabels), annotations: none(ownershipAnnotations) },
+  }
+}

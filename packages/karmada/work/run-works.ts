@@ -1,0 +1,57 @@
+import type { AnyObject } from '@skerry/api'
+import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import { createEventSink, type Cluster as Api } from '@skerry/client'
+import {
+  createInformerSet,
+  runController,
+  selected,
+  type ControllerDeps,
+} from '@skerry/controller-runtime'
+import { executionNamespace } from '../cluster/cluster.ts'
+import { executionController } from './execution-controller.ts'
+import { MemberCluster } from './member-cluster.ts'
+import { ownCluster, type WorkContext } from './work-context.ts'
+import { workStatusController } from './work-status-controller.ts'
+import { workResource } from './work.ts'
+
+export interface WorksOptions {
+  /** As which this agent is registered. */
+  readonly clusterName: string
+  /** The object that a manifest means in the cluster; absent: the manifest itself. */
+  readonly toMember?: (manifest: AnyObject) => AnyObject
+}
+
+export interface WorksDeps {
+  /** The control plane, a hub or Karmada. */
+  readonly hub: Api
+  readonly local: Api
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** Pulls the Works of one cluster and applies them there, until the signal aborts. */
+export async function runWorks(
+  { clusterName, toMember = (manifest) => manifest }: WorksOptions,
+  { hub, local, ...deps }: WorksDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const member = new MemberCluster(local, deps)
+  const shared: WorkContext = {
+    clusterName,
+    works: selected(workResource, { namespace: executionNamespace(clusterName) }),
+    clusters: ownCluster(clusterName),
+    member,
+    toMember,
+  }
+  const informers = createInformerSet(hub, deps)
+  const events = createEventSink(hub, deps)
+  const controllers: ControllerDeps = { ...deps, cluster: hub, informers, events }
+  await runAll(signal, [
+    (scope) => informers.run(scope),
+    (scope) => events.run(scope),
+    (scope) => member.run(scope),
+    (scope) => runController(executionController(shared), controllers, scope),
+    (scope) => runController(workStatusController(shared), controllers, scope),
+  ])
+}

@@ -1,0 +1,109 @@
+import { equalJson, type AnyObject } from '@skerry/api'
+import { keyOfObject, parseKey } from '@skerry/client'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+} from '@skerry/controller-runtime'
+import { conditionOf } from '../cluster/conditions.ts'
+import { healthOf } from '../interpreter/health.ts'
+import { reflectedStatus } from '../interpreter/reflect-status.ts'
+import { karmadaKeys } from './karmada-keys.ts'
+import {
+  clusterOf,
+  isReady,
+  watchMember,
+  watchReadiness,
+  type WorkContext,
+} from './work-context.ts'
+import {
+  manifestsOf,
+  workConditions,
+  type ManifestIdentifier,
+  type ManifestStatus,
+  type Work,
+} from './work.ts'
+
+/** Tells the control plane how the objects of each Work are, once they are applied. */
+export function workStatusController(shared: WorkContext): ControllerDefinition {
+  return {
+    name: 'work-status-controller',
+    watches: [
+      watch(shared.works, {
+        keysOf: ({ type, object }) => (type === 'deleted' ? [] : [keyOfObject(object)]),
+      }),
+      watchMember(shared),
+      watchReadiness(shared),
+    ],
+    async reconcile(key, context, signal) {
+      const work = context.informer(shared.works).get(parseKey(key))
+      if (work === undefined || work.metadata.deletionTimestamp || !isApplied(work)) return
+      // While the cluster is away, what was last seen of it stands; its return is an event.
+      if (!isReady(clusterOf(shared, context))) return
+      await reportStatus(work, { shared, context }, signal)
+    },
+  }
+}
+
+interface Reporting {
+  readonly shared: WorkContext
+  readonly context: ControllerContext
+}
+
+function isApplied({ status }: Work): boolean {
+  return conditionOf(status?.conditions, workConditions.applied)?.status === 'True'
+}
+
+async function reportStatus(
+  work: Work,
+  { shared, context }: Reporting,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = work.status?.manifestStatuses ?? []
+  const statuses: ManifestStatus[] = []
+  for (const [ordinal, manifest] of manifestsOf(work).entries()) {
+    const observed = await shared.member.observe(shared.toMember(manifest), signal)
+    const identifier = identifierOf(manifest, ordinal)
+    const next =
+      observed && isOf(observed, work)
+        ? statusOf(identifier, observed)
+        : known.find((each) => equalJson(each.identifier, identifier))
+    if (next) statuses.push(next)
+  }
+  if (equalJson(statuses, known)) return
+  const { namespace = '', name = '' } = work.metadata
+  const patch = { status: { manifestStatuses: statuses } }
+  const works = context.client(shared.works)
+  await works.patchStatus({ namespace, name, type: 'merge', patch }, signal)
+}
+
+/** As the control plane wrote it, whatever the object is called in the cluster. */
+function identifierOf({ apiVersion, kind, metadata }: AnyObject, ordinal: number) {
+  const slash = apiVersion.indexOf('/')
+  const { namespace, name = '' } = metadata
+  const identifier: ManifestIdentifier = {
+    ordinal,
+    ...(slash === -1 ? {} : { group: apiVersion.slice(0, slash) }),
+    version: apiVersion.slice(slash + 1),
+    kind,
+    // Karmada's own agent leaves it empty, too.
+    resource: '',
+    ...(namespace ? { namespace } : {}),
+    name,
+  }
+  return identifier
+}
+
+/** An object of another Work's, or of nobody's, is not this one's to tell of. */
+function isOf({ metadata }: AnyObject, work: Work): boolean {
+  const { annotations = {} } = metadata
+  return (
+    annotations[karmadaKeys.workNamespace] === work.metadata.namespace &&
+    annotations[karmadaKeys.workName] === work.metadata.name
+  )
+}
+
+function statusOf(identifier: ManifestIdentifier, observed: AnyObject): ManifestStatus {
+  const status = reflectedStatus(observed)
+  return { identifier, ...(status ? { status } : {}), health: healthOf(observed) }
+}
