@@ -6,12 +6,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import type { CommandResult, RunOptions, TestHost } from '@skerry/testing'
+import { startCloud, type Cloud } from './cloud.ts'
 import { ClusterOnHosts } from './cluster-on-hosts.ts'
 import { whyNot } from './prerequisites.ts'
-import { RoleProcess, skerryCommand, skerryEnv } from './role-process.ts'
-
-const cloudHostNumber = 3
+import { openTerminal } from './terminal.ts'
 
 const manifest = `
 apiVersion: v1
@@ -22,7 +20,29 @@ spec:
     - name: beacon
       image: skerry-examples/guestbook:v1
       command: [sh, -c, 'mkdir /tmp/www && echo lit > /tmp/www/lamp && httpd -p 8080 -h /tmp/www; n=0; while true; do echo flash $n; n=$((n+1)); sleep 1; done']
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: parrot, namespace: default }
+spec:
+  terminationGracePeriodSeconds: 0
+  containers:
+    - name: parrot
+      image: skerry-examples/guestbook:v1
+      stdin: true
+      tty: true
+      command: [sh, -c, 'while read -r line; do echo "said: $line"; done']
 `
+
+/** Says so when its window changes, and what it hears; ends with 3. */
+const clerk = `
+trap 'echo window $(busybox stty size)' WINCH
+echo ready
+while true; do
+  read -r line || continue
+  [ "$line" = close ] && exit 3
+  echo "noted: $line"
+done`
 
 test('a cluster through its tunnel', { skip: await whyNot(), timeout: 400_000 }, async (t) => {
   await using cluster = await ClusterOnHosts.start()
@@ -33,10 +53,18 @@ test('a cluster through its tunnel', { skip: await whyNot(), timeout: 400_000 },
   for (const env of [{}, spdy]) {
     const protocol = env === spdy ? 'SPDY' : 'WebSocket'
     await t.test(`exec over ${protocol}: input, its end, exit code`, () => executes(cloud, env))
+    await t.test(`a terminal over ${protocol}: keys, its size, exit code`, () =>
+      opensTerminal(cloud, env),
+    )
+    await t.test(`attach over ${protocol}, by a terminal`, () => attaches(cloud, env))
     await t.test(`port-forward over ${protocol}`, () => forwardsPort(cloud, env))
   }
-  await t.test('top: the node and the pod', () => showsUsage(cloud))
+  await t.test('whoami: the person, with their groups', () => tellsWho(cloud))
+  await t.test('server-side apply: a conflict names who has the field', () => conflicts(cloud))
+  await t.test('a client that knows HTTP/1.1 only', () => servesHttp1(cloud))
   await t.test('cp of 100 MB there and back', () => copies(cloud))
+  // Figures are there some time after the pod.
+  await t.test('top: the node and the pod', () => showsUsage(cloud))
   await t.test('a pulled cable is told, and heals by itself', () => heals(cluster, cloud))
 })
 
@@ -46,91 +74,19 @@ const spdy = {
   KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false',
 }
 
-interface Cloud {
-  cluster: ClusterOnHosts
-  host: TestHost
-  command: (args: readonly string[]) => string[]
-  tryKubectl: (args: readonly string[], options?: RunOptions) => Promise<CommandResult>
-  kubectl: (...args: string[]) => Promise<string>
-}
-
-/** A hub on a host of its own, the site's agent connected to it, and kubectl beside the hub. */
-async function startCloud(cluster: ClusterOnHosts): Promise<Cloud> {
-  const host = await cluster.host(cloudHostNumber)
-  const directory = join(cluster.directory, 'hub')
-  const server = `https://${host.address}:7443`
-  const role = (name: string, on: TestHost, args: readonly string[]) =>
-    new RoleProcess({
-      host: on,
-      name,
-      command: [...skerryCommand, ...args],
-      logFile: join(cluster.directory, `${name}.log`),
-    })
-  await role('hub', host, ['hub', '--data-dir', directory]).start()
-  const admin = join(directory, 'admin.kubeconfig')
-  await cluster.waitFor('the hub to serve', () => readFile(admin, 'utf8'))
-  const joining = ['cluster', 'join-command', 'edge', '--data-dir', directory, '--server', server]
-  const printed = await host.run([...skerryCommand, ...joining, '-o', 'json'], {
-    env: skerryEnv,
-    timeoutMs: 60_000,
-  })
-  assert.equal(printed.exitCode, 0, printed.stderr)
-  const { token, caHash } = JSON.parse(printed.stdout)
-  const tokenFile = join(cluster.directory, 'agent.token')
-  await writeFile(tokenFile, token)
-  const toHub = [
-    'agent',
-    '--hub',
-    server,
-    '--name',
-    'edge',
-    '--token-file',
-    tokenFile,
-    '--ca-hash',
-    caHash,
-  ]
-  const toSite = [
-    '--kubeconfig',
-    cluster.kubeconfig,
-    '--data-dir',
-    join(cluster.directory, 'agent'),
-  ]
-  await role('agent', cluster.siteHost, [...toHub, ...toSite]).start()
-  const kubeconfig = join(cluster.directory, 'edge.kubeconfig')
-  const text = await readFile(admin, 'utf8')
-  await writeFile(kubeconfig, text.replace(/server: .*/, `server: ${server}/clusters/edge`))
-  const [program = ''] = cluster.kubectlCommand([])
-  const command = (args: readonly string[]) => [program, '--kubeconfig', kubeconfig, ...args]
-  const env = { HOME: cluster.directory, KUBECACHEDIR: join(cluster.directory, 'cloud-cache') }
-  const tryKubectl = (args: readonly string[], options: RunOptions = {}) =>
-    host.run(command(args), { timeoutMs: 120_000, ...options, env: { ...env, ...options.env } })
-  const cloud: Cloud = {
-    cluster,
-    host,
-    command,
-    tryKubectl,
-    async kubectl(...args) {
-      const { exitCode, stdout, stderr } = await tryKubectl(args)
-      assert.equal(exitCode, 0, `kubectl ${args.join(' ')}: ${stderr}`)
-      return stdout
-    },
-  }
-  await cluster.waitFor('the tunnel to open', async () =>
-    (await tryKubectl(['get', '--raw', '/readyz'])).stdout === 'ok' ? true : undefined,
-  )
-  return cloud
-}
-
 async function appliesPod({ tryKubectl, kubectl }: Cloud): Promise<void> {
   const applied = await tryKubectl(['apply', '-f', '-'], { input: manifest })
-  assert.equal(applied.stdout, 'pod/beacon created\n', applied.stderr)
-  await kubectl('wait', 'pod/beacon', '--for=condition=Ready', '--timeout=90s')
+  assert.equal(applied.stdout, 'pod/beacon created\npod/parrot created\n', applied.stderr)
+  await kubectl('wait', 'pod/beacon', 'pod/parrot', '--for=condition=Ready', '--timeout=90s')
 }
 
 async function showsUsage({ cluster, kubectl }: Cloud): Promise<void> {
   const pod = await cluster.waitFor('top to know the pod', () => kubectl('top', 'pod', 'beacon'))
   assert.match(pod, /^beacon +\d+m +\d+Mi/m)
-  assert.match(await kubectl('top', 'node', '--no-headers'), /^node-\S+ +\d+m +\d+% +\d+Mi/)
+  const node = await cluster.waitFor('top to know the node', () =>
+    kubectl('top', 'node', '--no-headers'),
+  )
+  assert.match(node, /^node-\S+ +\d+m +\d+% +\d+Mi/)
 }
 
 async function readsLogs({ kubectl, host, command }: Cloud): Promise<void> {
@@ -170,6 +126,92 @@ async function executes({ tryKubectl }: Cloud, env: Record<string, string>): Pro
   assert.equal(/subprotocol is v5\.channel\.k8s\.io/.test(told.stderr), isWebSocket, told.stderr)
   assert.doesNotMatch(told.stderr, /fallback/i)
   assert.match(failed.stderr, /^no\n/)
+}
+
+async function opensTerminal(cloud: Cloud, env: Record<string, string>): Promise<void> {
+  const command = cloud.command(['exec', '-it', 'beacon', '--', 'sh', '-c', clerk])
+  await using terminal = await openTerminal(cloud.host, command, { env: { ...cloud.env, ...env } })
+  await terminal.until(/^ready\r$/m)
+  terminal.type('milk\r')
+  await terminal.until(/^noted: milk\r$/m)
+  await terminal.resize({ rows: 33, columns: 101 })
+  await terminal.until(/^window 33 101\r$/m)
+  terminal.type('close\r')
+  assert.equal(await terminal.ended, 3)
+}
+
+async function attaches(cloud: Cloud, env: Record<string, string>): Promise<void> {
+  const words = env === spdy ? 'pretty polly' : 'hello'
+  const command = cloud.command(['attach', '-it', 'parrot'])
+  await using terminal = await openTerminal(cloud.host, command, { env: { ...cloud.env, ...env } })
+  await terminal.until(/If you don't see a command prompt, try pressing enter/)
+  terminal.type(`${words}\r`)
+  await terminal.until(new RegExp(`^said: ${words}\r$`, 'm'))
+}
+
+async function tellsWho({ cluster, host, command, env, kubeconfig, directory, skerry }: Cloud) {
+  const admin = join(directory, 'admin.kubeconfig')
+  const [program = ''] = command([])
+  const right = ['--verb=create', '--resource=clusters.cluster.karmada.io/proxy']
+  for (const args of [
+    ['create', 'clusterrole', 'staff', ...right],
+    ['create', 'clusterrolebinding', 'staff', '--clusterrole=staff', '--group=staff'],
+  ]) {
+    const { exitCode, stderr } = await host.run([program, '--kubeconfig', admin, ...args], { env })
+    assert.equal(exitCode, 0, stderr)
+  }
+  const groups = ['--group', 'staff', '--group', 'night-shift']
+  const added = await skerry(
+    'user',
+    'add',
+    'olga',
+    ...groups,
+    '--data-dir',
+    directory,
+    '-o',
+    'json',
+  )
+  const tokenFile = join(cluster.directory, 'olga.token')
+  await writeFile(tokenFile, JSON.parse(added).token, { mode: 0o600 })
+  const config = join(cluster.directory, 'olga.kubeconfig')
+  const own = (await readFile(kubeconfig, 'utf8'))
+    .replace(/client-certificate-data: .*/, `tokenFile: ${tokenFile}`)
+    .replace(/\n *client-key-data: .*/, '')
+  await writeFile(config, own)
+  const asOlga = [program, '--kubeconfig', config]
+  const whoami = await host.run([...asOlga, 'auth', 'whoami', '-o', 'json'], { env })
+  assert.equal(whoami.exitCode, 0, whoami.stderr)
+  const seen = JSON.parse(whoami.stdout).status.userInfo
+  assert.equal(seen.username, 'olga')
+  assert.deepEqual(seen.groups.toSorted(), ['night-shift', 'staff', 'system:authenticated'])
+}
+
+async function conflicts({ tryKubectl }: Cloud): Promise<void> {
+  const apply = (manager: string, value: string) => {
+    const metadata = { name: 'menu' }
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { soup: value } }
+    const how = ['--server-side', `--field-manager=${manager}`]
+    return tryKubectl(['apply', ...how, '-f', '-'], { input: JSON.stringify(map) })
+  }
+  assert.equal((await apply('cook', 'pea')).stdout, 'configmap/menu serverside-applied\n')
+  const refused = await apply('waiter', 'bean')
+  assert.equal(refused.exitCode, 1)
+  assert.match(refused.stderr, /Apply failed with 1 conflict: conflict with "cook": \.data\.soup\n/)
+  assert.match(refused.stderr, /--force-conflicts/)
+}
+
+async function servesHttp1({ tryKubectl }: Cloud): Promise<void> {
+  const env = { DISABLE_HTTP2: '1' }
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'old' } }
+  const input = JSON.stringify(map)
+  const made = await tryKubectl(['create', '-v=6', '-f', '-'], { input, env })
+  assert.match(made.stderr, /HTTP2 has been explicitly disabled/)
+  assert.match(made.stdout, /^configmap\/old created$/m)
+  // By a watch, and by many requests of one connection.
+  const deleted = await tryKubectl(['delete', 'configmap', 'old', '--wait'], { env })
+  assert.match(deleted.stdout, /"old" deleted/, deleted.stderr)
+  const listed = await tryKubectl(['get', 'all,configmaps', '-A', '--chunk-size=1'], { env })
+  assert.match(listed.stdout, /kube-root-ca\.crt/, listed.stderr)
 }
 
 async function forwardsPort(cloud: Cloud, env: Record<string, string>): Promise<void> {

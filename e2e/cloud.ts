@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CommandResult, RunOptions, TestHost } from '@skerry/testing'
+import type { ClusterOnHosts } from './cluster-on-hosts.ts'
+import { RoleProcess, skerryCommand, skerryEnv } from './role-process.ts'
+
+const cloudHostNumber = 3
+
+/** A hub on a host of its own, with the site connected to it under the name `edge`, and kubectl beside the hub. */
+export interface Cloud {
+  readonly cluster: ClusterOnHosts
+  readonly host: TestHost
+  readonly hub: RoleProcess
+  readonly agent: RoleProcess
+  /** The hub's data directory. */
+  readonly directory: string
+  /** The hub's own address. */
+  readonly server: string
+  /** Of the hub's administrator; its server is the edge behind the hub. */
+  readonly kubeconfig: string
+  /** kubectl as the administrator, to the edge. */
+  readonly command: (args: readonly string[]) => string[]
+  /** For what is started by `command` and watched. */
+  readonly env: Readonly<Record<string, string>>
+  readonly tryKubectl: (args: readonly string[], options?: RunOptions) => Promise<CommandResult>
+  /** Prints what it printed; throws unless it ended with 0. */
+  readonly kubectl: (...args: string[]) => Promise<string>
+  /** The program, in the hub's host; the same. */
+  readonly skerry: (...args: string[]) => Promise<string>
+}
+
+/** Returns when requests pass. */
+export async function startCloud(cluster: ClusterOnHosts): Promise<Cloud> {
+  const host = await cluster.host(cloudHostNumber)
+  const directory = join(cluster.directory, 'hub')
+  const server = `https://${host.address}:7443`
+  const hub = role(cluster, host, ['hub', '--data-dir', directory])
+  await hub.start()
+  const admin = join(directory, 'admin.kubeconfig')
+  const text = await cluster.waitFor('the hub to serve', () => readFile(admin, 'utf8'))
+  const skerry = async (...args: string[]): Promise<string> =>
+    printedBy(
+      args,
+      await host.run([...skerryCommand, ...args], { env: skerryEnv, timeoutMs: 60_000 }),
+    )
+  const joining = ['cluster', 'join-command', 'edge', '--data-dir', directory, '--server', server]
+  const { token, caHash } = JSON.parse(await skerry(...joining, '-o', 'json'))
+  const tokenFile = join(cluster.directory, 'agent.token')
+  await writeFile(tokenFile, token)
+  const toHub = ['--hub', server, '--name', 'edge', '--token-file', tokenFile, '--ca-hash', caHash]
+  const own = join(cluster.directory, 'agent')
+  const toSite = ['--kubeconfig', cluster.kubeconfig, '--data-dir', own]
+  const agent = role(cluster, cluster.siteHost, ['agent', ...toHub, ...toSite])
+  await agent.start()
+  const kubeconfig = join(cluster.directory, 'edge.kubeconfig')
+  await writeFile(kubeconfig, text.replace(/server: .*/, `server: ${server}/clusters/edge`))
+  const [program = ''] = cluster.kubectlCommand([])
+  const command = (args: readonly string[]) => [program, '--kubeconfig', kubeconfig, ...args]
+  const env = { HOME: cluster.directory, KUBECACHEDIR: join(cluster.directory, 'cloud-cache') }
+  const tryKubectl = (args: readonly string[], options: RunOptions = {}) =>
+    host.run(command(args), { timeoutMs: 120_000, ...options, env: { ...env, ...options.env } })
+  await cluster.waitFor('the tunnel to open', async () =>
+    (await tryKubectl(['get', '--raw', '/readyz'])).stdout === 'ok' ? true : undefined,
+  )
+  return {
+    cluster,
+    host,
+    hub,
+    agent,
+    directory,
+    server,
+    kubeconfig,
+    command,
+    env,
+    tryKubectl,
+    kubectl: async (...args) => printedBy(args, await tryKubectl(args)),
+    skerry,
+  }
+}
+
+function role(cluster: ClusterOnHosts, host: TestHost, args: readonly string[]): RoleProcess {
+  const [name = ''] = args
+  const logFile = join(cluster.directory, `${name}.log`)
+  const process = new RoleProcess({ host, name, command: [...skerryCommand, ...args], logFile })
+  cluster.roles.push(process)
+  return process
+}
+
+function printedBy(args: readonly string[], { exitCode, stdout, stderr }: CommandResult): string {
+  assert.equal(exitCode, 0, `${args.join(' ')}: ${stderr}`)
+  return stdout
+}
