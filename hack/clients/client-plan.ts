@@ -21,9 +21,16 @@ export interface ClientResult {
 /** One program or library of others. */
 export interface ClientPlan {
   readonly name: string
+  /** It starts the API server itself, by `envtest`. */
+  readonly startsServer?: boolean
   /** Fetches and builds what is missing. */
   readonly prepare: () => Promise<void>
   readonly run: (target: ClientTarget) => Promise<ClientResult>
+}
+
+/** One that needs pods which run: it starts a cluster of its own, with a node. Needs root. */
+export interface SessionPlan extends Omit<ClientPlan, 'run'> {
+  readonly runOnNode: (way: { isThroughHub: boolean }) => Promise<ClientResult>
 }
 
 /** Where sources are fetched to and programs are built; never committed. */

@@ -42,6 +42,7 @@ const modules = [
 /** Its own test suites, with our API server where envtest looks for kube-apiserver. */
 export const controllerRuntime: ClientPlan = {
   name,
+  startsServer: true,
   async prepare() {
     if (existsSync(join(directory, 'bin', 'webhook.test'))) return
     const source = `sigs.k8s.io/${name}@${version}`

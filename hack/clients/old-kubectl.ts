@@ -8,13 +8,13 @@ const name = 'kubectl-1.20'
 /** Debian 12 has had this one for years, and machines with it are many. */
 const debianPackage = 'kubernetes-client'
 const directory = join(clientsCache, name)
-const program = join(directory, 'unpacked', 'usr', 'bin', 'kubectl')
+export const oldKubectlProgram = join(directory, 'unpacked', 'usr', 'bin', 'kubectl')
 
 /** The main verbs of a kubectl that is sixteen versions older than the server. */
 export const oldKubectl: ClientPlan = {
   name,
   async prepare() {
-    if (existsSync(program)) return
+    if (existsSync(oldKubectlProgram)) return
     await mkdir(directory, { recursive: true })
     await mustRun(['apt-get', 'download', debianPackage], { directory })
     await mustRun(['sh', '-c', `dpkg -x ${debianPackage}_*.deb part`], { directory })
@@ -30,7 +30,8 @@ export const oldKubectl: ClientPlan = {
     let passed = 0
     for (const step of kubectlSteps) {
       const args = step.map((word) => (word === 'MANIFEST' ? manifest : word))
-      const command = [program, '--kubeconfig', kubeconfig, '--namespace', 'old-kubectl', ...args]
+      const flags = ['--kubeconfig', kubeconfig, '--namespace', 'old-kubectl']
+      const command = [oldKubectlProgram, ...flags, ...args]
       const { exitCode, stderr } = await runIn(command, { directory, timeoutMs: 60_000 })
       if (exitCode === 0) passed += 1
       else failed.push(`${args.join(' ')}: ${stderr.trim().split('\n').at(-1) ?? ''}`)
