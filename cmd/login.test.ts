@@ -125,8 +125,9 @@ interface Ended {
 /** kubectl as it is, which starts this program for its credentials. */
 async function kubectl({ cache, options }: Fleet, ...args: string[]): Promise<Ended> {
   const { kubectl: command } = await unpackClients()
-  const { PATH } = process.env
-  const env = { PATH, HOME: cache, XDG_CACHE_HOME: cache, KUBECONFIG: options.outputFile }
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const own = { HOME: cache, XDG_CACHE_HOME: cache, KUBECONFIG: options.outputFile }
+  const env = { PATH, NODE_COMPILE_CACHE, ...own }
   return new Promise((resolve) => {
     execFile(command, args, { env }, (error, stdout, stderr) => {
       const exitCode = typeof error?.code === 'number' ? error.code : error ? 1 : 0
