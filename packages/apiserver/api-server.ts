@@ -153,7 +153,7 @@ export async function createApiServer(
     ...forPipeline(options),
     flowControl,
   })
-  const server = createHttpServer({ tls: options.tls, limits, log, ...pipeline })
+  const server = createHttpServer({ tls: options.tls, limits, clock, log, ...pipeline })
   const work = runAll(stop.signal, [
     ...registryTasks(registry, customKinds),
     ...(options.checksPolicyTypes === false ? [] : policyStatusTasks(registry, objects, deps)),

@@ -32,6 +32,16 @@ export interface ApiServerLimits {
   readonly headerBytesMax: number
   readonly streamsPerConnectionMax: number
   readonly handshakeMs: number
+  /** TLS handshakes in progress at once, but for slow ones; half of them of one address. */
+  readonly handshakesMax: number
+  /** Of them, begun in one pass of the event loop, before others are served again. */
+  readonly handshakesAtOnceMax: number
+  /** A handshake that takes longer waits for its client, and no longer counts. */
+  readonly quickHandshakeMs: number
+  /** Connections that wait for their handshake's turn; beyond it the one that waits longest is closed. */
+  readonly waitingHandshakesMax: number
+  /** For as long as this. Clients wait for ten seconds and more. */
+  readonly handshakeWaitMs: number
   /** From a connection's start, or the end of the request before, to the last header. */
   readonly headerReadMs: number
   /** To the last byte of the body. */
@@ -65,6 +75,11 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   headerBytesMax: 1024 * 1024,
   streamsPerConnectionMax: 250,
   handshakeMs: 32_000,
+  handshakesMax: 128,
+  handshakesAtOnceMax: 2,
+  quickHandshakeMs: 2_000,
+  waitingHandshakesMax: 8_192,
+  handshakeWaitMs: 9_000,
   headerReadMs: 32_000,
   requestReadMs: 300_000,
   idleConnectionMs: 90_000,

@@ -9,9 +9,11 @@ import {
   generateKeyPair,
   isIssuedBy,
   readCertificate,
+  readClientCertificate,
   readSigningRequest,
   signCertificate,
   spkiHash,
+  type Subject,
 } from './mod.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
@@ -56,6 +58,40 @@ test('a signed certificate carries what was asked and verifies against its autho
     authority.certificatePem,
     pem,
   ])
+})
+
+test('the short way to read a client says the same as the long one, whatever its names hold', async () => {
+  const authority = await newAuthority()
+  const { publicKeyPem } = await generateKeyPair()
+  const subjects: Subject[] = [
+    { commonName: 'system:karmada:agent:a', organizations: ['system:karmada:agents'] },
+    { commonName: 'no organization' },
+    { commonName: 'O=system:masters', organizations: ['a, O=system:masters', 'b+CN=c', 'q"d'] },
+    {
+      commonName: 'line\nO=system:masters',
+      organizations: ['\u0000', 'ümläut', '中', '\\', 'b', 'a'],
+    },
+    { commonName: '__proto__', organizations: ['__proto__', 'constructor'] },
+  ]
+  const usages = [['clientAuth'], [], ['any', '1.2.3.4', 'serverAuth']]
+  for (const [index, subject] of subjects.entries()) {
+    const pem = await signCertificate(authority, {
+      subject,
+      publicKeyPem,
+      notBeforeMs: startMs,
+      notAfterMs: startMs + dayMs,
+      keyUsages: ['digitalSignature'],
+      extendedUsages: usages[index % usages.length] ?? [],
+    })
+    const { raw } = new X509Certificate(pem)
+    const { commonName, organizations, extendedUsages, fingerprint } = readCertificate(raw)
+    const dates = { notBeforeMs: startMs, notAfterMs: startMs + dayMs }
+    const long = { commonName, organizations, ...dates, extendedUsages, fingerprint }
+    assert.deepEqual(readClientCertificate(raw), long)
+    assert.equal(readClientCertificate(raw).commonName, subject.commonName)
+    assert.deepEqual(readClientCertificate(raw).organizations, subject.organizations ?? [])
+  }
+  assert.throws(() => readClientCertificate(Buffer.from('no certificate')), TypeError)
 })
 
 test('a certificate never outlives its authority', async () => {

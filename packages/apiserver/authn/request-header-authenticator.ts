@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '@skerry/base'
-import { decodePem, readCertificate } from '@skerry/pki'
+import { decodePem, readClientCertificate } from '@skerry/pki'
 import type { Authenticator, Credentials, UserInfo } from '../access.ts'
 import { unauthorized } from './token-authenticator.ts'
 
@@ -73,7 +73,7 @@ function isProxyNow({ isProxy, notBeforeMs, notAfterMs }: Origin, nowMs: number)
 
 function judge(chain: readonly Uint8Array[], options: RequestHeaderOptions): Origin {
   const certificates = chain.map((der) => new X509Certificate(der))
-  const leaf = readCertificate(chain[0] ?? new Uint8Array())
+  const leaf = readClientCertificate(chain[0] ?? new Uint8Array())
   const { allowedNames } = options
   const isAllowed = allowedNames.length === 0 || allowedNames.includes(leaf.commonName)
   const isForClients =

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@skerry/api'
-import { readCertificate } from '@skerry/pki'
+import { readClientCertificate } from '@skerry/pki'
 import type { ApiRequest } from '../http/exchange.ts'
 import { bearerTokenOf } from './bearer-token.ts'
 
@@ -10,7 +10,7 @@ import { bearerTokenOf } from './bearer-token.ts'
 export function haveRunOut({ peer, headers }: ApiRequest, nowMs: number): boolean {
   if (peer.type === 'process') return false
   const [leaf] = peer.certificates
-  if (leaf && readCertificate(leaf).notAfterMs < nowMs) return true
+  if (leaf && readClientCertificate(leaf).notAfterMs < nowMs) return true
   const token = bearerTokenOf({ headers, clientCertificates: [] })
   const expiry = token === undefined ? undefined : expiryOf(token)
   return expiry !== undefined && expiry * 1_000 <= nowMs

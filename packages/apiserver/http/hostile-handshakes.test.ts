@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { get } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
@@ -18,7 +19,9 @@ async function isResponsive(server: TestApiServer): Promise<boolean> {
 const begun = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])
 
 test('hundreds of handshakes that never end keep nobody out, and are dropped', async () => {
-  await using server = await startTestApiServer({ limits: { handshakeMs: 2_000 } })
+  await using server = await startTestApiServer({
+    limits: { handshakeMs: 2_000, handshakeWaitMs: 2_000 },
+  })
   const { hostname: host, port } = new URL(server.url)
   const closings: Promise<unknown>[] = []
   const sockets: Socket[] = []
@@ -35,6 +38,32 @@ test('hundreds of handshakes that never end keep nobody out, and are dropped', a
   assert.ok(await isResponsive(server))
   await Promise.all(closings)
   assert.ok(await isResponsive(server))
+})
+
+test('a flood of handshakes from one address takes half of the places, and no more', async () => {
+  const limits = { handshakesMax: 8, quickHandshakeMs: 60_000, handshakeWaitMs: 60_000 }
+  await using server = await startTestApiServer({ limits })
+  const { hostname: host, port } = new URL(server.url)
+  const sockets: Socket[] = []
+  for (let number = 0; number < 100; number += 1) {
+    const socket = connect({ host, port: Number(port), localAddress: '127.0.0.3' })
+    socket.on('error', () => undefined)
+    await once(socket, 'connect')
+    socket.write(begun)
+    sockets.push(socket)
+  }
+  // None of theirs ends, and none of their places comes free.
+  const { ca, cert, key } = server.credentials
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const options = { ca, cert, key, agent: false, localAddress: '127.0.0.2' }
+    const request = get(new URL('/version', server.url), options, (response) => {
+      resolve(response.statusCode)
+      response.destroy()
+    })
+    request.on('error', reject)
+  })
+  assert.equal(status, 200)
+  for (const socket of sockets) socket.destroy()
 })
 
 test('a flood of headers ends its own connection', async () => {

@@ -1,12 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import http2 from 'node:http2'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Server } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { ExpectedError, exitCodes, type Logger } from '@skerry/base'
+import { ExpectedError, exitCodes, type Clock, type Logger } from '@skerry/base'
 import type { ApiServerLimits } from '../limits-table.ts'
 import { isWhole, type ApiAnswer, type ApiRequest, type Peer } from './exchange.ts'
+import { HandshakeTurns } from './handshake-turns.ts'
 import { writeAnswer } from './write-answer.ts'
 
 export interface TlsFiles {
@@ -20,6 +21,7 @@ export interface TlsFiles {
 export interface HttpServerOptions {
   readonly tls: TlsFiles
   readonly limits: ApiServerLimits
+  readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
   readonly log: Logger
   /** Never rejects: errors are answers. */
   readonly onRequest: (request: ApiRequest) => Promise<ApiAnswer>
@@ -34,43 +36,25 @@ export interface HttpServer extends AsyncDisposable {
   take(connection: Duplex, address: string): void
 }
 
-/** The address that a taken connection came from: its TLS has none, but all that happens on it is in its context. */
-const takenFrom = new AsyncLocalStorage<string>()
+/** All that happens on a connection is in this context of its own. */
+const arrivals = new AsyncLocalStorage<{
+  /** Where it came from, where it did not come by the port: its TLS knows no address then. */
+  readonly takenFrom: string | undefined
+  readonly onSecure: () => void
+}>()
 
 /** One for all: every exchange ends with it, and taking a stack costs 4 % of a GET. */
 const clientGone = Object.freeze(new Error('Client closed the connection'))
 
 /** One TLS port for HTTP/1.1, HTTP/2 and upgrades; client certificates are asked for, not required. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { tls, limits, log } = options
-  // Known to the HTTP/1.1 side, though not to the types.
-  const http1 = {
-    maxHeaderSize: limits.headerBytesMax,
-    headersTimeout: limits.headerReadMs,
-    requestTimeout: Math.max(limits.requestReadMs, limits.headerReadMs),
-    keepAliveTimeout: limits.idleConnectionMs,
-    connectionsCheckingInterval: Math.min(limits.headerReadMs, limits.requestReadMs),
-  }
-  const server = http2.createSecureServer({
-    allowHTTP1: true,
-    ...secureContext(tls),
-    requestCert: true,
-    rejectUnauthorized: false,
-    minVersion: 'TLSv1.2',
-    handshakeTimeout: limits.handshakeMs,
-    // Over HTTP/1.1 an answer's head and body are two writes: the second would wait for an ACK, 40 ms.
-    noDelay: true,
-    maxHeaderListPairs: 200,
-    ...http1,
-    settings: {
-      maxConcurrentStreams: limits.streamsPerConnectionMax,
-      maxHeaderListSize: limits.headerBytesMax,
-    },
-  })
+  const { limits, clock, log } = options
+  const turns = new HandshakeTurns(limits, { clock, log, nextPass: setImmediate })
   const sockets = new Set<Duplex>()
   const sessions = new Set<http2.ServerHttp2Session>()
   const quiet = (error: Error): void => log.debug('Connection failed', { error })
-  track(server, sockets)
+  const server = createTlsServer(options)
+  server.on('secureConnection', () => arrivals.getStore()?.onSecure())
   server.on('session', (session) => {
     sessions.add(session)
     closeWhenIdle(session, limits.idleConnectionMs)
@@ -79,6 +63,77 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
   server.on('sessionError', quiet)
   server.on('tlsClientError', quiet)
+  serveProtocols(server, options, quiet)
+  /** TLS begins in it when its turn has come. */
+  const onArrival = (connection: Duplex, address: string, takenFrom?: string): void => {
+    sockets.add(connection)
+    connection.on('error', quiet)
+    const begin = (): void => {
+      const context = { takenFrom, onSecure: () => turn.end() }
+      arrivals.run(context, () => server.emit('connection', connection))
+    }
+    const turn = turns.arrive({ address, begin, drop: () => connection.destroy() })
+    connection.once('close', () => {
+      sockets.delete(connection)
+      turn.end()
+    })
+  }
+  // Paused: nothing is read of a connection that waits, and so nothing is worked at. No delay: over HTTP/1.1 an
+  // answer's head and body are two writes, of which the second would wait for an ACK, 40 ms.
+  const port = createServer({ pauseOnConnect: true, noDelay: true }, (socket) =>
+    onArrival(socket, socket.remoteAddress ?? ''),
+  )
+  return {
+    async listen(host, number) {
+      const address = await listen(port, host, number)
+      // It does not listen itself, and begins to watch over HTTP/1.1's times when it is told so.
+      server.emit('listening')
+      return address
+    },
+    take: (connection, address) => onArrival(connection, address, address),
+    setTls: (next) => server.setSecureContext(secureContext(next)),
+    async [Symbol.asyncDispose]() {
+      const isOpen = port.listening
+      const closed = new Promise<void>((resolve) => port.close(() => resolve()))
+      server.close()
+      for (const session of sessions) session.destroy()
+      for (const socket of sockets) socket.destroy()
+      if (isOpen) await closed
+    },
+  }
+}
+
+/** Connections are handed to it; it has no port of its own. */
+function createTlsServer({ tls, limits }: HttpServerOptions): http2.Http2SecureServer {
+  // Known to the HTTP/1.1 side, though not to the types.
+  const http1 = {
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.headerReadMs,
+    requestTimeout: Math.max(limits.requestReadMs, limits.headerReadMs),
+    keepAliveTimeout: limits.idleConnectionMs,
+    connectionsCheckingInterval: Math.min(limits.headerReadMs, limits.requestReadMs),
+  }
+  return http2.createSecureServer({
+    allowHTTP1: true,
+    ...secureContext(tls),
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: limits.handshakeMs,
+    maxHeaderListPairs: 200,
+    ...http1,
+    settings: {
+      maxConcurrentStreams: limits.streamsPerConnectionMax,
+      maxHeaderListSize: limits.headerBytesMax,
+    },
+  })
+}
+
+function serveProtocols(
+  server: http2.Http2SecureServer,
+  options: HttpServerOptions,
+  quiet: (error: Error) => void,
+): void {
   server.on('request', (request, response) => {
     // Compat objects: for HTTP/1 these are node:http's own.
     void onHttp1(
@@ -99,20 +154,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     socket.allowHalfOpen = true
     void onUpgrade(options, request, { socket, head })
   })
-  return {
-    listen: (host, port) => listen(server, host, port),
-    take(connection, address) {
-      connection.on('error', quiet)
-      takenFrom.run(address, () => server.emit('connection', connection))
-    },
-    setTls: (next) => server.setSecureContext(secureContext(next)),
-    async [Symbol.asyncDispose]() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      for (const session of sessions) session.destroy()
-      for (const socket of sockets) socket.destroy()
-      if (server.listening || sockets.size > 0) await closed
-    },
-  }
 }
 
 /** Watches may be silent for long: only a session without streams is idle. */
@@ -124,13 +165,6 @@ function closeWhenIdle(session: http2.ServerHttp2Session, idleMs: number): void 
   })
   session.setTimeout(idleMs, () => {
     if (open === 0) session.close()
-  })
-}
-
-function track(server: http2.Http2SecureServer, sockets: Set<Duplex>): void {
-  server.on('connection', (socket: Duplex) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
   })
 }
 
@@ -148,7 +182,10 @@ function onePem(value: TlsFiles['clientCa']): string | Uint8Array {
   throw new TypeError('Cannot read the client CA: expected PEM text or bytes')
 }
 
-function listen(server: http2.Http2SecureServer, host: string, port: number): Promise<AddressInfo> {
+/** The kernel has fewer where it allows fewer; a thousand agents that come at once must not wait to ask again. */
+const backlogMax = 4_096
+
+function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => {
       const isTaken = error.code === 'EADDRINUSE'
@@ -161,7 +198,7 @@ function listen(server: http2.Http2SecureServer, host: string, port: number): Pr
       )
     }
     server.once('error', onError)
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: backlogMax }, () => {
       server.removeListener('error', onError)
       const address = server.address()
       if (address === null || typeof address === 'string') {
@@ -352,7 +389,7 @@ function readPeer(socket: TLSSocket): Peer {
   }
   return {
     type: 'socket',
-    address: socket.remoteAddress ?? takenFrom.getStore() ?? '',
+    address: socket.remoteAddress ?? arrivals.getStore()?.takenFrom ?? '',
     ...(serverName ? { serverName } : {}),
     certificates: socket.authorized ? certificates : [],
     isCertificateBad: leaf !== undefined && !socket.authorized,

@@ -1,7 +1,7 @@
 import { StatusError, isStatusError, type ConfigMap } from '@skerry/api'
 import type { Authenticator, Objects } from '@skerry/apiserver'
 import { resources, type Cluster as Api } from '@skerry/client'
-import { readCertificate } from '@skerry/pki'
+import { readClientCertificate } from '@skerry/pki'
 import { clusterOfAgent } from './agent-identity.ts'
 import { clusterNamespace } from './cluster.ts'
 
@@ -28,7 +28,7 @@ export function refuseRevoked(
       const [leaf] = credentials.clientCertificates
       const cluster = found && clusterOfAgent(found.user)
       if (cluster === undefined || leaf === undefined) return found
-      const { notBeforeMs } = readCertificate(leaf)
+      const { notBeforeMs } = readClientCertificate(leaf)
       if (!isRevoked(objects, { cluster, notBeforeMs, backdateMs })) return found
       throw new StatusError('Unauthorized', 'Unauthorized', {
         cause: new Error(`Cannot authenticate: the agent of cluster "${cluster}" was revoked`),

@@ -1,4 +1,4 @@
-import { readCertificate } from '@skerry/pki'
+import { readClientCertificate } from '@skerry/pki'
 import type { ApiRequest } from '@skerry/apiserver'
 
 /** Who opened a tunnel: what its handshake said, and what the hub saw of it. */
@@ -32,7 +32,7 @@ export function agentFactsOf({ headers, peer }: ApiRequest): AgentFacts {
     address: isSocket ? peer.address : '',
     version: textOf(headers[versionHeader]),
     certificateExpires: certificate
-      ? new Date(readCertificate(certificate).notAfterMs).toISOString()
+      ? new Date(readClientCertificate(certificate).notAfterMs).toISOString()
       : null,
   }
 }

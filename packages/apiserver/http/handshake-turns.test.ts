@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { silentLogger, simulatedClock } from '@skerry/base'
+import { HandshakeTurns, type Turn } from './handshake-turns.ts'
+
+const limits = {
+  handshakesMax: 4,
+  handshakesAtOnceMax: 100,
+  quickHandshakeMs: 2_000,
+  waitingHandshakesMax: 6,
+  handshakeWaitMs: 9_000,
+}
+
+function scene(overrides: Partial<typeof limits> = {}) {
+  const clock = simulatedClock()
+  const passes: (() => void)[] = []
+  const nextPass = (call: () => void): void => void passes.push(call)
+  const deps = { clock, log: silentLogger, nextPass }
+  const turns = new HandshakeTurns({ ...limits, ...overrides }, deps)
+  const begun: string[] = []
+  const dropped: string[] = []
+  const open = new Map<string, Turn>()
+  const arrive = (name: string, address = name): void => {
+    const arrival = { address, begin: () => begun.push(name), drop: () => dropped.push(name) }
+    open.set(name, turns.arrive(arrival))
+  }
+  const pass = (): void => passes.shift()?.()
+  const settle = (): void => {
+    while (passes.length > 0) pass()
+  }
+  const end = (name: string): void => {
+    open.get(name)?.end()
+    settle()
+  }
+  const comes = (name: string, address = name): void => {
+    arrive(name, address)
+    settle()
+  }
+  const advance = async (ms: number): Promise<void> => {
+    await clock.advance(ms)
+    settle()
+  }
+  return { advance, begun, dropped, arrive, comes, end, pass }
+}
+
+test('so many handshakes go on at once; then the newest is next', () => {
+  const { begun, dropped, comes, end } = scene()
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) comes(name)
+  assert.deepEqual(begun, ['a', 'b', 'c', 'd'])
+  end('b')
+  end('b')
+  assert.deepEqual(begun.slice(4), ['g'])
+  comes('user')
+  end('a')
+  assert.deepEqual(begun.slice(5), ['user'])
+  for (const name of ['c', 'd']) end(name)
+  assert.deepEqual(begun.slice(6), ['f', 'e'])
+  assert.deepEqual(dropped, [])
+})
+
+test('many that come at once are accepted first; then a few begin in one pass', () => {
+  const { begun, arrive, pass } = scene({ handshakesMax: 100, handshakesAtOnceMax: 2 })
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    arrive(name)
+    pass()
+  }
+  assert.deepEqual(begun, [])
+  pass()
+  assert.deepEqual(begun, ['e', 'd'])
+  pass()
+  assert.deepEqual(begun.slice(2), ['c', 'b'])
+  pass()
+  assert.deepEqual(begun.slice(4), ['a'])
+})
+
+test('however many go on coming, some begin', () => {
+  const { begun, arrive, pass } = scene({ handshakesMax: 100, handshakesAtOnceMax: 1 })
+  for (let number = 0; number < 70; number += 1) {
+    arrive(`agent-${number}`)
+    pass()
+  }
+  assert.deepEqual(begun, ['agent-32', 'agent-65'])
+})
+
+test('one too many that waits costs the oldest its turn; slow handshakes make place', async () => {
+  const { advance, begun, dropped, comes, end } = scene()
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k']) comes(name)
+  assert.deepEqual(dropped, ['e'], 'six wait, and the seventh has no place')
+  await advance(2_000)
+  assert.deepEqual(begun.slice(4), ['k', 'j', 'i', 'h'])
+  comes('late')
+  end('late')
+  end('late')
+  await advance(2_000)
+  assert.deepEqual(begun.slice(8), ['g', 'f'])
+  assert.deepEqual(dropped, ['e'])
+})
+
+test('whoever waits in vain is closed in time to come again', async () => {
+  const { advance, begun, dropped, comes, end } = scene({ quickHandshakeMs: 20_000 })
+  for (const name of ['a', 'b', 'c', 'd', 'early']) comes(name)
+  await advance(5_000)
+  comes('later')
+  await advance(3_999)
+  assert.deepEqual(dropped, [])
+  await advance(1)
+  assert.deepEqual(dropped, ['early'])
+  end('a')
+  assert.deepEqual(begun, ['a', 'b', 'c', 'd', 'later'])
+  comes('last')
+  await advance(9_000)
+  assert.deepEqual(dropped, ['early', 'last'])
+})
+
+test('an address that floods has half of the places, the others go on', async () => {
+  const { advance, begun, dropped, comes, end } = scene()
+  for (let number = 0; number < 4; number += 1) comes(`flood-${number}`, 'flood')
+  assert.deepEqual(begun, ['flood-0', 'flood-1'])
+  comes('one')
+  comes('two')
+  assert.deepEqual(begun.slice(2), ['one', 'two'])
+  comes('three')
+  comes('flood-4', 'flood')
+  end('one')
+  assert.deepEqual(begun.slice(4), ['three'])
+  // Their handshakes never end: each is counted for two seconds, and the next of them begins.
+  await advance(2_000)
+  assert.deepEqual(begun.slice(5), ['flood-4', 'flood-3'])
+  comes('four')
+  assert.equal(begun.at(-1), 'four')
+  assert.deepEqual(dropped, [])
+})
