@@ -24,6 +24,7 @@ import { textAnswer, type ApiAnswer } from './http/exchange.ts'
 import { isAcceptRouted, negotiate, reviewOffer, wantsPretty } from './http/negotiate.ts'
 import type { RequestInfo } from './http/request-info.ts'
 import { methodNotAllowed, notFoundPath } from './http/status-answer.ts'
+import { admit, admitValid } from './registry/admission-chain.ts'
 import { trackCreate } from './registry/managed-fields.ts'
 import type { Objects } from './objects.ts'
 import type { Admitted } from './pipeline.ts'
@@ -173,14 +174,20 @@ async function reviewAnswer(
   call: ResourceCall,
   deps: HandlerDeps,
 ): Promise<ApiAnswer> {
-  const { info, request, user, signal } = call
+  const { info, user, signal } = call
+  const { headers } = call.request
   if (info.verb !== 'create' || info.name !== '') throw methodNotAllowed()
-  const options = parseWriteOptions(info, request.headers['user-agent'])
+  const options = parseWriteOptions(info, headers['user-agent'])
   const object = await decodeBodyOf(call, options, deps)
   const scope = scopeOf(call, options)
   trackCreate(object, scope, deps)
   const { namespace, isDryRun } = scope
-  const answer = await review.review({ object, namespace, user, isDryRun, signal })
-  const isPretty = wantsPretty(info.query, request.headers['user-agent'])
-  return valueAnswer(201, answer, negotiate(request.headers['accept'], isPretty, reviewOffer))
+  const name = object.metadata.name ?? ''
+  const input = { operation: 'CREATE', object, oldObject: undefined, name } as const
+  await admit(input, scope, deps)
+  const admitted = () => admitValid(input, scope, deps)
+  const request = { object, namespace, user, isDryRun, admitValid: admitted, signal }
+  const answer = await review.review(request)
+  const isPretty = wantsPretty(info.query, headers['user-agent'])
+  return valueAnswer(201, answer, negotiate(headers['accept'], isPretty, reviewOffer))
 }

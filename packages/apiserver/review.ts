@@ -9,6 +9,8 @@ export interface ReviewRequest {
   readonly namespace: string
   readonly user: UserInfo
   readonly isDryRun: boolean
+  /** Admission that only looks; the handler calls it once it finds nothing wrong with the object itself. */
+  readonly admitValid: () => Promise<void>
   readonly signal: AbortSignal
 }
 

@@ -23,8 +23,10 @@ export interface SubresourceRequest {
   readonly isDryRun: boolean
   readonly objects: Objects
   readonly signal: AbortSignal
-  /** Runs admission for this subresource; used by those that create objects or connect. */
+  /** Runs admission that may change what is created; all of it for what connects. */
   readonly admit: (object: AnyObject | undefined) => Promise<void>
+  /** Admission that only looks, of a create that the handler itself finds nothing wrong with. */
+  readonly admitValid: (object: AnyObject) => Promise<void>
 }
 
 export type SubresourceAnswer =

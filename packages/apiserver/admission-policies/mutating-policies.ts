@@ -1,7 +1,7 @@
 import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '@skerry/api'
 import type { AdmissionPlugin } from '../admission.ts'
 import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
-import { isExempt } from '../webhooks/request-match.ts'
+import { isExempt, isReview } from '../webhooks/request-match.ts'
 import { createPolicySource, type PolicyHook } from './policy-source.ts'
 
 export type MutatingHook = PolicyHook<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>
@@ -25,7 +25,8 @@ export function createMutatingPolicies(deps: PluginDeps): AdmissionPlugin {
       !request.isInternal &&
       request.operation !== 'DELETE' &&
       source().length > 0 &&
-      !isExempt(request),
+      !isExempt(request) &&
+      !isReview(request),
     async admit(request) {
       const { mutateByPolicies } = await import('./mutate-by-policies.ts')
       await mutateByPolicies(source(), request, deps)

@@ -1,7 +1,7 @@
 import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '@skerry/api'
 import type { AdmissionPlugin } from '../admission.ts'
 import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
-import { isExempt } from '../webhooks/request-match.ts'
+import { isExempt, isReview } from '../webhooks/request-match.ts'
 import { createPolicySource, type PolicyHook } from './policy-source.ts'
 
 export type ValidatingHook = PolicyHook<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>
@@ -19,7 +19,8 @@ export function createValidatingPolicies(deps: PluginDeps): AdmissionPlugin {
   )
   return {
     name: 'ValidatingAdmissionPolicy',
-    handles: (request) => !request.isInternal && source().length > 0 && !isExempt(request),
+    handles: (request) =>
+      !request.isInternal && source().length > 0 && !isExempt(request) && !isReview(request),
     async validate(request) {
       const { validateByPolicies } = await import('./validate-by-policies.ts')
       await validateByPolicies(source(), request, deps)

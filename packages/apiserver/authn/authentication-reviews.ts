@@ -16,10 +16,11 @@ export interface TokenReviewOptions {
 /** "Whose token is this?" The token in the answer is the asker's own, as upstream answers. */
 export function createTokenReview(options: TokenReviewOptions): ReviewHandler {
   return {
-    async review({ object, signal }) {
+    async review({ object, admitValid, signal }) {
       const { spec } = typed<TokenReview>(object)
       if (!spec.token)
         throw new StatusError('BadRequest', 'token is required for TokenReview in authentication')
+      await admitValid()
       const asked = spec.audiences?.length ? spec.audiences : options.audiences
       // The kind is of the whole cluster.
       delete object.metadata.namespace
@@ -56,7 +57,8 @@ function refused(error: string): NonNullable<TokenReview['status']> {
 /** "Who am I?" */
 export function createSelfSubjectReview(clock: Clock): ReviewHandler {
   return {
-    async review({ object, user }) {
+    async review({ object, user, admitValid }) {
+      await admitValid()
       const answer: AnyObject = {
         ...object,
         metadata: { creationTimestamp: apiTime(clock.now()) },

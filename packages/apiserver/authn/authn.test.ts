@@ -338,6 +338,7 @@ test('TokenReview tells whose token it is, for the audiences that were asked', a
       namespace: '',
       user: asker,
       isDryRun: false,
+      admitValid: async () => undefined,
       signal: never,
     })
     return answer.status as {

@@ -21,11 +21,12 @@ import {
 /** "May that user do this?", anywhere or in the review's own namespace. */
 export function createSubjectAccessReview(authorizer: Authorizer): ReviewHandler {
   return {
-    async review({ object, namespace }) {
+    async review({ object, namespace, admitValid }) {
       const { spec, metadata } = typed<SubjectAccessReview>(object)
       const causes = [...attributeCauses(spec), ...subjectCauses(spec), ...metadataCauses(metadata)]
       if (namespace !== '') causes.push(...localCauses(spec, namespace))
       refuseIf(causes)
+      await admitValid()
       object.metadata = answeredMetadata(metadata, namespace)
       const user: UserInfo = {
         name: spec.user ?? '',
@@ -41,9 +42,10 @@ export function createSubjectAccessReview(authorizer: Authorizer): ReviewHandler
 /** "May I do this?" */
 export function createSelfSubjectAccessReview(authorizer: Authorizer): ReviewHandler {
   return {
-    async review({ object, user }) {
+    async review({ object, user, admitValid }) {
       const { spec, metadata } = typed<SubjectAccessReview>(object)
       refuseIf([...attributeCauses(spec), ...metadataCauses(metadata)])
+      await admitValid()
       object.metadata = answeredMetadata(metadata, '')
       return answer(object, spec, user, authorizer)
     },

@@ -270,6 +270,7 @@ test('access reviews answer for another and for oneself, and refuse half a quest
     object: { apiVersion: 'authorization.k8s.io/v1', kind, metadata: {}, spec },
     namespace: '',
     isDryRun: false,
+    admitValid: async () => undefined,
     user: user('a', 'readers'),
     signal,
   })
@@ -306,6 +307,7 @@ test('the rules review lists what bindings give in that namespace', async () => 
     },
     namespace: '',
     isDryRun: false,
+    admitValid: async () => undefined,
     user: user('jane'),
     signal: new AbortController().signal,
   })
@@ -331,6 +333,7 @@ test('the rules review says that a webhook may allow more', async () => {
     },
     namespace: '',
     isDryRun: false,
+    admitValid: async () => undefined,
     user: user('jane'),
     signal: new AbortController().signal,
   })

@@ -24,9 +24,10 @@ export function createSelfSubjectRulesReview(
   { hasWebhook = () => false, furtherRules = () => [] }: RulesReviewOptions = {},
 ): ReviewHandler {
   return {
-    async review({ object, user }) {
+    async review({ object, user, admitValid }) {
       const { spec } = typed<SelfSubjectRulesReview>(object)
       if (!spec.namespace) throw new StatusError('BadRequest', 'no namespace on request')
+      await admitValid()
       const missing: string[] = []
       const granted = [...rules.rulesFor(user, spec.namespace, (text) => missing.push(text))]
       const isMaster = user.groups.includes(systemGroups.masters)

@@ -77,14 +77,16 @@ async function subresourceRequest(
     objects: deps.objects,
     signal,
     async admit(admitted) {
-      const isCreate = info.verb === 'create' && object !== undefined
-      const input = isCreate
-        ? ({ operation: 'CREATE', object: admitted, oldObject: undefined } as const)
-        : connectInput(record.kind, info)
-      const admitting = isCreate ? scope : { ...scope, options: undefined }
+      if (info.verb === 'create' && object !== undefined) {
+        return admit({ operation: 'CREATE', object: admitted, oldObject: undefined }, scope, deps)
+      }
+      const input = connectInput(record.kind, info)
+      const admitting = { ...scope, options: undefined }
       await admit(input, admitting, deps)
       await admitValid(input, admitting, deps)
     },
+    admitValid: (admitted) =>
+      admitValid({ operation: 'CREATE', object: admitted, oldObject: undefined }, scope, deps),
   }
 }
 

@@ -18,13 +18,14 @@ import { setPodCondition } from './pod-conditions.ts'
 /** pods/binding: how a scheduler puts a pod on a node, once. */
 export function createBindingHandler(clock: Clock): SubresourceHandler {
   return {
-    async serve({ object, namespace, name, objects, isDryRun, admit }) {
+    async serve({ object, namespace, name, objects, isDryRun, admit, admitValid }) {
       if (!object) throw new StatusError('BadRequest', 'a Binding is required')
+      await admit(object)
       if (object.metadata.name !== undefined && object.metadata.name !== name) {
         throw new StatusError('BadRequest', 'name in URL does not match name in Binding object')
       }
       checkTarget(typed<Binding>(object))
-      await admit(object)
+      await admitValid(object)
       await bind(objects, { binding: typed<Binding>(object), namespace, name, isDryRun }, clock)
       return { type: 'object', status: 201, object: createdStatus }
     },
@@ -34,10 +35,11 @@ export function createBindingHandler(clock: Clock): SubresourceHandler {
 /** POST to `bindings`, the form from before there were subresources. */
 export function createLegacyBinding(objects: Objects, clock: Clock): ReviewHandler {
   return {
-    async review({ object, namespace, isDryRun }) {
+    async review({ object, namespace, isDryRun, admitValid }) {
       const binding = typed<Binding>(object)
       const { name = '' } = binding.metadata
       checkTarget(binding)
+      await admitValid()
       await bind(objects, { binding, namespace, name, isDryRun }, clock)
       return createdStatus
     },

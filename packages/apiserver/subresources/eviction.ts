@@ -25,11 +25,12 @@ export function createEvictionHandler(clock: Clock): SubresourceHandler {
     async serve(request) {
       const { object, name } = request
       if (!object) throw new StatusError('BadRequest', 'an Eviction is required')
+      await request.admit(object)
       if (object.metadata.name !== undefined && object.metadata.name !== name) {
         throw new StatusError('BadRequest', 'name in URL does not match name in Eviction object')
       }
       const options = typed<Eviction>(object).deleteOptions ?? {}
-      await request.admit(object)
+      await request.admitValid(object)
       const isDryRun = request.isDryRun || Boolean(options.dryRun?.length)
       await evict(request, { options, isDryRun }, clock)
       return { type: 'object', status: 201, object: createdStatus }

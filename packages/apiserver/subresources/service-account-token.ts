@@ -40,18 +40,18 @@ export function createTokenHandler(
   clock: Clock,
 ): SubresourceHandler {
   return {
-    async serve({ object, namespace, name, objects, admit }) {
+    async serve({ object, namespace, name, objects, admit, admitValid }) {
       if (!object) throw new StatusError('BadRequest', 'a TokenRequest is required')
+      await admit(object)
       const account = getTyped<ServiceAccount>(objects, wellKnown.serviceAccounts, {
         namespace,
         name,
       })
       if (!account) throw notFound(wellKnown.serviceAccounts, name)
-      // Before the request is completed: admission judges what was asked for.
-      await admit(object)
       const nowMs = clock.now()
       const asked = completeRequest(object, account, options.audiences, nowMs)
       checkLifetime(asked.expirationSeconds)
+      await admitValid(object)
       const bound = findBound(asked.boundObjectRef, objects, { namespace, name })
       const lifetime = lifetimeOf(asked, bound, options.audiences)
       const token = await options.tokenIssuer.issue({

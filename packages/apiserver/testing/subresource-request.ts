@@ -38,6 +38,7 @@ export function subresourceRequest(parts: SubresourceParts): SubresourceRequest 
     objects: parts.objects,
     signal: parts.signal ?? new AbortController().signal,
     admit: async () => undefined,
+    admitValid: async () => undefined,
   }
 }
 

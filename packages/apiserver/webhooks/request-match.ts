@@ -108,6 +108,13 @@ const exemptKinds: ReadonlySet<string> = new Set([
   'ValidatingWebhookConfiguration',
 ])
 
+const reviewGroups: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io'])
+
+/** Policies are not asked about questions of access, so that none shuts everybody out. */
+export function isReview({ resource }: AdmissionRequest): boolean {
+  return reviewGroups.has(resource.group) && resource.resource.endsWith('reviews')
+}
+
 /** What decides over requests must stay changeable, also when it refuses everything. */
 export function isExempt({ kind }: AdmissionRequest): boolean {
   return kind.group === 'admissionregistration.k8s.io' && exemptKinds.has(kind.kind)
