@@ -17,10 +17,10 @@ export interface AgentPodOptions extends AgentOptions {
 
 /** An agent with what a pod needs beside it, until the signal aborts. */
 export async function runAgentPod(options: AgentPodOptions, context: RoleContext): Promise<void> {
-  const tunnel = { isOpen: false }
+  const tunnels = { count: 0 }
   const { probePort, identitySecret: secret, directory } = options
   await using _probes =
-    probePort === undefined ? undefined : await openProbes(probePort, () => tunnel.isOpen)
+    probePort === undefined ? undefined : await openProbes(probePort, () => tunnels.count > 0)
   const { metricsAddress } = options
   await using _metrics = metricsAddress
     ? await openMetricsServer(metricsAddress, context.metrics, context.log)
@@ -35,9 +35,9 @@ export async function runAgentPod(options: AgentPodOptions, context: RoleContext
     {
       ...options,
       ...(kept ? { onIdentity: (identity) => kept.keep(identity) } : {}),
-      onTunnel(state) {
-        tunnel.isOpen = state.state === 'connected'
-        options.onTunnel?.(state)
+      onOpen(count) {
+        tunnels.count = count
+        options.onOpen?.(count)
       },
     },
     context,

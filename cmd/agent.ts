@@ -15,10 +15,12 @@ import {
   createAgentHandler,
   createAgentMetrics,
   createApiForwarder,
+  heldReplicasHeaders,
   runClusterReporter,
   runWorks,
   tracedHandler,
   tunnelPrefix,
+  withReplicaNotices,
   type AgentRefusal,
   type AllowedService,
   type ClusterSpec,
@@ -55,6 +57,8 @@ export interface AgentOptions {
   place?: Pick<ClusterSpec, 'provider' | 'region' | 'zones'>
   labels?: Readonly<Record<string, string>>
   onTunnel?: (state: TunnelAgentState) => void
+  /** How many tunnels are open, whenever that changes. */
+  onOpen?: (count: number) => void
   /** As whom it acts in its cluster; absent: as everybody whom the hub names. */
   policy?: ImpersonationPolicy
   /** Services of the cluster that the hub may reach; absent: none. */
@@ -86,6 +90,7 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
     random,
     log,
   })
+  const measured = metrics.measured(handler)
   const hub = createCluster(hubTransport, { log, clock, userAgent })
   const { clusterName: name, place, labels } = options
   const reporting = { name, ...(place ? { place } : {}), ...(labels ? { labels } : {}) }
@@ -102,13 +107,14 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
     (scope) =>
       runTunnelAgent(
         {
-          endpoint: () => endpointOf(options, identity),
+          endpoint: (held) => endpointOf(options, identity, held),
+          ...(options.onOpen ? { onOpen: options.onOpen } : {}),
           onState(state) {
             metrics.onTunnel(state)
             options.onTunnel?.(state)
           },
         },
-        metrics.measured(handler),
+        (onReplica) => withReplicaNotices(measured, onReplica),
         { clock, random, log, classify: classifyRequest, ...(onBytes ? { onBytes } : {}) },
         scope,
       ),
@@ -127,11 +133,12 @@ function tracedForwarder(
 function endpointOf(
   { hub, clusterName, connect }: AgentOptions,
   { authorityPem, client }: AgentIdentity,
+  held: readonly string[],
 ): DialTunnelOptions {
   const { certificatePem: cert, privateKeyPem: key } = client.current
   return {
     url: `${hub.replace(/^http/, 'ws').replace(/\/$/, '')}${tunnelPrefix}${clusterName}`,
-    headers: agentHeaders(hostname(), version),
+    headers: { ...agentHeaders(hostname(), version), ...heldReplicasHeaders(held) },
     tls: { ca: authorityPem, cert, key },
     ...(connect ? { connect } : {}),
   }

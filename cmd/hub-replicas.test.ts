@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { connect as connectTcp, createServer as createTcpServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { connect as connectTcp } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
@@ -26,7 +24,7 @@ import {
   tunnelPrefix,
   type ClusterStates,
 } from '@skerry/karmada'
-import { startTestEtcd, whyNoEtcd, type TestEtcd } from '@skerry/testing'
+import { startTestEtcd, whyNoEtcd } from '@skerry/testing'
 import { rotateEncryption } from './rotate-encryption.ts'
 import { replicaKeyPath } from './shared-keys.ts'
 import {
@@ -36,6 +34,7 @@ import {
   untilCluster,
   type TestHub,
 } from './test-fleet.ts'
+import { etcdFlags, spawnReplica, startBalancer } from './test-replicas.ts'
 
 const skip = await whyNoEtcd()
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
@@ -43,10 +42,6 @@ const operator = { commonName: 'olga', organizations: ['system:masters', 'operat
 const deps = { clock: systemClock, log: silentLogger, userAgent: 'test' }
 const isOpen = ({ Ready, Connected }: Readonly<Record<string, string>>): boolean =>
   Ready === 'True' && Connected === 'True'
-
-function etcdFlags(etcd: TestEtcd) {
-  return { etcdServers: [etcd.endpoint], etcdPrefix: '/skerry/hub' }
-}
 
 /** Two replicas in this process, the second with the key of the first. */
 async function startReplicas() {
@@ -319,38 +314,6 @@ async function upgradeStatus(
   })
 }
 
-/** A replica that can be killed. */
-async function spawnReplica(etcd: TestEtcd, replicaKeyFile: string) {
-  const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-replica-'))
-  const program = join(import.meta.dirname, 'skerry.ts')
-  const flags = ['--data-dir', directory, '--bind-address', '127.0.0.1', '--port', '0']
-  const where = ['--etcd-servers', etcd.endpoint, '--replica-key-file', replicaKeyFile]
-  const child = spawn(
-    process.execPath,
-    [program, 'hub', '--log-level', 'error', ...flags, ...where],
-    {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    },
-  )
-  await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(() => Promise.reject(new Error('The replica did not start'))),
-  ])
-  const config = await readFile(join(directory, 'admin.kubeconfig'), 'utf8')
-  return {
-    url: /server: (\S+)/.exec(config)?.[1] ?? '',
-    async kill() {
-      if (child.exitCode !== null || child.signalCode !== null) return
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    },
-    async [Symbol.asyncDispose]() {
-      await this.kill()
-      await rm(directory, { recursive: true })
-    },
-  }
-}
-
 test('a replica may be killed: requests go on at once, and a watch resumes', { skip }, async () => {
   await using edge = await startTestEdge()
   await using etcd = await startTestEtcd()
@@ -378,41 +341,15 @@ test('a replica may be killed: requests go on at once, and a watch resumes', { s
   assert.deepEqual(await resumed.seen, ['before', 'after'])
 })
 
-/** One name for all replicas: each connection goes to the one that is chosen at the time. */
-async function startBalancer(target: { url: string }) {
-  const server = createTcpServer((client) => {
-    const hub = connectTcp({ host: '127.0.0.1', port: Number(new URL(target.url).port) })
-    for (const [from, to] of [
-      [client, hub],
-      [hub, client],
-    ] as const) {
-      from.on('error', () => to.destroy())
-      from.on('close', () => to.destroy())
-      from.pipe(to)
-    }
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  return {
-    url: `https://127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      server.close()
-      await once(server, 'close')
-    },
-  }
-}
-
 test(
-  'the only agent of a cluster dials another replica, and requests wait for it',
+  'an agent with one tunnel dials another replica, and requests wait for it',
   { skip },
   async () => {
     await using edge = await startTestEdge()
     await using etcd = await startTestEtcd()
     await using fleet = await startTestHub({ etcd: etcdFlags(etcd) })
     await using other = await spawnReplica(etcd, replicaKeyPath(fleet.directory))
-    const target = { url: other.url }
+    const target = { urls: [other.url] }
     await using balancer = await startBalancer(target)
     await using _agent = await startTestAgent(fleet, {
       name: 'edge',
@@ -421,7 +358,7 @@ test(
     })
     await untilReachable(fleet, fleet.url, 'edge')
     assert.deepEqual(fleet.hub.tunnels.sessions('edge'), [])
-    target.url = fleet.url
+    target.urls = [fleet.url]
     await other.kill()
     const answer = await statusOf(fleet, fleet.url, '/clusters/edge/version')
     assert.equal(answer.status, 200, answer.text)

@@ -40,6 +40,7 @@ export function createHubState(
           metrics.onOpened(cluster, session)
         },
         onHandshake: (result) => metrics.onHandshake(result),
+        replica: tunnels.replica,
         clock,
         log,
         ...(onBytes ? { onBytes } : {}),

@@ -4,6 +4,7 @@ import { createWakeFlag, runAll, type Task } from '@skerry/base'
 import { issueClientCertificate } from '@skerry/bootstrap'
 import {
   createReplicaHandler,
+  createReplicaTeller,
   createReplicatedTunnels,
   describeTunnels,
   ReplicaDirectory,
@@ -17,7 +18,7 @@ import {
   type TunnelState,
   type TunnelStates,
 } from '@skerry/karmada'
-import { TunnelRegistry, type TunnelSession } from '@skerry/tunnel'
+import { TunnelRegistry, type HubReplica, type TunnelSession } from '@skerry/tunnel'
 import type { ControlPlane } from './control-plane.ts'
 import type { RoleContext } from './role-context.ts'
 
@@ -31,6 +32,8 @@ export interface HubTunnels {
   /** Notes who opened a tunnel that ends here. */
   readonly onOpened: (session: TunnelSession, agent: AgentFacts) => void
   readonly states: TunnelStates
+  /** This one, once it has joined the others; undefined when it is alone for good. */
+  readonly replica: () => HubReplica | undefined
   /** For the links of other replicas; refuses all until this one has joined them. */
   readonly route: Route
   /** Joins the replicas on this plane's store: the others reach it at this address. */
@@ -46,7 +49,8 @@ export function createHubTunnels(context: RoleContext): HubTunnels {
   const { clock, log } = context
   const listeners = new Set<(cluster: string) => void>()
   const onCluster = (cluster: string): void => listeners.forEach((listener) => listener(cluster))
-  const replicas: { directory?: ReplicaDirectory } = {}
+  const replicas: Joined = {}
+  const replica = (): HubReplica | undefined => replicaOf(replicas)
   const own = new TunnelRegistry(
     {
       onChange(cluster, _change, count) {
@@ -59,32 +63,39 @@ export function createHubTunnels(context: RoleContext): HubTunnels {
   )
   const onLink = (id: string): void => replicas.directory?.heldBy(id).forEach(onCluster)
   const links = new TunnelRegistry({ onChange: onLink }, clock)
-  const directory = {
-    holders: (cluster: string) => replicas.directory?.holders(cluster) ?? [],
-    lastEnd: (cluster: string) => replicas.directory?.lastEnd(cluster),
-    find: async (id: string) => replicas.directory?.find(id),
-  }
+  const directory = directoryOf(replicas)
   const onChange: TunnelStates['onChange'] = (listener) => {
     listeners.add(listener)
     return { [Symbol.dispose]: () => void listeners.delete(listener) }
   }
   const agents = new WeakMap<TunnelSession, AgentFacts>()
   const agentOf = (session: TunnelSession): AgentFacts | undefined => agents.get(session)
+  const teller = createReplicaTeller({ own, replica, clock, log })
   const all = createReplicatedTunnels({ own, links, agentOf, directory, clock, onChange })
   return {
     own,
     links,
     all,
-    onOpened: (session, agent) => void agents.set(session, agent),
+    replica,
+    onOpened(session, agent) {
+      agents.set(session, agent)
+      teller.tell(session)
+    },
     states: { of: (cluster) => stateOf(all, cluster), onChange },
     route: replicaRoute({ links, directory, clock, log }),
     async join(plane, address) {
       const changed = createWakeFlag()
       const { self, tls } = await identityOf(plane, address, context)
-      const listener = { onCluster, onReplicas: () => changed.raise() }
+      const onReplicas = (): void => {
+        changed.raise()
+        teller.tellAll()
+      }
+      const listener = { onCluster, onReplicas }
       const joined = new ReplicaDirectory(self, { ...context, store: plane.store }, listener)
       await joined.load()
       replicas.directory = joined
+      replicas.id = self.id
+      teller.tellAll()
       for (const cluster of own.identities()) joined.setHeld(cluster, true)
       const reporting = { registry: own, agentOf, clock }
       const handler = createReplicaHandler(own, (cluster) => describeTunnels(reporting, cluster))
@@ -101,6 +112,24 @@ export function createHubTunnels(context: RoleContext): HubTunnels {
         scope.throwIfAborted()
       }
     },
+  }
+}
+
+/** Empty until this replica has joined the others. */
+interface Joined {
+  directory?: ReplicaDirectory
+  id?: string
+}
+
+function replicaOf({ directory, id }: Joined): HubReplica | undefined {
+  return directory && id !== undefined ? { id, count: directory.others.size + 1 } : undefined
+}
+
+function directoryOf(joined: Joined) {
+  return {
+    holders: (cluster: string) => joined.directory?.holders(cluster) ?? [],
+    lastEnd: (cluster: string) => joined.directory?.lastEnd(cluster),
+    find: async (id: string) => joined.directory?.find(id),
   }
 }
 

@@ -189,6 +189,7 @@ export interface TestAgentOptions {
   log?: Logger
   /** The way to the hub; absent: TCP. */
   connect?: AgentOptions['connect']
+  onOpen?: AgentOptions['onOpen']
 }
 
 /** Registers with a fresh token and stays until disposed. */
@@ -213,6 +214,7 @@ export async function startTestAgent(
       api: options.api,
       ...(options.policy ? { policy: options.policy } : {}),
       ...(options.connect ? { connect: options.connect } : {}),
+      ...(options.onOpen ? { onOpen: options.onOpen } : {}),
       ...(options.place ? { place: options.place } : {}),
       ...(options.labels ? { labels: options.labels } : {}),
       ...(options.services ? { services: options.services } : {}),

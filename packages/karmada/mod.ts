@@ -78,7 +78,6 @@ export {
   type TunnelStates,
 } from './cluster/cluster-monitor.ts'
 export { clusterProxyRoutes, type ClusterProxyDeps } from './proxy/cluster-proxy.ts'
-export { tracedTunnels } from './proxy/traced-tunnels.ts'
 export { serviceRoutes, type ServiceRoutesDeps } from './services/service-routes.ts'
 export {
   allowedServiceText,
@@ -88,6 +87,7 @@ export {
 export { parseServiceText, serviceText, type EdgeService } from './services/edge-service.ts'
 export { framedStream } from './services/framed-stream.ts'
 export { serviceProtocol } from './services/service-link.ts'
+export { tracedTunnels } from './proxy/traced-tunnels.ts'
 export { createDelegation, delegatesResource, type Delegation } from './proxy/delegation.ts'
 export { createClusterAudit, type ClusterAudit } from './proxy/cluster-audit.ts'
 export { createHostNames, type HostNamesOptions } from './proxy/host-names.ts'
@@ -198,6 +198,11 @@ export {
 } from './replicas/replica-directory.ts'
 export { createReplicaHandler } from './replicas/replica-answer.ts'
 export {
+  createReplicaTeller,
+  heldReplicasHeaders,
+  withReplicaNotices,
+} from './replicas/replica-notice.ts'
+export {
   createReplicatedTunnels,
   type ReplicatedTunnels,
   type ReplicatedTunnelsParts,
@@ -213,8 +218,8 @@ export {
   type ApiForwarder,
   type ApiForwarderOptions,
 } from './agent/api-forwarder.ts'
-export { tracedHandler, type TracedHandlerOptions } from './agent/traced-handler.ts'
 export { createAgentHandler, type AgentHandlerDeps } from './agent/agent-handler.ts'
+export { tracedHandler, type TracedHandlerOptions } from './agent/traced-handler.ts'
 export { observedKeys } from './agent/observed-times.ts'
 export { clusterIdOf } from './agent/cluster-id.ts'
 export {

@@ -8,10 +8,12 @@ export {
   dialTunnel,
   runTunnelAgent,
   type DialTunnelOptions,
+  type HandlerOfTunnel,
   type TunnelAgentDeps,
   type TunnelAgentOptions,
   type TunnelAgentState,
 } from './tunnel-agent.ts'
+export type { HubReplica } from './open-tunnels.ts'
 export {
   type AgentSession,
   type Classify,

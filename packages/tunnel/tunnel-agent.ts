@@ -1,4 +1,11 @@
-import { createBackoff, systemRandom, type BackoffOptions, type Random } from '@skerry/base'
+import {
+  createBackoff,
+  linkedSignal,
+  systemRandom,
+  type Backoff,
+  type BackoffOptions,
+  type Random,
+} from '@skerry/base'
 import {
   serveTunnel,
   type AgentSession,
@@ -6,6 +13,7 @@ import {
   type TunnelHandler,
 } from './agent-session.ts'
 import { webSocketDial } from './dial-web-socket.ts'
+import { OpenTunnels, provenMs, type HubReplica, type LifeEnd } from './open-tunnels.ts'
 import { TunnelDialError } from './tunnel-dial-error.ts'
 import { validateTunnelLimits, type TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelDial, TunnelEndpoint } from './tunnel-link.ts'
@@ -45,11 +53,19 @@ export type TunnelAgentState =
   | { readonly state: 'waiting'; readonly retryMs: number; readonly reason: string }
 
 export interface TunnelAgentOptions {
-  /** Asked before each dial: certificates and tokens are renewed meanwhile. */
-  endpoint: () => DialTunnelOptions | Promise<DialTunnelOptions>
+  /**
+   * Asked before each dial: certificates and tokens are renewed meanwhile. `held` are the replicas of the hub
+   * where other tunnels of this agent end.
+   */
+  endpoint: (held: readonly string[]) => DialTunnelOptions | Promise<DialTunnelOptions>
   backoff?: Partial<BackoffOptions>
   onState?: (state: TunnelAgentState) => void
+  /** How many tunnels are open, whenever that changes. */
+  onOpen?: (count: number) => void
 }
+
+/** What answers in one tunnel, and hears from its far end which replica of the hub that is. */
+export type HandlerOfTunnel = (onReplica: (replica: HubReplica) => void) => TunnelHandler
 
 /** A dial costs a few packets, and an operator waits: so the pause stays short. */
 const networkBackoff: Readonly<BackoffOptions> = Object.freeze({
@@ -65,39 +81,78 @@ const pauseMsMin = 50
 /** The hub answered and said no: asking every few seconds helps nobody. */
 const refusedMs = 15_000
 const retryAfterMsMax = 300_000
-/** A tunnel that lived this long shows that the way is good. */
-const provenMs = 10_000
+/** A replica answered that has a tunnel already: a balancer may lead to the others at the next dial, or never. */
+const repeatBackoff: Readonly<BackoffOptions> = Object.freeze({
+  initialMs: 500,
+  maxMs: 120_000,
+  factor: 1.7,
+  jitter: 0.5,
+})
 
-/** Keeps a tunnel up until the signal aborts; then rejects with its reason. Never gives up. */
+/**
+ * Keeps a tunnel up until the signal aborts; then rejects with its reason. Never gives up. To a hub
+ * that says it has several replicas it keeps one to each of them, by dialling until another one answers.
+ */
 export async function runTunnelAgent(
   options: TunnelAgentOptions,
-  handler: TunnelHandler,
+  handler: TunnelHandler | HandlerOfTunnel,
   deps: TunnelAgentDeps,
   signal: AbortSignal,
 ): Promise<never> {
-  const { clock, log, random = systemRandom } = deps
-  const backoff = createBackoff({ ...networkBackoff, ...options.backoff }, random)
-  const report = options.onState ?? (() => undefined)
-  let brokeMs = clock.monotonicMs()
-  for (;;) {
-    signal.throwIfAborted()
-    report({ state: 'dialing' })
-    const end = await liveOnce(options, handler, deps, { report, signal })
-    signal.throwIfAborted()
-    if (end.livedMs >= provenMs) {
-      backoff.reset()
-      brokeMs = clock.monotonicMs()
-    }
-    if (end.isDraining) continue
-    const isEager = clock.monotonicMs() - brokeMs < eagerMs
-    const pauseMsMax = Math.min(backoff.nextMs(), isEager ? eagerRetryMsMax : Infinity)
-    // Over the whole pause: all agents of a hub that was restarted began theirs in the same moment.
-    const pauseMs = Math.max(pauseMsMin, pauseMsMax * random.next())
-    const retryMs = Math.max(pauseMs, refusalPauseMs(end.stayAwayMs, random))
-    log.info('Tunnel waits', { reason: end.reason, retryMs: Math.round(retryMs) })
-    report({ state: 'waiting', retryMs, reason: end.reason })
-    await clock.sleep(retryMs, signal)
+  const { clock, random = systemRandom } = deps
+  const pauses: Pauses = {
+    backoff: createBackoff({ ...networkBackoff, ...options.backoff }, random),
+    repeats: createBackoff(repeatBackoff, random),
+    brokeMs: clock.monotonicMs(),
   }
+  const open = new OpenTunnels(clock, options.onOpen ?? (() => undefined))
+  const life: Life = { options, handler, deps, open, signal }
+  for (;;) {
+    const end = (await open.untilWanted(signal)) ?? (await dialOnce(life))
+    signal.throwIfAborted()
+    if (end === undefined) pauses.repeats.reset()
+    else await pauseAfter(end, pauses, life)
+  }
+}
+
+interface Life {
+  readonly options: TunnelAgentOptions
+  readonly handler: TunnelHandler | HandlerOfTunnel
+  readonly deps: TunnelAgentDeps
+  readonly open: OpenTunnels
+  readonly signal: AbortSignal
+}
+
+interface Pauses {
+  readonly backoff: Backoff
+  readonly repeats: Backoff
+  /** When the last tunnel that had shown the way to be good broke. */
+  brokeMs: number
+}
+
+/** Before the next dial; none after a tunnel that drains. */
+async function pauseAfter(end: LifeEnd, pauses: Pauses, life: Life): Promise<void> {
+  const { options, deps, open, signal } = life
+  const { clock, log, random = systemRandom } = deps
+  if (end.isRepeated && open.count > 0) {
+    const isChanged = await open.rest(pauses.repeats.nextMs(), signal)
+    if (isChanged) pauses.repeats.reset()
+    return
+  }
+  const { backoff } = pauses
+  if (end.livedMs >= provenMs) {
+    backoff.reset()
+    pauses.brokeMs = clock.monotonicMs()
+  }
+  if (end.isDraining) return
+  const isEager = clock.monotonicMs() - pauses.brokeMs < eagerMs
+  const pauseMsMax = Math.min(backoff.nextMs(), isEager ? eagerRetryMsMax : Infinity)
+  // Over the whole pause: all agents of a hub that was restarted began theirs in the same moment.
+  const pauseMs = Math.max(pauseMsMin, pauseMsMax * random.next())
+  const retryMs = Math.max(pauseMs, refusalPauseMs(end.stayAwayMs, random))
+  log.info('Tunnel waits', { reason: end.reason, retryMs: Math.round(retryMs) })
+  options.onState?.({ state: 'waiting', retryMs, reason: end.reason })
+  await clock.sleep(retryMs, signal)
 }
 
 /** What the hub asks for, and up to a second or a tenth more: others were told the same. */
@@ -106,39 +161,47 @@ export function refusalPauseMs(stayAwayMs: number, random: Random): number {
   return stayAwayMs + Math.max(1_000, stayAwayMs / 10) * random.next()
 }
 
-interface LifeEnd {
-  readonly reason: string
-  readonly livedMs: number
-  /** The session still finishes its streams while the next one is dialled. */
-  readonly isDraining: boolean
-  readonly stayAwayMs: number
-}
-
-async function liveOnce(
-  options: TunnelAgentOptions,
-  handler: TunnelHandler,
-  deps: TunnelAgentDeps,
-  life: { report: (state: TunnelAgentState) => void; signal: AbortSignal },
-): Promise<LifeEnd> {
-  const startMs = deps.clock.monotonicMs()
+/** Undefined when it opened, and when it was given up as there is no other one any more. */
+async function dialOnce({
+  options,
+  handler,
+  deps,
+  open,
+  signal,
+}: Life): Promise<LifeEnd | undefined> {
+  const report = options.onState ?? (() => undefined)
+  const scope = linkedSignal(signal)
+  const tunnel = {}
+  const answering =
+    typeof handler === 'function' ? handler((replica) => open.onReplica(tunnel, replica)) : handler
+  report({ state: 'dialing' })
   try {
-    const session = await dialTunnel(await options.endpoint(), handler, deps, life.signal)
-    life.report({ state: 'connected', session })
+    using _dialing = open.beginDial(scope)
+    const session = await dialTunnel(
+      await options.endpoint(open.replicas),
+      answering,
+      deps,
+      scope.signal,
+    )
+    void session.closed.then(() => scope[Symbol.dispose]())
+    open.add(tunnel, session)
+    report({ state: 'connected', session })
     deps.log.info('Tunnel connected')
-    const reason = await Promise.race([session.closed, session.draining.then(() => undefined)])
-    const livedMs = deps.clock.monotonicMs() - startMs
-    if (reason === undefined) return drained(session, livedMs)
-    return { reason, livedMs, isDraining: false, stayAwayMs: 0 }
+    return undefined
   } catch (error) {
-    return { reason: chain(error), livedMs: 0, isDraining: false, stayAwayMs: stayAway(error) }
+    const isGivenUp = scope.signal.aborted
+    scope[Symbol.dispose]()
+    return isGivenUp ? undefined : dialFault(error)
   }
 }
 
-/** A tunnel that was told to drain at once after the dial must not make a tight loop. */
-async function drained(session: AgentSession, livedMs: number): Promise<LifeEnd> {
-  const isDraining = livedMs >= provenMs
-  const reason = isDraining ? 'the hub drains' : await session.closed
-  return { reason, livedMs, isDraining, stayAwayMs: 0 }
+/** RFC 9110, 15.5.10: the replica of the hub that answered has a tunnel of this agent. */
+const conflict = 409
+
+function dialFault(error: unknown): LifeEnd {
+  const isRepeated = error instanceof TunnelDialError && error.status === conflict
+  const stayAwayMs = isRepeated ? 0 : stayAway(error)
+  return { reason: chain(error), livedMs: 0, isDraining: false, stayAwayMs, isRepeated }
 }
 
 function stayAway(error: unknown): number {

@@ -15,12 +15,20 @@ import { closeOptions, webSocketLink, type LinkHandshake } from './web-socket-li
 /** Who the agent is, or why it may not come in. */
 export type TunnelAuthentication =
   | { readonly identity: string }
-  | { readonly status: 400 | 401 | 403 | 429 | 503; readonly reason: string; retryAfterS?: number }
+  | {
+      readonly status: 400 | 401 | 403 | 409 | 429 | 503
+      readonly reason: string
+      retryAfterS?: number
+    }
 
-/** How a handshake ended: `busy` is told when to come again, `late` and `gone` got no answer. */
+/**
+ * How a handshake ended: `busy` is told when to come again, `late` and `gone` got no answer, `repeated`
+ * came from an agent that has a tunnel to this replica of the hub, and looks for the others.
+ */
 export type HandshakeResult =
   | 'accepted'
   | 'refused'
+  | 'repeated'
   | 'version'
   | 'busy'
   | 'failed'
@@ -140,7 +148,8 @@ function handshakeOf({ headers }: IncomingMessage, socket: Duplex): LinkHandshak
   return { socket: bytesReadOf(socket), featuresText }
 }
 
-function resultOf({ reason }: Refusal): HandshakeResult {
+function resultOf({ reason, status }: Refusal): HandshakeResult {
+  if (status === 409) return 'repeated'
   // All are fixed texts of this file.
   if (reason === anotherVersion) return 'version'
   return reason === tooMany || reason === allTaken ? 'busy' : 'refused'

@@ -5,12 +5,14 @@ import type { Clock, Logger } from '@skerry/base'
 import {
   createTunnelServer,
   type HandshakeResult,
+  type HubReplica,
   type TunnelLimits,
   type TunnelRegistry,
   type TunnelSession,
 } from '@skerry/tunnel'
 import { clusterOfAgent } from '../cluster/agent-identity.ts'
 import { clusterResource } from '../cluster/cluster.ts'
+import { holdsReplica } from '../replicas/replica-notice.ts'
 import type { ReplicatedTunnels } from '../replicas/replicated-tunnels.ts'
 import { classifyRequest } from '../traffic/classify-request.ts'
 import { agentFactsOf, type AgentFacts } from '../state/agent-facts.ts'
@@ -23,6 +25,8 @@ export interface TunnelRouteDeps {
   readonly describe: ReplicatedTunnels['describe']
   /** A tunnel has opened; called before anybody may use it. */
   readonly onOpened?: (cluster: string, session: TunnelSession, agent: AgentFacts) => void
+  /** This replica of the hub, where there are several; absent: it is the only one. */
+  readonly replica?: () => HubReplica | undefined
   /** How an agent's handshake ended. */
   readonly onHandshake?: (result: HandshakeResult) => void
   readonly clock: Clock
@@ -45,6 +49,9 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
       ...(deps.limits ? { limits: deps.limits } : {}),
       async authenticate(request) {
         const admission = admitted.get(request)
+        if (admission && holdsReplica(request.headers, deps.replica?.()?.id)) {
+          return { status: 409, reason: 'the agent has a tunnel to this replica' }
+        }
         return admission
           ? { identity: admission.cluster }
           : { status: 401, reason: 'unknown agent' }
