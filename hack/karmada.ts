@@ -2,15 +2,18 @@
  * Stories with the real Kubernetes and the real Karmada, printed as they happen. Development only; root.
  *   node hack/karmada.ts agent-upstream   kubectl → hub → agent → kube-apiserver 1.36
  *   node hack/karmada.ts proxy            karmadactl → Karmada → hub → agent → a site with a node
+ *   node hack/karmada.ts works            Karmada's policies → Works → our agent → a site, and back
  * Each host is a network of its own; the edge's takes no connection from outside. What is not as
  * expected ends the story with an error.
  */
 import { playAgentUpstream } from './karmada/agent-upstream.ts'
 import { playKarmadaProxy } from './karmada/karmada-proxy.ts'
+import { playPullWorks } from './karmada/pull-works.ts'
 
 const stories: Readonly<Record<string, () => Promise<void>>> = {
   'agent-upstream': playAgentUpstream,
   proxy: playKarmadaProxy,
+  works: playPullWorks,
 }
 const [name = ''] = process.argv.slice(2)
 const play = stories[name]
