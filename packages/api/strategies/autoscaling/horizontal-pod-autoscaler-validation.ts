@@ -1,14 +1,10 @@
-import type {
-  CrossVersionObjectReference,
-  HorizontalPodAutoscaler,
-  HPAScalingRules,
-} from '../../generated/types.ts'
+import type { HorizontalPodAutoscaler, HPAScalingRules } from '../../generated/types.ts'
 import { fieldInvalid, fieldNotSupported, fieldRequired } from '../../field-error.ts'
 import { parseQuantity } from '../../quantity.ts'
 import type { StatusCause } from '../../status-error.ts'
 import { checkCounters, checkOneOf, type Found } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
-import { checkObjectReference } from './object-reference.ts'
+import { checkObjectReference, checkObjectVersion } from './object-reference.ts'
 import { checkMetrics } from './metric-validation.ts'
 
 const limits = Object.freeze({ periodSeconds: 1800, stabilizationSeconds: 3600 })
@@ -36,8 +32,11 @@ export function validateAutoscaler(
   }
   const target = spec.scaleTargetRef ?? {}
   checkObjectReference(target, 'spec.scaleTargetRef', found)
-  if (!old || old.spec?.scaleTargetRef?.apiVersion !== target.apiVersion) {
-    checkTargetGroup(target, found)
+  const before = old?.spec?.scaleTargetRef
+  if (!before || before.apiVersion !== target.apiVersion || before.kind !== target.kind) {
+    // What is scaled is never of the core group, but for replication controllers of old.
+    const mayBeCore = target.kind === 'ReplicationController'
+    checkObjectVersion(target, { path: 'spec.scaleTargetRef', mayBeCore }, found)
   }
   checkMetrics(spec, 'spec.metrics', found)
   for (const name of ['scaleUp', 'scaleDown'] as const) {
@@ -45,14 +44,6 @@ export function validateAutoscaler(
     if (rules) checkRules(rules, `spec.behavior.${name}`, found)
   }
   return found
-}
-
-/** What is scaled is never of the core group, but for replication controllers of old. */
-function checkTargetGroup(reference: Loose<CrossVersionObjectReference>, found: Found): void {
-  const { apiVersion = '', kind } = reference
-  if (apiVersion.includes('/') || kind === 'ReplicationController') return
-  const detail = 'apiVersion must specify API group'
-  found.push(fieldInvalid('spec.scaleTargetRef.apiVersion', apiVersion, detail))
 }
 
 function checkRules(rules: Loose<HPAScalingRules>, path: string, found: Found): void {

@@ -14,7 +14,7 @@ import { parseQuantity } from '../../quantity.ts'
 import { addInvalid, checkLabelField, type Found } from '../checks.ts'
 import { checkContainerResourceName } from '../core/resource-names.ts'
 import type { Loose } from '../typed-strategy.ts'
-import { checkObjectReference } from './object-reference.ts'
+import { checkObjectReference, checkObjectVersion } from './object-reference.ts'
 
 const sourceNames = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
 type SourceName = (typeof sourceNames)[number]
@@ -68,7 +68,9 @@ type SourceCheck = (metric: Loose<MetricSpec>, path: string, found: Found) => vo
 const checkOfSource: Readonly<Record<SourceName, SourceCheck>> = Object.freeze({
   object: (metric: Loose<MetricSpec>, path: string, found: Found) => {
     const { describedObject = {}, metric: identifier, target = {} } = metric.object ?? {}
-    checkObjectReference(describedObject, `${path}.describedObject`, found)
+    const place = `${path}.describedObject`
+    checkObjectReference(describedObject, place, found)
+    checkObjectVersion(describedObject, { path: place, mayBeCore: true }, found)
     checkIdentifier(identifier?.name, `${path}.metric.name`, found)
     checkTarget(target, `${path}.target`, found)
     if (target.value !== undefined || target.averageValue !== undefined) return
