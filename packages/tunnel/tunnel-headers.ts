@@ -104,9 +104,13 @@ function assertHeaders(flat: readonly string[], limits: HeaderLimits): void {
 }
 
 function connectionNamed(headers: TunnelHeaders): ReadonlySet<string> {
-  const names = Object.entries(headers).flatMap(([name, value]) => {
-    if (name.toLowerCase() !== 'connection') return []
-    return (typeof value === 'string' ? [value] : value).join(',').split(',')
-  })
-  return new Set(names.map((name) => name.trim().toLowerCase()))
+  let named = noNames
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.toLowerCase() !== 'connection') continue
+    const names = String(value).split(',')
+    named = new Set([...named, ...names.map((one) => one.trim().toLowerCase())])
+  }
+  return named
 }
+
+const noNames: ReadonlySet<string> = new Set()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { forwardedHeaders, impersonation } from './forwarded-headers.ts'
+import { answeredHeaders, forwardedHeaders, impersonation } from './forwarded-headers.ts'
 
 const user = { name: 'olga', groups: [], extra: {} }
 const request = { user, auditId: 'id', sourceAddress: '192.0.2.1' }
@@ -46,6 +46,20 @@ test('what Connection names is for the hub alone', () => {
     ['Accept', 'b'],
   ] as const
   assert.deepEqual(forwardedHeaders({ ...request, fields }), { accept: ['a', 'b'], ...ours })
+})
+
+test('a header may be called as a part of every object is', () => {
+  const fields = [
+    ['constructor', 'a'],
+    ['__proto__', 'b'],
+  ] as const
+  const headers = forwardedHeaders({ ...request, fields })
+  assert.deepEqual(Object.entries(headers).slice(0, 2), [
+    ['constructor', ['a']],
+    ['__proto__', ['b']],
+  ])
+  const answered = answeredHeaders(headers)
+  assert.deepEqual(Object.keys(answered).slice(0, 2), ['constructor', '__proto__'])
 })
 
 test('a body has one length', () => {

@@ -52,12 +52,15 @@ export function forwardedHeaders(request: ForwardedRequest): TunnelHeaders {
 /** What of a client's headers goes on to whoever answers it. Throws BadRequest for two lengths. */
 export function clientHeaders(fields: HeaderFields): Record<string, string[]> {
   const named = namedByConnection(fields)
-  const out: Record<string, string[]> = {}
+  // Without what every object has: a header may be called `constructor`.
+  const out: Record<string, string[]> = Object.create(null)
   for (const [rawName, value] of fields) {
     const name = rawName.toLowerCase()
     if (droppedNames.has(name) || droppedPrefix.test(name) || named.has(name)) continue
     const kept = name === 'sec-websocket-protocol' ? withoutToken(value) : value
-    out[name] = [...(out[name] ?? []), kept]
+    const known = out[name]
+    if (known) known.push(kept)
+    else out[name] = [kept]
   }
   checkLength(out['content-length'])
   return out
@@ -82,8 +85,10 @@ function bytesOf(text: string): string {
 
 /** Only letters of a header's name may stand as they are (RFC 9110, 5.6.2). */
 function escapeKey(key: string): string {
+  const lower = key.toLowerCase()
+  if (/^[!#$&'*+\-.^_`|~0-9a-z]*$/.test(lower)) return lower
   let out = ''
-  for (const byte of Buffer.from(key.toLowerCase(), 'utf8')) {
+  for (const byte of Buffer.from(lower, 'utf8')) {
     const char = String.fromCharCode(byte)
     out += /[!#$&'*+\-.^_`|~0-9a-z]/.test(char) ? char : `%${byte.toString(16).padStart(2, '0')}`
   }
@@ -141,5 +146,9 @@ export const droppedAnswers: ReadonlySet<string> = new Set([
 export function answeredHeaders(
   headers: TunnelHeaders,
 ): Record<string, string | readonly string[]> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !droppedAnswers.has(name)))
+  const kept: Record<string, string | readonly string[]> = Object.create(null)
+  for (const [name, value] of Object.entries(headers)) {
+    if (!droppedAnswers.has(name)) kept[name] = value
+  }
+  return kept
 }
