@@ -19,6 +19,7 @@ interface Case {
   conditions?: ClusterCondition[]
   silenceMs: number
   hasLease?: boolean
+  runningMs?: number
   tunnel: TunnelState
   want: Record<string, string>
 }
@@ -81,6 +82,25 @@ test('a silent agent makes Ready unknown, a closed tunnel shows why and since wh
       },
     },
     {
+      what: 'it was connected before the hub started, and may be on its way back',
+      conditions: [ready, connected],
+      silenceMs: 5_000,
+      runningMs: 29_000,
+      tunnel: { isConnected: false },
+      want: { Ready: `True ClusterReady ${before}`, Connected: `True TunnelOpen ${before}` },
+    },
+    {
+      what: 'it came back soon, and was cut again',
+      conditions: [ready, connected],
+      silenceMs: 5_000,
+      runningMs: 29_000,
+      tunnel: { isConnected: false, lastEnd: { reason: 'cut', atMs: nowMs } },
+      want: {
+        Ready: `True ClusterReady ${before}`,
+        Connected: 'False TunnelClosed 2026-01-01T12:00:00Z',
+      },
+    },
+    {
       what: 'it was away before the hub started, and still is: why and since when stay',
       conditions: [ready, { ...connected, status: 'False', reason: 'TunnelClosed' }],
       silenceMs: 5_000,
@@ -91,10 +111,11 @@ test('a silent agent makes Ready unknown, a closed tunnel shows why and since wh
       },
     },
   ]
-  for (const { what, conditions = [], silenceMs, hasLease = true, tunnel, want } of table) {
+  const settings = clusterMonitorDefaults
+  for (const { what, conditions = [], silenceMs, tunnel, want, ...rest } of table) {
+    const { hasLease = true, runningMs = 60_000 } = rest
     const silence = { ms: silenceMs, hasLease }
-    const settings = clusterMonitorDefaults
-    const planned = planConditions({ conditions, silence, tunnel, nowMs, settings })
+    const planned = planConditions({ conditions, silence, runningMs, tunnel, nowMs, settings })
     const shown = planned.map(({ type, status, reason, lastTransitionTime }) => [
       type,
       `${status} ${reason} ${lastTransitionTime}`,
@@ -105,7 +126,8 @@ test('a silent agent makes Ready unknown, a closed tunnel shows why and since wh
 
 test('what was said of a silent cluster stays as it is', () => {
   const silence = { ms: 100_000, hasLease: true }
-  const input = { silence, tunnel: { isConnected: true }, nowMs, settings: clusterMonitorDefaults }
+  const settings = clusterMonitorDefaults
+  const input = { silence, runningMs: 0, tunnel: { isConnected: true }, nowMs, settings }
   const first = planConditions({ ...input, conditions: [ready] })
   assert.deepEqual(planConditions({ ...input, conditions: first, nowMs: nowMs + 5_000 }), first)
 })

@@ -34,13 +34,16 @@ export interface ClusterMonitorOptions {
   readonly graceMs: number
   /** The same for one that never renewed it. */
   readonly startupGraceMs: number
+  /** From its own start on: so long an agent whose tunnel ended with the hub may be on its way back. */
+  readonly returnGraceMs: number
 }
 
-/** Karmada's. */
+/** Karmada's, but for the last. */
 export const clusterMonitorDefaults: Readonly<ClusterMonitorOptions> = Object.freeze({
   periodMs: 5_000,
   graceMs: 40_000,
   startupGraceMs: 60_000,
+  returnGraceMs: 30_000,
 })
 
 /**
@@ -53,6 +56,7 @@ export function createClusterMonitor(
 ): ControllerDefinition {
   const settings = { ...clusterMonitorDefaults, ...options }
   const heard = new Map<string, Heard>()
+  let startedMs: number | undefined
   return {
     name: 'cluster-monitor',
     watches: [
@@ -68,9 +72,11 @@ export function createClusterMonitor(
       if (cluster === undefined) return void heard.delete(name)
       const lease = context.informer(resources.leases).get({ namespace: clusterNamespace, name })
       const silence = listen(heard, { name, lease }, context.clock.monotonicMs())
+      startedMs ??= context.clock.monotonicMs()
       const conditions = planConditions({
         conditions: cluster.status?.conditions ?? [],
         silence,
+        runningMs: context.clock.monotonicMs() - startedMs,
         tunnel: tunnels.of(name),
         nowMs: context.clock.now(),
         settings,
@@ -113,6 +119,8 @@ function listen(
 export interface ConditionsInput {
   readonly conditions: readonly ClusterCondition[]
   readonly silence: Silence
+  /** Since this monitor has started. */
+  readonly runningMs: number
   readonly tunnel: TunnelState
   readonly nowMs: number
   readonly settings: ClusterMonitorOptions
@@ -134,21 +142,27 @@ export function planConditions(input: ConditionsInput): ClusterCondition[] {
   return withCondition(connected, unknown, nowMs)
 }
 
-function connectedText({ tunnel, conditions }: ConditionsInput): ConditionText {
+function connectedText(input: ConditionsInput): ConditionText {
+  const { tunnel, conditions } = input
   const type = conditionTypes.connected
   if (tunnel.isConnected) {
     return { type, status: 'True', reason: 'TunnelOpen', message: 'The tunnel is open.' }
   }
   const { lastEnd } = tunnel
-  if (lastEnd === undefined) return unseenText(conditionOf(conditions, type))
+  if (lastEnd === undefined) return unseenText(conditionOf(conditions, type), input)
   const message = `The last tunnel ended at ${apiTime(lastEnd.atMs)}: ${lastEnd.reason}`
   return { type, status: 'False', reason: 'TunnelClosed', message }
 }
 
 /** Of a cluster whose tunnel this hub has not seen since it started. */
-function unseenText(known: ClusterCondition | undefined): ConditionText {
+function unseenText(
+  known: ClusterCondition | undefined,
+  { runningMs, settings }: ConditionsInput,
+): ConditionText {
   // It was so before: that is still how the last one ended, or that there was none.
   if (known?.status === 'False') return known
+  // Else each agent that comes back with all others would cost two writes, and be news.
+  if (known && runningMs < settings.returnGraceMs) return known
   const message = 'No agent has connected since the hub started.'
   const reason = known === undefined ? 'NeverConnected' : hubRestarted
   return { type: conditionTypes.connected, status: 'False', reason, message }
