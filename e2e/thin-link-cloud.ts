@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { clusterResource, trafficContractResource } from '@skerry/karmada'
+import { clusterResource } from '@skerry/karmada'
 import { spkiHash } from '@skerry/pki'
 import { freshToken, startTestHub, type TestHub } from '../cmd/test-fleet.ts'
 
@@ -23,21 +23,6 @@ await fleet.admin.resource(clusterResource).create(
     kind: 'Cluster',
     metadata: { name: 'edge' },
     spec: { syncMode: 'Pull' },
-  },
-  AbortSignal.timeout(10_000),
-)
-// Without one the kernel and the link's router take in more than passes in ten seconds, and it stands first there.
-await fleet.admin.resource(trafficContractResource).create(
-  {
-    apiVersion: 'hub.skerry.io/v1alpha1',
-    kind: 'TrafficContract',
-    metadata: { name: 'thin' },
-    spec: {
-      clusterNames: ['edge'],
-      uplink: { bytesPerSecond: '7k', burst: '2k' },
-      downlink: { bytesPerSecond: '7k', burst: '2k' },
-      bulkAfter: '16Ki',
-    },
   },
   AbortSignal.timeout(10_000),
 )

@@ -84,7 +84,7 @@ export function serveTunnel(
   }
   const streams = new Multiplexer(link, limits, events, deps)
   const onDead = (ms: number): void => end(`nothing heard for ${Math.round(ms / 1_000)} s`)
-  const health: LinkHealth = watchLink(link, limits, deps.clock, onDead)
+  const health: LinkHealth = watchLink(link, limits, deps.clock, { onDead, pings: streams })
   const closed = link.closed.then((linkReason) => {
     health[Symbol.dispose]()
     reason ??= linkReason

@@ -104,9 +104,10 @@ class HubSession implements TunnelSession {
       onFault: (error) => this.#end(`protocol failed: ${error.message}`),
     }
     this.#streams = new Multiplexer(link, limits, events, deps)
-    this.#health = watchLink(link, limits, deps.clock, (ms) =>
-      this.#end(`nothing heard for ${Math.round(ms / 1_000)} s`),
-    )
+    this.#health = watchLink(link, limits, deps.clock, {
+      onDead: (ms) => this.#end(`nothing heard for ${Math.round(ms / 1_000)} s`),
+      pings: this.#streams,
+    })
     this.#probe = new AnswerProbe(limits, this.#health, deps.clock, (streams) =>
       this.#failSilent(streams),
     )

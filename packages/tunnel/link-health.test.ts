@@ -5,6 +5,8 @@ import { watchLink } from './link-health.ts'
 import { tunnelLimitDefaults } from './tunnel-limits.ts'
 import type { LinkListener, TunnelLink } from './tunnel-link.ts'
 
+const events = { onDead: () => assert.fail('It is not dead') }
+
 /** A link whose pings are answered when the test says so. */
 function slowLink() {
   const counts = { bytesIn: 0, bytesOut: 0 }
@@ -37,7 +39,7 @@ function slowLink() {
 test('the round trip is known from the first answer on, and one odd ping hardly moves it', async () => {
   const clock = simulatedClock()
   const { link, answer } = slowLink()
-  using health = watchLink(link, tunnelLimitDefaults, clock, () => assert.fail('It is not dead'))
+  using health = watchLink(link, tunnelLimitDefaults, clock, events)
   assert.equal(health.rttMs, undefined)
   await clock.advance(80)
   answer()
@@ -59,7 +61,7 @@ test('the round trip is known from the first answer on, and one odd ping hardly 
 test('rates are those of the last ten seconds, and an idle link has none', async () => {
   const clock = simulatedClock()
   const { link, counts, answer } = slowLink()
-  using health = watchLink(link, tunnelLimitDefaults, clock, () => assert.fail('It is not dead'))
+  using health = watchLink(link, tunnelLimitDefaults, clock, events)
   assert.deepEqual(health.byteRates, { inPerSecond: 0, outPerSecond: 0 })
   for (let seconds = 0; seconds < 30; seconds += 1) {
     counts.bytesIn += 1_000

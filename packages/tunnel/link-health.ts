@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '@skerry/base'
 import { ByteMeter, type ByteRates } from './byte-rate.ts'
+import type { PingProof } from './delay-window.ts'
 import { LinkPings } from './link-pings.ts'
 import type { TunnelLink } from './tunnel-link.ts'
 import type { TunnelLimits } from './tunnel-limits.ts'
@@ -19,6 +20,17 @@ export interface LinkHealth extends Disposable {
   probe(): void
 }
 
+export interface LinkEvents {
+  onDead(silentMs: number): void
+  /** Hears of all pings; absent: nobody does. */
+  readonly pings?: {
+    /** The other end's. */
+    onPing(payload: string): void
+    /** `proof` where a ping was answered that was sent here. */
+    onPong(payload: string, proof: PingProof | undefined): void
+  }
+}
+
 /**
  * Pings from this end and ends the link when nothing at all was heard for `deadMs`. Both ends do
  * so: a NAT that forgot the flow makes each of them deaf, and neither hears of it otherwise.
@@ -27,7 +39,7 @@ export function watchLink(
   link: TunnelLink,
   limits: Pick<TunnelLimits, 'pingMs' | 'deadMs'>,
   clock: Clock,
-  onDead: (silentMs: number) => void,
+  events: LinkEvents,
 ): LinkHealth {
   let heardMs = clock.monotonicMs()
   let timer: Timer | undefined
@@ -45,7 +57,7 @@ export function watchLink(
     const nowMs = clock.monotonicMs()
     lastHeardMs()
     meter.sample(nowMs)
-    if (nowMs - heardMs >= limits.deadMs) return onDead(nowMs - heardMs)
+    if (nowMs - heardMs >= limits.deadMs) return events.onDead(nowMs - heardMs)
     if (nowMs - pingedMs >= limits.pingMs) {
       pingedMs = nowMs
       pings.send()
@@ -57,7 +69,11 @@ export function watchLink(
       heardMs = clock.monotonicMs()
       bytesHeard = link.bytesHeard
     },
-    onPong: (payload) => pings.onPong(payload),
+    onPing: (payload) => events.pings?.onPing(payload),
+    onPong(payload) {
+      const proof = pings.onPong(payload)
+      events.pings?.onPong(payload, proof)
+    },
   })
   // So that the round trip is known from the start, not after the first pause.
   pings.send()

@@ -1,4 +1,6 @@
 import type { Clock } from '@skerry/base'
+import type { PingProof } from './delay-window.ts'
+import { pingPayload } from './ping-payload.ts'
 import type { TunnelLink } from './tunnel-link.ts'
 
 const pingsMax = 16
@@ -31,8 +33,9 @@ export class LinkPings {
   }
 
   send(): string {
-    const payload = String((this.#sequence += 1))
-    this.#sent.set(payload, { atMs: this.#clock.monotonicMs(), bytesOut: this.#link.bytesOut })
+    const atMs = this.#clock.monotonicMs()
+    const payload = pingPayload((this.#sequence += 1), atMs)
+    this.#sent.set(payload, { atMs, bytesOut: this.#link.bytesOut })
     // Older ones will not be answered any more; pings without answers must not pile up.
     const oldest = this.#sent.keys().next().value
     if (this.#sent.size > pingsMax && oldest !== undefined) this.#sent.delete(oldest)
@@ -40,15 +43,17 @@ export class LinkPings {
     return payload
   }
 
-  onPong(payload: string): void {
+  /** Undefined for what answers none of these. */
+  onPong(payload: string): PingProof | undefined {
     const ping = this.#sent.get(payload)
-    if (ping === undefined) return
+    if (ping === undefined) return undefined
     this.#sent.delete(payload)
     this.#provenBytes = Math.max(this.#provenBytes, ping.bytesOut)
     const newestMs = this.#clock.monotonicMs() - ping.atMs
     const known = this.#rttMs ?? newestMs
     this.#rttMs = known + (newestMs - known) / rttSmoothing
     this.#waiting.get(payload)?.(newestMs)
+    return { rttMs: newestMs, bytesOut: ping.bytesOut }
   }
 
   /** Pings now and waits for that answer: its round trip, as it is. */

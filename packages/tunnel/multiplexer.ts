@@ -1,4 +1,5 @@
 import type { Clock } from '@skerry/base'
+import type { PingProof } from './delay-window.ts'
 import { SendQueue } from './send-queue.ts'
 import type { StreamTraffic } from './stream-traffic.ts'
 import { ReceiveBudget } from './session-window.ts'
@@ -121,6 +122,16 @@ export class Multiplexer {
   sendRules(rules: TrafficRules): void {
     const text = Buffer.from(JSON.stringify(rules)).toString('latin1')
     this.#queue.control({ type: frameTypes.traffic, isEnd: false, stream: 0, text })
+  }
+
+  /** The other end pings, which tells how long its bytes take. */
+  onPing(payload: string): void {
+    this.#queue.onPing(payload)
+  }
+
+  /** The other end answered a ping: one of the queue's marks, or another one with what that proves. */
+  onPong(payload: string, proof: PingProof | undefined): void {
+    if (!this.#isEnded) this.#queue.onPong(payload, proof)
   }
 
   /** At the hub's end only. */

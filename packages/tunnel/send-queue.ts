@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '@skerry/base'
+import { DelayWindow, type PingProof } from './delay-window.ts'
 import { RateLimit } from './rate-limit.ts'
 import type { TrafficMeter } from './traffic-meter.ts'
 import { defaultTrafficRules, type TrafficRules } from './traffic-rules.ts'
@@ -51,6 +52,7 @@ export class SendQueue {
   readonly #meter: TrafficMeter
   readonly #onBytes: ((bytes: number) => void) | undefined
   readonly #order = new TurnOrder(defaultTrafficRules)
+  readonly #window: DelayWindow
   #control: ControlFrame[] = []
   #controlBytes = 0
   #unsent = 0
@@ -66,6 +68,7 @@ export class SendQueue {
     this.#link = link
     this.#clock = clock
     this.#meter = meter
+    this.#window = new DelayWindow(link, clock.monotonicMs())
   }
 
   /** Bytes of control frames that wait. */
@@ -79,6 +82,19 @@ export class SendQueue {
     this.#bulkAfterBytes = rules.bulkAfterBytes
     this.#rate = rules.rate && new RateLimit(rules.rate, this.#clock.monotonicMs())
     this.#endPause()
+    if (this.#isWaiting) this.#schedule()
+  }
+
+  /** The other end pings. */
+  onPing(payload: string): void {
+    this.#window.onPing(payload, this.#clock.monotonicMs())
+  }
+
+  /** The other end answered a ping: a mark of the window's, or another one with what that proves. */
+  onPong(payload: string, proof: PingProof | undefined): void {
+    const nowMs = this.#clock.monotonicMs()
+    if (proof) this.#window.onProof(proof, nowMs)
+    else this.#window.onPong(payload, nowMs)
     if (this.#isWaiting) this.#schedule()
   }
 
@@ -126,14 +142,21 @@ export class SendQueue {
     const nowMs = this.#clock.monotonicMs()
     while (this.#unsent < most) {
       if (!this.#isWaiting || this.#mustPause(nowMs)) return
+      // What has no body goes at once; bodies wait for room on the way, whatever their class.
+      const hasRoom = most === Infinity || this.#window.admit()
+      if (!hasRoom && this.#control.length === 0) return
       const buffer = this.#bufferForNext()
-      const room = this.#rate?.messageBytesMax ?? buffer.length
+      const room = Math.min(
+        this.#rate?.messageBytesMax ?? buffer.length,
+        this.#window.messageBytesMax,
+      )
       const controlEnd = this.#writeControl(buffer, room)
       const hasMoreControl = this.#control.length > 0
-      const end = hasMoreControl
-        ? controlEnd
-        : this.#writeData({ buffer, room, start: controlEnd, nowMs })
-      if (end > 0) this.#send(buffer, end)
+      const end =
+        hasMoreControl || !hasRoom
+          ? controlEnd
+          : this.#writeData({ buffer, room, start: controlEnd, nowMs })
+      if (end > 0) this.#send(buffer, end, nowMs)
       else giveBack(buffer)
     }
   }
@@ -212,7 +235,7 @@ export class SendQueue {
     traffic.moved(bytes, nowMs, this.#bulkAfterBytes)
   }
 
-  #send(buffer: Buffer, end: number): void {
+  #send(buffer: Buffer, end: number, nowMs: number): void {
     this.#unsent += end
     this.#onBytes?.(end)
     this.#rate?.take(end)
@@ -224,6 +247,7 @@ export class SendQueue {
       if (!isCopied) giveBack(buffer)
       if (this.#isWaiting) this.#schedule()
     })
+    this.#window.onSent(nowMs)
   }
 }
 

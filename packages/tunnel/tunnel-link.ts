@@ -6,6 +6,8 @@ export interface LinkListener {
   /** Anything came from the other end: a message, a ping, an answer to ours. */
   onHeard(): void
   onPong(payload: string): void
+  /** The other end pings; the link has answered. */
+  onPing?(payload: string): void
 }
 
 /**

@@ -36,7 +36,10 @@ export function webSocketLink(
     early.push(message)
     webSocket.pause()
   })
-  webSocket.on('ping', () => listener?.onHeard())
+  webSocket.on('ping', (payload) => {
+    listener?.onHeard()
+    listener?.onPing?.(payload.toString('latin1'))
+  })
   webSocket.on('pong', (payload) => {
     listener?.onHeard()
     listener?.onPong(payload.toString('latin1'))

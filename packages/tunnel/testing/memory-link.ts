@@ -78,6 +78,7 @@ function createEnd(options: MemoryLinkOptions): End {
       listen: (listener) => void (end.listener = listener),
       ping: (payload) => {
         end.peer?.listener?.onHeard()
+        end.peer?.listener?.onPing?.(payload)
         end.listener?.onHeard()
         end.listener?.onPong(payload)
       },
