@@ -84,7 +84,7 @@ const columns: readonly Column[] = [
   { name: 'SINCE', cell: ({ since }, nowMs) => ageText(since, nowMs) },
   { name: 'LAST SEEN', cell: ({ lastSeen }, nowMs) => ageText(lastSeen, nowMs) },
   { name: 'RTT', cell: ({ rttMs }) => rttText(rttMs) },
-  { name: 'AGENTS', cell: ({ agents }) => String(agents.length) },
+  { name: 'AGENTS', cell: ({ agents }) => String(oneEach(agents).length) },
   { name: 'VERSION', cell: ({ kubernetesVersion }) => kubernetesVersion || '-' },
   { name: 'NODES', cell: ({ nodes: { ready, total } }) => `${ready}/${total}` },
 ]
@@ -109,7 +109,17 @@ const wideColumns: readonly Column[] = [
 type Agents = ClusterState['agents']
 
 function each(agents: Agents, of: (agent: Agents[number]) => string | null | undefined): string {
-  return agents.map((agent) => of(agent) || '-').join(',') || '-'
+  return (
+    oneEach(agents)
+      .map((agent) => of(agent) || '-')
+      .join(',') || '-'
+  )
+}
+
+/** Of a hub with several replicas an agent has a tunnel to each. */
+function oneEach(tunnels: Agents): Agents {
+  const hosts = tunnels.map(({ agent }) => agent?.host ?? undefined)
+  return tunnels.filter((_, at) => hosts[at] === undefined || hosts.indexOf(hosts[at]) === at)
 }
 
 /** When the first of their certificates expires. */

@@ -56,7 +56,7 @@ interface Scene {
   readonly asStaff: (args: readonly string[]) => string[]
 }
 
-test('the agent as a Deployment', { skip: await whyNot(), timeout: 300_000 }, async (t) => {
+test('the agent as a Deployment', { skip: await whyNot(), timeout: 400_000 }, async (t) => {
   await using cluster = await ClusterOnHosts.start()
   const [node, image] = await Promise.all([cluster.addNode(1), buildImage(cluster.directory)])
   const scene = await openScene(cluster, node)
