@@ -31,7 +31,7 @@ export interface PingProof {
 
 /**
  * Keeps the bytes on their way, which nobody can overtake any more, to what the link carries at once
- * (ADR 23). The kernel takes megabytes on a thin link; so marks go along, pings that the other end of any version
+ * (ADR 24). The kernel takes megabytes on a thin link; so marks go along, pings that the other end of any version
  * answers, and tell how much has arrived and how long it took. Until the first ping was answered
  * there is no window: a peer that answers none is sent to as fast as the kernel takes it.
  */
