@@ -223,7 +223,10 @@ test('who has the right to it gets command and manifest for a cluster over the A
   const { status: serving } = await fleet.admin
     .resource(registrationResource)
     .create({ ...registration, spec: served }, soon())
-  assert.match(serving?.command ?? '', / --allow-service shop\/web:80 --allow-service 'shop\/\*:http'$/)
+  assert.match(
+    serving?.command ?? '',
+    / --allow-service shop\/web:80 --allow-service 'shop\/\*:http'$/,
+  )
   assert.match(serving?.manifest ?? '', /--allow-service=shop\/\*:http/)
   assert.match(serving?.manifest ?? '', /endpointslices/)
   const everywhere = { ...registration, spec: { ...served, allowServices: ['*/web:80'] } }
