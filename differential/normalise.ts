@@ -129,7 +129,7 @@ class NamedChoices {
       return JSON.stringify([operation, manager, apiVersion, subresource])
     }
     return entries
-      .map((entry) => this.anything(entry))
+      .map((entry) => withoutTie(this.anything(entry)))
       .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
   }
 
@@ -163,6 +163,20 @@ type Fields = Record<string, unknown>
 
 function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * The server itself moves a condition from one state to the next at once: who moved its time hangs on whether
+ * a second began in between.
+ */
+function withoutTie(entry: unknown): unknown {
+  const terminating = ['fieldsV1', 'f:status', 'f:conditions', 'k:{"type":"Terminating"}']
+  const owned = terminating.reduce<unknown>(
+    (value, key) => (isFields(value) ? value[key] : undefined),
+    entry,
+  )
+  if (isFields(owned) && !('.' in owned)) delete owned['f:lastTransitionTime']
+  return entry
 }
 
 /** A list's version is the store's, which others move on at any time. */
