@@ -6,12 +6,13 @@ import { text } from 'node:stream/consumers'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { bundleProgram } from '../cmd/bundle.ts'
 import { version } from '../cmd/version.ts'
-import { defaultPeerCache, hasPrograms, peerNames } from '../hack/upstream/build-peers.ts'
+import { defaultPeerCache, hasPrograms } from '../hack/upstream/build-peers.ts'
 import { alone, beside, median, type BenchOptions, type Figure } from './figure.ts'
 import { freePort } from './free-port.ts'
 import { measureIdleTunnels } from './tunnel/idle-tunnels.ts'
 import { cloudAddress, createLinkNetwork, edgeAddress } from '@skerry/testing'
 import type { Values } from './tunnel/loads.ts'
+import { subjects } from './tunnel/peers.ts'
 import type { SideTask } from './tunnel/side.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -29,20 +30,41 @@ const loads: Readonly<Record<string, Wanted>> = {
   connect: { unit: 'ms' },
   down: {
     unit: 'MB/s',
-    goals: { 'loopback.direct': 0.5, 'link.direct': 0.9, 'loopback.konnectivity': 1 },
+    goals: {
+      'loopback.direct': 0.5,
+      'link.direct': 0.9,
+      'loopback.konnectivity': 1,
+      'loopback.konnectivity-grpc': 1,
+    },
   },
   up: {
     unit: 'MB/s',
-    goals: { 'loopback.direct': 0.5, 'link.direct': 0.9, 'loopback.konnectivity': 1 },
+    goals: {
+      'loopback.direct': 0.5,
+      'link.direct': 0.9,
+      'loopback.konnectivity': 1,
+      'loopback.konnectivity-grpc': 1,
+    },
   },
   'rate.1': { unit: 'requests/s' },
   'p50.1': { unit: 'ms' },
   'p99.1': { unit: 'ms' },
-  'rate.100': { unit: 'requests/s', goals: { 'loopback.konnectivity': 2 } },
+  'rate.100': {
+    unit: 'requests/s',
+    goals: { 'loopback.konnectivity': 2, 'loopback.konnectivity-grpc': 2 },
+  },
   'p50.100': { unit: 'ms' },
   'p99.100': { unit: 'ms' },
   'behind.p50': { unit: 'ms' },
-  'behind.p99': { unit: 'ms', goals: { 'loopback.konnectivity': 0.1, 'link.konnectivity': 0.1 } },
+  'behind.p99': {
+    unit: 'ms',
+    goals: Object.fromEntries(
+      ['loopback', 'link'].flatMap((where) => [
+        [`${where}.konnectivity`, 0.1],
+        [`${where}.konnectivity-grpc`, 0.1],
+      ]),
+    ),
+  },
 }
 
 const wanted: Readonly<Record<Measure, Readonly<Record<string, Wanted>>>> = {
@@ -102,7 +124,7 @@ export async function run(options: BenchOptions): Promise<Figure[]> {
 
 /** Peers that were not built are named and left out. */
 async function peersOf(only: readonly string[] | undefined): Promise<string[]> {
-  const known = ['direct', ...peerNames]
+  const known = Object.keys(subjects).filter((name) => name !== 'ours')
   const unknown = only?.find((name) => !known.includes(name))
   if (unknown !== undefined) {
     throw new ExpectedError(
@@ -112,7 +134,9 @@ async function peersOf(only: readonly string[] | undefined): Promise<string[]> {
   }
   const found: string[] = []
   for (const name of only ?? known) {
-    if (name === 'direct' || (await hasPrograms(name, join(defaultPeerCache, 'bin'))))
+    // One peer may be measured in several of its modes.
+    const [peer = ''] = name.split('-')
+    if (name === 'direct' || (await hasPrograms(peer, join(defaultPeerCache, 'bin'))))
       found.push(name)
     else console.error(`Left out: ${name} is not built; run node hack/upstream/upstream.ts peers`)
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { pkcs12Password } from './certificates.ts'
 import { startOurs } from './ours.ts'
-import { targetEntry, type Site, type SubjectStart } from './subject.ts'
+import { targetEntry, type Processes, type Site, type SubjectStart } from './subject.ts'
 
 /** Every way that is measured. The target is the same, and what the client does. */
 export const subjects: Readonly<Record<string, SubjectStart>> = Object.freeze({
@@ -13,6 +13,7 @@ export const subjects: Readonly<Record<string, SubjectStart>> = Object.freeze({
     return { entry: await targetEntry(site, to) }
   },
   konnectivity: startKonnectivity,
+  'konnectivity-grpc': startKonnectivityGrpc,
   frp: startFrp,
   chisel: startChisel,
   rathole: startRathole,
@@ -22,14 +23,32 @@ const token = 'bench'
 
 /** As kube-apiserver uses it on its own host: http-connect over a Unix socket. */
 async function startKonnectivity(...[site, processes]: Parameters<SubjectStart>) {
-  const { directory, bin, cloudAddress, edge } = site
+  const { server, path } = await startKonnectivityEnds(site, processes, 'http-connect')
+  const entry = await targetEntry(site, { path }, `127.0.0.1:${site.targetPort}`)
+  return { entry, ...cloudOf(server) }
+}
+
+/** Likewise over gRPC, by konnectivity's own client: one stream for each connection. */
+async function startKonnectivityGrpc(...[site, processes]: Parameters<SubjectStart>) {
+  const { server, path } = await startKonnectivityEnds(site, processes, 'grpc')
+  const socket = join(site.directory, 'relay.socket')
+  const target = `127.0.0.1:${site.targetPort}`
+  await processes.start('relay', [join(site.bin, 'konnectivity-relay'), path, socket, target])
+  return { entry: await targetEntry(site, { path: socket }), ...cloudOf(server) }
+}
+
+async function startKonnectivityEnds(
+  { directory, bin, cloudAddress, edge }: Site,
+  processes: Processes,
+  mode: 'http-connect' | 'grpc',
+) {
   const file = (name: string): string => join(directory, name)
   const path = file('konnectivity.socket')
   const agentPort = await freePort()
   const server = await processes.start('proxy-server', [
     join(bin, 'proxy-server'),
     ...flags({
-      mode: 'http-connect',
+      mode,
       'uds-name': path,
       'server-port': '0',
       'agent-port': String(agentPort),
@@ -53,8 +72,7 @@ async function startKonnectivity(...[site, processes]: Parameters<SubjectStart>)
     'sync-interval-cap': '2s',
   })
   await processes.start('proxy-agent', [...edge, join(bin, 'proxy-agent'), ...agentFlags])
-  const entry = await targetEntry(site, { path }, `127.0.0.1:${site.targetPort}`)
-  return { entry, ...cloudOf(server) }
+  return { server, path }
 }
 
 async function startFrp(...[site, processes]: Parameters<SubjectStart>) {

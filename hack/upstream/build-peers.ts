@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 /** Other tunnels that are measured beside ours, each at one version, and where each comes from. */
@@ -9,6 +9,8 @@ interface GoPeer {
   readonly version: string
   /** Program → its package. */
   readonly programs: Readonly<Record<string, string>>
+  /** Program → its source in `peers/`: clients of the peer that it has only as a library. */
+  readonly ownPrograms?: Readonly<Record<string, string>>
 }
 
 interface RustPeer {
@@ -28,6 +30,7 @@ const peers: Readonly<Record<string, GoPeer | RustPeer>> = Object.freeze({
       'proxy-server': 'sigs.k8s.io/apiserver-network-proxy/cmd/server',
       'proxy-agent': 'sigs.k8s.io/apiserver-network-proxy/cmd/agent',
     },
+    ownPrograms: { 'konnectivity-relay': 'konnectivity-relay.go' },
   },
   frp: {
     language: 'go',
@@ -91,9 +94,15 @@ export async function buildPeers(
 
 /** Whether all programs of a peer are there. */
 export async function hasPrograms(name: string, bin: string): Promise<boolean> {
-  const programs = Object.keys(peers[name]?.programs ?? {})
+  const programs = programsOf(peers[name])
   const found = await Promise.all(programs.map((program) => isThere(join(bin, program))))
   return found.length > 0 && found.every(Boolean)
+}
+
+function programsOf(peer: GoPeer | RustPeer | undefined): string[] {
+  if (peer === undefined) return []
+  const own = peer.language === 'go' ? Object.keys(peer.ownPrograms ?? {}) : []
+  return [...Object.keys(peer.programs), ...own]
 }
 
 async function buildGo(name: string, peer: GoPeer, cache: string): Promise<void> {
@@ -110,9 +119,15 @@ async function buildGo(name: string, peer: GoPeer, cache: string): Promise<void>
   const imports = Object.values(peer.programs).map((path) => `import _ "${path}"`)
   const text = ['//go:build programs', '', 'package programs', '', ...imports, ''].join('\n')
   await writeFile(join(directory, 'programs.go'), text)
+  const own = Object.entries(peer.ownPrograms ?? {})
+  for (const [program, file] of own) {
+    await mkdir(join(directory, program), { recursive: true })
+    await copyFile(join(import.meta.dirname, 'peers', file), join(directory, program, 'main.go'))
+  }
   // -e: test dependencies that nobody published are not needed.
   nice('go', ['mod', 'tidy', '-e'], directory)
-  for (const [program, path] of Object.entries(peer.programs)) {
+  const ownPaths = own.map(([program]) => [program, `./${program}`] as const)
+  for (const [program, path] of [...Object.entries(peer.programs), ...ownPaths]) {
     const target = join(cache, 'bin', program)
     nice('go', ['build', '-ldflags=-s -w', '-o', `${target}.part`, path], directory)
     await rename(`${target}.part`, target)
