@@ -43,10 +43,11 @@ export async function watchLatencies(
   })
   const endMs = performance.now() + endMsMax
   while (missing.some((count) => count > 0) && performance.now() < endMs) await sleep(20)
-  if (missing.some((count) => count > 0)) throw new Error('Cannot measure: events did not come')
+  // A server may close a watcher that lags: what never came counts as long as it was waited for.
+  const givenUpMs = performance.now()
   // The n-th commit is not always the n-th request's, but at this rate nearly: latencies are of the
   // n-th plan to the n-th event.
-  return planned.map((startMs, index) => (lastMs[index] ?? 0) - startMs)
+  return planned.map((startMs, index) => (lastMs[index] || givenUpMs) - startMs)
 }
 
 async function inGroups(count: number, size: number, task: () => Promise<void>): Promise<void> {
