@@ -13,12 +13,8 @@ import {
   type StatusCause,
   type Strategy,
 } from '@skerry/api'
-import {
-  clusterServiceVerbs,
-  clusterVerbs,
-  hubGroup,
-  type ClusterAccess,
-} from './cluster-access.ts'
+import { clusterServiceVerbs, clusterVerbs, type ClusterAccess } from './cluster-access.ts'
+import { hubKind, textColumn } from './hub-kind.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.ClusterAccess'
 const rbacGroup = 'rbac.authorization.k8s.io'
@@ -27,39 +23,12 @@ const subjectsMax = 1_000
 
 /** ClusterAccess as a kind that an API server serves; it needs the built-in ones, whose definitions it refers to. */
 export function clusterAccessKind(builtin: readonly Kind[]): Kind {
-  return {
-    group: hubGroup,
-    version: 'v1alpha1',
-    kind: 'ClusterAccess',
-    resource: 'clusteraccesses',
-    singular: 'clusteraccess',
-    listKind: 'ClusterAccessList',
-    isNamespaced: false,
-    shortNames: [],
-    categories: [],
-    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-    subresources: [],
-    schemaName,
-    schemas: { ...builtin[0]?.schemas, ...schemas },
-    storageVersion: 'v1alpha1',
-    selectableFields: [],
-    columns,
-    strategy,
-  }
+  const names = { kind: 'ClusterAccess', resource: 'clusteraccesses', singular: 'clusteraccess' }
+  return hubKind({ ...names, schemaName, schemas, columns, strategy }, builtin)
 }
 
 const texts: Schema = { type: 'array', items: { type: 'string' } }
 const schemas: Readonly<Record<string, Schema>> = Object.freeze({
-  [schemaName]: {
-    type: 'object',
-    properties: {
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta', default: {} },
-      spec: { ref: `${schemaName}Spec`, default: {} },
-    },
-    required: ['spec'],
-  },
   [`${schemaName}Spec`]: {
     type: 'object',
     properties: {
@@ -78,15 +47,10 @@ function specOf(object: AnyObject): Partial<ClusterAccess['spec']> {
 }
 
 const columns: readonly Column[] = [
-  column('Name', ({ metadata }) => metadata.name ?? ''),
-  column('Verbs', (object) => (specOf(object).verbs ?? []).join(',')),
-  column('Age', ({ metadata }, nowMs) => ageOf(metadata.creationTimestamp, nowMs)),
+  textColumn('Name', ({ metadata }) => metadata.name ?? ''),
+  textColumn('Verbs', (object) => (specOf(object).verbs ?? []).join(',')),
+  textColumn('Age', ({ metadata }, nowMs) => ageOf(metadata.creationTimestamp, nowMs)),
 ]
-
-function column(name: string, cell: Column['cell']): Column {
-  const format = name === 'Name' ? 'name' : ''
-  return { name, type: 'string', format, description: '', priority: 0, cell }
-}
 
 const strategy: Strategy = {
   nameRule: 'path-segment',

@@ -17,7 +17,7 @@ import {
   type Strategy,
 } from '@skerry/api'
 import { trafficBounds, trafficClasses } from '@skerry/tunnel'
-import { hubGroup } from '../access/cluster-access.ts'
+import { hubKind, textColumn } from '../access/hub-kind.ts'
 import type {
   TrafficContract,
   TrafficContractRate,
@@ -30,25 +30,12 @@ const priorityMax = 1_000_000
 
 /** TrafficContract as a kind that an API server serves; it needs the built-in ones, whose definitions it refers to. */
 export function trafficContractKind(builtin: readonly Kind[]): Kind {
-  return {
-    group: hubGroup,
-    version: 'v1alpha1',
+  const names = {
     kind: 'TrafficContract',
     resource: 'trafficcontracts',
     singular: 'trafficcontract',
-    listKind: 'TrafficContractList',
-    isNamespaced: false,
-    shortNames: [],
-    categories: [],
-    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-    subresources: [],
-    schemaName,
-    schemas: { ...builtin[0]?.schemas, ...schemas },
-    storageVersion: 'v1alpha1',
-    selectableFields: [],
-    columns,
-    strategy,
   }
+  return hubKind({ ...names, schemaName, schemas, columns, strategy }, builtin)
 }
 
 const quantity: Schema = { ref: 'io.k8s.apimachinery.pkg.api.resource.Quantity' }
@@ -56,16 +43,6 @@ const rate: Schema = { ref: `${schemaName}Rate` }
 const ofClass: Schema = { ref: `${schemaName}Class` }
 
 const schemas: Readonly<Record<string, Schema>> = Object.freeze({
-  [schemaName]: {
-    type: 'object',
-    properties: {
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta', default: {} },
-      spec: { ref: `${schemaName}Spec`, default: {} },
-    },
-    required: ['spec'],
-  },
   [`${schemaName}Spec`]: {
     type: 'object',
     properties: {
@@ -99,17 +76,12 @@ function specOf(object: AnyObject): Partial<TrafficContractSpec> {
 }
 
 const columns: readonly Column[] = [
-  column('Name', ({ metadata }) => metadata.name ?? ''),
-  column('Uplink', (object) => specOf(object).uplink?.bytesPerSecond ?? '<none>'),
-  column('Downlink', (object) => specOf(object).downlink?.bytesPerSecond ?? '<none>'),
-  column('Priority', (object) => String(specOf(object).priority ?? 0)),
-  column('Age', ({ metadata }, nowMs) => ageOf(metadata.creationTimestamp, nowMs)),
+  textColumn('Name', ({ metadata }) => metadata.name ?? ''),
+  textColumn('Uplink', (object) => specOf(object).uplink?.bytesPerSecond ?? '<none>'),
+  textColumn('Downlink', (object) => specOf(object).downlink?.bytesPerSecond ?? '<none>'),
+  textColumn('Priority', (object) => String(specOf(object).priority ?? 0)),
+  textColumn('Age', ({ metadata }, nowMs) => ageOf(metadata.creationTimestamp, nowMs)),
 ]
-
-function column(name: string, cell: Column['cell']): Column {
-  const format = name === 'Name' ? 'name' : ''
-  return { name, type: 'string', format, description: '', priority: 0, cell }
-}
 
 const strategy: Strategy = {
   nameRule: 'dns-subdomain',
