@@ -9,7 +9,13 @@ import { test } from 'node:test'
 import { systemClock } from '@skerry/base'
 import { resources } from '@skerry/client'
 import { clusterAccessResource, clusterResource } from '@skerry/karmada'
-import { startTestAgent, startTestHub, untilCluster, type TestHub } from './test-fleet.ts'
+import {
+  registerCluster,
+  startTestAgent,
+  startTestHub,
+  untilCluster,
+  type TestHub,
+} from './test-fleet.ts'
 import { createUserToken, removeUserTokens } from './user-tokens.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
@@ -55,15 +61,7 @@ async function startFleet() {
   await using stack = new AsyncDisposableStack()
   const edge = stack.use(await startLasting())
   const fleet = stack.use(await startTestHub({ accessCheckMs: 50 }))
-  await fleet.admin.resource(clusterResource).create(
-    {
-      apiVersion: 'cluster.karmada.io/v1alpha1',
-      kind: 'Cluster',
-      metadata: { name: 'edge', labels: { region: 'north' } },
-      spec: { syncMode: 'Pull' },
-    },
-    soon(),
-  )
+  await registerCluster(fleet, 'edge', { region: 'north' })
   const agent = stack.use(await startTestAgent(fleet, { name: 'edge', api: { server: edge.url } }))
   await untilCluster(fleet, 'edge', ({ Connected }) => Connected === 'True')
   const owned = stack.move()

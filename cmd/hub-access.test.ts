@@ -13,7 +13,13 @@ import {
   type ClusterAccessSpec,
   type ReachableClusters,
 } from '@skerry/karmada'
-import { startTestAgent, startTestEdge, startTestHub, untilCluster } from './test-fleet.ts'
+import {
+  registerCluster,
+  startTestAgent,
+  startTestEdge,
+  startTestHub,
+  untilCluster,
+} from './test-fleet.ts'
 import type { TestHub } from './test-fleet.ts'
 import { createUserToken, listUserTokens, removeUserTokens } from './user-tokens.ts'
 
@@ -65,15 +71,7 @@ async function call(
 }
 
 async function addCluster(fleet: TestHub, name: string, labels: Record<string, string>) {
-  await fleet.admin.resource(clusterResource).create(
-    {
-      apiVersion: 'cluster.karmada.io/v1alpha1',
-      kind: 'Cluster',
-      metadata: { name, labels },
-      spec: { syncMode: 'Pull' },
-    },
-    soon(),
-  )
+  await registerCluster(fleet, name, labels)
 }
 
 const accessPath = '/apis/hub.skerry.io/v1alpha1/clusteraccesses'

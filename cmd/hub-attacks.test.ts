@@ -8,8 +8,8 @@ import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
 import { systemClock } from '@skerry/base'
-import { clusterAccessResource, clusterResource } from '@skerry/karmada'
-import { startTestAgent, startTestHub, type TestHub } from './test-fleet.ts'
+import { clusterAccessResource } from '@skerry/karmada'
+import { registerCluster, startTestAgent, startTestHub, type TestHub } from './test-fleet.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(5_000)
 const domain = 'clusters.example.com'
@@ -73,15 +73,7 @@ async function startFleet() {
 }
 
 async function startSite(fleet: TestHub, name: string, server: string) {
-  await fleet.admin.resource(clusterResource).create(
-    {
-      apiVersion: 'cluster.karmada.io/v1alpha1',
-      kind: 'Cluster',
-      metadata: { name, labels: { site: name } },
-      spec: { syncMode: 'Pull' },
-    },
-    soon(),
-  )
+  await registerCluster(fleet, name, { site: name })
   const agent = await startTestAgent(fleet, { name, api: { server } })
   await agent.connected()
   return agent

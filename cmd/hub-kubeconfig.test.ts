@@ -5,9 +5,9 @@ import { test } from 'node:test'
 import { parse } from 'yaml'
 import { silentLogger, systemClock } from '@skerry/base'
 import { createCluster, createHttpsTransport, loadKubeconfig } from '@skerry/client'
-import { clusterAccessResource, clusterResource } from '@skerry/karmada'
+import { clusterAccessResource } from '@skerry/karmada'
 import { writeHubKubeconfig } from './hub-kubeconfig.ts'
-import { startTestHub } from './test-fleet.ts'
+import { registerCluster, startTestHub } from './test-fleet.ts'
 import { createUserToken } from './user-tokens.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
@@ -18,15 +18,7 @@ async function startFleet() {
     ['oslo', 'north'],
     ['rome', 'south'],
   ] as const) {
-    await fleet.admin.resource(clusterResource).create(
-      {
-        apiVersion: 'cluster.karmada.io/v1alpha1',
-        kind: 'Cluster',
-        metadata: { name, labels: { region } },
-        spec: { syncMode: 'Pull' },
-      },
-      soon(),
-    )
+    await registerCluster(fleet, name, { region })
   }
   await fleet.admin.resource(clusterAccessResource).create(
     {

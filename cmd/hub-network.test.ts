@@ -185,7 +185,8 @@ test('without being asked neither end goes past a box that opens TLS', async () 
     ...open,
   })
   const waited = async (): Promise<string> => {
-    while (agent.refusals.length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    const limit = soon()
+    while (agent.refusals.length === 0) await systemClock.sleep(20, limit)
     return agent.refusals.join('\n')
   }
   assert.match(await waited(), /Cannot trust .*issued by CN=Inspection/)

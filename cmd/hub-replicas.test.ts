@@ -28,6 +28,7 @@ import { startTestEtcd, whyNoEtcd } from '@skerry/testing'
 import { rotateEncryption } from './rotate-encryption.ts'
 import { replicaKeyPath } from './shared-keys.ts'
 import {
+  registerCluster,
   startTestAgent,
   startTestEdge,
   startTestHub,
@@ -187,15 +188,7 @@ test('an upgrade passes through another replica, each half on its own', { skip }
   await using api = await startUpgrading()
   await using hubs = await startReplicas()
   const { first, second } = hubs
-  await first.admin.resource(clusterResource).create(
-    {
-      apiVersion: 'cluster.karmada.io/v1alpha1',
-      kind: 'Cluster',
-      metadata: { name: 'edge' },
-      spec: { syncMode: 'Pull' },
-    },
-    soon(),
-  )
+  await registerCluster(first, 'edge')
   await using _agent = await startTestAgent(first, { name: 'edge', api: { server: api.server } })
   await untilReachable(second, second.url, 'edge')
   const { certificate: cert, key } = await first.credentialsOf(operator)

@@ -8,9 +8,9 @@ import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
 import { promisify } from 'node:util'
-import { clusterResource } from '@skerry/karmada'
 import { unpackClients } from '@skerry/testing'
 import {
+  registerCluster,
   startTestAgent,
   startTestEdge,
   startTestHub,
@@ -133,15 +133,7 @@ test('sessions of old and new clients are opened as they ask, and every byte pas
   const answers: { handshake: Handshake | undefined } = { handshake: undefined }
   await using api = await startSessions(answers)
   await using fleet = await startTestHub()
-  await fleet.admin.resource(clusterResource).create(
-    {
-      apiVersion: 'cluster.karmada.io/v1alpha1',
-      kind: 'Cluster',
-      metadata: { name: 'edge' },
-      spec: { syncMode: 'Pull' },
-    },
-    soon(),
-  )
+  await registerCluster(fleet, 'edge')
   await using agent = await startTestAgent(fleet, { name: 'edge', api: { server: api.url } })
   await agent.connected()
   // Frames of either protocol are bytes of any value.

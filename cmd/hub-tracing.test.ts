@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { createTracer, systemClock, systemRandom, type SpanData } from '@skerry/base'
 import { readBody } from '@skerry/client'
-import { clusterResource } from '@skerry/karmada'
-import { startTestAgent, startTestHub, type TestHubOptions } from './test-fleet.ts'
+import { registerCluster, startTestAgent, startTestHub, type TestHubOptions } from './test-fleet.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const parentId = '00f067aa0ba902b7'
@@ -37,16 +36,7 @@ async function startFleet(options: TestHubOptions) {
   await using stack = new AsyncDisposableStack()
   const edge = stack.use(await startEdge())
   const fleet = stack.use(await startTestHub(options))
-  const { group, version } = clusterResource
-  await fleet.admin.resource(clusterResource).create(
-    {
-      apiVersion: `${group}/${version}`,
-      kind: 'Cluster',
-      metadata: { name: 'edge' },
-      spec: { syncMode: 'Pull' },
-    },
-    soon(),
-  )
+  await registerCluster(fleet, 'edge')
   const agent = stack.use(await startTestAgent(fleet, { name: 'edge', api: { server: edge.url } }))
   await agent.connected()
   const transport = stack.use(

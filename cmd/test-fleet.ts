@@ -241,6 +241,20 @@ export async function startTestAgent(
   }
 }
 
+/** A Cluster that nobody has joined yet. */
+export async function registerCluster(
+  fleet: Pick<TestHub, 'admin'>,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const { group, version } = clusterResource
+  const object = { apiVersion: `${group}/${version}`, kind: 'Cluster', metadata: { name, labels } }
+  const signal = AbortSignal.timeout(30_000)
+  await fleet.admin
+    .resource(clusterResource)
+    .create({ ...object, spec: { syncMode: 'Pull' } }, signal)
+}
+
 /** For one registration under this name. */
 export async function freshToken(fleet: TestHub, clusterName: string): Promise<string> {
   const { url: server, caPem } = fleet
