@@ -1,4 +1,4 @@
-import type { KubeObject, LabelSelector, Toleration } from '@skerry/api'
+import type { KubeObject, LabelSelectorFields, Toleration } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 
 /** policy.karmada.io/v1alpha1 PropagationPolicy or ClusterPropagationPolicy: which objects go to which clusters. */
@@ -30,7 +30,7 @@ export interface ResourceSelector {
   kind: string
   namespace?: string
   name?: string
-  labelSelector?: LabelSelector
+  labelSelector?: LabelSelectorFields
 }
 
 export interface Suspension {
@@ -52,7 +52,7 @@ export interface Placement {
 }
 
 export interface ClusterAffinity {
-  labelSelector?: LabelSelector
+  labelSelector?: LabelSelectorFields
   fieldSelector?: {
     matchExpressions?: { key: string; operator: string; values?: string[] }[]
   }
