@@ -85,7 +85,7 @@ function hasLabels(labels: AnyObject['metadata']['labels'], fields: LabelSelecto
     return labelSelectorOf(fields).matches(labels)
   } catch (error) {
     // Admission refuses such a selector; one that came by another way selects nothing.
-    if (isStatusError(error)) return false
+    if (error instanceof StatusError) return false
     throw error
   }
 }
