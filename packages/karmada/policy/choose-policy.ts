@@ -1,9 +1,4 @@
-import {
-  isStatusError,
-  labelSelectorOf,
-  type AnyObject,
-  type LabelSelectorFields,
-} from '@skerry/api'
+import { StatusError, labelSelectorOf, type AnyObject, type LabelSelectorFields } from '@skerry/api'
 import type { PropagationPolicy, ResourceSelector } from './propagation-policy.ts'
 
 /** How closely a selector names an object: the closer of two policies of one priority wins. */
