@@ -132,6 +132,12 @@ export {
   type WorkStatus,
 } from './work/work.ts'
 export { runWorks, type WorksDeps, type WorksOptions } from './work/run-works.ts'
+export { nativeInterpreter } from './interpreter/native-interpreter.ts'
+export type {
+  InterpretedReplicas,
+  InterpreterOperation,
+  ResourceInterpreter,
+} from './interpreter/resource-interpreter.ts'
 export { workNameOf, type WorkSubject } from './work/work-name.ts'
 export { workRules } from './work/work-rules.ts'
 export { trafficReport, type TrafficReport } from './traffic/traffic-report.ts'

@@ -16,6 +16,11 @@ export function dependenciesOf(object: AnyObject): DependentObject[] {
   return rules[kindKey(object)]?.(object) ?? []
 }
 
+/** Whether this kind may need others. */
+export function hasDependencyRule(object: AnyObject): boolean {
+  return kindKey(object) in rules
+}
+
 type DependencyRule = (object: AnyObject) => DependentObject[]
 
 const ofTemplate = ofPodAt(['spec', 'template', 'spec'])

@@ -11,6 +11,11 @@ export function healthOf(object: AnyObject): ResourceHealth {
   return rule === undefined || rule(object) ? 'Healthy' : 'Unhealthy'
 }
 
+/** Whether this kind's status is understood. */
+export function hasHealthRule(object: AnyObject): boolean {
+  return kindKey(object) in rules
+}
+
 const rules: Readonly<Record<string, HealthRule>> = Object.freeze({
   'apps/v1 Deployment': isRolledOut,
   'apps/v1 StatefulSet': isRolledOut,

@@ -37,6 +37,11 @@ export function replicasOf(
   return { replicas: rule.count(object), podSpec: isJsonObject(podSpec) ? podSpec : {} }
 }
 
+/** Whether the count of this kind can be another. */
+export function canReviseReplicas(object: AnyObject): boolean {
+  return rules[kindKey(object)]?.path !== undefined
+}
+
 /** The object with another count. One that says none, or is of another kind, stays as it is. */
 export function withReplicas(object: AnyObject, replicas: number): AnyObject {
   const path = rules[kindKey(object)]?.path

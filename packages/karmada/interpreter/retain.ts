@@ -11,6 +11,11 @@ export function retained(desired: AnyObject, observed: AnyObject): AnyObject {
   return rules[kindKey(desired)]?.(desired, observed) ?? desired
 }
 
+/** Whether clusters put something into objects of this kind. */
+export function hasRetainRule(object: AnyObject): boolean {
+  return kindKey(object) in rules
+}
+
 type RetainRule = (desired: AnyObject, observed: AnyObject) => AnyObject
 
 const rules: Readonly<Record<string, RetainRule>> = Object.freeze({

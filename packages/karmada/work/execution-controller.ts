@@ -95,11 +95,11 @@ class Execution {
   }
 
   async #apply(work: Work, manifest: AnyObject, signal: AbortSignal): Promise<void> {
-    const { member, toMember, clusterName: cluster } = this.#shared
+    const { member, toMember, interpreter, clusterName: cluster } = this.#shared
     const desired = toMember(manifest)
     let observed = await member.observe(desired, signal)
     if (observed && this.#applied.isCurrent(work, desired, observed)) return
-    let plan = planManifest({ cluster, desired, observed })
+    let plan = await planManifest({ cluster, desired, observed, interpreter }, signal)
     if (plan.act === 'create') {
       try {
         const made = await member.create(plan.object, signal)
@@ -107,7 +107,7 @@ class Execution {
       } catch (error) {
         if (!isStatusError(error, 'AlreadyExists')) throw error
         observed = await member.read(desired, signal)
-        plan = planManifest({ cluster, desired, observed })
+        plan = await planManifest({ cluster, desired, observed, interpreter }, signal)
       }
     }
     if (plan.act === 'refuse') throw new Error(plan.why)

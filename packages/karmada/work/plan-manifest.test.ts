@@ -31,31 +31,31 @@ function served(object: AnyObject, metadata: Partial<AnyObject['metadata']> = {}
 }
 
 function plan(desired: AnyObject, observed: AnyObject | undefined) {
-  return planManifest({ cluster: 'shop', desired, observed })
+  return planManifest({ cluster: 'shop', desired, observed }, AbortSignal.timeout(30_000))
 }
 
 const green = manifest({ colour: 'green' })
 
-test('what is missing is created, and what is as wanted is not touched', () => {
-  assert.deepEqual(plan(green, undefined), { act: 'create', object: green })
-  assert.deepEqual(plan(green, served(green)), { act: 'keep' })
+test('what is missing is created, and what is as wanted is not touched', async () => {
+  assert.deepEqual(await plan(green, undefined), { act: 'create', object: green })
+  assert.deepEqual(await plan(green, served(green)), { act: 'keep' })
   const cared = {
     labels: { added: 'here' },
     annotations: { seen: 'today' },
     finalizers: ['x/y'],
     ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'p' }],
   }
-  assert.deepEqual(plan(green, served(green, cared)), { act: 'keep' })
+  assert.deepEqual(await plan(green, served(green, cared)), { act: 'keep' })
 })
 
-test('an update keeps what the cluster has added, and drops what came with an earlier manifest', () => {
+test('an update keeps what the cluster has added, and drops what came with an earlier manifest', async () => {
   const before = manifest({ colour: 'red' }, { labels: { old: '1' }, annotations: { note: '1' } })
   const observed = served(before, {
     labels: { added: 'here', 'karmada.io/managed': 'true' },
     annotations: { seen: 'today' },
     finalizers: ['x/y'],
   })
-  const planned = plan(green, observed)
+  const planned = await plan(green, observed)
   assert.equal(planned.act, 'update')
   const { metadata } = planned.object
   assert.deepEqual(metadata, {
@@ -69,14 +69,16 @@ test('an update keeps what the cluster has added, and drops what came with an ea
   assert.deepEqual(planned.object['data'], { colour: 'green' })
 })
 
-test("what is not Karmada's is refused, unless the manifest takes it over", () => {
+test("what is not Karmada's is refused, unless the manifest takes it over", async () => {
   const own = { ...served(green), metadata: { name: 'settings', resourceVersion: '7' } }
-  const refused = plan(green, own)
+  const refused = await plan(green, own)
   assert.equal(refused.act, 'refuse')
   assert.match(refused.why, /^resource\(kind=ConfigMap, default\/settings\) already exists/)
-  const way = (value: string) =>
-    plan(manifest({}, { annotations: { 'work.karmada.io/conflict-resolution': value } }), own).act
-  assert.deepEqual([way('abort'), way('overwrite')], ['refuse', 'update'])
+  const way = async (value: string) => {
+    const annotations = { 'work.karmada.io/conflict-resolution': value }
+    return (await plan(manifest({}, { annotations }), own)).act
+  }
+  assert.deepEqual([await way('abort'), await way('overwrite')], ['refuse', 'update'])
 })
 
 function workAt(generation: number): Work {

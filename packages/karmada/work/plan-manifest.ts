@@ -1,6 +1,6 @@
 import { equalJson, type AnyObject } from '@skerry/api'
-import { pruned } from '../interpreter/prune.ts'
-import { retained } from '../interpreter/retain.ts'
+import { nativeInterpreter } from '../interpreter/native-interpreter.ts'
+import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { karmadaKeys } from './karmada-keys.ts'
 
 /** What one manifest asks of the cluster. */
@@ -14,13 +14,18 @@ export interface ManifestPlace {
   readonly desired: AnyObject
   /** What the cluster has under that name; absent: nothing. */
   readonly observed: AnyObject | undefined
+  /** Absent: native kinds are known. */
+  readonly interpreter?: ResourceInterpreter
 }
 
 /**
- * What to do so that the cluster has what is desired. Pure. An object that is not Karmada's is left
- * alone, unless the manifest says to take it over. Throws as `retained` does.
+ * What to do so that the cluster has what is desired. An object that is not Karmada's is left alone,
+ * unless the manifest says to take it over. Rejects as the interpreter's `retain` does.
  */
-export function planManifest({ cluster, desired, observed }: ManifestPlace): ManifestPlan {
+export async function planManifest(
+  { cluster, desired, observed, interpreter = nativeInterpreter }: ManifestPlace,
+  signal: AbortSignal,
+): Promise<ManifestPlan> {
   if (observed === undefined) return { act: 'create', object: desired }
   const takesOver = desired.metadata.annotations?.[karmadaKeys.conflictResolution] === 'overwrite'
   if (!isManaged(observed) && !takesOver) {
@@ -29,9 +34,9 @@ export function planManifest({ cluster, desired, observed }: ManifestPlace): Man
     const why = `${what} already exists in the cluster ${cluster} and the ${karmadaKeys.conflictResolution} strategy value is empty, Karmada will not manage this resource`
     return { act: 'refuse', why }
   }
-  const object = retained(withKeptMetadata(desired, observed), observed)
+  const object = await interpreter.retain(withKeptMetadata(desired, observed), observed, signal)
   // With the same fields in and out, what differs is what somebody wants.
-  const present = withKeptMetadata(pruned(observed), observed)
+  const present = withKeptMetadata(await interpreter.prune(observed, signal), observed)
   return equalJson(object, present) ? { act: 'keep' } : { act: 'update', object }
 }
 

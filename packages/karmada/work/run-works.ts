@@ -8,6 +8,8 @@ import {
   type ControllerDeps,
 } from '@skerry/controller-runtime'
 import { executionNamespace } from '../cluster/cluster.ts'
+import { nativeInterpreter } from '../interpreter/native-interpreter.ts'
+import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { executionController } from './execution-controller.ts'
 import { MemberCluster } from './member-cluster.ts'
 import { ownCluster, type WorkContext } from './work-context.ts'
@@ -19,6 +21,8 @@ export interface WorksOptions {
   readonly clusterName: string
   /** The object that a manifest means in the cluster; absent: the manifest itself. */
   readonly toMember?: (manifest: AnyObject) => AnyObject
+  /** What is known of each kind; absent: native kinds. */
+  readonly interpreter?: ResourceInterpreter
 }
 
 export interface WorksDeps {
@@ -32,7 +36,7 @@ export interface WorksDeps {
 
 /** Pulls the Works of one cluster and applies them there, until the signal aborts. */
 export async function runWorks(
-  { clusterName, toMember = (manifest) => manifest }: WorksOptions,
+  { clusterName, toMember = (manifest) => manifest, interpreter = nativeInterpreter }: WorksOptions,
   { hub, local, ...deps }: WorksDeps,
   signal: AbortSignal,
 ): Promise<void> {
@@ -43,6 +47,7 @@ export async function runWorks(
     clusters: ownCluster(clusterName),
     member,
     toMember,
+    interpreter,
   }
   const informers = createInformerSet(hub, deps)
   const events = createEventSink(hub, deps)

@@ -3,6 +3,7 @@ import { keyOfObject, type TypedResource } from '@skerry/client'
 import { selected, watch, type ControllerContext, type Watch } from '@skerry/controller-runtime'
 import { clusterResource, conditionTypes, type Cluster } from '../cluster/cluster.ts'
 import { conditionOf } from '../cluster/conditions.ts'
+import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { memberKey, type MemberCluster } from './member-cluster.ts'
 import { manifestsOf, type Work } from './work.ts'
 
@@ -16,6 +17,7 @@ export interface WorkContext {
   readonly member: MemberCluster
   /** The object that a manifest means in the cluster. */
   readonly toMember: (manifest: AnyObject) => AnyObject
+  readonly interpreter: ResourceInterpreter
 }
 
 const byManifest = 'manifest'

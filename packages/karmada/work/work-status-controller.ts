@@ -6,8 +6,7 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 import { conditionOf } from '../cluster/conditions.ts'
-import { healthOf } from '../interpreter/health.ts'
-import { reflectedStatus } from '../interpreter/reflect-status.ts'
+import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { karmadaKeys } from './karmada-keys.ts'
 import {
   clusterOf,
@@ -66,7 +65,7 @@ async function reportStatus(
     const identifier = identifierOf(manifest, ordinal)
     const next =
       observed && isOf(observed, work)
-        ? statusOf(identifier, observed)
+        ? await statusOf(identifier, observed, shared.interpreter, signal)
         : known.find((each) => equalJson(each.identifier, identifier))
     if (next) statuses.push(next)
   }
@@ -103,7 +102,13 @@ function isOf({ metadata }: AnyObject, work: Work): boolean {
   )
 }
 
-function statusOf(identifier: ManifestIdentifier, observed: AnyObject): ManifestStatus {
-  const status = reflectedStatus(observed)
-  return { identifier, ...(status ? { status } : {}), health: healthOf(observed) }
+async function statusOf(
+  identifier: ManifestIdentifier,
+  observed: AnyObject,
+  interpreter: ResourceInterpreter,
+  signal: AbortSignal,
+): Promise<ManifestStatus> {
+  const status = await interpreter.reflectStatus(observed, signal)
+  const health = await interpreter.health(observed, signal)
+  return { identifier, ...(status ? { status } : {}), health }
 }
