@@ -4,7 +4,9 @@ import type { ExtraAccess } from '@skerry/apiserver'
 import type { Cluster } from '@skerry/client'
 import {
   agentManifest,
+  allowVirtualClusters,
   parseAllowedService,
+  refuseVirtualName,
   registrationCauses,
   registrationDefaultTtlSeconds,
   registrationOf,
@@ -33,6 +35,7 @@ export function clusterRegistrationReview({
       if (serving === undefined) {
         throw new StatusError('ServiceUnavailable', 'Cannot register cluster: the hub is starting')
       }
+      await refuseVirtualName(serving.cluster, spec.clusterName, signal)
       if (isDryRun) return object
       const created = await createClusterToken(
         serving.cluster,
@@ -46,6 +49,8 @@ export function clusterRegistrationReview({
         { clock },
         signal,
       )
+      const parent = { cluster: spec.clusterName, isAllowed: spec.virtualClusters === true }
+      await allowVirtualClusters(serving.cluster, parent, signal)
       const { server, token, caHash, expiresAtMs } = created
       const status = {
         server,
@@ -87,6 +92,7 @@ function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created
     ...(spec.allowServices ?? []).map((text) => ['--allow-service', text]),
   ]
   const works = spec.applyWorks === true ? ' --apply-works' : ''
+  const virtual = spec.virtualClusters === true ? ' --virtual-clusters' : ''
   const flags = [
     ['--hub', server],
     ['--name', spec.clusterName],
@@ -95,7 +101,7 @@ function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created
     ...limits,
   ]
   const words = flags.map(([flag, value = '']) => `${flag} ${quoted(value)}`)
-  return `skerry agent ${words.join(' ')}${works}`
+  return `skerry agent ${words.join(' ')}${works}${virtual}`
 }
 
 function quoted(text: string): string {
@@ -113,6 +119,7 @@ async function manifestText(spec: ClusterRegistrationSpec, created: Created): Pr
     image: spec.image ?? agentImageReference,
     policy: policyOf(spec),
     appliesWorks: spec.applyWorks === true,
+    hasVirtualClusters: spec.virtualClusters === true,
     services: (spec.allowServices ?? []).flatMap((text) => parseAllowedService(text) ?? []),
   })
   const options = { aliasDuplicateObjects: false, lineWidth: 0 }

@@ -25,6 +25,7 @@ export interface JoinCommandOptions {
   allowMasters: boolean | undefined
   allowService: string[]
   applyWorks: boolean | undefined
+  virtualClusters: boolean | undefined
 }
 
 const askMs = 30_000
@@ -62,6 +63,7 @@ async function register(
       allowGroups: allowGroup,
       allowServices: options.allowService,
       applyWorks: options.applyWorks === true,
+      virtualClusters: options.virtualClusters === true,
       ...(image === undefined ? {} : { image }),
     },
   }

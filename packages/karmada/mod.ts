@@ -25,6 +25,13 @@ export {
 } from './cluster/agent-identity.ts'
 export { agentAuthorizer, agentRestriction, clusterIdentity } from './cluster/agent-access.ts'
 export {
+  allowVirtualClusters,
+  parentOf,
+  refuseVirtualName,
+  virtualOfKey,
+  virtualParentPlugin,
+} from './cluster/virtual-parent.ts'
+export {
   refuseRevoked,
   revocationsKey,
   revokeAgent,
@@ -123,7 +130,7 @@ export {
   type TrafficContractSpec,
 } from './traffic/traffic-contract.ts'
 export { trafficContractKind } from './traffic/traffic-contract-kind.ts'
-export { workKind } from './work/work-kind.ts'
+export { karmadaKinds, type KarmadaKindsOptions } from './kinds/karmada-kinds.ts'
 export {
   workResource,
   type ManifestStatus,

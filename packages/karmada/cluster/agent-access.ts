@@ -2,6 +2,7 @@ import { StatusError, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, Attributes, Authorizer, Objects } from '@skerry/apiserver'
 import { clusterOfAgent, clusterOfToken } from './agent-identity.ts'
 import { clusterNamespace, clusterResource, executionNamespace } from './cluster.ts'
+import { clusterAskedFor, virtualChildren } from './virtual-parent.ts'
 
 /** What an agent may do: one rule for all, in which `own` stands for its own cluster. */
 interface AgentRule {
@@ -74,20 +75,47 @@ const tokenRules: readonly AgentRule[] = agentRules.filter(
   ({ group }) => group === 'certificates.k8s.io',
 )
 
+/** For a virtual cluster of an agent's: it has no tunnel and no certificate, and goes with its group. */
+const childRules: readonly AgentRule[] = [
+  ...agentRules.filter(
+    ({ group, resources }) =>
+      group !== 'certificates.k8s.io' && !resources.includes('clusters/tunnel'),
+  ),
+  { group: clusterResource.group, resources: ['clusters'], verbs: ['delete'], name: own },
+]
+
+/** Of a virtual cluster that is not registered yet: to look for it, and to apply it. */
+const futureRules: readonly AgentRule[] = childRules.filter(
+  ({ group, namespace }) => group === clusterResource.group && namespace === undefined,
+)
+
 /**
- * Lets an agent touch what is its own cluster's, and a registration token ask for a certificate. One
- * table in place of Karmada's roles per cluster: with 10,000 clusters those were 50,000 objects.
+ * Lets an agent touch what is its own cluster's or its virtual clusters', and a registration token
+ * ask for a certificate. One table in place of Karmada's roles per cluster: with 10,000 clusters
+ * those were 50,000 objects.
  */
-export const agentAuthorizer: Authorizer = {
-  async authorize(attributes) {
-    const { user } = attributes
-    const agentOf = clusterOfAgent(user)
-    const tokenOf = clusterOfToken(user)
-    const allowed =
-      (agentOf !== undefined && isCovered(agentRules, agentOf, attributes)) ||
-      (tokenOf !== undefined && isCovered(tokenRules, tokenOf, attributes))
-    return { verdict: allowed ? 'allow' : 'no-opinion', reason: '' }
-  },
+export function agentAuthorizer(objects: Objects): Authorizer {
+  const children = virtualChildren(objects)
+  const isChilds = (parent: string, attributes: Attributes): boolean => {
+    const name = clusterAskedFor(attributes)
+    if (name === '' || name === parent) return false
+    return (
+      (isCovered(childRules, name, attributes) && children.has(parent, name)) ||
+      (isCovered(futureRules, name, attributes) && children.mayRegister(parent, name))
+    )
+  }
+  return {
+    async authorize(attributes) {
+      const { user } = attributes
+      const agentOf = clusterOfAgent(user)
+      const tokenOf = clusterOfToken(user)
+      const allowed =
+        (agentOf !== undefined &&
+          (isCovered(agentRules, agentOf, attributes) || isChilds(agentOf, attributes))) ||
+        (tokenOf !== undefined && isCovered(tokenRules, tokenOf, attributes))
+      return { verdict: allowed ? 'allow' : 'no-opinion', reason: '' }
+    },
+  }
 }
 
 function isCovered(
@@ -107,22 +135,32 @@ function isCovered(
   )
 }
 
-/** A create has no name that authorization could see: here it has, and must be the agent's own. */
-export const agentRestriction: AdmissionPlugin = {
-  name: 'AgentRestriction',
-  handles: ({ operation, user, resource }) =>
-    operation === 'CREATE' &&
-    ['clusters', 'leases'].includes(resource.resource) &&
-    clusterOfAgent(user) !== undefined,
-  async validate({ object, resource, user }) {
-    const ownName = clusterOfAgent(user)
-    const name = object?.metadata.name ?? ''
-    if (name === ownName) return
-    throw new StatusError(
-      'Forbidden',
-      `${resource.resource} "${name}" is forbidden: agent of cluster "${ownName}" may create only its own`,
-    )
-  },
+/**
+ * A create has no name that authorization could see: here it has, and must be the agent's own, or one
+ * of its virtual clusters.
+ */
+export function agentRestriction(objects: Objects): AdmissionPlugin {
+  const children = virtualChildren(objects)
+  return {
+    name: 'AgentRestriction',
+    handles: ({ operation, user, resource }) =>
+      operation === 'CREATE' &&
+      ['clusters', 'leases'].includes(resource.resource) &&
+      clusterOfAgent(user) !== undefined,
+    async validate({ object, resource, user }) {
+      const ownName = clusterOfAgent(user) ?? ''
+      const name = object?.metadata.name ?? ''
+      const isChilds =
+        resource.resource === 'clusters'
+          ? children.mayRegister(ownName, name)
+          : children.has(ownName, name)
+      if (name === ownName || isChilds) return
+      throw new StatusError(
+        'Forbidden',
+        `${resource.resource} "${name}" is forbidden: agent of cluster "${ownName}" may create only its own, and those of virtual clusters where the hub allows them`,
+      )
+    },
+  }
 }
 
 /** Two Clusters with one id would be one cluster seen twice: Karmada refuses the second, so do we. */

@@ -22,6 +22,8 @@ export interface AgentManifestOptions {
   readonly services: readonly AllowedService[]
   /** Whatever the hub's Works carry. */
   readonly appliesWorks: boolean
+  /** Groups of its nodes are clusters of their own; default: none is. */
+  readonly hasVirtualClusters?: boolean
 }
 
 /** Where the agent lives, and the object that keeps its identity when the pod goes. */
@@ -62,10 +64,15 @@ export function agentManifest(options: AgentManifestOptions): AnyObject[] {
   ]
 }
 
-function clusterRights({ policy, services, appliesWorks }: AgentManifestOptions): AnyObject[] {
+function clusterRights({
+  policy,
+  services,
+  appliesWorks,
+  hasVirtualClusters = false,
+}: AgentManifestOptions): AnyObject[] {
   const metadata = { name, labels: { ...labels } }
   const finding = services.length === 0 ? [] : serviceRules
-  const writing = appliesWorks ? workRules : []
+  const writing = appliesWorks || hasVirtualClusters ? workRules : []
   const rules = [...impersonationRules(policy), ...reportingRules, ...finding, ...writing]
   return [
     { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules },
@@ -179,5 +186,6 @@ function agentArguments(options: AgentManifestOptions): string[] {
     ...flags('deny-group', policy.deniedGroups),
     ...flags('allow-service', services.map(allowedServiceText)),
     ...(options.appliesWorks ? ['--apply-works'] : []),
+    ...(options.hasVirtualClusters === true ? ['--virtual-clusters'] : []),
   ]
 }

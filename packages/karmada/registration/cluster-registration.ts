@@ -39,6 +39,8 @@ export interface ClusterRegistrationSpec {
   allowServices?: string[]
   /** The agent applies the Works that the hub has for the cluster: it may write every object there. */
   applyWorks?: boolean
+  /** The agent may register groups of its nodes as clusters of their own, and applies their Works. */
+  virtualClusters?: boolean
 }
 
 export interface ClusterRegistrationStatus {
@@ -85,6 +87,7 @@ const spec: Schema = {
     allowMasters: { type: 'boolean' },
     allowServices: texts,
     applyWorks: { type: 'boolean' },
+    virtualClusters: { type: 'boolean' },
   },
 }
 
