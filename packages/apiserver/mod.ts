@@ -18,6 +18,7 @@ export { createMetricsApi, type MetricsApiDeps } from './metrics-api/metrics-api
 export { ensureMetricsApiService } from './metrics-api/ensure-metrics-api-service.ts'
 export type { LocalApi } from './aggregation/aggregated-api.ts'
 export type { Route } from './dispatch.ts'
+export { withSchemaHooks } from './crd/custom-strategy.ts'
 export type { Admitted } from './pipeline.ts'
 export { accessEnded } from './lasting-requests.ts'
 export { openWatchSocket } from './handlers/open-watch-socket.ts'

@@ -17,9 +17,9 @@ import {
 } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
 import { clusterResource, executionNamespace } from '../cluster/cluster.ts'
+import { karmadaKinds } from '../kinds/karmada-kinds.ts'
 import { clusterKind } from '../cluster/cluster-kind.ts'
 import { runWorks } from './run-works.ts'
-import { workKind } from './work-kind.ts'
 import { workResource, type Work, type WorkSpec } from './work.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
@@ -33,7 +33,7 @@ async function startScene() {
   const kinds = await builtinKinds()
   const hubServer = stack.use(
     await startTestApiServer({
-      kinds: [...kinds, clusterKind(kinds), workKind(kinds)],
+      kinds: [...kinds, clusterKind(kinds), ...(await karmadaKinds(kinds))],
       namespaces: ['default', namespace],
     }),
   )

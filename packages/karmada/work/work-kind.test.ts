@@ -4,7 +4,7 @@ import { builtinKinds } from '@skerry/api'
 import { silentLogger, systemClock } from '@skerry/base'
 import { createCluster } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
-import { workKind } from './work-kind.ts'
+import { karmadaKinds } from '../kinds/karmada-kinds.ts'
 import { workResource, type Work } from './work.ts'
 
 const signal = AbortSignal.timeout(30_000)
@@ -13,7 +13,7 @@ const namespace = 'karmada-es-shop'
 async function startHub() {
   const kinds = await builtinKinds()
   const server = await startTestApiServer({
-    kinds: [...kinds, workKind(kinds)],
+    kinds: [...kinds, ...(await karmadaKinds(kinds))],
     namespaces: ['default', namespace],
   })
   const deps = { log: silentLogger, clock: systemClock, userAgent: 'test' }

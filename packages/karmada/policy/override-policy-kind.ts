@@ -1,0 +1,102 @@
+import {
+  fieldInvalid,
+  fieldRequired,
+  validateAnnotations,
+  validateLabels,
+  type AnyObject,
+  type StatusCause,
+} from '@skerry/api'
+import type { KindRules } from '../kinds/kind-rules.ts'
+import type {
+  FieldOperation,
+  FieldOverrider,
+  OverridePolicy,
+  OverrideRule,
+  Overriders,
+} from './override-policy.ts'
+import { affinityCauses, selectorCauses, setOwnNamespace } from './policy-checks.ts'
+
+/** Of OverridePolicy and ClusterOverridePolicy. */
+export const overridePolicyRules: KindRules = Object.freeze({
+  prepare: setOwnNamespace,
+  validate: overrideCauses,
+})
+
+function overrideCauses(object: AnyObject): StatusCause[] {
+  // Its schema has found it in order.
+  const { metadata, spec } = object as unknown as OverridePolicy
+  const { targetCluster, overriders, overrideRules, resourceSelectors = [] } = spec
+  const causes = affinityCauses(targetCluster, 'spec.targetCluster')
+  if (targetCluster && overrideRules) {
+    const why = "overrideRules and targetCluster can't co-exist"
+    causes.push(fieldInvalid('spec.targetCluster', targetCluster, why))
+  }
+  if (overrideRules && hasOverriders(overriders)) {
+    const why = "overrideRules and overriders can't co-exist"
+    causes.push(fieldInvalid('spec.overriders', overriders, why))
+  }
+  const rules = (overrideRules ?? []).flatMap((rule, at) => {
+    return ruleCauses(rule, `spec.overrideRules[${at}]`)
+  })
+  return [...causes, ...rules, ...selectorCauses(resourceSelectors, metadata.namespace ?? '')]
+}
+
+/** Upstream does not count those of fields. */
+function hasOverriders({ fieldOverrider: _fields, ...others }: Overriders = {}): boolean {
+  return Object.values(others).some((list) => list.length > 0)
+}
+
+function ruleCauses({ targetCluster, overriders }: OverrideRule, field: string): StatusCause[] {
+  const { annotationsOverrider = [], labelsOverrider = [], imageOverrider = [] } = overriders
+  const { fieldOverrider = [] } = overriders
+  const of = `${field}.overriders`
+  return [
+    ...annotationsOverrider.flatMap(({ value }, at) =>
+      validateAnnotations(value, `${of}.annotationsOverrider[${at}].value`),
+    ),
+    ...labelsOverrider.flatMap(({ value }, at) =>
+      validateLabels(value, `${of}.labelsOverrider[${at}].value`),
+    ),
+    ...imageOverrider.flatMap(({ predicate }, at) =>
+      pointerCauses(`${of}.imageOverrider[${at}].predicate.path`, predicate?.path ?? ''),
+    ),
+    ...fieldOverrider.flatMap((each, at) => fieldCauses(each, `${of}.fieldOverrider[${at}]`)),
+    ...affinityCauses(targetCluster, `${field}.targetCluster`),
+  ]
+}
+
+function fieldCauses(overrider: FieldOverrider, field: string): StatusCause[] {
+  const { fieldPath, json = [], yaml = [] } = overrider
+  const causes: StatusCause[] = []
+  if (yaml.length > 0 && json.length > 0) {
+    const why = 'FieldOverrider has both YAML and JSON set. Only one is allowed'
+    causes.push(fieldInvalid(field, overrider, why))
+  }
+  if (yaml.length === 0 && json.length === 0) {
+    causes.push(fieldRequired(field, 'FieldOverrider must have either JSON or YAML set'))
+  }
+  return [
+    ...causes,
+    ...pointerCauses(`${field}.fieldPath`, fieldPath),
+    ...json.flatMap((operation, at) => operationCauses(operation, `${field}.json[${at}]`)),
+    ...yaml.flatMap((operation, at) => operationCauses(operation, `${field}.yaml[${at}]`)),
+  ]
+}
+
+function operationCauses({ subPath, operator, value }: FieldOperation, field: string) {
+  const causes = pointerCauses(`${field}.subPath`, subPath)
+  const isRemoval = operator === 'remove'
+  if (isRemoval === (value !== undefined)) {
+    const why = isRemoval
+      ? 'value is not allowed for remove operation'
+      : 'value is required for add or replace operation'
+    causes.push(fieldInvalid(`${field}.value`, value, why))
+  }
+  return causes
+}
+
+/** RFC 6901; the message is upstream's. */
+function pointerCauses(field: string, pointer: string): StatusCause[] {
+  if (pointer === '' || pointer.startsWith('/')) return []
+  return [fieldInvalid(field, pointer, 'JSON pointer must be empty or start with a "/')]
+}
