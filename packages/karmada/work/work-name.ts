@@ -15,11 +15,16 @@ export function workNameOf({ kind, namespace = '', name }: WorkSubject): string 
   // Names of roles have colons and capitals, which no Work's name may have.
   const plain = name.replaceAll(':', '.').toLowerCase()
   const whole = `${namespace === '' ? '' : `${namespace}-`}${plain}-${kind}`.toLowerCase()
-  return `${plain}-${safeText(String(fnv32a(whole)))}`
+  return `${plain}-${safeHash(whole)}`
 }
 
-/** FNV-1a, 32 bits. */
-function fnv32a(text: string): number {
+/** A hash that may be part of a name or of a label's key: at most 10 characters. */
+export function safeHash(text: string): string {
+  return safeText(String(fnv32a(text)))
+}
+
+/** FNV-1a, 32 bits; never negative. */
+export function fnv32a(text: string): number {
   let hash = offset
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, prime) >>> 0
   return hash
