@@ -1,0 +1,93 @@
+import { decodeBody, isJsonObject, memberOf, StatusError, type AnyObject } from '@skerry/api'
+import type { FieldOperation, FieldOverrider } from '../policy/override-policy.ts'
+import { escapeHtml } from './escape-html.ts'
+import { patchDocument, type OverridePatch } from './patch-document.ts'
+import { printYaml } from './print-yaml.ts'
+
+/**
+ * What a field overrider changes: the document that stands in a field as YAML or as JSON, written
+ * anew in the same language. With neither the field becomes empty, as Karmada has it. Throws Error
+ * when the field is no text, or its document cannot be read or changed so.
+ */
+export function fieldPatch(object: AnyObject, overrider: FieldOverrider): OverridePatch {
+  const { fieldPath: path, yaml = [], json = [] } = overrider
+  const text = textAtPointer(object, path)
+  if (typeof text !== 'string') {
+    throw new Error(`Get object's value by overrider's path(${path}) is not string`)
+  }
+  return { operator: 'replace', path, value: overridden(text, { yaml, json }) }
+}
+
+function overridden(
+  text: string,
+  { yaml, json }: { yaml: readonly FieldOperation[]; json: readonly FieldOperation[] },
+): string {
+  if (yaml.length > 0) return overriddenYaml(text, yaml)
+  return json.length > 0 ? overriddenJson(text, json) : ''
+}
+
+function overriddenYaml(text: string, operations: readonly FieldOperation[]): string {
+  return printYaml(patchDocument(readYaml(text), operations.map(patchOf)))
+}
+
+function readYaml(text: string): unknown {
+  try {
+    return decodeBody(new TextEncoder().encode(text), 'application/yaml').value
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    throw new Error(`cannot read the document as YAML: ${error.message}`, { cause: error })
+  }
+}
+
+function overriddenJson(text: string, operations: readonly FieldOperation[]): string {
+  if (text === '') return text
+  const document = patchDocument(readJson(text), operations.map(patchOf))
+  return escapeHtml(JSON.stringify(document))
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new Error('invalid state detected', { cause: error })
+  }
+}
+
+function patchOf({ subPath: path, operator, value }: FieldOperation): OverridePatch {
+  return { operator, path, value }
+}
+
+/** Throws in the words of the library that Karmada looks up pointers with. */
+function textAtPointer(object: AnyObject, pointer: string): unknown {
+  const [root, ...tokens] = pointer.split('/')
+  if (root !== '') {
+    throw new Error('JSON pointer must be empty or start with a "/\nJSON pointer error')
+  }
+  let found: unknown = object
+  for (const token of tokens) {
+    found = memberAt(found, token.replaceAll('~1', '/').replaceAll('~0', '~'))
+  }
+  return found
+}
+
+function memberAt(value: unknown, token: string): unknown {
+  const shown = JSON.stringify(token)
+  if (Array.isArray(value)) {
+    if (!/^[-+]?[0-9]{1,9}$/.test(token)) {
+      throw pointerError(`strconv.Atoi: parsing ${shown}: invalid syntax`)
+    }
+    const index = Number(token)
+    if (index >= 0 && index < value.length) return value[index]
+    throw pointerError(`index out of bounds array[0,${value.length - 1}] index '${index}'`)
+  }
+  if (value === null) throw pointerError(`nil value has no field ${shown}`)
+  if (!isJsonObject(value)) throw pointerError(`invalid token reference ${shown}`)
+  const member = memberOf(value, token)
+  if (member === undefined) throw pointerError(`object has no key ${shown}`)
+  return member
+}
+
+function pointerError(why: string): Error {
+  return new Error(`${why}: JSON pointer error`)
+}
