@@ -147,6 +147,13 @@ export type {
 } from './interpreter/resource-interpreter.ts'
 export { workNameOf, type WorkSubject } from './work/work-name.ts'
 export { workRules } from './work/work-rules.ts'
+export { createMapping, type Mapping, type MappingOptions } from './virtual/mapping/mapping.ts'
+export { MappingRefusal } from './virtual/mapping/mapping-refusal.ts'
+export {
+  createNamespaceRule,
+  defaultNamespacePattern,
+  type NamespaceRuleOptions,
+} from './virtual/mapping/namespace-rule.ts'
 export { trafficReport, type TrafficReport } from './traffic/traffic-report.ts'
 export {
   findUserToken,

@@ -1,0 +1,37 @@
+import { isJsonObject, type JsonObject } from '@skerry/api'
+
+type Change = (value: unknown) => unknown
+
+/**
+ * A copy in which what stands at the path is what `change` makes of it. Steps are parted by dots; `*`
+ * stands for each element of a list or map. Where a step leads nowhere, nothing changes.
+ */
+export function changeAt(object: JsonObject, path: string, change: Change): JsonObject {
+  // Only what stands below the object is another one; the object itself remains one.
+  return changed(object, path === '' ? [] : path.split('.'), change) as JsonObject
+}
+
+function changed(value: unknown, steps: readonly string[], change: Change): unknown {
+  const [step, ...rest] = steps
+  if (step === undefined) return change(value)
+  if (Array.isArray(value)) {
+    return step === '*' ? value.map((each: unknown) => changed(each, rest, change)) : value
+  }
+  if (!isJsonObject(value)) return value
+  if (step === '*') {
+    const entries = Object.entries(value)
+    return Object.fromEntries(entries.map(([key, each]) => [key, changed(each, rest, change)]))
+  }
+  if (!Object.hasOwn(value, step)) return value
+  return { ...value, [step]: changed(value[step], rest, change) }
+}
+
+/** Changes texts that are not empty, and leaves the rest to the API server to judge. */
+export function ofText(change: (text: string) => string): Change {
+  return (value) => (typeof value === 'string' && value !== '' ? change(value) : value)
+}
+
+/** The same of objects. */
+export function ofObject(change: (object: JsonObject) => JsonObject): Change {
+  return (value) => (isJsonObject(value) ? change(value) : value)
+}

@@ -1,0 +1,411 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnyObject, JsonObject } from '@skerry/api'
+import { groupLabel } from '../virtual-group.ts'
+import { createMapping, type MappingOptions } from './mapping.ts'
+import { createNamespaceRule } from './namespace-rule.ts'
+
+const east = {
+  clusterName: 'east',
+  namespaces: createNamespaceRule({ clusterName: 'east' }),
+}
+
+function mapped(manifest: object, options: MappingOptions = {}): AnyObject {
+  return createMapping(east, options).toMember(objectOf(manifest))
+}
+
+/** Named as tests need it, where they do not care. */
+function objectOf(manifest: object): AnyObject {
+  return { metadata: { namespace: 'shop', name: 'web' }, ...manifest } as AnyObject
+}
+
+function refused(manifest: object, why: RegExp): void {
+  assert.throws(() => mapped(manifest), { name: 'MappingRefusal', message: why })
+}
+
+const containers = [{ name: 'web', image: 'web' }]
+const onEast = { nodeSelector: { [groupLabel]: 'east' } }
+
+test('each kind of workload lands in its mapped namespace, on nodes of its group', () => {
+  const template = { metadata: { labels: { app: 'web' } }, spec: { containers } }
+  const placed = { ...template, spec: { containers, ...onEast } }
+  const table: [apiVersion: string, kind: string, content: object, wanted: object][] = [
+    ['v1', 'Pod', { spec: { containers } }, { spec: placed.spec }],
+    ['v1', 'PodTemplate', { template }, { template: placed }],
+    ...[
+      ['v1', 'ReplicationController'],
+      ['apps/v1', 'Deployment'],
+      ['apps/v1', 'StatefulSet'],
+      ['apps/v1', 'DaemonSet'],
+      ['apps/v1', 'ReplicaSet'],
+      ['batch/v1', 'Job'],
+    ].map(([apiVersion = '', kind = '']): [string, string, object, object] => [
+      apiVersion,
+      kind,
+      { spec: { template } },
+      { spec: { template: placed } },
+    ]),
+    [
+      'batch/v1',
+      'CronJob',
+      { spec: { jobTemplate: { spec: { template } } } },
+      { spec: { jobTemplate: { spec: { template: placed } } } },
+    ],
+  ]
+  for (const [apiVersion, kind, content, wanted] of table) {
+    assert.deepEqual(
+      mapped({ apiVersion, kind, ...content }),
+      { apiVersion, kind, metadata: { namespace: 'shop-east', name: 'web' }, ...wanted },
+      kind,
+    )
+  }
+})
+
+test('a selector, affinity and tolerations that a pod has stay beside that of its group', () => {
+  const affinity = {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } },
+  }
+  const tolerations = [{ operator: 'Exists' }]
+  const spec = { containers, nodeSelector: { disk: 'fast' }, affinity, tolerations }
+  assert.deepEqual(mapped({ apiVersion: 'v1', kind: 'Pod', spec })['spec'], {
+    ...spec,
+    nodeSelector: { disk: 'fast', [groupLabel]: 'east' },
+  })
+})
+
+test('a pod that is bound for another place is refused', () => {
+  const deployment = (spec: object) => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    spec: { template: { spec: { containers, ...spec } } },
+  })
+  refused(
+    deployment({ nodeSelector: { [groupLabel]: 'west' } }),
+    /^Cannot have Deployment "shop\/web" in a virtual cluster: it selects nodes of virtual cluster "west" and is sent to "east"/,
+  )
+  refused(deployment({ nodeName: 'node-7' }), /names node "node-7"/)
+  const mapping = createMapping(east)
+  const { metadata } = mapping.placeOf(objectOf(deployment({ nodeName: 'node-7' })))
+  assert.deepEqual(metadata, { namespace: 'shop-east', name: 'web' }, 'it is found all the same')
+})
+
+test('pods of custom kinds are found by declared paths', () => {
+  const part = { template: { spec: { containers } } }
+  const placed = { template: { spec: { containers, ...onEast } } }
+  const kind = { apiVersion: 'apps.example.com/v1', kind: 'Fleet' }
+  const spec = { leader: part, workers: [part, part], note: 'x' }
+  const wanted = { leader: placed, workers: [placed, placed], note: 'x' }
+  const paths = ['spec.leader.template', 'spec.workers.*.template', 'spec.absent.template']
+  assert.deepEqual(
+    mapped({ ...kind, spec }, { podTemplatePaths: { 'apps.example.com/Fleet': paths } })['spec'],
+    wanted,
+  )
+  const annotations = { 'edge.skerry.io/pod-template-paths': paths.join(', ') }
+  const metadata = { namespace: 'shop', name: 'web', annotations }
+  assert.deepEqual(mapped({ ...kind, spec, metadata })['spec'], wanted)
+})
+
+const ours = { 'edge.skerry.io/virtual-cluster': 'east' }
+const selects = (...names: string[]) => ({
+  matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: names }],
+})
+const selectsOwn = (...names: string[]) => ({
+  matchLabels: ours,
+  matchExpressions: [{ key: 'edge.skerry.io/namespace', operator: 'In', values: names }],
+})
+
+/** Of one kind: what stands in a manifest, and in the edge cluster. */
+const references: [kind: string, sent: JsonObject, there: JsonObject][] = [
+  [
+    'rbac.authorization.k8s.io/v1 RoleBinding',
+    {
+      roleRef: { kind: 'ClusterRole', name: 'view' },
+      subjects: [
+        { kind: 'ServiceAccount', namespace: 'tools', name: 'robot' },
+        { kind: 'User', name: 'system:serviceaccount:tools:robot' },
+        { kind: 'User', name: 'olga' },
+        { kind: 'Group', name: 'system:serviceaccounts:tools' },
+        { kind: 'Group', name: 'system:authenticated' },
+      ],
+    },
+    {
+      roleRef: { kind: 'ClusterRole', name: 'view' },
+      subjects: [
+        { kind: 'ServiceAccount', namespace: 'tools-east', name: 'robot' },
+        { kind: 'User', name: 'system:serviceaccount:tools-east:robot' },
+        { kind: 'User', name: 'olga' },
+        { kind: 'Group', name: 'system:serviceaccounts:tools-east' },
+        { kind: 'Group', name: 'system:authenticated' },
+      ],
+    },
+  ],
+  [
+    'networking.k8s.io/v1 NetworkPolicy',
+    {
+      spec: {
+        podSelector: {},
+        ingress: [{ from: [{ namespaceSelector: {} }, { podSelector: {} }] }],
+        egress: [
+          { to: [{ namespaceSelector: { matchLabels: { team: 'till' } }, podSelector: {} }] },
+          { to: [{ namespaceSelector: selects('tools') }, { ipBlock: { cidr: '10.0.0.0/8' } }] },
+        ],
+      },
+    },
+    {
+      spec: {
+        podSelector: {},
+        ingress: [{ from: [{ namespaceSelector: { matchLabels: ours } }, { podSelector: {} }] }],
+        egress: [
+          {
+            to: [
+              { namespaceSelector: { matchLabels: { team: 'till', ...ours } }, podSelector: {} },
+            ],
+          },
+          {
+            to: [{ namespaceSelector: selectsOwn('tools') }, { ipBlock: { cidr: '10.0.0.0/8' } }],
+          },
+        ],
+      },
+    },
+  ],
+  [
+    'networking.k8s.io/v1 NetworkPolicy',
+    { spec: { egress: [{ to: [{ namespaceSelector: selects('kube-system', 'tools') }] }] } },
+    {
+      spec: {
+        egress: [
+          {
+            to: [
+              { namespaceSelector: selectsOwn('tools') },
+              { namespaceSelector: selects('kube-system') },
+            ],
+          },
+        ],
+      },
+    },
+  ],
+  [
+    'v1 Service',
+    { spec: { type: 'ExternalName', externalName: 'db.tools.svc.cluster.local' } },
+    { spec: { type: 'ExternalName', externalName: 'db.tools-east.svc.cluster.local' } },
+  ],
+  [
+    'v1 Service',
+    { spec: { type: 'ExternalName', externalName: 'db.example.com' } },
+    { spec: { type: 'ExternalName', externalName: 'db.example.com' } },
+  ],
+  [
+    'v1 PersistentVolumeClaim',
+    { spec: { volumeName: 'disk', dataSourceRef: { kind: 'VolumeSnapshot', namespace: 'tools' } } },
+    {
+      spec: {
+        volumeName: 'disk-east',
+        dataSourceRef: { kind: 'VolumeSnapshot', namespace: 'tools-east' },
+      },
+    },
+  ],
+  [
+    'discovery.k8s.io/v1 EndpointSlice',
+    { endpoints: [{ addresses: ['10.1.0.1'], targetRef: { kind: 'Pod', namespace: 'shop' } }] },
+    {
+      endpoints: [{ addresses: ['10.1.0.1'], targetRef: { kind: 'Pod', namespace: 'shop-east' } }],
+    },
+  ],
+  [
+    'gateway.networking.k8s.io/v1 HTTPRoute',
+    {
+      spec: {
+        parentRefs: [{ name: 'gate', namespace: 'tools' }, { name: 'own' }],
+        rules: [{ backendRefs: [{ name: 'web', namespace: 'shop' }] }],
+      },
+    },
+    {
+      spec: {
+        parentRefs: [{ name: 'gate', namespace: 'tools-east' }, { name: 'own' }],
+        rules: [{ backendRefs: [{ name: 'web', namespace: 'shop-east' }] }],
+      },
+    },
+  ],
+  [
+    'gateway.networking.k8s.io/v1 Gateway',
+    { spec: { listeners: [{ allowedRoutes: { namespaces: { from: 'All' } } }, { port: 80 }] } },
+    {
+      spec: {
+        listeners: [
+          { allowedRoutes: { namespaces: { from: 'Selector', selector: { matchLabels: ours } } } },
+          { port: 80 },
+        ],
+      },
+    },
+  ],
+  [
+    'gateway.networking.k8s.io/v1beta1 ReferenceGrant',
+    { spec: { from: [{ kind: 'HTTPRoute', namespace: 'tools' }], to: [{ kind: 'Service' }] } },
+    { spec: { from: [{ kind: 'HTTPRoute', namespace: 'tools-east' }], to: [{ kind: 'Service' }] } },
+  ],
+]
+
+test('wherever a namespace is written, it is that of the same virtual cluster', () => {
+  for (const [what, sent, there] of references) {
+    const [apiVersion = '', kind = ''] = what.split(' ')
+    const { metadata: _named, ...content } = mapped({ apiVersion, kind, ...sent })
+    assert.deepEqual(content, { apiVersion, kind, ...there }, what)
+  }
+})
+
+test('pods are near pods of their own virtual cluster, and find its services', () => {
+  const term = (names: object) => ({ topologyKey: 'zone', ...names })
+  const spec = {
+    containers,
+    affinity: {
+      podAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [term({ namespaces: ['tools'] })],
+      },
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { weight: 1, podAffinityTerm: term({ namespaceSelector: {} }) },
+        ],
+      },
+    },
+    dnsConfig: { searches: ['tools.svc.cluster.local', 'example.com', 'kube-system.svc'] },
+  }
+  const { affinity, dnsConfig } = mapped({ apiVersion: 'v1', kind: 'Pod', spec })[
+    'spec'
+  ] as JsonObject
+  assert.deepEqual(affinity, {
+    podAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: [term({ namespaces: ['tools-east'] })],
+    },
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        { weight: 1, podAffinityTerm: term({ namespaceSelector: { matchLabels: ours } }) },
+      ],
+    },
+  })
+  assert.deepEqual(dnsConfig, {
+    searches: ['tools-east.svc.cluster.local', 'example.com', 'kube-system.svc'],
+  })
+})
+
+test('a binding for the accounts of all virtual clusters is refused', () => {
+  const subjects = [{ kind: 'Group', name: 'system:serviceaccounts' }]
+  refused({ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', subjects }, /accounts/)
+})
+
+const named = { metadata: { name: 'web' } }
+
+test('what has no namespace is shared, of its own name, or refused', () => {
+  const namespace = mapped({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: {
+      name: 'my-app',
+      labels: { team: 'till', 'edge.skerry.io/virtual-cluster': 'west' },
+    },
+  })
+  assert.deepEqual(namespace.metadata, {
+    name: 'my--app-east',
+    labels: { team: 'till', ...ours, 'edge.skerry.io/namespace': 'my-app' },
+  })
+  const claimRef = { namespace: 'shop', name: 'data' }
+  const csi = { driver: 'disk', nodeStageSecretRef: { namespace: 'shop', name: 'key' } }
+  const volume = mapped({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    ...named,
+    spec: { claimRef, csi },
+  })
+  assert.equal(volume.metadata.name, 'web-east')
+  assert.deepEqual(volume['spec'], {
+    claimRef: { ...claimRef, namespace: 'shop-east' },
+    csi: { ...csi, nodeStageSecretRef: { namespace: 'shop-east', name: 'key' } },
+  })
+  refused({ apiVersion: 'v1', kind: 'PersistentVolume', ...named, spec: {} }, /spec\.claimRef/)
+  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', ...named }
+  assert.equal(mapped(role).metadata.name, 'web')
+  refused(
+    {
+      ...role,
+      metadata: { name: 'web', labels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } },
+    },
+    /aggregate-to-view would change a role of the whole edge cluster/,
+  )
+  const binding = {
+    ...role,
+    kind: 'ClusterRoleBinding',
+    subjects: [{ kind: 'ServiceAccount', namespace: 'shop', name: 'web' }],
+  }
+  refused(binding, /^Cannot have ClusterRoleBinding "web" .*: use a RoleBinding in each namespace$/)
+  const given = mapped(binding, { allowsClusterRights: true })
+  assert.deepEqual(
+    [given.metadata.name, given['subjects']],
+    ['web-east', [{ kind: 'ServiceAccount', namespace: 'shop-east', name: 'web' }]],
+  )
+})
+
+test('what would reach other virtual clusters is refused', () => {
+  const table: [kind: string, content: object, why: RegExp][] = [
+    ['v1 Node', {}, /no namespace/],
+    ['admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration', {}, /no namespace/],
+    ['apiregistration.k8s.io/v1 APIService', {}, /no namespace/],
+    ['example.com/v1 ClusterThing', {}, /install it in the edge cluster itself/],
+    ['edge.skerry.io/v1alpha1 VirtualCluster', {}, /virtual clusters are their edge cluster's/],
+    ['scheduling.k8s.io/v1 PriorityClass', { globalDefault: true }, /globalDefault/],
+    [
+      'storage.k8s.io/v1 StorageClass',
+      { parameters: { 'csi.storage.k8s.io/node-stage-secret-namespace': 'shop' } },
+      /names namespace "shop"/,
+    ],
+    [
+      'storage.k8s.io/v1 StorageClass',
+      {
+        metadata: {
+          name: 'web',
+          annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' },
+        },
+      },
+      /is-default-class/,
+    ],
+    [
+      'apiextensions.k8s.io/v1 CustomResourceDefinition',
+      { spec: { conversion: { webhook: {} } } },
+      /conversion webhook/,
+    ],
+  ]
+  for (const [what, content, why] of table) {
+    const [apiVersion = '', kind = ''] = what.split(' ')
+    refused({ apiVersion, kind, ...named, ...content }, why)
+  }
+  refused({ apiVersion: 'v1', kind: 'Binding', target: { name: 'n' } }, /scheduler/)
+  const settings = { apiVersion: 'v1', kind: 'ConfigMap' }
+  refused({ ...settings, metadata: { namespace: 'kube-system', name: 'a' } }, /edge cluster's own/)
+  refused({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-x' } }, /own/)
+  const issuer = { apiVersion: 'example.com/v1', kind: 'ClusterThing', ...named }
+  const options = { sharedKinds: ['example.com/ClusterThing'] }
+  assert.equal(mapped(issuer, options).metadata.name, 'web')
+})
+
+test('what virtual clusters share is the same object, whoever sends it', () => {
+  const west = {
+    clusterName: 'west',
+    namespaces: createNamespaceRule({ clusterName: 'west' }),
+  }
+  const sent = (cluster: string, description: string) => ({
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: {
+      name: 'till',
+      labels: { 'work.karmada.io/permanent-id': cluster, team: 'till' },
+      annotations: { 'work.karmada.io/namespace': `karmada-es-${cluster}` },
+    },
+    description,
+  })
+  const by = (object: AnyObject) => object.metadata.annotations?.['edge.skerry.io/shared-by'] ?? ''
+  const first = createMapping(east).toMember(sent('east', 'a'))
+  const second = createMapping(west).toMember(sent('west', 'a'))
+  const other = createMapping(west).toMember(sent('west', 'b'))
+  assert.match(by(first), /^east=[0-9a-f]{12}$/)
+  assert.equal(by(second).replace('west', 'east'), by(first))
+  assert.notEqual(by(other), by(second))
+  assert.deepEqual(first.metadata.labels, { team: 'till', 'karmada.io/managed': 'true' })
+})

@@ -1,0 +1,60 @@
+const targetRefs = (list: string): string => `${list}.*.targetRef.namespace`
+
+/** HTTPRoute and its kin: what they hang on, and where they send requests. */
+const routePaths: readonly string[] = [
+  'spec.parentRefs.*.namespace',
+  'spec.rules.*.backendRefs.*.namespace',
+  'spec.rules.*.backendRefs.*.filters.*.requestMirror.backendRef.namespace',
+  'spec.rules.*.filters.*.requestMirror.backendRef.namespace',
+]
+
+/** CSI drivers and older volumes read secrets of any namespace that a volume names. */
+const volumePaths: readonly string[] = [
+  'spec.claimRef.namespace',
+  'spec.azureFile.secretNamespace',
+  'spec.cephfs.secretRef.namespace',
+  'spec.cinder.secretRef.namespace',
+  'spec.csi.controllerExpandSecretRef.namespace',
+  'spec.csi.controllerPublishSecretRef.namespace',
+  'spec.csi.nodeExpandSecretRef.namespace',
+  'spec.csi.nodePublishSecretRef.namespace',
+  'spec.csi.nodeStageSecretRef.namespace',
+  'spec.flexVolume.secretRef.namespace',
+  'spec.glusterfs.endpointsNamespace',
+  'spec.iscsi.secretRef.namespace',
+  'spec.rbd.secretRef.namespace',
+  'spec.scaleIO.secretRef.namespace',
+  'spec.storageos.secretRef.namespace',
+]
+
+/** By group and kind: where a namespace stands in the manifest, beside its own metadata. */
+export const namespacePaths: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  '/Endpoints': [targetRefs('subsets.*.addresses'), targetRefs('subsets.*.notReadyAddresses')],
+  '/Event': ['involvedObject.namespace', 'related.namespace'],
+  '/PersistentVolume': volumePaths,
+  '/ServiceAccount': ['secrets.*.namespace'],
+  'discovery.k8s.io/EndpointSlice': [targetRefs('endpoints')],
+  'events.k8s.io/Event': ['regarding.namespace', 'related.namespace'],
+  'gateway.networking.k8s.io/Gateway': [
+    'spec.listeners.*.tls.certificateRefs.*.namespace',
+    'spec.listeners.*.tls.frontendValidation.caCertificateRefs.*.namespace',
+    'spec.tls.frontend.default.validation.caCertificateRefs.*.namespace',
+    'spec.tls.frontend.perPort.*.tls.validation.caCertificateRefs.*.namespace',
+    'spec.tls.backend.clientCertificateRef.namespace',
+  ],
+  'gateway.networking.k8s.io/GRPCRoute': routePaths,
+  'gateway.networking.k8s.io/HTTPRoute': routePaths,
+  'gateway.networking.k8s.io/ReferenceGrant': ['spec.from.*.namespace'],
+  'gateway.networking.k8s.io/TCPRoute': routePaths,
+  'gateway.networking.k8s.io/TLSRoute': routePaths,
+  'gateway.networking.k8s.io/UDPRoute': routePaths,
+})
+
+/** Where a status tells namespaces, as the edge cluster calls them. */
+export const statusNamespacePaths: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  'gateway.networking.k8s.io/GRPCRoute': ['parents.*.parentRef.namespace'],
+  'gateway.networking.k8s.io/HTTPRoute': ['parents.*.parentRef.namespace'],
+  'gateway.networking.k8s.io/TCPRoute': ['parents.*.parentRef.namespace'],
+  'gateway.networking.k8s.io/TLSRoute': ['parents.*.parentRef.namespace'],
+  'gateway.networking.k8s.io/UDPRoute': ['parents.*.parentRef.namespace'],
+})

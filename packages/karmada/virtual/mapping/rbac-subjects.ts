@@ -1,0 +1,54 @@
+import type { JsonObject } from '@skerry/api'
+import { textAt } from '../../interpreter/fields.ts'
+import { changeAt, ofObject, ofText } from './change-at.ts'
+import { MappingRefusal } from './mapping-refusal.ts'
+import type { MemberNames } from './member-names.ts'
+
+const accountUser = /^(?<before>system:serviceaccount:)(?<namespace>[^:]+)(?<after>:.+)$/
+const accountGroup = /^(?<before>system:serviceaccounts:)(?<namespace>.+)$/
+
+/**
+ * A binding for the service accounts of one virtual cluster, however they are named. Throws
+ * MappingRefusal of a subject that would be accounts of every cluster. People stay who they are.
+ */
+export function mapSubjects(binding: JsonObject, names: MemberNames): JsonObject {
+  return changeAt(
+    binding,
+    'subjects.*',
+    ofObject((subject) => mapSubject(subject, names)),
+  )
+}
+
+function mapSubject(subject: JsonObject, names: MemberNames): JsonObject {
+  switch (textAt(subject, 'kind')) {
+    case 'ServiceAccount':
+      return changeAt(subject, 'namespace', ofText(names.namespace))
+    case 'User':
+      return changeAt(
+        subject,
+        'name',
+        ofText((name) => withNamespace(name, accountUser, names)),
+      )
+    case 'Group':
+      refuseEveryAccount(textAt(subject, 'name'))
+      return changeAt(
+        subject,
+        'name',
+        ofText((name) => withNamespace(name, accountGroup, names)),
+      )
+    default:
+      return subject
+  }
+}
+
+function withNamespace(name: string, form: RegExp, names: MemberNames): string {
+  const { before = '', namespace, after = '' } = form.exec(name)?.groups ?? {}
+  return namespace === undefined ? name : `${before}${names.namespace(namespace)}${after}`
+}
+
+function refuseEveryAccount(group: string): void {
+  if (group !== 'system:serviceaccounts') return
+  throw new MappingRefusal(
+    'it binds group "system:serviceaccounts", the accounts of all virtual clusters: bind "system:serviceaccounts:<namespace>" instead',
+  )
+}
