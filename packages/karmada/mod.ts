@@ -247,3 +247,11 @@ export {
   type ClusterReporterDeps,
   type ClusterReporterOptions,
 } from './agent/cluster-reporter.ts'
+export { matchesAffinity } from './policy/cluster-affinity.ts'
+export { createFleetScheduler, type FleetSchedulerOptions } from './placement/binding-scheduler.ts'
+export { placeBinding } from './placement/place-binding.ts'
+export type {
+  ClusterDiagnosis,
+  PlacementInput,
+  PlacementResult,
+} from './placement/placement-input.ts'

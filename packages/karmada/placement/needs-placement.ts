@@ -3,14 +3,14 @@ import type { ResourceBinding } from '../binding/resource-binding.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ClusterAffinityTerm, Placement } from '../policy/propagation-policy.ts'
 import { isRescheduled } from './place-binding.ts'
-import { isDuplicated, isTarget, isWorkload, sumOfReplicas } from './workload.ts'
+import { isDuplicated, isWorkload, sumOfReplicas } from './workload.ts'
 
 /** The placement that the clusters in force follow from, as JSON; Karmada's key. */
 export const placementAnnotation = 'policy.karmada.io/applied-placement'
 
 /**
  * Whether a binding has to be placed (again). Divided replicas stay where they are until their number,
- * their placement or a wish says otherwise, or one of their clusters goes away; copies are placed each time.
+ * their placement or a wish says otherwise, or one of their clusters goes away or is gone; copies are placed each time.
  */
 export function needsPlacement(binding: ResourceBinding, clusters: readonly Cluster[]): boolean {
   const { spec, status } = binding
@@ -19,10 +19,12 @@ export function needsPlacement(binding: ResourceBinding, clusters: readonly Clus
   if (hasPlacementChanged(binding, placement) || haveReplicasChanged(binding)) return true
   if (isRescheduled({ spec, ...(status ? { status } : {}) })) return true
   if (!isWorkload(spec) || isDuplicated(spec)) return true
-  return clusters.some(
-    ({ metadata }) =>
-      metadata.deletionTimestamp !== undefined && isTarget(spec, metadata.name ?? ''),
+  const staying = new Set(
+    clusters
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.name),
   )
+  return (spec.clusters ?? []).some(({ name }) => !staying.has(name))
 }
 
 function haveReplicasChanged({ spec }: ResourceBinding): boolean {

@@ -1,0 +1,159 @@
+import { equalJson } from '@skerry/api'
+import { keyOfObject, parseKey, type TypedResource } from '@skerry/client'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+} from '@skerry/controller-runtime'
+import {
+  clusterResourceBindingResource,
+  resourceBindingResource,
+  type ResourceBinding,
+} from '../binding/resource-binding.ts'
+import { clusterResource } from '../cluster/cluster.ts'
+import { isAffected, mattersToPlacement } from './affected-bindings.ts'
+import { needsPlacement, placementAnnotation } from './needs-placement.ts'
+import { placeBinding } from './place-binding.ts'
+import type { PlacementResult } from './placement-input.ts'
+import { recordPlacement, reportFailures } from './placement-report.ts'
+import { placedStatus } from './placed-status.ts'
+
+export interface FleetSchedulerOptions {
+  /** Bindings that name another scheduler are left alone; default Karmada's. */
+  readonly schedulerName?: string
+  /** Whether a workload of no replicas is propagated; default no, as upstream. */
+  readonly placesEmptyWorkloads?: boolean
+}
+
+const schedulerNameDefault = 'default-scheduler'
+
+/** What did not fit for want of room is tried again after this, and a little more, by chance. */
+const roomRetryMs = 30_000
+
+/** Decides for each binding which clusters its object goes to, and when to decide anew. */
+export function createFleetScheduler(options: FleetSchedulerOptions = {}): ControllerDefinition[] {
+  return [
+    bindingScheduler('fleet-scheduler', resourceBindingResource, options),
+    bindingScheduler('fleet-cluster-scheduler', clusterResourceBindingResource, options),
+  ]
+}
+
+interface Placing {
+  readonly resource: TypedResource<ResourceBinding>
+  readonly schedulerName: string
+  readonly options: FleetSchedulerOptions
+  readonly context: ControllerContext
+}
+
+function bindingScheduler(
+  name: string,
+  resource: TypedResource<ResourceBinding>,
+  options: FleetSchedulerOptions,
+): ControllerDefinition {
+  const schedulerName = options.schedulerName ?? schedulerNameDefault
+  return {
+    name,
+    eventComponent: schedulerName,
+    // One at a time: what is placed next sees where this one went.
+    workers: 1,
+    watches: [
+      watch(resource, {
+        keysOf: ({ type, object, old }) =>
+          type === 'deleted' || object.metadata.generation === old?.metadata.generation
+            ? []
+            : [keyOfObject(object)],
+      }),
+      watch(clusterResource, {
+        keysOf: (change, context) =>
+          mattersToPlacement(change)
+            ? context
+                .informer(resource)
+                .list()
+                .filter((binding) => isAffected(binding, change))
+                .map(keyOfObject)
+            : [],
+      }),
+    ],
+    async reconcile(key, context, signal) {
+      const binding = context.informer(resource).get(parseKey(key))
+      if (binding === undefined || !isOurs(binding, schedulerName)) return
+      const result = await placeOnce(binding, { resource, schedulerName, options, context }, signal)
+      if (result === undefined || ['Success', 'NoClusterFit'].includes(result.reason)) return
+      return { requeueAfterMs: roomRetryMs * (1 + 0.1 * context.random.next()) }
+    },
+  }
+}
+
+function isOurs({ metadata, spec }: ResourceBinding, schedulerName: string): boolean {
+  if (metadata.deletionTimestamp !== undefined || spec.suspension?.scheduling === true) return false
+  return (spec.schedulerName || schedulerNameDefault) === schedulerName
+}
+
+/** Undefined where all may stay as it is. */
+async function placeOnce(
+  binding: ResourceBinding,
+  placing: Placing,
+  signal: AbortSignal,
+): Promise<PlacementResult | undefined> {
+  const { resource, options, context } = placing
+  const { spec, status } = binding
+  if (spec.placement === undefined) return undefined
+  const clusters = context.informer(clusterResource).list()
+  if (!needsPlacement(binding, clusters)) {
+    await writeStatus(binding, undefined, placing, signal)
+    return undefined
+  }
+  const result = placeBinding({
+    spec,
+    ...(status === undefined ? {} : { status }),
+    clusters,
+    others: hasGroups(binding) ? context.informer(resource).list(binding.metadata.namespace) : [],
+    placesEmptyWorkloads: options.placesEmptyWorkloads === true,
+  })
+  reportFailures(binding, result, context.events)
+  const placed = await writeClusters(binding, result, placing, signal)
+  await writeStatus(placed, result, placing, signal)
+  const hasMoved = placed !== binding || result.reason !== 'Success'
+  if (hasMoved) recordPlacement(placed, result, context.events)
+  return result
+}
+
+function hasGroups({ metadata, spec }: ResourceBinding): boolean {
+  return metadata.namespace !== undefined && spec.workloadAffinityGroups !== undefined
+}
+
+/** The binding as it is then; the same one where nothing is to be written. */
+async function writeClusters(
+  binding: ResourceBinding,
+  { clusters }: PlacementResult,
+  { resource, context }: Placing,
+  signal: AbortSignal,
+): Promise<ResourceBinding> {
+  if (clusters === undefined) return binding
+  const { namespace, name = '', resourceVersion, annotations } = binding.metadata
+  const applied = JSON.stringify(binding.spec.placement)
+  const isSame =
+    annotations?.[placementAnnotation] === applied &&
+    equalJson(binding.spec.clusters ?? [], clusters)
+  if (isSame) return binding
+  const patch = {
+    // An eviction may have taken a cluster away meanwhile: then this was decided too early.
+    metadata: { resourceVersion, annotations: { [placementAnnotation]: applied } },
+    spec: { clusters: clusters.length === 0 ? null : clusters },
+  }
+  const key = namespace === undefined ? { name } : { namespace, name }
+  return context.client(resource).patch({ ...key, type: 'merge', patch }, signal)
+}
+
+async function writeStatus(
+  binding: ResourceBinding,
+  result: PlacementResult | undefined,
+  { resource, context }: Placing,
+  signal: AbortSignal,
+): Promise<void> {
+  const status = placedStatus(binding, result, context.clock.now())
+  if (status === undefined) return
+  const { namespace, name = '' } = binding.metadata
+  const key = namespace === undefined ? { name } : { namespace, name }
+  await context.client(resource).patchStatus({ ...key, type: 'merge', patch: { status } }, signal)
+}
