@@ -1,0 +1,44 @@
+import type { LuaRun } from './lua-run.ts'
+import { LuaError, type LuaValue } from './lua-value.ts'
+
+/** A local, which functions within its own may share. */
+export interface LuaLocal {
+  value: LuaValue
+}
+
+/** One call of one function. */
+export class LuaFrame {
+  readonly run: LuaRun
+  readonly locals: LuaLocal[] = []
+  readonly captured: readonly LuaLocal[]
+  readonly varargs: readonly LuaValue[]
+
+  constructor(run: LuaRun, captured: readonly LuaLocal[], varargs: readonly LuaValue[]) {
+    this.run = run
+    this.captured = captured
+    this.varargs = varargs
+  }
+
+  /** A fresh one each time: a loop's functions do not share what each turn has. */
+  declare(slot: number, value: LuaValue): void {
+    this.locals[slot] = { value }
+  }
+
+  local(slot: number): LuaLocal {
+    return expected(this.locals[slot])
+  }
+
+  capture(index: number): LuaLocal {
+    return expected(this.captured[index])
+  }
+}
+
+function expected(local: LuaLocal | undefined): LuaLocal {
+  // The reader resolves a name to what is declared before it.
+  if (local === undefined) throw new LuaError('a local is used before it is there')
+  return local
+}
+
+export function errorAt(line: number, what: string): LuaError {
+  return new LuaError(`line ${line}: ${what}`)
+}

@@ -1,0 +1,116 @@
+import type { LuaRun } from './lua-run.ts'
+import type { LuaTable } from './lua-table.ts'
+
+/**
+ * A value of Lua 5.1. Nil is undefined. A text is a string of bytes (each character below 256), as Lua's
+ * are: `toBytes` and `toText` lead in and out.
+ */
+export type LuaValue = undefined | boolean | number | string | LuaTable | LuaFunction
+
+export type LuaBody = (args: readonly LuaValue[], run: LuaRun) => readonly LuaValue[]
+
+export class LuaFunction {
+  readonly name: string
+  readonly body: LuaBody
+
+  constructor(name: string, body: LuaBody) {
+    this.name = name
+    this.body = body
+  }
+}
+
+/** What a script has raised, or what is wrong with it; scripts may catch it. */
+export class LuaError extends Error {
+  override name = 'LuaError'
+  /** What `pcall` gives to the script. */
+  readonly value: LuaValue
+
+  constructor(message: string, value: LuaValue = message) {
+    super(message)
+    this.value = value
+  }
+}
+
+/** A script has used more than it may. No script catches it. */
+export class LuaLimitError extends Error {
+  override name = 'LuaLimitError'
+}
+
+export function typeOf(value: LuaValue): string {
+  switch (typeof value) {
+    case 'undefined':
+      return 'nil'
+    case 'boolean':
+    case 'number':
+    case 'string':
+      return typeof value
+    default:
+      return value instanceof LuaFunction ? 'function' : 'table'
+  }
+}
+
+/** All but nil and false. */
+export function isTrue(value: LuaValue): boolean {
+  return value !== undefined && value !== false
+}
+
+/** As Karmada's Lua writes it: a whole number without a point, others as short as they can be. */
+export function numberText(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
+  if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return BigInt(value).toString()
+  const size = Math.abs(value)
+  const text = size < 1e-4 || size >= 1e21 ? value.toExponential() : String(value)
+  return text.replace(/e([+-])(\d)$/, 'e$10$2')
+}
+
+const numberPattern = /^[ \t\n\v\f\r]*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)[ \t\n\v\f\r]*$/i
+const hexPattern = /^[ \t\n\v\f\r]*([+-]?)0x([0-9a-f]+)[ \t\n\v\f\r]*$/i
+
+/** Longer texts stand for no number: reading them over and over would take time. */
+const numberCharsMax = 400
+
+/** The number that a text or number stands for; undefined of anything else. */
+export function numberOf(value: LuaValue): number | undefined {
+  if (typeof value === 'number') return value
+  if (typeof value !== 'string' || value.length > numberCharsMax) return undefined
+  const decimal = numberPattern.exec(value)
+  if (decimal?.[1] !== undefined) return Number(decimal[1])
+  const hex = hexPattern.exec(value)
+  if (hex?.[2] === undefined) return undefined
+  const size = Number.parseInt(hex[2], 16)
+  return hex[1] === '-' ? -size : size
+}
+
+/** What `tostring` shows. */
+export function textOf(value: LuaValue): string {
+  switch (typeof value) {
+    case 'undefined':
+      return 'nil'
+    case 'boolean':
+      return String(value)
+    case 'number':
+      return numberText(value)
+    case 'string':
+      return value
+    default:
+      // Without an address: what a script says may not hang on where its values lie.
+      return value instanceof LuaFunction ? `function: ${value.name}` : 'table'
+  }
+}
+
+/** UTF-8, one character a byte. */
+export function toBytes(text: string): string {
+  for (let at = 0; at < text.length; at += 1) {
+    if (text.charCodeAt(at) > 127) return Buffer.from(text, 'utf8').toString('latin1')
+  }
+  return text
+}
+
+/** The text that these bytes are in UTF-8; what is no UTF-8 is shown as U+FFFD. */
+export function toText(bytes: string): string {
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (bytes.charCodeAt(at) > 127) return Buffer.from(bytes, 'latin1').toString('utf8')
+  }
+  return bytes
+}
