@@ -29,6 +29,7 @@ import {
   createClusterAudit,
   createClusterMonitor,
   createDelegation,
+  fleetAdmission,
   karmadaKinds,
   limitUserStreams,
   refuseRevoked,
@@ -297,6 +298,7 @@ function hubAccess(
       agentLimitsPlugin,
       clusterIdentity(objects),
       admission(authorizer),
+      ...fleetAdmission(objects),
     ],
     certificates: (usual) => refuseRevoked(usual, objects, { backdateMs }),
   }

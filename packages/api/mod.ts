@@ -213,6 +213,7 @@ export { kubernetesEnvironment } from './cel/compiled-rule.ts'
 export { compileRuleSet, evaluateRules, type RuleSet } from './cel/rule-set.ts'
 export { defaultStructural, pruneStructural } from './structural/prune.ts'
 export { checkCustomMetadata } from './structural/custom-metadata.ts'
+export { checkWebhookClient } from './strategies/webhook-client-checks.ts'
 export {
   compileExpression,
   compileVariables,

@@ -130,6 +130,7 @@ export {
   type TrafficContractSpec,
 } from './traffic/traffic-contract.ts'
 export { trafficContractKind } from './traffic/traffic-contract-kind.ts'
+export { fleetAdmission } from './kinds/fleet-admission.ts'
 export { karmadaKinds, type KarmadaKindsOptions } from './kinds/karmada-kinds.ts'
 export {
   workResource,
@@ -242,6 +243,7 @@ export { createAgentHandler, type AgentHandlerDeps } from './agent/agent-handler
 export { tracedHandler, type TracedHandlerOptions } from './agent/traced-handler.ts'
 export { observedKeys } from './agent/observed-times.ts'
 export { clusterIdOf } from './agent/cluster-id.ts'
+export { EdgeObserver, type EdgeObserverDeps } from './agent/edge-observer.ts'
 export {
   runClusterReporter,
   type ClusterReporterDeps,

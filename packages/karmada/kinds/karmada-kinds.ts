@@ -10,6 +10,7 @@ import { clusterTaintPolicyRules } from '../policy/cluster-taint-policy-kind.ts'
 import { overridePolicyRules } from '../policy/override-policy-kind.ts'
 import { propagationPolicyRules } from '../policy/propagation-policy-kind.ts'
 import { workKindRules } from '../work/work-kind.ts'
+import { interpreterWebhookRules } from './interpreter-webhook-rules.ts'
 import type { KindRules } from './kind-rules.ts'
 
 export interface KarmadaKindsOptions {
@@ -34,6 +35,7 @@ export async function karmadaKinds(
     ClusterTaintPolicy: clusterTaintPolicyRules(allowsNoExecute),
     ResourceBinding: bindingRules,
     ClusterResourceBinding: bindingRules,
+    ResourceInterpreterWebhookConfiguration: interpreterWebhookRules,
     Work: workKindRules,
   }
   const schemas = builtin[0]?.schemas ?? {}

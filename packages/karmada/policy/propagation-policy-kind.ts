@@ -46,6 +46,7 @@ const gracePeriodDefault = 600
 function setPolicyDefaults(policy: AnyObject): void {
   const { spec } = policy
   if (!isJsonObject(spec)) return
+  spec['placement'] ??= {}
   for (const constraint of objectsAt(spec, 'placement', 'spreadConstraints')) {
     if (!constraint['spreadByLabel']) constraint['spreadByField'] ||= 'cluster'
     constraint['minGroups'] ||= 1

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { builtinKinds } from '@skerry/api'
+import { systemClock } from '@skerry/base'
+import { callApi, openAccess, startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { fleetAdmission } from './fleet-admission.ts'
+import { karmadaKinds } from './karmada-kinds.ts'
+
+let server: TestApiServer
+
+before(async () => {
+  const kinds = await builtinKinds()
+  server = await startTestApiServer({
+    kinds: [...kinds, ...(await karmadaKinds(kinds, { allowsNoExecute: true }))],
+    access: (objects) => ({ ...openAccess(systemClock), admission: fleetAdmission(objects) }),
+  })
+})
+after(() => server[Symbol.asyncDispose]())
+
+interface Resource {
+  name: string
+  shortNames?: string[]
+  categories?: string[]
+  namespaced: boolean
+}
+
+test('clients find the kinds that there are, by Karmada’s names, and none that there are not', async () => {
+  const found: string[] = []
+  for (const version of ['policy.karmada.io/v1alpha1', 'work.karmada.io/v1alpha2']) {
+    const { body } = await callApi(server.transport, { path: `/apis/${version}` })
+    for (const {
+      name,
+      shortNames = [],
+      categories = [],
+      namespaced,
+    } of body.resources as Resource[]) {
+      found.push(
+        [name, ...shortNames, ...categories, namespaced ? 'namespaced' : ''].join(' ').trim(),
+      )
+    }
+  }
+  assert.deepEqual(found, [
+    'clusteroverridepolicies cop karmada-io',
+    'clusterpropagationpolicies cpp karmada-io',
+    'clustertaintpolicies',
+    'overridepolicies op karmada-io namespaced',
+    'propagationpolicies pp karmada-io namespaced',
+    'clusterresourcebindings crb karmada-io',
+    'clusterresourcebindings/status',
+    'resourcebindings rb karmada-io namespaced',
+    'resourcebindings/status namespaced',
+  ])
+  const { body } = await callApi(server.transport, { path: '/apis/work.karmada.io' })
+  assert.equal(body.preferredVersion.version, 'v1alpha2')
+})
+
+const bindings = '/apis/work.karmada.io/v1alpha2/namespaces/default/resourcebindings'
+const scheduled = { type: 'Scheduled', status: 'True', reason: 'Success', message: '' }
+
+function binding(name: string) {
+  return {
+    apiVersion: 'work.karmada.io/v1alpha2',
+    kind: 'ResourceBinding',
+    metadata: { name },
+    spec: { resource: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } },
+  }
+}
+
+test('a binding’s status is written beside it, and shown in a list', async () => {
+  const status = { conditions: [{ ...scheduled, lastTransitionTime: '2026-01-01T00:00:00Z' }] }
+  const created = await callApi(server.transport, {
+    method: 'POST',
+    path: bindings,
+    body: { ...binding('web-deployment'), status },
+  })
+  assert.equal(created.body.status, undefined)
+  await callApi(server.transport, {
+    method: 'PATCH',
+    path: `${bindings}/web-deployment/status`,
+    body: { status, spec: { replicas: 3 } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
+  const { body } = await callApi(server.transport, {
+    path: bindings,
+    headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
+  })
+  const names = body.columnDefinitions.map(({ name }: { name: string }) => name)
+  assert.deepEqual(names, ['Name', 'SCHEDULED', 'FULLYAPPLIED', 'AGE'])
+  assert.deepEqual(body.rows[0].cells.slice(0, 3), ['web-deployment', 'True', null])
+  const { body: now } = await callApi(server.transport, { path: `${bindings}/web-deployment` })
+  assert.equal(now.spec.replicas, undefined)
+})
+
+test('what is protected is not deleted', async () => {
+  const path = '/api/v1/namespaces/default/configmaps'
+  const labels = { 'resourcetemplate.karmada.io/deletion-protected': 'Always' }
+  await callApi(server.transport, {
+    method: 'POST',
+    path,
+    body: { metadata: { name: 'kept', labels } },
+  })
+  const refused = await callApi(server.transport, { method: 'DELETE', path: `${path}/kept` })
+  assert.deepEqual(
+    [refused.status, refused.body.message],
+    [
+      403,
+      'configmaps "kept" is forbidden: This resource is protected, please make sure to remove the label: resourcetemplate.karmada.io/deletion-protected',
+    ],
+  )
+  await callApi(server.transport, {
+    method: 'PATCH',
+    path: `${path}/kept`,
+    body: { metadata: { labels: null } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
+  const deleted = await callApi(server.transport, { method: 'DELETE', path: `${path}/kept` })
+  assert.equal(deleted.status, 200)
+})
+
+test('taints that evict are allowed where the fleet evicts', async () => {
+  const { status, text } = await callApi(server.transport, {
+    method: 'POST',
+    path: '/apis/policy.karmada.io/v1alpha1/clustertaintpolicies',
+    body: {
+      apiVersion: 'policy.karmada.io/v1alpha1',
+      kind: 'ClusterTaintPolicy',
+      metadata: { name: 'evicting' },
+      spec: { taints: [{ key: 'a', effect: 'NoExecute' }] },
+    },
+  })
+  assert.equal(status, 201, text)
+})
