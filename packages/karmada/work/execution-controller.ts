@@ -7,12 +7,20 @@ import {
   type ReconcileResult,
 } from '@skerry/controller-runtime'
 import { conditionOf, withCondition, type ConditionText } from '../cluster/conditions.ts'
+import { planLeaving, planShared } from '../virtual/mapping/plan-shared.ts'
+import { sharingAnnotations } from '../virtual/mapping/shared-object.ts'
 import { AppliedVersions } from './applied-versions.ts'
-import { executionFinalizer, ownershipAnnotations, ownershipLabels } from './karmada-keys.ts'
+import {
+  executionFinalizer,
+  karmadaKeys,
+  ownershipAnnotations,
+  ownershipLabels,
+} from './karmada-keys.ts'
 import { isManaged, planManifest } from './plan-manifest.ts'
 import {
   clusterOf,
   isReady,
+  placeOf,
   watchMember,
   watchReadiness,
   type WorkContext,
@@ -95,24 +103,45 @@ class Execution {
   }
 
   async #apply(work: Work, manifest: AnyObject, signal: AbortSignal): Promise<void> {
-    const { member, toMember, interpreter, clusterName: cluster } = this.#shared
-    const desired = toMember(manifest)
-    let observed = await member.observe(desired, signal)
+    const { member, mapping, prepare } = this.#shared
+    const sent = mapping.toMember(manifest)
+    let observed = await member.observe(sent, signal)
+    let desired = await this.#beside(sent, observed, signal)
     if (observed && this.#applied.isCurrent(work, desired, observed)) return
-    let plan = await planManifest({ cluster, desired, observed, interpreter }, signal)
+    let plan = await this.#plan(desired, observed, signal)
+    if (plan.act === 'create' || plan.act === 'update') await prepare?.(desired, signal)
     if (plan.act === 'create') {
       try {
         const made = await member.create(plan.object, signal)
         return this.#applied.onApplied(work, desired, made)
       } catch (error) {
         if (!isStatusError(error, 'AlreadyExists')) throw error
-        observed = await member.read(desired, signal)
-        plan = await planManifest({ cluster, desired, observed, interpreter }, signal)
+        observed = await member.read(sent, signal)
+        desired = await this.#beside(sent, observed, signal)
+        plan = await this.#plan(desired, observed, signal)
       }
     }
     if (plan.act === 'refuse') throw new Error(plan.why)
     if (plan.act === 'update') observed = await member.update(plan.object, signal)
     if (observed) this.#applied.onApplied(work, desired, observed)
+  }
+
+  #plan(desired: AnyObject, observed: AnyObject | undefined, signal: AbortSignal) {
+    const { clusterName: cluster, interpreter } = this.#shared
+    return planManifest({ cluster, desired, observed, interpreter }, signal)
+  }
+
+  /** What is wanted beside what other virtual clusters want of the same object. Rejects when they differ. */
+  async #beside(
+    desired: AnyObject,
+    observed: AnyObject | undefined,
+    signal: AbortSignal,
+  ): Promise<AnyObject> {
+    const { clusterName: cluster, member } = this.#shared
+    const plan = planShared({ cluster, desired, observed })
+    if (plan.act === 'have') return plan.object
+    if (plan.note) await member.mergePatch(desired, plan.note, signal)
+    throw new Error(plan.why)
   }
 
   async #remove(
@@ -140,12 +169,17 @@ class Execution {
 
   /** Deletes one object, or leaves it to the cluster. False while it is still there. */
   async #take(work: Work, manifest: AnyObject, signal: AbortSignal): Promise<boolean> {
-    const { member, toMember } = this.#shared
-    const wanted = toMember(manifest)
+    const { member, clusterName: cluster } = this.#shared
+    const wanted = placeOf(this.#shared, manifest)
+    if (wanted === undefined) return true
     this.#applied.forget(wanted)
     const observed = await this.#readIfKnown(wanted, signal)
-    // What is not Karmada's was never this Work's to delete.
-    if (observed === undefined || !isManaged(observed)) return true
+    if (observed === undefined || !mayTake(observed, work)) return true
+    const leaving = planLeaving({ cluster, desired: wanted, observed })
+    if (leaving.act === 'leave') {
+      if (leaving.patch) await member.mergePatch(observed, leaving.patch, signal)
+      return true
+    }
     if (work.spec.preserveResourcesOnDeletion === true) {
       await member.mergePatch(observed, releasePatch(), signal)
       return true
@@ -219,10 +253,19 @@ function appliedText(work: Work, failures: readonly string[]): ConditionText {
   return { type, status: 'False', reason: failedReason, message }
 }
 
+/** What is not Karmada's, or of another cluster's Works, was never this Work's to delete. */
+function mayTake(observed: AnyObject, { metadata }: Work): boolean {
+  const owner = observed.metadata.annotations?.[karmadaKeys.workNamespace]
+  return isManaged(observed) && (owner === undefined || owner === metadata.namespace)
+}
+
 /** Takes away whatever says that an object is Karmada's. */
 function releasePatch() {
   const none = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, null]))
   return {
-    metadata: { labels: none(ownershipLabels), annotations: none(ownershipAnnotations) },
+    metadata: {
+      labels: none(ownershipLabels),
+      annotations: none([...ownershipAnnotations, ...sharingAnnotations]),
+    },
   }
 }

@@ -12,6 +12,7 @@ import { nativeInterpreter } from '../interpreter/native-interpreter.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { executionController } from './execution-controller.ts'
 import { MemberCluster } from './member-cluster.ts'
+import { asTheyAre, type ManifestMapping } from './manifest-mapping.ts'
 import { ownCluster, type WorkContext } from './work-context.ts'
 import { workStatusController } from './work-status-controller.ts'
 import { workResource } from './work.ts'
@@ -19,8 +20,10 @@ import { workResource } from './work.ts'
 export interface WorksOptions {
   /** As which this agent is registered. */
   readonly clusterName: string
-  /** The object that a manifest means in the cluster; absent: the manifest itself. */
-  readonly toMember?: (manifest: AnyObject) => AnyObject
+  /** How manifests stand in the cluster; absent: as they are. */
+  readonly mapping?: ManifestMapping
+  /** Called with each object before it is made or changed: makes its namespace, or rejects with why not. */
+  readonly prepare?: (object: AnyObject, signal: AbortSignal) => Promise<void>
   /** What is known of each kind; absent: native kinds. */
   readonly interpreter?: ResourceInterpreter
 }
@@ -36,7 +39,7 @@ export interface WorksDeps {
 
 /** Pulls the Works of one cluster and applies them there, until the signal aborts. */
 export async function runWorks(
-  { clusterName, toMember = (manifest) => manifest, interpreter = nativeInterpreter }: WorksOptions,
+  { clusterName, mapping = asTheyAre, prepare, interpreter = nativeInterpreter }: WorksOptions,
   { hub, local, ...deps }: WorksDeps,
   signal: AbortSignal,
 ): Promise<void> {
@@ -46,7 +49,8 @@ export async function runWorks(
     works: selected(workResource, { namespace: executionNamespace(clusterName) }),
     clusters: ownCluster(clusterName),
     member,
-    toMember,
+    mapping,
+    ...(prepare ? { prepare } : {}),
     interpreter,
   }
   const informers = createInformerSet(hub, deps)

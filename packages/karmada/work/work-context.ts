@@ -4,6 +4,8 @@ import { selected, watch, type ControllerContext, type Watch } from '@skerry/con
 import { clusterResource, conditionTypes, type Cluster } from '../cluster/cluster.ts'
 import { conditionOf } from '../cluster/conditions.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
+import { MappingRefusal } from '../virtual/mapping/mapping-refusal.ts'
+import type { ManifestMapping } from './manifest-mapping.ts'
 import { memberKey, type MemberCluster } from './member-cluster.ts'
 import { manifestsOf, type Work } from './work.ts'
 
@@ -15,8 +17,9 @@ export interface WorkContext {
   /** The agent's own. */
   readonly clusters: TypedResource<Cluster>
   readonly member: MemberCluster
-  /** The object that a manifest means in the cluster. */
-  readonly toMember: (manifest: AnyObject) => AnyObject
+  readonly mapping: ManifestMapping
+  /** Before an object is made or changed; absent: nothing needs to be done. */
+  readonly prepare?: (object: AnyObject, signal: AbortSignal) => Promise<void>
   readonly interpreter: ResourceInterpreter
 }
 
@@ -27,18 +30,32 @@ export function ownCluster(name: string): TypedResource<Cluster> {
 }
 
 /** Works that carry an object, whenever the cluster's own copy of it changes. */
-export function watchMember({ works, member, toMember }: WorkContext): Watch {
+export function watchMember(shared: WorkContext): Watch {
+  const { works, member } = shared
   return {
     resource: works,
     subscribe(context, enqueue) {
       const informer = context.informer(works)
       informer.addIndex(byManifest, (work) =>
-        manifestsOf(work).map((manifest) => memberKey(toMember(manifest))),
+        manifestsOf(work).flatMap((manifest) => {
+          const place = placeOf(shared, manifest)
+          return place ? [memberKey(place)] : []
+        }),
       )
       return member.onChange((key) => {
         for (const work of informer.byIndex(byManifest, key)) enqueue(keyOfObject(work))
       })
     },
+  }
+}
+
+/** Where the object of a manifest is; undefined of one that can be nowhere in this cluster. */
+export function placeOf({ mapping }: WorkContext, manifest: AnyObject): AnyObject | undefined {
+  try {
+    return mapping.placeOf(manifest)
+  } catch (error) {
+    if (error instanceof MappingRefusal) return undefined
+    throw error
   }
 }
 

@@ -6,11 +6,12 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 import { conditionOf } from '../cluster/conditions.ts'
-import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
+import { sharersOf } from '../virtual/mapping/shared-object.ts'
 import { karmadaKeys } from './karmada-keys.ts'
 import {
   clusterOf,
   isReady,
+  placeOf,
   watchMember,
   watchReadiness,
   type WorkContext,
@@ -61,11 +62,12 @@ async function reportStatus(
   const known = work.status?.manifestStatuses ?? []
   const statuses: ManifestStatus[] = []
   for (const [ordinal, manifest] of manifestsOf(work).entries()) {
-    const observed = await shared.member.observe(shared.toMember(manifest), signal)
+    const place = placeOf(shared, manifest)
+    const observed = place && (await shared.member.observe(place, signal))
     const identifier = identifierOf(manifest, ordinal)
     const next =
-      observed && isOf(observed, work)
-        ? await statusOf(identifier, observed, shared.interpreter, signal)
+      observed && isOf(observed, work, shared.clusterName)
+        ? await statusOf({ manifest, identifier, observed }, shared, signal)
         : known.find((each) => equalJson(each.identifier, identifier))
     if (next) statuses.push(next)
   }
@@ -94,21 +96,27 @@ function identifierOf({ apiVersion, kind, metadata }: AnyObject, ordinal: number
 }
 
 /** An object of another Work's, or of nobody's, is not this one's to tell of. */
-function isOf({ metadata }: AnyObject, work: Work): boolean {
-  const { annotations = {} } = metadata
+function isOf(observed: AnyObject, work: Work, cluster: string): boolean {
+  const { annotations = {} } = observed.metadata
   return (
-    annotations[karmadaKeys.workNamespace] === work.metadata.namespace &&
-    annotations[karmadaKeys.workName] === work.metadata.name
+    sharersOf(observed).has(cluster) ||
+    (annotations[karmadaKeys.workNamespace] === work.metadata.namespace &&
+      annotations[karmadaKeys.workName] === work.metadata.name)
   )
 }
 
+interface Reported {
+  readonly manifest: AnyObject
+  readonly identifier: ManifestIdentifier
+  readonly observed: AnyObject
+}
+
 async function statusOf(
-  identifier: ManifestIdentifier,
-  observed: AnyObject,
-  interpreter: ResourceInterpreter,
+  { manifest, identifier, observed }: Reported,
+  { interpreter, mapping }: WorkContext,
   signal: AbortSignal,
 ): Promise<ManifestStatus> {
   const status = await interpreter.reflectStatus(observed, signal)
   const health = await interpreter.health(observed, signal)
-  return { identifier, ...(status ? { status } : {}), health }
+  return { identifier, ...(status ? { status: mapping.fromMember(manifest, status) } : {}), health }
 }

@@ -1,26 +1,25 @@
 import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
+import type { ManifestMapping } from '../../work/manifest-mapping.ts'
 import { virtualNamespaceLabels, type VirtualGroup } from '../virtual-group.ts'
+import { groupKindOf } from './group-kind.ts'
 import { changeAt, ofObject, ofText } from './change-at.ts'
 import { clusterScopedRefusals, clusterScopes } from './cluster-scoped-table.ts'
 import { mapAllowedRoutes } from './gateway-routes.ts'
 import { MappingRefusal } from './mapping-refusal.ts'
-import { createMemberNames, type MemberNames } from './member-names.ts'
+import { createMemberNames, namespaceNameLabel, type MemberNames } from './member-names.ts'
 import { namespacePaths } from './namespace-paths-table.ts'
 import { mapNetworkPolicy } from './network-policy.ts'
 import { mapClaimSpec, mapPodSpec, podTemplatePaths } from './pod-spec.ts'
 import { mapSubjects } from './rbac-subjects.ts'
-import { sharedByAnnotation, sharedManifest } from './shared-object.ts'
+import { sharedManifest, sharingAnnotations } from './shared-object.ts'
+import { statusFromMember } from './status-from-member.ts'
 
-/** Manifests of one virtual cluster as they stand in the edge cluster. Pure. */
-export interface Mapping {
-  /** Throws MappingRefusal of what cannot be in a virtual cluster, or not in this one. */
-  readonly toMember: (manifest: AnyObject) => AnyObject
-  /**
-   * The manifest under its name in the edge cluster, its content as it was: enough to find the object.
-   * Throws MappingRefusal of a kind or namespace that cannot be in a virtual cluster.
-   */
-  readonly placeOf: (manifest: AnyObject) => AnyObject
-}
+/**
+ * Manifests of one virtual cluster as they stand in the edge cluster. Pure. `toMember` throws
+ * MappingRefusal of what cannot be in a virtual cluster, or not in this one; `placeOf` of its kind
+ * and namespace alone.
+ */
+export type Mapping = ManifestMapping
 
 export interface MappingOptions {
   /**
@@ -40,21 +39,11 @@ export const podTemplateAnnotation = 'edge.skerry.io/pod-template-paths'
 export function createMapping(group: VirtualGroup, options: MappingOptions = {}): Mapping {
   const names = createMemberNames(group)
   return {
-    toMember: (manifest) => {
-      const told = refusing(manifest, () => {
-        const content = mapContent(manifest, names, options)
-        return placed(content, names, options)
-      })
-      return isShared(manifest, options) ? sharedManifest(told, names.clusterName) : told
-    },
+    toMember: (manifest) =>
+      refusing(manifest, () => placed(mapContent(manifest, names, options), names, options)),
     placeOf: (manifest) => refusing(manifest, () => placed(manifest, names, options)),
+    fromMember: (manifest, status) => statusFromMember(manifest, status, names),
   }
-}
-
-/** `apps/Deployment`, `/Pod`: a kind whatever its version. */
-function groupKindOf({ apiVersion, kind }: Pick<AnyObject, 'apiVersion' | 'kind'>): string {
-  const slash = apiVersion.indexOf('/')
-  return `${slash === -1 ? '' : apiVersion.slice(0, slash)}/${kind}`
 }
 
 function isShared(manifest: AnyObject, { sharedKinds = [] }: MappingOptions): boolean {
@@ -81,9 +70,16 @@ function placed(manifest: AnyObject, names: MemberNames, options: MappingOptions
   const { namespace, name = '' } = manifest.metadata
   if (namespace) return renamed(manifest, { namespace: names.namespace(namespace) })
   const scope = clusterScopes[groupKindOf(manifest)]
-  if (scope === 'own') return renamed(manifest, { name: names.ownName(name) })
-  if (scope !== 'namespace') return manifest
-  return renamed(ownedNamespace(manifest, names), { name: names.namespace(name) })
+  switch (scope) {
+    case 'own':
+      return renamed(owned(manifest, names.clusterName), { name: names.ownName(name) })
+    case 'namespace':
+      return renamed(ownedNamespace(manifest, names.clusterName), { name: names.namespace(name) })
+    case 'shared':
+    case undefined:
+    default:
+      return sharedManifest(manifest, names.clusterName)
+  }
 }
 
 function refuseKind(manifest: AnyObject, options: MappingOptions): void {
@@ -112,18 +108,18 @@ function renamed(manifest: AnyObject, place: { namespace?: string; name?: string
   return { ...manifest, metadata: { ...manifest.metadata, ...place } }
 }
 
-/** Whose a namespace is, is for its agent to say; what it is called, for the API server. */
-function ownedNamespace(manifest: AnyObject, { clusterName }: MemberNames): AnyObject {
-  const { labels = {}, name = '' } = manifest.metadata
-  const kept = Object.entries(labels).filter(
-    ([key]) => !key.startsWith('edge.skerry.io/') && key !== 'kubernetes.io/metadata.name',
-  )
-  const owned = {
-    ...Object.fromEntries(kept),
-    [virtualNamespaceLabels.cluster]: clusterName,
-    [virtualNamespaceLabels.namespace]: name,
-  }
-  return { ...manifest, metadata: { ...manifest.metadata, labels: owned } }
+/** Whose an object is, is for its agent to say. */
+function owned(manifest: AnyObject, clusterName: string): AnyObject {
+  const labels = { ...manifest.metadata.labels, [virtualNamespaceLabels.cluster]: clusterName }
+  return { ...manifest, metadata: { ...manifest.metadata, labels } }
+}
+
+/** What a namespace is called is for its API server to say. */
+function ownedNamespace(manifest: AnyObject, clusterName: string): AnyObject {
+  const { name = '', labels } = owned(manifest, clusterName).metadata
+  const { [namespaceNameLabel]: _edgeName, ...kept } = labels ?? {}
+  const named = { ...kept, [virtualNamespaceLabels.namespace]: name }
+  return { ...manifest, metadata: { ...manifest.metadata, labels: named } }
 }
 
 type ContentRule = (object: JsonObject, names: MemberNames) => JsonObject
@@ -155,11 +151,8 @@ function mapContent(manifest: AnyObject, names: MemberNames, options: MappingOpt
   const groupKind = groupKindOf(manifest)
   const refusal = clusterScopedRefusals[groupKind]?.(manifest)
   if (refusal !== undefined) throw new MappingRefusal(refusal)
-  const { [sharedByAnnotation]: _claimed, ...annotations } = manifest.metadata.annotations ?? {}
-  let mapped: JsonObject = manifest.metadata.annotations
-    ? { ...manifest, metadata: { ...manifest.metadata, annotations } }
-    : manifest
-  mapped = contentRules[groupKind]?.(mapped, names) ?? mapped
+  const unclaimed = withoutSharing(manifest)
+  let mapped = contentRules[groupKind]?.(unclaimed, names) ?? unclaimed
   for (const path of namespacePaths[groupKind] ?? []) {
     mapped = changeAt(mapped, path, ofText(names.namespace))
   }
@@ -170,6 +163,14 @@ function mapContent(manifest: AnyObject, names: MemberNames, options: MappingOpt
   }
   // What was changed stands below metadata, spec and the like: an object it still is.
   return mapped as AnyObject
+}
+
+/** Who shares an object is for agents to say. */
+function withoutSharing(manifest: AnyObject): JsonObject {
+  const { annotations } = manifest.metadata
+  if (annotations === undefined) return manifest
+  const kept = Object.entries(annotations).filter(([key]) => !sharingAnnotations.includes(key))
+  return { ...manifest, metadata: { ...manifest.metadata, annotations: Object.fromEntries(kept) } }
 }
 
 function templatePathsOf(manifest: AnyObject, options: MappingOptions): ReadonlySet<string> {

@@ -7,7 +7,10 @@ export interface MemberNames {
   readonly clusterName: string
   /** Throws MappingRefusal of a namespace that the virtual cluster cannot have. */
   readonly namespace: (namespace: string) => string
-  /** `data` → `data-east`: of cluster-scoped objects that each virtual cluster has its own of. */
+  /**
+   * `data` → `data-east`: of cluster-scoped objects that each virtual cluster has its own of. Dashes
+   * are doubled, as in namespaces, so that no two clusters mean one name.
+   */
   readonly ownName: (name: string) => string
   /** Selects the same namespaces, and none of another virtual cluster. */
   readonly namespaceSelector: (selector: JsonObject) => JsonObject
@@ -28,7 +31,7 @@ export function createMemberNames({ clusterName, namespaces }: VirtualGroup): Me
   return {
     clusterName,
     namespace,
-    ownName: (name) => `${name}-${clusterName}`,
+    ownName: (name) => `${name.replaceAll('-', '--')}-${clusterName}`,
     namespaceSelector: (selector) => ownNamespaces(selector, clusterName),
     hostName(host) {
       const { before = '', namespace: name, after = '' } = serviceHost.exec(host)?.groups ?? {}

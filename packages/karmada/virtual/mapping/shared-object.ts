@@ -7,6 +7,9 @@ import { karmadaKeys, ownershipAnnotations, ownershipLabels } from '../../work/k
  * wants, `east=1f0c…,west=1f0c…`. It changes when all of them want the same, and goes with the last.
  */
 export const sharedByAnnotation = 'edge.skerry.io/shared-by'
+/** Annotation: the hash of what it is. */
+const contentAnnotation = 'edge.skerry.io/shared-content'
+export const sharingAnnotations: readonly string[] = [sharedByAnnotation, contentAnnotation]
 
 const hashChars = 12
 
@@ -33,17 +36,29 @@ export function sharedManifest(manifest: AnyObject, cluster: string): AnyObject 
   const labels = without(manifest.metadata.labels, ownershipLabels)
   const annotations = without(manifest.metadata.annotations, [
     ...ownershipAnnotations,
-    sharedByAnnotation,
+    ...sharingAnnotations,
   ])
   labels[karmadaKeys.managed] = 'true'
   annotations[karmadaKeys.managedLabels] = Object.keys(labels).toSorted().join(',')
   annotations[karmadaKeys.managedAnnotations] = Object.keys(annotations).toSorted().join(',')
   const bare = { ...manifest, metadata: { ...manifest.metadata, labels, annotations } }
-  return withSharers(bare, new Map([[cluster, hashOf(bare)]]))
+  const hash = hashOf(bare)
+  return withSharers(bare, { sharers: new Map([[cluster, hash]]), content: hash })
 }
 
-export function withSharers(object: AnyObject, sharers: Sharers): AnyObject {
-  const annotations = { ...object.metadata.annotations, [sharedByAnnotation]: sharersText(sharers) }
+export function contentOf({ metadata }: AnyObject): string {
+  return metadata.annotations?.[contentAnnotation] ?? ''
+}
+
+export function withSharers(
+  object: AnyObject,
+  { sharers, content }: { readonly sharers: Sharers; readonly content: string },
+): AnyObject {
+  const annotations = {
+    ...object.metadata.annotations,
+    [sharedByAnnotation]: sharersText(sharers),
+    [contentAnnotation]: content,
+  }
   return { ...object, metadata: { ...object.metadata, annotations } }
 }
 
