@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { overrideCases } from '../differential/overrides/cases.ts'
+import { interpreterCases } from '../differential/interpreter/cases.ts'
 import { askKarmada, type OracleAnswer } from './fleet-vectors/run-oracle.ts'
 
 const overrides = askKarmada(overrideCases.map((each) => ({ operation: 'Override', ...each })))
@@ -14,9 +15,16 @@ record(
   overrides,
 )
 
+record(
+  'interpreter',
+  interpreterCases.map(({ name }) => name),
+  askKarmada(interpreterCases.map((each) => ({ ...each }))),
+)
+
 function record(topic: string, names: readonly string[], answers: readonly OracleAnswer[]): void {
-  const entries = names.map((name, at) => [name, answers[at]] as const)
-  const file = join(import.meta.dirname, `../differential/${topic}/answers.json`)
-  writeFileSync(file, `${JSON.stringify(Object.fromEntries(entries), null, 1)}\n`)
-  console.log(`${topic}: ${entries.length} answers, ${new Set(names).size} names`)
+  // One answer a line, so that a change of one shows as such.
+  const lines = names.map((name, at) => `${JSON.stringify(name)}: ${JSON.stringify(answers[at])}`)
+  const file = join(import.meta.dirname, `../differential/${topic}/testdata/answers.json`)
+  writeFileSync(file, `{\n${lines.join(',\n')}\n}\n`)
+  console.log(`${topic}: ${new Set(names).size} answers`)
 }

@@ -11,7 +11,7 @@ import { overrideCases, type OverrideCase } from './cases.ts'
 
 /** What Karmada 1.18.1 answered: hack/fleet-vectors.ts writes it. */
 const answers: Readonly<Record<string, unknown>> = JSON.parse(
-  readFileSync(join(import.meta.dirname, 'answers.json'), 'utf8'),
+  readFileSync(join(import.meta.dirname, 'testdata/answers.json'), 'utf8'),
 )
 
 function answerTo({ object, cluster, policies, clusterPolicies }: OverrideCase): unknown {

@@ -24,8 +24,8 @@ import (
 
 type question struct {
 	Operation       string                                 `json:"operation"`
-	Object          map[string]any                         `json:"object"`
-	Observed        map[string]any                         `json:"observed"`
+	Object          *unstructured.Unstructured             `json:"object"`
+	Observed        *unstructured.Unstructured             `json:"observed"`
 	Replicas        int64                                  `json:"replicas"`
 	Items           []workv1alpha2.AggregatedStatusItem    `json:"items"`
 	Cluster         *clusterv1alpha1.Cluster               `json:"cluster"`
@@ -66,7 +66,7 @@ func answerTo(asked question) (told answer) {
 }
 
 func ask(asked question) (any, error) {
-	object := &unstructured.Unstructured{Object: asked.Object}
+	object := asked.Object
 	known := native.NewDefaultInterpreter()
 	switch asked.Operation {
 	case "Override":
@@ -77,7 +77,7 @@ func ask(asked question) (any, error) {
 	case "ReviseReplica":
 		return known.ReviseReplica(object, asked.Replicas)
 	case "Retain":
-		return known.Retain(object, &unstructured.Unstructured{Object: asked.Observed})
+		return known.Retain(object, asked.Observed)
 	case "Prune":
 		err := prune.RemoveIrrelevantFields(object, prune.RemoveJobTTLSeconds)
 		return object, err

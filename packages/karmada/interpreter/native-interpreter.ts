@@ -1,4 +1,5 @@
 import type { AnyObject } from '@skerry/api'
+import { aggregatedStatus, hasAggregationRule } from './aggregate-status.ts'
 import { dependenciesOf, hasDependencyRule } from './dependencies.ts'
 import { hasHealthRule, healthOf } from './health.ts'
 import { podRequirements } from './pod-requirements.ts'
@@ -21,7 +22,7 @@ export const nativeInterpreter: ResourceInterpreter = Object.freeze({
   retain: async (desired, observed) => retained(desired, observed),
   prune: async (object) => pruned(object),
   reflectStatus: async (object) => reflectedStatus(object),
-  aggregateStatus: async (template) => template,
+  aggregateStatus: async (template, items) => aggregatedStatus(template, items),
   health: async (object) => healthOf(object),
   dependencies: async (object) => dependenciesOf(object),
 } satisfies ResourceInterpreter)
@@ -36,7 +37,7 @@ const rules: Readonly<Record<InterpreterOperation, (object: AnyObject) => boolea
     Prune: () => true,
     // Of a kind without a rule the whole status goes back.
     InterpretStatus: () => true,
-    AggregateStatus: () => false,
+    AggregateStatus: hasAggregationRule,
     InterpretHealth: hasHealthRule,
     InterpretDependency: hasDependencyRule,
   },
