@@ -1,0 +1,63 @@
+import {
+  addQuantities,
+  formatQuantity,
+  isJsonObject,
+  parseQuantity,
+  quantityOf,
+  quantityToFloat,
+  QuantityError,
+  type JsonObject,
+  type Quantity,
+} from '@skerry/api'
+import { dependenciesOf } from '../dependencies.ts'
+import type { LuaArguments, LuaLibraryFunction } from '../lua/lua-arguments.ts'
+import { jsonOf, luaOf } from '../lua/lua-json.ts'
+import { toBytes } from '../lua/lua-value.ts'
+import { podRequirements } from '../pod-requirements.ts'
+
+/** What `require("kube")` gives to scripts, as in Karmada. */
+export const kubeFunctions: Readonly<Record<string, LuaLibraryFunction>> = Object.freeze({
+  resourceAdd(args: LuaArguments) {
+    const quantities = args.values.map((_, index) => quantityAt(args, index))
+    return formatQuantity(quantities.reduce(addQuantities, quantityOf(0)))
+  },
+  accuratePodRequirements(args: LuaArguments) {
+    return luaOf(
+      refusable(args, () => podRequirements(podSpecAt(args, 0))),
+      args.run,
+    )
+  },
+  getPodDependencies(args: LuaArguments) {
+    const namespace = args.values[1] === undefined ? 'default' : args.text(1)
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace }, spec: podSpecAt(args, 0) }
+    return luaOf(dependenciesOf(pod), args.run)
+  },
+  getResourceQuantity(args: LuaArguments) {
+    const amount = quantityToFloat(quantityAt(args, 0))
+    if (amount < 0) throw args.error(0, 'a quantity of 0 or more expected')
+    return amount
+  },
+})
+
+/** Of a pod's template. */
+function podSpecAt(args: LuaArguments, index: number): JsonObject {
+  const template = jsonOf(args.table(index), [], args.run)
+  const spec = isJsonObject(template) ? template['spec'] : undefined
+  return isJsonObject(spec) ? spec : {}
+}
+
+/** None is 0. */
+function quantityAt(args: LuaArguments, index: number): Quantity {
+  if (args.values[index] === undefined) return quantityOf(0)
+  return refusable(args, () => parseQuantity(args.text(index)))
+}
+
+/** The script did it: it is told in which line. */
+function refusable<Result>({ run }: LuaArguments, act: () => Result): Result {
+  try {
+    return act()
+  } catch (error) {
+    if (!(error instanceof QuantityError)) throw error
+    throw run.error(toBytes(error.message))
+  }
+}
