@@ -57,6 +57,7 @@ import { cutRevokedAgents } from './revoked-agents.ts'
 import { localServer } from './local-server.ts'
 import { reportReady, type RoleContext } from './role-context.ts'
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts'
+import { fleetControllers } from './hub-fleet.ts'
 import { createHubCarrier, type HubCarrier } from './hub-carrier.ts'
 import { createHubLogin, type HubLogin } from './hub-login.ts'
 import type { LoginFlags } from './login-flags.ts'
@@ -374,6 +375,7 @@ function configuredControllers({ plane, tunnels, registration }: Omit<HubParts, 
     registration.approving,
     clusterController,
     createClusterMonitor(tunnels.states),
+    ...fleetControllers(),
   ]
 }
 

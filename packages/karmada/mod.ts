@@ -250,6 +250,7 @@ export {
   type ClusterReporterOptions,
 } from './agent/cluster-reporter.ts'
 export { matchesAffinity } from './policy/cluster-affinity.ts'
+export { propagation, type PropagationOptions } from './propagation/run-propagation.ts'
 export { createFleetScheduler, type FleetSchedulerOptions } from './placement/binding-scheduler.ts'
 export { placeBinding } from './placement/place-binding.ts'
 export type {

@@ -1,0 +1,251 @@
+import { equalJson, isStatusError, type AnyObject } from '@skerry/api'
+import { keyOfObject, parseKey, type EventText } from '@skerry/client'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+  type WatchOptions,
+} from '@skerry/controller-runtime'
+import type { ResourceBinding, TargetCluster } from '../binding/resource-binding.ts'
+import { clusterResource, type Cluster } from '../cluster/cluster.ts'
+import { matchesSelector } from '../policy/choose-policy.ts'
+import {
+  clusterOverridePolicyResource,
+  overridePolicyResource,
+  type OverridePolicy,
+} from '../policy/override-policy.ts'
+import { workResource, type Work } from '../work/work.ts'
+import { originKey, type BindingScope } from './binding-scope.ts'
+import { keepingClusters, purgedClusters, targetsOf } from './binding-targets.ts'
+import {
+  dividedCompletions,
+  memberCluster,
+  overriddenManifest,
+  overridePoliciesFor,
+  sharedManifest,
+  withCompletions,
+} from './cluster-manifest.ts'
+import type { FleetContext } from './fleet-context.ts'
+import { plannedWork } from './plan-work.ts'
+import { clusterOfWork, workIndexes, worksOf, writeWork } from './write-work.ts'
+
+const byCluster = 'cluster'
+
+/** Keeps one Work for each cluster that a binding has, and none for any other. */
+export function bindingController(scope: BindingScope, shared: FleetContext): ControllerDefinition {
+  const bindings = new Bindings(scope, shared)
+  const onOverride: WatchOptions<OverridePolicy> = {
+    keysOf: ({ object, old }, context) =>
+      old?.metadata.generation === object.metadata.generation
+        ? []
+        : bindings.changedBy(old ? [object, old] : [object], context),
+  }
+  return {
+    name: `${scope.resource.resource}-controller`,
+    watches: [
+      watch(scope.resource, {
+        indexes: { [byCluster]: ({ spec }) => targetsOf(spec).map(({ name }) => name) },
+        keysOf: ({ type, object, old }) =>
+          type === 'deleted' || isSame(object, old) ? [] : [keyOfObject(object)],
+      }),
+      // One that went makes room for what was waiting; one that was deleted by hand comes back.
+      watch(workResource, {
+        indexes: workIndexes,
+        keysOf: ({ type, object, old }) =>
+          type === 'deleted' || (old && object.metadata.generation !== old.metadata.generation)
+            ? bindings.keysOf(object)
+            : [],
+      }),
+      watch(overridePolicyResource, onOverride),
+      watch(clusterOverridePolicyResource, onOverride),
+      watch(clusterResource, {
+        keysOf: ({ type, object, old }, context) =>
+          type === 'deleted' || isSameTarget(object, old)
+            ? []
+            : context
+                .informer(scope.resource)
+                .byIndex(byCluster, object.metadata.name ?? '')
+                .map(keyOfObject),
+      }),
+    ],
+    reconcile: (key, context, signal) => bindings.reconcile(key, context, signal),
+  }
+}
+
+function isSame({ metadata }: ResourceBinding, old: ResourceBinding | undefined): boolean {
+  return (
+    metadata.generation === old?.metadata.generation &&
+    metadata.deletionTimestamp === old?.metadata.deletionTimestamp
+  )
+}
+
+/** Overrides choose clusters by what these say. */
+function isSameTarget(cluster: Cluster, old: Cluster | undefined): boolean {
+  return (
+    old !== undefined &&
+    equalJson(cluster.spec, old.spec) &&
+    equalJson(cluster.metadata.labels ?? {}, old.metadata.labels ?? {})
+  )
+}
+
+class Bindings {
+  readonly #scope: BindingScope
+  readonly #shared: FleetContext
+
+  constructor(scope: BindingScope, shared: FleetContext) {
+    this.#scope = scope
+    this.#shared = shared
+  }
+
+  keysOf({ metadata }: Work): string[] {
+    const key = originKey(this.#scope, metadata.annotations)
+    return key === undefined ? [] : [key]
+  }
+
+  /** Bindings whose objects an override policy selects, or did. */
+  changedBy(policies: readonly OverridePolicy[], context: ControllerContext): string[] {
+    const [first] = policies
+    const bindings = context.informer(this.#scope.resource).list(first?.metadata.namespace)
+    const isAll = policies.some(({ spec }) => (spec.resourceSelectors ?? []).length === 0)
+    const selectors = policies.flatMap(({ spec }) => spec.resourceSelectors ?? [])
+    const { templates } = this.#shared
+    return bindings
+      .filter(({ spec }) => {
+        const template = templates.known(spec.resource)
+        // What is not known is not ruled out.
+        return (
+          isAll ||
+          template === undefined ||
+          selectors.some((selector) => matchesSelector(template, selector))
+        )
+      })
+      .map(keyOfObject)
+  }
+
+  async reconcile(key: string, context: ControllerContext, signal: AbortSignal): Promise<void> {
+    const binding = context.informer(this.#scope.resource).get(parseKey(key))
+    if (binding === undefined) return
+    const works = worksOf(this.#scope, key, context)
+    if (binding.metadata.deletionTimestamp) {
+      await this.#deleteWorks(works, context, signal)
+      return this.#letGo(binding, context, signal)
+    }
+    const kept = keepingClusters(binding.spec)
+    const orphans = works.filter((work) => !kept.has(clusterOfWork(work)))
+    await this.#deleteWorks(orphans, context, signal)
+    const purged = purgedClusters(binding.spec)
+    // Their end is an event.
+    if (orphans.some((work) => purged.has(clusterOfWork(work)))) return
+    const template = await this.#shared.templates.get(binding.spec.resource, signal)
+    if (template === undefined) return
+    await this.#dispatchAndTell({ binding, template }, context, signal)
+  }
+
+  async #dispatchAndTell(
+    { binding, template }: Dispatch,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const failures: string[] = []
+    let isChanged = false
+    const targets = targetsOf(binding.spec)
+    const completions = dividedCompletions(template, binding.spec, targets)
+    for (const target of targets) {
+      try {
+        const share = { target, completions: completions?.get(target.name) }
+        isChanged =
+          (await this.#dispatch({ binding, template }, share, context, signal)) || isChanged
+      } catch (error) {
+        signal.throwIfAborted()
+        failures.push(error instanceof Error ? error.message : String(error))
+      }
+    }
+    if (failures.length === 0 && !isChanged) return
+    const told = dispatchText(binding, failures)
+    context.events.event(binding, told)
+    context.events.event(template, told)
+    if (failures.length > 0) {
+      throw new Error(`Cannot write Works of binding "${keyOfObject(binding)}": ${told.message}`)
+    }
+  }
+
+  /** False where the cluster's Work is as it is to be. */
+  async #dispatch(
+    { binding, template }: Dispatch,
+    { target, completions }: Share,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const cluster = memberCluster(target.name, context)
+    if (cluster === undefined) return false
+    const { interpreter } = this.#shared
+    const { spec } = binding
+    const shared = await sharedManifest(template, { spec, target }, interpreter, signal)
+    const divided = withCompletions(shared, completions)
+    const policies = overridePoliciesFor(template, context)
+    const { manifest, overrides } = overriddenManifest(divided, cluster, policies)
+    const planned = plannedWork({
+      scope: this.#scope,
+      binding,
+      template,
+      manifest: await interpreter.prune(manifest, signal),
+      cluster: target.name,
+      overrides,
+    })
+    return writeWork(planned, context, signal)
+  }
+
+  /** But for those of clusters that leave the fleet: they keep what they have. */
+  async #deleteWorks(
+    works: readonly Work[],
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const work of works) {
+      const { namespace = '', name = '', deletionTimestamp } = work.metadata
+      const cluster = clusterOfWork(work)
+      if (deletionTimestamp || !memberCluster(cluster, context)) continue
+      try {
+        await context.client(workResource).delete({ namespace, name }, signal)
+      } catch (error) {
+        if (!isStatusError(error, 'NotFound')) throw error
+      }
+    }
+  }
+
+  async #letGo(
+    { metadata }: ResourceBinding,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { namespace, name = '', finalizers = [], resourceVersion } = metadata
+    if (!finalizers.includes(this.#scope.finalizer)) return
+    const rest = finalizers.filter((each) => each !== this.#scope.finalizer)
+    const patch = { metadata: { finalizers: rest, resourceVersion } }
+    const key = { name, ...(namespace ? { namespace } : {}) }
+    await context.client(this.#scope.resource).patch({ ...key, type: 'merge', patch }, signal)
+  }
+}
+
+/** An event's message has 1 KiB at most. */
+const eventCharsMax = 1_000
+
+function dispatchText(binding: ResourceBinding, failures: readonly string[]): EventText {
+  if (failures.length === 0) {
+    const message = `Sync work of ${binding.kind}(${keyOfObject(binding)}) successful.`
+    return { type: 'Normal', reason: 'SyncWorkSucceed', message }
+  }
+  const causes = failures.length === 1 ? failures.join('') : `[${failures.join(', ')}]`
+  return { type: 'Warning', reason: 'SyncWorkFailed', message: causes.slice(0, eventCharsMax) }
+}
+
+interface Dispatch {
+  readonly binding: ResourceBinding
+  /** As it is on the hub. */
+  readonly template: AnyObject
+}
+
+interface Share {
+  readonly target: TargetCluster
+  readonly completions: number | undefined
+}

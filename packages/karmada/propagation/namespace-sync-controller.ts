@@ -1,0 +1,88 @@
+import type { AnyObject, Namespace } from '@skerry/api'
+import { resources } from '@skerry/client'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+} from '@skerry/controller-runtime'
+import { bindingName } from '../binding/resource-binding.ts'
+import { clusterResource } from '../cluster/cluster.ts'
+import { pruned } from '../interpreter/prune.ts'
+import { clusterOverridePolicyResource } from '../policy/override-policy.ts'
+import { workResource } from '../work/work.ts'
+import { clusterBindings, namespacedBindings } from './binding-scope.ts'
+import { targetsOf } from './binding-targets.ts'
+import { memberCluster, overriddenManifest } from './cluster-manifest.ts'
+import { plannedNamespaceWork } from './plan-work.ts'
+import { isOwnNamespace } from './reserved-namespaces.ts'
+import { writeWork } from './write-work.ts'
+
+/** Label of a namespace, `true`: it is made in no cluster by itself. */
+const skipLabel = 'namespace.karmada.io/skip-auto-propagation'
+
+/**
+ * A namespace is in each cluster that has something of it. It stays there until it is deleted on the
+ * hub: what the cluster's own people have put into it is not to go with the last object of the hub.
+ */
+export const namespaceSyncController: ControllerDefinition = {
+  name: 'namespace-sync-controller',
+  watches: [
+    watch(namespacedBindings.resource, {
+      keysOf: ({ type, object, old }) =>
+        type === 'deleted' || object.metadata.generation === old?.metadata.generation
+          ? []
+          : [object.metadata.namespace ?? ''],
+    }),
+    watch(resources.namespaces, {
+      keysOf: ({ type, object, old }) =>
+        type === 'deleted' || object.metadata.resourceVersion === old?.metadata.resourceVersion
+          ? []
+          : [object.metadata.name ?? ''],
+    }),
+    watch(clusterOverridePolicyResource, {
+      keysOf: (_change, context) =>
+        context
+          .informer(resources.namespaces)
+          .list()
+          .map(({ metadata }) => metadata.name ?? ''),
+    }),
+    watch(clusterResource, {
+      keysOf: ({ type }, context) =>
+        type === 'added'
+          ? context
+              .informer(resources.namespaces)
+              .list()
+              .map(({ metadata }) => metadata.name ?? '')
+          : [],
+    }),
+    watch(clusterBindings.resource, { keysOf: () => [] }),
+    watch(workResource, { keysOf: () => [] }),
+  ],
+  async reconcile(name, context, signal) {
+    const namespace = context.informer(resources.namespaces).get({ name })
+    if (namespace === undefined || !isToSend(namespace, context)) return
+    const template: AnyObject = { ...namespace, apiVersion: 'v1', kind: 'Namespace' }
+    const policies = context.informer(clusterOverridePolicyResource).list()
+    for (const target of clustersOf(name, context)) {
+      const cluster = memberCluster(target, context)
+      if (cluster === undefined) continue
+      const { manifest, overrides } = overriddenManifest(pruned(template), cluster, policies)
+      const planned = plannedNamespaceWork(template, manifest, { cluster: target, overrides })
+      await writeWork(planned, context, signal)
+    }
+  },
+}
+
+function isToSend({ metadata }: Namespace, context: ControllerContext): boolean {
+  const { name = '', labels = {}, deletionTimestamp } = metadata
+  if (deletionTimestamp || !isOwnNamespace(name)) return false
+  if (labels[skipLabel]?.toLowerCase() === 'true') return false
+  // A policy that selects the namespace itself decides on it.
+  const own = { name: bindingName('Namespace', name) }
+  return context.informer(clusterBindings.resource).get(own) === undefined
+}
+
+function clustersOf(namespace: string, context: ControllerContext): Set<string> {
+  const bindings = context.informer(namespacedBindings.resource).list(namespace)
+  return new Set(bindings.flatMap(({ spec }) => targetsOf(spec).map(({ name }) => name)))
+}

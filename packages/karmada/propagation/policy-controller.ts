@@ -1,0 +1,110 @@
+import { isStatusError, type AnyObject } from '@skerry/api'
+import { keyOfObject, parseKey } from '@skerry/client'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+} from '@skerry/controller-runtime'
+import { highestSelectorRank, selectorRanks } from '../policy/choose-policy.ts'
+import type { PropagationPolicy } from '../policy/propagation-policy.ts'
+import { isClaimedBy, type PolicyScope } from './claim.ts'
+import type { FleetContext } from './fleet-context.ts'
+import { releaseTemplate } from './release-template.ts'
+import type { TemplateKind } from './templates.ts'
+
+/** A custom resource that a policy selects may be defined later. */
+const unknownKindMs = 10_000
+
+/** Has the kinds watched that policies of one scope select, and takes claims away that end. */
+export function policyController(scope: PolicyScope, shared: FleetContext): ControllerDefinition {
+  const policies = new Policies(scope, shared)
+  return {
+    name: `${scope.resource.resource}-controller`,
+    watches: [
+      watch(scope.resource, {
+        keysOf: ({ type, object, old }) =>
+          type === 'deleted' || isSame(object, old) ? [] : [keyOfObject(object)],
+      }),
+    ],
+    reconcile: (key, context, signal) => policies.reconcile(key, context, signal),
+  }
+}
+
+function isSame({ metadata }: PropagationPolicy, old: PropagationPolicy | undefined): boolean {
+  return (
+    metadata.generation === old?.metadata.generation &&
+    metadata.deletionTimestamp === old?.metadata.deletionTimestamp
+  )
+}
+
+class Policies {
+  readonly #scope: PolicyScope
+  readonly #shared: FleetContext
+
+  constructor(scope: PolicyScope, shared: FleetContext) {
+    this.#scope = scope
+    this.#shared = shared
+  }
+
+  async reconcile(
+    key: string,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult | void> {
+    const policy = context.informer(this.#scope.resource).get(parseKey(key))
+    if (policy === undefined) return
+    const kinds = kindsOf(policy)
+    const known = await Promise.all(kinds.map((kind) => this.#isKnown(kind, signal)))
+    const isGoing = policy.metadata.deletionTimestamp !== undefined
+    for (const template of this.#claimedBy(policy, kinds)) {
+      const rank = highestSelectorRank(template, policy.spec.resourceSelectors)
+      if (!isGoing && rank > selectorRanks.none) continue
+      const release = { template, scope: this.#scope }
+      await releaseTemplate(release, this.#shared, context, signal)
+    }
+    if (isGoing) return this.#letGo(policy, context, signal)
+    if (known.includes(false)) return { requeueAfterMs: unknownKindMs }
+  }
+
+  async #isKnown(kind: TemplateKind, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#shared.templates.watch(kind, signal)
+      return true
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) return false
+      throw error
+    }
+  }
+
+  /** Also of kinds that it selects no more, as far as they are watched. */
+  #claimedBy(policy: PropagationPolicy, kinds: readonly TemplateKind[]): AnyObject[] {
+    const { templates } = this.#shared
+    const watched = new Map([...templates.kinds(), ...kinds].map((kind) => [textOf(kind), kind]))
+    return [...watched.values()].flatMap((kind) =>
+      templates.list(kind).filter((template) => isClaimedBy(template, policy)),
+    )
+  }
+
+  async #letGo(
+    { metadata }: PropagationPolicy,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { namespace, name = '', finalizers = [], resourceVersion } = metadata
+    if (!finalizers.includes(this.#scope.finalizer)) return
+    const rest = finalizers.filter((each) => each !== this.#scope.finalizer)
+    const patch = { metadata: { finalizers: rest, resourceVersion } }
+    const key = { name, ...(namespace ? { namespace } : {}) }
+    await context.client(this.#scope.resource).patch({ ...key, type: 'merge', patch }, signal)
+  }
+}
+
+function kindsOf({ spec }: PropagationPolicy): TemplateKind[] {
+  const kinds = spec.resourceSelectors.map(({ apiVersion, kind }) => ({ apiVersion, kind }))
+  return [...new Map(kinds.map((kind) => [textOf(kind), kind])).values()]
+}
+
+function textOf({ apiVersion, kind }: TemplateKind): string {
+  return `${apiVersion} ${kind}`
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnyObject, ConfigMap, Deployment } from '@skerry/api'
+import { resources, type TypedResource } from '@skerry/client'
+import { resourceBindingResource } from '../binding/resource-binding.ts'
+import { executionNamespace } from '../cluster/cluster.ts'
+import { overridePolicyResource, type OverrideRule } from '../policy/override-policy.ts'
+import {
+  propagationPolicyResource,
+  type PropagationPolicy,
+  type PropagationSpec,
+} from '../policy/propagation-policy.ts'
+import { workNameOf } from '../work/work-name.ts'
+import { workResource } from '../work/work.ts'
+import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
+
+const signal = AbortSignal.timeout(40_000)
+const web = { namespace: 'shop', name: 'web' }
+const settings = { namespace: 'shop', name: 'settings' }
+const webBinding = { namespace: 'shop', name: 'web-deployment' }
+const webWork = workNameOf({ kind: 'Deployment', ...web })
+/** Objects that a test writes in parts. */
+const anyDeployments = resources.deployments as TypedResource<AnyObject>
+
+function policy(spec: Partial<PropagationSpec> = {}): PropagationPolicy {
+  return {
+    apiVersion: 'policy.karmada.io/v1alpha1',
+    kind: 'PropagationPolicy',
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: {
+      resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }],
+      placement: { clusterAffinity: { clusterNames: ['reef', 'shore'] } },
+      ...spec,
+    },
+  }
+}
+
+function configMap(colour: string): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: settings, data: { colour } }
+}
+
+async function propagate({ hub }: FleetScene, template: AnyObject, spec = policy()): Promise<void> {
+  await hub.resource(anyDeployments).create(template, signal)
+  await hub.resource(propagationPolicyResource).create(spec, signal)
+}
+
+function untilWeb(
+  scene: FleetScene,
+  cluster: string,
+  isWanted: (object: Deployment | undefined) => boolean,
+): Promise<Deployment | undefined> {
+  const where = { api: scene.edge(cluster), resource: resources.deployments, key: web }
+  return scene.until(where, isWanted)
+}
+
+/** As the controllers of a cluster would: the pods of all replicas run. */
+async function reportReady(scene: FleetScene, cluster: string, replicas: number): Promise<void> {
+  const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas }
+  const status = { ...counts, availableReplicas: replicas, observedGeneration: 1 }
+  const deployments = scene.edge(cluster).resource(resources.deployments)
+  await deployments.patchStatus({ ...web, type: 'merge', patch: { status } }, signal)
+}
+
+test('what a policy selects is made in its clusters, differs by override, and follows the hub', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  const rule: OverrideRule = {
+    targetCluster: { clusterNames: ['shore'] },
+    overriders: {
+      imageOverrider: [{ component: 'Registry', operator: 'replace', value: 'shore.example.com' }],
+    },
+  }
+  await scene.hub.resource(overridePolicyResource).create(
+    {
+      apiVersion: 'policy.karmada.io/v1alpha1',
+      kind: 'OverridePolicy',
+      metadata: web,
+      spec: { overrideRules: [rule] },
+    },
+    signal,
+  )
+  await propagate(scene, deployment())
+  const imageOf = (object: Deployment | undefined) =>
+    object?.spec?.template.spec?.containers[0]?.image
+  const [atReef, atShore] = await Promise.all(
+    ['reef', 'shore'].map((name) => untilWeb(scene, name, (object) => object !== undefined)),
+  )
+  assert.deepEqual(
+    [imageOf(atReef), imageOf(atShore), atReef?.spec?.replicas],
+    ['registry.example.com/web:1', 'shore.example.com/web:1', 2],
+  )
+  // Its namespace went with it.
+  await scene.edge('reef').resource(resources.namespaces).get({ name: 'shop' }, signal)
+  const patch = { spec: { replicas: 3 } }
+  await scene.hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, signal)
+  for (const name of ['reef', 'shore']) {
+    await untilWeb(scene, name, (object) => object?.spec?.replicas === 3)
+  }
+  await scene.hub.resource(resources.deployments).delete(web, signal)
+  for (const name of ['reef', 'shore']) {
+    await untilWeb(scene, name, (object) => object === undefined)
+  }
+})
+
+test('how the copies are is told on the binding and on the object itself', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await propagate(scene, deployment())
+  for (const name of ['reef', 'shore']) {
+    await untilWeb(scene, name, (object) => object !== undefined)
+    await reportReady(scene, name, 2)
+  }
+  const { hub } = scene
+  const bound = await scene.until(
+    { api: hub, resource: resourceBindingResource, key: webBinding },
+    (binding) =>
+      binding?.status?.aggregatedStatus?.filter(({ health }) => health === 'Healthy').length === 2,
+  )
+  assert.deepEqual(
+    bound?.status?.aggregatedStatus?.map(({ clusterName, applied }) => ({ clusterName, applied })),
+    [
+      { clusterName: 'reef', applied: true },
+      { clusterName: 'shore', applied: true },
+    ],
+  )
+  const key = { api: hub, resource: resourceBindingResource, key: webBinding }
+  await scene.until(key, (binding) =>
+    (binding?.status?.conditions ?? []).some(
+      ({ type, status }) => type === 'FullyApplied' && status === 'True',
+    ),
+  )
+})
+
+test('what a cluster changes comes back, and nothing goes to one that is suspended', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  const suspension = { dispatchingOnClusters: { clusterNames: ['shore'] } }
+  await propagate(scene, deployment(), policy({ suspension }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const patch = { spec: { replicas: 7 } }
+  const deployments = scene.edge('reef').resource(resources.deployments)
+  await deployments.patch({ ...web, type: 'merge', patch }, signal)
+  await untilWeb(scene, 'reef', (object) => object?.spec?.replicas === 2)
+  const key = { namespace: executionNamespace('shore'), name: webWork }
+  await scene.until({ api: scene.hub, resource: workResource, key }, (work) =>
+    (work?.status?.conditions ?? []).some(({ reason }) => reason === 'SuspendDispatching'),
+  )
+  const { items } = await scene.edge('shore').resource(resources.deployments).list({}, signal)
+  assert.deepEqual(items, [])
+})
+
+test('what an object needs goes with it, and leaves when it is needed no more', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const volumes = [{ name: 'settings', configMap: { name: 'settings' } }]
+  const template = deployment()
+  const containers = [{ name: 'web', image: 'web' }]
+  const pod = { metadata: { labels: { app: 'web' } }, spec: { containers, volumes } }
+  await propagate(
+    scene,
+    deployment({ template: pod }),
+    policy({ propagateDeps: true, placement: { clusterAffinity: { clusterNames: ['reef'] } } }),
+  )
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  // One that comes later than the object goes, too.
+  await scene.hub.resource(resources.configMaps).create(configMap('green'), signal)
+  const where = { api: scene.edge('reef'), resource: resources.configMaps, key: settings }
+  await scene.until(where, (object) => object?.data?.['colour'] === 'green')
+  const patch = { data: { colour: 'red' } }
+  await scene.hub
+    .resource(resources.configMaps)
+    .patch({ ...settings, type: 'merge', patch }, signal)
+  await scene.until(where, (object) => object?.data?.['colour'] === 'red')
+  const fresh = await scene.hub.resource(anyDeployments).get(web, signal)
+  await scene.hub.resource(anyDeployments).update({ ...fresh, spec: template['spec'] }, signal)
+  await scene.until(where, (object) => object === undefined)
+})
+
+test('with its policy an object loses the claim, stays where it is, and may have another policy', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  const onReef = { clusterAffinity: { clusterNames: ['reef'] } }
+  const onShore = { clusterAffinity: { clusterNames: ['shore'] } }
+  await propagate(scene, deployment(), policy({ placement: onReef }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  await scene.hub.resource(propagationPolicyResource).delete(web, signal)
+  const template = { api: scene.hub, resource: resources.deployments, key: web }
+  const idLabel = 'propagationpolicy.karmada.io/permanent-id'
+  await scene.until(template, (object) => object?.metadata.labels?.[idLabel] === undefined)
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const next = policy({ placement: onShore })
+  await scene.hub
+    .resource(propagationPolicyResource)
+    .create({ ...next, metadata: { ...web, name: 'other' } }, signal)
+  await untilWeb(scene, 'shore', (object) => object !== undefined)
+  await untilWeb(scene, 'reef', (object) => object === undefined)
+})

@@ -1,0 +1,46 @@
+import { equalJson, type AnyObject } from '@skerry/api'
+import type { Change } from '@skerry/client'
+
+/** Labels and annotations that controllers of the fleet write themselves. */
+const fleetDomain = '.karmada.io/'
+/** Of that domain, but a person's to set. */
+const skipNamespaceLabel = 'namespace.karmada.io/skip-auto-propagation'
+
+/** Whether anything but the status is another one than before. */
+export function isOfSpecification(change: Change<AnyObject>): boolean {
+  if (change.type !== 'updated') return true
+  return !equalJson(wantedOf(change.object), wantedOf(change.old))
+}
+
+/** Whether somebody else than the fleet's controllers has changed the object. */
+export function isOfUser(change: Change<AnyObject>): boolean {
+  if (change.type !== 'updated') return true
+  return !equalJson(userPartOf(change.object), userPartOf(change.old))
+}
+
+function wantedOf({ status: _status, ...object }: AnyObject): unknown {
+  const { resourceVersion: _version, managedFields: _fields, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+function userPartOf({ status: _status, ...object }: AnyObject): unknown {
+  const {
+    resourceVersion: _version,
+    managedFields: _fields,
+    generation: _generation,
+    labels,
+    annotations,
+    ...metadata
+  } = object.metadata
+  return {
+    ...object,
+    metadata: { ...metadata, labels: userKeys(labels), annotations: userKeys(annotations) },
+  }
+}
+
+function userKeys(map: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const entries = Object.entries(map)
+  return Object.fromEntries(
+    entries.filter(([key]) => key === skipNamespaceLabel || !key.includes(fleetDomain)),
+  )
+}

@@ -1,0 +1,179 @@
+import { StatusError, isStatusError, type AnyObject } from '@skerry/api'
+import type { Clock } from '@skerry/base'
+import type {
+  Change,
+  Cluster,
+  Informer,
+  ObjectKey,
+  ResourceClient,
+  ResourceRef,
+  TypedResource,
+} from '@skerry/client'
+import type { InformerSet } from '@skerry/controller-runtime'
+
+export interface TemplateKind {
+  readonly apiVersion: string
+  readonly kind: string
+}
+
+/** One object of the hub that is, or may be, propagated. */
+export interface TemplateRef extends TemplateKind {
+  readonly namespace?: string
+  readonly name: string
+}
+
+export interface TemplatesDeps {
+  readonly cluster: Cluster
+  readonly informers: InformerSet
+  readonly clock: Pick<Clock, 'monotonicMs'>
+}
+
+interface WatchedKind {
+  readonly kind: TemplateKind
+  readonly informer: Informer<AnyObject>
+}
+
+/** Initial: it was there when its kind came to be watched. */
+export type TemplateListener = (key: string, change: Change<AnyObject>, isInitial: boolean) => void
+
+/** A kind that was not there a moment ago is not asked for again at once. */
+const discoveryMs = 10_000
+
+/** `apps/v1 Deployment shop/web`. */
+export function templateKey({ apiVersion, kind, namespace = '', name }: TemplateRef): string {
+  return `${apiVersion} ${kind} ${namespace}/${name}`
+}
+
+/** Of a key that `templateKey` has made. */
+export function parseTemplateKey(key: string): TemplateRef {
+  const [apiVersion = '', kind = '', object = ''] = key.split(' ')
+  const slash = object.indexOf('/')
+  const namespace = object.slice(0, slash)
+  const name = object.slice(slash + 1)
+  return { apiVersion, kind, name, ...(namespace ? { namespace } : {}) }
+}
+
+export function templateRef({ apiVersion, kind, metadata }: AnyObject): TemplateRef {
+  const { namespace, name = '' } = metadata
+  return { apiVersion, kind, name, ...(namespace ? { namespace } : {}) }
+}
+
+/**
+ * The hub's own objects of those kinds that somebody has asked for: each kind is watched from then
+ * on, and no other. All callers share one copy of each object.
+ */
+export class Templates {
+  readonly #deps: TemplatesDeps
+  readonly #watched = new Map<string, WatchedKind>()
+  readonly #listeners = new Set<TemplateListener>()
+  #kinds: { readonly byKind: ReadonlyMap<string, ResourceRef>; readonly atMs: number } | undefined
+
+  constructor(deps: TemplatesDeps) {
+    this.#deps = deps
+  }
+
+  /** Called for each change of a kind that is watched, and at once for what is already known. */
+  onChange(listener: TemplateListener): Disposable {
+    this.#listeners.add(listener)
+    for (const { kind } of this.#watched.values()) {
+      for (const object of this.list(kind)) {
+        listener(templateKey(templateRef(object)), { type: 'added', object }, true)
+      }
+    }
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+
+  /** Resolves when all objects of the kind are known. StatusError NotFound: the hub has no such kind. */
+  async watch(kind: TemplateKind, signal: AbortSignal): Promise<void> {
+    const known = this.#watched.get(kindText(kind))
+    if (known) return known.informer.whenSynced(signal)
+    const informer = this.#deps.informers.informer(await this.#resourceOf(kind, signal))
+    // Another caller may have been faster.
+    if (!this.#watched.has(kindText(kind))) {
+      this.#watched.set(kindText(kind), { kind: plainKind(kind), informer })
+      informer.onChange((change) => this.#tell(kind, change, !informer.hasSynced()))
+    }
+    await informer.whenSynced(signal)
+  }
+
+  /** Of a kind that is watched; empty of another. */
+  list(kind: TemplateKind): readonly AnyObject[] {
+    const objects = this.#watched.get(kindText(kind))?.informer.list() ?? []
+    return objects.map((object) => withKind(object, kind))
+  }
+
+  /** Those that are watched. */
+  kinds(): TemplateKind[] {
+    return [...this.#watched.values()].map(({ kind }) => kind)
+  }
+
+  /** What is known of it by now: undefined also of a kind that is not watched. */
+  known(ref: TemplateRef): AnyObject | undefined {
+    const known = this.#watched.get(kindText(ref))?.informer.get(keyOf(ref))
+    return known && withKind(known, ref)
+  }
+
+  /** Undefined where there is none of the name, or no such kind. */
+  async get(ref: TemplateRef, signal: AbortSignal): Promise<AnyObject | undefined> {
+    const known = this.known(ref)
+    if (known) return known
+    try {
+      return await (await this.client(ref, signal)).get(keyOf(ref), signal)
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) return undefined
+      throw error
+    }
+  }
+
+  /** StatusError NotFound: the hub has no such kind. */
+  async client(kind: TemplateKind, signal: AbortSignal): Promise<ResourceClient<AnyObject>> {
+    return this.#deps.informers.client(await this.#resourceOf(kind, signal))
+  }
+
+  #tell(kind: TemplateKind, change: Change<AnyObject>, isInitial: boolean): void {
+    const key = templateKey(templateRef(withKind(change.object, kind)))
+    for (const listener of this.#listeners) listener(key, change, isInitial)
+  }
+
+  async #resourceOf(kind: TemplateKind, signal: AbortSignal): Promise<TypedResource<AnyObject>> {
+    const known = this.#kinds?.byKind.get(kindText(kind))
+    if (known) return known
+    const nowMs = this.#deps.clock.monotonicMs()
+    if (this.#kinds === undefined || nowMs - this.#kinds.atMs >= discoveryMs) {
+      this.#kinds = { byKind: await this.#discover(signal), atMs: nowMs }
+    }
+    const found = this.#kinds.byKind.get(kindText(kind))
+    if (found) return found
+    const why = `no matches for kind "${kind.kind}" in version "${kind.apiVersion}"`
+    throw new StatusError('NotFound', why)
+  }
+
+  async #discover(signal: AbortSignal): Promise<ReadonlyMap<string, ResourceRef>> {
+    const { resources } = await this.#deps.cluster.discover(signal)
+    const byKind = new Map<string, ResourceRef>()
+    for (const { group, version, resource, isNamespaced, kind, verbs } of resources) {
+      if (!verbs.includes('watch') || !verbs.includes('update')) continue
+      const apiVersion = group === '' ? version : `${group}/${version}`
+      byKind.set(kindText({ apiVersion, kind }), { group, version, resource, isNamespaced })
+    }
+    return byKind
+  }
+}
+
+function plainKind({ apiVersion, kind }: TemplateKind): TemplateKind {
+  return { apiVersion, kind }
+}
+
+function kindText({ apiVersion, kind }: TemplateKind): string {
+  return `${apiVersion} ${kind}`
+}
+
+/** Objects of a list do not say of which kind they are. */
+function withKind(object: AnyObject, { apiVersion, kind }: TemplateKind): AnyObject {
+  if (object.apiVersion === apiVersion && object.kind === kind) return object
+  return { ...object, apiVersion, kind }
+}
+
+function keyOf({ namespace, name }: TemplateRef): ObjectKey {
+  return { name, ...(namespace ? { namespace } : {}) }
+}
