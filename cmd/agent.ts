@@ -9,6 +9,7 @@ import {
 } from '@skerry/base'
 import { createCluster, createHttpsTransport, type HttpsTransportConfig } from '@skerry/client'
 import {
+  EdgeObserver,
   agentHeaders,
   classifyRequest,
   clusterIdOf,
@@ -93,11 +94,13 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   const measured = metrics.measured(handler)
   const hub = createCluster(hubTransport, { log, clock, userAgent })
   const { clusterName: name, place, labels } = options
+  const observer = new EdgeObserver({ local, clock, random, log })
   const reporting = { name, ...(place ? { place } : {}), ...(labels ? { labels } : {}) }
   await runAll(context.signal, [
     (scope) => identity.client.run(scope),
     ...(options.onIdentity ? [options.onIdentity(identity)] : []),
-    (scope) => runClusterReporter(reporting, { hub, local, clock, random, log }, scope),
+    (scope) => observer.run(scope),
+    (scope) => runClusterReporter(reporting, { hub, observer, clock, random, log }, scope),
     ...(options.appliesWorks === true
       ? [
           (scope: AbortSignal) =>

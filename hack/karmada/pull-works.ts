@@ -13,7 +13,13 @@ import {
   type ObjectKey,
   type TypedResource,
 } from '@skerry/client'
-import { runClusterReporter, runWorks, workNameOf, workResource } from '@skerry/karmada'
+import {
+  EdgeObserver,
+  runClusterReporter,
+  runWorks,
+  workNameOf,
+  workResource,
+} from '@skerry/karmada'
 import { startTestApiServer } from '@skerry/testing'
 import { buildUpstream } from '../upstream/build-upstream.ts'
 import { buildKarmada, karmadaPrograms } from '../upstream/karmada-build.ts'
@@ -65,9 +71,11 @@ export async function playPullWorks(): Promise<void> {
   const hub = createCluster(stack.use(createHttpsTransport(transport)), deps)
   const site = stack.use(await startTestApiServer())
   const local = createCluster(site.transport, deps)
+  const observer = new EdgeObserver({ ...deps, local })
   const stop = linkedSignal(signal)
   const running = runAll(stop.signal, [
-    (scope) => runClusterReporter({ name }, { ...deps, hub, local }, scope),
+    (scope) => observer.run(scope),
+    (scope) => runClusterReporter({ name }, { ...deps, hub, observer }, scope),
     (scope) => runWorks({ clusterName: name }, { ...deps, hub, local }, scope),
   ])
   stack.defer(async () => {

@@ -19,6 +19,7 @@ import {
 } from '../registration/impersonation-policy.ts'
 import type { AgentRefusal } from '../state/agent-metrics.ts'
 import { isBoundedInTime, limitAnswerTime } from './answer-limit.ts'
+import { statusAnswer } from './status-answer.ts'
 
 export interface ApiForwarderOptions {
   /** The local API server, and who the agent is to it. */
@@ -315,21 +316,4 @@ function upgraded(outgoing: http.ClientRequest): Promise<TunnelUpgraded> {
     outgoing.on('error', reject)
     outgoing.end()
   })
-}
-
-/** In a form that clients understand; where something failed, with the name to look for in the logs. */
-function statusAnswer(error: StatusError, auditId: string): TunnelResponse {
-  const status = error.toStatus()
-  const isFailure = error.code >= 500 && auditId !== ''
-  const message = isFailure ? `${error.message} (request ${auditId})` : error.message
-  const body = Buffer.from(`${JSON.stringify({ ...status, message })}\n`)
-  return {
-    status: error.code,
-    headers: { 'content-type': 'application/json', 'content-length': String(body.length) },
-    body: onePiece(body),
-  }
-}
-
-async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }

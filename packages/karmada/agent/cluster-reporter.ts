@@ -1,63 +1,52 @@
-import {
-  isStatusError,
-  type Container,
-  type Lease,
-  type Node,
-  type ObjectMeta,
-  type Pod,
-} from '@skerry/api'
-import {
-  createBackoff,
-  runAll,
-  withTimeout,
-  type Clock,
-  type Logger,
-  type Random,
-} from '@skerry/base'
-import {
-  createInformer,
-  readBody,
-  resources,
-  type Cluster as Api,
-  type Informer,
-} from '@skerry/client'
+import { isStatusError, type Lease } from '@skerry/api'
+import { createBackoff, withTimeout, type Clock, type Logger, type Random } from '@skerry/base'
+import { resources, type Cluster as Api } from '@skerry/client'
 import {
   clusterNamespace,
   clusterResource,
   conditionTypes,
-  type ApiEnablement,
   type Cluster,
   type ClusterSpec,
   type ClusterStatus,
 } from '../cluster/cluster.ts'
 import { clusterFinalizer } from '../cluster/cluster-controller.ts'
 import { conditionOf, withCondition, type ConditionText } from '../cluster/conditions.ts'
-import { clusterIdOf } from './cluster-id.ts'
+import { allocatableModelings } from './allocatable-modelings.ts'
+import { nodeSummaryOf, resourceSummaryOf } from './cluster-facts.ts'
+import type { EdgeObserver, SeenApis } from './edge-observer.ts'
 import { observedAnnotations, type SeenTimes } from './observed-times.ts'
-import { apiEnablementsOf, nodeSummaryOf, resourceSummaryOf } from './cluster-facts.ts'
 
 export interface ClusterReporterOptions {
   readonly name: string
+  /** Absent: the UID of the namespace kube-system. */
+  readonly id?: string
+  /** Only the nodes that have this value of `groupLabel`; absent: all nodes. */
+  readonly group?: string
   /** Where it is, as its operator says. */
   readonly place?: Pick<ClusterSpec, 'provider' | 'region' | 'zones'>
   readonly labels?: Readonly<Record<string, string>>
   readonly timing?: Partial<ClusterReporterTiming>
+  /** Called after each round with the Cluster as it was found, or with why it could not be told. */
+  readonly onRound?: (round: ReportedRound) => void
+}
+
+export interface ReportedRound {
+  /** Undefined while the hub does not have it, or has not taken it in. */
+  readonly cluster?: Cluster
+  readonly error?: Error
 }
 
 export interface ClusterReporterTiming {
   readonly statusPeriodMs: number
   readonly leaseSeconds: number
-  /** The list of APIs changes seldom, and is long. */
-  readonly discoveryPeriodMs: number
-  /** For one request to either API server. */
+  /** For one request to the hub. */
   readonly requestMs: number
 }
 
-/** Karmada's, but for the list of APIs. */
+/** Karmada's. */
 export const clusterReporterDefaults: Readonly<ClusterReporterTiming> = Object.freeze({
   statusPeriodMs: 10_000,
   leaseSeconds: 40,
-  discoveryPeriodMs: 60_000,
   requestMs: 10_000,
 })
 
@@ -66,7 +55,7 @@ const fieldOwner = 'skerry-agent'
 
 export interface ClusterReporterDeps {
   readonly hub: Api
-  readonly local: Api
+  readonly observer: EdgeObserver
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -77,30 +66,21 @@ export async function runClusterReporter(
   options: ClusterReporterOptions,
   deps: ClusterReporterDeps,
   signal: AbortSignal,
-): Promise<void> {
-  const reporter = new ClusterReporter(options, deps)
-  await runAll(signal, [
-    (scope) => reporter.nodes.run(scope),
-    (scope) => reporter.pods.run(scope),
-    (scope) => reportForever(reporter, deps, scope),
-  ])
-}
-
-async function reportForever(
-  reporter: ClusterReporter,
-  { clock, random, log }: ClusterReporterDeps,
-  signal: AbortSignal,
 ): Promise<never> {
+  const { clock, random, log } = deps
+  const reporter = new ClusterReporter(options, deps)
   const backoff = createBackoff({ initialMs: 250, maxMs: 10_000, jitter: 0.5 }, random)
   for (;;) {
     try {
-      const isTaken = await reporter.report(signal)
-      if (isTaken) backoff.reset()
-      await clock.sleep(isTaken ? reporter.periodMs : backoff.nextMs(), signal)
+      const cluster = await reporter.report(signal)
+      options.onRound?.(cluster === undefined ? {} : { cluster })
+      if (cluster) backoff.reset()
+      await clock.sleep(cluster ? reporter.periodMs : backoff.nextMs(), signal)
     } catch (error) {
       signal.throwIfAborted()
       const waitMs = backoff.nextMs()
       const cause = error instanceof Error ? error : new Error(String(error))
+      options.onRound?.({ error: cause })
       log.info('Cluster not reported yet', { error: cause, waitMs: Math.round(waitMs) })
       await clock.sleep(waitMs, signal)
     }
@@ -108,14 +88,11 @@ async function reportForever(
 }
 
 class ClusterReporter {
-  readonly nodes: Informer<Node>
-  readonly pods: Informer<Pod>
   readonly periodMs: number
   readonly #options: ClusterReporterOptions
   readonly #deps: ClusterReporterDeps
   readonly #timing: ClusterReporterTiming
   #id: string | undefined
-  #apis: { readonly list: ApiEnablement[]; readonly atMs: number } | undefined
   #hasBeenReady = false
   #hasTold = false
 
@@ -123,59 +100,33 @@ class ClusterReporter {
     this.#options = options
     this.#deps = deps
     this.#timing = { ...clusterReporterDefaults, ...options.timing }
+    this.#id = options.id
     this.periodMs = this.#timing.statusPeriodMs
-    this.nodes = createInformer(deps.local.resource(resources.nodes), { transform: slimNode }, deps)
-    this.pods = createInformer(deps.local.resource(resources.pods), { transform: slimPod }, deps)
   }
 
-  /** One round: the Cluster object, its status, the lease. False while the hub has not taken it in. */
-  async report(signal: AbortSignal): Promise<boolean> {
-    const health = await this.#readHealth(signal)
+  /** One round: the Cluster object, its status, the lease. Undefined while the hub has not taken it in. */
+  async report(signal: AbortSignal): Promise<Cluster | undefined> {
+    const health = await this.#deps.observer.health()
+    signal.throwIfAborted()
     const cluster = await this.#ensureCluster(health.status === 'True', signal)
-    if (cluster === undefined) return false
+    if (cluster === undefined) return undefined
     // Before the control plane has taken a Cluster in, its status is not ours to write.
-    if (!cluster.metadata.finalizers?.includes(clusterFinalizer)) return false
+    if (!cluster.metadata.finalizers?.includes(clusterFinalizer)) return undefined
     await this.#writeStatus(cluster, health, signal)
     this.#hasBeenReady ||= health.status === 'True'
     // A site that was never ready must not look alive.
     if (this.#hasBeenReady) await this.#renewLease(cluster, signal)
-    return true
-  }
-
-  async #readHealth(signal: AbortSignal): Promise<ConditionText> {
-    const type = conditionTypes.ready
-    try {
-      const answer = await this.#inTime(signal, (scope) =>
-        this.#deps.local.raw({ method: 'GET', path: '/readyz', headers: {} }, scope),
-      )
-      await readBody(answer.body)
-      if (answer.status === 200) {
-        return {
-          type,
-          status: 'True',
-          reason: 'ClusterReady',
-          message: 'cluster is healthy and ready to accept workloads',
-        }
-      }
-      const message = `/readyz answers ${answer.status}`
-      return { type, status: 'False', reason: 'ClusterNotReady', message }
-    } catch (error) {
-      signal.throwIfAborted()
-      const message = error instanceof Error ? error.message : String(error)
-      return { type, status: 'False', reason: 'ClusterNotReachable', message }
-    }
+    return cluster
   }
 
   /** Undefined while neither the hub knows this cluster nor the cluster can say who it is. */
   async #ensureCluster(isReady: boolean, signal: AbortSignal): Promise<Cluster | undefined> {
     const found = await this.#findCluster(signal)
     if (found === undefined && !isReady) return undefined
-    this.#id ??= await this.#inTime(signal, (scope) => clusterIdOf(this.#deps.local, scope)).catch(
-      (error: unknown) => {
-        if (found === undefined) throw error
-        return undefined
-      },
-    )
+    this.#id ??= await this.#deps.observer.id().catch((error: unknown) => {
+      if (found === undefined) throw error
+      return undefined
+    })
     // What it is said to be stays said until it can be asked again.
     if (this.#id === undefined) return found
     const { name } = this.#options
@@ -231,15 +182,19 @@ class ClusterReporter {
   async #writeStatus(cluster: Cluster, health: ConditionText, signal: AbortSignal): Promise<void> {
     const { clock, hub } = this.#deps
     const known = cluster.status ?? {}
-    const conditions = withCondition(known.conditions ?? [], health, clock.now())
     const isHealthy = health.status === 'True'
-    const facts = isHealthy ? await this.#collect(known, signal) : {}
-    const status: ClusterStatus = { ...known, ...facts, conditions }
+    const seen = isHealthy ? await this.#collect(cluster) : { facts: {}, texts: [], times: {} }
+    const conditions = [health, ...seen.texts].reduce(
+      (list, text) => withCondition(list, text, clock.now()),
+      known.conditions ?? [],
+    )
+    const status: ClusterStatus = { ...known, ...seen.facts, conditions }
     const told = { status: known, annotations: cluster.metadata.annotations ?? {} }
-    const annotations = observedAnnotations(told, status, isHealthy ? this.#seenTimes() : {})
+    const annotations = observedAnnotations(told, status, seen.times)
     const wasReady = conditionOf(known.conditions, conditionTypes.ready)?.status
     if (wasReady !== health.status) {
-      this.#deps.log.info('Cluster state changed', { state: health.reason })
+      const { name } = this.#options
+      this.#deps.log.info('Cluster state changed', { cluster: name, state: health.reason })
     }
     const isTold = JSON.stringify(annotations) === JSON.stringify(told.annotations)
     if (isTold && JSON.stringify(status) === JSON.stringify(known)) return
@@ -249,48 +204,32 @@ class ClusterReporter {
     )
   }
 
-  async #collect(known: ClusterStatus, signal: AbortSignal): Promise<ClusterStatus> {
-    const { local } = this.#deps
-    const version = await this.#inTime(signal, (scope) => readVersion(local, scope))
-    const hasSeenAll = this.nodes.hasSynced() && this.pods.hasSynced()
-    return {
-      kubernetesVersion: version,
-      apiEnablements: await this.#readApis(signal),
-      ...(hasSeenAll
-        ? {
-            nodeSummary: nodeSummaryOf(this.nodes.list()),
-            resourceSummary: {
-              ...known.resourceSummary,
-              ...resourceSummaryOf(this.nodes.list(), this.pods.list()),
-            },
-          }
-        : {}),
-    }
-  }
-
-  /** Of the round that has just been collected. */
-  #seenTimes(): SeenTimes {
-    const { clock } = this.#deps
+  async #collect({ spec, status: known = {} }: Cluster): Promise<Collected> {
+    const { observer, clock } = this.#deps
+    const kubernetesVersion = await observer.version()
+    const apis = await observer.apis()
     const nowMs = clock.now()
-    const hasSeenAll = this.nodes.hasSynced() && this.pods.hasSynced()
-    const apisMs = this.#apis && nowMs - (clock.monotonicMs() - this.#apis.atMs)
+    const apisMs = nowMs - (clock.monotonicMs() - apis.atMs)
+    const texts = [enablementsText(apis)]
+    const facts = { kubernetesVersion, apiEnablements: apis.list }
+    const times = { version: nowMs, apis: apisMs }
+    if (!observer.hasSeenAll()) return { facts, texts, times }
+    const { nodes, pods } = observer.workload(this.#options.group)
+    const models = spec.resourceModels ?? []
+    const modelings = models.length === 0 ? [] : allocatableModelings(models, nodes, pods)
     return {
-      version: nowMs,
-      ...(hasSeenAll ? { nodes: nowMs, resources: nowMs } : {}),
-      ...(apisMs === undefined ? {} : { apis: apisMs }),
+      facts: {
+        ...facts,
+        nodeSummary: nodeSummaryOf(nodes),
+        resourceSummary: {
+          ...known.resourceSummary,
+          ...resourceSummaryOf(nodes, pods),
+          ...(modelings.length === 0 ? {} : { allocatableModelings: modelings }),
+        },
+      },
+      texts,
+      times: { ...times, nodes: nowMs, resources: nowMs },
     }
-  }
-
-  async #readApis(signal: AbortSignal): Promise<ApiEnablement[]> {
-    const { clock, local } = this.#deps
-    const nowMs = clock.monotonicMs()
-    if (this.#apis && nowMs - this.#apis.atMs < this.#timing.discoveryPeriodMs) {
-      return this.#apis.list
-    }
-    const found = await this.#inTime(signal, (scope) => local.discover(scope))
-    const list = apiEnablementsOf(found)
-    this.#apis = { list, atMs: nowMs }
-    return list
   }
 
   async #renewLease(cluster: Cluster, signal: AbortSignal): Promise<void> {
@@ -313,7 +252,7 @@ class ClusterReporter {
     })
   }
 
-  /** Either server may be gone without a word. */
+  /** The hub may be gone without a word. */
   #inTime<T>(signal: AbortSignal, work: (scope: AbortSignal) => Promise<T>): Promise<T> {
     const ms = this.#timing.requestMs
     return withTimeout(
@@ -322,6 +261,27 @@ class ClusterReporter {
       work,
     )
   }
+}
+
+interface Collected {
+  readonly facts: Partial<ClusterStatus>
+  readonly texts: readonly ConditionText[]
+  readonly times: SeenTimes
+}
+
+/** Karmada's scheduler trusts the absence of an API only where this is True. */
+function enablementsText({ list, isWhole }: SeenApis): ConditionText {
+  const type = conditionTypes.completeApis
+  if (list.length === 0) {
+    const message = 'collected empty APIEnablements from the cluster'
+    return { type, status: 'False', reason: 'Empty', message }
+  }
+  if (!isWhole) {
+    const message = `might collect partial APIEnablements(${list.length}) from the cluster`
+    return { type, status: 'False', reason: 'Partial', message }
+  }
+  const message = 'collected complete APIEnablements from the cluster'
+  return { type, status: 'True', reason: 'Complete', message }
 }
 
 /** Whether all that is wanted is there; others may have added to it. */
@@ -347,55 +307,4 @@ function leaseOf({ metadata, apiVersion, kind }: Cluster, spec: Lease['spec']): 
     },
     spec,
   }
-}
-
-async function readVersion(local: Api, signal: AbortSignal): Promise<string> {
-  const answer = await local.raw({ method: 'GET', path: '/version', headers: {} }, signal)
-  const text = (await readBody(answer.body)).toString('utf8')
-  const version: unknown = JSON.parse(text)
-  const isVersion = typeof version === 'object' && version !== null && 'gitVersion' in version
-  return isVersion ? String(version.gitVersion) : ''
-}
-
-/** All that the summaries read: the rest of a thousand pods need not be kept. */
-function slimPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
-  return {
-    apiVersion,
-    kind,
-    metadata: slimMetadata(metadata),
-    spec: {
-      ...(spec?.nodeName ? { nodeName: spec.nodeName } : {}),
-      ...(spec?.overhead ? { overhead: spec.overhead } : {}),
-      containers: (spec?.containers ?? []).map(slimContainer),
-      initContainers: (spec?.initContainers ?? []).map(slimContainer),
-    },
-    status: status?.phase ? { phase: status.phase } : {},
-  }
-}
-
-function slimContainer({ name, resources: asked, restartPolicy }: Container): Container {
-  return {
-    name,
-    ...(asked ? { resources: asked } : {}),
-    ...(restartPolicy ? { restartPolicy } : {}),
-  }
-}
-
-function slimNode({ apiVersion, kind, metadata, status }: Node): Node {
-  const { allocatable, conditions } = status ?? {}
-  return {
-    apiVersion,
-    kind,
-    metadata: slimMetadata(metadata),
-    status: { ...(allocatable ? { allocatable } : {}), ...(conditions ? { conditions } : {}) },
-  }
-}
-
-function slimMetadata({
-  annotations: _a,
-  labels: _l,
-  managedFields: _m,
-  ...rest
-}: ObjectMeta): ObjectMeta {
-  return rest
 }

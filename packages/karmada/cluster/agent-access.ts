@@ -2,7 +2,7 @@ import { StatusError, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, Attributes, Authorizer, Objects } from '@skerry/apiserver'
 import { clusterOfAgent, clusterOfToken } from './agent-identity.ts'
 import { clusterNamespace, clusterResource, executionNamespace } from './cluster.ts'
-import { clusterAskedFor, virtualChildren } from './virtual-parent.ts'
+import { childrenSelector, clusterAskedFor, virtualChildren } from './virtual-parent.ts'
 
 /** What an agent may do: one rule for all, in which `own` stands for its own cluster. */
 interface AgentRule {
@@ -97,6 +97,7 @@ const futureRules: readonly AgentRule[] = childRules.filter(
 export function agentAuthorizer(objects: Objects): Authorizer {
   const children = virtualChildren(objects)
   const isChilds = (parent: string, attributes: Attributes): boolean => {
+    if (isOfAllChildren(parent, attributes)) return true
     const name = clusterAskedFor(attributes)
     if (name === '' || name === parent) return false
     return (
@@ -116,6 +117,20 @@ export function agentAuthorizer(objects: Objects): Authorizer {
       return { verdict: allowed ? 'allow' : 'no-opinion', reason: '' }
     },
   }
+}
+
+/** To follow all its virtual clusters by one watch. */
+function isOfAllChildren(
+  parent: string,
+  { resource, subresource, verb, labelSelector }: Attributes,
+): boolean {
+  return (
+    resource?.group === clusterResource.group &&
+    resource.resource === clusterResource.resource &&
+    !subresource &&
+    (verb === 'list' || verb === 'watch') &&
+    labelSelector === childrenSelector(parent)
+  )
 }
 
 function isCovered(

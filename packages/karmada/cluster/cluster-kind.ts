@@ -10,8 +10,9 @@ import {
   type StatusCause,
   type Strategy,
 } from '@skerry/api'
-import { conditionTypes, type Cluster } from './cluster.ts'
+import { conditionTypes, type Cluster, type ResourceModel } from './cluster.ts'
 import { clusterSchemaName, clusterSchemas } from './cluster-schema-table.ts'
+import { defaultResourceModels } from './resource-models.ts'
 
 /** Names become parts of others (karmada-es-<name>, CSRs), which must stay within 63. */
 const nameCharsMax = 48
@@ -87,9 +88,11 @@ const strategy: Strategy = {
   nameRule: 'dns-label',
   prepareForCreate(next) {
     next['status'] = {}
+    setModels(clusterOf(next))
   },
   prepareForUpdate(next, old) {
     next['status'] = old['status']
+    setModels(clusterOf(next))
   },
   prepareForStatusUpdate(next, old) {
     next['spec'] = old['spec']
@@ -103,6 +106,12 @@ const strategy: Strategy = {
     }
     return causes
   },
+}
+
+/** As Karmada's webhook does: schedulers count nodes by grades of what is free on them. */
+function setModels({ spec }: Cluster): void {
+  if (spec.resourceModels?.length) return
+  spec.resourceModels = structuredClone(defaultResourceModels) as ResourceModel[]
 }
 
 function validateCluster({ metadata, spec }: Cluster): StatusCause[] {

@@ -14,6 +14,7 @@ import {
   type ClusterCondition,
 } from './cluster.ts'
 import { apiTime, conditionOf, withCondition, type ConditionText } from './conditions.ts'
+import { parentOf } from './virtual-parent.ts'
 
 /** What the hub knows of a cluster's tunnels. */
 export interface TunnelState {
@@ -77,7 +78,7 @@ export function createClusterMonitor(
         conditions: cluster.status?.conditions ?? [],
         silence,
         runningMs: context.clock.monotonicMs() - startedMs,
-        tunnel: tunnels.of(name),
+        tunnel: tunnels.of(parentOf(cluster) ?? name),
         nowMs: context.clock.now(),
         settings,
       })

@@ -86,5 +86,9 @@ export function executionNamespace(clusterName: string): string {
   return `karmada-es-${clusterName}`
 }
 
-/** Condition types: the first is Karmada's and written by the agent, the second is the hub's own. */
-export const conditionTypes = Object.freeze({ ready: 'Ready', connected: 'Connected' })
+/** Condition types: Karmada's, written by the agent, and the hub's own, Connected. */
+export const conditionTypes = Object.freeze({
+  ready: 'Ready',
+  completeApis: 'CompleteAPIEnablements',
+  connected: 'Connected',
+})

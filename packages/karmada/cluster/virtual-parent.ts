@@ -5,8 +5,8 @@ import { clusterOfAgent } from './agent-identity.ts'
 import { clusterNamespace, clusterResource, executionNamespace } from './cluster.ts'
 
 /**
- * Annotation of a virtual cluster's Cluster: the cluster whose agent answers for it. The hub alone
- * writes it, when that agent registers the virtual cluster.
+ * Label of a virtual cluster's Cluster: the cluster whose agent answers for it. The hub alone writes
+ * it, when that agent registers the virtual cluster.
  */
 export const virtualOfKey = 'hub.skerry.io/virtual-of'
 
@@ -18,7 +18,7 @@ export const virtualParentsKey = Object.freeze({
 
 /** Whose agent answers for this Cluster; undefined of a cluster with an agent of its own. */
 export function parentOf({ metadata }: KubeObject): string | undefined {
-  return metadata.annotations?.[virtualOfKey]
+  return metadata.labels?.[virtualOfKey]
 }
 
 /** Which Clusters an agent may write beside its own. */
@@ -43,6 +43,11 @@ export function virtualChildren(objects: Objects): VirtualChildren {
   }
 }
 
+/** Selects all virtual clusters of one. */
+export function childrenSelector(parent: string): string {
+  return `${virtualOfKey}=${parent}`
+}
+
 /** The one cluster that a request of an agent is about; empty when it is about none. */
 export function clusterAskedFor({ resource, namespace = '', name = '' }: Attributes): string {
   if (resource?.group === clusterResource.group && namespace === '') return name
@@ -64,8 +69,8 @@ export const virtualParentPlugin: AdmissionPlugin = {
     const agent = clusterOfAgent(user)
     const isOwn = object.metadata.name === agent
     const parent = oldObject === undefined && !isOwn ? agent : oldObject && parentOf(oldObject)
-    const { [virtualOfKey]: _claimed, ...others } = object.metadata.annotations ?? {}
-    object.metadata.annotations = { ...others, ...(parent ? { [virtualOfKey]: parent } : {}) }
+    const { [virtualOfKey]: _claimed, ...others } = object.metadata.labels ?? {}
+    object.metadata.labels = { ...others, ...(parent ? { [virtualOfKey]: parent } : {}) }
   },
 }
 

@@ -2,6 +2,8 @@ import { StatusError, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin } from '@skerry/apiserver'
 import { clusterOfAgent } from '../cluster/agent-identity.ts'
 import { clusterResource, conditionTypes, type Cluster } from '../cluster/cluster.ts'
+import { defaultResourceModels } from '../cluster/resource-models.ts'
+import { virtualOfKey } from '../cluster/virtual-parent.ts'
 
 /** What an agent may say of its own cluster: enough for any real one. */
 export const agentLimits = Object.freeze({
@@ -66,7 +68,11 @@ function problemOf(next: Cluster, old: Cluster | undefined): string | undefined 
 function metadataProblem({ metadata }: Cluster, old: Cluster | undefined): string | undefined {
   const { labels = {}, annotations = {} } = metadata
   const reserved = Object.entries(labels).find(
-    ([key, value]) => key.startsWith(ownLabelPrefix) && old?.metadata.labels?.[key] !== value,
+    ([key, value]) =>
+      key.startsWith(ownLabelPrefix) &&
+      // The hub itself has put this one there.
+      key !== virtualOfKey &&
+      old?.metadata.labels?.[key] !== value,
   )
   if (reserved) return `may not set label ${JSON.stringify(reserved[0])}`
   if (Object.keys(labels).length > agentLimits.labelsMax) {
@@ -87,13 +93,18 @@ function specProblem({ spec }: Cluster, old: Cluster | undefined): string | unde
   const valueOf = (fields: object, name: string): unknown =>
     Object.entries(fields).find(([key]) => key === name)?.[1]
   for (const name of names) {
-    if (agentFields.has(name)) continue
+    if (agentFields.has(name) || isOwnModels(name, spec)) continue
     const isChanged = !isSame(valueOf(spec, name), valueOf(old?.spec ?? {}, name))
     if (isChanged) return `may not set spec.${name}`
   }
   const { zones = [], id, provider, region, zone } = spec
   if (zones.length > agentLimits.zonesMax) return `may name ${agentLimits.zonesMax} zones at most`
   return longText({ id, provider, region, zone }) ?? longText(Object.fromEntries(zones.entries()))
+}
+
+/** Those that every Cluster is given that names none. */
+function isOwnModels(field: string, { resourceModels }: Cluster['spec']): boolean {
+  return field === 'resourceModels' && isSame(resourceModels, defaultResourceModels)
 }
 
 function statusProblem({ status }: Cluster, old: Cluster | undefined): string | undefined {
