@@ -1,0 +1,158 @@
+import type { AnyObject, JsonObject } from '@skerry/api'
+import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
+import { isolationName } from './namespace-isolation.ts'
+
+export interface IsolationPolicyOptions {
+  /** Users who may bind pods to nodes, beside kube-scheduler's and a Skerry site's own. */
+  readonly schedulers?: readonly string[]
+}
+
+const apiVersion = 'admissionregistration.k8s.io/v1'
+const { cluster: clusterLabel, namespace: namespaceLabel } = virtualNamespaceLabels
+
+/** By default the only ones who check a pod's node selector before they bind it. */
+const knownSchedulers = Object.freeze(['system:kube-scheduler', 'system:skerry-site'])
+
+/**
+ * What an edge cluster needs once so that nothing in it leaves its virtual cluster, whoever makes it:
+ * ValidatingAdmissionPolicies with their bindings, in the order in which they are applied. They hold for
+ * namespaces of virtual clusters alone. Who may update a VirtualCluster may change whose a namespace is.
+ */
+export function isolationPolicies({ schedulers = [] }: IsolationPolicyOptions = {}): AnyObject[] {
+  return [
+    ...policy('virtual-cluster-pods.edge.skerry.io', podRules),
+    ...policy('virtual-cluster-bindings.edge.skerry.io', bindingRules(schedulers)),
+    ...policy('virtual-cluster-namespaces.edge.skerry.io', namespaceRules),
+    ...policy('virtual-cluster-isolation.edge.skerry.io', isolationRules),
+  ]
+}
+
+function policy(name: string, spec: JsonObject): AnyObject[] {
+  return [
+    {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name },
+      spec: { failurePolicy: 'Fail', ...spec },
+    },
+    {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name },
+      spec: { policyName: name, validationActions: ['Deny'] },
+    },
+  ]
+}
+
+interface Matched {
+  readonly apiGroup?: string
+  readonly resources: readonly string[]
+  readonly operations: readonly string[]
+}
+
+function matching(...rules: readonly Matched[]): JsonObject {
+  return {
+    resourceRules: rules.map(({ apiGroup = '', resources, operations }) => ({
+      apiGroups: [apiGroup],
+      apiVersions: ['*'],
+      resources,
+      operations,
+    })),
+  }
+}
+
+const inVirtualClusters = { matchExpressions: [{ key: clusterLabel, operator: 'Exists' }] }
+const owner = { name: 'cluster', expression: `namespaceObject.metadata.labels['${clusterLabel}']` }
+
+/** A pod's node selector never changes but to select less: it is enough to see it made. */
+const podRules: JsonObject = {
+  matchConstraints: {
+    ...matching({ resources: ['pods'], operations: ['CREATE'] }),
+    namespaceSelector: inVirtualClusters,
+  },
+  variables: [owner],
+  validations: [
+    {
+      expression: `has(object.spec.nodeSelector) && '${groupLabel}' in object.spec.nodeSelector && object.spec.nodeSelector['${groupLabel}'] == variables.cluster`,
+      message: 'a pod of a virtual cluster selects its nodes',
+      messageExpression: `"a pod of virtual cluster " + variables.cluster + " needs node selector ${groupLabel}: " + variables.cluster`,
+      reason: 'Forbidden',
+    },
+    {
+      expression: `!has(object.spec.nodeName) || object.spec.nodeName == ''`,
+      message: 'a pod of a virtual cluster is placed by the scheduler: it names no node',
+      reason: 'Forbidden',
+    },
+  ],
+}
+
+/** Whoever binds a pod says which node it is: a policy cannot see whether that node is of the group. */
+function bindingRules(schedulers: readonly string[]): JsonObject {
+  const users = [...knownSchedulers, ...schedulers].map((name) => JSON.stringify(name)).join(', ')
+  return {
+    matchConstraints: {
+      ...matching({ resources: ['pods/binding', 'bindings'], operations: ['CREATE'] }),
+      namespaceSelector: inVirtualClusters,
+    },
+    validations: [
+      {
+        expression: `request.userInfo.username in [${users}]`,
+        message: 'pods of a virtual cluster are bound by the scheduler alone',
+        reason: 'Forbidden',
+      },
+    ],
+  }
+}
+
+function labelOf(object: string, label: string): string {
+  return `${object} != null && has(${object}.metadata.labels) && '${label}' in ${object}.metadata.labels ? ${object}.metadata.labels['${label}'] : ''`
+}
+
+const mayUpdate = `authorizer.group('edge.skerry.io').resource('virtualclusters').name(each).check('update').allowed()`
+
+const namespaceRules: JsonObject = {
+  matchConstraints: matching({
+    resources: ['namespaces', 'namespaces/status', 'namespaces/finalize'],
+    operations: ['CREATE', 'UPDATE'],
+  }),
+  variables: [
+    { name: 'clusterBefore', expression: labelOf('oldObject', clusterLabel) },
+    { name: 'clusterAfter', expression: labelOf('object', clusterLabel) },
+    { name: 'nameBefore', expression: labelOf('oldObject', namespaceLabel) },
+    { name: 'nameAfter', expression: labelOf('object', namespaceLabel) },
+  ],
+  validations: [
+    {
+      expression: `variables.clusterBefore == variables.clusterAfter && variables.nameBefore == variables.nameAfter || [variables.clusterBefore, variables.clusterAfter].all(each, each == '' || ${mayUpdate})`,
+      message: `labels ${clusterLabel} and ${namespaceLabel} say whose a namespace is: only who may update that VirtualCluster may change them`,
+      reason: 'Forbidden',
+    },
+  ],
+}
+
+/** What shuts a namespace is not for those in it to open. With the namespace itself it goes. */
+const isolationRules: JsonObject = {
+  matchConstraints: {
+    ...matching(
+      {
+        apiGroup: 'networking.k8s.io',
+        resources: ['networkpolicies'],
+        operations: ['UPDATE', 'DELETE'],
+      },
+      { resources: ['resourcequotas'], operations: ['UPDATE', 'DELETE'] },
+    ),
+    namespaceSelector: inVirtualClusters,
+  },
+  matchConditions: [
+    { name: 'is-isolation', expression: `oldObject.metadata.name == '${isolationName}'` },
+  ],
+  variables: [owner],
+  validations: [
+    {
+      expression: `has(namespaceObject.metadata.deletionTimestamp) || [variables.cluster].all(each, ${mayUpdate})`,
+      message:
+        'it isolates a virtual cluster: only who may update that VirtualCluster may change it',
+      reason: 'Forbidden',
+    },
+  ],
+}
