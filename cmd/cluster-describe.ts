@@ -94,12 +94,13 @@ function headLines({ metadata, spec, status }: Cluster, nowMs: number): string[]
 }
 
 function stateLines(state: ClusterState, nowMs: number): string[] {
-  const { since, lastSeen, lastEnd, nodes } = state
+  const { since, lastSeen, lastEnd, nodes, through } = state
+  const tunnel = through === undefined ? state.tunnel : `${state.tunnel}, that of ${through},`
   const ago = (time: string | null): string =>
     time === null ? 'never' : `${time} (${ageText(time, nowMs)} ago)`
   return [
     field('Nodes', `${nodes.ready} ready of ${nodes.total}`),
-    field('Tunnel', since === null ? state.tunnel : `${state.tunnel} since ${ago(since)}`),
+    field('Tunnel', since === null ? tunnel : `${tunnel} since ${ago(since)}`),
     field('Last seen', ago(lastSeen)),
     field('Round trip', rttText(state.rttMs)),
     field('Streams', String(state.streams)),

@@ -5,6 +5,8 @@ import {
   clusterStatesRoute,
   createHubMetrics,
   observedWay,
+  parentOf,
+  throughParents,
   tracedTunnels,
   tunnelRoute,
   type ClusterProxyDeps,
@@ -30,6 +32,10 @@ export function createHubState(
 ): HubState {
   const { own, links, all } = tunnels
   const metrics = createHubMetrics(registry, { tunnels: own, links })
+  const way = throughParents(all, (cluster) => {
+    const object = objects()?.get(clusterResource, '', cluster)
+    return object && parentOf(object)
+  })
   return {
     routes: [
       tunnelRoute({
@@ -47,7 +53,7 @@ export function createHubState(
       }),
       clusterStatesRoute({ objects, describe: all.describe }),
     ],
-    tunnels: tracedTunnels(observedWay(all, { metrics, clock, log }), tracer),
+    tunnels: tracedTunnels(observedWay(way, { metrics, clock, log }), tracer),
     awaySinceMs: (cluster) => awaySinceMs(objects()?.get(clusterResource, '', cluster)),
     onLost: (lines) => metrics.onLost(lines),
   }

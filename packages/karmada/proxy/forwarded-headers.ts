@@ -22,8 +22,8 @@ const droppedNames: ReadonlySet<string> = new Set([
   'via',
   'x-real-ip',
 ])
-/** Who the user is, or where from: only the hub may say so. Underscores: some servers read them as dashes. */
-const droppedPrefix = /^(?::|impersonate[-_]|x[-_]remote[-_]|x[-_]forwarded[-_])/
+/** Who the user is, where from, or for which virtual cluster: only the hub may say so. Underscores: some servers read them as dashes. */
+const droppedPrefix = /^(?::|impersonate[-_]|x[-_]remote[-_]|x[-_]forwarded[-_]|x[-_]skerry[-_])/
 const bearerProtocol = 'base64url.bearer.authorization.k8s.io.'
 /** The edge adds them by itself to whom it has authenticated, or not. */
 const impliedGroups: ReadonlySet<string> = new Set([

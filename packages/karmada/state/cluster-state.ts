@@ -6,6 +6,8 @@ import type { TunnelReport, TunnelsReport } from '../proxy/tunnel-report.ts'
 /** How one cluster is, for people: what its object says, and what its tunnels do right now. */
 export interface ClusterState {
   readonly name: string
+  /** Of a virtual cluster: the cluster whose tunnel leads to it. */
+  readonly through?: string
   readonly tunnel: 'open' | 'closed'
   /** Since when that is so; RFC 3339; null: never connected. */
   readonly since: string | null

@@ -3,6 +3,7 @@ import type { ApiAnswer, Authorizer, Objects, Route, UserInfo } from '@skerry/ap
 import { allowedClusterVerbs } from '../access/reachable-clusters.ts'
 import { clusterNamespace, clusterResource, type Cluster } from '../cluster/cluster.ts'
 import type { TunnelsReport } from '../proxy/tunnel-report.ts'
+import { parentOf } from '../cluster/virtual-parent.ts'
 import { clusterState, type ClusterState, type ClusterStates } from './cluster-state.ts'
 
 export const clusterStatesPath = '/hub/v1/cluster-states'
@@ -80,16 +81,31 @@ async function statesOf(
   deps: ClusterStatesDeps,
 ): Promise<ClusterState[]> {
   const objects = deps.objects()
-  const reports = await deps.describe(names, signal)
+  const parents = new Map(
+    names.flatMap((name): [string, string][] => {
+      const object = objects?.get(clusterResource, '', name)
+      const parent = object && parentOf(object)
+      return parent === undefined ? [] : [[name, parent]]
+    }),
+  )
+  const asked = new Set(names.map((name) => parents.get(name) ?? name))
+  const reports = await deps.describe([...asked], signal)
   return names.flatMap((name) => {
     const object = objects?.get(clusterResource, '', name)
-    const report = reports.get(name)
+    const parent = parents.get(name)
+    const report = parent === undefined ? reports.get(name) : reportOfParent(reports.get(parent))
     if (object === undefined || report === undefined) return []
     // The registry keeps only what was decoded as these kinds.
     const cluster = object as unknown as Cluster
     const lease = objects?.get(leases, clusterNamespace, name) as unknown as Lease | undefined
-    return [clusterState({ cluster, lease, report })]
+    const state = clusterState({ cluster, lease, report })
+    return [parent === undefined ? state : { ...state, through: parent }]
   })
+}
+
+/** Whether a virtual cluster is reached is its parent's; who connects that, and what passes, is not its own. */
+function reportOfParent(report: TunnelsReport | undefined): TunnelsReport | undefined {
+  return report && { ...report, tunnels: [] }
 }
 
 const leases = Object.freeze({ group: 'coordination.k8s.io', resource: 'leases' })

@@ -1,0 +1,127 @@
+import { gzip } from 'node:zlib'
+import { promisify } from 'node:util'
+import { StatusError } from '@skerry/api'
+import { readBody, type Cluster } from '@skerry/client'
+import type { TunnelHeaders, TunnelRequest, TunnelResponse } from '@skerry/tunnel'
+
+/** One request to the edge's API server. */
+export type Ask = (request: TunnelRequest, signal: AbortSignal) => Promise<TunnelResponse>
+
+export const viewLimits = Object.freeze({
+  /** Of a request; API servers take no more. */
+  requestBytesMax: 3 * 1024 * 1024,
+  /** Of an answer, which is whole in memory while it is rewritten. */
+  answerBytesMax: 64 * 1024 * 1024,
+  /** Smaller answers are not worth the time: upstream's own bound. */
+  compressedBytesMin: 128 * 1024,
+  /** Of a patch, as somebody else writes the same object. */
+  patchAttemptsMax: 5,
+  /** Questions to the edge at the same time, of one request. */
+  questionsMax: 8,
+})
+
+/** Asks with the agent's own rights. Of the headers only what says how to answer goes with it. */
+export function ownAsk(local: Cluster): Ask {
+  return async ({ method, path, headers, body }, signal) => {
+    const kept = ['accept', 'content-type', 'audit-id', 'traceparent', 'tracestate'].flatMap(
+      (name): [string, string][] => {
+        const value = headers[name]
+        if (value === undefined) return []
+        return [[name, typeof value === 'string' ? value : value.join(',')]]
+      },
+    )
+    if (method !== 'GET' && method !== 'POST') {
+      throw new TypeError(`Cannot ask with the agent's own rights: ${method} changes what is there`)
+    }
+    const sent = body instanceof Uint8Array ? { body } : {}
+    return local.raw({ method, path, headers: Object.fromEntries(kept), ...sent }, signal)
+  }
+}
+
+/** Throws StatusError RequestEntityTooLarge. */
+export async function readRequest({ body }: TunnelRequest): Promise<Uint8Array> {
+  if (body === undefined) return new Uint8Array()
+  if (body instanceof Uint8Array) return body
+  const { requestBytesMax } = viewLimits
+  try {
+    return await readBody(body, requestBytesMax)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    const text = `Request entity too large: limit is ${requestBytesMax}`
+    throw new StatusError('RequestEntityTooLarge', text)
+  }
+}
+
+/** Undefined where the answer is not JSON. Throws StatusError where it is too long to be rewritten. */
+export async function readJson(answer: TunnelResponse): Promise<unknown> {
+  const { answerBytesMax } = viewLimits
+  let bytes: Buffer
+  try {
+    bytes = await readBody(answer.body, answerBytesMax)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    const text = `Cannot show answer in a virtual cluster: it is above ${answerBytesMax} bytes; ask for it in pages (limit)`
+    throw new StatusError('RequestEntityTooLarge', text)
+  }
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Only JSON is understood; what a client accepts beside it is not asked for. */
+export function jsonAccept({ accept }: TunnelHeaders): string {
+  const text =
+    accept === undefined || typeof accept === 'string' ? (accept ?? '') : accept.join(',')
+  const kept = text.split(',').filter((clause) => /^\s*application\/json\s*(;|$)/i.test(clause))
+  return kept.length > 0 ? kept.join(',') : 'application/json'
+}
+
+/** As JSON only, without what is not for objects that are made anew. */
+export function jsonRequest(
+  request: TunnelRequest,
+  changes: { path: string; method?: string; body?: unknown; accept?: string },
+): TunnelRequest {
+  const { path, method = request.method, body, accept = jsonAccept(request.headers) } = changes
+  const {
+    'accept-encoding': _encoding,
+    'content-length': _length,
+    'content-type': type,
+    'if-none-match': _match,
+    ...headers
+  } = request.headers
+  if (body === undefined) return { method, path, headers: { ...headers, accept } }
+  const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body))
+  const contentType = body instanceof Uint8Array && type !== undefined ? type : 'application/json'
+  const described = { 'content-type': contentType, 'content-length': String(bytes.length) }
+  return { method, path, headers: { ...headers, accept, ...described }, body: bytes }
+}
+
+const compress = promisify(gzip)
+
+/** The answer with another content, compressed where the client takes that and it is long. */
+export async function jsonAnswer(
+  request: TunnelRequest,
+  { status, headers }: Pick<TunnelResponse, 'status' | 'headers'>,
+  content: unknown,
+): Promise<TunnelResponse> {
+  const plain = Buffer.from(`${JSON.stringify(content)}\n`)
+  const isLong = plain.length >= viewLimits.compressedBytesMin
+  const isCompressed = isLong && /\bgzip\b/i.test(String(request.headers['accept-encoding'] ?? ''))
+  const bytes = isCompressed ? await compress(plain, { level: 1 }) : plain
+  const { 'content-encoding': _e, 'transfer-encoding': _t, ...kept } = headers
+  return {
+    status,
+    headers: {
+      ...kept,
+      'content-length': String(bytes.length),
+      ...(isCompressed ? { 'content-encoding': 'gzip', vary: 'Accept-Encoding' } : {}),
+    },
+    body: onePiece(bytes),
+  }
+}
+
+async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}

@@ -1,0 +1,117 @@
+import { isStatusError, type Namespace, type Node } from '@skerry/api'
+import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import { createInformer, resources, type Change, type Cluster } from '@skerry/client'
+import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
+
+export interface EdgeNamesDeps {
+  /** The edge cluster, with the agent's own rights. */
+  readonly local: Cluster
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** Whose a namespace of the edge is. */
+export interface NamespaceOwner {
+  /** The virtual cluster; undefined: the edge cluster's own. */
+  readonly cluster: string | undefined
+  /** Its name there; empty of the edge cluster's own. */
+  readonly namespace: string
+}
+
+/** Which namespaces and nodes of the edge cluster are whose. One for all virtual clusters. */
+export interface EdgeNames {
+  /** Follows the edge until the signal aborts; rejects with its reason. */
+  run(signal: AbortSignal): Promise<void>
+  /** Once everything that existed at the start is known. */
+  whenKnown(signal: AbortSignal): Promise<void>
+  /** Undefined where no namespace of that name was ever seen. One that is gone is still whose it was. */
+  ownerOf(member: string): NamespaceOwner | undefined
+  /** The same, and asks the edge where it was never seen, or is gone. Undefined: there is none. */
+  findOwner(member: string, signal: AbortSignal): Promise<NamespaceOwner | undefined>
+  /** Names in the edge of the namespaces that this virtual cluster has now. */
+  namespacesOf(cluster: string): readonly string[]
+  /** Takes in a namespace that was just made here. */
+  recordNamespace(namespace: Namespace): void
+  isNodeOf(cluster: string, node: string): boolean
+}
+
+/** Whose deleted namespaces were is kept for what is still told of their objects. */
+const goneNamespacesMax = 10_000
+
+export function createEdgeNames({ local, ...deps }: EdgeNamesDeps): EdgeNames {
+  const client = local.resource(resources.namespaces)
+  const namespaces = createInformer(client, { transform: nameAndLabels }, deps)
+  const nodes = createInformer(
+    local.resource(resources.nodes),
+    { labelSelector: groupLabel, transform: nameAndLabels },
+    deps,
+  )
+  namespaces.addIndex('cluster', (namespace) => {
+    const { cluster } = ownerIn(namespace)
+    return cluster === undefined ? [] : [cluster]
+  })
+  const gone = new Map<string, NamespaceOwner>()
+  namespaces.onChange((change) => noteGone(gone, change))
+  const ownerOf = (member: string): NamespaceOwner | undefined => {
+    const known = namespaces.get({ name: member })
+    return known ? ownerIn(known) : gone.get(member)
+  }
+  return {
+    async run(signal) {
+      await runAll(signal, [(scope) => namespaces.run(scope), (scope) => nodes.run(scope)])
+    },
+    async whenKnown(signal) {
+      if (namespaces.hasSynced() && nodes.hasSynced()) return
+      await Promise.all([namespaces.whenSynced(signal), nodes.whenSynced(signal)])
+    },
+    ownerOf,
+    async findOwner(member, signal) {
+      const known = namespaces.get({ name: member })
+      if (known) return ownerIn(known)
+      try {
+        const found = await client.get({ name: member }, signal)
+        namespaces.recordWrite(found)
+        return ownerIn(found)
+      } catch (error) {
+        if (isStatusError(error, 'NotFound')) return undefined
+        throw error
+      }
+    },
+    namespacesOf: (cluster) =>
+      namespaces.byIndex('cluster', cluster).map(({ metadata }) => metadata.name ?? ''),
+    recordNamespace: (namespace) => namespaces.recordWrite(namespace),
+    isNodeOf: (cluster, name) => nodes.get({ name })?.metadata.labels?.[groupLabel] === cluster,
+  }
+}
+
+function ownerIn({ metadata }: Namespace): NamespaceOwner {
+  const {
+    [virtualNamespaceLabels.cluster]: cluster,
+    [virtualNamespaceLabels.namespace]: namespace,
+  } = metadata.labels ?? {}
+  const isWhole = cluster !== undefined && namespace !== undefined
+  return isWhole ? { cluster, namespace } : { cluster: undefined, namespace: '' }
+}
+
+function noteGone(gone: Map<string, NamespaceOwner>, { type, object }: Change<Namespace>): void {
+  const { name = '' } = object.metadata
+  gone.delete(name)
+  if (type !== 'deleted') return
+  gone.set(name, ownerIn(object))
+  const [oldest] = gone.keys()
+  if (gone.size > goneNamespacesMax && oldest !== undefined) gone.delete(oldest)
+}
+
+function nameAndLabels<T extends Namespace | Node>(object: T): T {
+  const { name, uid, resourceVersion, labels } = object.metadata
+  const metadata = {
+    ...(name ? { name } : {}),
+    ...(uid ? { uid } : {}),
+    ...(resourceVersion ? { resourceVersion } : {}),
+    ...(labels ? { labels } : {}),
+  }
+  const { spec: _spec, status: _status, ...rest } = object
+  // Spec and status are optional fields of both kinds.
+  return { ...rest, metadata } as T
+}

@@ -1,0 +1,61 @@
+import type { JsonObject } from '@skerry/api'
+import { textAt, textsAt } from '../../interpreter/fields.ts'
+import { sharersOf } from '../mapping/shared-object.ts'
+import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
+import type { Asked, View } from './asked-view.ts'
+import type { SeenAs } from './seen-kinds-table.ts'
+
+type Judge = (object: JsonObject, view: View) => boolean
+
+/** Whether an object that has no namespace is shown. */
+const judges: Readonly<Record<SeenAs, Judge>> = Object.freeze({
+  shared: () => true,
+  nodes: (node, { group }) => labelsOf(node)[groupLabel] === group.clusterName,
+  'named-as-nodes': (object, { group, edge }) =>
+    edge.isNodeOf(group.clusterName, textAt(object, 'metadata', 'name')),
+  claimed: (volume, { group, edge }) =>
+    edge.ownerOf(textAt(volume, 'spec', 'claimRef', 'namespace'))?.cluster === group.clusterName,
+  namespaces: (namespace, { group }) =>
+    labelsOf(namespace)[virtualNamespaceLabels.cluster] === group.clusterName,
+  review: () => true,
+  sent: (object, { group }) => isSentTo(object, group.clusterName),
+})
+
+/**
+ * Whether an object, as the edge has it, is the virtual cluster's. Of objects in namespaces only those
+ * in namespaces of its own are: `mayShow` can narrow that further, to those that somebody may read.
+ */
+export function isOwnObject(
+  { view, seenAs }: Pick<Asked, 'view' | 'seenAs'>,
+  signal: AbortSignal,
+  mayShow?: (member: string) => Promise<boolean>,
+): (object: JsonObject) => boolean | Promise<boolean> {
+  const { edge, group } = view
+  const { clusterName } = group
+  const shown = async (member: string): Promise<boolean> => {
+    // Of objects whose namespace is gone the last word is still to come.
+    const owner = edge.ownerOf(member) ?? (await edge.findOwner(member, signal))
+    return owner?.cluster === clusterName && (await mayShow?.(member)) !== false
+  }
+  return (object) => {
+    if (seenAs !== undefined) {
+      if (!judges[seenAs](object, view)) return false
+      if (seenAs !== 'namespaces' || !mayShow) return true
+      return shown(textAt(object, 'metadata', 'name'))
+    }
+    const member = textAt(object, 'metadata', 'namespace')
+    if (member === '') return false
+    const owner = edge.ownerOf(member)
+    if (owner && owner.cluster !== clusterName) return false
+    return owner && !mayShow ? true : shown(member)
+  }
+}
+
+function isSentTo(object: JsonObject, cluster: string): boolean {
+  const annotations = textsAt(object, 'metadata', 'annotations')
+  return sharersOf({ apiVersion: '', kind: '', metadata: { annotations } }).has(cluster)
+}
+
+function labelsOf(object: JsonObject): Record<string, string> {
+  return textsAt(object, 'metadata', 'labels')
+}

@@ -1,0 +1,118 @@
+import { equalJson, isJsonObject, StatusError, type JsonObject } from '@skerry/api'
+import type { TunnelResponse } from '@skerry/tunnel'
+import { fieldAt, textAt, textsAt } from '../../interpreter/fields.ts'
+import { groupLabel } from '../virtual-group.ts'
+import { memberOf, readOnly, sightOf, type Asked } from './asked-view.ts'
+import { jsonRequest, readJson, readRequest, viewLimits } from './edge-calls.ts'
+import { memberBody, readObject } from './member-body.ts'
+import { ensureDefault } from './own-namespaces.ts'
+import { shownOnce } from './read-view.ts'
+import { shownObject } from './shown-object.ts'
+import { memberTarget } from './view-target.ts'
+
+const applyType = 'application/apply-patch+yaml'
+
+/**
+ * A patch is tried out first (dry run): only of the whole object can be said what of it has another form at
+ * the edge. Where nothing of it has, the patch itself is sent; else the object that it makes, mapped, which
+ * needs the right to update.
+ */
+export async function patchObject(asked: Asked, signal: AbortSignal): Promise<TunnelResponse> {
+  const type = String(asked.request.headers['content-type'] ?? '')
+    .split(';')[0]
+    ?.trim()
+  if (type === applyType) return applyObject(asked, signal)
+  const patch = await readRequest(asked.request)
+  if (asked.info.subresource !== '') return sendPatch(asked, patch, signal)
+  for (let attempt = 1; ; attempt += 1) {
+    const tried = await asked.view.asUser(dryRun(asked, patch), signal)
+    if (tried.status !== 200) return shown(asked, tried)
+    const result = await readJson(tried)
+    if (!isJsonObject(result)) throw notUnderstood()
+    const wanted = wantedOf(asked, result)
+    if (wanted === undefined) return sendPatch(asked, patch, signal)
+    const request = jsonRequest(asked.request, { method: 'PUT', path: pathOf(asked), body: wanted })
+    const answer = await asked.view.asUser(request, signal)
+    const mayRepeat = answer.status === 409 && attempt < viewLimits.patchAttemptsMax
+    if (!mayRepeat) return shown(asked, answer)
+    // The next trial says so by itself when the patch wants a version that is not there any more.
+    await readJson(answer)
+  }
+}
+
+/** Undefined where the edge may have the patch as it is. */
+function wantedOf(asked: Asked, result: JsonObject): JsonObject | undefined {
+  const { info, names, view, seenAs } = asked
+  const { clusterName } = view.group
+  if (seenAs === 'nodes') {
+    const labels = textsAt(result, 'metadata', 'labels')
+    if (labels[groupLabel] !== clusterName) throw readOnly(info, clusterName)
+    return bare(result)
+  }
+  const of = { group: info.resource.group, kind: textAt(result, 'kind') }
+  const mapped = memberBody(asked, shownObject(bare(result), of, names), true)
+  const wanted = { ...mapped, ...keptOf(result) }
+  return equalJson(wanted, bare(result)) ? undefined : wanted
+}
+
+/** Who wrote what is noted by the edge, anew. */
+function bare(object: JsonObject): JsonObject {
+  const { metadata } = object
+  if (!isJsonObject(metadata)) return object
+  const { managedFields: _, ...rest } = metadata
+  return { ...object, metadata: rest }
+}
+
+/** A status is not what a patch of the object is about. */
+function keptOf(result: JsonObject): JsonObject {
+  const status = fieldAt(result, 'status')
+  return status === undefined ? {} : { status }
+}
+
+/** Server-side apply sends what it wants as an object, which is mapped as any other. */
+async function applyObject(asked: Asked, signal: AbortSignal): Promise<TunnelResponse> {
+  await ensureDefault(asked, signal)
+  const body = memberBody(asked, await readObject(asked), true)
+  if (asked.seenAs === 'nodes' && textsAt(body, 'metadata', 'labels')[groupLabel] !== undefined) {
+    throw readOnly(asked.info, asked.view.group.clusterName)
+  }
+  return sendPatch(asked, Buffer.from(JSON.stringify(body)), signal)
+}
+
+async function sendPatch(
+  asked: Asked,
+  body: Uint8Array,
+  signal: AbortSignal,
+): Promise<TunnelResponse> {
+  const request = jsonRequest(asked.request, { path: pathOf(asked), body })
+  return shown(asked, await asked.view.asUser(request, signal))
+}
+
+function dryRun(asked: Asked, body: Uint8Array) {
+  const path = pathOf(asked, { dryRun: 'All' })
+  return jsonRequest(asked.request, { path, body, accept: 'application/json' })
+}
+
+function shown(asked: Asked, answer: TunnelResponse): Promise<TunnelResponse> {
+  return shownOnce(
+    asked,
+    sightOf(asked, () => true),
+    answer,
+  )
+}
+
+function pathOf(
+  { view, info, member, seenAs }: Asked,
+  query: Readonly<Record<string, string>> = {},
+): string {
+  return memberTarget(info, {
+    ...(member === '' ? {} : { namespace: member }),
+    ...(seenAs === 'namespaces' ? { name: memberOf(view, info.name) } : {}),
+    query,
+  })
+}
+
+function notUnderstood(): StatusError {
+  const text = 'Cannot patch object of a virtual cluster: the edge cluster answered with no object'
+  return new StatusError('InternalError', text)
+}

@@ -1,0 +1,103 @@
+import { isJsonObject, type GroupVersionResource } from '@skerry/api'
+import type { TunnelHeaders } from '@skerry/tunnel'
+import { readJson, viewLimits, type Ask } from './edge-calls.ts'
+
+const reviewPath = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+const extraPrefix = 'impersonate-extra-'
+
+/** What a person wants to do, of which the edge's own RBAC is asked. */
+export interface Question {
+  readonly headers: TunnelHeaders
+  readonly verb: string
+  readonly resource: GroupVersionResource
+  /** In the edge cluster; empty: in all. */
+  readonly namespace: string
+}
+
+/** Whether the edge lets the person whom these headers impersonate do that. Asked with the agent's rights. */
+export async function mayDo(
+  own: Ask,
+  { headers, verb, resource: of, namespace }: Question,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { group, version, resource } = of
+  const attributes = {
+    verb,
+    group,
+    version,
+    resource,
+    ...(namespace ? { namespace } : {}),
+    ...(resource === 'namespaces' && group === '' && namespace ? { name: namespace } : {}),
+  }
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: { ...subjectOf(headers), resourceAttributes: attributes },
+  }
+  const audit = headers['audit-id']
+  const answer = await own(
+    {
+      method: 'POST',
+      path: reviewPath,
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        ...(audit === undefined ? {} : { 'audit-id': audit }),
+      },
+      body: Buffer.from(JSON.stringify(review)),
+    },
+    signal,
+  )
+  const told = await readJson(answer)
+  const status = isJsonObject(told) ? told['status'] : undefined
+  return answer.status === 201 && isJsonObject(status) && status['allowed'] === true
+}
+
+/** Whether that is so in every one of these namespaces; not where there is none. */
+export async function mayDoInEach(
+  own: Ask,
+  question: Omit<Question, 'namespace'>,
+  namespaces: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (namespaces.length === 0) return false
+  for (let at = 0; at < namespaces.length; at += viewLimits.questionsMax) {
+    const some = namespaces.slice(at, at + viewLimits.questionsMax)
+    const verdicts = await Promise.all(
+      some.map((namespace) => mayDo(own, { ...question, namespace }, signal)),
+    )
+    if (verdicts.includes(false)) return false
+  }
+  return true
+}
+
+/** As the API server reads an impersonation: everybody who is named is authenticated. */
+function subjectOf(headers: TunnelHeaders) {
+  const [user = ''] = valuesOf(headers, 'impersonate-user')
+  const named = valuesOf(headers, 'impersonate-group')
+  const groups = [...(named.length > 0 ? named : groupsOfAccount(user)), 'system:authenticated']
+  const [uid] = valuesOf(headers, 'impersonate-uid')
+  const extra: Record<string, string[]> = {}
+  for (const name of Object.keys(headers)) {
+    if (!name.startsWith(extraPrefix)) continue
+    extra[decodeURIComponent(name.slice(extraPrefix.length))] = valuesOf(headers, name)
+  }
+  return {
+    user,
+    groups,
+    ...(uid === undefined ? {} : { uid }),
+    ...(Object.keys(extra).length > 0 ? { extra } : {}),
+  }
+}
+
+function groupsOfAccount(user: string): string[] {
+  const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user) ?? []
+  return namespace ? ['system:serviceaccounts', `system:serviceaccounts:${namespace}`] : []
+}
+
+/** Headers carry UTF-8 as bytes. */
+function valuesOf(headers: TunnelHeaders, name: string): string[] {
+  const value = headers[name] ?? []
+  const texts = typeof value === 'string' ? [value] : value
+  return texts.map((text) => Buffer.from(text, 'latin1').toString('utf8'))
+}
