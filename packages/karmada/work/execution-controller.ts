@@ -17,6 +17,7 @@ import {
   ownershipLabels,
 } from './karmada-keys.ts'
 import { isManaged, planManifest } from './plan-manifest.ts'
+import { leavesToSites } from './site-owned.ts'
 import {
   clusterOf,
   isReady,
@@ -109,6 +110,12 @@ class Execution {
     let desired = await this.#beside(sent, observed, signal)
     if (observed && this.#applied.isCurrent(work, desired, observed)) return
     let plan = await this.#plan(desired, observed, signal)
+    if (plan.act === 'update' && leavesToSites(desired)) {
+      // Who has applied which field is told by the cluster alone: it is not among what is kept.
+      observed = await member.read(sent, signal)
+      desired = await this.#beside(sent, observed, signal)
+      plan = await this.#plan(desired, observed, signal)
+    }
     if (plan.act === 'create' || plan.act === 'update') await prepare?.(desired, signal)
     if (plan.act === 'create') {
       try {

@@ -2,6 +2,7 @@ import { equalJson, type AnyObject } from '@skerry/api'
 import { nativeInterpreter } from '../interpreter/native-interpreter.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { karmadaKeys } from './karmada-keys.ts'
+import { withSiteOwned } from './site-owned.ts'
 
 /** What one manifest asks of the cluster. */
 export type ManifestPlan =
@@ -34,7 +35,8 @@ export async function planManifest(
     const why = `${what} already exists in the cluster ${cluster} and the ${karmadaKeys.conflictResolution} strategy value is empty, Karmada will not manage this resource`
     return { act: 'refuse', why }
   }
-  const object = await interpreter.retain(withKeptMetadata(desired, observed), observed, signal)
+  const retained = await interpreter.retain(withKeptMetadata(desired, observed), observed, signal)
+  const object = withSiteOwned(retained, observed)
   // With the same fields in and out, what differs is what somebody wants.
   const present = withKeptMetadata(await interpreter.prune(observed, signal), observed)
   return equalJson(object, present) ? { act: 'keep' } : { act: 'update', object }

@@ -20,6 +20,7 @@ import { clusterResource, executionNamespace } from '../cluster/cluster.ts'
 import { karmadaKinds } from '../kinds/karmada-kinds.ts'
 import { clusterKind } from '../cluster/cluster-kind.ts'
 import { runWorks } from './run-works.ts'
+import { siteOwnedKey } from './site-owned.ts'
 import { workResource, type Work, type WorkSpec } from './work.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
@@ -181,6 +182,33 @@ test('what is changed or deleted at the cluster comes back', async () => {
   await until(scene.edge, resources.configMaps, settings, (object) => {
     return object !== undefined && object.metadata.uid !== back?.metadata.uid
   })
+})
+
+test('what a site has applied of what is left to it stays, until the site lets it go', async () => {
+  await using scene = await startScene()
+  const left = (colour: string, size: string): AnyObject => ({
+    ...configMap(colour, { [siteOwnedKey]: 'data.colour' }),
+    data: { colour, size },
+  })
+  const applyAtSite = (data: Record<string, string>) => {
+    const patch = { apiVersion: 'v1', kind: 'ConfigMap', metadata: settings, data }
+    const request = { ...settings, type: 'apply', fieldManager: 'site:till', force: true } as const
+    return scene.configMaps.patch({ ...request, patch }, signal)
+  }
+  await scene.works.create(work(left('green', '1')), signal)
+  await untilApplied(scene)
+  await applyAtSite({ colour: 'grey', size: '9' })
+  const { spec } = work(left('red', '2'))
+  await scene.works.patch({ ...workKey, type: 'merge', patch: { spec } }, signal)
+  const kept = await until(
+    scene.edge,
+    resources.configMaps,
+    settings,
+    (object) => object?.data?.['size'] === '2',
+  )
+  assert.equal(kept?.data?.['colour'], 'grey')
+  await applyAtSite({})
+  await untilColour(scene, 'red')
 })
 
 test('an object that was there before is left alone, or taken over where the Work says so', async () => {
