@@ -95,7 +95,12 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   const hub = createCluster(hubTransport, { log, clock, userAgent })
   const { clusterName: name, place, labels } = options
   const observer = new EdgeObserver({ local, clock, random, log })
-  const reporting = { name, ...(place ? { place } : {}), ...(labels ? { labels } : {}) }
+  const reporting = {
+    name,
+    ...(place ? { place } : {}),
+    ...(labels ? { labels } : {}),
+    appliesWorks: options.appliesWorks === true,
+  }
   await runAll(context.signal, [
     (scope) => identity.client.run(scope),
     ...(options.onIdentity ? [options.onIdentity(identity)] : []),

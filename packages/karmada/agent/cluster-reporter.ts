@@ -2,6 +2,7 @@ import { isStatusError, type Lease } from '@skerry/api'
 import { createBackoff, withTimeout, type Clock, type Logger, type Random } from '@skerry/base'
 import { resources, type Cluster as Api } from '@skerry/client'
 import {
+  appliesWorksAnnotation,
   clusterNamespace,
   clusterResource,
   conditionTypes,
@@ -25,6 +26,8 @@ export interface ClusterReporterOptions {
   /** Where it is, as its operator says. */
   readonly place?: Pick<ClusterSpec, 'provider' | 'region' | 'zones'>
   readonly labels?: Readonly<Record<string, string>>
+  /** False: the hub is told that nothing can be placed here. */
+  readonly appliesWorks?: boolean
   readonly timing?: Partial<ClusterReporterTiming>
   /** Called after each round with the Cluster as it was found, or with why it could not be told. */
   readonly onRound?: (round: ReportedRound) => void
@@ -155,11 +158,16 @@ class ClusterReporter {
   }
 
   #wanted(id: string): Cluster {
-    const { name, labels, place } = this.#options
+    const { name, labels, place, appliesWorks } = this.#options
+    const annotations = { [appliesWorksAnnotation]: 'false' }
     return {
       apiVersion: 'cluster.karmada.io/v1alpha1',
       kind: 'Cluster',
-      metadata: { name, ...(labels ? { labels: { ...labels } } : {}) },
+      metadata: {
+        name,
+        ...(labels ? { labels: { ...labels } } : {}),
+        ...(appliesWorks === false ? { annotations } : {}),
+      },
       spec: { syncMode: 'Pull', id, ...place },
     }
   }
@@ -292,7 +300,11 @@ function says(found: Cluster, { metadata, spec }: Cluster): boolean {
       ([key, value]) => JSON.stringify(known.get(key)) === JSON.stringify(value),
     )
   }
-  return has(found.metadata.labels ?? {}, metadata.labels ?? {}) && has(found.spec, spec)
+  return (
+    has(found.metadata.labels ?? {}, metadata.labels ?? {}) &&
+    has(found.metadata.annotations ?? {}, metadata.annotations ?? {}) &&
+    has(found.spec, spec)
+  )
 }
 
 function leaseOf({ metadata, apiVersion, kind }: Cluster, spec: Lease['spec']): Lease {

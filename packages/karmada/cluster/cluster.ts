@@ -92,3 +92,6 @@ export const conditionTypes = Object.freeze({
   completeApis: 'CompleteAPIEnablements',
   connected: 'Connected',
 })
+
+/** Annotation of a Cluster, `false`: its agent does not apply Works, so nothing can be placed there. */
+export const appliesWorksAnnotation = 'hub.skerry.io/applies-works'

@@ -1,9 +1,8 @@
 import { equalJson } from '@skerry/api'
 import type { Change } from '@skerry/client'
 import type { ResourceBinding } from '../binding/resource-binding.ts'
-import type { Cluster } from '../cluster/cluster.ts'
+import { appliesWorksAnnotation, type Cluster } from '../cluster/cluster.ts'
 import { matchesAffinity } from '../policy/cluster-affinity.ts'
-import { appliesWorksAnnotation } from './filter-clusters.ts'
 import { isTarget } from './workload.ts'
 
 /** Whether a filter might answer otherwise now. How much room there is does not count: it changes all the time. */

@@ -1,6 +1,6 @@
 import { toleratesTaint, type Taint, type Toleration } from '@skerry/api'
 import { bindingName, type BindingSpec } from '../binding/resource-binding.ts'
-import type { Cluster } from '../cluster/cluster.ts'
+import { appliesWorksAnnotation, type Cluster } from '../cluster/cluster.ts'
 import { matchesAffinity } from '../policy/cluster-affinity.ts'
 import { affinitiesInForce } from './affinity-terms.ts'
 import type { ClusterDiagnosis, PlacementInput } from './placement-input.ts'
@@ -31,9 +31,6 @@ export function filterClusters(
   }
   return { fitting, diagnosis }
 }
-
-/** Agents that are told not to apply Works say so here. */
-export const appliesWorksAnnotation = 'hub.skerry.io/applies-works'
 
 /** Why the cluster does not fit, in upstream's words; undefined when it does. */
 type Filter = (

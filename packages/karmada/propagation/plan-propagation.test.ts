@@ -41,8 +41,8 @@ interface Case {
   metadata?: ObjectMeta
   policies?: PropagationPolicy[]
   clusterPolicies?: PropagationPolicy[]
-  /** Name of the policy that has the object then. */
-  expected: string | 'release' | 'nothing'
+  /** Name of the policy that has the object then; or release, or nothing. */
+  expected: string
 }
 
 const cases: readonly Case[] = [
