@@ -1,20 +1,48 @@
 import assert from 'node:assert/strict'
+import { gunzipSync } from 'node:zlib'
 import { test } from 'node:test'
+import { readBody, readLines } from '@skerry/client'
 import {
   addNamespace,
   addNode,
   startViewScene,
   until,
+  type Asker,
+  type Told,
   type ViewScene,
 } from './testing/view-scene.ts'
 
-const namesIn = (items: readonly { metadata: { name: string } }[]): string[] =>
-  items.map(({ metadata }) => metadata.name)
+const asTable = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
+const asMetadata =
+  'application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
+const rbac = 'rbac.authorization.k8s.io'
+
+interface Named {
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+}
+
+const namesIn = ({ body }: Told): string[] =>
+  (body['items'] as unknown as readonly Named[]).map(({ metadata }) => metadata.name).toSorted()
 
 async function addConfigMap(scene: ViewScene, namespace: string, name: string): Promise<void> {
   await scene.edge.objects.create(
     { group: '', resource: 'configmaps' },
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data: { namespace } },
+  )
+}
+
+/** Rights in the edge, in one of its namespaces or, without one, in all of it. */
+async function bind(scene: ViewScene, user: string, role: string, namespace?: string) {
+  const kind = namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding'
+  await scene.edge.objects.create(
+    { group: rbac, resource: `${kind.toLowerCase()}s` },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind,
+      metadata: { name: user, ...(namespace === undefined ? {} : { namespace }) },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
+      subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
+    },
   )
 }
 
@@ -28,21 +56,191 @@ async function startPeopled(): Promise<ViewScene> {
   await addNode(scene, 'node-own')
   await addConfigMap(scene, 'kube-system', 'secret-of-the-edge')
   await until(async () => {
-    const { body } = await scene.ask('west', '/api/v1/nodes/node-west')
-    return body['kind'] === 'Node'
+    const { status } = await scene.ask('west', '/api/v1/nodes/node-west')
+    return status === 200
   })
   return scene
 }
 
 test('a virtual cluster has its own namespaces, objects and nodes, by its own names', async () => {
   await using scene = await startPeopled()
-  const { body: namespaces } = await scene.ask('east', '/api/v1/namespaces')
-  assert.deepEqual(namesIn(namespaces['items'] as never), ['shop'])
-  const { body: one } = await scene.ask('east', '/api/v1/namespaces/shop/configmaps/till-east')
-  assert.equal(one['metadata']?.['namespace'], 'shop')
-  assert.equal(one['data']?.['namespace'], 'shop-east', 'what users keep is theirs')
-  const { body: all } = await scene.ask('east', '/api/v1/configmaps')
-  assert.deepEqual(namesIn(all['items'] as never), ['till-east'])
-  const { body: nodes } = await scene.ask('east', '/api/v1/nodes')
-  assert.deepEqual(namesIn(nodes['items'] as never), ['node-east'])
+  assert.deepEqual(namesIn(await scene.ask('east', '/api/v1/namespaces')), ['shop'])
+  const one = await scene.ask('east', '/api/v1/namespaces/shop/configmaps/till-east')
+  assert.equal(one.body['metadata']?.['namespace'], 'shop')
+  assert.equal(one.body['data']?.['namespace'], 'shop-east', 'what users keep is theirs')
+  assert.deepEqual(namesIn(await scene.ask('east', '/api/v1/configmaps')), ['till-east'])
+  assert.deepEqual(namesIn(await scene.ask('east', '/api/v1/nodes')), ['node-east'])
+  const itself = await scene.ask('east', '/api/v1/namespaces/shop')
+  assert.equal(itself.body['metadata']?.['name'], 'shop')
+  assert.deepEqual(itself.body['metadata']?.['labels'], { 'kubernetes.io/metadata.name': 'shop' })
+  for (const [path, message] of [
+    ['/api/v1/namespaces/kube-system', 'namespaces "kube-system" not found'],
+    ['/api/v1/namespaces/none', 'namespaces "none" not found'],
+    ['/api/v1/namespaces/shop-west/configmaps/till-west', 'configmaps "till-west" not found'],
+    ['/api/v1/nodes/node-west', 'nodes "node-west" not found'],
+    ['/api/v1/nodes/node-own', 'nodes "node-own" not found'],
+  ] as const) {
+    const told = await scene.ask('east', path)
+    assert.equal(told.status, 404, path)
+    assert.equal(told.body['message'], message)
+  }
+})
+
+test('Tables, metadata alone and pages show nothing else', async () => {
+  await using scene = await startPeopled()
+  const headers = { accept: asTable }
+  for (const [path, names] of [
+    ['/api/v1/namespaces', ['shop']],
+    ['/api/v1/nodes', ['node-east']],
+    ['/api/v1/configmaps', ['till-east']],
+    ['/api/v1/configmaps?includeObject=None', ['till-east']],
+  ] as const) {
+    const { body } = await scene.ask('east', path, { headers })
+    const rows = body['rows'] as unknown as { cells: string[]; object: Named | null }[]
+    const shown = rows.map(({ cells }) => cells[0])
+    assert.deepEqual(shown, names, path)
+    const objects = rows.map(({ object }) => object?.metadata.namespace)
+    if (path.includes('configmaps')) {
+      assert.deepEqual(objects, [path.includes('None') ? undefined : 'shop'])
+    }
+  }
+  const metadata = await scene.ask('east', '/api/v1/configmaps', {
+    headers: { accept: asMetadata },
+  })
+  assert.equal(metadata.body['kind'], 'PartialObjectMetadataList')
+  assert.deepEqual(namesIn(metadata), ['till-east'])
+
+  const seen: string[] = []
+  let token = ''
+  do {
+    const page = await scene.ask('east', `/api/v1/configmaps?limit=1&continue=${token}`)
+    assert.equal(page.body['metadata']?.['remainingItemCount'], undefined)
+    seen.push(...namesIn(page))
+    token = encodeURIComponent(page.body['metadata']?.['continue'] ?? '')
+  } while (token !== '')
+  assert.deepEqual(seen, ['till-east'])
+})
+
+test('selectors mean namespaces as the virtual cluster calls them', async () => {
+  await using scene = await startPeopled()
+  await addNamespace(scene, 'east', 'office')
+  for (const [path, names] of [
+    ['configmaps?fieldSelector=metadata.namespace%3Dshop', ['till-east']],
+    ['configmaps?fieldSelector=metadata.namespace%3Dshop-east', []],
+    ['configmaps?fieldSelector=metadata.namespace%21%3Dkube-system', ['till-east']],
+    ['namespaces?fieldSelector=metadata.name%3Dshop', ['shop']],
+    ['namespaces?labelSelector=kubernetes.io/metadata.name%20in%20(shop,none)', ['shop']],
+    ['nodes?labelSelector=no%3Dsuch', []],
+  ] as const) {
+    assert.deepEqual(namesIn(await scene.ask('east', `/api/v1/${path}`)), names, path)
+  }
+})
+
+test('a watch of all namespaces brings what happens in those of the virtual cluster', async () => {
+  await using scene = await startPeopled()
+  const list = await scene.ask('east', '/api/v1/configmaps')
+  const stop = new AbortController()
+  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(20_000)])
+  const version = list.body['metadata']?.['resourceVersion'] ?? ''
+  const path = `/api/v1/configmaps?watch=true&resourceVersion=${version}`
+  const { status, body } = await scene.open('east', path, { headers: { accept: asTable } }, signal)
+  assert.equal(status, 200)
+  await addConfigMap(scene, scene.member('west', 'shop'), 'not-seen')
+  await addConfigMap(scene, scene.member('east', 'shop'), 'first')
+  await addNamespace(scene, 'east', 'later')
+  await addConfigMap(scene, scene.member('east', 'later'), 'second')
+  const seen: unknown[] = []
+  for await (const line of readLines(body)) {
+    const { type, object } = JSON.parse(line)
+    const [{ cells, object: row }] = object.rows
+    seen.push([type, cells[0], row.metadata.namespace, Array.isArray(object.columnDefinitions)])
+    if (seen.length === 2) break
+  }
+  stop.abort()
+  assert.deepEqual(seen, [
+    ['ADDED', 'first', 'shop', true],
+    ['ADDED', 'second', 'later', false],
+  ])
+})
+
+test('who has rights in each namespace of a virtual cluster sees all of it, and no more', async () => {
+  await using scene = await startPeopled()
+  await bind(scene, 'eve', 'view', scene.member('east', 'shop'))
+  const eve: Asker = { user: 'eve' }
+  assert.deepEqual(namesIn(await scene.ask('east', '/api/v1/configmaps', { as: eve })), [
+    'till-east',
+  ])
+  assert.deepEqual(namesIn(await scene.ask('east', '/api/v1/namespaces', { as: eve })), ['shop'])
+  const mayI = await scene.ask('east', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+    method: 'POST',
+    as: eve,
+    body: { spec: { resourceAttributes: { verb: 'list', version: 'v1', resource: 'configmaps' } } },
+  })
+  assert.equal(mayI.body['status']?.['allowed'], true)
+  for (const [cluster, path] of [
+    ['east', '/api/v1/secrets'],
+    ['east', '/api/v1/nodes'],
+    ['west', '/api/v1/configmaps'],
+    ['west', '/api/v1/namespaces/shop/configmaps'],
+  ] as const) {
+    const { status, text } = await scene.ask(cluster, path, { as: eve })
+    assert.equal(status, 403, path)
+    assert.doesNotMatch(text, /shop-/)
+  }
+  await addNamespace(scene, 'east', 'office')
+  await until(
+    async () => (await scene.ask('east', '/api/v1/configmaps', { as: eve })).status === 403,
+  )
+})
+
+test('a watch does not show a namespace that appears and in which its reader has no right', async () => {
+  await using scene = await startPeopled()
+  await bind(scene, 'eve', 'view', scene.member('east', 'shop'))
+  const stop = new AbortController()
+  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(20_000)])
+  const { body } = await scene.open(
+    'east',
+    '/api/v1/configmaps?watch=true',
+    { as: { user: 'eve' } },
+    signal,
+  )
+  await addNamespace(scene, 'east', 'office')
+  await addConfigMap(scene, scene.member('east', 'office'), 'not-hers')
+  await addConfigMap(scene, scene.member('east', 'shop'), 'hers')
+  const seen: string[] = []
+  for await (const line of readLines(body)) {
+    seen.push(JSON.parse(line).object.metadata.name)
+    if (seen.includes('hers')) break
+  }
+  stop.abort()
+  assert.deepEqual(seen, ['till-east', 'hers'])
+})
+
+test('what the operator keeps the agent from, its own rights do not answer', async () => {
+  await using scene = await startViewScene({ users: ['olga'] })
+  await addNamespace(scene, 'east', 'shop')
+  await bind(scene, 'eve', 'view', scene.member('east', 'shop'))
+  const { status, body } = await scene.ask('east', '/api/v1/configmaps', { as: { user: 'eve' } })
+  assert.equal(status, 403)
+  assert.match(String(body['message']), /does not act as user "eve"/)
+})
+
+test('a long answer is compressed for who takes that', async () => {
+  await using scene = await startPeopled()
+  const data = { text: 'ab'.repeat(100_000) }
+  await scene.edge.objects.create(
+    { group: '', resource: 'configmaps' },
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: 'shop-east', name: 'long' },
+      data,
+    },
+  )
+  const answer = await scene.open('east', '/api/v1/namespaces/shop/configmaps/long', {
+    headers: { 'accept-encoding': 'gzip' },
+  })
+  assert.equal(answer.headers['content-encoding'], 'gzip')
+  const body = gunzipSync(await readBody(answer.body)).toString('utf8')
+  assert.equal(JSON.parse(body).metadata.namespace, 'shop')
 })

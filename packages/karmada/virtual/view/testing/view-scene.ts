@@ -142,16 +142,16 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
 
 /** The namespace as an agent makes it for its virtual cluster. */
 export async function addNamespace(
-  { edge, member }: ViewScene,
+  scene: ViewScene,
   cluster: string,
   namespace: string,
 ): Promise<string> {
-  const name = member(cluster, namespace)
+  const name = scene.member(cluster, namespace)
   const labels = {
     [virtualNamespaceLabels.cluster]: cluster,
     [virtualNamespaceLabels.namespace]: namespace,
   }
-  await edge.objects.create(
+  await scene.edge.objects.create(
     { group: '', resource: 'namespaces' },
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } },
   )
