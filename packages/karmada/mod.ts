@@ -7,6 +7,7 @@
  * Start reading at cluster/cluster-kind.ts, then proxy/cluster-proxy.ts and agent/api-forwarder.ts.
  */
 export {
+  appliesWorksAnnotation,
   clusterNamespace,
   clusterResource,
   conditionTypes,
@@ -15,6 +16,7 @@ export {
   type ClusterCondition,
   type ClusterSpec,
   type ClusterStatus,
+  type ResourceSummary,
 } from './cluster/cluster.ts'
 export { clusterKind } from './cluster/cluster-kind.ts'
 export {
@@ -140,6 +142,12 @@ export {
   type WorkStatus,
 } from './work/work.ts'
 export { runWorks, type WorksDeps, type WorksOptions } from './work/run-works.ts'
+export {
+  createInterpreter,
+  interpreterOf,
+  type HubInterpreterDeps,
+  type InterpreterSources,
+} from './interpreter/create-interpreter.ts'
 export { nativeInterpreter } from './interpreter/native-interpreter.ts'
 export type {
   InterpretedReplicas,
@@ -259,6 +267,12 @@ export {
   type ClusterReporterOptions,
 } from './agent/cluster-reporter.ts'
 export { matchesAffinity } from './policy/cluster-affinity.ts'
+export {
+  clusterPropagationPolicyResource,
+  propagationPolicyResource,
+  type PropagationPolicy,
+} from './policy/propagation-policy.ts'
+export { overridePolicyResource, type OverridePolicy } from './policy/override-policy.ts'
 export { propagation, type PropagationOptions } from './propagation/run-propagation.ts'
 export { createFleetScheduler, type FleetSchedulerOptions } from './placement/binding-scheduler.ts'
 export { placeBinding } from './placement/place-binding.ts'
@@ -267,3 +281,5 @@ export type {
   PlacementInput,
   PlacementResult,
 } from './placement/placement-input.ts'
+export { needsPlacement, placementAnnotation } from './placement/needs-placement.ts'
+export { resourceBindingResource, type ResourceBinding } from './binding/resource-binding.ts'

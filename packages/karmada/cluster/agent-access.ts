@@ -56,6 +56,11 @@ const agentRules: readonly AgentRule[] = [
     verbs: ['get', 'update', 'patch'],
     namespace: executionNamespace,
   },
+  {
+    group: 'config.karmada.io',
+    resources: ['resourceinterpretercustomizations', 'resourceinterpreterwebhookconfigurations'],
+    verbs: read,
+  },
   { group: '', resources: ['events'], verbs: write, namespace: executionNamespace },
   {
     group: '',

@@ -8,7 +8,7 @@ import {
   type ControllerDeps,
 } from '@skerry/controller-runtime'
 import { executionNamespace } from '../cluster/cluster.ts'
-import { nativeInterpreter } from '../interpreter/native-interpreter.ts'
+import { interpreterOf } from '../interpreter/create-interpreter.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { executionController } from './execution-controller.ts'
 import { MemberCluster } from './member-cluster.ts'
@@ -24,7 +24,7 @@ export interface WorksOptions {
   readonly mapping?: ManifestMapping
   /** Called with each object before it is made or changed: makes its namespace, or rejects with why not. */
   readonly prepare?: (object: AnyObject, signal: AbortSignal) => Promise<void>
-  /** What is known of each kind; absent: native kinds. */
+  /** What is known of each kind; absent: native kinds, and what the control plane teaches of others. */
   readonly interpreter?: ResourceInterpreter
 }
 
@@ -39,11 +39,14 @@ export interface WorksDeps {
 
 /** Pulls the Works of one cluster and applies them there, until the signal aborts. */
 export async function runWorks(
-  { clusterName, mapping = asTheyAre, prepare, interpreter = nativeInterpreter }: WorksOptions,
+  { clusterName, mapping = asTheyAre, prepare, ...options }: WorksOptions,
   { hub, local, ...deps }: WorksDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const member = new MemberCluster(local, deps)
+  const informers = createInformerSet(hub, deps)
+  const interpreter =
+    options.interpreter ?? (await interpreterOf({ ...deps, hub, informers }, signal))
   const shared: WorkContext = {
     clusterName,
     works: selected(workResource, { namespace: executionNamespace(clusterName) }),
@@ -53,7 +56,6 @@ export async function runWorks(
     ...(prepare ? { prepare } : {}),
     interpreter,
   }
-  const informers = createInformerSet(hub, deps)
   const events = createEventSink(hub, deps)
   const controllers: ControllerDeps = { ...deps, cluster: hub, informers, events }
   await runAll(signal, [

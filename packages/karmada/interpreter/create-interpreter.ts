@@ -1,0 +1,101 @@
+import { isStatusError, type KubeObject } from '@skerry/api'
+import { createBackoff, type Clock, type Logger, type Random } from '@skerry/base'
+import type { Cluster, Informer, TypedResource } from '@skerry/client'
+import type { InformerSet } from '@skerry/controller-runtime'
+import { CustomScripts, customizationResource, type Customization } from './custom/customization.ts'
+import { LuaInterpreter } from './custom/lua-interpreter.ts'
+import { layeredInterpreter } from './layered-interpreter.ts'
+import { nativeInterpreter } from './native-interpreter.ts'
+import type { ResourceInterpreter } from './resource-interpreter.ts'
+import { callInterpreterWebhook } from './webhook/call-interpreter-webhook.ts'
+import { InterpreterWebhooks } from './webhook/interpreter-webhooks.ts'
+import {
+  webhookConfigurationResource,
+  type WebhookConfiguration,
+} from './webhook/webhook-configuration.ts'
+import { WebhookInterpreter } from './webhook/webhook-interpreter.ts'
+
+/** What people have taught; absent: nothing of that sort. */
+export interface InterpreterSources {
+  readonly customizations?: Source<Customization>
+  readonly webhooks?: Source<WebhookConfiguration>
+}
+
+export type Source<T extends KubeObject> = Pick<Informer<T>, 'list' | 'onChange'>
+
+/**
+ * Answers for every kind: by scripts of customizations first, then by webhooks, then by what is known of
+ * native kinds. Follows the sources from now on.
+ */
+export function createInterpreter({
+  customizations,
+  webhooks,
+}: InterpreterSources): ResourceInterpreter {
+  const layers: ResourceInterpreter[] = []
+  if (customizations) {
+    layers.push(new LuaInterpreter(following(customizations, (list) => new CustomScripts(list))))
+  }
+  if (webhooks) {
+    const known = following(webhooks, (list) => new InterpreterWebhooks(list))
+    layers.push(new WebhookInterpreter(known, callInterpreterWebhook))
+  }
+  return layeredInterpreter(layers, nativeInterpreter)
+}
+
+/** Made anew from all objects when it is asked for after a change. */
+function following<T extends KubeObject, Result>(
+  source: Source<T>,
+  make: (list: readonly T[]) => Result,
+): () => Result {
+  let made: { readonly result: Result } | undefined
+  source.onChange(() => {
+    made = undefined
+  })
+  return () => (made ??= { result: make(source.list()) }).result
+}
+
+export interface HubInterpreterDeps {
+  readonly hub: Cluster
+  readonly informers: InformerSet
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/**
+ * The interpreter of a control plane, from its own objects, once it has said whether it has such. One
+ * that has none, or that does not show them to this user, leaves the native kinds. Rejects with the
+ * signal's reason.
+ */
+export async function interpreterOf(
+  deps: HubInterpreterDeps,
+  signal: AbortSignal,
+): Promise<ResourceInterpreter> {
+  const customizations = await sourceOf(customizationResource, deps, signal)
+  const webhooks = await sourceOf(webhookConfigurationResource, deps, signal)
+  return createInterpreter({
+    ...(customizations ? { customizations } : {}),
+    ...(webhooks ? { webhooks } : {}),
+  })
+}
+
+async function sourceOf<T extends KubeObject>(
+  resource: TypedResource<T>,
+  { hub, informers, clock, random, log }: HubInterpreterDeps,
+  signal: AbortSignal,
+): Promise<Source<T> | undefined> {
+  const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, random)
+  for (;;) {
+    try {
+      await hub.resource(resource).list({}, signal)
+      return informers.informer(resource)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) {
+        log.info('Interpreters are not to be had here', { resource: resource.resource })
+        return undefined
+      }
+    }
+    await clock.sleep(backoff.nextMs(), signal)
+  }
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnyObject } from '@skerry/api'
+import { CustomScripts, type Customization, type CustomizationRule } from './customization.ts'
+import { CustomizationError, LuaInterpreter } from './lua-interpreter.ts'
+
+const valve: AnyObject = {
+  apiVersion: 'example.com/v1',
+  kind: 'Valve',
+  metadata: { namespace: 'plant', name: 'north', generation: 2, annotations: {} },
+  spec: { count: 3, pod: { spec: { nodeSelector: { disk: 'ssd' } } }, rules: [], limits: {} },
+  status: { open: 2, observed: 2 },
+}
+
+function customization(
+  name: string,
+  scripts: Partial<Record<CustomizationRule, string>>,
+  kind = 'Valve',
+): Customization {
+  const customizations = Object.fromEntries(
+    Object.entries(scripts).map(([rule, luaScript]) => [rule, { luaScript }]),
+  )
+  return {
+    apiVersion: 'config.karmada.io/v1alpha1',
+    kind: 'ResourceInterpreterCustomization',
+    metadata: { name },
+    spec: { target: { apiVersion: 'example.com/v1', kind }, customizations },
+  }
+}
+
+function taught(...customizations: Customization[]): LuaInterpreter {
+  const scripts = new CustomScripts(customizations)
+  return new LuaInterpreter(() => scripts)
+}
+
+const all = taught(
+  customization('valves', {
+    replicaResource: `
+      local kube = require("kube")
+      function GetReplicas(o) return o.spec.count, kube.accuratePodRequirements(o.spec.pod) end`,
+    componentResource: `
+      function GetComponents(o)
+        return {{ name = "seat", replicas = o.spec.count, replicaRequirements = { resourceRequest = { cpu = "0.5" } } }}
+      end`,
+    replicaRevision: 'function ReviseReplica(o, n) o.spec.count = n return o end',
+    retention: 'function Retain(d, o) d.spec.count = o.spec.count return d end',
+    statusReflection: 'function ReflectStatus(o) return { open = o.status.open } end',
+    statusAggregation: `
+      function AggregateStatus(o, items)
+        local open = 0
+        for _, item in ipairs(items) do open = open + (item.status and item.status.open or 0) end
+        o.status = { open = open }
+        return o
+      end`,
+    healthInterpretation:
+      'function InterpretHealth(o) return o.status.observed == o.metadata.generation end',
+    dependencyInterpretation: `
+      function GetDependencies(o)
+        return {
+          { apiVersion = "v1", kind = "Secret", namespace = o.metadata.namespace, name = "key" },
+          { apiVersion = "v1", kind = "ConfigMap", namespace = o.metadata.namespace, labelSelector = { matchLabels = { a = "b" } } },
+        }
+      end`,
+  }),
+)
+
+test('scripts answer every question about their kind', async () => {
+  assert.deepEqual(await all.replicas(valve), {
+    replicas: 3,
+    requirements: { nodeClaim: { nodeSelector: { disk: 'ssd' } } },
+  })
+  assert.deepEqual(await all.components(valve), [
+    { name: 'seat', replicas: 3, replicaRequirements: { resourceRequest: { cpu: '500m' } } },
+  ])
+  // What was empty stays what it was.
+  assert.deepEqual(await all.reviseReplica(valve, 7), {
+    ...valve,
+    spec: { ...Object(valve['spec']), count: 7 },
+  })
+  const observed = { ...valve, spec: { count: 9 } }
+  const kept = await all.retain(valve, observed)
+  assert.deepEqual(kept, { ...valve, spec: { ...Object(valve['spec']), count: 9 } })
+  assert.deepEqual(await all.reflectStatus(valve), { open: 2 })
+  const items = [{ clusterName: 'a', status: { open: 1 } }, { clusterName: 'b' }]
+  assert.deepEqual((await all.aggregateStatus(valve, items))['status'], { open: 1 })
+  assert.equal(await all.health(valve), 'Healthy')
+  assert.deepEqual(await all.dependencies(valve), [
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      namespace: 'plant',
+      labelSelector: { matchLabels: { a: 'b' } },
+    },
+    { apiVersion: 'v1', kind: 'Secret', namespace: 'plant', name: 'key' },
+  ])
+})
+
+test('a script is asked about its own kind and question, the first by name; dependencies add up', async () => {
+  const needs = (name: string) =>
+    `function GetDependencies(o) return {{ apiVersion = "v1", kind = "Secret", namespace = "plant", name = "${name}" }} end`
+  const healthy = (answer: boolean) => `function InterpretHealth() return ${answer} end`
+  const several = taught(
+    customization('z', {
+      healthInterpretation: healthy(false),
+      dependencyInterpretation: needs('z'),
+    }),
+    customization('a', {
+      healthInterpretation: healthy(true),
+      dependencyInterpretation: needs('a'),
+    }),
+    customization('other', { retention: 'function Retain(d) return d end' }, 'Pump'),
+  )
+  assert.equal(await several.health(valve), 'Healthy')
+  assert.deepEqual(
+    (await several.dependencies(valve)).map(({ name }) => name),
+    ['a', 'z'],
+  )
+  assert.equal(several.knows(valve, 'Retain'), false)
+  assert.equal(several.knows({ ...valve, kind: 'Pump' }, 'Retain'), true)
+  assert.equal(several.knows({ ...valve, apiVersion: 'example.com/v2' }, 'InterpretHealth'), false)
+})
+
+const bad: readonly (readonly [CustomizationRule, script: string, why: RegExp])[] = [
+  [
+    'healthInterpretation',
+    'function InterpretHealth() while true do end end',
+    /more than 1000000 steps$/,
+  ],
+  [
+    'healthInterpretation',
+    'function InterpretHealth() local s = "x" while true do s = s .. s end end',
+    /more than 33554432 bytes$/,
+  ],
+  ['healthInterpretation', 'function InterpretHealth() return "yes" end', /not true or false$/],
+  ['healthInterpretation', 'function Healthy() return true end', /no function InterpretHealth$/],
+  [
+    'healthInterpretation',
+    'function InterpretHealth(o)\nreturn o.gone.x\nend',
+    /line 2: .*nil value/,
+  ],
+  ['healthInterpretation', 'function InterpretHealth(', /line 1: name expected/],
+  [
+    'retention',
+    'function Retain(d) d.metadata.name = "other" return d end',
+    /of the same .* name$/,
+  ],
+  ['retention', 'function Retain(d) d.kind = "Secret" return d end', /of the same .* kind/],
+  ['retention', 'function Retain(d) return "d" end', /not an object$/],
+]
+
+test('a script that fails, never ends or answers nonsense says which one it is', async () => {
+  for (const [rule, script, why] of bad) {
+    const interpreter = taught(customization('broken', { [rule]: script }))
+    const asked =
+      rule === 'retention' ? interpreter.retain(valve, valve) : interpreter.health(valve)
+    await assert.rejects(asked, (error: unknown) => {
+      assert.ok(error instanceof CustomizationError)
+      const what = `Cannot run ${rule} of ResourceInterpreterCustomization "broken" for Valve "plant/north": `
+      assert.ok(error.message.startsWith(what), error.message)
+      assert.match(error.message, why)
+      return true
+    })
+  }
+})
+
+test('numbers of replicas and requirements that cannot be are refused', async () => {
+  const scripts = [
+    'function GetReplicas() return -1 end',
+    'function GetReplicas() return 0 / 0 end',
+    'function GetReplicas() return 1e12 end',
+    'function GetReplicas() return "3" end',
+    'function GetReplicas() return 1, { resourceRequest = { cpu = "much" } } end',
+    'function GetReplicas() return 1, { nodeClaim = { tolerations = "all" } } end',
+    'local kube = require("kube") function GetReplicas() return 1, { resourceRequest = { cpu = kube.resourceAdd("1", "x") } } end',
+  ]
+  for (const replicaResource of scripts) {
+    const interpreter = taught(customization('broken', { replicaResource }))
+    await assert.rejects(interpreter.replicas(valve), CustomizationError, replicaResource)
+  }
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnyObject } from '@skerry/api'
+import { createInterpreter, type Source } from './create-interpreter.ts'
+import type { Customization } from './custom/customization.ts'
+import type { WebhookConfiguration } from './webhook/webhook-configuration.ts'
+
+const signal = AbortSignal.timeout(30_000)
+
+const deployment: AnyObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { namespace: 'shop', name: 'web', generation: 2 },
+  spec: { replicas: 2, template: {} },
+  status: { observedGeneration: 1 },
+}
+
+function customization(healthInterpretation: string): Customization {
+  return {
+    apiVersion: 'config.karmada.io/v1alpha1',
+    kind: 'ResourceInterpreterCustomization',
+    metadata: { name: 'web' },
+    spec: {
+      target: { apiVersion: 'apps/v1', kind: 'Deployment' },
+      customizations: { healthInterpretation: { luaScript: healthInterpretation } },
+    },
+  }
+}
+
+/** Objects that come and go. */
+class Objects<T extends Customization | WebhookConfiguration> implements Source<T> {
+  #objects: readonly T[] = []
+  readonly #listeners: (() => void)[] = []
+
+  list(): readonly T[] {
+    return this.#objects
+  }
+
+  onChange(listener: Parameters<Source<T>['onChange']>[0]): Disposable {
+    this.#listeners.push(() => listener({ type: 'deleted', object: {} as T }))
+    return { [Symbol.dispose]() {} }
+  }
+
+  become(...objects: T[]): void {
+    this.#objects = objects
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+test('a customization comes before webhooks, and webhooks before what is native', async () => {
+  const customizations = new Objects<Customization>()
+  const webhooks = new Objects<WebhookConfiguration>()
+  const interpreter = createInterpreter({ customizations, webhooks })
+  assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
+  webhooks.become({
+    apiVersion: 'config.karmada.io/v1alpha1',
+    kind: 'ResourceInterpreterWebhookConfiguration',
+    metadata: { name: 'web' },
+    webhooks: [
+      {
+        name: 'health',
+        clientConfig: {},
+        rules: [
+          { operations: ['InterpretHealth'], apiGroups: ['*'], apiVersions: ['*'], kinds: ['*'] },
+        ],
+        interpreterContextVersions: ['v1alpha1'],
+      },
+    ],
+  })
+  await assert.rejects(interpreter.health(deployment, signal), /Cannot ask webhook "web\/health"/)
+  customizations.become(customization('function InterpretHealth() return true end'))
+  assert.equal(await interpreter.health(deployment, signal), 'Healthy')
+  customizations.become(customization('function InterpretHealth() return false end'))
+  assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
+})
+
+test('other questions about a customized kind have their native answers', async () => {
+  const customizations = new Objects<Customization>()
+  customizations.become(customization('function InterpretHealth() return true end'))
+  const interpreter = createInterpreter({ customizations })
+  assert.deepEqual(await interpreter.replicas(deployment, signal), { replicas: 2 })
+  const valve: AnyObject = { apiVersion: 'example.com/v1', kind: 'Valve', metadata: { name: 'a' } }
+  assert.equal(interpreter.knows(valve, 'InterpretReplica'), false)
+  assert.equal(await interpreter.replicas(valve, signal), undefined)
+})
