@@ -156,15 +156,13 @@ export type {
 } from './interpreter/resource-interpreter.ts'
 export { workNameOf, type WorkSubject } from './work/work-name.ts'
 export { workRules } from './work/work-rules.ts'
-export { createEdgeKinds, type EdgeKinds } from './virtual/view/edge-kinds.ts'
-export { createEdgeNames, type EdgeNames } from './virtual/view/edge-names.ts'
-export { ownAsk } from './virtual/view/edge-calls.ts'
 export { throughParents } from './virtual/view/through-parents.ts'
+export type { ViewedCluster } from './virtual/view/view-handler.ts'
 export {
-  withVirtualViews,
-  type ViewedCluster,
-  type VirtualViewsDeps,
-} from './virtual/view/view-handler.ts'
+  createVirtualViews,
+  type VirtualViews,
+  type VirtualViewsOptions,
+} from './virtual/view/virtual-views.ts'
 export { createMapping, type Mapping, type MappingOptions } from './virtual/mapping/mapping.ts'
 export { MappingRefusal } from './virtual/mapping/mapping-refusal.ts'
 export {
