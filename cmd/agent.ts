@@ -16,6 +16,7 @@ import {
   createAgentHandler,
   createAgentMetrics,
   createApiForwarder,
+  createVirtualViews,
   heldReplicasHeaders,
   runClusterReporter,
   runWorks,
@@ -26,6 +27,7 @@ import {
   type AllowedService,
   type ClusterSpec,
   type ImpersonationPolicy,
+  type VirtualViews,
 } from '@skerry/karmada'
 import {
   runTunnelAgent,
@@ -66,6 +68,8 @@ export interface AgentOptions {
   services?: readonly AllowedService[]
   /** The Works that the hub has for this cluster are applied to it; absent: they are left where they are. */
   appliesWorks?: boolean | undefined
+  /** Says for which virtual clusters the agent answers, and runs beside it; absent: for none. */
+  onViews?: (views: VirtualViews) => Task
   /** Runs beside the agent once it is registered. */
   onIdentity?: (identity: AgentIdentity) => Task
 }
@@ -85,7 +89,9 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   const onRefused = (reason: AgentRefusal): void => metrics.onRefused(reason)
   using forwarder = createApiForwarder({ api, policy, onRefused }, log)
   const traced = tracedForwarder(forwarder, options, context)
-  const handler = createAgentHandler(traced, options.services ?? [], {
+  const { onViews } = options
+  const views = onViews && createVirtualViews({ local, policy, clock, random, log })
+  const handler = createAgentHandler(views?.handler(traced) ?? traced, options.services ?? [], {
     local,
     clock,
     random,
@@ -105,6 +111,7 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
     (scope) => identity.client.run(scope),
     ...(options.onIdentity ? [options.onIdentity(identity)] : []),
     (scope) => observer.run(scope),
+    ...(views && onViews ? [(scope: AbortSignal) => views.run(scope), onViews(views)] : []),
     (scope) => runClusterReporter(reporting, { hub, observer, clock, random, log }, scope),
     ...(options.appliesWorks === true
       ? [

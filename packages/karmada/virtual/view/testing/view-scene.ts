@@ -8,11 +8,9 @@ import type { ImpersonationPolicy } from '../../../registration/impersonation-po
 import { createMapping } from '../../mapping/mapping.ts'
 import { createNamespaceRule } from '../../mapping/namespace-rule.ts'
 import { groupLabel, virtualNamespaceLabels } from '../../virtual-group.ts'
-import { ownAsk } from '../edge-calls.ts'
-import { createEdgeKinds } from '../edge-kinds.ts'
-import { createEdgeNames } from '../edge-names.ts'
-import { withVirtualViews, type ViewedCluster } from '../view-handler.ts'
+import type { ViewedCluster } from '../view-handler.ts'
 import { towardsVirtual } from '../virtual-request.ts'
+import { createVirtualViews } from '../virtual-views.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 
@@ -68,27 +66,18 @@ export async function startViewScene(policy?: ImpersonationPolicy): Promise<View
   }
   const transport = stack.use(createHttpsTransport(api))
   const local = createCluster(transport, { ...deps, userAgent: 'test' })
-  const names = createEdgeNames({ local, ...deps })
+  const views = createVirtualViews({ local, ...(policy ? { policy } : {}), ...deps })
+  for (const name of virtualClusters) views.set(viewOf(name))
   const stop = new AbortController()
-  const running = names.run(stop.signal).catch((error: unknown) => {
+  const running = views.run(stop.signal).catch((error: unknown) => {
     if (!stop.signal.aborted) throw error
   })
   stack.defer(async () => {
     stop.abort(new Error('the test is over'))
     await running
   })
-  const views = new Map<string, ViewedCluster>(virtualClusters.map((name) => [name, viewOf(name)]))
-  const handler = withVirtualViews(
-    stack.use(createApiForwarder({ api, ...(policy ? { policy } : {}) }, silentLogger)),
-    {
-      find: (name) => views.get(name),
-      edge: names,
-      kinds: createEdgeKinds(local, systemClock),
-      asAgent: ownAsk(local),
-      ...(policy ? { policy } : {}),
-      log: silentLogger,
-    },
-  )
+  const forwarder = createApiForwarder({ api, ...(policy ? { policy } : {}) }, silentLogger)
+  const handler = views.handler(stack.use(forwarder))
   const open: ViewScene['open'] = async (cluster, path, call = {}, signal) => {
     const { method = 'GET', as = root, body, headers = {} } = call
     const bytes = body === undefined ? undefined : bytesOf(body)
@@ -117,10 +106,7 @@ export async function startViewScene(policy?: ImpersonationPolicy): Promise<View
       const text = await textOf(body)
       return { status, headers, text, body: text.startsWith('{') ? JSON.parse(text) : {} }
     },
-    member: (cluster, namespace) => {
-      const found = views.get(cluster)
-      return found ? found.group.namespaces.toMember(namespace) : ''
-    },
+    member: (cluster, namespace) => viewOf(cluster).group.namespaces.toMember(namespace),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

@@ -1,0 +1,50 @@
+import type { Clock, Logger, Random } from '@skerry/base'
+import type { Cluster } from '@skerry/client'
+import type { TunnelHandler } from '@skerry/tunnel'
+import type { ImpersonationPolicy } from '../../registration/impersonation-policy.ts'
+import { ownAsk } from './edge-calls.ts'
+import { createEdgeKinds } from './edge-kinds.ts'
+import { createEdgeNames } from './edge-names.ts'
+import { withVirtualViews, type ViewedCluster } from './view-handler.ts'
+
+export interface VirtualViewsOptions {
+  /** The edge cluster, with the agent's own rights. */
+  readonly local: Cluster
+  /** As whom the agent acts; absent: as everybody whom the hub names. */
+  readonly policy?: ImpersonationPolicy
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** The native APIs of the virtual clusters that an agent answers for. */
+export interface VirtualViews {
+  /** From now on this virtual cluster is answered for, or is so with other rules. */
+  set(cluster: ViewedCluster): void
+  delete(clusterName: string): void
+  /** Answers for virtual clusters; what is for the edge cluster itself goes on to `api`. */
+  handler(api: TunnelHandler): TunnelHandler
+  /** Follows the edge's namespaces and nodes until the signal aborts; rejects with its reason. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export function createVirtualViews(options: VirtualViewsOptions): VirtualViews {
+  const { local, policy, clock, random, log } = options
+  const clusters = new Map<string, ViewedCluster>()
+  const edge = createEdgeNames({ local, clock, random, log })
+  const kinds = createEdgeKinds(local, clock)
+  return {
+    set: (cluster) => void clusters.set(cluster.group.clusterName, cluster),
+    delete: (name) => void clusters.delete(name),
+    handler: (api) =>
+      withVirtualViews(api, {
+        find: (name) => clusters.get(name),
+        edge,
+        kinds,
+        asAgent: ownAsk(local),
+        ...(policy ? { policy } : {}),
+        log,
+      }),
+    run: (signal) => edge.run(signal),
+  }
+}
