@@ -37,7 +37,7 @@ function divideAnew(input: DivisionInput, kept: readonly TargetCluster[]): Targe
     name,
     replicas: allocatable + (kept.find((each) => each.name === name)?.replicas ?? 0),
   }))
-  return divide(input, { rooms, kept: [], preferred: kept, replicas: input.spec.replicas ?? 0 })
+  return divide(input, { rooms, kept: [], preferred: [], replicas: input.spec.replicas ?? 0 })
 }
 
 function divideLess(input: DivisionInput, kept: readonly TargetCluster[]): TargetCluster[] {

@@ -29,11 +29,9 @@ export function placeBinding(input: PlacementInput): PlacementResult {
     if (attempt.error === undefined) return resultOf(attempt, failed)
     failed.push(attempt)
   }
-  const [first, ...others] = failed
-  if (first === undefined) return resultOf(noTerm, [])
-  // All have failed: what the first one said counts, and the diagnosis of the last.
-  const { diagnosis } = others.at(-1) ?? first
-  return { ...resultOf({ ...first, affinityName: undefined }, failed), diagnosis }
+  // All have failed: what the first one said counts.
+  const [first = noTerm] = failed
+  return resultOf({ ...first, affinityName: undefined }, failed)
 }
 
 /** One way through, which ended with clusters or with an error. */

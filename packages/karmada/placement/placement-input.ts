@@ -35,7 +35,7 @@ export interface PlacementResult {
   readonly affinityName?: string
   /** Of each term that failed before, why; in their order. */
   readonly failures: readonly string[]
-  /** Of the last term that was tried: of each cluster that does not fit, why. */
+  /** By the term that the message is about: of each cluster that does not fit, why. */
   readonly diagnosis: readonly ClusterDiagnosis[]
 }
 
