@@ -26,7 +26,8 @@ import {
   watchReadiness,
   type WorkContext,
 } from './work-context.ts'
-import { manifestsOf, workConditions, type Work } from './work.ts'
+import { manifestStatuses } from './work-status-controller.ts'
+import { manifestsOf, workConditions, type ManifestStatus, type Work } from './work.ts'
 
 /** Objects with finalizers of their own take their time; each that goes is an event, too. */
 const goneCheckMs = 5_000
@@ -92,9 +93,29 @@ class Execution {
       }
     }
     const told: Work = { ...work, status: { ...work.status, conditions } }
-    await this.#tell(told, appliedText(work, failures), context, signal)
+    const text = appliedText(work, failures)
+    const statuses = this.#isNew(work, text) ? await this.#statuses(work, signal) : undefined
+    await this.#tell(told, { text, statuses }, context, signal)
     if (failures.length > 0) {
       throw new Error(`Cannot apply Work "${key}": ${failures.join('; ')}`)
+    }
+  }
+
+  #isNew({ status }: Work, { observedGeneration }: ConditionText): boolean {
+    const known = conditionOf(status?.conditions, workConditions.applied)
+    return known?.observedGeneration !== observedGeneration
+  }
+
+  /**
+   * Told together with what was applied: nobody takes the health of what was there before for that
+   * of what is there now. Where it cannot be told, the status controller will say why.
+   */
+  async #statuses(work: Work, signal: AbortSignal): Promise<ManifestStatus[] | undefined> {
+    try {
+      return await manifestStatuses(work, this.#shared, signal)
+    } catch {
+      signal.throwIfAborted()
+      return undefined
     }
   }
 
@@ -207,25 +228,21 @@ class Execution {
 
   async #tellDispatching(work: Work, context: ControllerContext, signal: AbortSignal) {
     const isSuspended = work.spec.suspendDispatching === true
-    return this.#tell(
-      work,
-      {
-        type: workConditions.dispatching,
-        status: isSuspended ? 'False' : 'True',
-        reason: isSuspended ? 'SuspendDispatching' : 'Dispatching',
-        message: isSuspended
-          ? 'Work dispatching is in a suspended state.'
-          : 'Work is being dispatched to member clusters.',
-      },
-      context,
-      signal,
-    )
+    const text = {
+      type: workConditions.dispatching,
+      status: isSuspended ? 'False' : 'True',
+      reason: isSuspended ? 'SuspendDispatching' : 'Dispatching',
+      message: isSuspended
+        ? 'Work dispatching is in a suspended state.'
+        : 'Work is being dispatched to member clusters.',
+    } as const
+    return this.#tell(work, { text }, context, signal)
   }
 
   /** Conditions are written here alone; the status controller has the rest of the status. */
   async #tell(
     { metadata, status }: Work,
-    text: ConditionText,
+    { text, statuses }: { text: ConditionText; statuses?: ManifestStatus[] | undefined },
     context: ControllerContext,
     signal: AbortSignal,
   ) {
@@ -234,11 +251,12 @@ class Execution {
     const isTold =
       known?.status === text.status &&
       known.reason === text.reason &&
-      known.message === text.message
+      known.message === text.message &&
+      known.observedGeneration === text.observedGeneration
     if (isTold) return before
     const conditions = withCondition(before, text, context.clock.now())
     const { namespace = '', name = '' } = metadata
-    const patch = { status: { conditions } }
+    const patch = { status: { conditions, ...(statuses ? { manifestStatuses: statuses } : {}) } }
     const works = context.client(this.#shared.works)
     const written = await works.patchStatus({ namespace, name, type: 'merge', patch }, signal)
     const type = text.reason === failedReason ? 'Warning' : 'Normal'
@@ -249,15 +267,16 @@ class Execution {
 }
 
 function appliedText(work: Work, failures: readonly string[]): ConditionText {
-  const type = workConditions.applied
+  const { generation: observedGeneration = 0 } = work.metadata
+  const text = { type: workConditions.applied, observedGeneration }
   const total = manifestsOf(work).length
   if (failures.length === 0) {
     const message = 'Manifest has been successfully applied'
-    return { type, status: 'True', reason: 'AppliedSuccessful', message }
+    return { ...text, status: 'True', reason: 'AppliedSuccessful', message }
   }
   const causes = failures.length === 1 ? failures.join('') : `[${failures.join(', ')}]`
   const message = `Failed to apply all manifests (${total - failures.length}/${total}): ${causes}`
-  return { type, status: 'False', reason: failedReason, message }
+  return { ...text, status: 'False', reason: failedReason, message }
 }
 
 /** What is not Karmada's, or of another cluster's Works, was never this Work's to delete. */

@@ -60,6 +60,21 @@ async function reportStatus(
   signal: AbortSignal,
 ): Promise<void> {
   const known = work.status?.manifestStatuses ?? []
+  const statuses = await manifestStatuses(work, shared, signal)
+  if (equalJson(statuses, known)) return
+  const { namespace = '', name = '' } = work.metadata
+  const patch = { status: { manifestStatuses: statuses } }
+  const works = context.client(shared.works)
+  await works.patchStatus({ namespace, name, type: 'merge', patch }, signal)
+}
+
+/** How the objects of a Work are by now; of one that is not there what was last told of it. */
+export async function manifestStatuses(
+  work: Work,
+  shared: WorkContext,
+  signal: AbortSignal,
+): Promise<ManifestStatus[]> {
+  const known = work.status?.manifestStatuses ?? []
   const statuses: ManifestStatus[] = []
   for (const [ordinal, manifest] of manifestsOf(work).entries()) {
     const place = placeOf(shared, manifest)
@@ -71,11 +86,7 @@ async function reportStatus(
         : known.find((each) => equalJson(each.identifier, identifier))
     if (next) statuses.push(next)
   }
-  if (equalJson(statuses, known)) return
-  const { namespace = '', name = '' } = work.metadata
-  const patch = { status: { manifestStatuses: statuses } }
-  const works = context.client(shared.works)
-  await works.patchStatus({ namespace, name, type: 'merge', patch }, signal)
+  return statuses
 }
 
 /** As the control plane wrote it, whatever the object is called in the cluster. */
