@@ -1,7 +1,7 @@
 import type { BackgroundController } from '@skerry/controller-runtime'
-import { createFleetScheduler, nativeInterpreter, propagation } from '@skerry/karmada'
+import { createFleetScheduler, propagation } from '@skerry/karmada'
 
 /** What a hub does with policies: it finds what they select, places it, and writes the Works. */
 export function fleetControllers(): BackgroundController[] {
-  return [propagation({ interpreter: nativeInterpreter, others: createFleetScheduler() })]
+  return [propagation({ others: createFleetScheduler() })]
 }

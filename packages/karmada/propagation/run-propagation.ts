@@ -7,6 +7,7 @@ import {
   type ControllerDefinition,
   type ControllerDeps,
 } from '@skerry/controller-runtime'
+import { interpreterOf } from '../interpreter/create-interpreter.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { bindingController } from './binding-controller.ts'
 import { bindingScopes } from './binding-scope.ts'
@@ -20,7 +21,8 @@ import { policyController } from './policy-controller.ts'
 import { Templates } from './templates.ts'
 
 export interface PropagationOptions {
-  readonly interpreter: ResourceInterpreter
+  /** Absent: native kinds, and what the hub's own customizations and webhooks teach of others. */
+  readonly interpreter?: ResourceInterpreter
   /** Run beside: the scheduler, for one. */
   readonly others?: readonly (ControllerDefinition | BackgroundController)[]
 }
@@ -29,16 +31,15 @@ export interface PropagationOptions {
  * Everything between a policy on the hub and the Works of clusters, and back. Until there is a policy,
  * or a binding of one that there was, nothing is watched but those.
  */
-export function propagation({
-  interpreter,
-  others = [],
-}: PropagationOptions): BackgroundController {
+export function propagation({ others = [], ...options }: PropagationOptions): BackgroundController {
   return {
     name: 'propagation',
     async run(deps, signal) {
       await untilAny(triggers, deps, signal)
       deps.log.info('Propagation started')
       const { cluster, informers, clock } = deps
+      const interpreter =
+        options.interpreter ?? (await interpreterOf({ ...deps, hub: cluster }, signal))
       const shared = { templates: new Templates({ cluster, informers, clock }), interpreter }
       const controllers = [...propagationControllers(shared), ...others]
       await runAll(
