@@ -3,14 +3,14 @@ import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
 import { isolationName } from './namespace-isolation.ts'
 
 export interface IsolationPolicyOptions {
-  /** Users who may bind pods to nodes, beside kube-scheduler's and a Skerry site's own. */
+  /** Users who bind pods to nodes, beside kube-scheduler's, a Skerry site's, and administrators. */
   readonly schedulers?: readonly string[]
 }
 
 const apiVersion = 'admissionregistration.k8s.io/v1'
 const { cluster: clusterLabel, namespace: namespaceLabel } = virtualNamespaceLabels
 
-/** By default the only ones who check a pod's node selector before they bind it. */
+/** They check a pod's node selector before they bind it. */
 const knownSchedulers = Object.freeze(['system:kube-scheduler', 'system:skerry-site'])
 
 /**
@@ -86,7 +86,10 @@ const podRules: JsonObject = {
   ],
 }
 
-/** Whoever binds a pod says which node it is: a policy cannot see whether that node is of the group. */
+/**
+ * Whoever binds a pod says which node it is, and a policy cannot see whether that is of the group. A
+ * scheduler under a name of its own runs as an administrator, or is named.
+ */
 function bindingRules(schedulers: readonly string[]): JsonObject {
   const users = [...knownSchedulers, ...schedulers].map((name) => JSON.stringify(name)).join(', ')
   return {
@@ -94,9 +97,10 @@ function bindingRules(schedulers: readonly string[]): JsonObject {
       ...matching({ resources: ['pods/binding', 'bindings'], operations: ['CREATE'] }),
       namespaceSelector: inVirtualClusters,
     },
+    variables: [owner],
     validations: [
       {
-        expression: `request.userInfo.username in [${users}]`,
+        expression: `request.userInfo.username in [${users}] || ${mayUpdateOwner}`,
         message: 'pods of a virtual cluster are bound by the scheduler alone',
         reason: 'Forbidden',
       },
@@ -104,11 +108,16 @@ function bindingRules(schedulers: readonly string[]): JsonObject {
   }
 }
 
+/** CEL: whether whoever asks may update the virtual cluster of that name. */
+function mayUpdate(cluster: string): string {
+  return `authorizer.group('edge.skerry.io').resource('virtualclusters').name(${cluster}).check('update').allowed()`
+}
+
+const mayUpdateOwner = mayUpdate('variables.cluster')
+
 function labelOf(object: string, label: string): string {
   return `${object} != null && has(${object}.metadata.labels) && '${label}' in ${object}.metadata.labels ? ${object}.metadata.labels['${label}'] : ''`
 }
-
-const mayUpdate = `authorizer.group('edge.skerry.io').resource('virtualclusters').name(each).check('update').allowed()`
 
 const namespaceRules: JsonObject = {
   matchConstraints: matching({
@@ -123,7 +132,7 @@ const namespaceRules: JsonObject = {
   ],
   validations: [
     {
-      expression: `variables.clusterBefore == variables.clusterAfter && variables.nameBefore == variables.nameAfter || [variables.clusterBefore, variables.clusterAfter].all(each, each == '' || ${mayUpdate})`,
+      expression: `variables.clusterBefore == variables.clusterAfter && variables.nameBefore == variables.nameAfter || [variables.clusterBefore, variables.clusterAfter].all(each, each == '' || ${mayUpdate('each')})`,
       message: `labels ${clusterLabel} and ${namespaceLabel} say whose a namespace is: only who may update that VirtualCluster may change them`,
       reason: 'Forbidden',
     },
@@ -149,7 +158,7 @@ const isolationRules: JsonObject = {
   variables: [owner],
   validations: [
     {
-      expression: `has(namespaceObject.metadata.deletionTimestamp) || [variables.cluster].all(each, ${mayUpdate})`,
+      expression: `has(namespaceObject.metadata.deletionTimestamp) || ${mayUpdateOwner}`,
       message:
         'it isolates a virtual cluster: only who may update that VirtualCluster may change it',
       reason: 'Forbidden',
