@@ -7,16 +7,20 @@ import {
   type WatchOptions,
 } from '@skerry/controller-runtime'
 import type { ResourceBinding, TargetCluster } from '../binding/resource-binding.ts'
-import { clusterResource, type Cluster } from '../cluster/cluster.ts'
+import { clusterResource, conditionTypes, type Cluster } from '../cluster/cluster.ts'
+import { conditionOf } from '../cluster/conditions.ts'
 import { matchesSelector } from '../policy/choose-policy.ts'
 import {
   clusterOverridePolicyResource,
   overridePolicyResource,
   type OverridePolicy,
 } from '../policy/override-policy.ts'
+import type { PropagationPolicy } from '../policy/propagation-policy.ts'
+import { waveKeys } from '../waves/waves.ts'
 import { workResource, type Work } from '../work/work.ts'
 import { originKey, type BindingScope } from './binding-scope.ts'
 import { keepingClusters, purgedClusters, targetsOf } from './binding-targets.ts'
+import { clusterPolicies, isClaimedBy, namespacedPolicies } from './claim.ts'
 import {
   dividedCompletions,
   memberCluster,
@@ -26,6 +30,7 @@ import {
   withCompletions,
 } from './cluster-manifest.ts'
 import type { FleetContext } from './fleet-context.ts'
+import { goesInWaves, openWorks, wavesFor, type PlannedSite, type Rollout } from './hold-waves.ts'
 import { plannedWork } from './plan-work.ts'
 import { clusterOfWork, workIndexes, worksOf, writeWork } from './write-work.ts'
 
@@ -40,6 +45,8 @@ export function bindingController(scope: BindingScope, shared: FleetContext): Co
         ? []
         : bindings.changedBy(old ? [object, old] : [object], context),
   }
+  const onWaves: WatchOptions<PropagationPolicy>['keysOf'] = ({ object, old }, context) =>
+    isSameWaves(object, old) ? [] : bindings.claimedBy(object, context)
   return {
     name: `${scope.resource.resource}-controller`,
     watches: [
@@ -51,21 +58,26 @@ export function bindingController(scope: BindingScope, shared: FleetContext): Co
       // One that went makes room for what was waiting; one that was deleted by hand comes back.
       watch(workResource, {
         indexes: workIndexes,
-        keysOf: ({ type, object, old }) =>
+        keysOf: ({ type, object, old }, context) =>
           type === 'deleted' || (old && object.metadata.generation !== old.metadata.generation)
             ? bindings.keysOf(object)
-            : [],
+            : bindings.waitingFor(object, old, context),
       }),
+      watch(namespacedPolicies.resource, { keysOf: onWaves }),
+      watch(clusterPolicies.resource, { keysOf: onWaves }),
       watch(overridePolicyResource, onOverride),
       watch(clusterOverridePolicyResource, onOverride),
       watch(clusterResource, {
-        keysOf: ({ type, object, old }, context) =>
-          type === 'deleted' || isSameTarget(object, old)
-            ? []
-            : context
-                .informer(scope.resource)
-                .byIndex(byCluster, object.metadata.name ?? '')
-                .map(keyOfObject),
+        keysOf: ({ type, object, old }, context) => {
+          if (type === 'deleted') return []
+          const isSameToAll = isSameTarget(object, old)
+          if (isSameToAll && isReady(object) === (old && isReady(old))) return []
+          return context
+            .informer(scope.resource)
+            .byIndex(byCluster, object.metadata.name ?? '')
+            .filter((binding) => !isSameToAll || goesInWaves(binding, context))
+            .map(keyOfObject)
+        },
       }),
     ],
     reconcile: (key, context, signal) => bindings.reconcile(key, context, signal),
@@ -88,6 +100,17 @@ function isSameTarget(cluster: Cluster, old: Cluster | undefined): boolean {
   )
 }
 
+function isReady({ status }: Cluster): boolean {
+  return conditionOf(status?.conditions, conditionTypes.ready)?.status === 'True'
+}
+
+/** What a policy says beside its waves comes by its bindings. */
+function isSameWaves(policy: PropagationPolicy, old: PropagationPolicy | undefined): boolean {
+  return Object.values(waveKeys).every(
+    (key) => policy.metadata.annotations?.[key] === old?.metadata.annotations?.[key],
+  )
+}
+
 class Bindings {
   readonly #scope: BindingScope
   readonly #shared: FleetContext
@@ -100,6 +123,19 @@ class Bindings {
   keysOf({ metadata }: Work): string[] {
     const key = originKey(this.#scope, metadata.annotations)
     return key === undefined ? [] : [key]
+  }
+
+  /** The binding whose next wave may open by what a cluster has told. */
+  waitingFor(work: Work, old: Work | undefined, context: ControllerContext): string[] {
+    if (old === undefined || equalJson(work.status ?? {}, old.status ?? {})) return []
+    return this.keysOf(work).filter((key) =>
+      goesInWaves(context.informer(this.#scope.resource).get(parseKey(key)), context),
+    )
+  }
+
+  claimedBy(policy: PropagationPolicy, context: ControllerContext): string[] {
+    const bindings = context.informer(this.#scope.resource).list(policy.metadata.namespace)
+    return bindings.filter((binding) => isClaimedBy(binding, policy)).map(keyOfObject)
   }
 
   /** Bindings whose objects an override policy selects, or did. */
@@ -146,15 +182,11 @@ class Bindings {
     context: ControllerContext,
     signal: AbortSignal,
   ): Promise<void> {
-    const failures: string[] = []
+    const { sites, failures } = await this.#plan({ binding, template }, context, signal)
     let isChanged = false
-    const targets = targetsOf(binding.spec)
-    const completions = dividedCompletions(template, binding.spec, targets)
-    for (const target of targets) {
+    for (const work of worksToWrite({ binding, template, sites }, failures, context)) {
       try {
-        const share = { target, completions: completions?.get(target.name) }
-        isChanged =
-          (await this.#dispatch({ binding, template }, share, context, signal)) || isChanged
+        isChanged = (await writeWork(work, context, signal)) || isChanged
       } catch (error) {
         signal.throwIfAborted()
         failures.push(error instanceof Error ? error.message : String(error))
@@ -169,22 +201,45 @@ class Bindings {
     }
   }
 
-  /** False where the cluster's Work is as it is to be. */
-  async #dispatch(
+  /** What each cluster is to have; where an override cannot be carried out, it stays as it is. */
+  async #plan(
     { binding, template }: Dispatch,
-    { target, completions }: Share,
     context: ControllerContext,
     signal: AbortSignal,
-  ): Promise<boolean> {
-    const cluster = memberCluster(target.name, context)
-    if (cluster === undefined) return false
+  ): Promise<{ sites: PlannedSite[]; failures: string[] }> {
+    const sites: PlannedSite[] = []
+    const failures: string[] = []
+    const targets = targetsOf(binding.spec)
+    const completions = dividedCompletions(template, binding.spec, targets)
+    for (const target of targets) {
+      const cluster = memberCluster(target.name, context)
+      if (cluster === undefined) continue
+      try {
+        const share = { target, cluster, completions: completions?.get(target.name) }
+        const planned = await this.#planOne({ binding, template }, share, context, signal)
+        const known = context.informer(workResource).get(parseKey(keyOfObject(planned)))
+        sites.push({ cluster, planned, known })
+      } catch (error) {
+        signal.throwIfAborted()
+        failures.push(error instanceof Error ? error.message : String(error))
+      }
+    }
+    return { sites, failures }
+  }
+
+  async #planOne(
+    { binding, template }: Dispatch,
+    { target, cluster, completions }: Share,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<Work> {
     const { interpreter } = this.#shared
     const { spec } = binding
     const shared = await sharedManifest(template, { spec, target }, interpreter, signal)
     const divided = withCompletions(shared, completions)
     const policies = overridePoliciesFor(template, context)
     const { manifest, overrides } = overriddenManifest(divided, cluster, policies)
-    const planned = plannedWork({
+    return plannedWork({
       scope: this.#scope,
       binding,
       template,
@@ -192,7 +247,6 @@ class Bindings {
       cluster: target.name,
       overrides,
     })
-    return writeWork(planned, context, signal)
   }
 
   /** But for those of clusters that leave the fleet: they keep what they have. */
@@ -227,6 +281,21 @@ class Bindings {
   }
 }
 
+/** None where nobody can read in which order: better no cluster than all at once. */
+function worksToWrite(
+  rollout: Rollout,
+  failures: string[],
+  context: ControllerContext,
+): readonly Work[] {
+  try {
+    return openWorks(rollout, wavesFor(rollout.binding, context))
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    failures.push(error.message)
+    return []
+  }
+}
+
 /** An event's message has 1 KiB at most. */
 const eventCharsMax = 1_000
 
@@ -247,5 +316,6 @@ interface Dispatch {
 
 interface Share {
   readonly target: TargetCluster
+  readonly cluster: Cluster
   readonly completions: number | undefined
 }

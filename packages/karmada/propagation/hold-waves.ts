@@ -1,0 +1,107 @@
+import type { AnyObject } from '@skerry/api'
+import type { ControllerContext } from '@skerry/controller-runtime'
+import type { ResourceBinding } from '../binding/resource-binding.ts'
+import { conditionTypes, type Cluster } from '../cluster/cluster.ts'
+import { conditionOf } from '../cluster/conditions.ts'
+import { numberAt } from '../interpreter/fields.ts'
+import { appliedOverrideKeys } from '../overrides/applied-overrides.ts'
+import { heldSites, planWaves, type WavePlan, type WaveSite } from '../waves/plan-waves.ts'
+import { waveKeys, wavesOf, type Waves } from '../waves/waves.ts'
+import { workConditions, type Work } from '../work/work.ts'
+import { isSuspendedOn } from './binding-targets.ts'
+import { claimOf } from './claim.ts'
+import { workPatch } from './plan-work.ts'
+
+/** The newest for one cluster, and what is written for it by now. */
+export interface PlannedSite {
+  readonly cluster: Cluster
+  readonly planned: Work
+  readonly known: Work | undefined
+}
+
+export interface Rollout {
+  readonly binding: ResourceBinding
+  /** As it is on the hub. */
+  readonly template: AnyObject
+  readonly sites: readonly PlannedSite[]
+}
+
+/** The waves of the policy that has claimed a binding's object. Throws as `wavesOf` does. */
+export function wavesFor(binding: ResourceBinding, context: ControllerContext): Waves | undefined {
+  const claim = claimOf(binding)
+  const policy = claim && context.informer(claim.scope.resource).get(claim.policy)
+  return policy && wavesOf(policy)
+}
+
+/** Whether it matters to a binding how its copies are, and who is present. Says yes to waves nobody can read. */
+export function goesInWaves(
+  binding: ResourceBinding | undefined,
+  context: ControllerContext,
+): boolean {
+  const claim = binding && claimOf(binding)
+  const policy = claim && context.informer(claim.scope.resource).get(claim.policy)
+  return policy?.metadata.annotations?.[waveKeys.waves] !== undefined
+}
+
+/**
+ * The Works to write. A cluster whose wave has not opened keeps the object that it has; suspension
+ * and the like reach it at once. Pure.
+ */
+export function openWorks(rollout: Rollout, waves: Waves | undefined): Work[] {
+  if (waves === undefined) return rollout.sites.map(({ planned }) => planned)
+  const held = heldSites(rolloutPlans(rollout, waves))
+  return rollout.sites.flatMap(({ cluster, planned, known }) => {
+    if (!held.has(cluster.metadata.name ?? '')) return [planned]
+    return known ? [heldWork(planned, known)] : []
+  })
+}
+
+export function rolloutPlans({ binding, template, sites }: Rollout, waves: Waves): WavePlan[] {
+  return planWaves(
+    waves,
+    sites.map(({ cluster, planned, known }): WaveSite => {
+      const { name = '', labels } = cluster.metadata
+      const ready = conditionOf(cluster.status?.conditions, conditionTypes.ready)
+      return {
+        name,
+        labels,
+        isPresent: ready?.status === 'True' && !isSuspendedOn(binding.spec, name),
+        isCurrent: known !== undefined && workPatch(known, planned) === undefined,
+        isWell: known !== undefined && isWell(known, template),
+      }
+    }),
+  )
+}
+
+/** What is told must be of what is written: an agent tells of which generation of its Work it speaks. */
+function isWell({ metadata, status }: Work, template: AnyObject): boolean {
+  const applied = conditionOf(status?.conditions, workConditions.applied)
+  if (applied?.status !== 'True') return false
+  if ((applied.observedGeneration ?? metadata.generation) !== metadata.generation) return false
+  const { generation = 0 } = template.metadata
+  const statuses = status?.manifestStatuses ?? []
+  return (
+    statuses.length > 0 &&
+    statuses.every(
+      (each) =>
+        each.health === 'Healthy' &&
+        (numberAt(each.status, 'resourceTemplateGeneration') ?? generation) >= generation,
+    )
+  )
+}
+
+function heldWork(planned: Work, known: Work): Work {
+  const own: readonly string[] = Object.values(appliedOverrideKeys)
+  const keep = (annotations: Readonly<Record<string, string>> = {}, isOwn: boolean) =>
+    Object.entries(annotations).filter(([key]) => own.includes(key) === isOwn)
+  const annotations = Object.fromEntries([
+    ...keep(planned.metadata.annotations, false),
+    ...keep(known.metadata.annotations, true),
+  ])
+  const { workload } = known.spec
+  return {
+    ...planned,
+    metadata: { ...planned.metadata, annotations },
+    spec: { ...planned.spec, ...(workload ? { workload } : {}) },
+  }
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnyObject, Deployment } from '@skerry/api'
+import { resources, type TypedResource } from '@skerry/client'
+import { clusterResource, executionNamespace } from '../cluster/cluster.ts'
+import { propagationPolicyResource, type PropagationPolicy } from '../policy/propagation-policy.ts'
+import { waveKeys } from '../waves/waves.ts'
+import { workNameOf } from '../work/work-name.ts'
+import { workResource, type Work } from '../work/work.ts'
+import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
+
+const signal = AbortSignal.timeout(40_000)
+const web = { namespace: 'shop', name: 'web' }
+const webWork = workNameOf({ kind: 'Deployment', ...web })
+/** Objects that a test writes in parts. */
+const anyDeployments = resources.deployments as TypedResource<AnyObject>
+
+function policy(waves: string): PropagationPolicy {
+  return {
+    apiVersion: 'policy.karmada.io/v1alpha1',
+    kind: 'PropagationPolicy',
+    metadata: { ...web, annotations: { [waveKeys.waves]: waves } },
+    spec: {
+      resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }],
+      placement: { clusterAffinity: { clusterNames: ['pilot', 'reef'] } },
+    },
+  }
+}
+
+function untilWeb(
+  scene: FleetScene,
+  cluster: string,
+  isWanted: (object: Deployment | undefined) => boolean,
+): Promise<Deployment | undefined> {
+  const where = { api: scene.edge(cluster), resource: resources.deployments, key: web }
+  return scene.until(where, isWanted)
+}
+
+function untilWork(
+  scene: FleetScene,
+  cluster: string,
+  isWanted: (work: Work | undefined) => boolean,
+) {
+  const key = { namespace: executionNamespace(cluster), name: webWork }
+  return scene.until({ api: scene.hub, resource: workResource, key }, isWanted)
+}
+
+/** Applied of this generation of the Work. */
+function isApplied(work: Work | undefined, generation: number): boolean {
+  const conditions = work?.status?.conditions ?? []
+  return conditions.some(
+    ({ type, status, observedGeneration }) =>
+      type === 'Applied' && status === 'True' && observedGeneration === generation,
+  )
+}
+
+/** As the controllers of a cluster would: the pods of all replicas run. */
+async function reportReady(scene: FleetScene, cluster: string, generation: number): Promise<void> {
+  const counts = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 }
+  const patch = { status: { ...counts, observedGeneration: generation } }
+  const deployments = scene.edge(cluster).resource(resources.deployments)
+  await deployments.patchStatus({ ...web, type: 'merge', patch }, signal)
+}
+
+async function worksAt({ hub }: FleetScene, cluster: string): Promise<readonly Work[]> {
+  const namespace = executionNamespace(cluster)
+  const { items } = await hub.resource(workResource).list({ namespace }, signal)
+  return items.filter(({ metadata }) => metadata.name === webWork)
+}
+
+function imageOf(object: Deployment | undefined): string | undefined {
+  return object?.spec?.template.spec?.containers[0]?.image
+}
+
+test('the next wave opens when those who are present are well; one who is away holds up nobody', async () => {
+  await using scene = await startFleetScene(['pilot', 'reef'], signal)
+  await scene.hub.resource(propagationPolicyResource).create(policy('site=pilot'), signal)
+  await scene.hub.resource(anyDeployments).create(deployment(), signal)
+  await untilWork(scene, 'pilot', (work) => isApplied(work, 1))
+  assert.deepEqual(await worksAt(scene, 'reef'), [])
+  await reportReady(scene, 'pilot', 1)
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  await reportReady(scene, 'reef', 1)
+
+  const containers = [{ name: 'web', image: 'registry.example.com/web:2' }]
+  const patch = { spec: { template: { spec: { containers } } } }
+  await scene.hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, signal)
+  await untilWeb(scene, 'pilot', (object) => imageOf(object) === 'registry.example.com/web:2')
+  const atReef = await scene.edge('reef').resource(resources.deployments).get(web, signal)
+  assert.equal(imageOf(atReef), 'registry.example.com/web:1')
+
+  const away = {
+    type: 'Ready',
+    status: 'False',
+    reason: 'Away',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
+  const clusters = scene.hub.resource(clusterResource)
+  const status = { conditions: [away] }
+  await clusters.patchStatus({ name: 'pilot', type: 'merge', patch: { status } }, signal)
+  await untilWeb(scene, 'reef', (object) => imageOf(object) === 'registry.example.com/web:2')
+})
+
+test('waves that nobody can read send nothing, and say so', async () => {
+  await using scene = await startFleetScene(['pilot'], signal)
+  await scene.hub.resource(propagationPolicyResource).create(policy('0%'), signal)
+  await scene.hub.resource(anyDeployments).create(deployment(), signal)
+  const { hub } = scene
+  const request = { namespace: 'shop' }
+  const first = await hub.resource(resources.events).list(request, signal)
+  const isTold = (message = '') => message.includes('"0" is no number from 1 to 100')
+  if (!first.items.some(({ message }) => isTold(message))) {
+    const resourceVersion = first.metadata.resourceVersion ?? ''
+    for await (const event of hub
+      .resource(resources.events)
+      .watch({ ...request, resourceVersion }, signal)) {
+      if (event.type !== 'BOOKMARK' && isTold(event.object.message)) break
+    }
+  }
+  assert.deepEqual(await worksAt(scene, 'pilot'), [])
+  const annotations = { [waveKeys.waves]: '100%' }
+  const patch = { metadata: { annotations } }
+  const policies = hub.resource(propagationPolicyResource)
+  await policies.patch({ ...web, type: 'merge', patch }, signal)
+  await untilWeb(scene, 'pilot', (object) => object !== undefined)
+})
