@@ -367,6 +367,8 @@ test('what names a user comes from the hub alone, however it is spelled', async 
     'Impersonate_Group: system:masters',
     'X-Forwarded-For: 10.0.0.1',
     'X-Forwarded-User: root',
+    'X-Skerry-Virtual-Cluster: west',
+    'x_skerry_virtual_user: root',
     'Forwarded: for=10.0.0.1',
     'Authorization: Basic cm9vdDpyb290',
     'Audit-ID: 00000000-0000-0000-0000-000000000000',
@@ -377,7 +379,7 @@ test('what names a user comes from the hub alone, however it is spelled', async 
   assert.equal(statusOf(answer), 200, answer)
   const kept = Object.entries(all.oslo.seen[0]?.headers ?? {}).filter(
     ([name]) =>
-      /remote|impersonate|forwarded|authorization|real-ip|via/.test(name) &&
+      /remote|impersonate|forwarded|skerry|authorization|real-ip|via/.test(name) &&
       // The hash of the client's certificate, which is new in each run.
       !name.endsWith('credential-id'),
   )

@@ -183,6 +183,7 @@ export interface TestAgentOptions {
   policy?: ImpersonationPolicy
   services?: AgentOptions['services']
   appliesWorks?: boolean
+  hasVirtualClusters?: boolean
   place?: AgentOptions['place']
   labels?: Readonly<Record<string, string>>
   /** Default: the fleet's. */
@@ -190,6 +191,8 @@ export interface TestAgentOptions {
   /** The way to the hub; absent: TCP. */
   connect?: AgentOptions['connect']
   onOpen?: AgentOptions['onOpen']
+  /** For which virtual clusters it answers; absent: for none. */
+  onViews?: AgentOptions['onViews']
 }
 
 /** Registers with a fresh token and stays until disposed. */
@@ -215,10 +218,12 @@ export async function startTestAgent(
       ...(options.policy ? { policy: options.policy } : {}),
       ...(options.connect ? { connect: options.connect } : {}),
       ...(options.onOpen ? { onOpen: options.onOpen } : {}),
+      ...(options.onViews ? { onViews: options.onViews } : {}),
       ...(options.place ? { place: options.place } : {}),
       ...(options.labels ? { labels: options.labels } : {}),
       ...(options.services ? { services: options.services } : {}),
       appliesWorks: options.appliesWorks,
+      hasVirtualClusters: options.hasVirtualClusters,
       onTunnel: (state) => {
         if (state.state === 'waiting') refusals.push(state.reason)
         if (state.state === 'connected') waiting.splice(0).forEach((resolve) => resolve())

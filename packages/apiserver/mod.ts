@@ -24,6 +24,7 @@ export { accessEnded } from './lasting-requests.ts'
 export { openWatchSocket } from './handlers/open-watch-socket.ts'
 export type { ApiAnswer, ApiRequest } from './http/exchange.ts'
 export { parseRequestInfo, type RequestInfo } from './http/request-info.ts'
+export { protobufType, readAnyProtobuf } from './protobuf/decode-object.ts'
 export { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
 export {
   serviceAddressDefaults,

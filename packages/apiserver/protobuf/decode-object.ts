@@ -37,6 +37,11 @@ export function decodeAnyProtobuf(bytes: Uint8Array, messages: Messages): JsonRe
   return { ...typeMeta, ...new MessageDecoder(messages).message(name, raw, {}, 0) }
 }
 
+/** The same, for who speaks protobuf now and then. */
+export async function readAnyProtobuf(bytes: Uint8Array): Promise<JsonRecord | undefined> {
+  return decodeAnyProtobuf(bytes, await loadMessages())
+}
+
 function openEnvelope(bytes: Uint8Array) {
   const reader = new ProtoReader(bytes, magic.length)
   const typeMeta: { apiVersion: string; kind: string } = { apiVersion: '', kind: '' }

@@ -1,14 +1,22 @@
 import { decodeObjectBody, StatusError, type AnyObject, type JsonObject } from '@skerry/api'
+import { protobufType, readAnyProtobuf } from '@skerry/apiserver'
 import { fieldAt, textAt, withField, withoutField } from '../../interpreter/fields.ts'
 import { MappingRefusal } from '../mapping/mapping-refusal.ts'
 import type { Asked } from './asked-view.ts'
 import { readRequest } from './edge-calls.ts'
 
-/** The object that a request carries. Throws StatusError as decodeBody does. */
+/** The object that a request carries, in JSON, YAML or protobuf. Throws StatusError as decodeBody does. */
 export async function readObject({ request }: Pick<Asked, 'request'>): Promise<JsonObject> {
-  const { 'content-type': type = 'application/json' } = request.headers
+  const { 'content-type': types = 'application/json' } = request.headers
+  const type = typeof types === 'string' ? types : types.join(',')
   const bytes = await readRequest(request)
-  return decodeObjectBody(bytes, typeof type === 'string' ? type : type.join(',')).object
+  if (!type.startsWith(protobufType)) return decodeObjectBody(bytes, type).object
+  const object = await readAnyProtobuf(bytes)
+  if (object) return object
+  throw new StatusError(
+    'UnsupportedMediaType',
+    'Cannot pass object to a virtual cluster: it is of no kind that is known in protobuf; send JSON',
+  )
 }
 
 /**

@@ -4,7 +4,7 @@ import type { TunnelHandler } from '@skerry/tunnel'
 import type { ImpersonationPolicy } from '../../registration/impersonation-policy.ts'
 import { ownAsk } from './edge-calls.ts'
 import { createEdgeKinds } from './edge-kinds.ts'
-import { createEdgeNames } from './edge-names.ts'
+import { createEdgeNames, type EdgeNames } from './edge-names.ts'
 import { withVirtualViews, type ViewedCluster } from './view-handler.ts'
 
 export interface VirtualViewsOptions {
@@ -12,6 +12,8 @@ export interface VirtualViewsOptions {
   readonly local: Cluster
   /** As whom the agent acts; absent: as everybody whom the hub names. */
   readonly policy?: ImpersonationPolicy
+  /** Further virtual clusters, beside those that are set. */
+  readonly find?: (clusterName: string) => ViewedCluster | undefined
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -19,6 +21,8 @@ export interface VirtualViewsOptions {
 
 /** The native APIs of the virtual clusters that an agent answers for. */
 export interface VirtualViews {
+  /** Which namespaces and nodes of the edge are whose. */
+  readonly edge: EdgeNames
   /** From now on this virtual cluster is answered for, or is so with other rules. */
   set(cluster: ViewedCluster): void
   delete(clusterName: string): void
@@ -34,11 +38,12 @@ export function createVirtualViews(options: VirtualViewsOptions): VirtualViews {
   const edge = createEdgeNames({ local, clock, random, log })
   const kinds = createEdgeKinds(local, clock)
   return {
+    edge,
     set: (cluster) => void clusters.set(cluster.group.clusterName, cluster),
     delete: (name) => void clusters.delete(name),
     handler: (api) =>
       withVirtualViews(api, {
-        find: (name) => clusters.get(name),
+        find: (name) => clusters.get(name) ?? options.find?.(name),
         edge,
         kinds,
         asAgent: ownAsk(local),

@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createCluster, readBody, resources, type Transport } from '@skerry/client'
+import {
+  clusterAccessResource,
+  clusterResource,
+  createMapping,
+  createNamespaceRule,
+  virtualOfKey,
+  type ClusterState,
+} from '@skerry/karmada'
+import { unpackClients, type TestApiServer } from '@skerry/testing'
+import {
+  startTestAgent,
+  startTestEdge,
+  startTestHub,
+  untilCluster,
+  type TestHub,
+} from './test-fleet.ts'
+
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const operator = { commonName: 'olga', organizations: ['system:masters'] }
+const virtualClusters = ['edge-east', 'edge-west']
+
+interface Fleet extends AsyncDisposable {
+  readonly edge: TestApiServer
+  readonly hub: TestHub
+}
+
+/** One edge cluster, whose agent answers for two virtual ones, which the hub knows as its children. */
+async function startFleet(): Promise<Fleet> {
+  await using stack = new AsyncDisposableStack()
+  const edge = stack.use(await startTestEdge({ appliesWorks: true }))
+  const hub = stack.use(await startTestHub())
+  stack.use(
+    await startTestAgent(hub, {
+      name: 'edge',
+      api: edge.api,
+      appliesWorks: true,
+      onViews: (views) => async (signal) => {
+        for (const clusterName of virtualClusters) {
+          const group = { clusterName, namespaces: createNamespaceRule({ clusterName }) }
+          views.set({ group, mapping: createMapping(group) })
+        }
+        if (!signal.aborted) await once(signal, 'abort')
+      },
+    }),
+  )
+  await untilCluster(hub, 'edge', ({ Connected }) => Connected === 'True')
+  for (const name of virtualClusters) {
+    const metadata = { name, labels: { [virtualOfKey]: 'edge' } }
+    const object = { apiVersion: 'cluster.karmada.io/v1alpha1', kind: 'Cluster', metadata }
+    const spec = { syncMode: 'Pull' as const }
+    await hub.admin.resource(clusterResource).create({ ...object, spec }, soon())
+  }
+  const owned = stack.move()
+  return { edge, hub, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function clusterOver(transport: Transport, { context }: TestHub) {
+  return createCluster(transport, { ...context, userAgent: 'test' })
+}
+
+test('a virtual cluster is reached through its parent, by its own name and rights', async () => {
+  await using fleet = await startFleet()
+  const { hub, edge } = fleet
+  await hub.admin.resource(clusterAccessResource).create(
+    {
+      apiVersion: 'hub.skerry.io/v1alpha1',
+      kind: 'ClusterAccess',
+      metadata: { name: 'east' },
+      spec: {
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'eve' }],
+        clusterSelector: { matchExpressions: [{ key: 'team', operator: 'In', values: ['east'] }] },
+        verbs: ['*'],
+      },
+    },
+    soon(),
+  )
+  const labelled = { metadata: { labels: { team: 'east' } } }
+  const patch = { name: 'edge-east', type: 'merge' as const, patch: labelled }
+  await hub.admin.resource(clusterResource).patch(patch, soon())
+  await edge.objects.create(
+    { group: 'rbac.authorization.k8s.io', resource: 'clusterrolebindings' },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'eve' },
+      roleRef: {
+        apiGroup: 'rbac.authorization.k8s.io',
+        kind: 'ClusterRole',
+        name: 'cluster-admin',
+      },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'eve' }],
+    },
+  )
+  using own = await hub.as({ commonName: 'eve' }, '/clusters/edge-east')
+  const east = clusterOver(own, hub)
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
+  await east.resource(resources.namespaces).create(namespace, soon())
+  const { items } = await east.resource(resources.namespaces).list({}, soon())
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata.name),
+    ['shop'],
+  )
+  for (const name of ['edge-west', 'edge']) {
+    using other = await hub.as({ commonName: 'eve' }, `/clusters/${name}`)
+    const path = '/api/v1/namespaces'
+    const headers = { 'x-skerry-virtual-cluster': 'edge-east' }
+    const { status, body } = await other.send({ method: 'GET', path, headers }, soon())
+    await readBody(body)
+    assert.equal(status, 403, name)
+  }
+  using whole = await hub.as(operator, '/clusters/edge')
+  const claimed = { 'x-skerry-virtual-cluster': 'edge-east', 'x-skerry-virtual-user': 'nobody' }
+  const all = await whole.send(
+    { method: 'GET', path: '/api/v1/namespaces', headers: claimed },
+    soon(),
+  )
+  assert.match((await readBody(all.body)).toString(), /"kube-system"/, 'the hub alone says so')
+  const audit = await readFile(join(hub.directory, 'audit.log'), 'utf8')
+  assert.match(audit, /"user":"eve".*"cluster":"edge-east","method":"POST".*"status":201/)
+})
+
+test('a virtual cluster is as connected as its parent, and has no services of its own', async () => {
+  await using fleet = await startFleet()
+  const { hub } = fleet
+  await untilCluster(hub, 'edge-east', ({ Connected }) => Connected === 'True')
+  using transport = await hub.as(operator)
+  const ask = async (path: string) => {
+    const { status, body } = await transport.send({ method: 'GET', path, headers: {} }, soon())
+    return { status, text: (await readBody(body)).toString() }
+  }
+  const { text } = await ask('/hub/v1/cluster-states/edge-east')
+  const state: ClusterState = JSON.parse(text)
+  assert.deepEqual([state.tunnel, state.through, state.agents], ['open', 'edge', []])
+  const service = await ask('/clusters/edge-east/services/shop/till:80/')
+  assert.equal(service.status, 404)
+  assert.match(service.text, /Cannot reach services of virtual cluster .*edge-east/)
+})
+
+interface Ended {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+test('kubectl and helm work in a virtual cluster as in any other', async (t) => {
+  await using fleet = await startFleet()
+  const { hub, edge } = fleet
+  const { certificate, key } = await hub.credentialsOf(operator)
+  const directory = hub.directory
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  const kubeconfig = join(directory, 'east.kubeconfig')
+  await writeFile(
+    kubeconfig,
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [
+        {
+          name: 'east',
+          cluster: {
+            server: `${hub.url}/clusters/edge-east`,
+            'certificate-authority-data': base64(hub.caPem),
+          },
+        },
+      ],
+      users: [
+        {
+          name: 'olga',
+          user: { 'client-certificate-data': base64(certificate), 'client-key-data': base64(key) },
+        },
+      ],
+      contexts: [{ name: 'east', context: { cluster: 'east', user: 'olga' } }],
+      'current-context': 'east',
+    }),
+    { mode: 0o600 },
+  )
+  const clients = await unpackClients()
+  const { PATH } = process.env
+  const env = { PATH, HOME: directory, KUBECONFIG: kubeconfig }
+  const run = (program: keyof typeof clients, args: string[], input?: object): Promise<Ended> =>
+    new Promise((resolve) => {
+      const child = execFile(clients[program], args, { env }, (error, stdout, stderr) => {
+        const exitCode = typeof error?.code === 'number' ? error.code : error ? 1 : 0
+        resolve({ exitCode, stdout, stderr })
+      })
+      child.stdin?.end(input === undefined ? '' : JSON.stringify(input))
+    })
+  const kubectl = async (...args: string[]): Promise<string> => {
+    const { exitCode, stdout, stderr } = await run('kubectl', args)
+    assert.equal(exitCode, 0, `${args.join(' ')}: ${stderr}`)
+    return stdout
+  }
+
+  await t.test('kubectl', async () => {
+    await kubectl('create', 'namespace', 'shop')
+    const manifest = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'till', namespace: 'shop' },
+      spec: {
+        selector: { matchLabels: { app: 'till' } },
+        template: {
+          metadata: { labels: { app: 'till' } },
+          spec: { containers: [{ name: 'till', image: 'till:1' }] },
+        },
+      },
+    }
+    for (const args of [
+      ['apply', '-f', '-'],
+      ['diff', '-f', '-'],
+      ['apply', '--server-side', '--force-conflicts', '-f', '-'],
+      ['diff', '--server-side', '--force-conflicts', '-f', '-'],
+    ]) {
+      const { exitCode, stdout, stderr } = await run('kubectl', args, manifest)
+      assert.equal(exitCode, 0, `${args.join(' ')}: ${stdout}${stderr}`)
+    }
+    assert.match(await kubectl('get', 'deployments', '-A'), /^NAMESPACE .*\nshop +till +0\/1/)
+    assert.match(await kubectl('get', 'namespaces'), /^NAME .*\nshop +Active .*\n$/)
+    await kubectl('-n', 'shop', 'scale', 'deployment', 'till', '--replicas=2')
+    await kubectl('-n', 'shop', 'set', 'image', 'deployment/till', 'till=till:2')
+    assert.match(
+      await kubectl('-n', 'shop', 'describe', 'deployment', 'till'),
+      /Namespace: +shop\n/,
+    )
+    assert.equal(
+      await kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}'),
+      'olga',
+    )
+    assert.equal(await kubectl('auth', 'can-i', 'create', 'pods', '-n', 'shop'), 'yes\n')
+    const there = edge.objects.get(
+      { group: 'apps', resource: 'deployments' },
+      'shop-edge--east',
+      'till',
+    )
+    assert.equal(there, undefined)
+  })
+
+  await t.test('helm', async () => {
+    const chart = join(directory, 'chart')
+    await mkdir(join(chart, 'templates'), { recursive: true })
+    await writeFile(join(chart, 'Chart.yaml'), 'apiVersion: v2\nname: lamp\nversion: 0.1.0\n')
+    await writeFile(
+      join(chart, 'templates', 'all.yaml'),
+      `apiVersion: v1
+kind: ConfigMap
+metadata: {name: lamp, namespace: {{ .Release.Namespace }}}
+data: {color: {{ .Values.color }}}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: lamp}
+spec:
+  schedule: "0 0 * * *"
+  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}
+`,
+    )
+    const helm = async (...args: string[]): Promise<string> => {
+      const { exitCode, stdout, stderr } = await run('helm', args)
+      assert.equal(exitCode, 0, `${args.join(' ')}: ${stderr}`)
+      return stdout
+    }
+    for (const color of ['red', 'blue']) {
+      const release = ['upgrade', '--install', 'lamp', chart, '-n', 'home', '--create-namespace']
+      await helm(...release, '--set', `color=${color}`)
+    }
+    assert.match(await helm('list', '-A'), /lamp\s+home\s+2/)
+    const found = edge.objects.get({ group: '', resource: 'configmaps' }, 'home-edge-east', 'lamp')
+    assert.deepEqual(found?.['data'], { color: 'blue' })
+    await helm('uninstall', 'lamp', '-n', 'home')
+    assert.equal(await kubectl('-n', 'home', 'get', 'configmaps,cronjobs', '-o', 'name'), '')
+    assert.equal(
+      edge.objects.get({ group: '', resource: 'configmaps' }, 'home-edge-east', 'lamp'),
+      undefined,
+    )
+  })
+})
