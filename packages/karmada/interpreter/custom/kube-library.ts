@@ -48,8 +48,10 @@ function podSpecAt(args: LuaArguments, index: number): JsonObject {
 
 /** None is 0. */
 function quantityAt(args: LuaArguments, index: number): Quantity {
-  if (args.values[index] === undefined) return quantityOf(0)
-  return refusable(args, () => parseQuantity(args.text(index)))
+  const text = args.values[index]
+  if (text === undefined) return quantityOf(0)
+  if (typeof text !== 'string') throw args.error(index, 'string expected')
+  return refusable(args, () => parseQuantity(text))
 }
 
 /** The script did it: it is told in which line. */
