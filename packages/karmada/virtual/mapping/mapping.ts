@@ -98,7 +98,7 @@ function refuseKind(manifest: AnyObject, options: MappingOptions): void {
   }
   if (groupKind !== clusterBinding || options.allowsClusterRights === true) return
   throw new MappingRefusal(
-    'it would give rights in all virtual clusters of the edge: use a RoleBinding in each namespace',
+    'it would give rights in all virtual clusters of the edge: use a RoleBinding in each namespace, or have the edge set spec.isolation.allowsClusterRights',
   )
 }
 
