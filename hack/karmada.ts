@@ -3,10 +3,12 @@
  *   node hack/karmada.ts agent-upstream   kubectl → hub → agent → kube-apiserver 1.36
  *   node hack/karmada.ts proxy            karmadactl → Karmada → hub → agent → a site with a node
  *   node hack/karmada.ts works            Karmada's policies → Works → our agent → a site, and back
+ *   node hack/karmada.ts fleet            one story against Karmada, then against our hub: both look alike
  * Each host is a network of its own; the edge's takes no connection from outside. What is not as
  * expected ends the story with an error.
  */
 import { playAgentUpstream } from './karmada/agent-upstream.ts'
+import { playFleet } from './karmada/play-fleet.ts'
 import { playKarmadaProxy } from './karmada/karmada-proxy.ts'
 import { playPullWorks } from './karmada/pull-works.ts'
 
@@ -14,6 +16,7 @@ const stories: Readonly<Record<string, () => Promise<void>>> = {
   'agent-upstream': playAgentUpstream,
   proxy: playKarmadaProxy,
   works: playPullWorks,
+  fleet: playFleet,
 }
 const [name = ''] = process.argv.slice(2)
 const play = stories[name]

@@ -71,6 +71,13 @@ export {
   type ImpersonationPolicy,
   type PolicyRule,
 } from './registration/impersonation-policy.ts'
+export {
+  karmadaAgentAuthorizer,
+  karmadaAgentFields,
+  karmadaAgentSecrets,
+  karmadaAgentTarget,
+} from './registration/karmada-agent.ts'
+export { agentRolesRoute, roleGeneratorAuthorizer } from './registration/role-generator.ts'
 export { agentLimits, agentLimitsPlugin } from './registration/agent-limits.ts'
 export { keyFingerprint } from './registration/key-fingerprint.ts'
 export {
@@ -156,6 +163,21 @@ export type {
 } from './interpreter/resource-interpreter.ts'
 export { workNameOf, type WorkSubject } from './work/work-name.ts'
 export { workRules } from './work/work-rules.ts'
+export { leadInCluster } from './agent/lead-in-cluster.ts'
+export {
+  createVirtualClusters,
+  type VirtualClusters,
+  type VirtualClustersDeps,
+  type VirtualClustersOptions,
+} from './virtual/groups/run-virtual-clusters.ts'
+export {
+  virtualClusterResource,
+  virtualClusterSetResource,
+  type VirtualCluster,
+  type VirtualClusterSet,
+} from './virtual/groups/virtual-cluster.ts'
+export { virtualClusterCrds } from './virtual/groups/virtual-cluster-crds.ts'
+export { groupLabel, virtualNamespaceLabels } from './virtual/virtual-group.ts'
 export { throughParents } from './virtual/view/through-parents.ts'
 export type { ViewedCluster } from './virtual/view/view-handler.ts'
 export {
@@ -280,4 +302,8 @@ export type {
   PlacementResult,
 } from './placement/placement-input.ts'
 export { needsPlacement, placementAnnotation } from './placement/needs-placement.ts'
-export { resourceBindingResource, type ResourceBinding } from './binding/resource-binding.ts'
+export {
+  clusterResourceBindingResource,
+  resourceBindingResource,
+  type ResourceBinding,
+} from './binding/resource-binding.ts'

@@ -6,7 +6,7 @@ import {
   type ControllerDefinition,
   type WatchOptions,
 } from '@skerry/controller-runtime'
-import type { ResourceBinding, TargetCluster } from '../binding/resource-binding.ts'
+import type { ResourceBinding } from '../binding/resource-binding.ts'
 import { clusterResource, conditionTypes, type Cluster } from '../cluster/cluster.ts'
 import { conditionOf } from '../cluster/conditions.ts'
 import { matchesSelector } from '../policy/choose-policy.ts'
@@ -21,17 +21,10 @@ import { workResource, type Work } from '../work/work.ts'
 import { originKey, type BindingScope } from './binding-scope.ts'
 import { keepingClusters, purgedClusters, targetsOf } from './binding-targets.ts'
 import { clusterPolicies, isClaimedBy, namespacedPolicies } from './claim.ts'
-import {
-  dividedCompletions,
-  memberCluster,
-  overriddenManifest,
-  overridePoliciesFor,
-  sharedManifest,
-  withCompletions,
-} from './cluster-manifest.ts'
+import { memberCluster, overridePoliciesFor } from './cluster-manifest.ts'
 import type { FleetContext } from './fleet-context.ts'
-import { goesInWaves, openWorks, wavesFor, type PlannedSite, type Rollout } from './hold-waves.ts'
-import { plannedWork } from './plan-work.ts'
+import { goesInWaves, openWorks, wavesFor, type Rollout } from './hold-waves.ts'
+import { planSites } from './plan-sites.ts'
 import { clusterOfWork, workIndexes, worksOf, writeWork } from './write-work.ts'
 
 const byCluster = 'cluster'
@@ -182,7 +175,9 @@ class Bindings {
     context: ControllerContext,
     signal: AbortSignal,
   ): Promise<void> {
-    const { sites, failures } = await this.#plan({ binding, template }, context, signal)
+    const plan = await this.#plan({ binding, template }, context, signal)
+    const { sites } = plan
+    const failures = plan.failures.map(({ why }) => why)
     let isChanged = false
     for (const work of worksToWrite({ binding, template, sites }, failures, context)) {
       try {
@@ -201,52 +196,19 @@ class Bindings {
     }
   }
 
-  /** What each cluster is to have; where an override cannot be carried out, it stays as it is. */
-  async #plan(
-    { binding, template }: Dispatch,
-    context: ControllerContext,
-    signal: AbortSignal,
-  ): Promise<{ sites: PlannedSite[]; failures: string[] }> {
-    const sites: PlannedSite[] = []
-    const failures: string[] = []
-    const targets = targetsOf(binding.spec)
-    const completions = dividedCompletions(template, binding.spec, targets)
-    for (const target of targets) {
-      const cluster = memberCluster(target.name, context)
-      if (cluster === undefined) continue
-      try {
-        const share = { target, cluster, completions: completions?.get(target.name) }
-        const planned = await this.#planOne({ binding, template }, share, context, signal)
-        const known = context.informer(workResource).get(parseKey(keyOfObject(planned)))
-        sites.push({ cluster, planned, known })
-      } catch (error) {
-        signal.throwIfAborted()
-        failures.push(error instanceof Error ? error.message : String(error))
-      }
-    }
-    return { sites, failures }
-  }
-
-  async #planOne(
-    { binding, template }: Dispatch,
-    { target, cluster, completions }: Share,
-    context: ControllerContext,
-    signal: AbortSignal,
-  ): Promise<Work> {
-    const { interpreter } = this.#shared
-    const { spec } = binding
-    const shared = await sharedManifest(template, { spec, target }, interpreter, signal)
-    const divided = withCompletions(shared, completions)
-    const policies = overridePoliciesFor(template, context)
-    const { manifest, overrides } = overriddenManifest(divided, cluster, policies)
-    return plannedWork({
-      scope: this.#scope,
-      binding,
-      template,
-      manifest: await interpreter.prune(manifest, signal),
-      cluster: target.name,
-      overrides,
-    })
+  #plan({ binding, template }: Dispatch, context: ControllerContext, signal: AbortSignal) {
+    return planSites(
+      {
+        scope: this.#scope,
+        binding,
+        template,
+        policies: overridePoliciesFor(template, context),
+        interpreter: this.#shared.interpreter,
+        clusterOf: (name) => memberCluster(name, context),
+        workOf: (work) => context.informer(workResource).get(parseKey(keyOfObject(work))),
+      },
+      signal,
+    )
   }
 
   /** But for those of clusters that leave the fleet: they keep what they have. */
@@ -312,10 +274,4 @@ interface Dispatch {
   readonly binding: ResourceBinding
   /** As it is on the hub. */
   readonly template: AnyObject
-}
-
-interface Share {
-  readonly target: TargetCluster
-  readonly cluster: Cluster
-  readonly completions: number | undefined
 }

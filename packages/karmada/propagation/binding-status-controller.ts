@@ -14,7 +14,6 @@ import { conditionOf, withCondition } from '../cluster/conditions.ts'
 import { workResource } from '../work/work.ts'
 import { aggregatedItems, fullyApplied } from './aggregate-works.ts'
 import { originKey, type BindingScope } from './binding-scope.ts'
-import { targetsOf } from './binding-targets.ts'
 import type { FleetContext } from './fleet-context.ts'
 import { workIndexes, worksOf } from './write-work.ts'
 
@@ -45,9 +44,8 @@ export function bindingStatusController(
       const binding = context.informer(scope.resource).get(parseKey(key))
       if (binding === undefined || binding.metadata.deletionTimestamp) return
       const works = worksOf(scope, key, context)
-      const isPlaced = works.length > 0 || targetsOf(binding.spec).length > 0
-      // What nobody has placed yet has no state.
-      if (!isPlaced && !hasTold(binding)) return
+      // What has not gone anywhere yet has no state.
+      if (works.length === 0 && !hasTold(binding)) return
       const items = aggregatedItems(works, binding.spec.resource)
       await tellBinding({ scope, binding, items }, context, signal)
       await tellTemplate(binding, items, { shared, context }, signal)

@@ -91,8 +91,9 @@ function plannedSpec({
   const affinityGroups = workloadAffinityGroups(template, spec.placement)
   return defined({
     resource: boundObject(template),
-    propagateDeps: spec.propagateDeps,
-    replicas: interpreted?.replicas,
+    // As in Karmada's bindings, none and no are left out.
+    propagateDeps: spec.propagateDeps || undefined,
+    replicas: interpreted?.replicas || undefined,
     replicaRequirements: interpreted?.requirements,
     components,
     placement: spec.placement ?? {},

@@ -78,7 +78,7 @@ test('a Work is suspended where its binding says so, and preserved with it', () 
   const onShore = { dispatchingOnClusters: { clusterNames: ['shore'] } }
   assert.equal(work({ suspension: { dispatching: true } }).spec.suspendDispatching, true)
   assert.equal(work({ suspension: onReef }).spec.suspendDispatching, true)
-  assert.equal(work({ suspension: onShore }).spec.suspendDispatching, undefined)
+  assert.equal(work({ suspension: onShore }).spec.suspendDispatching, false)
   assert.equal(work({ preserveResourcesOnDeletion: true }).spec.preserveResourcesOnDeletion, true)
 })
 

@@ -52,8 +52,8 @@ export function plannedWork(input: WorkInput): Work {
     },
     spec: {
       workload: { manifests: [withMetadata(manifest, { [scope.idLabel]: id }, added)] },
-      ...(isSuspendedOn(binding.spec, cluster) ? { suspendDispatching: true } : {}),
-      ...(binding.spec.preserveResourcesOnDeletion ? { preserveResourcesOnDeletion: true } : {}),
+      suspendDispatching: isSuspendedOn(binding.spec, cluster),
+      preserveResourcesOnDeletion: binding.spec.preserveResourcesOnDeletion ?? false,
     },
   }
 }

@@ -1,0 +1,123 @@
+import { isJsonObject, type AnyObject } from '@skerry/api'
+import { resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import {
+  clusterResourceBindingResource,
+  executionNamespace,
+  resourceBindingResource,
+  workResource,
+} from '@skerry/karmada'
+import { storyNamespace, storyRole, type FleetWorld } from './fleet-story.ts'
+
+/** What somebody who looks at a fleet sees, without what differs from one run to the next. */
+export type FleetPicture = Readonly<Record<string, unknown>>
+
+export async function takePicture(world: FleetWorld, signal: AbortSignal): Promise<FleetPicture> {
+  const { hub, sites } = world
+  const picture: Record<string, unknown> = {}
+  const add = async (
+    where: string,
+    api: Api,
+    resource: TypedResource<never>,
+    namespace: string,
+  ) => {
+    // Any resource may be read as objects of any kind.
+    const any = resource as unknown as TypedResource<AnyObject>
+    const request = namespace === '' ? {} : { namespace }
+    const { items } = await api.resource(any).list(request, signal)
+    for (const item of items) {
+      const name = item.metadata.name ?? ''
+      if (isOfStory(item)) picture[`${where} ${resource.resource} ${name}`] = plain(item)
+    }
+  }
+  const templates = [resources.deployments, resources.configMaps, resources.jobs] as const
+  for (const resource of templates) {
+    await add('hub', hub, resource as TypedResource<never>, storyNamespace)
+  }
+  await add('hub', hub, resourceBindingResource as TypedResource<never>, storyNamespace)
+  await add('hub', hub, clusterResourceBindingResource as TypedResource<never>, '')
+  await add('hub', hub, resources.clusterRoles as TypedResource<never>, '')
+  for (const [name, site] of Object.entries(sites)) {
+    await add(name, hub, workResource as TypedResource<never>, executionNamespace(name))
+    await add(name, site, resources.clusterRoles as TypedResource<never>, '')
+    for (const resource of templates) {
+      await add(name, site, resource as TypedResource<never>, storyNamespace)
+    }
+  }
+  return picture
+}
+
+/**
+ * Not what a control plane puts into each namespace, nor Works of namespaces: Karmada sends each
+ * namespace everywhere, the hub where something of it goes.
+ */
+function isOfStory(object: AnyObject): boolean {
+  if (object.metadata.name === 'kube-root-ca.crt') return false
+  if (object.metadata.namespace === undefined && !object.metadata.name?.startsWith(storyRole)) {
+    return false
+  }
+  const manifest = manifestOf(object)
+  return !isJsonObject(manifest) || manifest['kind'] !== 'Namespace'
+}
+
+function manifestOf({ spec }: AnyObject): unknown {
+  if (!isJsonObject(spec) || !isJsonObject(spec['workload'])) return undefined
+  const { manifests } = spec['workload']
+  return Array.isArray(manifests) ? manifests[0] : undefined
+}
+
+/** Members that differ from run to run, or count writes. */
+const passing = new Set([
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'managedFields',
+  'selfLink',
+  'lastTransitionTime',
+  'lastScheduledTime',
+  'schedulerObservedGeneration',
+  'observedGeneration',
+  'resourceTemplateGeneration',
+])
+
+/** Keys of labels and annotations whose values are ids, counts, or what a scheduler has seen. */
+const passingKey = /(permanent-id|resourcetemplate\.karmada\.io\/(uid|generation)|depended-by-)/
+
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain)
+  if (!isJsonObject(value)) return value
+  const entries = Object.entries(value)
+    .filter(([key]) => !passing.has(key))
+    .map(([key, each]) => [key, passingKey.test(key) ? 'any' : plain(parsed(key, each))] as const)
+    .filter(([, each]) => !isEmpty(each))
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** A text of JSON whose members may stand in any order. */
+function parsed(key: string, value: unknown): unknown {
+  const isText = key === 'policy.karmada.io/applied-placement' && typeof value === 'string'
+  return isText ? JSON.parse(value) : value
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  return value === null || (isJsonObject(value) && Object.keys(value).length === 0)
+}
+
+/** One line for each difference. */
+export function differences(expected: unknown, found: unknown, path = ''): string[] {
+  if (Array.isArray(expected) && Array.isArray(found)) {
+    const length = Math.max(expected.length, found.length)
+    return Array.from({ length }, (_, at) =>
+      differences(expected[at], found[at], `${path}[${at}]`),
+    ).flat()
+  }
+  if (isJsonObject(expected) && isJsonObject(found)) {
+    const keys = new Set([...Object.keys(expected), ...Object.keys(found)])
+    return [...keys].flatMap((key) =>
+      differences(expected[key], found[key], path === '' ? key : `${path}.${key}`),
+    )
+  }
+  if (JSON.stringify(expected) === JSON.stringify(found)) return []
+  return [`${path}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`]
+}
