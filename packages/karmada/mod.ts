@@ -307,3 +307,8 @@ export {
   resourceBindingResource,
   type ResourceBinding,
 } from './binding/resource-binding.ts'
+export {
+  createFleetFailover,
+  fleetFailoverDefaults,
+  type FleetFailoverOptions,
+} from './failover/fleet-failover.ts'

@@ -1,127 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinKinds } from '@skerry/api'
-import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, createEventSink, resources, type Cluster as Api } from '@skerry/client'
-import { createInformerSet, runController } from '@skerry/controller-runtime'
-import { startTestApiServer } from '@skerry/testing'
+import { systemClock } from '@skerry/base'
+import { resources } from '@skerry/client'
 import {
   clusterResourceBindingResource,
   resourceBindingResource,
-  type BindingSpec,
   type ResourceBinding,
 } from '../binding/resource-binding.ts'
-import { clusterKind } from '../cluster/cluster-kind.ts'
-import { clusterResource, type ClusterSpec } from '../cluster/cluster.ts'
-import { karmadaKinds } from '../kinds/karmada-kinds.ts'
-import { createFleetScheduler } from './binding-scheduler.ts'
-
-const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(60_000)
-const namespace = 'default'
-const web = { namespace, name: 'web-deployment' }
-/** Goes to every cluster, so that it shows which ones the scheduler has seen. */
-const lookout = { namespace, name: 'lookout-deployment' }
-
-/** A hub in this process, whose scheduler runs. */
-async function startScene() {
-  await using stack = new AsyncDisposableStack()
-  const kinds = await builtinKinds()
-  const server = stack.use(
-    await startTestApiServer({
-      kinds: [...kinds, clusterKind(kinds), ...(await karmadaKinds(kinds))],
-      namespaces: [namespace],
-    }),
-  )
-  const hub = createCluster(server.transport, deps)
-  const informers = createInformerSet(hub, deps)
-  const events = createEventSink(hub, deps)
-  const stop = linkedSignal(signal)
-  const controllers = createFleetScheduler()
-  const running = runAll(stop.signal, [
-    (scope) => events.run(scope),
-    (scope) => informers.run(scope),
-    ...controllers.map(
-      (each) => (scope: AbortSignal) =>
-        runController(each, { ...deps, cluster: hub, informers, events }, scope),
-    ),
-  ])
-  stack.defer(async () => {
-    stop.abort(new Error('the test is over'))
-    await running
-  })
-  const placement = { clusterTolerations: [{ operator: 'Exists' }] }
-  const bindings = hub.resource(resourceBindingResource)
-  const seen = {
-    ...bindingOf({}),
-    metadata: lookout,
-    spec: { resource: deploymentOf('lookout'), placement },
-  }
-  await bindings.create(seen, signal)
-  const owned = stack.move()
-  return { hub, [Symbol.asyncDispose]: () => owned.disposeAsync() }
-}
-
-interface Scene {
-  readonly hub: Api
-}
-
-async function addCluster({ hub }: Scene, name: string, spec: Partial<ClusterSpec> = {}) {
-  await hub.resource(clusterResource).create(
-    {
-      apiVersion: 'cluster.karmada.io/v1alpha1',
-      kind: 'Cluster',
-      metadata: { name },
-      spec: { syncMode: 'Pull', id: name, ...spec },
-    },
-    signal,
-  )
-  const apiEnablements = [{ groupVersion: 'apps/v1', resources: [deployments] }]
-  const resourceSummary = { allocatable: { pods: '100' } }
-  const patch = { status: { apiEnablements, resourceSummary } }
-  await hub.resource(clusterResource).patchStatus({ name, type: 'merge', patch }, signal)
-  await until(
-    { hub },
-    (each) => (each.spec.clusters ?? []).some((one) => one.name === name),
-    lookout,
-  )
-}
-
-const deployments = { name: 'deployments', kind: 'Deployment' }
-
-function bindingOf(spec: Partial<BindingSpec>): ResourceBinding {
-  return {
-    apiVersion: 'work.karmada.io/v1alpha2',
-    kind: 'ResourceBinding',
-    metadata: web,
-    spec: { resource: deploymentOf('web'), replicas: 4, replicaRequirements: {}, ...spec },
-  }
-}
-
-function deploymentOf(name: string) {
-  return { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name }
-}
-
-async function until(
-  { hub }: Scene,
-  isWanted: (binding: ResourceBinding) => boolean,
-  key = web,
-): Promise<ResourceBinding> {
-  const bindings = hub.resource(resourceBindingResource)
-  for (;;) {
-    const binding = await bindings.get(key, signal)
-    if (isWanted(binding)) return binding
-    await systemClock.sleep(20, signal)
-  }
-}
-
-function targetsOf({ spec }: ResourceBinding): string {
-  return (spec.clusters ?? []).map(({ name, replicas = 0 }) => `${name}:${replicas}`).join(' ')
-}
-
-function isPlaced({ metadata, status }: ResourceBinding): boolean {
-  return status?.schedulerObservedGeneration === metadata.generation
-}
+import { clusterResource } from '../cluster/cluster.ts'
+import {
+  addCluster,
+  bindingOf,
+  isPlaced,
+  namespace,
+  signal,
+  startScene,
+  targetsOf,
+  until,
+  web,
+  type Scene,
+} from './testing/placement-scene.ts'
 
 const everywhere = { clusterAffinity: {} }
 const divided = {

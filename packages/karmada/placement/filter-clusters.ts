@@ -1,9 +1,10 @@
-import { toleratesTaint, type Taint, type Toleration } from '@skerry/api'
+import type { Taint, Toleration } from '@skerry/api'
 import { bindingName, type BindingSpec } from '../binding/resource-binding.ts'
 import { appliesWorksAnnotation, type Cluster } from '../cluster/cluster.ts'
 import { matchesAffinity } from '../policy/cluster-affinity.ts'
 import { affinitiesInForce } from './affinity-terms.ts'
 import type { ClusterDiagnosis, PlacementInput } from './placement-input.ts'
+import { tolerates } from './tolerates.ts'
 import { isTarget } from './workload.ts'
 
 export interface FilteredClusters {
@@ -84,12 +85,6 @@ function untoleratedTaint(cluster: Cluster, tolerations: readonly Toleration[]):
       taint.effect !== 'PreferNoSchedule' &&
       !tolerations.some((toleration) => tolerates(toleration, taint)),
   )
-}
-
-/** The comparing operators of pods' tolerations are not Karmada's. */
-function tolerates(toleration: Toleration, taint: Taint): boolean {
-  const { operator = '' } = toleration
-  return ['', 'Equal', 'Exists'].includes(operator) && toleratesTaint(toleration, taint)
 }
 
 function taintText({ key, value = '', effect }: Taint): string {

@@ -36,8 +36,8 @@ function haveReplicasChanged({ spec }: ResourceBinding): boolean {
   return type === 'Divided' && sumOfReplicas(clusters) !== replicas
 }
 
-function hasPlacementChanged({ metadata, status }: ResourceBinding, placement: Placement): boolean {
-  const applied = parsePlacement(metadata.annotations?.[placementAnnotation])
+function hasPlacementChanged(binding: ResourceBinding, placement: Placement): boolean {
+  const applied = appliedPlacement(binding)
   if (applied === undefined) return true
   if (equalJson(placement, applied)) return false
   const { clusterAffinities: now = [], ...rest } = placement
@@ -45,7 +45,7 @@ function hasPlacementChanged({ metadata, status }: ResourceBinding, placement: P
   const { workloadAffinity: _, ...compared } = rest
   const { workloadAffinity: __, ...appliedCompared } = appliedRest
   if (!equalJson(compared, appliedCompared)) return true
-  return hasTermChanged(now, before, status?.schedulerObservingAffinityName ?? '')
+  return hasTermChanged(now, before, binding.status?.schedulerObservingAffinityName ?? '')
 }
 
 /** Only the term in force counts: others are asked when that one fails. */
@@ -60,9 +60,10 @@ function hasTermChanged(
   return inForce === '' || term === undefined || applied === undefined || !equalJson(term, applied)
 }
 
-/** Undefined of a text that is no JSON, too: then it was not written here. */
-function parsePlacement(text: string | undefined): Placement | undefined {
-  if (text === undefined || text === '') return undefined
+/** The placement that the clusters in force follow from; undefined where no scheduler has said it. */
+export function appliedPlacement({ metadata }: ResourceBinding): Placement | undefined {
+  const text = metadata.annotations?.[placementAnnotation]
+  if (!text) return undefined
   try {
     // Written by this scheduler or Karmada's; of anything else it is different, and placed anew.
     return JSON.parse(text) as Placement
