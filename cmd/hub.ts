@@ -29,7 +29,13 @@ import {
   createClusterAudit,
   createClusterMonitor,
   createDelegation,
+  agentRolesRoute,
   fleetAdmission,
+  karmadaAgentAuthorizer,
+  karmadaAgentFields,
+  karmadaAgentSecrets,
+  karmadaAgentTarget,
+  roleGeneratorAuthorizer,
   karmadaKinds,
   limitUserStreams,
   refuseRevoked,
@@ -49,6 +55,7 @@ import type { EtcdFlags } from './etcd-flags.ts'
 import { createHubState } from './hub-state.ts'
 import { createHubTunnels, type HubTunnels } from './hub-tunnels.ts'
 import type { KindFlags } from './kind-flags.ts'
+import { ensureClusterInfo } from './hub-cluster-info.ts'
 import { servedKinds } from './served-kinds.ts'
 import { allHostAddresses, hostAddresses, isAddress, withoutBrackets } from './host-addresses.ts'
 import { backdateMs, createHubRegistration, type HubRegistration } from './hub-registration.ts'
@@ -109,6 +116,8 @@ const hubControllers = [
   'serviceaccount-controller',
   'garbage-collector-controller',
   'certificatesigningrequest-cleaner-controller',
+  'bootstrap-signer-controller',
+  'token-cleaner-controller',
 ]
 
 /** The fleet's API server and the far end of every tunnel, until the signal aborts. */
@@ -165,6 +174,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
           ...login.routes,
           ...carrier.routes,
           registration.route,
+          agentRolesRoute,
           ...serviceRoutes({
             ...state,
             audit,
@@ -188,6 +198,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   carrier.attach(plane)
   stack.defer(() => tunnels.own.closeAll('the hub stops'))
   await ensureClusterNamespace(plane.objects)
+  await ensureClusterInfo(plane)
   const replicating = hasReplicas(options)
     ? await tunnels.join(plane, addressForReplicas(options, plane))
     : undefined
@@ -253,7 +264,7 @@ async function startPlane(
         ...(await karmadaKinds(kinds)),
       ],
       routes,
-      retarget: users.retarget,
+      retarget: (request) => karmadaAgentTarget({ ...request, target: users.retarget(request) }),
       accessCheckMs: options.accessCheckMs ?? accessCheckMs,
       audit,
       access,
@@ -286,6 +297,8 @@ function hubAccess(
     authorizers: [
       agentAuthorizer(objects),
       replicaAuthorizer,
+      karmadaAgentAuthorizer,
+      roleGeneratorAuthorizer(objects),
       byProof,
       byLabel,
       delegation.authorizer,
@@ -295,6 +308,8 @@ function hubAccess(
     impersonation: delegation.impersonation,
     admission: (authorizer) => [
       virtualParentPlugin,
+      karmadaAgentFields,
+      karmadaAgentSecrets,
       agentRestriction(objects),
       agentLimitsPlugin,
       clusterIdentity(objects),

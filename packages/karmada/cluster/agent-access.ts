@@ -1,6 +1,7 @@
 import { StatusError, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, Attributes, Authorizer, Objects } from '@skerry/apiserver'
-import { clusterOfAgent, clusterOfToken } from './agent-identity.ts'
+import { clusterOfAgent, clusterOfToken, isOpenToken } from './agent-identity.ts'
+import { electionLease, electionNamespace } from '../registration/karmada-agent.ts'
 import { clusterNamespace, clusterResource, executionNamespace } from './cluster.ts'
 import { childrenSelector, clusterAskedFor, virtualChildren } from './virtual-parent.ts'
 
@@ -118,7 +119,8 @@ export function agentAuthorizer(objects: Objects): Authorizer {
       const allowed =
         (agentOf !== undefined &&
           (isCovered(agentRules, agentOf, attributes) || isChilds(agentOf, attributes))) ||
-        (tokenOf !== undefined && isCovered(tokenRules, tokenOf, attributes))
+        ((tokenOf !== undefined || isOpenToken(user)) &&
+          isCovered(tokenRules, tokenOf ?? '', attributes))
       return { verdict: allowed ? 'allow' : 'no-opinion', reason: '' }
     },
   }
@@ -167,14 +169,15 @@ export function agentRestriction(objects: Objects): AdmissionPlugin {
       operation === 'CREATE' &&
       ['clusters', 'leases'].includes(resource.resource) &&
       clusterOfAgent(user) !== undefined,
-    async validate({ object, resource, user }) {
+    async validate({ object, resource, user, namespace }) {
       const ownName = clusterOfAgent(user) ?? ''
       const name = object?.metadata.name ?? ''
       const isChilds =
         resource.resource === 'clusters'
           ? children.mayRegister(ownName, name)
           : children.has(ownName, name)
-      if (name === ownName || isChilds) return
+      const isElection = namespace === electionNamespace && name === electionLease(ownName)
+      if (name === ownName || isChilds || isElection) return
       throw new StatusError(
         'Forbidden',
         `${resource.resource} "${name}" is forbidden: agent of cluster "${ownName}" may create only its own, and those of virtual clusters where the hub allows them`,

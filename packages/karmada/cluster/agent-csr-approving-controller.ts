@@ -1,4 +1,4 @@
-import type { CertificateSigningRequest } from '@skerry/api'
+import { isStatusError, type CertificateSigningRequest } from '@skerry/api'
 import { keyOfObject, parseKey, resources } from '@skerry/client'
 import {
   watch,
@@ -10,7 +10,16 @@ import { keyFingerprint } from '../registration/key-fingerprint.ts'
 import { agentSigner, decided, readAgentRequest, verdictOf } from '../registration/agent-request.ts'
 import { needsAcceptanceGroup, registrationKeys } from '../registration/registration-keys.ts'
 import { bindToken } from '../registration/registration-token.ts'
-import { agentUserName, agentsGroup, clusterOfAgent, clusterOfToken } from './agent-identity.ts'
+import { electionNamespace } from '../registration/karmada-agent.ts'
+import {
+  agentUserName,
+  agentsGroup,
+  clusterOfAgent,
+  clusterOfToken,
+  isOpenToken,
+  roleGeneratorName,
+} from './agent-identity.ts'
+import { clusterResource } from './cluster.ts'
 
 export interface AgentApprovalOptions {
   /** No token registers by itself: a person accepts each agent. */
@@ -38,10 +47,15 @@ export function agentCsrApprovingController({
       const verdict = verdictOf(csr)
       if (verdict === 'Denied') return
       const request = await readAgentRequest(csr)
-      if (request === undefined || !isOwnRequest(csr, request)) return
+      if (request === undefined) return
+      if (isGeneratorRequest(csr, request)) {
+        if (verdict === undefined) await prepareForKarmada(csr, context, signal)
+        return
+      }
+      if (!isOwnRequest(csr, request)) return
       const fingerprint = keyFingerprint(request.publicKeyPem)
       if (verdict === 'Approved') return notePerson(csr, fingerprint, context, signal)
-      const why = await reasonToWait(csr, { fingerprint, requiresAcceptance }, context, signal)
+      const why = await reasonToWait(csr, { request, requiresAcceptance }, context, signal)
       if (why === undefined) await approve(csr, context, signal)
       else await letWait(csr, why, context, signal)
     },
@@ -60,19 +74,59 @@ async function notePerson(
 
 async function reasonToWait(
   csr: CertificateSigningRequest,
-  { fingerprint, requiresAcceptance }: AgentApprovalOptions & { fingerprint: string },
-  { cluster }: ControllerContext,
+  { request, requiresAcceptance }: AgentApprovalOptions & { request: SigningRequest },
+  context: ControllerContext,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (!isTokens(csr)) return undefined
   if (requiresAcceptance) return 'this hub registers no agent that nobody has accepted'
   if (csr.spec?.groups?.includes(needsAcceptanceGroup)) return 'its token asks for acceptance'
-  return bindToken(cluster, { csr, fingerprint }, signal)
+  if (isOpenToken(askerOf(csr)) && !(await isFree(request, context, signal))) {
+    return 'its token names no cluster, and this one is registered'
+  }
+  const fingerprint = keyFingerprint(request.publicKeyPem)
+  return bindToken(context.cluster, { csr, fingerprint }, signal)
 }
 
 /** Not an agent's own renewal. */
-function isTokens({ spec }: CertificateSigningRequest): boolean {
-  return clusterOfToken({ name: spec?.username ?? '', groups: spec?.groups ?? [] }) !== undefined
+function isTokens(csr: CertificateSigningRequest): boolean {
+  const asker = askerOf(csr)
+  return clusterOfToken(asker) !== undefined || isOpenToken(asker)
+}
+
+function askerOf({ spec }: CertificateSigningRequest) {
+  return { name: spec?.username ?? '', groups: spec?.groups ?? [] }
+}
+
+/** Else whoever has such a token could be any cluster's agent. */
+async function isFree(
+  { commonName }: SigningRequest,
+  { cluster }: ControllerContext,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const name = clusterOfAgent({ name: commonName, groups: [agentsGroup] }) ?? ''
+  try {
+    await cluster.resource(clusterResource).get({ name }, signal)
+    return false
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return true
+    throw error
+  }
+}
+
+/** An agent of Karmada's will follow: it elects its leader there. */
+async function prepareForKarmada(
+  csr: CertificateSigningRequest,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: electionNamespace } }
+  try {
+    await context.cluster.resource(resources.namespaces).create(namespace, signal)
+  } catch (error) {
+    if (!isStatusError(error, 'AlreadyExists')) throw error
+  }
+  await approve(csr, context, signal)
 }
 
 async function letWait(
@@ -89,20 +143,37 @@ async function letWait(
   context.log.info('Agent waits to be accepted', { request: name, asker: csr.spec?.username })
 }
 
-/** Decides: who asks must be the agent that the certificate names, or hold its cluster's token. */
-export function isOwnRequest(
+/**
+ * Decides: who asks must be the agent that the certificate names, or hold its cluster's token, or one that
+ * names no cluster.
+ */
+export function isOwnRequest(csr: CertificateSigningRequest, request: SigningRequest): boolean {
+  const asker = askerOf(csr)
+  const cluster =
+    clusterOfAgent(asker) ??
+    clusterOfToken(asker) ??
+    (isOpenToken(asker)
+      ? clusterOfAgent({ name: request.commonName ?? '', groups: [agentsGroup] })
+      : undefined)
+  return cluster !== undefined && isClientRequest(csr, request, agentUserName(cluster))
+}
+
+/** Of `karmadactl register`, which may then do next to nothing: see roleGeneratorAuthorizer. */
+function isGeneratorRequest(csr: CertificateSigningRequest, request: SigningRequest): boolean {
+  return isTokens(csr) && isClientRequest(csr, request, roleGeneratorName)
+}
+
+function isClientRequest(
   { spec }: CertificateSigningRequest,
   { commonName, organizations, ...names }: SigningRequest,
+  wanted: string,
 ): boolean {
-  const asker = { name: spec?.username ?? '', groups: spec?.groups ?? [] }
-  const cluster = clusterOfAgent(asker) ?? clusterOfToken(asker)
   const usages = new Set(spec?.usages ?? [])
   const isComplete = usages.delete('client auth') && usages.delete('digital signature')
   usages.delete('key encipherment')
   const alternatives = [names.dnsNames, names.ipAddresses, names.emails, names.uris].flat()
   return (
-    cluster !== undefined &&
-    commonName === agentUserName(cluster) &&
+    commonName === wanted &&
     organizations.join() === agentsGroup &&
     alternatives.length === 0 &&
     isComplete &&

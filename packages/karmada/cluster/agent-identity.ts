@@ -6,6 +6,11 @@ export const agentsGroup = 'system:karmada:agents'
 const agentUserPrefix = 'system:karmada:agent:'
 const tokenGroupPrefix = 'system:bootstrappers:karmada:agent:'
 const bootstrapUserPrefix = 'system:bootstrap:'
+/** Of tokens that `karmadactl token create` makes: they name no cluster. */
+const openTokenGroup = 'system:bootstrappers:karmada:default-cluster-token'
+/** Not a cluster: in whose name `karmadactl register` would write an agent's roles. */
+const generatorName = 'rbac-generator'
+export const roleGeneratorName = `${agentUserPrefix}${generatorName}`
 
 interface Asker {
   readonly name: string
@@ -27,6 +32,16 @@ export function clusterOfAgent({ name, groups }: Asker): string | undefined {
   return clusterNameOf(name.slice(agentUserPrefix.length))
 }
 
+/** Whether it comes before an agent of Karmada's, to make roles that agents of a hub do not need. */
+export function isRoleGenerator({ name, groups }: Asker): boolean {
+  return name === roleGeneratorName && groups.includes(agentsGroup)
+}
+
+/** A token by which any cluster may register whose name is free. */
+export function isOpenToken({ name, groups }: Asker): boolean {
+  return name.startsWith(bootstrapUserPrefix) && groups.includes(openTokenGroup)
+}
+
 /** For which cluster this user, a bootstrap token, may ask a certificate. */
 export function clusterOfToken({ name, groups }: Asker): string | undefined {
   if (!name.startsWith(bootstrapUserPrefix)) return undefined
@@ -36,5 +51,5 @@ export function clusterOfToken({ name, groups }: Asker): string | undefined {
 }
 
 function clusterNameOf(text: string): string | undefined {
-  return checkDnsLabel(text).length === 0 ? text : undefined
+  return checkDnsLabel(text).length === 0 && text !== generatorName ? text : undefined
 }

@@ -1,7 +1,12 @@
 import { isStatusError, type CertificateSigningRequest } from '@skerry/api'
 import { resources, type Cluster as Api } from '@skerry/client'
 import { isOwnRequest } from '../cluster/agent-csr-approving-controller.ts'
-import { clusterOfToken } from '../cluster/agent-identity.ts'
+import {
+  agentsGroup,
+  clusterOfAgent,
+  clusterOfToken,
+  isOpenToken,
+} from '../cluster/agent-identity.ts'
 import { clusterResource } from '../cluster/cluster.ts'
 import { agentSigner, decided, readAgentRequest, verdictOf } from './agent-request.ts'
 import { keyFingerprint } from './key-fingerprint.ts'
@@ -88,10 +93,12 @@ async function pendingRequests(
   const pending: PendingRequest[] = []
   for (const csr of items) {
     const asker = { name: csr.spec?.username ?? '', groups: csr.spec?.groups ?? [] }
-    const cluster = clusterOfToken(asker)
-    if (cluster === undefined || csr.spec?.signerName !== agentSigner || verdictOf(csr)) continue
+    const isTokens = clusterOfToken(asker) !== undefined || isOpenToken(asker)
+    if (!isTokens || csr.spec?.signerName !== agentSigner || verdictOf(csr)) continue
     const request = await readAgentRequest(csr)
     if (request === undefined || !isOwnRequest(csr, request)) continue
+    const cluster = clusterOfAgent({ name: request.commonName ?? '', groups: [agentsGroup] })
+    if (cluster === undefined) continue
     pending.push({ csr, cluster, fingerprint: keyFingerprint(request.publicKeyPem) })
   }
   return pending
