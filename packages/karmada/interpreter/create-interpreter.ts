@@ -7,6 +7,7 @@ import { LuaInterpreter } from './custom/lua-interpreter.ts'
 import { layeredInterpreter } from './layered-interpreter.ts'
 import { nativeInterpreter } from './native-interpreter.ts'
 import type { ResourceInterpreter } from './resource-interpreter.ts'
+import { withUnknownHealth } from './unknown-health.ts'
 import { callInterpreterWebhook } from './webhook/call-interpreter-webhook.ts'
 import { InterpreterWebhooks } from './webhook/interpreter-webhooks.ts'
 import {
@@ -64,8 +65,8 @@ export interface HubInterpreterDeps {
 
 /**
  * The interpreter of a control plane, from its own objects, once it has said whether it has such. One
- * that has none, or that does not show them to this user, leaves the native kinds. Rejects with the
- * signal's reason.
+ * that has none, or that does not show them to this user, leaves the native kinds. A health that a rule
+ * fails to tell is Unknown. Rejects with the signal's reason.
  */
 export async function interpreterOf(
   deps: HubInterpreterDeps,
@@ -73,10 +74,11 @@ export async function interpreterOf(
 ): Promise<ResourceInterpreter> {
   const customizations = await sourceOf(customizationResource, deps, signal)
   const webhooks = await sourceOf(webhookConfigurationResource, deps, signal)
-  return createInterpreter({
+  const interpreter = createInterpreter({
     ...(customizations ? { customizations } : {}),
     ...(webhooks ? { webhooks } : {}),
   })
+  return { ...interpreter, ...withUnknownHealth(interpreter, deps.log) }
 }
 
 async function sourceOf<T extends KubeObject>(

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
+import { silentLogger } from '@skerry/base'
 import { createInterpreter, type Source } from './create-interpreter.ts'
 import type { Customization } from './custom/customization.ts'
+import { withUnknownHealth } from './unknown-health.ts'
 import type { WebhookConfiguration } from './webhook/webhook-configuration.ts'
 
 const signal = AbortSignal.timeout(30_000)
@@ -82,4 +84,15 @@ test('other questions about a customized kind have their native answers', async 
   const valve: AnyObject = { apiVersion: 'example.com/v1', kind: 'Valve', metadata: { name: 'a' } }
   assert.equal(interpreter.knows(valve, 'InterpretReplica'), false)
   assert.equal(await interpreter.replicas(valve, signal), undefined)
+})
+
+test('a health that cannot be had is unknown, and why is told once', async () => {
+  const customizations = new Objects<Customization>()
+  customizations.become(customization('function InterpretHealth() error("broken") end'))
+  const lines: string[] = []
+  const log = { ...silentLogger, error: (line: string) => void lines.push(line) }
+  const { health } = withUnknownHealth(createInterpreter({ customizations }), log)
+  assert.equal(await health(deployment, signal), 'Unknown')
+  assert.equal(await health(deployment, signal), 'Unknown')
+  assert.deepEqual(lines, ['Health is unknown'])
 })
