@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@skerry/base'
 import { ByteMeter, type ByteRates } from './byte-rate.ts'
 import type { PingProof } from './delay-window.ts'
 import { LinkPings } from './link-pings.ts'
-import type { TunnelLink } from './tunnel-link.ts'
+import type { LinkListener, TunnelLink } from './tunnel-link.ts'
 import type { TunnelLimits } from './tunnel-limits.ts'
 
 export interface LinkHealth extends Disposable {
@@ -41,62 +41,100 @@ export function watchLink(
   clock: Clock,
   events: LinkEvents,
 ): LinkHealth {
-  let heardMs = clock.monotonicMs()
-  let timer: Timer | undefined
-  const pings = new LinkPings(link, clock)
-  const meter = new ByteMeter(link, ticksPerPing + 1, heardMs)
-  let bytesHeard = link.bytesHeard
-  let pingedMs = heardMs
-  const lastHeardMs = (): number => {
-    // A large message on a slow link is heard in parts, long before it is whole.
-    if (link.bytesHeard !== bytesHeard) heardMs = clock.monotonicMs()
-    bytesHeard = link.bytesHeard
-    return heardMs
-  }
-  const tick = (): void => {
-    const nowMs = clock.monotonicMs()
-    lastHeardMs()
-    meter.sample(nowMs)
-    if (nowMs - heardMs >= limits.deadMs) return events.onDead(nowMs - heardMs)
-    if (nowMs - pingedMs >= limits.pingMs) {
-      pingedMs = nowMs
-      pings.send()
-    }
-    timer = clock.setTimer(tickMs, tick)
-  }
-  link.listen({
-    onHeard() {
-      heardMs = clock.monotonicMs()
-      bytesHeard = link.bytesHeard
-    },
-    onPing: (payload) => events.pings?.onPing(payload),
-    onPong(payload) {
-      const proof = pings.onPong(payload)
-      events.pings?.onPong(payload, proof)
-    },
-  })
-  // So that the round trip is known from the start, not after the first pause.
-  pings.send()
-  const tickMs = limits.pingMs / ticksPerPing
-  timer = clock.setTimer(tickMs, tick)
-  return {
-    get rttMs() {
-      return pings.rttMs
-    },
-    get byteRates() {
-      return meter.rates(clock.monotonicMs())
-    },
-    ping: (signal) => pings.measure(signal),
-    get heardMs() {
-      return lastHeardMs()
-    },
-    get unprovenBytes() {
-      return link.bytesOut - pings.provenBytes
-    },
-    probe: () => void pings.send(),
-    [Symbol.dispose]: () => timer?.[Symbol.dispose](),
-  }
+  return new WatchedLink(link, limits, clock, events)
 }
 
 /** So that a dead link is found at most a quarter of `pingMs` late. */
 const ticksPerPing = 4
+
+class WatchedLink implements LinkHealth, LinkListener {
+  readonly #link: TunnelLink
+  readonly #limits: Pick<TunnelLimits, 'pingMs' | 'deadMs'>
+  readonly #clock: Clock
+  readonly #events: LinkEvents
+  readonly #pings: LinkPings
+  readonly #meter: ByteMeter
+  #heardMs: number
+  #bytesHeard: number
+  #pingedMs: number
+  #timer: Timer | undefined
+
+  constructor(
+    link: TunnelLink,
+    limits: Pick<TunnelLimits, 'pingMs' | 'deadMs'>,
+    clock: Clock,
+    events: LinkEvents,
+  ) {
+    this.#link = link
+    this.#limits = limits
+    this.#clock = clock
+    this.#events = events
+    this.#heardMs = clock.monotonicMs()
+    this.#pingedMs = this.#heardMs
+    this.#bytesHeard = link.bytesHeard
+    this.#pings = new LinkPings(link, clock)
+    this.#meter = new ByteMeter(link, ticksPerPing + 1, this.#heardMs)
+    link.listen(this)
+    // So that the round trip is known from the start, not after the first pause.
+    this.#pings.send()
+    this.#wait()
+  }
+
+  get rttMs(): number | undefined {
+    return this.#pings.rttMs
+  }
+  get byteRates(): ByteRates {
+    return this.#meter.rates(this.#clock.monotonicMs())
+  }
+  get heardMs(): number {
+    // A large message on a slow link is heard in parts, long before it is whole.
+    if (this.#link.bytesHeard !== this.#bytesHeard) this.onHeard()
+    return this.#heardMs
+  }
+  get unprovenBytes(): number {
+    return this.#link.bytesOut - this.#pings.provenBytes
+  }
+
+  ping(signal: AbortSignal): Promise<number> {
+    return this.#pings.measure(signal)
+  }
+
+  probe(): void {
+    this.#pings.send()
+  }
+
+  onHeard(): void {
+    this.#heardMs = this.#clock.monotonicMs()
+    this.#bytesHeard = this.#link.bytesHeard
+  }
+
+  onPing(payload: string): void {
+    this.#events.pings?.onPing(payload)
+  }
+
+  onPong(payload: string): void {
+    const proof = this.#pings.onPong(payload)
+    this.#events.pings?.onPong(payload, proof)
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]()
+  }
+
+  #wait(): void {
+    this.#timer = this.#clock.setTimer(this.#limits.pingMs / ticksPerPing, () => this.#look())
+  }
+
+  #look(): void {
+    const nowMs = this.#clock.monotonicMs()
+    const { pingMs, deadMs } = this.#limits
+    const silentMs = nowMs - this.heardMs
+    this.#meter.sample(nowMs)
+    if (silentMs >= deadMs) return this.#events.onDead(silentMs)
+    if (nowMs - this.#pingedMs >= pingMs) {
+      this.#pingedMs = nowMs
+      this.#pings.send()
+    }
+    this.#wait()
+  }
+}

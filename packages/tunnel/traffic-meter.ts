@@ -8,8 +8,8 @@ export interface TrafficBytes {
 
 /** Counts by class; asked seldom, told for each frame. */
 export class TrafficMeter {
-  readonly #sent = new Float64Array(trafficClasses.length)
-  readonly #received = new Float64Array(trafficClasses.length)
+  readonly #sent = trafficClasses.map(() => 0)
+  readonly #received = trafficClasses.map(() => 0)
 
   /** `index` is the place in `trafficClasses`. */
   onSent(index: number, bytes: number): void {
@@ -25,7 +25,7 @@ export class TrafficMeter {
   }
 }
 
-function byClass(counts: Float64Array): Record<TrafficClass, number> {
+function byClass(counts: readonly number[]): Record<TrafficClass, number> {
   const [control = 0, interactive = 0, logs = 0, bulk = 0] = counts
   return { control, interactive, logs, bulk }
 }

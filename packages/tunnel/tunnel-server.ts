@@ -9,6 +9,7 @@ import { tunnelProtocol } from './dial-web-socket.ts'
 import { acceptTunnel, type TunnelSession } from './hub-session.ts'
 import { featuresHeader, ownFeaturesText } from './tunnel-features.ts'
 import { messageBytesMax, validateTunnelLimits, type TunnelLimits } from './tunnel-limits.ts'
+import type { TunnelLink } from './tunnel-link.ts'
 import type { TunnelRegistry } from './tunnel-registry.ts'
 import { closeOptions, webSocketLink, type LinkHandshake } from './web-socket-link.ts'
 
@@ -72,22 +73,11 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
   }
   const server = new WebSocketServer(serverOptions)
   server.on('headers', (headers) => headers.push(`${featuresHeader}: ${ownFeaturesText}`))
-  let handshakes = 0
-
-  const admit = async (request: IncomingMessage, signal: AbortSignal) => {
-    if (!offersProtocol(request)) {
-      return { status: 400, reason: anotherVersion } as const
-    }
-    if (options.registry.isFull) return fullRefusal
-    if (handshakes >= handshakesMax || !rate.take()) {
-      return { status: 503, reason: tooMany, retryAfterS: rate.retryAfterS() } as const
-    }
-    handshakes += 1
-    try {
-      return await options.authenticate(request, signal)
-    } finally {
-      handshakes -= 1
-    }
+  const admit = admission({ ...options, handshakesMax }, rate)
+  const open = (request: IncomingMessage, link: TunnelLink, identity: string): void => {
+    const session = acceptTunnel(link, { limits }, deps)
+    options.onAccepted?.(request, session, identity)
+    options.registry.add(identity, session)
   }
 
   return {
@@ -113,11 +103,11 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
             return refuse(socket, verdict)
           }
           server.handleUpgrade(request, socket, head, (webSocket) => {
-            const link = webSocketLink(webSocket, handshakeOf(request, socket))
-            const session = acceptTunnel(link, { limits }, deps)
+            // From here on the WebSocket listens; what the request brought need not be kept for it.
+            socket.off('error', onEarlyEnd)
+            socket.off('close', onEarlyEnd)
             report('accepted')
-            options.onAccepted?.(request, session, verdict.identity)
-            options.registry.add(verdict.identity, session)
+            open(request, webSocketLink(webSocket, handshakeOf(request, socket)), verdict.identity)
           })
         })
         .catch((error: unknown) => {
@@ -130,6 +120,29 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
     },
   }
 }
+
+/** Whether an agent may come in, asked for no more than so many at a time. */
+function admission(
+  { registry, authenticate, handshakesMax }: Admission,
+  rate: AcceptRate,
+): (request: IncomingMessage, signal: AbortSignal) => Promise<TunnelAuthentication> {
+  let handshakes = 0
+  return async (request, signal) => {
+    if (!offersProtocol(request)) return { status: 400, reason: anotherVersion }
+    if (registry.isFull) return fullRefusal
+    if (handshakes >= handshakesMax || !rate.take()) {
+      return { status: 503, reason: tooMany, retryAfterS: rate.retryAfterS() }
+    }
+    handshakes += 1
+    try {
+      return await authenticate(request, signal)
+    } finally {
+      handshakes -= 1
+    }
+  }
+}
+
+type Admission = Required<Pick<TunnelServerOptions, 'registry' | 'authenticate' | 'handshakesMax'>>
 
 const tooMany = 'too many agents come at once'
 const allTaken = 'all its tunnels are taken'

@@ -24,8 +24,8 @@ interface Line {
 export class TurnOrder {
   readonly #lines: readonly Line[] = trafficClasses.map(() => ({ fresh: [], rest: [] }))
   readonly #waiting = new Set<Sender>()
-  readonly #owedBytes = new Float64Array(trafficClasses.length)
-  readonly #floors = new Float64Array(trafficClasses.length)
+  readonly #owedBytes = trafficClasses.map(() => 0)
+  readonly #floors = trafficClasses.map(() => 0)
 
   constructor(rules: TrafficRules) {
     this.setFloors(rules)

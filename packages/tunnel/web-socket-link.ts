@@ -18,66 +18,93 @@ export interface LinkHandshake {
 /**
  * Attach in the very turn in which the WebSocket opened: what arrives before that would be lost.
  */
-export function webSocketLink(
-  webSocket: WebSocket,
-  { socket, featuresText }: LinkHandshake,
-): TunnelLink {
-  const bytes = { in: 0, out: 0 }
-  let listener: LinkListener | undefined
-  let receiver: ((message: Buffer) => void) | undefined
-  let early: Buffer[] = []
-  let fault: Error | undefined
-  webSocket.on('message', (data, isBinary) => {
-    listener?.onHeard()
-    if (!isBinary) return webSocket.close(closeUnsupportedData, 'text is not understood')
+export function webSocketLink(webSocket: WebSocket, handshake: LinkHandshake): TunnelLink {
+  return new WebSocketLink(webSocket, handshake)
+}
+
+/** A class, as a hub holds thousands: closures and getters of its own would be half of each. */
+class WebSocketLink implements TunnelLink {
+  readonly closed: Promise<string>
+  readonly features: NonNullable<TunnelLink['features']>
+  readonly #webSocket: WebSocket
+  readonly #socket: LinkHandshake['socket']
+  #bytesIn = 0
+  #bytesOut = 0
+  #listener: LinkListener | undefined
+  #receiver: ((message: Buffer) => void) | undefined
+  #early: Buffer[] | undefined
+  #fault: Error | undefined
+
+  constructor(webSocket: WebSocket, { socket, featuresText }: LinkHandshake) {
+    this.#webSocket = webSocket
+    this.#socket = socket
+    this.features = sharedFeatures(featuresText)
+    webSocket.on('message', (data, isBinary) => this.#onMessage(data, isBinary))
+    webSocket.on('ping', (payload) => {
+      this.#listener?.onHeard()
+      this.#listener?.onPing?.(payload.toString('latin1'))
+    })
+    webSocket.on('pong', (payload) => {
+      this.#listener?.onHeard()
+      this.#listener?.onPong(payload.toString('latin1'))
+    })
+    webSocket.on('error', (error) => (this.#fault = error))
+    this.closed = new Promise((resolve) => {
+      webSocket.on('close', (code, text) =>
+        resolve(reasonOf(code, text.toString('utf8'), this.#fault)),
+      )
+    })
+  }
+
+  get bytesHeard(): number {
+    return this.#socket.bytesRead
+  }
+  get bytesIn(): number {
+    return this.#bytesIn
+  }
+  get bytesOut(): number {
+    return this.#bytesOut
+  }
+
+  send(message: Uint8Array, onSent: () => void): void {
+    if (this.#webSocket.readyState !== this.#webSocket.OPEN) return onSent()
+    this.#bytesOut += message.length
+    // A failed send fails the socket, too.
+    this.#webSocket.send(message, { binary: true }, onSent)
+  }
+
+  receive(onMessage: (message: Buffer) => void): void {
+    this.#receiver = onMessage
+    for (const message of this.#early ?? []) onMessage(message)
+    this.#early = undefined
+    this.#webSocket.resume()
+  }
+
+  listen(listener: LinkListener): void {
+    this.#listener = listener
+  }
+
+  ping(payload: string): void {
+    if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.ping(payload)
+  }
+
+  close(reason: string): void {
+    this.#webSocket.close(closeGoingAway, shortened(reason))
+  }
+
+  terminate(): void {
+    this.#webSocket.terminate()
+  }
+
+  #onMessage(data: RawData, isBinary: boolean): void {
+    this.#listener?.onHeard()
+    if (!isBinary) return this.#webSocket.close(closeUnsupportedData, 'text is not understood')
     const message = bufferOf(data)
-    bytes.in += message.length
-    if (receiver) return receiver(message)
-    early.push(message)
-    webSocket.pause()
-  })
-  webSocket.on('ping', (payload) => {
-    listener?.onHeard()
-    listener?.onPing?.(payload.toString('latin1'))
-  })
-  webSocket.on('pong', (payload) => {
-    listener?.onHeard()
-    listener?.onPong(payload.toString('latin1'))
-  })
-  webSocket.on('error', (error) => (fault = error))
-  const closed = new Promise<string>((resolve) => {
-    webSocket.on('close', (code, text) => resolve(reasonOf(code, text.toString('utf8'), fault)))
-  })
-  return {
-    closed,
-    features: sharedFeatures(featuresText),
-    get bytesHeard() {
-      return socket.bytesRead
-    },
-    get bytesIn() {
-      return bytes.in
-    },
-    get bytesOut() {
-      return bytes.out
-    },
-    send(message, onSent) {
-      if (webSocket.readyState !== webSocket.OPEN) return onSent()
-      bytes.out += message.length
-      // A failed send fails the socket, too.
-      webSocket.send(message, { binary: true }, onSent)
-    },
-    receive(onMessage) {
-      receiver = onMessage
-      for (const message of early) onMessage(message)
-      early = []
-      webSocket.resume()
-    },
-    listen: (next) => (listener = next),
-    ping: (payload) => {
-      if (webSocket.readyState === webSocket.OPEN) webSocket.ping(payload)
-    },
-    close: (reason) => webSocket.close(closeGoingAway, shortened(reason)),
-    terminate: () => webSocket.terminate(),
+    this.#bytesIn += message.length
+    if (this.#receiver) return this.#receiver(message)
+    this.#early ??= []
+    this.#early.push(message)
+    this.#webSocket.pause()
   }
 }
 
