@@ -177,18 +177,23 @@ test('a path that could be read in two ways, or leads out of the virtual cluster
     assert.ok(!text.includes(mark) || text.includes('"Failure"'), `${path}: ${text}`)
     assert.doesNotMatch(text, /"till|"kind":"ConfigMap"|apiserver_request/, path)
   }
+  const unknown = scene.ask('east', '/api/v1/persistentvolumes/none')
+  assert.equal((await unknown).body['message'], 'persistentvolumes "none" not found')
+  const who = { 'impersonate-user': 'root', 'impersonate-group': 'system:masters' }
   const upgrade = { connection: 'Upgrade', upgrade: 'SPDY/3.1' }
   for (const path of [
     `/api/v1/namespaces/${foreign}/pods/p/exec?command=sh`,
     `/api/v1/nodes/n/proxy/exec`,
     `/api/v1/namespaces/shop/pods?watch=1`,
+    `/api/v1/namespaces/shop/pods/none/exec?command=sh`,
   ]) {
-    const request = { method: 'GET', path, headers: { 'impersonate-user': 'root', ...upgrade } }
+    const request = { method: 'GET', path, headers: { ...who, ...upgrade } }
     const answer = await scene.handler.onUpgrade(
       towardsVirtual(request, 'east'),
       AbortSignal.timeout(20_000),
     )
-    assert.ok(answer.status >= 400, path)
+    const isOwn = path.includes('/none/')
+    assert.ok(isOwn ? answer.status === 404 : answer.status >= 400, `${path} ${answer.status}`)
   }
 })
 

@@ -3,13 +3,20 @@ import { textAt, textsAt } from '../../interpreter/fields.ts'
 import { sharersOf } from '../mapping/shared-object.ts'
 import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
 import type { Asked, View } from './asked-view.ts'
+import { karmadaKeys } from '../../work/karmada-keys.ts'
 import type { SeenAs } from './seen-kinds-table.ts'
+import { shownOwnName } from './shown-object.ts'
 
 type Judge = (object: JsonObject, view: View) => boolean
 
 /** Whether an object that has no namespace is shown. */
 const judges: Readonly<Record<SeenAs, Judge>> = Object.freeze({
   shared: () => true,
+  own: (object, { group }) => {
+    const name = textAt(object, 'metadata', 'name')
+    const isSent = labelsOf(object)[karmadaKeys.managed] === 'true'
+    return isSent && shownOwnName(name, { ...group, namespace: () => undefined }) !== name
+  },
   nodes: (node, { group }) => labelsOf(node)[groupLabel] === group.clusterName,
   'named-as-nodes': (object, { group, edge }) =>
     edge.isNodeOf(group.clusterName, textAt(object, 'metadata', 'name')),

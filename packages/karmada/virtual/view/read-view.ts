@@ -1,5 +1,6 @@
 import { isJsonObject, StatusError } from '@skerry/api'
 import type { TunnelRequest, TunnelResponse } from '@skerry/tunnel'
+import { createMemberNames } from '../mapping/member-names.ts'
 import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
 import { absentObject, memberFieldSelector, memberOf, sightOf, type Asked } from './asked-view.ts'
 import { jsonAnswer, jsonRequest, readJson } from './edge-calls.ts'
@@ -26,7 +27,7 @@ export async function readObjects(asked: Asked, signal: AbortSignal): Promise<Tu
   }
   const request = edgeRequest(asked)
   const seen = isOwnObject(asked, signal)
-  const first = await view.asUser(request, signal)
+  const first = await askByName(asked, request, signal)
   const spansAll = name === '' && asked.member === '' && isInNamespaces(asked)
   if (first.status !== 403 || !spansAll) {
     return shown({ asked, sight: sightOf(asked, seen), isWatch: verb === 'watch' }, first)
@@ -43,6 +44,24 @@ export async function readObjects(asked: Asked, signal: AbortSignal): Promise<Tu
   }
   const sight = sightOf(asked, narrowed)
   return shown({ asked, sight, isWatch: verb === 'watch' }, answer)
+}
+
+/** Of kinds with names of its own the virtual cluster's own object comes first, then one of the edge. */
+async function askByName(
+  asked: Asked,
+  request: TunnelRequest,
+  signal: AbortSignal,
+): Promise<TunnelResponse> {
+  const { view, info, seenAs } = asked
+  if (info.name === '' || (seenAs !== 'claimed' && seenAs !== 'own')) {
+    return view.asUser(request, signal)
+  }
+  const name = createMemberNames(view.group).ownName(info.name)
+  const path = memberTarget(info, { name, query: queryOf(asked) })
+  const own = await view.asUser({ ...request, path }, signal)
+  if (own.status !== 404 || seenAs === 'own') return own
+  await readJson(own)
+  return view.asUser(request, signal)
 }
 
 /** Kinds whose objects belong to namespaces, and these themselves. */

@@ -6,12 +6,14 @@ import type { GroupResource } from '@skerry/api'
  * - `nodes`: nodes of the group.
  * - `named-as-nodes`: objects of other kinds that bear the name of a node of the group.
  * - `claimed`: volumes that are claimed in its namespaces.
+ * - `own`: what it was sent and has under a name of its own; read only.
  * - `namespaces`: its own.
  * - `review`: questions, which are answered with its namespaces.
  * - `sent`: what it was sent and shares with others, by the annotation that says so; read only.
  */
 export type SeenAs =
   | 'shared'
+  | 'own'
   | 'nodes'
   | 'named-as-nodes'
   | 'claimed'
@@ -30,6 +32,7 @@ const seenAs: Readonly<Record<string, SeenAs>> = Object.freeze({
   'gateway.networking.k8s.io/gatewayclasses': 'shared',
   'networking.k8s.io/ingressclasses': 'shared',
   'node.k8s.io/runtimeclasses': 'shared',
+  'rbac.authorization.k8s.io/clusterrolebindings': 'own',
   'rbac.authorization.k8s.io/clusterroles': 'shared',
   'resource.k8s.io/deviceclasses': 'shared',
   'scheduling.k8s.io/priorityclasses': 'shared',

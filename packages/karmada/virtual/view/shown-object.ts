@@ -72,9 +72,7 @@ function shownMetadata(metadata: unknown, of: ShownKind, names: ShownNames): unk
     const { [sharedByAnnotation]: _sharers, ...others } = annotations
     setOrDrop(shown, 'annotations', others)
   }
-  if (kind === 'PersistentVolume' && typeof name === 'string') {
-    shown['name'] = withoutSuffix(name, names)
-  }
+  if (typeof name === 'string' && isOwnKind(of)) shown['name'] = shownOwnName(name, names)
   if (kind !== 'Namespace' || typeof name !== 'string') return shown
   const own = names.namespace(name) ?? name
   shown['name'] = own
@@ -86,10 +84,17 @@ function shownMetadata(metadata: unknown, of: ShownKind, names: ShownNames): unk
   return shown
 }
 
-/** Volumes that a virtual cluster was sent bear its name in the edge cluster. */
-function withoutSuffix(name: string, { clusterName }: ShownNames): string {
-  const suffix = `-${clusterName}`
-  return name.endsWith(suffix) ? name.slice(0, -suffix.length) : name
+/** Kinds without a namespace of which a virtual cluster has objects under names of its own. */
+function isOwnKind({ group, kind }: ShownKind): boolean {
+  const apiGroup = { PersistentVolume: '', ClusterRoleBinding: 'rbac.authorization.k8s.io' }
+  return Object.entries(apiGroup).some((own) => own[0] === kind && own[1] === group)
+}
+
+/** `my--data-east` is `my-data` in `east`; names that the edge has made are the same everywhere. */
+export function shownOwnName(name: string, { clusterName }: ShownNames): string {
+  const own = name.endsWith(`-${clusterName}`) ? name.slice(0, -clusterName.length - 1) : ''
+  const isDoubled = own !== '' && !own.replaceAll('--', '').includes('-')
+  return isDoubled ? own.replaceAll('--', '-') : name
 }
 
 /** Without what only the agent writes. */
@@ -143,7 +148,7 @@ function shownValue(key: string, value: unknown, names: ShownNames, depth: numbe
 
 function shownString(key: string, value: string, names: ShownNames): string {
   if (namespaceFields.has(key)) return names.namespace(value) ?? value
-  if (key === 'volumeName') return withoutSuffix(value, names)
+  if (key === 'volumeName') return shownOwnName(value, names)
   if (textFields.has(key)) return shownText(value, names)
   if (value.startsWith('system:serviceaccount')) {
     const [, before = '', namespace = '', after = ''] = accountName.exec(value) ?? []
