@@ -45,6 +45,7 @@ interface HubFlags
   san: string[]
   clusterDomain: string | undefined
   allowInspectedTls: boolean | undefined
+  failover: boolean | undefined
   logLevel: LogLevel
 }
 
@@ -65,6 +66,10 @@ function addHub(program: Command): void {
     .option(
       '--allow-inspected-tls',
       'agents may come inside a WebSocket, past boxes that open TLS (skerry agent --inspected-tls)',
+    )
+    .option(
+      '--failover',
+      'objects leave clusters whose taints they do not tolerate, or where they stay unhealthy',
     )
     .option(
       '--replica-key-file <path>',

@@ -94,6 +94,8 @@ export interface HubOptions {
   allowInspectedTls?: boolean | undefined
   /** Absent: the hub does not say where its users log in. */
   login?: LoginFlags
+  /** True: objects leave clusters whose taints they do not tolerate, or where they are ill. */
+  failover?: boolean | undefined
   /** How often it looks whether open watches and sessions may go on. Default: every 10 s. */
   accessCheckMs?: number
 }
@@ -145,9 +147,8 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   const tunnels = createHubTunnels(context)
   const access: { objects?: Objects } = {}
   const state = createHubState(tunnels, () => access.objects, context)
-  const { onLost } = state
   const auditPath = join(options.dataDir, 'audit.log')
-  const auditLog = stack.use(await openAuditLog(auditPath, { onLost }, log))
+  const auditLog = stack.use(await openAuditLog(auditPath, state, log))
   const audit = createClusterAudit({
     write: (line) => auditLog.write(line),
     monotonicMs: () => clock.monotonicMs(),
@@ -202,12 +203,12 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   const replicating = hasReplicas(options)
     ? await tunnels.join(plane, addressForReplicas(options, plane))
     : undefined
+  const parts = { options, plane, tunnels, registration, replicating }
   const owned = stack.move()
   return {
     plane,
     tunnels: tunnels.own,
-    run: (signal) =>
-      runAll(signal, hubTasks({ plane, tunnels, registration, replicating }, context)),
+    run: (signal) => runAll(signal, hubTasks(parts, context)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
@@ -261,7 +262,7 @@ async function startPlane(
         clusterRegistrationKind(kinds),
         clusterAccessKind(kinds),
         trafficContractKind(kinds),
-        ...(await karmadaKinds(kinds)),
+        ...(await karmadaKinds(kinds, { allowsNoExecute: options.failover === true })),
       ],
       routes,
       retarget: (request) => karmadaAgentTarget({ ...request, target: users.retarget(request) }),
@@ -339,6 +340,7 @@ interface HubParts {
   registration: HubRegistration
   /** Absent: this hub is alone. */
   replicating: Task | undefined
+  options: HubOptions
 }
 
 function hubTasks({ replicating, ...parts }: HubParts, context: RoleContext): Task[] {
@@ -378,7 +380,12 @@ function hubTasks({ replicating, ...parts }: HubParts, context: RoleContext): Ta
   ]
 }
 
-function configuredControllers({ plane, tunnels, registration }: Omit<HubParts, 'replicating'>) {
+function configuredControllers({
+  plane,
+  tunnels,
+  registration,
+  options,
+}: Omit<HubParts, 'replicating'>) {
   const { authority } = plane.pki
   return [
     rootCaPublisher(authority.certificatePem),
@@ -390,7 +397,7 @@ function configuredControllers({ plane, tunnels, registration }: Omit<HubParts, 
     registration.approving,
     clusterController,
     createClusterMonitor(tunnels.states),
-    ...fleetControllers(),
+    ...fleetControllers({ isOn: options.failover === true }),
   ]
 }
 
