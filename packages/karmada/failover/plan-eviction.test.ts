@@ -7,7 +7,7 @@ import { placementAnnotation } from '../placement/needs-placement.ts'
 import { evictCluster } from './evict-cluster.ts'
 import { planGracefulEviction } from './graceful-eviction.ts'
 import { planTaintEviction } from './plan-taint-eviction.ts'
-import { preservedState } from './preserved-state.ts'
+import { preservedState, withPreservedState } from './preserved-state.ts'
 
 const nowMs = Date.parse('2026-03-01T00:01:00Z')
 const minuteAgo = '2026-03-01T00:00:00Z'
@@ -159,4 +159,24 @@ test('what is to be kept of a status is read there, and waited for', () => {
   assert.throws(() => preservedState({ rules }, status, 'reef'), /not known yet/)
   const other = [{ aliasLabelName: 'x', jsonPath: '{.none}' }]
   assert.throws(() => preservedState({ rules: other }, status, 'shore'), /nothing at/)
+})
+
+test('an object that moves at once takes its state along, to a cluster where it was not', () => {
+  const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } }
+  const moved = {
+    fromCluster: 'old',
+    purgeMode: 'Directly' as const,
+    reason: 'ApplicationFailure',
+    producer: 'test',
+    preservedLabelState: { 'example.com/job': '7' },
+    clustersBeforeFailover: ['old', 'older'],
+  }
+  const labelsOf = (spec: Partial<ResourceBinding['spec']>, cluster = 'shore'): unknown =>
+    withPreservedState(web, bindingWith([], spec).spec, cluster).metadata.labels
+  const one = { clusters: [{ name: 'shore' }], gracefulEvictionTasks: [moved] }
+  assert.deepEqual(labelsOf(one), { 'example.com/job': '7' })
+  assert.equal(labelsOf({ gracefulEvictionTasks: [moved] }), undefined)
+  assert.equal(labelsOf({ ...one, clusters: [{ name: 'older' }] }, 'older'), undefined)
+  const slow = [{ ...moved, purgeMode: 'Gracefully' as const }]
+  assert.equal(labelsOf({ ...one, gracefulEvictionTasks: slow }), undefined)
 })

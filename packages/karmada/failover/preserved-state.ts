@@ -1,5 +1,5 @@
-import { evaluateJsonPath, parseJsonPath } from '@skerry/api'
-import type { BindingStatus } from '../binding/resource-binding.ts'
+import { evaluateJsonPath, parseJsonPath, type AnyObject } from '@skerry/api'
+import type { BindingSpec, BindingStatus } from '../binding/resource-binding.ts'
 import type { StatePreservation } from '../policy/propagation-policy.ts'
 
 /**
@@ -22,6 +22,29 @@ export function preservedState(
   return Object.fromEntries(
     rules.map(({ aliasLabelName, jsonPath }) => [aliasLabelName, textAt(jsonPath, status)]),
   )
+}
+
+/**
+ * The manifest with what the last eviction has kept, where the whole object moves at once from one cluster
+ * to one where it was not before.
+ */
+export function withPreservedState(
+  manifest: AnyObject,
+  { clusters = [], requiredBy = [], gracefulEvictionTasks = [] }: BindingSpec,
+  cluster: string,
+): AnyObject {
+  const targets = [...clusters, ...requiredBy.flatMap((each) => each.clusters ?? [])]
+  if (new Set(targets.map(({ name }) => name)).size > 1) return manifest
+  const {
+    purgeMode,
+    clustersBeforeFailover = [],
+    preservedLabelState,
+  } = gracefulEvictionTasks.at(-1) ?? {}
+  const isAtOnce = purgeMode === 'Immediately' || purgeMode === 'Directly'
+  if (!isAtOnce || clustersBeforeFailover.includes(cluster)) return manifest
+  if (preservedLabelState === undefined) return manifest
+  const labels = { ...manifest.metadata.labels, ...preservedLabelState }
+  return { ...manifest, metadata: { ...manifest.metadata, labels } }
 }
 
 function textAt(path: string, status: unknown): string {

@@ -1,6 +1,7 @@
 import type { AnyObject } from '@skerry/api'
 import type { ResourceBinding, TargetCluster } from '../binding/resource-binding.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import { withPreservedState } from '../failover/preserved-state.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import type { OverridePolicy } from '../policy/override-policy.ts'
 import type { Work } from '../work/work.ts'
@@ -75,7 +76,7 @@ async function planSite(
     scope,
     binding,
     template,
-    manifest: await interpreter.prune(manifest, signal),
+    manifest: withPreservedState(await interpreter.prune(manifest, signal), spec, target.name),
     cluster: target.name,
     overrides,
   })
