@@ -66,16 +66,17 @@ export interface AgentDuties {
   /** That the hub may reach. */
   readonly services?: readonly AllowedService[]
   readonly appliesWorks?: boolean | undefined
+  readonly hasVirtualClusters?: boolean | undefined
 }
 
 /** Made when missing; an operator who narrows the role keeps it narrow. What is no duty any more is unbound. */
 export async function ensureAgentObjects(
   objects: Objects,
-  { services = [], appliesWorks = false }: AgentDuties = {},
+  { services = [], appliesWorks = false, hasVirtualClusters = false }: AgentDuties = {},
 ): Promise<void> {
   await ensureBound(objects, agentRole)
   if (services.length > 0) await ensureBound(objects, servicesRole)
-  if (appliesWorks) await ensureBound(objects, worksRole)
+  if (appliesWorks || hasVirtualClusters) await ensureBound(objects, worksRole)
   else await unbind(objects, worksRoleName)
 }
 

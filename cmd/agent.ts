@@ -16,10 +16,8 @@ import {
   createAgentHandler,
   createAgentMetrics,
   createApiForwarder,
-  createVirtualViews,
   heldReplicasHeaders,
   runClusterReporter,
-  runWorks,
   tracedHandler,
   tunnelPrefix,
   withReplicaNotices,
@@ -40,6 +38,7 @@ import {
   type AgentIdentity,
   type AgentIdentityOptions,
 } from './agent-identity.ts'
+import { agentWorks, openVirtual } from './agent-works.ts'
 import { createClockCheck, withClockCheck } from './clock-check.ts'
 import type { RoleContext } from './role-context.ts'
 import { version } from './version.ts'
@@ -68,6 +67,8 @@ export interface AgentOptions {
   services?: readonly AllowedService[]
   /** The Works that the hub has for this cluster are applied to it; absent: they are left where they are. */
   appliesWorks?: boolean | undefined
+  /** Groups of the cluster's nodes are clusters of their own, as its VirtualClusters say. */
+  hasVirtualClusters?: boolean | undefined
   /** Says for which virtual clusters the agent answers, and runs beside it; absent: for none. */
   onViews?: (views: VirtualViews) => Task
   /** Runs beside the agent once it is registered. */
@@ -89,8 +90,9 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   const onRefused = (reason: AgentRefusal): void => metrics.onRefused(reason)
   using forwarder = createApiForwarder({ api, policy, onRefused }, log)
   const traced = tracedForwarder(forwarder, options, context)
-  const { onViews } = options
-  const views = onViews && createVirtualViews({ local, policy, clock, random, log })
+  const hub = createCluster(hubTransport, { log, clock, userAgent })
+  const observer = new EdgeObserver({ local, clock, random, log })
+  const { views, virtual, tasks } = openVirtual(options, { hub, local, observer }, context)
   const handler = createAgentHandler(views?.handler(traced) ?? traced, options.services ?? [], {
     local,
     clock,
@@ -98,9 +100,7 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
     log,
   })
   const measured = metrics.measured(handler)
-  const hub = createCluster(hubTransport, { log, clock, userAgent })
   const { clusterName: name, place, labels } = options
-  const observer = new EdgeObserver({ local, clock, random, log })
   const reporting = {
     name,
     ...(place ? { place } : {}),
@@ -111,14 +111,13 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
     (scope) => identity.client.run(scope),
     ...(options.onIdentity ? [options.onIdentity(identity)] : []),
     (scope) => observer.run(scope),
-    ...(views && onViews ? [(scope: AbortSignal) => views.run(scope), onViews(views)] : []),
+    ...tasks,
     (scope) => runClusterReporter(reporting, { hub, observer, clock, random, log }, scope),
-    ...(options.appliesWorks === true
-      ? [
-          (scope: AbortSignal) =>
-            runWorks({ clusterName: name }, { hub, local, clock, random, log }, scope),
-        ]
-      : []),
+    ...agentWorks(
+      { clusterName: name, appliesWorks: options.appliesWorks === true, virtual },
+      { hub, local },
+      context,
+    ),
     (scope) =>
       runTunnelAgent(
         {

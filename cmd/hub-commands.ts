@@ -127,6 +127,7 @@ interface AgentFlags extends WayFlags, AllowedServicesFlags, PolicyFlags, Tracin
   identitySecret: string | undefined
   probePort: number | undefined
   applyWorks: boolean | undefined
+  virtualClusters: boolean | undefined
   metricsBindAddress: MetricsAddress | undefined
   logLevel: LogLevel
 }
@@ -152,6 +153,7 @@ function addAgent(program: Command): void {
       'Secret of the cluster that keeps the identity when the data directory goes',
     )
     .option('--apply-works', 'apply the Works that the hub has for this cluster')
+    .option('--virtual-clusters', 'groups of its nodes are clusters of their own on the hub')
     .option('--probe-port <number>', 'answer /livez and /readyz by HTTP on this port', toPort)
     .option(
       '--metrics-bind-address <host:port>',
@@ -199,6 +201,7 @@ function agentOptions(flags: AgentFlags) {
     labels: Object.fromEntries(label.map(toLabel)),
     services: flags.allowService,
     appliesWorks: flags.applyWorks,
+    hasVirtualClusters: flags.virtualClusters,
     ...confinedBy(flags),
   }
 }

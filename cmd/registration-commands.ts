@@ -42,6 +42,7 @@ function addJoinCommand(cluster: Command): void {
       [],
     )
     .option('--apply-works', 'the agent applies the Works that the hub has for the cluster')
+    .option('--virtual-clusters', 'the agent may register groups of its nodes as clusters')
     .addHelpText(
       'after',
       example(

@@ -53,6 +53,7 @@ function addSite(program: Command): void {
     .option('--hub-token-file <path>', 'file with the registration token; only to register')
     .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
     .option('--apply-works', 'apply the Works that the hub has for this cluster')
+    .option('--virtual-clusters', 'groups of its nodes are clusters of their own on the hub')
     .addHelpText('after', example('skerry site --name branch-7 --data-dir /var/lib/skerry/site'))
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('./site.ts')
@@ -179,6 +180,7 @@ interface SiteFlags
   hubTokenFile: string | undefined
   hubCaHash: string | undefined
   applyWorks: boolean | undefined
+  virtualClusters: boolean | undefined
   logLevel: LogLevel
 }
 

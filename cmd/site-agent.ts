@@ -25,6 +25,7 @@ export interface SiteAgentOptions extends WayFlags {
   /** That the hub may reach. */
   services: readonly AllowedService[]
   appliesWorks: boolean | undefined
+  hasVirtualClusters: boolean | undefined
 }
 
 /** The agent that connects a site to its hub, in the site's own process. The site never waits for it. */
@@ -48,6 +49,7 @@ export function siteAgentTask(
           ...(await connectBy(options, context)),
           services: options.services,
           appliesWorks: options.appliesWorks,
+          hasVirtualClusters: options.hasVirtualClusters,
           api: {
             server: localServer(plane.server.address),
             certificateAuthority: plane.pki.authority.certificatePem,

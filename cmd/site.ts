@@ -56,6 +56,8 @@ export interface SiteOptions {
   allowService?: readonly AllowedService[]
   /** The Works that the hub has for this cluster are applied to it. */
   applyWorks?: boolean | undefined
+  /** Groups of its nodes are clusters of their own. */
+  virtualClusters?: boolean | undefined
   /** Absent: straight, or as the environment says. */
   wayToHub?: WayFlags
   /** True: somebody else's controllers act on this API server. */
@@ -168,6 +170,7 @@ async function agentTasks(
     wayToHub = {},
     allowService: services = [],
     applyWorks: appliesWorks,
+    virtualClusters: hasVirtualClusters,
     agentPolicy: policy,
   }: SiteOptions,
   plane: ControlPlane,
@@ -175,8 +178,9 @@ async function agentTasks(
 ): Promise<Task[]> {
   if (hub === undefined) return []
   const { siteAgentTask } = await import('./site-agent.ts')
-  const given = { dataDir, name, hub, hubTokenFile, hubCaHash, services, policy, appliesWorks }
-  return [siteAgentTask({ ...wayToHub, ...given }, plane, context)]
+  const given = { dataDir, name, hub, hubTokenFile, hubCaHash, services, policy }
+  const duties = { appliesWorks, hasVirtualClusters }
+  return [siteAgentTask({ ...wayToHub, ...given, ...duties }, plane, context)]
 }
 
 /** Read and checked before anything runs; what reads it is imported only when there is one. */

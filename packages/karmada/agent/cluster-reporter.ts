@@ -1,6 +1,6 @@
 import { isStatusError, type Lease } from '@skerry/api'
 import { createBackoff, withTimeout, type Clock, type Logger, type Random } from '@skerry/base'
-import { resources, type Cluster as Api } from '@skerry/client'
+import { resources, type Cluster as Api, type ResourceClient } from '@skerry/client'
 import {
   appliesWorksAnnotation,
   clusterNamespace,
@@ -11,6 +11,7 @@ import {
   type ClusterStatus,
 } from '../cluster/cluster.ts'
 import { clusterFinalizer } from '../cluster/cluster-controller.ts'
+import type { FollowedClusters } from '../cluster/followed-clusters.ts'
 import { conditionOf, withCondition, type ConditionText } from '../cluster/conditions.ts'
 import { allocatableModelings } from './allocatable-modelings.ts'
 import { nodeSummaryOf, resourceSummaryOf } from './cluster-facts.ts'
@@ -19,8 +20,8 @@ import { observedAnnotations, type SeenTimes } from './observed-times.ts'
 
 export interface ClusterReporterOptions {
   readonly name: string
-  /** Absent: the UID of the namespace kube-system. */
-  readonly id?: string
+  /** Its id, of that of the cluster that it is in; absent: that one, the UID of the namespace kube-system. */
+  readonly idOf?: (edgeId: string) => string
   /** Only the nodes that have this value of `groupLabel`; absent: all nodes. */
   readonly group?: string
   /** Where it is, as its operator says. */
@@ -59,6 +60,8 @@ const fieldOwner = 'skerry-agent'
 export interface ClusterReporterDeps {
   readonly hub: Api
   readonly observer: EdgeObserver
+  /** Where it is followed with others; absent: it is read once in each round. */
+  readonly clusters?: FollowedClusters
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -103,7 +106,6 @@ class ClusterReporter {
     this.#options = options
     this.#deps = deps
     this.#timing = { ...clusterReporterDefaults, ...options.timing }
-    this.#id = options.id
     this.periodMs = this.#timing.statusPeriodMs
   }
 
@@ -126,10 +128,7 @@ class ClusterReporter {
   async #ensureCluster(isReady: boolean, signal: AbortSignal): Promise<Cluster | undefined> {
     const found = await this.#findCluster(signal)
     if (found === undefined && !isReady) return undefined
-    this.#id ??= await this.#deps.observer.id().catch((error: unknown) => {
-      if (found === undefined) throw error
-      return undefined
-    })
+    this.#id ??= await this.#readId(found !== undefined, signal)
     // What it is said to be stays said until it can be asked again.
     if (this.#id === undefined) return found
     const { name } = this.#options
@@ -146,11 +145,24 @@ class ClusterReporter {
     return told
   }
 
+  async #readId(isRegistered: boolean, signal: AbortSignal): Promise<string | undefined> {
+    const { idOf = (edgeId) => edgeId } = this.#options
+    try {
+      return idOf(await this.#deps.observer.id())
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isRegistered) throw error
+      return undefined
+    }
+  }
+
   async #findCluster(signal: AbortSignal): Promise<Cluster | undefined> {
     const { name } = this.#options
-    const clusters = this.#deps.hub.resource(clusterResource)
+    const { clusters } = this.#deps
+    const followed = clusters?.informers.informer(clusters.resource)
+    if (followed?.hasSynced() === true) return followed.get({ name })
     try {
-      return await this.#inTime(signal, (scope) => clusters.get({ name }, scope))
+      return await this.#inTime(signal, (scope) => this.#clusters().get({ name }, scope))
     } catch (error) {
       if (isStatusError(error, 'NotFound')) return undefined
       throw error
@@ -182,13 +194,17 @@ class ClusterReporter {
       fieldManager: fieldOwner,
       force: true,
     } as const
-    return this.#inTime(signal, (scope) =>
-      this.#deps.hub.resource(clusterResource).patch(applied, scope),
-    )
+    return this.#inTime(signal, (scope) => this.#clusters().patch(applied, scope))
+  }
+
+  /** What it writes is seen where the Cluster is read. */
+  #clusters(): ResourceClient<Cluster> {
+    const { clusters, hub } = this.#deps
+    return clusters ? clusters.informers.client(clusters.resource) : hub.resource(clusterResource)
   }
 
   async #writeStatus(cluster: Cluster, health: ConditionText, signal: AbortSignal): Promise<void> {
-    const { clock, hub } = this.#deps
+    const { clock } = this.#deps
     const known = cluster.status ?? {}
     const isHealthy = health.status === 'True'
     const seen = isHealthy ? await this.#collect(cluster) : { facts: {}, texts: [], times: {} }
@@ -208,7 +224,7 @@ class ClusterReporter {
     if (isTold && JSON.stringify(status) === JSON.stringify(known)) return
     const metadata = { ...cluster.metadata, annotations }
     await this.#inTime(signal, (scope) =>
-      hub.resource(clusterResource).updateStatus({ ...cluster, metadata, status }, scope),
+      this.#clusters().updateStatus({ ...cluster, metadata, status }, scope),
     )
   }
 

@@ -7,21 +7,16 @@ import {
   type ReconcileResult,
 } from '@skerry/controller-runtime'
 import { conditionOf, withCondition, type ConditionText } from '../cluster/conditions.ts'
-import { planLeaving, planShared } from '../virtual/mapping/plan-shared.ts'
-import { sharingAnnotations } from '../virtual/mapping/shared-object.ts'
+import { planShared } from '../virtual/mapping/plan-shared.ts'
 import { AppliedVersions } from './applied-versions.ts'
-import {
-  executionFinalizer,
-  karmadaKeys,
-  ownershipAnnotations,
-  ownershipLabels,
-} from './karmada-keys.ts'
-import { isManaged, planManifest } from './plan-manifest.ts'
+import { executionFinalizer } from './karmada-keys.ts'
+import { planManifest } from './plan-manifest.ts'
 import { leavesToSites } from './site-owned.ts'
+import { takeWork } from './take-work.ts'
 import {
   clusterOf,
   isReady,
-  placeOf,
+  placesOf,
   watchMember,
   watchReadiness,
   type WorkContext,
@@ -183,47 +178,14 @@ class Execution {
     const isLeaving = cluster.metadata.deletionTimestamp !== undefined
     if (!isReady(cluster) && !isLeaving) this.#expectReady(context)
     if (isReady(cluster)) {
-      let isGone = true
-      for (const manifest of manifestsOf(work)) {
-        isGone = (await this.#take(work, manifest, signal)) && isGone
-      }
+      for (const place of placesOf(this.#shared, work)) this.#applied.forget(place)
+      const isGone = await takeWork(this.#shared, work, signal)
       if (!isGone && !isLeaving) return { requeueAfterMs: goneCheckMs }
     }
     const rest = finalizers.filter((each) => each !== executionFinalizer)
     const patch = { metadata: { finalizers: rest, resourceVersion } }
     const works = context.client(this.#shared.works)
     await works.patch({ namespace, name, type: 'merge', patch }, signal)
-  }
-
-  /** Deletes one object, or leaves it to the cluster. False while it is still there. */
-  async #take(work: Work, manifest: AnyObject, signal: AbortSignal): Promise<boolean> {
-    const { member, clusterName: cluster } = this.#shared
-    const wanted = placeOf(this.#shared, manifest)
-    if (wanted === undefined) return true
-    this.#applied.forget(wanted)
-    const observed = await this.#readIfKnown(wanted, signal)
-    if (observed === undefined || !mayTake(observed, work)) return true
-    const leaving = planLeaving({ cluster, desired: wanted, observed })
-    if (leaving.act === 'leave') {
-      if (leaving.patch) await member.mergePatch(observed, leaving.patch, signal)
-      return true
-    }
-    if (work.spec.preserveResourcesOnDeletion === true) {
-      await member.mergePatch(observed, releasePatch(), signal)
-      return true
-    }
-    if (!observed.metadata.deletionTimestamp) await member.delete(observed, signal)
-    return (await member.read(wanted, signal)) === undefined
-  }
-
-  /** Of a kind that the cluster has no more, there are no objects either. */
-  async #readIfKnown(wanted: AnyObject, signal: AbortSignal): Promise<AnyObject | undefined> {
-    try {
-      return await this.#shared.member.read(wanted, signal)
-    } catch (error) {
-      if (isStatusError(error, 'NotFound')) return undefined
-      throw error
-    }
   }
 
   async #tellDispatching(work: Work, context: ControllerContext, signal: AbortSignal) {
@@ -277,21 +239,4 @@ function appliedText(work: Work, failures: readonly string[]): ConditionText {
   const causes = failures.length === 1 ? failures.join('') : `[${failures.join(', ')}]`
   const message = `Failed to apply all manifests (${total - failures.length}/${total}): ${causes}`
   return { ...text, status: 'False', reason: failedReason, message }
-}
-
-/** What is not Karmada's, or of another cluster's Works, was never this Work's to delete. */
-function mayTake(observed: AnyObject, { metadata }: Work): boolean {
-  const owner = observed.metadata.annotations?.[karmadaKeys.workNamespace]
-  return isManaged(observed) && (owner === undefined || owner === metadata.namespace)
-}
-
-/** Takes away whatever says that an object is Karmada's. */
-function releasePatch() {
-  const none = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, null]))
-  return {
-    metadata: {
-      labels: none(ownershipLabels),
-      annotations: none([...ownershipAnnotations, ...sharingAnnotations]),
-    },
-  }
 }

@@ -1,13 +1,20 @@
-import type { AnyObject } from '@skerry/api'
+import type { AnyObject, KubeObject } from '@skerry/api'
 import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
-import { createEventSink, type Cluster as Api } from '@skerry/client'
+import {
+  createEventSink,
+  type Cluster as Api,
+  type ResourceRef,
+  type TypedResource,
+} from '@skerry/client'
 import {
   createInformerSet,
   runController,
   selected,
   type ControllerDeps,
+  type InformerSet,
 } from '@skerry/controller-runtime'
 import { executionNamespace } from '../cluster/cluster.ts'
+import type { FollowedClusters } from '../cluster/followed-clusters.ts'
 import { interpreterOf } from '../interpreter/create-interpreter.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { executionController } from './execution-controller.ts'
@@ -28,7 +35,15 @@ export interface WorksOptions {
   readonly interpreter?: ResourceInterpreter
 }
 
-export interface WorksDeps {
+/** What Works of several clusters have in common; whatever is absent, these Works have for themselves. */
+export interface SharedWorksParts {
+  /** Somebody else runs it. */
+  readonly member?: MemberCluster
+  /** Where their Clusters are followed. */
+  readonly clusters?: FollowedClusters
+}
+
+export interface WorksDeps extends SharedWorksParts {
   /** The control plane, a hub or Karmada. */
   readonly hub: Api
   readonly local: Api
@@ -40,17 +55,18 @@ export interface WorksDeps {
 /** Pulls the Works of one cluster and applies them there, until the signal aborts. */
 export async function runWorks(
   { clusterName, mapping = asTheyAre, prepare, ...options }: WorksOptions,
-  { hub, local, ...deps }: WorksDeps,
+  { hub, local, member: given, clusters, ...deps }: WorksDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const member = new MemberCluster(local, deps)
-  const informers = createInformerSet(hub, deps)
+  const member = given ?? new MemberCluster(local, deps)
+  const own = createInformerSet(hub, deps)
+  const informers = clusters ? withClusters(own, clusters) : own
   const interpreter =
     options.interpreter ?? (await interpreterOf({ ...deps, hub, informers }, signal))
   const shared: WorkContext = {
     clusterName,
     works: selected(workResource, { namespace: executionNamespace(clusterName) }),
-    clusters: ownCluster(clusterName),
+    clusters: clusters?.resource ?? ownCluster(clusterName),
     member,
     mapping,
     ...(prepare ? { prepare } : {}),
@@ -59,10 +75,27 @@ export async function runWorks(
   const events = createEventSink(hub, deps)
   const controllers: ControllerDeps = { ...deps, cluster: hub, informers, events }
   await runAll(signal, [
-    (scope) => informers.run(scope),
+    (scope) => own.run(scope),
     (scope) => events.run(scope),
-    (scope) => member.run(scope),
+    ...(given ? [] : [(scope: AbortSignal) => member.run(scope)]),
     (scope) => runController(executionController(shared), controllers, scope),
     (scope) => runController(workStatusController(shared), controllers, scope),
   ])
+}
+
+/** All of one set, but the Clusters, which are followed elsewhere. */
+function withClusters(own: InformerSet, { resource, informers }: FollowedClusters): InformerSet {
+  return {
+    informer: <T extends KubeObject>(asked: TypedResource<T>) =>
+      (isSame(asked, resource) ? informers : own).informer(asked),
+    existing: (asked) => own.existing(asked),
+    client: (asked) => own.client(asked),
+    whenSynced: (signal) => own.whenSynced(signal),
+    run: (signal) => own.run(signal),
+  }
+}
+
+/** The same constant, whatever their objects are called by. */
+function isSame(left: ResourceRef, right: ResourceRef): boolean {
+  return left === right
 }

@@ -36,12 +36,7 @@ export function watchMember(shared: WorkContext): Watch {
     resource: works,
     subscribe(context, enqueue) {
       const informer = context.informer(works)
-      informer.addIndex(byManifest, (work) =>
-        manifestsOf(work).flatMap((manifest) => {
-          const place = placeOf(shared, manifest)
-          return place ? [memberKey(place)] : []
-        }),
-      )
+      informer.addIndex(byManifest, (work) => placesOf(shared, work).map(memberKey))
       return member.onChange((key) => {
         for (const work of informer.byIndex(byManifest, key)) enqueue(keyOfObject(work))
       })
@@ -50,7 +45,10 @@ export function watchMember(shared: WorkContext): Watch {
 }
 
 /** Where the object of a manifest is; undefined of one that can be nowhere in this cluster. */
-export function placeOf({ mapping }: WorkContext, manifest: AnyObject): AnyObject | undefined {
+export function placeOf(
+  { mapping }: Pick<WorkContext, 'mapping'>,
+  manifest: AnyObject,
+): AnyObject | undefined {
   try {
     return mapping.placeOf(manifest)
   } catch (error) {
@@ -59,11 +57,19 @@ export function placeOf({ mapping }: WorkContext, manifest: AnyObject): AnyObjec
   }
 }
 
+/** Where the objects of a Work are. */
+export function placesOf(shared: Pick<WorkContext, 'mapping'>, work: Work): AnyObject[] {
+  return manifestsOf(work).flatMap((manifest) => placeOf(shared, manifest) ?? [])
+}
+
 /** All Works, when the cluster becomes ready. */
-export function watchReadiness({ works, clusters }: WorkContext): Watch {
+export function watchReadiness({ works, clusters, clusterName }: WorkContext): Watch {
   return watch(clusters, {
     keysOf: ({ type, object, old }, context) =>
-      type !== 'deleted' && isReady(object) && !(old && isReady(old))
+      type !== 'deleted' &&
+      object.metadata.name === clusterName &&
+      isReady(object) &&
+      !(old && isReady(old))
         ? context.informer(works).list().map(keyOfObject)
         : [],
   })

@@ -1,0 +1,68 @@
+import { isStatusError } from '@skerry/api'
+import type { Clock, Logger, Random } from '@skerry/base'
+import { resources, type Cluster as Api } from '@skerry/client'
+import { runAsLeader } from '@skerry/controller-runtime'
+
+export interface LeadInClusterOptions {
+  /** As which the agent is registered. */
+  readonly clusterName: string
+  /** Unique among its agents, e.g. `<host>_<uuid>`. */
+  readonly identity: string
+}
+
+export interface LeadInClusterDeps {
+  readonly local: Api
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+const leaseNamespace = 'kube-system'
+/** Slower than client-go's: at the edge each renewal is a write to a small disk. */
+const timing = Object.freeze({
+  leaseDurationMs: 45_000,
+  renewDeadlineMs: 30_000,
+  retryPeriodMs: 10_000,
+})
+
+/**
+ * Runs what must not run in two agents of one cluster: whoever holds the Lease `karmada-agent-<name>`
+ * of the cluster does. An agent that may not have Leases there runs it all the same, and says so.
+ * Until the signal aborts; rejects with its reason, or when the task fails.
+ */
+export async function leadInCluster(
+  { clusterName, identity }: LeadInClusterOptions,
+  deps: LeadInClusterDeps,
+  signal: AbortSignal,
+  task: (scope: AbortSignal) => Promise<unknown>,
+): Promise<unknown> {
+  const name = `karmada-agent-${clusterName}`
+  const leading = async (scope: AbortSignal): Promise<never> => {
+    await task(scope)
+    scope.throwIfAborted()
+    throw new Error(`Cannot lead by ${name}: the task has ended by itself`)
+  }
+  if (await isRefused(name, deps, signal)) {
+    deps.log.info('No Lease is to be had, so a second agent would do the same again', {
+      lease: name,
+    })
+    return leading(signal)
+  }
+  const election = { namespace: leaseNamespace, name, identity, ...timing }
+  return runAsLeader(election, { ...deps, cluster: deps.local }, signal, leading)
+}
+
+/** Whoever narrows an agent's rights may forget its Lease. */
+async function isRefused(
+  name: string,
+  { local }: LeadInClusterDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await local.resource(resources.leases).get({ namespace: leaseNamespace, name }, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    return isStatusError(error, 'Forbidden')
+  }
+  return false
+}

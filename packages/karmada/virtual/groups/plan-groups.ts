@@ -1,0 +1,163 @@
+import { checkDnsLabel, labelSelectorOf, type LabelSelector, type Node } from '@skerry/api'
+import { groupLabel } from '../virtual-group.ts'
+import { clusterNameOf, type VirtualCluster } from './virtual-cluster.ts'
+
+/** Names become parts of others (karmada-es-<name>), which must stay within 63. */
+const nameCharsMax = 48
+/** A status tells so many conflicts, and how many more there are. */
+const problemsMax = 10
+
+export interface GroupPlan {
+  /** Nodes whose label is to be another one; undefined takes it away. */
+  readonly labels: ReadonlyMap<string, string | undefined>
+  /** By VirtualCluster's name. */
+  readonly groups: ReadonlyMap<string, PlannedGroup>
+}
+
+export interface PlannedGroup {
+  readonly clusterName: string
+  /** True: this one is not registered, for the problem that is told. */
+  readonly isRefused: boolean
+  readonly nodes: { readonly total: number; readonly ready: number }
+  readonly problems: readonly string[]
+}
+
+/**
+ * Decides which node is in which group. A node is in one group: in the one it is in as long as that
+ * one selects it, else in the oldest that does. Those that it is not in are told.
+ */
+export function planGroups(
+  parent: string,
+  virtualClusters: readonly VirtualCluster[],
+  nodes: readonly Node[],
+): GroupPlan {
+  const candidates = candidatesOf(parent, virtualClusters)
+  const active = candidates.filter(({ refusal }) => refusal === undefined)
+  const labels = new Map<string, string | undefined>()
+  for (const node of nodes) {
+    const { name = '' } = node.metadata
+    const known = node.metadata.labels?.[groupLabel]
+    const selecting = active.filter((each) => selects(each, node))
+    const chosen = selecting.find(({ clusterName }) => clusterName === known) ?? selecting[0]
+    for (const each of selecting) tellConflict(each, { name, chosen, selecting })
+    if (chosen) {
+      chosen.total += 1
+      if (isReady(node)) chosen.ready += 1
+    }
+    if (chosen?.clusterName !== known) labels.set(name, chosen?.clusterName)
+  }
+  return { labels, groups: new Map(candidates.map((each) => [each.name, plannedOf(each)])) }
+}
+
+interface Candidate {
+  readonly name: string
+  readonly clusterName: string
+  readonly refusal: string | undefined
+  readonly selector: LabelSelector | undefined
+  readonly nodeNames: ReadonlySet<string>
+  readonly problems: string[]
+  total: number
+  ready: number
+}
+
+/** The oldest first. One that is being deleted selects nothing any more. */
+function candidatesOf(parent: string, all: readonly VirtualCluster[]): Candidate[] {
+  const ordered = all
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .toSorted((a, b) => (ageKey(a) < ageKey(b) ? -1 : 1))
+  const taken = new Map<string, string>([[parent, '']])
+  const pattern = ordered[0]?.spec.namespaces?.pattern
+  return ordered.map((each) => {
+    const { name = '' } = each.metadata
+    const clusterName = clusterNameOf(parent, each)
+    const refusal =
+      nameRefusal(clusterName, taken.get(clusterName)) ??
+      selectorRefusal(each) ??
+      patternRefusal(each.spec.namespaces?.pattern, pattern)
+    if (refusal === undefined) taken.set(clusterName, name)
+    return {
+      name,
+      clusterName,
+      refusal,
+      selector: refusal === undefined ? selectorOf(each) : undefined,
+      nodeNames: new Set(each.spec.nodeNames),
+      problems: [],
+      total: 0,
+      ready: 0,
+    }
+  })
+}
+
+function ageKey({ metadata }: VirtualCluster): string {
+  return `${metadata.creationTimestamp ?? ''} ${metadata.name ?? ''}`
+}
+
+function nameRefusal(clusterName: string, taker: string | undefined): string | undefined {
+  if (taker === '') return `clusterName "${clusterName}" is the whole cluster's own name`
+  if (taker !== undefined) {
+    return `clusterName "${clusterName}" is that of VirtualCluster "${taker}": choose another one`
+  }
+  const [why] = checkDnsLabel(clusterName)
+  if (why !== undefined) return `clusterName "${clusterName}": ${why}`
+  if (clusterName.length <= nameCharsMax) return undefined
+  return `clusterName "${clusterName}" has more than ${nameCharsMax} characters: set a shorter spec.clusterName`
+}
+
+function selectorRefusal(virtualCluster: VirtualCluster): string | undefined {
+  try {
+    selectorOf(virtualCluster)
+    return undefined
+  } catch (error) {
+    return `nodeSelector: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+function selectorOf({ spec }: VirtualCluster): LabelSelector | undefined {
+  return spec.nodeSelector && labelSelectorOf(spec.nodeSelector)
+}
+
+/** Under two patterns two virtual clusters could mean one namespace. */
+function patternRefusal(own: string | undefined, first: string | undefined): string | undefined {
+  if (own === first) return undefined
+  return `namespaces.pattern must be the same in all VirtualClusters, and the oldest has ${first === undefined ? 'none' : `"${first}"`}`
+}
+
+function selects({ selector, nodeNames }: Candidate, { metadata }: Node): boolean {
+  return nodeNames.has(metadata.name ?? '') || selector?.matches(metadata.labels) === true
+}
+
+interface Conflict {
+  /** Of the node. */
+  readonly name: string
+  readonly chosen: Candidate | undefined
+  readonly selecting: readonly Candidate[]
+}
+
+function tellConflict(candidate: Candidate, { name, chosen, selecting }: Conflict): void {
+  if (selecting.length < 2) return
+  const others = selecting.filter((each) => each !== candidate).map((each) => `"${each.name}"`)
+  const stays = candidate === chosen ? 'here' : `in "${chosen?.name ?? ''}"`
+  candidate.problems.push(
+    `node "${name}" is selected by ${others.join(', ')}, too, and stays ${stays}`,
+  )
+}
+
+function isReady({ status }: Node): boolean {
+  return (
+    status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') === true
+  )
+}
+
+function plannedOf({ clusterName, refusal, problems, total, ready }: Candidate): PlannedGroup {
+  const rest = problems.length - problemsMax
+  return {
+    clusterName,
+    isRefused: refusal !== undefined,
+    nodes: { total, ready },
+    problems: [
+      ...(refusal === undefined ? [] : [refusal]),
+      ...problems.slice(0, problemsMax),
+      ...(rest > 0 ? [`and ${rest} more nodes are selected twice`] : []),
+    ],
+  }
+}

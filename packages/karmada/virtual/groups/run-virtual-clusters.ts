@@ -1,0 +1,143 @@
+import type { AnyObject } from '@skerry/api'
+import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import { createEventSink, resources, type Cluster as Api, type ResourceRef } from '@skerry/client'
+import {
+  createInformerSet,
+  runController,
+  selected,
+  type ControllerDeps,
+  type InformerSet,
+} from '@skerry/controller-runtime'
+import type { ClusterReporterTiming } from '../../agent/cluster-reporter.ts'
+import type { EdgeObserver } from '../../agent/edge-observer.ts'
+import { clusterResource } from '../../cluster/cluster.ts'
+import { childrenSelector } from '../../cluster/virtual-parent.ts'
+import { interpreterOf } from '../../interpreter/create-interpreter.ts'
+import { MemberCluster } from '../../work/member-cluster.ts'
+import { isolationPolicies } from '../isolation/isolation-policies.ts'
+import type { EdgeNames } from '../view/edge-names.ts'
+import type { IdentityOf } from './child-hub.ts'
+import { GroupState, type MappedCluster } from './group-state.ts'
+import { nodeGroupController, strangerController } from './node-group-controller.ts'
+import { withObserved } from './observed-informers.ts'
+import { RunningClusters } from './running-clusters.ts'
+import { virtualClusterController } from './virtual-cluster-controller.ts'
+import { virtualClusterCrds } from './virtual-cluster-crds.ts'
+import { virtualClusterSetController } from './virtual-cluster-set-controller.ts'
+import { createVirtualClusterTasks, untilDone } from './virtual-cluster-tasks.ts'
+import { virtualClusterResource } from './virtual-cluster.ts'
+import { virtualFieldOwner } from './virtual-namespaces.ts'
+
+export interface VirtualClustersOptions {
+  /** Name of the whole cluster on the hub. */
+  readonly parent: string
+  readonly timing?: Partial<ClusterReporterTiming>
+}
+
+export interface VirtualClustersDeps {
+  readonly local: Api
+  /** Somebody else runs it, and `edge`, too. */
+  readonly observer: EdgeObserver
+  readonly edge: EdgeNames
+  /** The control plane, in the name of the whole cluster. */
+  readonly hub: Api
+  /** Absent: at our hub, the whole cluster's own. */
+  readonly identityOf?: IdentityOf
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** Groups of the edge cluster's nodes as clusters of their own. */
+export interface VirtualClusters {
+  /** A virtual cluster that this agent answers for; undefined of any other name. */
+  find(clusterName: string): MappedCluster | undefined
+  /** Follows which there are, until the signal aborts. */
+  follow(signal: AbortSignal): Promise<void>
+  /** Registers, reports and feeds them until the signal aborts; in one process at a time. */
+  lead(signal: AbortSignal): Promise<void>
+}
+
+export function createVirtualClusters(
+  options: VirtualClustersOptions,
+  deps: VirtualClustersDeps,
+): VirtualClusters {
+  const { local, observer } = deps
+  const informers = withObserved(createInformerSet(local, deps), local, observer)
+  const virtualClusters = informers.informer(virtualClusterResource)
+  const state = new GroupState(options.parent, virtualClusters, observer.nodes)
+  return {
+    find: (clusterName) => state.view(clusterName),
+    follow: (signal) => informers.run(signal),
+    async lead(signal) {
+      await untilDone(() => install(local, signal), deps, signal)
+      await runGroups({ options, state, informers }, deps, signal)
+    },
+  }
+}
+
+interface Groups {
+  readonly options: VirtualClustersOptions
+  readonly state: GroupState
+  readonly informers: InformerSet
+}
+
+async function runGroups(
+  { options, state, informers }: Groups,
+  deps: VirtualClustersDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { local, observer, hub } = deps
+  const followed = {
+    resource: selected(clusterResource, { labelSelector: childrenSelector(options.parent) }),
+    informers: createInformerSet(hub, deps),
+  }
+  const { identityOf = () => ({ hub, clusters: followed }) } = deps
+  const interpreting = { ...deps, informers: followed.informers }
+  const member = new MemberCluster(local, deps)
+  const running = new RunningClusters()
+  const interpreter = await interpreterOf(interpreting, signal)
+  const parts = { ...deps, member, running, identityOf, interpreter, timing: options.timing }
+  const tasks = createVirtualClusterTasks(parts)
+  const events = createEventSink(local, deps)
+  const controllers: ControllerDeps = { ...deps, cluster: local, informers, events }
+  const definitions = [
+    virtualClusterSetController(state),
+    nodeGroupController(state),
+    strangerController(state, observer),
+    virtualClusterController(state, tasks),
+  ]
+  await runAll(signal, [
+    (scope) => events.run(scope),
+    (scope) => member.run(scope),
+    (scope) => followed.informers.run(scope),
+    (scope) => running.run(scope),
+    ...definitions.map((each) => (scope: AbortSignal) => runController(each, controllers, scope)),
+  ])
+}
+
+/** The kinds, and what keeps pods of one virtual cluster out of another one's nodes. */
+async function install(local: Api, signal: AbortSignal): Promise<void> {
+  const definitions = resources.customResourceDefinitions
+  for (const object of virtualClusterCrds) await apply(local, definitions, object, signal)
+  for (const object of isolationPolicies()) {
+    const { kind } = object
+    const resource = kind === 'ValidatingAdmissionPolicy' ? policies : policyBindings
+    await apply(local, resource, object, signal)
+  }
+}
+
+const admission = { group: 'admissionregistration.k8s.io', version: 'v1', isNamespaced: false }
+const policies = { ...admission, resource: 'validatingadmissionpolicies' }
+const policyBindings = { ...admission, resource: 'validatingadmissionpolicybindings' }
+
+async function apply(
+  local: Api,
+  resource: ResourceRef,
+  object: AnyObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '' } = object.metadata
+  const request = { name, type: 'apply', patch: object, force: true } as const
+  await local.resource(resource).patch({ ...request, fieldManager: virtualFieldOwner }, signal)
+}

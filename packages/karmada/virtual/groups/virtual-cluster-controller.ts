@@ -1,0 +1,212 @@
+import { isStatusError } from '@skerry/api'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+} from '@skerry/controller-runtime'
+import type { ReportedRound } from '../../agent/cluster-reporter.ts'
+import { conditionTypes } from '../../cluster/cluster.ts'
+import { conditionOf, withCondition, type ConditionText } from '../../cluster/conditions.ts'
+import type { GroupState } from './group-state.ts'
+import type { PlannedGroup } from './plan-groups.ts'
+import {
+  virtualClusterFinalizer,
+  virtualClusterResource,
+  virtualConditions,
+  type VirtualCluster,
+  type VirtualClusterStatus,
+} from './virtual-cluster.ts'
+
+/** What leaves is looked after this often. */
+const leavingCheckMs = 1_000
+/** A hub that is away is tried again after this at the latest. */
+const retryMsMax = 30_000
+
+/** What the controller starts and ends for each virtual cluster. */
+export interface VirtualClusterTasks {
+  /** Registers it, reports it and applies its Works from now on; the same again changes nothing. */
+  ensure(clusterName: string, virtualCluster: VirtualCluster): Promise<void>
+  /** The last round that was reported of it. */
+  roundOf(clusterName: string): ReportedRound | undefined
+  /** Called with a name whose round tells something else than the one before. */
+  onRound(listener: (clusterName: string) => void): Disposable
+  /** Ends all that runs for it and takes it away; undefined when nothing is left, else for what it waits. */
+  retire(clusterName: string, signal: AbortSignal): Promise<string | undefined>
+}
+
+/** Makes each VirtualCluster a Cluster on the hub, and takes it away there and here when it goes. */
+export function virtualClusterController(
+  state: GroupState,
+  tasks: VirtualClusterTasks,
+): ControllerDefinition {
+  return {
+    name: 'virtual-cluster-controller',
+    queue: { maxDelayMs: retryMsMax },
+    watches: [
+      watch(virtualClusterResource, {
+        keysOf: ({ type, object }) => (type === 'deleted' ? [] : [object.metadata.name ?? '']),
+      }),
+      {
+        resource: virtualClusterResource,
+        subscribe(context, enqueue) {
+          const informer = context.informer(virtualClusterResource)
+          const ofAll = (): void => {
+            for (const { metadata } of informer.list()) enqueue(metadata.name ?? '')
+          }
+          const stack = new DisposableStack()
+          stack.use(state.onChange(ofAll))
+          stack.use(
+            tasks.onRound((clusterName) => {
+              for (const [name, planned] of state.plan().groups) {
+                if (planned.clusterName === clusterName) enqueue(name)
+              }
+            }),
+          )
+          return stack
+        },
+      },
+    ],
+    async reconcile(name, context, signal) {
+      const found = context.informer(virtualClusterResource).get({ name })
+      if (found === undefined || !state.isKnown()) return
+      if (found.metadata.deletionTimestamp) return leave(found, { tasks, context }, signal)
+      const planned = state.planned(name)
+      if (planned === undefined) return
+      return join(found, planned, { tasks, context }, signal)
+    },
+  }
+}
+
+interface Acting {
+  readonly tasks: VirtualClusterTasks
+  readonly context: ControllerContext
+}
+
+async function join(
+  found: VirtualCluster,
+  planned: PlannedGroup,
+  { tasks, context }: Acting,
+  signal: AbortSignal,
+): Promise<ReconcileResult | void> {
+  const known = found.status?.clusterName
+  const wanted = planned.isRefused ? undefined : planned.clusterName
+  if (known !== undefined && known !== wanted) {
+    const waitsFor = await tasks.retire(known, signal)
+    if (waitsFor !== undefined) return { requeueAfterMs: leavingCheckMs }
+  }
+  if (wanted === undefined) {
+    return writeStatus(found, refusedStatus(planned, found, context), context, signal)
+  }
+  const held = await withFinalizer(found, context, signal)
+  const round = tasks.roundOf(wanted)
+  const conditions = joinedConditions(held, round, context)
+  const status = statusOf(planned, { clusterName: wanted, conditions })
+  // First the name: whatever is made under it from now on can be taken away again.
+  await writeStatus(held, status, context, signal)
+  await tasks.ensure(wanted, held)
+}
+
+async function leave(
+  found: VirtualCluster,
+  { tasks, context }: Acting,
+  signal: AbortSignal,
+): Promise<ReconcileResult | void> {
+  const { name = '', finalizers = [], resourceVersion } = found.metadata
+  if (!finalizers.includes(virtualClusterFinalizer)) return
+  const { clusterName } = found.status ?? {}
+  if (clusterName !== undefined) {
+    const waitsFor = await tasks.retire(clusterName, signal)
+    if (waitsFor !== undefined) {
+      context.log.debug('Virtual cluster is leaving', { name, waitsFor })
+      return { requeueAfterMs: leavingCheckMs }
+    }
+  }
+  const rest = finalizers.filter((each) => each !== virtualClusterFinalizer)
+  const patch = { metadata: { finalizers: rest, resourceVersion } }
+  await context.client(virtualClusterResource).patch({ name, type: 'merge', patch }, signal)
+  context.log.info('Virtual cluster has left', { name, cluster: clusterName ?? '' })
+}
+
+async function withFinalizer(
+  found: VirtualCluster,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<VirtualCluster> {
+  const { name = '', finalizers = [], resourceVersion } = found.metadata
+  if (finalizers.includes(virtualClusterFinalizer)) return found
+  const patch = {
+    metadata: { finalizers: [...finalizers, virtualClusterFinalizer], resourceVersion },
+  }
+  return context.client(virtualClusterResource).patch({ name, type: 'merge', patch }, signal)
+}
+
+function statusOf(
+  { nodes, problems }: PlannedGroup,
+  rest: Pick<VirtualClusterStatus, 'clusterName' | 'conditions'>,
+): VirtualClusterStatus {
+  return {
+    ...rest,
+    nodes: { ...nodes },
+    ...(problems.length > 0 ? { problems: [...problems] } : {}),
+  }
+}
+
+function refusedStatus(
+  planned: PlannedGroup,
+  { status }: VirtualCluster,
+  { clock }: ControllerContext,
+): VirtualClusterStatus {
+  const text: ConditionText = {
+    type: virtualConditions.registered,
+    status: 'False',
+    reason: 'Refused',
+    message: planned.problems[0] ?? '',
+  }
+  const others = (status?.conditions ?? []).filter(({ type }) => type !== virtualConditions.ready)
+  return statusOf(planned, { conditions: withCondition(others, text, clock.now()) })
+}
+
+function joinedConditions(
+  { status }: VirtualCluster,
+  round: ReportedRound | undefined,
+  { clock }: ControllerContext,
+) {
+  const known = status?.conditions ?? []
+  return textsOf(known, round).reduce((list, text) => withCondition(list, text, clock.now()), known)
+}
+
+/** A hub that does not answer for a while does not unregister anybody. */
+function textsOf(
+  known: NonNullable<VirtualClusterStatus['conditions']>,
+  round: ReportedRound | undefined,
+): ConditionText[] {
+  const type = virtualConditions.registered
+  if (round?.cluster) {
+    const ready = conditionOf(round.cluster.status?.conditions, conditionTypes.ready)
+    const message = `The hub has it as Cluster "${round.cluster.metadata.name ?? ''}".`
+    const { status = 'Unknown', reason = 'NotReportedYet', message: why = '' } = ready ?? {}
+    return [
+      { type, status: 'True', reason: 'Registered', message },
+      { type: virtualConditions.ready, status, reason, message: why },
+    ]
+  }
+  if (conditionOf(known, type)?.status === 'True') return []
+  if (isStatusError(round?.error, 'Forbidden')) {
+    const message = `The hub does not take it: ${round.error.message}. Its administrator allows virtual clusters by "skerry cluster join-command <cluster> --virtual-clusters", with names that begin with "<cluster>-"`
+    return [{ type, status: 'False', reason: 'NotAllowed', message }]
+  }
+  const message = round?.error?.message ?? 'The hub has not answered yet.'
+  return [{ type, status: 'False', reason: 'NotRegistered', message }]
+}
+
+async function writeStatus(
+  found: VirtualCluster,
+  status: VirtualClusterStatus,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  if (JSON.stringify(status) === JSON.stringify(found.status ?? {})) return
+  const { status: _before, ...rest } = found
+  await context.client(virtualClusterResource).updateStatus({ ...rest, status }, signal)
+}

@@ -1,0 +1,172 @@
+import {
+  createBackoff,
+  runAll,
+  type Clock,
+  type Logger,
+  type Random,
+  type Task,
+} from '@skerry/base'
+import type { Cluster as Api } from '@skerry/client'
+import {
+  runClusterReporter,
+  type ClusterReporterTiming,
+  type ReportedRound,
+} from '../../agent/cluster-reporter.ts'
+import type { EdgeObserver } from '../../agent/edge-observer.ts'
+import { conditionTypes } from '../../cluster/cluster.ts'
+import { conditionOf } from '../../cluster/conditions.ts'
+import type { ResourceInterpreter } from '../../interpreter/resource-interpreter.ts'
+import type { MemberCluster } from '../../work/member-cluster.ts'
+import { runWorks } from '../../work/run-works.ts'
+import { takeWork } from '../../work/take-work.ts'
+import type { EdgeNames } from '../view/edge-names.ts'
+import type { IdentityOf } from './child-hub.ts'
+import { viewOf } from './group-state.ts'
+import { retireVirtualCluster } from './retire-virtual-cluster.ts'
+import type { RunningClusters } from './running-clusters.ts'
+import type { VirtualClusterTasks } from './virtual-cluster-controller.ts'
+import type { VirtualCluster } from './virtual-cluster.ts'
+import { virtualIdOf } from './virtual-id.ts'
+import { VirtualNamespaces } from './virtual-namespaces.ts'
+
+export interface VirtualClusterTasksDeps {
+  readonly local: Api
+  readonly observer: EdgeObserver
+  readonly edge: EdgeNames
+  readonly identityOf: IdentityOf
+  readonly interpreter: ResourceInterpreter
+  /** Shared by all of them. */
+  readonly member: MemberCluster
+  readonly running: RunningClusters
+  readonly timing?: Partial<ClusterReporterTiming> | undefined
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): VirtualClusterTasks {
+  const rounds = new Map<string, ReportedRound>()
+  const listeners = new Set<(clusterName: string) => void>()
+  const onRound = (clusterName: string, round: ReportedRound): void => {
+    const isNews = textOf(rounds.get(clusterName)) !== textOf(round)
+    rounds.set(clusterName, round)
+    if (isNews) for (const listener of listeners) listener(clusterName)
+  }
+  return {
+    ensure(clusterName, virtualCluster) {
+      // Which nodes it has is seen by their label, and changes nothing of what runs.
+      const { nodeSelector: _selector, nodeNames: _names, ...spec } = virtualCluster.spec
+      return deps.running.ensure(clusterName, {
+        version: JSON.stringify(spec),
+        task: taskOf(clusterName, virtualCluster, deps, (round) => onRound(clusterName, round)),
+      })
+    },
+    roundOf: (clusterName) => rounds.get(clusterName),
+    onRound(listener) {
+      listeners.add(listener)
+      return { [Symbol.dispose]: () => void listeners.delete(listener) }
+    },
+    async retire(clusterName, signal) {
+      await deps.running.stop(clusterName)
+      rounds.delete(clusterName)
+      const { hub } = deps.identityOf(clusterName)
+      const { local, member } = deps
+      const { mapping } = viewOf(clusterName, { spec: {} })
+      return retireVirtualCluster(
+        clusterName,
+        {
+          hub,
+          local,
+          take: (work, scope) => takeWork({ clusterName, member, mapping }, work, scope),
+        },
+        signal,
+      )
+    },
+  }
+}
+
+/** What of a round a VirtualCluster's status tells. */
+function textOf(round: ReportedRound | undefined): string {
+  const ready = conditionOf(round?.cluster?.status?.conditions, conditionTypes.ready)
+  return JSON.stringify([
+    round?.cluster !== undefined,
+    ready?.status,
+    ready?.message,
+    round?.error?.message,
+  ])
+}
+
+/** One virtual cluster: its Cluster on the hub, its Works, its namespaces. */
+function taskOf(
+  clusterName: string,
+  virtualCluster: VirtualCluster,
+  deps: VirtualClusterTasksDeps,
+  onRound: (round: ReportedRound) => void,
+): Task {
+  const { local, edge, observer, member, identityOf, interpreter, timing } = deps
+  const { clock, random } = deps
+  const log = deps.log.child({ virtualCluster: clusterName })
+  const { spec } = virtualCluster
+  const { group, mapping } = viewOf(clusterName, virtualCluster)
+  const namespaces = new VirtualNamespaces(group, spec.isolation ?? {}, { local, edge })
+  const parts = { ...identityOf(clusterName), clock, random, log }
+  const works = {
+    clusterName,
+    mapping: namespaces.following(mapping),
+    prepare: namespaces.prepare.bind(namespaces),
+    interpreter,
+  }
+  const reporting = {
+    name: clusterName,
+    idOf: (edgeId: string) => virtualIdOf(edgeId, clusterName),
+    group: clusterName,
+    place: placeOf(spec),
+    labels: spec.labels ?? {},
+    ...(timing ? { timing } : {}),
+    onRound,
+  }
+  return (signal) =>
+    runAll(signal, [
+      (scope) => runClusterReporter(reporting, { ...parts, observer }, scope),
+      (scope) => runWorks(works, { ...parts, local, member }, scope),
+      (scope) => untilDone(() => keepNamespaces(namespaces, edge, scope), deps, scope),
+    ])
+}
+
+function placeOf({ provider, region, zones }: VirtualCluster['spec']) {
+  return {
+    ...(provider === undefined ? {} : { provider }),
+    ...(region === undefined ? {} : { region }),
+    ...(zones === undefined ? {} : { zones }),
+  }
+}
+
+/** No Work brings the namespace default: it is there, as in any cluster. */
+async function keepNamespaces(
+  namespaces: VirtualNamespaces,
+  edge: EdgeNames,
+  signal: AbortSignal,
+): Promise<void> {
+  await edge.whenKnown(signal)
+  await namespaces.ensure('default', signal)
+  await namespaces.isolateAll(signal)
+}
+
+/** Again and again, ever less often, until it succeeds. */
+export async function untilDone(
+  work: () => Promise<void>,
+  { clock, random, log }: Pick<VirtualClusterTasksDeps, 'clock' | 'random' | 'log'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, random)
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      signal.throwIfAborted()
+      const cause = error instanceof Error ? error : new Error(String(error))
+      log.info('Edge cluster is not prepared yet', { error: cause })
+      await clock.sleep(backoff.nextMs(), signal)
+    }
+  }
+}
