@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
 import { groupLabel } from '../virtual-group.ts'
 import { createMapping, type MappingOptions } from './mapping.ts'
+import { MappingRefusal } from './mapping-refusal.ts'
 import { createNamespaceRule } from './namespace-rule.ts'
+import { podTemplatePaths } from './pod-spec.ts'
 
 const east = {
   clusterName: 'east',
@@ -206,6 +208,58 @@ test('what would reach other virtual clusters is refused', () => {
   const issuer = { apiVersion: 'example.com/v1', kind: 'ClusterThing', ...named }
   const options = { sharedKinds: ['example.com/ClusterThing'] }
   assert.equal(mapped(issuer, options).metadata.name, 'web')
+})
+
+const clusterRole = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' }
+const { toMember, placeOf } = createMapping(east)
+const ways = [toMember, placeOf]
+
+test('whatever a manifest says of itself, it is mapped or refused', () => {
+  const junk: unknown[] = [null, 5, '', 'x', [], [null], {}, { a: null }, [{ a: 1 }], true]
+  const metadata = { namespace: 'shop', name: 'web' }
+  const fields = ['namespace', 'labels', 'annotations', 'name']
+  for (const value of junk) {
+    const manifests: object[] = [
+      ...fields.flatMap((field) => [
+        { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, [field]: value } },
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'web', [field]: value } },
+        { ...clusterRole, metadata: { name: 'web', [field]: value } },
+      ]),
+      ...[...Object.keys(podTemplatePaths), 'networking.k8s.io/NetworkPolicy'].flatMap((key) => {
+        const [group = '', kind = ''] = key.split('/')
+        const apiVersion = group === '' ? 'v1' : `${group}/v1`
+        return [
+          { apiVersion, kind, metadata, spec: value, template: value },
+          { apiVersion, kind, metadata, spec: { template: value, ingress: value } },
+          { apiVersion, kind, metadata, spec: { template: { spec: value }, ingress: [value] } },
+          { apiVersion, kind, metadata, spec: { template: { spec: { nodeSelector: value } } } },
+          {
+            apiVersion,
+            kind,
+            metadata,
+            spec: { nodeSelector: value, ingress: [{ from: [{ namespaceSelector: value }] }] },
+          },
+        ]
+      }),
+    ]
+    for (const manifest of manifests) {
+      for (const map of ways) {
+        try {
+          map(objectOf(manifest))
+        } catch (error) {
+          assert.ok(
+            error instanceof MappingRefusal,
+            `${JSON.stringify(manifest)}: ${String(error)}`,
+          )
+        }
+      }
+    }
+  }
+  refused({ ...clusterRole, metadata }, /objects of its kind have no namespace/)
+  refused(
+    { apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeSelector: ['x'] } },
+    /no map of labels/,
+  )
 })
 
 test('what virtual clusters share is the same object, whoever sends it', () => {

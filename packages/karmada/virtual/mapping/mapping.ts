@@ -1,4 +1,4 @@
-import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
+import { isJsonObject, type AnyObject, type JsonObject, type ObjectMeta } from '@skerry/api'
 import type { ManifestMapping } from '../../work/manifest-mapping.ts'
 import { virtualNamespaceLabels, type VirtualGroup } from '../virtual-group.ts'
 import { groupKindOf } from './group-kind.ts'
@@ -39,9 +39,9 @@ export const podTemplateAnnotation = 'edge.skerry.io/pod-template-paths'
 export function createMapping(group: VirtualGroup, options: MappingOptions = {}): Mapping {
   const names = createMemberNames(group)
   return {
-    toMember: (manifest) =>
-      refusing(manifest, () => placed(mapContent(manifest, names, options), names, options)),
-    placeOf: (manifest) => refusing(manifest, () => placed(manifest, names, options)),
+    toMember: (sent) =>
+      refusing(sent, (manifest) => placed(mapContent(manifest, names, options), names, options)),
+    placeOf: (sent) => refusing(sent, (manifest) => placed(manifest, names, options)),
     fromMember: (manifest, status) => statusFromMember(manifest, status, names),
   }
 }
@@ -53,16 +53,38 @@ function isShared(manifest: AnyObject, { sharedKinds = [] }: MappingOptions): bo
 }
 
 /** Says of which object it is that a rule deep inside refuses. */
-function refusing(manifest: AnyObject, map: () => AnyObject): AnyObject {
+function refusing(sent: AnyObject, map: (manifest: AnyObject) => AnyObject): AnyObject {
   try {
-    return map()
+    return map({ ...sent, metadata: wellFormed(sent.metadata) })
   } catch (error) {
     if (!(error instanceof MappingRefusal)) throw error
-    const { namespace, name = '' } = manifest.metadata
+    const { kind } = sent
+    const { namespace, name = '' } = sent.metadata
     const where = namespace ? `${namespace}/${name}` : name
-    const message = `Cannot have ${manifest.kind} "${where}" in a virtual cluster: ${error.message}`
+    const message = `Cannot have ${kind} "${where}" in a virtual cluster: ${error.message}`
     throw new MappingRefusal(message, { cause: error })
   }
+}
+
+/** A control plane passes on what a manifest says of itself without looking. */
+function wellFormed({ labels, annotations, ...metadata }: ObjectMeta): ObjectMeta {
+  for (const text of [metadata.name, metadata.namespace]) {
+    if (text === undefined || typeof text === 'string') continue
+    throw new MappingRefusal('its name and namespace are no texts')
+  }
+  return {
+    ...metadata,
+    ...(isTextMap(labels) ? { labels } : {}),
+    ...(isTextMap(annotations) ? { annotations } : {}),
+  }
+}
+
+function isTextMap(texts: unknown): boolean {
+  if (texts === undefined || texts === null) return false
+  if (isJsonObject(texts) && Object.values(texts).every((text) => typeof text === 'string')) {
+    return true
+  }
+  throw new MappingRefusal('its labels or annotations are no map of texts')
 }
 
 function placed(manifest: AnyObject, names: MemberNames, options: MappingOptions): AnyObject {
@@ -90,7 +112,10 @@ function refuseKind(manifest: AnyObject, options: MappingOptions): void {
   if (groupKind === '/Binding') {
     throw new MappingRefusal("pods are placed by the edge cluster's own scheduler")
   }
-  if (manifest.metadata.namespace) return
+  if (manifest.metadata.namespace) {
+    if (clusterScopes[groupKind] === undefined) return
+    throw new MappingRefusal('objects of its kind have no namespace')
+  }
   if (clusterScopes[groupKind] === undefined && !isShared(manifest, options)) {
     throw new MappingRefusal(
       'it has no namespace, and would be there for every virtual cluster: install it in the edge cluster itself',

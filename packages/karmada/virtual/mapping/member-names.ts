@@ -1,6 +1,7 @@
-import type { JsonObject } from '@skerry/api'
-import { fieldAt, objectsAt, textsAt } from '../../interpreter/fields.ts'
+import { isJsonObject, type JsonObject } from '@skerry/api'
 import { virtualNamespaceLabels, type VirtualGroup } from '../virtual-group.ts'
+import { changeAt, ofText } from './change-at.ts'
+import { MappingRefusal } from './mapping-refusal.ts'
 
 /** How things of one virtual cluster are called in the edge cluster. */
 export interface MemberNames {
@@ -48,17 +49,14 @@ function isOfEveryCluster(before: string, namespace: string): boolean {
 
 /** Namespaces of a virtual cluster bear their own names as a label: values stay as they are. */
 function ownNamespaces(selector: JsonObject, clusterName: string): JsonObject {
-  const labels = Object.entries(textsAt(selector, 'matchLabels'))
+  const selected = selector['matchLabels'] ?? {}
+  if (!isJsonObject(selected)) throw new MappingRefusal('a namespace selector has no map of labels')
+  const labels = Object.entries(selected)
   const matchLabels = Object.fromEntries([
     ...labels.map(([key, value]) => [ownKey(key), value]),
     [virtualNamespaceLabels.cluster, clusterName],
   ])
-  if (fieldAt(selector, 'matchExpressions') === undefined) return { ...selector, matchLabels }
-  const matchExpressions = objectsAt(selector, 'matchExpressions').map((each) => ({
-    ...each,
-    key: typeof each['key'] === 'string' ? ownKey(each['key']) : each['key'],
-  }))
-  return { ...selector, matchLabels, matchExpressions }
+  return changeAt({ ...selector, matchLabels }, 'matchExpressions.*.key', ofText(ownKey))
 }
 
 function ownKey(key: string): string {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@skerry/api'
-import { textAt, textsAt } from '../../interpreter/fields.ts'
+import { isJsonObject, type JsonObject } from '@skerry/api'
+import { textAt } from '../../interpreter/fields.ts'
 import { groupLabel } from '../virtual-group.ts'
 import { changeAt, ofObject, ofText } from './change-at.ts'
 import { MappingRefusal } from './mapping-refusal.ts'
@@ -34,11 +34,12 @@ function placed(spec: JsonObject, { clusterName }: MemberNames): JsonObject {
       `it names node "${node}", which no scheduler would check: let it be placed, or select the node by its labels`,
     )
   }
-  const selector = textsAt(spec, 'nodeSelector')
+  const selector = spec['nodeSelector'] ?? {}
+  if (!isJsonObject(selector)) throw new MappingRefusal('its node selector is no map of labels')
   const wanted = selector[groupLabel] ?? clusterName
   if (wanted !== clusterName) {
     throw new MappingRefusal(
-      `it selects nodes of virtual cluster "${wanted}" and is sent to "${clusterName}": take ${groupLabel} out of its node selector`,
+      `it selects nodes of virtual cluster ${JSON.stringify(wanted)} and is sent to "${clusterName}": take ${groupLabel} out of its node selector`,
     )
   }
   return { ...spec, nodeSelector: { ...selector, [groupLabel]: clusterName } }

@@ -161,6 +161,26 @@ test('wherever a namespace is written, it is that of the same virtual cluster', 
   }
 })
 
+test('a status tells of namespaces as the manifest names them', () => {
+  const route: AnyObject = {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { parentRefs: [{ name: 'gate', namespace: 'tools' }] },
+  }
+  const parents = (...namespaces: string[]) => ({
+    parents: namespaces.map((namespace) => ({ parentRef: { name: 'gate', namespace } })),
+  })
+  const { fromMember } = createMapping(east)
+  assert.deepEqual(
+    fromMember(route, parents('tools-east', 'shop-east', 'other')),
+    parents('tools', 'shop', 'other'),
+  )
+  const status = { phase: 'Running', note: 'shop-east' }
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'shop', name: 'web' } }
+  assert.deepEqual(fromMember(pod, status), status)
+})
+
 test('pods are near pods of their own virtual cluster, and find its services', () => {
   const term = (names: object) => ({ topologyKey: 'zone', ...names })
   const spec = {

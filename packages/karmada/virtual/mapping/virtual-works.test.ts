@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinKinds, type AnyObject, type KubeObject } from '@skerry/api'
+import { builtinKinds, type AnyObject, type ConfigMap, type KubeObject } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import {
   createCluster,
@@ -12,11 +12,12 @@ import {
 import { startTestApiServer } from '@skerry/testing'
 import { clusterResource, executionNamespace } from '../../cluster/cluster.ts'
 import { clusterKind } from '../../cluster/cluster-kind.ts'
-import { runWorks } from '../../work/run-works.ts'
+import { runWorks, type WorksOptions } from '../../work/run-works.ts'
 import { karmadaKinds } from '../../kinds/karmada-kinds.ts'
 import { workResource, type Work } from '../../work/work.ts'
 import { groupLabel } from '../virtual-group.ts'
 import { createMapping } from './mapping.ts'
+import { MappingRefusal } from './mapping-refusal.ts'
 import { createNamespaceRule } from './namespace-rule.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
@@ -30,7 +31,7 @@ const priorityClasses: TypedResource<AnyObject> = {
 }
 
 /** A hub, and one edge whose nodes are two virtual clusters. */
-async function startScene() {
+async function startScene({ prepare }: Pick<WorksOptions, 'prepare'> = {}) {
   await using stack = new AsyncDisposableStack()
   const kinds = await builtinKinds()
   const hubServer = stack.use(
@@ -49,7 +50,8 @@ async function startScene() {
   const agents = clusters.map((clusterName) => (scope: AbortSignal) => {
     const group = { clusterName, namespaces: createNamespaceRule({ clusterName }) }
     const mapping = createMapping(group)
-    return runWorks({ clusterName, mapping }, { ...deps, hub, local: edge }, scope)
+    const options = { clusterName, mapping, ...(prepare ? { prepare } : {}) }
+    return runWorks(options, { ...deps, hub, local: edge }, scope)
   })
   const running = runAll(stop.signal, agents)
   stack.defer(async () => {
@@ -195,6 +197,36 @@ test('what cannot be in a virtual cluster is told, and its Work can be deleted',
   )
   await scene.hub.resource(workResource).delete(workOf('east'), signal)
   await until(scene.hub, workResource, workOf('east'), (object) => object === undefined)
+})
+
+test("what is refused its namespace is not made, and the edge cluster's own is not deleted", async () => {
+  await using scene = await startScene({
+    prepare: () => Promise.reject(new MappingRefusal('the namespace is not of this one')),
+  })
+  const own: ConfigMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      namespace: 'shop-east',
+      name: 'web',
+      labels: { 'karmada.io/managed': 'true' },
+      annotations: { 'work.karmada.io/namespace': 'karmada-es-edge' },
+    },
+    data: { colour: 'own' },
+  }
+  await scene.edge.resource(resources.configMaps).create(own, signal)
+  await send(scene, 'east', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'shop', name: 'web' },
+    data: { colour: 'green' },
+  })
+  assert.match(await untilApplied(scene, 'east', false), /the namespace is not of this one$/)
+  await scene.hub.resource(workResource).delete(workOf('east'), signal)
+  await until(scene.hub, workResource, workOf('east'), (object) => object === undefined)
+  const key = { namespace: 'shop-east', name: 'web' }
+  const { data } = await scene.edge.resource(resources.configMaps).get(key, signal)
+  assert.deepEqual(data, { colour: 'own' })
 })
 
 test('what two virtual clusters share changes with both, and goes with the last', async () => {
