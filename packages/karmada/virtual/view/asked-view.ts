@@ -7,6 +7,7 @@ import type { Mapping } from '../mapping/mapping.ts'
 import type { VirtualGroup } from '../virtual-group.ts'
 import type { Ask } from './edge-calls.ts'
 import type { EdgeNames } from './edge-names.ts'
+import type { PageTokens } from './page-token.ts'
 import { seenAsOf, type SeenAs } from './seen-kinds-table.ts'
 import type { Sight } from './shown-answer.ts'
 import type { ShownNames } from './shown-object.ts'
@@ -16,6 +17,7 @@ export interface View {
   readonly group: VirtualGroup
   readonly mapping: Pick<Mapping, 'toMember'>
   readonly edge: EdgeNames
+  readonly pages: PageTokens
   /** As the person who asks. */
   readonly asUser: Ask
   /** With the agent's own rights, for what the edge's RBAC was asked before. */
@@ -105,13 +107,14 @@ export function readOnly({ resource, name }: RequestInfo, cluster: string): Stat
 }
 
 export function sightOf(
-  { info, kind, names, request }: Asked,
+  { info, kind, names, request, view }: Asked,
   isVisible: Sight['isVisible'],
 ): Sight {
   return {
     names,
     of: { group: info.resource.group, kind: kind.kind },
     isVisible,
+    pageToken: (token) => view.pages.seal(token, view.group.clusterName),
     hidesRowObjects:
       info.query.get('includeObject') === 'None' && /as=Table/.test(acceptOf(request)),
     absent: () => absentObject(info),

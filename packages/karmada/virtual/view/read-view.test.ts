@@ -121,6 +121,21 @@ test('Tables, metadata alone and pages show nothing else', async () => {
   assert.deepEqual(seen, ['till-east'])
 })
 
+test('where a page ends tells nothing of others, and a token of others is none', async () => {
+  await using scene = await startPeopled()
+  const path = '/api/v1/configmaps?limit=1'
+  const page = await scene.ask('west', path)
+  const token = page.body['metadata']?.['continue'] ?? ''
+  assert.notEqual(token, '')
+  assert.doesNotMatch(Buffer.from(token, 'base64').toString('latin1'), /kube|shop|till/)
+  const edges = Buffer.from('{"v":"meta.k8s.io/v1","rv":1,"start":"shop-east/a"}')
+  for (const other of [token, edges.toString('base64url')]) {
+    const told = await scene.ask('east', `${path}&continue=${other}`)
+    assert.equal(told.status, 410)
+    assert.equal(told.body['reason'], 'Expired')
+  }
+})
+
 test('selectors mean namespaces as the virtual cluster calls them', async () => {
   await using scene = await startPeopled()
   await addNamespace(scene, 'east', 'office')

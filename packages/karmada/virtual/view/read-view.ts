@@ -149,6 +149,8 @@ function queryOf(asked: Asked): Record<string, string> {
   if (fields) {
     query['fieldSelector'] = memberFieldSelector(fields, view, seenAs === 'namespaces')
   }
+  const page = info.query.get('continue')
+  if (page) query['continue'] = view.pages.open(page, clusterName)
   if (info.query.get('includeObject') === 'None') query['includeObject'] = 'Metadata'
   if (seenAs === 'claimed') query['includeObject'] = 'Object'
   if (info.name !== '') return query

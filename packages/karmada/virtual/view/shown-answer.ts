@@ -8,6 +8,8 @@ export interface Sight {
   readonly of: ShownKind
   /** Whether this object, as the edge has it, is of the virtual cluster. Has metadata at least. */
   readonly isVisible: (object: JsonObject) => boolean | Promise<boolean>
+  /** Where a list goes on, in the place of the edge's own token. */
+  readonly pageToken: (token: string) => string
   /** The client wants rows without objects; they were asked for to judge them. */
   readonly hidesRowObjects: boolean
   /** What is said in the place of one object that is not visible. */
@@ -22,7 +24,7 @@ export interface Sight {
 export async function shownAnswer(answer: unknown, sight: Sight): Promise<unknown> {
   if (!isJsonObject(answer)) throw notUnderstood()
   const { kind, items, rows } = answer
-  if (kind === 'Status') return shownStatus(answer, sight.names)
+  if (kind === 'Status') return shownStatus(answer, sight)
   if (kind === 'Table') {
     const shown = await shownRows(answer, rows, sight)
     if (sight.isOne && shown.rows.length === 0) throw sight.absent()
@@ -32,7 +34,7 @@ export async function shownAnswer(answer: unknown, sight: Sight): Promise<unknow
     const shown = await visible(items, sight)
     return {
       ...answer,
-      metadata: withoutCount(answer['metadata']),
+      metadata: shownListMeta(answer['metadata'], sight),
       items: shown.map((item) => shownObject(item, sight.of, sight.names)),
     }
   }
@@ -42,9 +44,11 @@ export async function shownAnswer(answer: unknown, sight: Sight): Promise<unknow
 }
 
 /** A Status is of no object, but may name one and its namespace. */
-export function shownStatus(status: JsonObject, names: ShownNames): JsonObject {
-  const { details } = status
+export function shownStatus(status: JsonObject, sight: Sight): JsonObject {
+  const { details, metadata } = status
+  const { names } = sight
   const shown = shownObject(status, { group: '', kind: 'Status' }, names)
+  shown['metadata'] = shownListMeta(metadata, sight)
   if (!isJsonObject(details) || details['kind'] !== 'namespaces') return shown
   const { name } = details
   if (typeof name !== 'string') return shown
@@ -72,7 +76,7 @@ async function shownRows(
     if (!isJsonObject(row) || !isJsonObject(object)) throw notUnderstood()
     if (await sight.isVisible(object)) shown.push(shownRow(row, object, sight))
   }
-  return { metadata: withoutCount(table['metadata']), rows: shown }
+  return { metadata: shownListMeta(table['metadata'], sight), rows: shown }
 }
 
 function shownRow(row: JsonObject, object: JsonObject, sight: Sight): JsonObject {
@@ -96,11 +100,11 @@ function nameOf({ metadata }: JsonObject): unknown {
   return isJsonObject(metadata) ? metadata['name'] : undefined
 }
 
-/** How many are left is told of all clusters' objects. */
-function withoutCount(metadata: unknown): unknown {
+/** How many are left, and after which one, is told of all clusters' objects. */
+function shownListMeta(metadata: unknown, { pageToken }: Sight): unknown {
   if (!isJsonObject(metadata)) return metadata
-  const { remainingItemCount: _, ...rest } = metadata
-  return rest
+  const { remainingItemCount: _, continue: token, ...rest } = metadata
+  return typeof token === 'string' && token !== '' ? { ...rest, continue: pageToken(token) } : rest
 }
 
 function notUnderstood(): StatusError {

@@ -30,14 +30,15 @@ async function shownOf(
   object: JsonObject,
   sight: Sight,
 ): Promise<JsonObject | undefined> {
-  if (type === 'ERROR') return shownStatus(object, sight.names)
+  if (type === 'ERROR') return shownStatus(object, sight)
+  // It carries a version and nothing else, also as a Table.
+  if (type === 'BOOKMARK') return object
   if (object['kind'] === 'Table') {
     const shown = await shownAnswer(object, { ...sight, isOne: false })
     const { rows } = isJsonObject(shown) ? shown : {}
-    const isSeen = type === 'BOOKMARK' || (Array.isArray(rows) && rows.length > 0)
+    const isSeen = Array.isArray(rows) && rows.length > 0
     return isSeen && isJsonObject(shown) ? shown : undefined
   }
-  if (type === 'BOOKMARK') return shownObject(object, sight.of, sight.names)
   if (!(await sight.isVisible(object))) return undefined
   return shownObject(object, sight.of, sight.names)
 }

@@ -13,6 +13,7 @@ import { absentObject, askedOf, readOnly, sightOf, type Asked, type View } from 
 import type { Ask } from './edge-calls.ts'
 import type { EdgeKinds } from './edge-kinds.ts'
 import type { EdgeNames } from './edge-names.ts'
+import type { PageTokens } from './page-token.ts'
 import { readObjects, shownOnce } from './read-view.ts'
 import { answerReview } from './review-view.ts'
 import {
@@ -36,6 +37,7 @@ export interface VirtualViewsDeps {
   readonly find: (cluster: string) => ViewedCluster | undefined
   readonly edge: EdgeNames
   readonly kinds: EdgeKinds
+  readonly pages: PageTokens
   /** With the agent's own rights. */
   readonly asAgent: Ask
   /** As whom the agent acts; absent: as everybody whom the hub names. */
@@ -99,9 +101,9 @@ async function open(
   if (found === undefined) throw noCluster(cluster)
   const info = readViewTarget(request.method, request.path)
   await deps.edge.whenKnown(signal)
-  const { edge, asAgent } = deps
+  const { edge, pages, asAgent } = deps
   const asUser: Ask = (asked, scope) => api.onRequest(asked, scope)
-  return { view: { ...found, edge, asUser, asAgent }, request, info }
+  return { view: { ...found, edge, pages, asUser, asAgent }, request, info }
 }
 
 async function answer(

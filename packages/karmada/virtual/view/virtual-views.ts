@@ -5,6 +5,7 @@ import type { ImpersonationPolicy } from '../../registration/impersonation-polic
 import { ownAsk } from './edge-calls.ts'
 import { createEdgeKinds } from './edge-kinds.ts'
 import { createEdgeNames, type EdgeNames } from './edge-names.ts'
+import { createPageTokens } from './page-token.ts'
 import { withVirtualViews, type ViewedCluster } from './view-handler.ts'
 
 export interface VirtualViewsOptions {
@@ -37,6 +38,7 @@ export function createVirtualViews(options: VirtualViewsOptions): VirtualViews {
   const clusters = new Map<string, ViewedCluster>()
   const edge = createEdgeNames({ local, clock, random, log })
   const kinds = createEdgeKinds(local, clock)
+  const pages = createPageTokens()
   return {
     edge,
     set: (cluster) => void clusters.set(cluster.group.clusterName, cluster),
@@ -46,6 +48,7 @@ export function createVirtualViews(options: VirtualViewsOptions): VirtualViews {
         find: (name) => clusters.get(name) ?? options.find?.(name),
         edge,
         kinds,
+        pages,
         asAgent: ownAsk(local),
         ...(policy ? { policy } : {}),
         log,
