@@ -2,6 +2,7 @@ import type { BindingSpec } from '../binding/resource-binding.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { overflowOrder } from './affinity-terms.ts'
 import { estimateReplicas, replicasUnbounded } from './estimate-replicas.ts'
+import { replicasByName } from './workload.ts'
 
 /** A cluster that fits, as selection and division see it. */
 export interface Candidate {
@@ -34,7 +35,7 @@ function candidateOf(
   affinityName: string | undefined,
 ): Candidate {
   const name = cluster.metadata.name ?? ''
-  const placed = (spec.clusters ?? []).find((target) => target.name === name)
+  const placed = replicasByName(spec.clusters).get(name)
   const allocatable = allocatableOf(cluster, spec)
   return {
     name,
@@ -42,7 +43,7 @@ function candidateOf(
     score: placed === undefined ? 0 : 100,
     order: overflowOrder(cluster, spec, affinityName),
     allocatable,
-    available: allocatable + (placed?.replicas ?? 0),
+    available: allocatable + (placed ?? 0),
   }
 }
 

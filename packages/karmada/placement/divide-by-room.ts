@@ -2,7 +2,7 @@ import type { BindingSpec, TargetCluster } from '../binding/resource-binding.ts'
 import type { Candidate } from './candidate.ts'
 import { divideSeats } from './divide-seats.ts'
 import { PlacementError, whileDoing } from './placement-input.ts'
-import { sumOfReplicas } from './workload.ts'
+import { replicasByName, sumOfReplicas } from './workload.ts'
 
 /** Into as few clusters as will do, or in proportion to the room that each has. */
 export type DivisionMode = 'Aggregated' | 'DynamicWeight'
@@ -21,9 +21,8 @@ export interface DivisionInput {
 export function divideByRoom(input: DivisionInput): TargetCluster[] {
   const { candidates, spec, isFresh } = input
   const { replicas = 0 } = spec
-  const kept = (spec.clusters ?? []).filter(({ name }) =>
-    candidates.some((candidate) => candidate.name === name),
-  )
+  const names = new Set(candidates.map(({ name }) => name))
+  const kept = (spec.clusters ?? []).filter(({ name }) => names.has(name))
   const assigned = sumOfReplicas(kept)
   if (isFresh) return whileDoing('failed to do fresh scale', () => divideAnew(input, kept))
   if (assigned === replicas) return kept
@@ -35,7 +34,7 @@ export function divideByRoom(input: DivisionInput): TargetCluster[] {
 function divideAnew(input: DivisionInput, kept: readonly TargetCluster[]): TargetCluster[] {
   const rooms = input.candidates.map(({ name, allocatable }) => ({
     name,
-    replicas: allocatable + (kept.find((each) => each.name === name)?.replicas ?? 0),
+    replicas: allocatable + (replicasByName(kept).get(name) ?? 0),
   }))
   return divide(input, { rooms, kept: [], preferred: [], replicas: input.spec.replicas ?? 0 })
 }
@@ -98,13 +97,11 @@ function fewest(
 /** New shares on top of old ones; old ones that got nothing come last, in their order. */
 function merge(kept: readonly TargetCluster[], shares: readonly TargetCluster[]): TargetCluster[] {
   if (shares.length === 0) return [...kept]
-  const replicasOf = (list: readonly TargetCluster[], name: string): number =>
-    list.find((each) => each.name === name)?.replicas ?? 0
-  const rest = kept.filter(({ name }) => !shares.some((share) => share.name === name))
+  const rest = kept.filter(({ name }) => !replicasByName(shares).has(name))
   return [
     ...shares.map(({ name, replicas = 0 }) => ({
       name,
-      replicas: replicas + replicasOf(kept, name),
+      replicas: replicas + (replicasByName(kept).get(name) ?? 0),
     })),
     ...rest,
   ]

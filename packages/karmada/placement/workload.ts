@@ -1,4 +1,4 @@
-import type { BindingSpec } from '../binding/resource-binding.ts'
+import type { BindingSpec, TargetCluster } from '../binding/resource-binding.ts'
 
 /** Whether there are pods to find room for, or just objects such as a ConfigMap. */
 export function isWorkload(spec: BindingSpec): boolean {
@@ -15,8 +15,22 @@ export function isDuplicated({ placement }: BindingSpec): boolean {
   return strategy === undefined || strategy.replicaSchedulingType === 'Duplicated'
 }
 
-export function isTarget(spec: BindingSpec, cluster: string): boolean {
-  return (spec.clusters ?? []).some(({ name }) => name === cluster)
+export function isTarget({ clusters }: BindingSpec, cluster: string): boolean {
+  return replicasByName(clusters).has(cluster)
+}
+
+const noClusters: readonly TargetCluster[] = Object.freeze([])
+const known = new WeakMap<readonly TargetCluster[], ReadonlyMap<string, number>>()
+
+/** Of a list that does not change any more: it is read once, however often it is asked about. */
+export function replicasByName(
+  clusters: readonly TargetCluster[] = noClusters,
+): ReadonlyMap<string, number> {
+  const seen = known.get(clusters)
+  if (seen !== undefined) return seen
+  const made = new Map(clusters.map(({ name, replicas = 0 }) => [name, replicas]))
+  known.set(clusters, made)
+  return made
 }
 
 export function sumOfReplicas(clusters: readonly { readonly replicas?: number }[]): number {
