@@ -220,3 +220,17 @@ test('Karmada’s agent reports its cluster, keeps its own secrets, and sees no 
     ['done', 'done', 'Forbidden', 'Forbidden'],
   )
 })
+
+test('a cluster in push mode is refused with what to do in its place', async () => {
+  await using fleet = await startTestHub()
+  const asked = fleet.admin.resource(clusterResource).create(
+    {
+      apiVersion: 'cluster.karmada.io/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name: 'south' },
+      spec: { syncMode: 'Push' },
+    },
+    soon(),
+  )
+  await assert.rejects(asked, /none in push mode; register it with "karmadactl register"/)
+})

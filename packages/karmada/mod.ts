@@ -77,6 +77,7 @@ export {
   karmadaAgentSecrets,
   karmadaAgentTarget,
 } from './registration/karmada-agent.ts'
+export { pullOnly } from './registration/pull-only.ts'
 export { agentRolesRoute, roleGeneratorAuthorizer } from './registration/role-generator.ts'
 export { agentLimits, agentLimitsPlugin } from './registration/agent-limits.ts'
 export { keyFingerprint } from './registration/key-fingerprint.ts'

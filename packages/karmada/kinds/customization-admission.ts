@@ -1,6 +1,8 @@
 import { StatusError, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, Objects } from '@skerry/apiserver'
 import { textAt } from '../interpreter/fields.ts'
+import { parseLua } from '../interpreter/lua/lua-parser.ts'
+import { LuaError } from '../interpreter/lua/lua-value.ts'
 
 const customizations = Object.freeze({
   group: 'config.karmada.io',
@@ -22,7 +24,7 @@ const operationOf: Readonly<Record<string, string>> = Object.freeze({
 /** Scripts of several of these add up. */
 const mayBeSeveral = 'dependencyInterpretation'
 
-/** Of two scripts for one kind and operation nobody could say which one is in force. */
+/** Of two scripts for one kind and operation nobody could say which one is in force; each must be Lua. */
 export function customizationAdmission(objects: Objects): AdmissionPlugin {
   return {
     name: 'ResourceInterpreterCustomization',
@@ -34,7 +36,7 @@ export function customizationAdmission(objects: Objects): AdmissionPlugin {
       if (object === undefined) return
       const shown = name || (object.metadata.name ?? '')
       const others = objects.list(customizations).filter(({ metadata }) => metadata.name !== shown)
-      const why = conflictOf(object, others)
+      const why = conflictOf(object, others) ?? faultOf(object)
       if (why === undefined) return
       const { group, resource } = customizations
       const what = `${resource}.${group} ${JSON.stringify(shown)}`
@@ -54,6 +56,18 @@ function conflictOf(object: AnyObject, others: readonly AnyObject[]): string | u
     )
     if (member === undefined) continue
     return `conflicting with InterpreterOperation(${operationOf[member]}) of existing ResourceInterpreterCustomization(${other.metadata.name})`
+  }
+  return undefined
+}
+
+function faultOf(object: AnyObject): string | undefined {
+  for (const [member, operation] of Object.entries(operationOf)) {
+    try {
+      parseLua(scriptOf(object, member))
+    } catch (error) {
+      if (!(error instanceof LuaError)) throw error
+      return `InterpreterOperation(${operation}) Lua script error: ${error.message}`
+    }
   }
   return undefined
 }

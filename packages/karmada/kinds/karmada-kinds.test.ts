@@ -130,3 +130,23 @@ test('taints that evict are allowed where the fleet evicts', async () => {
   })
   assert.equal(status, 201, text)
 })
+
+test('a script that is no Lua is refused, and where it is wrong is told', async () => {
+  const { status, body } = await callApi(server.transport, {
+    method: 'POST',
+    path: '/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations',
+    body: {
+      apiVersion: 'config.karmada.io/v1alpha1',
+      kind: 'ResourceInterpreterCustomization',
+      metadata: { name: 'rocks' },
+      spec: {
+        target: { apiVersion: 'example.com/v1', kind: 'Rock' },
+        customizations: {
+          retention: { luaScript: 'function Retain(desired, observed)\n  return' },
+        },
+      },
+    },
+  })
+  assert.equal(status, 403)
+  assert.match(body.message, /InterpreterOperation\(Retain\) Lua script error: .*2/)
+})
