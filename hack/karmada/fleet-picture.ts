@@ -81,7 +81,8 @@ const passing = new Set([
 ])
 
 /** Keys of labels and annotations whose values are ids, counts, or what a scheduler has seen. */
-const passingKey = /(permanent-id|resourcetemplate\.karmada\.io\/(uid|generation)|depended-by-)/
+const passingKey =
+  /(permanent-id|resourcetemplate\.karmada\.io\/(uid|generation)|depended-by-|controller-uid)/
 
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)

@@ -179,12 +179,13 @@ class Bindings {
     const { sites } = plan
     const failures = plan.failures.map(({ why }) => why)
     let isChanged = false
-    for (const work of worksToWrite({ binding, template, sites }, failures, context)) {
-      try {
-        isChanged = (await writeWork(work, context, signal)) || isChanged
-      } catch (error) {
+    const works = worksToWrite({ binding, template, sites }, failures, context)
+    for (let at = 0; at < works.length; at += writesMax) {
+      const writes = works.slice(at, at + writesMax).map((work) => writeWork(work, context, signal))
+      for (const write of await Promise.allSettled(writes)) {
         signal.throwIfAborted()
-        failures.push(error instanceof Error ? error.message : String(error))
+        if (write.status === 'fulfilled') isChanged ||= write.value
+        else failures.push(messageOf(write.reason))
       }
     }
     if (failures.length === 0 && !isChanged) return
@@ -256,6 +257,13 @@ function worksToWrite(
     failures.push(error.message)
     return []
   }
+}
+
+/** Works that are written at the same time, of one binding. */
+const writesMax = 16
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** An event's message has 1 KiB at most. */

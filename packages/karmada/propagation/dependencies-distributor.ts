@@ -17,6 +17,7 @@ import {
   withoutParent,
   withParent,
 } from './plan-attached.ts'
+import { isPropagatable } from './reserved-objects.ts'
 import { templateRef, type TemplateKind } from './templates.ts'
 
 /** On a binding while others may be attached to it. */
@@ -113,12 +114,12 @@ class Distributor {
     const found: AnyObject[] = []
     for (const [kind, ofKind] of byKind(dependents)) {
       if (!(await this.#isWatched(kind, signal))) continue
-      const objects = templates.list(kind)
-      found.push(
-        ...objects.filter((object) =>
-          isDependent({ ...templateRef(object), labels: object.metadata.labels ?? {} }, ofKind),
-        ),
-      )
+      const objects = templates.list(kind).filter((object) => {
+        const ref = templateRef(object)
+        const labels = object.metadata.labels ?? {}
+        return isPropagatable(ref) && isDependent({ ...ref, labels }, ofKind)
+      })
+      found.push(...objects)
     }
     return found
   }

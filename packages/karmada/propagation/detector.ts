@@ -21,7 +21,7 @@ import {
 import type { FleetContext } from './fleet-context.ts'
 import { mergedBinding, plannedBinding } from './plan-binding.ts'
 import { planPropagation } from './plan-propagation.ts'
-import { isPropagatable } from './reserved-namespaces.ts'
+import { isPropagatable } from './reserved-objects.ts'
 import { releaseTemplate } from './release-template.ts'
 import { isOfSpecification, isOfUser } from './template-change.ts'
 import {
@@ -67,7 +67,7 @@ class Detector {
       resource: namespacedPolicies.resource,
       subscribe: (_context, enqueue) =>
         this.#shared.templates.onChange((key, change, isInitial) => {
-          if (!isPropagatable(change.object) || !isOfSpecification(change)) return
+          if (!isPropagatable(parseTemplateKey(key)) || !isOfSpecification(change)) return
           if (!isInitial && isOfUser(change)) this.#changedByUser.add(key)
           enqueue(key)
         }),
@@ -85,7 +85,7 @@ class Detector {
         .list(kind)
         .filter(
           (template) =>
-            isPropagatable(template) &&
+            isPropagatable(templateRef(template)) &&
             (isClaimedBy(template, object) ||
               highestSelectorRank(template, selectors) > selectorRanks.none),
         )

@@ -14,7 +14,7 @@ import { clusterBindings, namespacedBindings } from './binding-scope.ts'
 import { targetsOf } from './binding-targets.ts'
 import { memberCluster, overriddenManifest } from './cluster-manifest.ts'
 import { plannedNamespaceWork } from './plan-work.ts'
-import { isOwnNamespace } from './reserved-namespaces.ts'
+import { isOwnNamespace } from './reserved-objects.ts'
 import { writeWork } from './write-work.ts'
 
 /** Label of a namespace, `true`: it is made in no cluster by itself. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnyObject, ConfigMap, Deployment } from '@skerry/api'
+import type { AnyObject, ClusterRole, ConfigMap, Deployment } from '@skerry/api'
 import { resources, type TypedResource } from '@skerry/client'
 import { resourceBindingResource } from '../binding/resource-binding.ts'
 import { executionNamespace } from '../cluster/cluster.ts'
 import { overridePolicyResource, type OverrideRule } from '../policy/override-policy.ts'
 import {
+  clusterPropagationPolicyResource,
   propagationPolicyResource,
   type PropagationPolicy,
   type PropagationSpec,
@@ -189,4 +190,73 @@ test('with its policy an object loses the claim, stays where it is, and may have
     .create({ ...next, metadata: { ...web, name: 'other' } }, signal)
   await untilWeb(scene, 'shore', (object) => object !== undefined)
   await untilWeb(scene, 'reef', (object) => object === undefined)
+})
+
+test('a policy of higher priority that asks for it takes an object from another one', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  const onReef = { clusterAffinity: { clusterNames: ['reef'] } }
+  const onShore = { clusterAffinity: { clusterNames: ['shore'] } }
+  await propagate(scene, deployment(), policy({ placement: onReef }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const taker = policy({ placement: onShore, priority: 1, preemption: 'Always' })
+  await scene.hub
+    .resource(propagationPolicyResource)
+    .create({ ...taker, metadata: { ...web, name: 'taker' } }, signal)
+  await untilWeb(scene, 'shore', (object) => object !== undefined)
+  await untilWeb(scene, 'reef', (object) => object === undefined)
+})
+
+test('objects without a namespace go by a policy of the fleet, and no others do', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const role = (name: string, labels: Record<string, string>): ClusterRole => ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name, labels },
+    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
+  })
+  const labelSelector = { matchLabels: { fleet: 'yes' } }
+  const { apiVersion, kind } = role('', {})
+  await scene.hub.resource(clusterPropagationPolicyResource).create(
+    {
+      apiVersion: 'policy.karmada.io/v1alpha1',
+      kind: 'ClusterPropagationPolicy',
+      metadata: { name: 'roles' },
+      spec: { resourceSelectors: [{ apiVersion, kind, labelSelector }] },
+    },
+    signal,
+  )
+  const roles = scene.hub.resource(resources.clusterRoles)
+  await roles.create(role('own:hub', {}), signal)
+  await roles.create(role('till:reader', { fleet: 'yes' }), signal)
+  const where = { api: scene.edge('reef'), resource: resources.clusterRoles }
+  await scene.until({ ...where, key: { name: 'till:reader' } }, (object) => object !== undefined)
+  const { items } = await scene.edge('reef').resource(resources.clusterRoles).list({}, signal)
+  assert.ok(!items.some(({ metadata }) => metadata.name === 'own:hub'))
+  await roles.delete({ name: 'till:reader' }, signal)
+  await scene.until({ ...where, key: { name: 'till:reader' } }, (object) => object === undefined)
+})
+
+test('what is as it is to be is not written again', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const every = { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }] }
+  await propagate(scene, deployment(), policy({ ...every, placement: {} }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const work = { namespace: executionNamespace('reef'), name: webWork }
+  const settled = await scene.until(
+    { api: scene.hub, resource: resourceBindingResource, key: webBinding },
+    (binding) => binding?.status?.aggregatedStatus?.[0]?.health === 'Unhealthy',
+  )
+  const first = await scene.hub.resource(workResource).get(work, signal)
+  // Another object goes the whole way there and back.
+  const other = { ...deployment(), metadata: { namespace: 'shop', name: 'other' } }
+  await scene.hub.resource(anyDeployments).create(other, signal)
+  const otherBinding = { namespace: 'shop', name: 'other-deployment' }
+  await scene.until(
+    { api: scene.hub, resource: resourceBindingResource, key: otherBinding },
+    (binding) => binding?.status?.aggregatedStatus?.[0]?.health === 'Unhealthy',
+  )
+  const { metadata } = await scene.hub.resource(workResource).get(work, signal)
+  assert.equal(metadata.generation, first.metadata.generation)
+  const binding = await scene.hub.resource(resourceBindingResource).get(webBinding, signal)
+  assert.equal(binding.metadata.generation, settled?.metadata.generation)
 })
