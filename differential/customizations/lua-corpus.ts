@@ -140,6 +140,8 @@ export const luaCorpus: Readonly<Record<string, string>> = Object.freeze({
   'no such library': 'return { io.open("x") }',
   'no metatables': 'return { setmetatable({}, {}) }',
   'no code at run time': 'return { loadstring("return 1")() }',
+  'times that are given':
+    'return { os.date("!%Y-%m-%dT%H:%M:%SZ", 0), os.date("!%F %H:%M", 86400 * 365), type(os.time()) }',
   'an unknown module': 'return { require("socket") }',
   'wrong quantity':
     'local kube = require("kube") return { (pcall(kube.resourceAdd, 1)), (pcall(kube.resourceAdd, "x")), (pcall(kube.getResourceQuantity, "-1")) }',

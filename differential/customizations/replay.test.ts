@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { systemClock } from '@skerry/base'
 import { CustomScripts } from '../../packages/karmada/interpreter/custom/customization.ts'
 import {
   CustomizationError,
@@ -28,7 +29,7 @@ function interpreterFor({ operation, script, object }: CustomizationCase): LuaIn
       spec: { target: { apiVersion, kind }, customizations },
     },
   ])
-  return new LuaInterpreter(() => scripts)
+  return new LuaInterpreter(() => scripts, systemClock)
 }
 
 /** As karmadactl lists the results of an operation. */

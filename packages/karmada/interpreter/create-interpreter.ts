@@ -28,13 +28,14 @@ export type Source<T extends KubeObject> = Pick<Informer<T>, 'list' | 'onChange'
  * Answers for every kind: by scripts of customizations first, then by webhooks, then by what is known of
  * native kinds. Follows the sources from now on.
  */
-export function createInterpreter({
-  customizations,
-  webhooks,
-}: InterpreterSources): ResourceInterpreter {
+export function createInterpreter(
+  { customizations, webhooks }: InterpreterSources,
+  clock: Pick<Clock, 'now'>,
+): ResourceInterpreter {
   const layers: ResourceInterpreter[] = []
   if (customizations) {
-    layers.push(new LuaInterpreter(following(customizations, (list) => new CustomScripts(list))))
+    const scripts = following(customizations, (list) => new CustomScripts(list))
+    layers.push(new LuaInterpreter(scripts, clock))
   }
   if (webhooks) {
     const known = following(webhooks, (list) => new InterpreterWebhooks(list))
@@ -74,10 +75,11 @@ export async function interpreterOf(
 ): Promise<ResourceInterpreter> {
   const customizations = await sourceOf(customizationResource, deps, signal)
   const webhooks = await sourceOf(webhookConfigurationResource, deps, signal)
-  const interpreter = createInterpreter({
+  const sources = {
     ...(customizations ? { customizations } : {}),
     ...(webhooks ? { webhooks } : {}),
-  })
+  }
+  const interpreter = createInterpreter(sources, deps.clock)
   return { ...interpreter, ...withUnknownHealth(interpreter, deps.log) }
 }
 

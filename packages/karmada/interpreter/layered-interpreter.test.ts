@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
-import { silentLogger } from '@skerry/base'
+import { silentLogger, systemClock } from '@skerry/base'
 import { createInterpreter, type Source } from './create-interpreter.ts'
 import type { Customization } from './custom/customization.ts'
 import { withUnknownHealth } from './unknown-health.ts'
@@ -52,7 +52,7 @@ class Objects<T extends Customization | WebhookConfiguration> implements Source<
 test('a customization comes before webhooks, and webhooks before what is native', async () => {
   const customizations = new Objects<Customization>()
   const webhooks = new Objects<WebhookConfiguration>()
-  const interpreter = createInterpreter({ customizations, webhooks })
+  const interpreter = createInterpreter({ customizations, webhooks }, systemClock)
   assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
   webhooks.become({
     apiVersion: 'config.karmada.io/v1alpha1',
@@ -79,7 +79,7 @@ test('a customization comes before webhooks, and webhooks before what is native'
 test('other questions about a customized kind have their native answers', async () => {
   const customizations = new Objects<Customization>()
   customizations.become(customization('function InterpretHealth() return true end'))
-  const interpreter = createInterpreter({ customizations })
+  const interpreter = createInterpreter({ customizations }, systemClock)
   assert.deepEqual(await interpreter.replicas(deployment, signal), { replicas: 2 })
   const valve: AnyObject = { apiVersion: 'example.com/v1', kind: 'Valve', metadata: { name: 'a' } }
   assert.equal(interpreter.knows(valve, 'InterpretReplica'), false)
@@ -91,7 +91,7 @@ test('a health that cannot be had is unknown, and why is told once', async () =>
   customizations.become(customization('function InterpretHealth() error("broken") end'))
   const lines: string[] = []
   const log = { ...silentLogger, error: (line: string) => void lines.push(line) }
-  const { health } = withUnknownHealth(createInterpreter({ customizations }), log)
+  const { health } = withUnknownHealth(createInterpreter({ customizations }, systemClock), log)
   assert.equal(await health(deployment, signal), 'Unknown')
   assert.equal(await health(deployment, signal), 'Unknown')
   assert.deepEqual(lines, ['Health is unknown'])

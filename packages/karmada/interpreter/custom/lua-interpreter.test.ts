@@ -30,7 +30,7 @@ function customization(
 
 function taught(...customizations: Customization[]): LuaInterpreter {
   const scripts = new CustomScripts(customizations)
-  return new LuaInterpreter(() => scripts)
+  return new LuaInterpreter(() => scripts, { now: () => Date.parse('2026-11-22T13:05:09Z') })
 }
 
 const all = taught(
@@ -177,4 +177,24 @@ test('numbers of replicas and requirements that cannot be are refused', async ()
     const interpreter = taught(customization('broken', { replicaResource }))
     await assert.rejects(interpreter.replicas(valve), CustomizationError, replicaResource)
   }
+})
+
+test('a script may ask for the time of day, in UTC, and for nothing else of the system', async () => {
+  const asked = async (expression: string): Promise<unknown> => {
+    const statusReflection = `function ReflectStatus() return { found = ${expression} } end`
+    return (await taught(customization('time', { statusReflection })).reflectStatus(valve))['found']
+  }
+  assert.equal(await asked('os.date("!%Y-%m-%dT%H:%M:%SZ")'), '2026-11-22T13:05:09Z')
+  assert.equal(await asked('os.date("%F %X", 0)'), '1970-01-01 00:00:00')
+  assert.equal(await asked('os.time()'), 1795352709)
+  assert.equal(await asked('os.time({ year = 1970, month = 1, day = 2, hour = 0 })'), 86400)
+  assert.equal(await asked('os.date("*t", 86400).day'), 2)
+  assert.equal(await asked('os.execute == nil and os.getenv == nil and os.exit == nil'), true)
+})
+
+test('an aggregation of no copies gets no list', async () => {
+  const statusAggregation =
+    'function AggregateStatus(o, items) o.status = { none = items == nil } return o end'
+  const found = await taught(customization('a', { statusAggregation })).aggregateStatus(valve, [])
+  assert.deepEqual(found['status'], { none: true })
 })

@@ -1,4 +1,5 @@
 import type { AnyObject } from '@skerry/api'
+import type { Clock } from '@skerry/base'
 import {
   readComponents,
   readDependencies,
@@ -9,7 +10,8 @@ import {
   readStatus,
 } from '../interpreted-values.ts'
 import { jsonOf, luaOf } from '../lua/lua-json.ts'
-import { readLuaScript, type LuaScript } from '../lua/lua-script.ts'
+import { osFunctions } from '../lua/lua-os-library.ts'
+import { readLuaScript, type LuaScript, type LuaSurroundings } from '../lua/lua-script.ts'
 import { toText, type LuaValue } from '../lua/lua-value.ts'
 import type {
   InterpretedReplicas,
@@ -35,9 +37,12 @@ export class LuaInterpreter implements ResourceInterpreter {
   readonly #scripts: () => CustomScripts
   readonly #read = new Map<string, LuaScript>()
 
-  /** Asked before each call: customizations come and go. */
-  constructor(scripts: () => CustomScripts) {
+  readonly #surroundings: LuaSurroundings
+
+  /** The scripts are asked for before each call: customizations come and go. */
+  constructor(scripts: () => CustomScripts, clock: Pick<Clock, 'now'>) {
     this.#scripts = scripts
+    this.#surroundings = { globals: { os: osFunctions(clock) }, modules: { kube: kubeFunctions } }
   }
 
   knows(object: AnyObject, operation: InterpreterOperation): boolean {
@@ -85,7 +90,12 @@ export class LuaInterpreter implements ResourceInterpreter {
 
   async aggregateStatus(template: AnyObject, items: readonly unknown[]): Promise<AnyObject> {
     return this.#one(
-      { object: template, operation: 'AggregateStatus', args: [template, items] },
+      // With no copies there is no list, as in Karmada.
+      {
+        object: template,
+        operation: 'AggregateStatus',
+        args: [template, items.length > 0 ? items : undefined],
+      },
       ([found], json) => readObject(json(found, [template]), template),
     )
   }
@@ -135,7 +145,7 @@ export class LuaInterpreter implements ResourceInterpreter {
 
   #ready(text: string): LuaScript {
     const known = this.#read.get(text)
-    const script = known ?? readLuaScript(text, { kube: kubeFunctions })
+    const script = known ?? readLuaScript(text, this.#surroundings)
     // The newest stands last.
     this.#read.delete(text)
     this.#read.set(text, script)

@@ -9,8 +9,15 @@ import { LuaTable } from './lua-table.ts'
 import { tableFunctions } from './lua-table-library.ts'
 import { LuaError, LuaFunction, LuaLimitError, toBytes, type LuaValue } from './lua-value.ts'
 
-/** What `require` finds, by name. */
-export type LuaModules = Readonly<Record<string, Readonly<Record<string, LuaLibraryFunction>>>>
+type LuaLibraries = Readonly<Record<string, Readonly<Record<string, LuaLibraryFunction>>>>
+
+/** What a script finds beside Lua's own, by name. */
+export interface LuaSurroundings {
+  /** There from the start. */
+  readonly globals?: LuaLibraries
+  /** By `require`. */
+  readonly modules?: LuaLibraries
+}
 
 /** A script in Lua 5.1, read once and called often. Each call starts from nothing. */
 export interface LuaScript {
@@ -27,7 +34,7 @@ export interface LuaScript {
 }
 
 /** Throws a LuaError on a script that is no Lua. */
-export function readLuaScript(text: string, modules: LuaModules = {}): LuaScript {
+export function readLuaScript(text: string, surroundings: LuaSurroundings = {}): LuaScript {
   const bytes = toBytes(text)
   if (bytes.length > luaLimits.scriptBytesMax) {
     throw new LuaError(`the script is longer than ${luaLimits.scriptBytesMax} bytes`)
@@ -36,7 +43,7 @@ export function readLuaScript(text: string, modules: LuaModules = {}): LuaScript
   return {
     call: (name, args, use) =>
       withinStack(() => {
-        const run = startRun(program, modules)
+        const run = startRun(program, surroundings)
         const called = run.globals.get(name)
         if (!(called instanceof LuaFunction)) throw new LuaError(`there is no function ${name}`)
         return use(callValue(called, args(run), { run, line: run.line }), run)
@@ -44,7 +51,7 @@ export function readLuaScript(text: string, modules: LuaModules = {}): LuaScript
   }
 }
 
-function startRun(program: LuaProgram, modules: LuaModules): LuaRun {
+function startRun(program: LuaProgram, surroundings: LuaSurroundings): LuaRun {
   const globals = new LuaTable()
   const run = new LuaRun(globals)
   for (const [name, answer] of Object.entries(baseFunctions)) {
@@ -57,14 +64,17 @@ function startRun(program: LuaProgram, modules: LuaModules): LuaRun {
   math.set('pi', Math.PI, run)
   math.set('huge', Number.POSITIVE_INFINITY, run)
   globals.set('math', math, run)
+  for (const [name, functions] of Object.entries(surroundings.globals ?? {})) {
+    globals.set(name, libraryTable(functions, run), run)
+  }
   globals.set('_G', globals, run)
   globals.set('_VERSION', 'Lua 5.1', run)
-  globals.set('require', libraryFunction('require', requireOf(modules)), run)
+  globals.set('require', libraryFunction('require', requireOf(surroundings.modules ?? {})), run)
   program(run)
   return run
 }
 
-function requireOf(modules: LuaModules): LuaLibraryFunction {
+function requireOf(modules: LuaLibraries): LuaLibraryFunction {
   return (args) => {
     const name = args.text(0)
     const module = Object.hasOwn(modules, name) ? modules[name] : undefined
