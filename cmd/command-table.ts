@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { addBuildCommands } from './build-commands.ts'
 import { addEncryptionCommands } from './encryption-commands.ts'
+import { addExplainCommand } from './explain-commands.ts'
 import { addForwardCommand } from './forward-commands.ts'
 import { addHubCommands } from './hub-commands.ts'
 import { addLoginCommands } from './login-commands.ts'
@@ -19,6 +20,7 @@ export function addCommands(program: Command): void {
   addUserCommands(program)
   addLoginCommands(program)
   addForwardCommand(program)
+  addExplainCommand(program)
   addEncryptionCommands(program)
   addTestCommands(program)
   addBuildCommands(program)

@@ -3,7 +3,7 @@
  * its users log in; cluster/ has the
  * Cluster kind, agents' identities and rights, and what the hub says of a cluster's state; proxy/ is the
  * hub's side of a request to an edge cluster; replicas/ makes several hubs one; agent/ is the
- * edge's; work/ applies what the hub has for a cluster, interpreter/ knows native kinds; services/ is the way to services of an edge; state/ says how clusters are, and counts. Objects are reached through `client` alone; it opens no port, and knows no file.
+ * edge's; work/ applies what the hub has for a cluster, interpreter/ knows native kinds; placement/ says which clusters an object goes to, failover/ when it leaves them; services/ is the way to services of an edge; state/ says how clusters are, and counts. Objects are reached through `client` alone; it opens no port, and knows no file.
  * Start reading at cluster/cluster-kind.ts, then proxy/cluster-proxy.ts and agent/api-forwarder.ts.
  */
 export {
@@ -313,3 +313,5 @@ export {
   fleetFailoverDefaults,
   type FleetFailoverOptions,
 } from './failover/fleet-failover.ts'
+export { explain, type ExplainedRef } from './explain/explain.ts'
+export type { Explanation } from './explain/explanation.ts'

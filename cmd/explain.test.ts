@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Explanation } from '@skerry/karmada'
+import { explanationLines, printExplanation } from './explain.ts'
+
+const told: Explanation = {
+  object: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' },
+  claim: {
+    policy: { kind: 'PropagationPolicy', namespace: 'shop', name: 'web' },
+    why: 'of those that select the object it comes first',
+    others: [
+      { policy: { kind: 'ClusterPropagationPolicy', name: 'all' }, why: 'its name comes later' },
+    ],
+  },
+  scheduled: { status: 'True', reason: 'Success', message: 'Binding has been scheduled.' },
+  waves: [
+    { name: 'stage=pilot', isOpen: true, well: 0, needed: 1, clusters: ['pilot'] },
+    { name: 'rest', isOpen: false, well: 0, needed: 1, clusters: ['reef'] },
+  ],
+  clusters: [
+    { name: 'other', standing: 'NotPlaced', why: ['it does not fit'], overrides: [] },
+    {
+      name: 'pilot',
+      standing: 'Unhealthy',
+      replicas: 2,
+      why: ['It is applied, not well.'],
+      overrides: [
+        { policy: 'tills', namespace: 'shop', rule: 0 },
+        { policy: 'all', rule: 1 },
+      ],
+    },
+  ],
+}
+
+test('an explanation is read from the top: whose, in which waves, and each cluster in a line', () => {
+  assert.deepEqual(explanationLines(told), [
+    'Object:     Deployment shop/web',
+    'Policy:     PropagationPolicy shop/web: of those that select the object it comes first',
+    'Not:        ClusterPropagationPolicy all: its name comes later',
+    'Scheduled:  True (Success): Binding has been scheduled.',
+    'Waves:',
+    '  Wave          Open   Well   Needed   Clusters',
+    '  stage=pilot   yes    0      1        1',
+    '  rest          no     0      1        1',
+    'Clusters:',
+    '  Cluster   Standing    Replicas   Overrides            Why',
+    '  other     NotPlaced   -          -                    it does not fit',
+    '  pilot     Unhealthy   2          shop/tills#0,all#1   It is applied, not well.',
+  ])
+})
+
+test('an object of nobody has no waves, and says so in one line', () => {
+  const { object } = told
+  const claim = { why: 'no policy selects it: it stays on the hub', others: [] }
+  assert.deepEqual(explanationLines({ object, claim, waves: [], clusters: [] }), [
+    'Object:     Deployment shop/web',
+    'Policy:     none: no policy selects it: it stays on the hub',
+  ])
+})
+
+test('what is no kind and name is refused before anybody is asked', async () => {
+  for (const object of ['web', 'deployment/', '/web', 'deployment/web/more']) {
+    const options = { object, namespace: 'shop', dataDir: '/none', output: undefined }
+    await assert.rejects(printExplanation({ ...options, kubeconfig: undefined }), {
+      name: 'ExpectedError',
+      message: `Cannot explain ${object}: name one object as kind/name, e.g. deployment/web`,
+    })
+  }
+})
