@@ -201,6 +201,8 @@ test('what would reach other virtual clusters is refused', () => {
     const [apiVersion = '', kind = ''] = what.split(' ')
     refused({ apiVersion, kind, ...named, ...content }, why)
   }
+  const isolating = { metadata: { namespace: 'shop', name: 'virtual-cluster' } }
+  refused({ apiVersion: 'v1', kind: 'ResourceQuota', ...isolating }, /isolates it/)
   refused({ apiVersion: 'v1', kind: 'Binding', target: { name: 'n' } }, /scheduler/)
   const settings = { apiVersion: 'v1', kind: 'ConfigMap' }
   refused({ ...settings, metadata: { namespace: 'kube-system', name: 'a' } }, /edge cluster's own/)

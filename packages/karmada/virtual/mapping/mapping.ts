@@ -1,5 +1,6 @@
 import { isJsonObject, type AnyObject, type JsonObject, type ObjectMeta } from '@skerry/api'
 import type { ManifestMapping } from '../../work/manifest-mapping.ts'
+import { isolationName } from '../isolation/namespace-isolation.ts'
 import { virtualNamespaceLabels, type VirtualGroup } from '../virtual-group.ts'
 import { groupKindOf } from './group-kind.ts'
 import { changeAt, ofObject, ofText } from './change-at.ts'
@@ -112,6 +113,11 @@ function refuseKind(manifest: AnyObject, options: MappingOptions): void {
   if (groupKind === '/Binding') {
     throw new MappingRefusal("pods are placed by the edge cluster's own scheduler")
   }
+  if (isolatingKinds.has(groupKind) && manifest.metadata.name === isolationName) {
+    throw new MappingRefusal(
+      `its edge cluster isolates it by an object of that name: choose another than "${isolationName}"`,
+    )
+  }
   if (manifest.metadata.namespace) {
     if (clusterScopes[groupKind] === undefined) return
     throw new MappingRefusal('objects of its kind have no namespace')
@@ -127,6 +133,7 @@ function refuseKind(manifest: AnyObject, options: MappingOptions): void {
   )
 }
 
+const isolatingKinds = new Set(['/ResourceQuota', 'networking.k8s.io/NetworkPolicy'])
 const clusterBinding = 'rbac.authorization.k8s.io/ClusterRoleBinding'
 
 function renamed(manifest: AnyObject, place: { namespace?: string; name?: string }): AnyObject {
