@@ -43,6 +43,13 @@ const bindings: TypedResource<AnyObject> = {
   isNamespaced: true,
 }
 
+const customizations: TypedResource<AnyObject> = {
+  group: 'config.karmada.io',
+  version: 'v1alpha1',
+  resource: 'resourceinterpretercustomizations',
+  isNamespaced: false,
+}
+
 /** Karmada schedules and divides; our agent pulls its Works for a site of ours, and reports. */
 export async function playPullWorks(): Promise<void> {
   await using stack = new AsyncDisposableStack()
@@ -128,10 +135,38 @@ async function play(hub: Api, local: Api, signal: AbortSignal): Promise<void> {
     signal,
   )
   say('what the site changed is back')
+  await hub.resource(customizations).create(tuned, signal)
+  for (const [answer, health] of [
+    ['no', 'Unhealthy'],
+    ['yes', 'Healthy'],
+  ] as const) {
+    const patch = { metadata: { labels: { tuned: answer } } }
+    await deployments.patch({ ...web, type: 'merge', patch }, signal)
+    await until(
+      () => hub.resource(workResource).get(key, signal),
+      ({ status: state }) => state?.manifestStatuses?.[0]?.health === health,
+      signal,
+    )
+  }
+  say('a script that Karmada has says whether it is healthy')
   await hub.resource(resources.deployments).delete(web, signal)
   await untilGone(local, web, signal)
   await untilNoWork(hub, key, signal)
   say('deleted in Karmada, gone at the site, and so is the Work')
+}
+
+const tuned: AnyObject = {
+  apiVersion: 'config.karmada.io/v1alpha1',
+  kind: 'ResourceInterpreterCustomization',
+  metadata: { name: 'tuned' },
+  spec: {
+    target: { apiVersion: 'apps/v1', kind: 'Deployment' },
+    customizations: {
+      healthInterpretation: {
+        luaScript: 'function InterpretHealth(o) return o.metadata.labels.tuned == "yes" end',
+      },
+    },
+  },
 }
 
 const policy: AnyObject = {
