@@ -8,6 +8,7 @@ import {
 import { executionFinalizer } from '../work/karmada-keys.ts'
 import { workResource } from '../work/work.ts'
 import { clusterNamespace, clusterResource, executionNamespace, type Cluster } from './cluster.ts'
+import { childrenSelector } from './virtual-parent.ts'
 
 /** Karmada's: while a Cluster has it, what belongs to the cluster is still being taken away. */
 export const clusterFinalizer = 'karmada.io/cluster-controller'
@@ -43,10 +44,25 @@ async function remove(
   await ifThere(namespaces.delete({ name: executionNamespace(name) }, signal))
   // Those that were made in between.
   await releaseWorks(executionNamespace(name), context, signal)
+  await removeChildren(name, context, signal)
   const leases = context.client(resources.leases)
   await ifThere(leases.delete({ namespace: clusterNamespace, name }, signal))
   const rest = finalizers.filter((each) => each !== clusterFinalizer)
   await writeFinalizers(cluster, rest, context, signal)
+}
+
+/** Nobody answers for virtual clusters whose parent is gone. */
+async function removeChildren(
+  parent: string,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const clusters = context.client(clusterResource)
+  const { items } = await clusters.list({ labelSelector: childrenSelector(parent) }, signal)
+  for (const { metadata } of items) {
+    if (metadata.deletionTimestamp) continue
+    await ifThere(clusters.delete({ name: metadata.name ?? '' }, signal))
+  }
 }
 
 /**

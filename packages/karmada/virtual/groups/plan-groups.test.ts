@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Node } from '@skerry/api'
+import { groupLabel } from '../virtual-group.ts'
+import { planGroups } from './plan-groups.ts'
+import type { VirtualCluster } from './virtual-cluster.ts'
+
+function node(name: string, labels: Record<string, string>, ready = 'True'): Node {
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels },
+    status: { conditions: [{ type: 'Ready', status: ready }] },
+  }
+}
+
+function group(name: string, spec: VirtualCluster['spec'], age = 0): VirtualCluster {
+  const creationTimestamp = `2026-01-0${age + 1}T00:00:00Z`
+  return {
+    apiVersion: 'edge.skerry.io/v1alpha1',
+    kind: 'VirtualCluster',
+    metadata: { name, creationTimestamp },
+    spec,
+  }
+}
+
+const branch = (value: string) => ({ nodeSelector: { matchLabels: { branch: value } } })
+const labelled = (name: string) => ({ [groupLabel]: name })
+
+test('nodes get the label of the group that selects them, by label or by name, and lose it with it', () => {
+  const plan = planGroups(
+    'bank',
+    [group('east', branch('east')), group('west', { nodeNames: ['n3'] })],
+    [
+      node('n1', { branch: 'east' }),
+      node('n2', { branch: 'east', ...labelled('bank-east') }, 'False'),
+      node('n3', {}),
+      node('n4', labelled('bank-gone')),
+      node('n5', {}),
+    ],
+  )
+  assert.deepEqual(
+    [...plan.labels],
+    [
+      ['n1', 'bank-east'],
+      ['n3', 'bank-west'],
+      ['n4', undefined],
+    ],
+  )
+  assert.deepEqual(plan.groups.get('east'), {
+    clusterName: 'bank-east',
+    isRefused: false,
+    nodes: { total: 2, ready: 1 },
+    problems: [],
+  })
+})
+
+test('a node that two groups select stays where it was, and both are told', () => {
+  const [older, younger] = [group('a', branch('x')), group('b', { nodeNames: ['n1'] }, 1)]
+  const fresh = planGroups('bank', [younger, older], [node('n1', { branch: 'x' })])
+  assert.deepEqual([...fresh.labels], [['n1', 'bank-a']])
+  const there = node('n1', { branch: 'x', ...labelled('bank-b') })
+  const settled = planGroups('bank', [older, younger], [there])
+  assert.deepEqual([...settled.labels], [])
+  assert.deepEqual(settled.groups.get('a')?.problems, [
+    'node "n1" is selected by "b", too, and stays in "b"',
+  ])
+  assert.deepEqual(settled.groups.get('b')?.problems, [
+    'node "n1" is selected by "a", too, and stays here',
+  ])
+})
+
+test('one that is being deleted selects nothing any more', () => {
+  const leaving = group('east', branch('east'))
+  leaving.metadata.deletionTimestamp = '2026-02-01T00:00:00Z'
+  const there = node('n1', { branch: 'east', ...labelled('bank-east') })
+  const plan = planGroups('bank', [leaving], [there])
+  assert.deepEqual([...plan.labels], [['n1', undefined]])
+  assert.equal(plan.groups.has('east'), false)
+})
+
+const refused: [string, VirtualCluster['spec'], RegExp][] = [
+  ['the name of another one', { clusterName: 'bank-first' }, /is that of VirtualCluster "first"/],
+  ['the name of the whole cluster', { clusterName: 'bank' }, /the whole cluster's own name/],
+  ['no name at all', { clusterName: 'East!' }, /clusterName "East!": /],
+  ['a name that is too long', { clusterName: `bank-${'x'.repeat(50)}` }, /more than 48 characters/],
+  [
+    'a selector that nobody understands',
+    { nodeSelector: { matchExpressions: [{ key: 'a', operator: 'Like' }] } },
+    /nodeSelector: .*Like/,
+  ],
+  [
+    'another pattern of namespaces than the others',
+    { namespaces: { pattern: '{cluster}-{namespace}' } },
+    /must be the same in all VirtualClusters, and the oldest has none/,
+  ],
+]
+
+for (const [what, spec, why] of refused) {
+  test(`refused: ${what}`, () => {
+    const plan = planGroups('bank', [group('first', {}), group('second', spec, 1)], [])
+    assert.equal(plan.groups.get('second')?.isRefused, true)
+    assert.match(plan.groups.get('second')?.problems[0] ?? '', why)
+    assert.equal(plan.groups.get('first')?.isRefused, false)
+  })
+}
