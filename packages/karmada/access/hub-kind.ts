@@ -1,24 +1,19 @@
-import type { Column, Kind, Schema, Strategy } from '@skerry/api'
+import type { Column, Kind, Schema } from '@skerry/api'
 import { hubGroup } from './cluster-access.ts'
 
 const version = 'v1alpha1'
 
-/** What a kind of hub.skerry.io says of itself. */
-export interface HubKind {
-  readonly kind: string
-  readonly resource: string
-  readonly singular: string
-  readonly schemaName: string
-  readonly schemas: Readonly<Record<string, Schema>>
-  readonly columns: readonly Column[]
-  readonly strategy: Strategy
-}
+/** What a kind that the hub knows by heart says of itself; what is absent is as of most kinds of hub.skerry.io. */
+export type HubKind = Pick<
+  Kind,
+  'kind' | 'resource' | 'singular' | 'schemaName' | 'schemas' | 'columns' | 'strategy'
+> &
+  Partial<Pick<Kind, 'group' | 'categories' | 'verbs' | 'subresources'>>
 
-/** As an API server serves it: of the whole hub, without subresources. It refers to definitions of the built-in ones. */
+/** As an API server serves it: of the whole hub. It refers to definitions of the built-in ones. */
 export function hubKind(own: HubKind, builtin: readonly Kind[]): Kind {
   const { schemaName } = own
   return {
-    ...own,
     group: hubGroup,
     version,
     listKind: `${own.kind}List`,
@@ -27,9 +22,10 @@ export function hubKind(own: HubKind, builtin: readonly Kind[]): Kind {
     categories: [],
     verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
     subresources: [],
-    schemas: { ...builtin[0]?.schemas, [schemaName]: objectSchema(schemaName), ...own.schemas },
     storageVersion: version,
     selectableFields: [],
+    ...own,
+    schemas: { ...builtin[0]?.schemas, [schemaName]: objectSchema(schemaName), ...own.schemas },
   }
 }
 

@@ -10,7 +10,8 @@ import {
   type StatusCause,
   type Strategy,
 } from '@skerry/api'
-import { conditionTypes, type Cluster, type ResourceModel } from './cluster.ts'
+import { hubKind } from '../access/hub-kind.ts'
+import { clusterResource, conditionTypes, type Cluster, type ResourceModel } from './cluster.ts'
 import { clusterSchemaName, clusterSchemas } from './cluster-schema-table.ts'
 import { defaultResourceModels } from './resource-models.ts'
 
@@ -19,32 +20,31 @@ const nameCharsMax = 48
 
 /** Cluster as a kind that an API server serves; it needs the built-in ones, whose definitions it refers to. */
 export function clusterKind(builtin: readonly Kind[]): Kind {
-  const groupVersion = { group: 'cluster.karmada.io', version: 'v1alpha1' }
-  const kind = { ...groupVersion, kind: 'Cluster' }
-  return {
-    ...kind,
-    resource: 'clusters',
-    singular: 'cluster',
-    listKind: 'ClusterList',
-    isNamespaced: false,
-    shortNames: [],
-    categories: ['karmada-io'],
-    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-    subresources: [
-      { name: 'status', kind, schemaName: clusterSchemaName, verbs: ['get', 'patch', 'update'] },
-      {
-        name: 'proxy',
-        kind: { ...groupVersion, kind: 'ClusterProxyOptions' },
-        verbs: ['create', 'delete', 'get', 'patch', 'update'],
-      },
-    ],
-    schemaName: clusterSchemaName,
-    schemas: { ...builtin[0]?.schemas, ...clusterSchemas },
-    storageVersion: 'v1alpha1',
-    selectableFields: [],
-    columns,
-    strategy,
-  }
+  const { group, version, resource } = clusterResource
+  const kind = { group, version, kind: 'Cluster' }
+  const proxy = { group, version, kind: 'ClusterProxyOptions' }
+  return hubKind(
+    {
+      group,
+      kind: 'Cluster',
+      resource,
+      singular: 'cluster',
+      categories: ['karmada-io'],
+      subresources: [
+        { name: 'status', kind, schemaName: clusterSchemaName, verbs: ['get', 'patch', 'update'] },
+        {
+          name: 'proxy',
+          kind: proxy,
+          verbs: ['create', 'delete', 'get', 'patch', 'update'],
+        },
+      ],
+      schemaName: clusterSchemaName,
+      schemas: clusterSchemas,
+      columns,
+      strategy,
+    },
+    builtin,
+  )
 }
 
 /** The registry hands a strategy and columns only objects that were decoded as their kind. */

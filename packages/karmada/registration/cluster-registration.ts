@@ -9,6 +9,7 @@ import {
   type StatusCause,
 } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
+import { hubKind } from '../access/hub-kind.ts'
 import { parseAllowedService } from '../services/allowed-service.ts'
 
 /**
@@ -106,40 +107,33 @@ const status: Schema = {
 /** As a kind that an API server serves; it refers to the built-in ones' metadata. */
 export function clusterRegistrationKind(builtin: readonly Kind[]): Kind {
   const own = (name: string): Schema => ({ ref: `${schemaPrefix}.${name}` })
-  return {
-    group: registrationResource.group,
-    version: registrationResource.version,
-    kind: 'ClusterRegistration',
-    resource: registrationResource.resource,
-    singular: 'clusterregistration',
-    listKind: 'ClusterRegistrationList',
-    isNamespaced: false,
-    shortNames: [],
-    categories: [],
-    verbs: ['create'],
-    subresources: [],
-    schemaName,
-    schemas: {
-      ...builtin[0]?.schemas,
-      [schemaName]: {
-        type: 'object',
-        required: ['spec'],
-        properties: {
-          apiVersion: text,
-          kind: text,
-          metadata: { ref: meta, default: {} },
-          spec: { ...own('ClusterRegistrationSpec'), default: {} },
-          status: { ...own('ClusterRegistrationStatus'), default: {} },
+  return hubKind(
+    {
+      kind: 'ClusterRegistration',
+      resource: registrationResource.resource,
+      singular: 'clusterregistration',
+      verbs: ['create'],
+      schemaName,
+      schemas: {
+        [schemaName]: {
+          type: 'object',
+          required: ['spec'],
+          properties: {
+            apiVersion: text,
+            kind: text,
+            metadata: { ref: meta, default: {} },
+            spec: { ...own('ClusterRegistrationSpec'), default: {} },
+            status: { ...own('ClusterRegistrationStatus'), default: {} },
+          },
         },
+        [`${schemaPrefix}.ClusterRegistrationSpec`]: spec,
+        [`${schemaPrefix}.ClusterRegistrationStatus`]: status,
       },
-      [`${schemaPrefix}.ClusterRegistrationSpec`]: spec,
-      [`${schemaPrefix}.ClusterRegistrationStatus`]: status,
+      columns: [],
+      strategy: { validate: (object) => registrationCauses(registrationOf(object)) },
     },
-    storageVersion: registrationResource.version,
-    selectableFields: [],
-    columns: [],
-    strategy: { validate: (object) => registrationCauses(registrationOf(object)) },
-  }
+    builtin,
+  )
 }
 
 /** What was decoded as this kind. */
