@@ -1,7 +1,7 @@
 import { decodeBody, isJsonObject, memberOf, StatusError, type AnyObject } from '@skerry/api'
 import type { FieldOperation, FieldOverrider } from '../policy/override-policy.ts'
 import { escapeHtml } from './escape-html.ts'
-import { patchDocument, type OverridePatch } from './patch-document.ts'
+import { patchInPlace, type OverridePatch } from './patch-document.ts'
 import { printYaml } from './print-yaml.ts'
 
 /**
@@ -27,31 +27,55 @@ function overridden(
 }
 
 function overriddenYaml(text: string, operations: readonly FieldOperation[]): string {
-  return printYaml(patchDocument(readYaml(text), operations.map(patchOf)))
+  return printYaml(patchInPlace(readYaml(text), operations.map(patchOf)))
 }
 
 function readYaml(text: string): unknown {
   try {
-    return decodeBody(new TextEncoder().encode(text), 'application/yaml').value
+    const { value } = decodeBody(new TextEncoder().encode(text), 'application/yaml')
+    requireExact(value)
+    return value
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     throw new Error(`cannot read the document as YAML: ${error.message}`, { cause: error })
   }
 }
 
+/** A document is not written anew with other numbers in it than those that nobody has named. */
+function requireExact(value: unknown): void {
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    throw new Error(`cannot write the document anew: ${value} has more than 53 bits`)
+  }
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(requireExact)
+}
+
 function overriddenJson(text: string, operations: readonly FieldOperation[]): string {
   if (text === '') return text
-  const document = patchDocument(readJson(text), operations.map(patchOf))
-  return escapeHtml(JSON.stringify(document))
+  return escapeHtml(JSON.stringify(patchInPlace(readJson(text), operations.map(patchOf))))
 }
 
 function readJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return exactJson.parse(text, asWritten)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     throw new Error('invalid state detected', { cause: error })
   }
+}
+
+/** What the compiler does not know of the engine's JSON: where a number stands, and numbers as text. */
+const exactJson = JSON as unknown as {
+  parse: (
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ) => unknown
+  rawJSON: (text: string) => unknown
+}
+
+/** `1.0`, and what has more digits than a number can hold, stay as they are. */
+function asWritten(_key: string, value: unknown, { source }: { source?: string }): unknown {
+  const isChanged = typeof value === 'number' && source !== undefined && String(value) !== source
+  return isChanged ? exactJson.rawJSON(source) : value
 }
 
 function patchOf({ subPath: path, operator, value }: FieldOperation): OverridePatch {

@@ -11,12 +11,15 @@ export interface OverridePatch {
 /**
  * A copy of the document after these operations, in their order. Members keep their places. Throws
  * Error in the words of the library that Karmada patches with, which tells a missing path apart from
- * a missing key; `op` of a policy are only three, so the rest of RFC 6902 is not here.
+ * a missing key; operators of policies are only three, so the rest of RFC 6902 is not here.
  */
 export function patchDocument(document: unknown, patches: readonly OverridePatch[]): unknown {
-  let patched = cloneJson(document)
-  for (const patch of patches) patched = applyOne(patched, patch)
-  return patched
+  return patchInPlace(cloneJson(document), patches)
+}
+
+/** The same, of a document that nobody else has. */
+export function patchInPlace(document: unknown, patches: readonly OverridePatch[]): unknown {
+  return patches.reduce(applyOne, document)
 }
 
 function applyOne(document: unknown, patch: OverridePatch): unknown {
@@ -53,7 +56,9 @@ function slotOf(document: unknown, path: string): Slot | undefined {
   return container === undefined ? undefined : { container, key: unescapeToken(key) }
 }
 
+/** A number that is kept as it was written is an object that is frozen. */
 function containerOf(value: unknown): Slot['container'] | undefined {
+  if (Object.isFrozen(value)) return undefined
   return Array.isArray(value) || isJsonObject(value) ? value : undefined
 }
 

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { AnyObject } from '@skerry/api'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { OverridePolicy, Overriders } from '../policy/override-policy.ts'
+import { OverrideError, applyOverrides } from './apply-overrides.ts'
+import { parseImage, printImage } from './image-reference.ts'
+
+const cluster: Cluster = {
+  apiVersion: 'cluster.karmada.io/v1alpha1',
+  kind: 'Cluster',
+  metadata: { name: 'north' },
+  spec: { syncMode: 'Pull' },
+}
+
+function policy(overriders: Overriders): OverridePolicy {
+  return {
+    apiVersion: 'policy.karmada.io/v1alpha1',
+    kind: 'OverridePolicy',
+    metadata: { name: 'p', namespace: 'shop' },
+    spec: { overrideRules: [{ overriders }] },
+  }
+}
+
+function config(data: Record<string, string>): AnyObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'till', namespace: 'shop' },
+    data,
+  }
+}
+
+function withField(text: string, language: 'json' | 'yaml'): unknown {
+  const operation = { subPath: '/a', operator: 'add', value: 1 } as const
+  const overriders = { fieldOverrider: [{ fieldPath: '/data/x', [language]: [operation] }] }
+  const { object } = applyOverrides(config({ x: text }), {
+    cluster,
+    policies: [policy(overriders)],
+  })
+  return (object['data'] as Record<string, unknown> | undefined)?.['x']
+}
+
+test('numbers of a document that nobody has named are written as they were, or not at all', () => {
+  const json = '{"id":12345678901234567890,"f":1.0,"e":1e3,"z":-0}'
+  assert.equal(withField(json, 'json'), '{"id":12345678901234567890,"f":1.0,"e":1e3,"z":-0,"a":1}')
+  assert.equal(withField('yes: 1.50\nb: "yes"\n', 'yaml'), 'a: 1\nb: "yes"\n"true": 1.5\n')
+  assert.throws(() => withField('id: 12345678901234567890\n', 'yaml'), {
+    name: 'OverrideError',
+    message: 'cannot write the document anew: 12345678901234567000 has more than 53 bits',
+  })
+})
+
+test('an override that takes away what makes an object one is refused', () => {
+  for (const path of ['/kind', '/apiVersion', '/metadata']) {
+    const overriders: Overriders = { plaintext: [{ path, operator: 'remove' }] }
+    assert.throws(
+      () => applyOverrides(config({}), { cluster, policies: [policy(overriders)] }),
+      OverrideError,
+    )
+  }
+})
+
+const text = fc.constantFrom(
+  '',
+  '/',
+  '/a',
+  '/spec',
+  '/spec/containers/0/image',
+  '/data/x',
+  '~',
+  '1',
+)
+const operator = fc.constantFrom('add' as const, 'remove' as const, 'replace' as const)
+const overriders: fc.Arbitrary<Overriders> = fc.record(
+  {
+    plaintext: fc.array(fc.record({ path: text, operator, value: fc.jsonValue() })),
+    imageOverrider: fc.array(
+      fc.record({
+        component: fc.constantFrom('Registry' as const, 'Repository' as const, 'Tag' as const),
+        operator,
+        value: fc.string(),
+        predicate: fc.record({ path: text }),
+      }),
+    ),
+    labelsOverrider: fc.array(
+      fc.record({ operator, value: fc.dictionary(fc.string(), fc.string()) }),
+    ),
+    fieldOverrider: fc.array(
+      fc.record({
+        fieldPath: text,
+        yaml: fc.array(fc.record({ subPath: text, operator, value: fc.jsonValue() })),
+      }),
+    ),
+  },
+  { requiredKeys: [] },
+)
+
+test('any policy changes a copy of any object, or is refused with words', () => {
+  const object = fc.record({
+    apiVersion: fc.constant('v1'),
+    kind: fc.constantFrom('Pod', 'ConfigMap'),
+    metadata: fc.constant({ name: 'a' }),
+    spec: fc.jsonValue(),
+    data: fc.dictionary(fc.constantFrom('x', 'y'), fc.string()),
+  })
+  fc.assert(
+    fc.property(object, overriders, (given, rule) => {
+      const before = JSON.stringify(given)
+      try {
+        applyOverrides(given, { cluster, policies: [policy(rule)] })
+      } catch (error) {
+        assert.ok(error instanceof OverrideError, String(error))
+        assert.notEqual(error.message, '')
+      }
+      assert.equal(JSON.stringify(given), before)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('an image is printed as it was read, and no text takes long to refuse', () => {
+  const part = fc.stringMatching(/^[a-z0-9]{1,9}([._-][a-z0-9]{1,9}){0,3}$/)
+  const registry = fc.oneof(
+    fc.constant(''),
+    fc
+      .tuple(fc.stringMatching(/^[a-z0-9]{1,9}$/), fc.nat(65_535))
+      .map(([host, port]) => `${host}.example:${port}/`),
+  )
+  const tag = fc.oneof(fc.constant(''), fc.stringMatching(/^:[\w][\w.-]{0,20}$/))
+  fc.assert(
+    fc.property(registry, part, tag, (host, name, version) => {
+      const image = `${host}${name}${version}`
+      assert.equal(printImage(parseImage(image)), image)
+    }),
+  )
+  for (const repeated of ['a', 'a.', 'a-', 'a_', 'a/', '-', '0:', '[:']) {
+    assert.throws(() => parseImage(`${repeated.repeat(20_000)}!`), RangeError)
+  }
+})
