@@ -143,12 +143,16 @@ test('with a cluster that is deleted from the hub go its virtual clusters', asyn
   const { metadata } = await clusters.list({}, signal)
   for (const name of ['bank', 'bank-east']) await apply(bank, cluster(name))
   const left = new Set(['bank', 'bank-east'])
+  let isDeleted = false
   const request = { resourceVersion: metadata.resourceVersion ?? '' }
   for await (const event of clusters.watch(request, signal)) {
     if (event.type === 'BOOKMARK') continue
     const { name = '', finalizers = [], deletionTimestamp } = event.object.metadata
     const isTakenIn = finalizers.length > 0 && deletionTimestamp === undefined
-    if (name === 'bank' && isTakenIn) await clusters.delete({ name }, signal)
+    if (name === 'bank' && isTakenIn && !isDeleted) {
+      isDeleted = true
+      await clusters.delete({ name }, signal)
+    }
     if (event.type === 'DELETED') left.delete(name)
     if (left.size === 0) break
   }

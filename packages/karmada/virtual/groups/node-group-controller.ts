@@ -7,6 +7,7 @@ import {
   type Watch,
 } from '@skerry/controller-runtime'
 import type { EdgeObserver } from '../../agent/edge-observer.ts'
+import type { EdgeNames } from '../view/edge-names.ts'
 import { groupLabel } from '../virtual-group.ts'
 import type { GroupState } from './group-state.ts'
 
@@ -54,6 +55,7 @@ const evictionRetryMs = 30_000
 export function strangerController(
   state: GroupState,
   observer: Pick<EdgeObserver, 'podsOn'>,
+  edge: Pick<EdgeNames, 'ownerOf' | 'whenKnown'>,
 ): ControllerDefinition {
   return {
     name: 'virtual-cluster-eviction-controller',
@@ -77,6 +79,9 @@ export function strangerController(
     async reconcile(key, context, signal) {
       const pod = context.informer(resources.pods).get(parseKey(key))
       if (pod === undefined || !state.isKnown() || !isStranger(pod, state, context)) return
+      await edge.whenKnown(signal)
+      // The edge's own pods may select a group, too, and are for its operator to move.
+      if (edge.ownerOf(pod.metadata.namespace ?? '')?.cluster === undefined) return
       await evict(pod, context, signal)
     },
   }

@@ -104,7 +104,7 @@ async function runGroups(
   const definitions = [
     virtualClusterSetController(state),
     nodeGroupController(state),
-    strangerController(state, observer),
+    strangerController(state, observer, deps.edge),
     virtualClusterController(state, tasks),
   ]
   await runAll(signal, [
