@@ -79,6 +79,19 @@ const cases: readonly Case[] = [
     expected: 'release',
   },
   {
+    name: 'that claims to be of a policy of another namespace is not believed',
+    claimedBy: policy('own', {}, { namespace: 'vault' }),
+    policies: [policy('own')],
+    clusterPolicies: [policy('all')],
+    expected: 'release',
+  },
+  {
+    name: 'that claims to be of a policy that does not select it goes nowhere',
+    claimedBy: policy('all', elsewhere),
+    clusterPolicies: [policy('all', elsewhere)],
+    expected: 'nothing',
+  },
+  {
     name: 'waits while its policy is going',
     claimedBy: policy('own'),
     policies: [policy('own', {}, going), policy('other')],
