@@ -57,7 +57,9 @@ export interface ControllerDefinition {
   readonly watches: readonly Watch[]
   /** Keys looked at at the same time; default 5. */
   readonly workers?: number
-  readonly queue?: Partial<WorkQueueOptions>
+  readonly queue?: Partial<Omit<WorkQueueOptions, 'priorityOf'>>
+  /** Keys with more are looked at first; absent: in the order in which they came. */
+  readonly priorityOf?: (key: string, context: ControllerContext) => number
   /** Gets only a key and reads the world; rejects to be called again after a backoff. */
   readonly reconcile: (
     key: string,
@@ -113,7 +115,14 @@ export async function runController(
   deps: ControllerDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const queue = new WorkQueue(definition.queue ?? {}, deps)
+  const { priorityOf } = definition
+  const queue: WorkQueue = new WorkQueue(
+    {
+      ...definition.queue,
+      ...(priorityOf ? { priorityOf: (key) => priorityOf(key, context) } : {}),
+    },
+    deps,
+  )
   const context = contextOf(definition, deps, queue)
   const enqueue = (key: string): void => queue.add(key)
   using subscriptions = new DisposableStack()

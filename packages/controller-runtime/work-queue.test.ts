@@ -34,6 +34,15 @@ test('a key that is added while it is held comes again after done, never at the 
   assert.ok(queue.isIdle)
 })
 
+test('of the keys that are ready the most urgent comes first, and of several the oldest', async () => {
+  const urgent: Readonly<Record<string, number>> = { b: 1, d: 7, e: 7 }
+  const { queue } = start({ priorityOf: (key) => urgent[key] ?? 0 })
+  for (const key of ['a', 'b', 'c', 'd', 'e']) queue.add(key)
+  const taken: string[] = []
+  while (queue.length > 0) taken.push(await queue.take(signal))
+  assert.deepEqual(taken, ['d', 'e', 'b', 'a', 'c'])
+})
+
 test('of several delays the shortest counts', async () => {
   const { clock, queue } = start()
   queue.addAfter('a', 500)

@@ -7,6 +7,8 @@ export interface WorkQueueOptions {
   /** Retries of all keys together: a token bucket of this rate and size. */
   retriesPerSecond: number
   retriesBurst: number
+  /** Of the keys that are ready the one with the most comes first, and of several the oldest; absent: all are alike. */
+  priorityOf?: (key: string) => number
 }
 
 /** The defaults of Kubernetes' own controllers. */
@@ -99,11 +101,11 @@ export class WorkQueue {
   async take(signal: AbortSignal): Promise<string> {
     for (;;) {
       signal.throwIfAborted()
-      const next = this.#ready.values().next()
-      if (!next.done) {
-        this.#ready.delete(next.value)
-        this.#held.add(next.value)
-        return next.value
+      const next = this.#first()
+      if (next !== undefined) {
+        this.#ready.delete(next)
+        this.#held.add(next)
+        return next
       }
       await this.#somethingReady(signal)
     }
@@ -118,6 +120,17 @@ export class WorkQueue {
   close(): void {
     for (const { timer } of this.#timers.values()) timer[Symbol.dispose]()
     this.#timers.clear()
+  }
+
+  #first(): string | undefined {
+    const { priorityOf } = this.#options
+    if (priorityOf === undefined) return this.#ready.values().next().value
+    let first: { key: string; priority: number } | undefined
+    for (const key of this.#ready) {
+      const priority = priorityOf(key)
+      if (first === undefined || priority > first.priority) first = { key, priority }
+    }
+    return first?.key
   }
 
   #somethingReady(signal: AbortSignal): Promise<void> {

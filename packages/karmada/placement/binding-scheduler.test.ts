@@ -12,6 +12,7 @@ import {
   addCluster,
   bindingOf,
   isPlaced,
+  makeCluster,
   namespace,
   signal,
   startScene,
@@ -113,6 +114,23 @@ test('another scheduler’s bindings, and those that are held back, are left alo
   const patch = { spec: { suspension: null } }
   await bindings.patch({ ...web, type: 'merge', patch }, signal)
   assert.equal(targetsOf(await until(scene, isPlaced)), 'shore:4')
+})
+
+test('what waits is placed by its priority', async () => {
+  const alone = { placement: everywhere, workloadAffinityGroups: { antiAffinityGroup: 'watch' } }
+  // By its name it would come last.
+  const urgent = { namespace, name: 'zeal-deployment' }
+  await using scene = await startScene([], async (before) => {
+    await makeCluster(before, 'shore')
+    const bindings = before.hub.resource(resourceBindingResource)
+    await bindings.create(bindingOf(alone), signal)
+    const resource = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name: 'zeal' }
+    const first = { ...alone, resource, schedulePriority: { priority: 100 } }
+    await bindings.create({ ...bindingOf(first), metadata: urgent }, signal)
+  })
+  assert.equal(targetsOf(await until(scene, isPlaced, urgent)), 'shore:4')
+  const refused = await until(scene, ({ status }) => status?.conditions !== undefined)
+  assert.equal(refused.status?.conditions?.[0]?.reason, 'NoClusterFit')
 })
 
 test('objects without a namespace are placed, too', async () => {

@@ -56,6 +56,8 @@ function bindingScheduler(
     eventComponent: schedulerName,
     // One at a time: what is placed next sees where this one went.
     workers: 1,
+    priorityOf: (key, context) =>
+      context.informer(resource).get(parseKey(key))?.spec.schedulePriority?.priority ?? 0,
     watches: [
       watch(resource, {
         keysOf: ({ type, object, old }) =>

@@ -24,9 +24,10 @@ export const web = { namespace, name: 'web-deployment' }
 /** Goes to every cluster, so that it shows which ones the scheduler has seen. */
 const lookout = { namespace, name: 'lookout-deployment' }
 
-/** A hub in this process, whose scheduler runs, and what else is given. */
+/** A hub in this process, whose scheduler runs, and what else is given; `prepare` comes before they start. */
 export async function startScene(
   others: readonly ControllerDefinition[] = [],
+  prepare: (scene: Scene) => Promise<void> = async () => {},
 ): Promise<Scene & AsyncDisposable> {
   await using stack = new AsyncDisposableStack()
   const kinds = await builtinKinds()
@@ -41,6 +42,7 @@ export async function startScene(
     }),
   )
   const hub = createCluster(server.transport, deps)
+  await prepare({ hub })
   const informers = createInformerSet(hub, deps)
   const events = createEventSink(hub, deps)
   const stop = linkedSignal(signal)
@@ -75,6 +77,16 @@ export interface Scene {
 
 /** A cluster that serves Deployments and has room for 100 pods; the scheduler has seen it. */
 export async function addCluster(
+  scene: Scene,
+  name: string,
+  spec: Partial<ClusterSpec> = {},
+): Promise<void> {
+  await makeCluster(scene, name, spec)
+  await until(scene, (each) => (each.spec.clusters ?? []).some((one) => one.name === name), lookout)
+}
+
+/** The same, whether a scheduler runs or not. */
+export async function makeCluster(
   { hub }: Scene,
   name: string,
   spec: Partial<ClusterSpec> = {},
@@ -93,11 +105,6 @@ export async function addCluster(
   const conditions = [{ ...ready, status: 'True' }]
   const patch = { status: { apiEnablements, resourceSummary, conditions } }
   await hub.resource(clusterResource).patchStatus({ name, type: 'merge', patch }, signal)
-  await until(
-    { hub },
-    (each) => (each.spec.clusters ?? []).some((one) => one.name === name),
-    lookout,
-  )
 }
 
 const lastTransitionTime = '2026-01-01T00:00:00Z'
