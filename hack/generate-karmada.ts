@@ -24,6 +24,7 @@ const served = [
   'ResourceInterpreterCustomization',
   'ResourceInterpreterWebhookConfiguration',
   'Work',
+  'WorkloadRebalancer',
 ]
 
 const { values } = parseArgs({

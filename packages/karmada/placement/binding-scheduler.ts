@@ -17,6 +17,7 @@ import { placeBinding } from './place-binding.ts'
 import type { PlacementResult } from './placement-input.ts'
 import { recordPlacement, reportFailures } from './placement-report.ts'
 import { placedStatus } from './placed-status.ts'
+import { rebalancerController } from './rebalancer-controller.ts'
 
 export interface FleetSchedulerOptions {
   /** Bindings that name another scheduler are left alone; default Karmada's. */
@@ -35,6 +36,7 @@ export function createFleetScheduler(options: FleetSchedulerOptions = {}): Contr
   return [
     bindingScheduler('fleet-scheduler', resourceBindingResource, options),
     bindingScheduler('fleet-cluster-scheduler', clusterResourceBindingResource, options),
+    rebalancerController,
   ]
 }
 
