@@ -12,32 +12,54 @@ import {
   ruleOfOperation,
   type CustomizationCase,
 } from '../differential/customizations/cases.ts'
-import { defaultKarmadaCache } from './upstream/karmada-build.ts'
+import { thirdpartyCases } from '../differential/customizations/thirdparty-cases.ts'
+import { defaultKarmadaCache, karmadaSource } from './upstream/karmada-build.ts'
 
 const karmadactl = join(defaultKarmadaCache, 'bin', 'karmadactl')
 const directory = mkdtempSync(join(tmpdir(), 'skerry-customizations-'))
-const answersFile = join(
-  import.meta.dirname,
-  '../differential/customizations/testdata/answers.json',
+/** Where Karmada keeps its own rules for kinds of others; they are read there, and stay there. */
+const bundled = join(
+  karmadaSource(),
+  'pkg/resourceinterpreter/default/thirdparty/resourcecustomizations',
 )
 
 try {
-  // One answer a line, so that a change of one shows as such.
-  const lines = customizationCases.map(
-    (each) => `${JSON.stringify(each.name)}: ${JSON.stringify(answerTo(each))}`,
+  record(
+    'answers',
+    customizationCases.map((each) => [
+      each.name,
+      answerTo(each, fileOf('customization', customizationOf(each))),
+    ]),
   )
-  writeFileSync(answersFile, `{\n${lines.join(',\n')}\n}\n`)
-  console.log(`customizations: ${lines.length} answers`)
+  record(
+    'thirdparty-answers',
+    thirdpartyCases.map((each) => {
+      const { apiVersion, kind } = each.object
+      return [each.name, answerTo(each, join(bundled, apiVersion, kind, 'customizations.yaml'))]
+    }),
+  )
 } finally {
   rmSync(directory, { recursive: true })
 }
 
+/** One answer a line, so that a change of one shows as such. */
+function record(topic: string, answers: readonly (readonly [name: string, answer: unknown])[]) {
+  const lines = answers.map(
+    ([name, answer]) => `${JSON.stringify(name)}: ${JSON.stringify(answer)}`,
+  )
+  const file = `../differential/customizations/testdata/${topic}.json`
+  writeFileSync(join(import.meta.dirname, file), `{\n${lines.join(',\n')}\n}\n`)
+  console.log(`${topic}: ${new Set(answers.map(([name]) => name)).size}`)
+}
+
+type Asked = Pick<CustomizationCase, 'operation' | 'object' | 'observed' | 'replicas' | 'items'>
+
 /** Its results in their order, or that there is an error. */
-function answerTo(asked: CustomizationCase): { results: unknown[] } | { error: string } {
+function answerTo(asked: Asked, customization: string): { results: unknown[] } | { error: string } {
   const { operation, object, observed, replicas, items } = asked
   const args = [
     'interpret',
-    `--filename=${fileOf('customization', customizationOf(asked))}`,
+    `--filename=${customization}`,
     `--operation=${operation}`,
     `--desired-file=${fileOf('desired', object)}`,
     ...(observed ? [`--observed-file=${fileOf('observed', observed)}`] : []),

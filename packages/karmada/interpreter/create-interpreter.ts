@@ -7,6 +7,7 @@ import { LuaInterpreter } from './custom/lua-interpreter.ts'
 import { layeredInterpreter } from './layered-interpreter.ts'
 import { nativeInterpreter } from './native-interpreter.ts'
 import type { ResourceInterpreter } from './resource-interpreter.ts'
+import { thirdpartyInterpreter } from './thirdparty/thirdparty-interpreter.ts'
 import { withUnknownHealth } from './unknown-health.ts'
 import { callInterpreterWebhook } from './webhook/call-interpreter-webhook.ts'
 import { InterpreterWebhooks } from './webhook/interpreter-webhooks.ts'
@@ -26,7 +27,7 @@ export type Source<T extends KubeObject> = Pick<Informer<T>, 'list' | 'onChange'
 
 /**
  * Answers for every kind: by scripts of customizations first, then by webhooks, then by what is known of
- * native kinds. Follows the sources from now on.
+ * others' kinds and of native ones. Follows the sources from now on.
  */
 export function createInterpreter(
   { customizations, webhooks }: InterpreterSources,
@@ -41,6 +42,7 @@ export function createInterpreter(
     const known = following(webhooks, (list) => new InterpreterWebhooks(list))
     layers.push(new WebhookInterpreter(known, callInterpreterWebhook))
   }
+  layers.push(thirdpartyInterpreter)
   return layeredInterpreter(layers, nativeInterpreter)
 }
 

@@ -125,10 +125,13 @@ export function readComponents(value: unknown): BindingComponent[] | undefined {
   })
 }
 
-/** In one order, whatever order they came in, and each once. */
 export function readDependencies(value: unknown): DependentObject[] {
-  const read = expectObjects('dependencies', value).map(readDependency)
-  const byText = new Map(read.map((each) => [JSON.stringify(each), each]))
+  return inOneOrder(expectObjects('dependencies', value).map(readDependency))
+}
+
+/** Whatever order they came in, and each once. */
+export function inOneOrder(dependencies: readonly DependentObject[]): DependentObject[] {
+  const byText = new Map(dependencies.map((each) => [JSON.stringify(each), each]))
   const keyOf = ({ apiVersion, kind, namespace, name = '' }: DependentObject): string =>
     [apiVersion, kind, namespace, name].join('\0')
   return [...byText.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))

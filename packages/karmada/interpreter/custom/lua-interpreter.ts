@@ -1,6 +1,7 @@
 import type { AnyObject } from '@skerry/api'
 import type { Clock } from '@skerry/base'
 import {
+  inOneOrder,
   readComponents,
   readDependencies,
   readHealth,
@@ -115,7 +116,7 @@ export class LuaInterpreter implements ResourceInterpreter {
           readDependencies(found === undefined ? undefined : (json(found, []) ?? [])),
         ),
       )
-    return readDependencies(lists.flat())
+    return inOneOrder(lists.flat())
   }
 
   #one<Result>(asked: Question, read: ReadResults<Result>): Result {
