@@ -7,7 +7,16 @@ import { RoleProcess, skerryCommand, skerryEnv } from './role-process.ts'
 
 const cloudHostNumber = 3
 
-/** A hub on a host of its own, with the site connected to it under the name `edge`, and kubectl beside the hub. */
+export interface CloudOptions {
+  /** Of the site on the hub; default: `edge`. */
+  name?: string
+  /** Host number of the hub. */
+  hostNumber?: number
+  /** Of join-command and agent, beside those that every agent has. */
+  flags?: readonly string[]
+}
+
+/** A hub on a host of its own, with the site connected to it, and kubectl beside the hub. */
 export interface Cloud {
   readonly cluster: ClusterOnHosts
   readonly host: TestHost
@@ -31,8 +40,11 @@ export interface Cloud {
 }
 
 /** Returns when requests pass. */
-export async function startCloud(cluster: ClusterOnHosts): Promise<Cloud> {
-  const host = await cluster.host(cloudHostNumber)
+export async function startCloud(
+  cluster: ClusterOnHosts,
+  { name = 'edge', hostNumber = cloudHostNumber, flags = [] }: CloudOptions = {},
+): Promise<Cloud> {
+  const host = await cluster.host(hostNumber)
   const directory = join(cluster.directory, 'hub')
   const server = `https://${host.address}:7443`
   const hub = role(cluster, host, ['hub', '--data-dir', directory])
@@ -44,17 +56,18 @@ export async function startCloud(cluster: ClusterOnHosts): Promise<Cloud> {
       args,
       await host.run([...skerryCommand, ...args], { env: skerryEnv, timeoutMs: 60_000 }),
     )
-  const joining = ['cluster', 'join-command', 'edge', '--data-dir', directory, '--server', server]
+  const where = ['--data-dir', directory, '--server', server]
+  const joining = ['cluster', 'join-command', name, ...where, ...flags]
   const { token, caHash } = JSON.parse(await skerry(...joining, '-o', 'json'))
   const tokenFile = join(cluster.directory, 'agent.token')
   await writeFile(tokenFile, token)
-  const toHub = ['--hub', server, '--name', 'edge', '--token-file', tokenFile, '--ca-hash', caHash]
+  const toHub = ['--hub', server, '--name', name, '--token-file', tokenFile, '--ca-hash', caHash]
   const own = join(cluster.directory, 'agent')
   const toSite = ['--kubeconfig', cluster.kubeconfig, '--data-dir', own]
-  const agent = role(cluster, cluster.siteHost, ['agent', ...toHub, ...toSite])
+  const agent = role(cluster, cluster.siteHost, ['agent', ...toHub, ...toSite, ...flags])
   await agent.start()
   const kubeconfig = join(cluster.directory, 'edge.kubeconfig')
-  await writeFile(kubeconfig, text.replace(/server: .*/, `server: ${server}/clusters/edge`))
+  await writeFile(kubeconfig, text.replace(/server: .*/, `server: ${server}/clusters/${name}`))
   const [program = ''] = cluster.kubectlCommand([])
   const command = (args: readonly string[]) => [program, '--kubeconfig', kubeconfig, ...args]
   const env = { HOME: cluster.directory, KUBECACHEDIR: join(cluster.directory, 'cloud-cache') }

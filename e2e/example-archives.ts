@@ -14,13 +14,22 @@ const sources = [
 ]
 
 /** A directory with the archives of the examples' images, built once per machine and version. */
-export async function exampleArchives(): Promise<string> {
+export function exampleArchives(): Promise<string> {
+  return builtOnce('skerry-e2e-images', sources, buildImages)
+}
+
+/** The directory that `build` has filled, on this machine, from just these files of the project. */
+export async function builtOnce(
+  name: string,
+  madeFrom: readonly string[],
+  build: (directory: string) => Promise<unknown>,
+): Promise<string> {
   const hash = createHash('sha256')
-  for (const source of sources) hash.update(await readFile(join(root, source)))
-  const directory = join(tmpdir(), `skerry-e2e-images-${hash.digest('hex').slice(0, 12)}`)
+  for (const source of madeFrom) hash.update(await readFile(join(root, source)))
+  const directory = join(tmpdir(), `${name}-${hash.digest('hex').slice(0, 12)}`)
   if (await isPresent(directory)) return directory
-  const part = await mkdtemp(join(tmpdir(), 'skerry-e2e-images-part-'))
-  await buildImages(part)
+  const part = await mkdtemp(join(tmpdir(), `${name}-part-`))
+  await build(part)
   try {
     await rename(part, directory)
   } catch (error) {

@@ -389,7 +389,10 @@ const verbs: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   async events({ kubectl }) {
     // kubectl sorts by time, and the scheduler's is finer than the node's: within one second either may stand first.
     const told = await kubectl('events', '--for', 'pod/shell')
-    assert.match(told, /^\S+ +Normal +Scheduled +Pod\/shell +Successfully assigned verbs\/shell to /m)
+    assert.match(
+      told,
+      /^\S+ +Normal +Scheduled +Pod\/shell +Successfully assigned verbs\/shell to /m,
+    )
     assert.match(told, /^\S+ +Normal +Started +Pod\/shell +Container started$/m)
     assert.match(await kubectl('get', 'events'), /LAST SEEN +TYPE +REASON +OBJECT +MESSAGE/)
   },

@@ -105,10 +105,18 @@ async function buildGuestbook(directory: string, version: string, base: Layer): 
   return path
 }
 
-async function buildBase(): Promise<Layer> {
+function buildBase(): Promise<Layer> {
+  return layerOfPackages(packages, addSkeleton)
+}
+
+/** What Debian packages install, without their documents, and what `complete` adds to the directory. */
+export async function layerOfPackages(
+  names: readonly string[],
+  complete: (tree: string) => Promise<void>,
+): Promise<Layer> {
   const scratch = await mkdtemp(join(tmpdir(), 'skerry-images-'))
   try {
-    await execute('apt-get', ['-qq', 'download', ...packages], { cwd: scratch })
+    await execute('apt-get', ['-qq', 'download', ...names], { cwd: scratch })
     const tree = join(scratch, 'tree')
     await mkdir(tree)
     for (const file of await readdir(scratch)) {
@@ -118,7 +126,7 @@ async function buildBase(): Promise<Layer> {
       await rm(join(tree, 'usr/share', part), { recursive: true, force: true })
     }
     await rm(join(tree, 'usr/lib/x86_64-linux-gnu/gconv'), { recursive: true, force: true })
-    await addSkeleton(tree)
+    await complete(tree)
     return await layerOfDirectory(tree)
   } finally {
     await rm(scratch, { recursive: true, force: true })
