@@ -7,6 +7,7 @@ import {
 } from '@skerry/api'
 import { fieldAt, objectsAt, textAt } from '../interpreter/fields.ts'
 import { addFinalizer, setPermanentId, type KindRules } from '../kinds/kind-rules.ts'
+import { waveCauses } from '../waves/waves.ts'
 import { failoverCauses } from './failover-checks.ts'
 import { placementCauses } from './placement-checks.ts'
 import { selectorCauses, setOwnNamespace } from './policy-checks.ts'
@@ -32,7 +33,11 @@ export const propagationPolicyRules: KindRules = Object.freeze({
         : policyFinalizers.ClusterPropagationPolicy,
     )
   },
-  validate: (next, old) => [...(old ? changeCauses(next, old) : []), ...specCauses(next)],
+  validate: (next, old) => [
+    ...(old ? changeCauses(next, old) : []),
+    ...specCauses(next),
+    ...waveCauses(next),
+  ],
 } satisfies KindRules)
 
 /** `propagationpolicy.karmada.io/permanent-id`, or that of a ClusterPropagationPolicy. */

@@ -102,26 +102,27 @@ test('the next wave opens when those who are present are well; one who is away h
   await untilWeb(scene, 'reef', (object) => imageOf(object) === 'registry.example.com/web:2')
 })
 
-test('waves that nobody can read send nothing, and say so', async () => {
-  await using scene = await startFleetScene(['pilot'], signal)
-  await scene.hub.resource(propagationPolicyResource).create(policy('0%'), signal)
+test('waves that nobody can read are refused, with what is wrong', async () => {
+  await using scene = await startFleetScene([], signal)
+  const policies = scene.hub.resource(propagationPolicyResource)
+  await assert.rejects(policies.create(policy('site=pilot; 0%'), signal), {
+    reason: 'Invalid',
+    message: /Cannot read annotation hub\.skerry\.io\/waves: "0" is no number from 1 to 100/,
+  })
+  await policies.create(policy('site=pilot; 10%'), signal)
+  const patch = { metadata: { annotations: { [waveKeys.healthyPercent]: 'most' } } }
+  await assert.rejects(policies.patch({ ...web, type: 'merge', patch }, signal), {
+    reason: 'Invalid',
+  })
+})
+
+test('without its annotation a policy sends to all that are left at once', async () => {
+  await using scene = await startFleetScene(['pilot', 'reef'], signal)
+  const policies = scene.hub.resource(propagationPolicyResource)
+  await policies.create(policy('site=pilot'), signal)
   await scene.hub.resource(anyDeployments).create(deployment(), signal)
-  const { hub } = scene
-  const request = { namespace: 'shop' }
-  const first = await hub.resource(resources.events).list(request, signal)
-  const isTold = (message = '') => message.includes('"0" is no number from 1 to 100')
-  if (!first.items.some(({ message }) => isTold(message))) {
-    const resourceVersion = first.metadata.resourceVersion ?? ''
-    for await (const event of hub
-      .resource(resources.events)
-      .watch({ ...request, resourceVersion }, signal)) {
-      if (event.type !== 'BOOKMARK' && isTold(event.object.message)) break
-    }
-  }
-  assert.deepEqual(await worksAt(scene, 'pilot'), [])
-  const annotations = { [waveKeys.waves]: '100%' }
-  const patch = { metadata: { annotations } }
-  const policies = hub.resource(propagationPolicyResource)
+  await untilWork(scene, 'pilot', (work) => isApplied(work, 1))
+  const patch = { metadata: { annotations: { [waveKeys.waves]: null } } }
   await policies.patch({ ...web, type: 'merge', patch }, signal)
-  await untilWeb(scene, 'pilot', (object) => object !== undefined)
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
 })

@@ -1,4 +1,11 @@
-import { StatusError, parseLabelSelector, type KubeObject, type LabelSelector } from '@skerry/api'
+import {
+  StatusError,
+  fieldInvalid,
+  parseLabelSelector,
+  type KubeObject,
+  type LabelSelector,
+  type StatusCause,
+} from '@skerry/api'
 
 /**
  * Annotations of a policy. The first has waves, apart by semicolons: a label selector of clusters, or a
@@ -40,6 +47,18 @@ export function wavesOf({ metadata }: KubeObject): Waves | undefined {
   return {
     waves: [...parts.map(parseWave), { name: 'rest' }],
     healthyPercent: percent === undefined ? 100 : readPercent(percent, waveKeys.healthyPercent),
+  }
+}
+
+/** Of a policy that is to be written: what of its waves cannot be read. */
+export function waveCauses(policy: KubeObject): StatusCause[] {
+  try {
+    wavesOf(policy)
+    return []
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    const value = policy.metadata.annotations?.[waveKeys.waves]
+    return [fieldInvalid('metadata.annotations', value, error.message)]
   }
 }
 
