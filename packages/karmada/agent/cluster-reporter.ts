@@ -1,5 +1,12 @@
 import { isStatusError, type Lease } from '@skerry/api'
-import { createBackoff, withTimeout, type Clock, type Logger, type Random } from '@skerry/base'
+import {
+  createBackoff,
+  createWakeFlag,
+  withTimeout,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
 import { resources, type Cluster as Api, type ResourceClient } from '@skerry/client'
 import {
   appliesWorksAnnotation,
@@ -13,6 +20,7 @@ import {
 import { clusterFinalizer } from '../cluster/cluster-controller.ts'
 import type { FollowedClusters } from '../cluster/followed-clusters.ts'
 import { conditionOf, withCondition, type ConditionText } from '../cluster/conditions.ts'
+import { groupLabel } from '../virtual/virtual-group.ts'
 import { allocatableModelings } from './allocatable-modelings.ts'
 import { nodeSummaryOf, resourceSummaryOf } from './cluster-facts.ts'
 import type { EdgeObserver, SeenApis } from './edge-observer.ts'
@@ -75,13 +83,17 @@ export async function runClusterReporter(
 ): Promise<never> {
   const { clock, random, log } = deps
   const reporter = new ClusterReporter(options, deps)
+  const isDue = createWakeFlag()
+  using _nodes = onRegrouping(options.group, deps, () => isDue.raise())
   const backoff = createBackoff({ initialMs: 250, maxMs: 10_000, jitter: 0.5 }, random)
   for (;;) {
     try {
       const cluster = await reporter.report(signal)
       options.onRound?.(cluster === undefined ? {} : { cluster })
       if (cluster) backoff.reset()
-      await clock.sleep(cluster ? reporter.periodMs : backoff.nextMs(), signal)
+      const waitMs = cluster ? reporter.periodMs : backoff.nextMs()
+      using _timer = clock.setTimer(waitMs, () => isDue.raise())
+      await isDue.wait(signal)
     } catch (error) {
       signal.throwIfAborted()
       const waitMs = backoff.nextMs()
@@ -91,6 +103,24 @@ export async function runClusterReporter(
       await clock.sleep(waitMs, signal)
     }
   }
+}
+
+/** Nodes that change groups come in numbers: they are told together, this much later. */
+const settleMs = 500
+
+/** Whenever nodes come to the group or leave it: whoever places there should not wait for a round. */
+function onRegrouping(
+  group: string | undefined,
+  { observer, clock }: ClusterReporterDeps,
+  tell: () => void,
+): Disposable | undefined {
+  if (group === undefined) return undefined
+  return observer.nodes.onChange((change) => {
+    const before = change.old?.metadata.labels?.[groupLabel]
+    const now = change.object.metadata.labels?.[groupLabel]
+    const isSame = change.type === 'updated' && before === now
+    if (!isSame && (before === group || now === group)) clock.setTimer(settleMs, tell)
+  })
 }
 
 class ClusterReporter {

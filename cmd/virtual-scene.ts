@@ -1,0 +1,162 @@
+/** A hub and an edge cluster whose nodes are in groups, with the agent between them, for tests. */
+import type { AnyObject, CustomResourceDefinition, KubeObject } from '@skerry/api'
+import type { Objects } from '@skerry/apiserver'
+import { linkedSignal } from '@skerry/base'
+import {
+  createCluster,
+  resources,
+  type Cluster as Api,
+  type ObjectKey,
+  type TypedResource,
+} from '@skerry/client'
+import { runControllers } from '@skerry/controllers'
+import { allowVirtualClusters, executionNamespace, type VirtualCluster } from '@skerry/karmada'
+import {
+  startTestAgent,
+  startTestEdge,
+  startTestHub,
+  type TestAgent,
+  type TestHub,
+} from './test-fleet.ts'
+
+export interface VirtualScene extends AsyncDisposable {
+  readonly fleet: TestHub
+  readonly hub: Api
+  readonly edge: Api
+  /** Of the edge's server, past authorization and admission. */
+  readonly objects: Objects
+  /** Ends the agent; nothing of it runs any more. */
+  stopAgent(): Promise<void>
+  startAgent(): Promise<void>
+}
+
+/** A hub, and an edge whose agent may have virtual clusters. */
+export async function startVirtualScene(
+  { isAllowed = true }: { isAllowed?: boolean },
+  signal: AbortSignal,
+): Promise<VirtualScene> {
+  await using stack = new AsyncDisposableStack()
+  const fleet = stack.use(await startTestHub())
+  const server = stack.use(await startTestEdge({ hasVirtualClusters: true }))
+  const edge = createCluster(server.transport, { ...fleet.context, userAgent: 'test' })
+  stack.use(runNamespaces(edge, fleet, signal))
+  await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed }, signal)
+  const asked = { name: 'bank', api: server.api, hasVirtualClusters: true }
+  let agent: TestAgent | undefined
+  const stopAgent = async (): Promise<void> => {
+    await agent?.[Symbol.asyncDispose]()
+    agent = undefined
+  }
+  const startAgent = async (): Promise<void> => {
+    agent = await startTestAgent(fleet, asked)
+  }
+  stack.defer(stopAgent)
+  await startAgent()
+  const isEstablished = (found: CustomResourceDefinition | undefined): boolean =>
+    (found?.status?.conditions ?? []).some(
+      ({ type, status }) => type === 'Established' && status === 'True',
+    )
+  const definition = { resource: resources.customResourceDefinitions, key: crdKey }
+  await untilObject(edge, definition, isEstablished, signal)
+  const owned = stack.move()
+  return {
+    fleet,
+    hub: fleet.admin,
+    edge,
+    objects: server.objects,
+    stopAgent,
+    startAgent,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Of the edge's controllers, those that make and empty namespaces. */
+const edgeControllers = ['namespace-controller', 'serviceaccount-controller']
+
+function runNamespaces(cluster: Api, { context }: TestHub, signal: AbortSignal): AsyncDisposable {
+  const { clock, random, log } = context
+  const deps = { cluster, clock, random, log }
+  const stop = linkedSignal(signal)
+  const running = runControllers(edgeControllers, deps, stop.signal)
+  const ended = running.catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error
+  })
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error('the test is over'))
+      await ended
+    },
+  }
+}
+
+const crdKey = { name: 'virtualclustersets.edge.skerry.io' }
+
+/** Until the object is as wanted; undefined stands for one that is not there. */
+export async function untilObject<T extends KubeObject>(
+  api: Api,
+  { resource, key }: { resource: TypedResource<T>; key: ObjectKey },
+  isWanted: (object: T | undefined) => boolean,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const request = { fieldSelector: `metadata.name=${key.name}`, namespace: key.namespace ?? '' }
+  const { items, metadata } = await api.resource(resource).list(request, signal)
+  if (isWanted(items[0])) return items[0]
+  const watched = { ...request, resourceVersion: metadata.resourceVersion ?? '' }
+  for await (const event of api.resource(resource).watch(watched, signal)) {
+    if (event.type === 'BOOKMARK') continue
+    const found = event.type === 'DELETED' ? undefined : event.object
+    if (isWanted(found)) return found
+  }
+  throw new Error(`Cannot wait for ${key.name}: the watch has ended`)
+}
+
+/** A ready node of four processors. */
+export async function addNode(
+  edge: Api,
+  name: string,
+  labels: Record<string, string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } }
+  await edge.resource(resources.nodes).create(node, signal)
+  const status = {
+    allocatable: { cpu: '4', memory: '8Gi', pods: '110' },
+    conditions: [{ type: 'Ready', status: 'True' }],
+  }
+  await edge
+    .resource(resources.nodes)
+    .patchStatus({ name, type: 'merge', patch: { status } }, signal)
+}
+
+export function virtualCluster(name: string, spec: VirtualCluster['spec']): VirtualCluster {
+  return {
+    apiVersion: 'edge.skerry.io/v1alpha1',
+    kind: 'VirtualCluster',
+    metadata: { name },
+    spec,
+  }
+}
+
+/** A Work for a cluster, called `till`. */
+export function workFor(name: string, ...manifests: AnyObject[]) {
+  return {
+    apiVersion: 'work.karmada.io/v1alpha1',
+    kind: 'Work',
+    metadata: { name: 'till', namespace: executionNamespace(name) },
+    spec: { workload: { manifests } },
+  }
+}
+
+export const till: AnyObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'till', namespace: 'shop' },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: 'till' } },
+    template: {
+      metadata: { labels: { app: 'till' } },
+      spec: { containers: [{ name: 'till', image: 'till' }] },
+    },
+  },
+}
