@@ -11,8 +11,9 @@ import {
   readStatus,
 } from '../interpreted-values.ts'
 import { jsonOf, luaOf } from '../lua/lua-json.ts'
+import { LuaLibraries } from '../lua/lua-libraries.ts'
 import { osFunctions } from '../lua/lua-os-library.ts'
-import { readLuaScript, type LuaScript, type LuaSurroundings } from '../lua/lua-script.ts'
+import { readLuaScript, type LuaScript } from '../lua/lua-script.ts'
 import { toText, type LuaValue } from '../lua/lua-value.ts'
 import type {
   InterpretedReplicas,
@@ -38,12 +39,15 @@ export class LuaInterpreter implements ResourceInterpreter {
   readonly #scripts: () => CustomScripts
   readonly #read = new Map<string, LuaScript>()
 
-  readonly #surroundings: LuaSurroundings
+  readonly #libraries: LuaLibraries
 
   /** The scripts are asked for before each call: customizations come and go. */
   constructor(scripts: () => CustomScripts, clock: Pick<Clock, 'now'>) {
     this.#scripts = scripts
-    this.#surroundings = { globals: { os: osFunctions(clock) }, modules: { kube: kubeFunctions } }
+    this.#libraries = new LuaLibraries({
+      globals: { os: osFunctions(clock) },
+      modules: { kube: kubeFunctions },
+    })
   }
 
   knows(object: AnyObject, operation: InterpreterOperation): boolean {
@@ -146,7 +150,7 @@ export class LuaInterpreter implements ResourceInterpreter {
 
   #ready(text: string): LuaScript {
     const known = this.#read.get(text)
-    const script = known ?? readLuaScript(text, this.#surroundings)
+    const script = known ?? readLuaScript(text, this.#libraries)
     // The newest stands last.
     this.#read.delete(text)
     this.#read.set(text, script)

@@ -15,6 +15,13 @@ export class LuaTable {
     this.#trim()
   }
 
+  /** One of its own, with the same elements. */
+  copy(): LuaTable {
+    const copy = new LuaTable([...this.#row])
+    for (const [key, value] of this.#hash) copy.#hash.set(key, value)
+    return copy
+  }
+
   /** The row's length: what stands behind it is nil. */
   get length(): number {
     return this.#row.length
