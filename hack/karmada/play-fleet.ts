@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { silentLogger, systemClock, systemRandom } from '@skerry/base'
 import {
   createCluster,
   createHttpsTransport,
@@ -9,12 +9,20 @@ import {
   resources,
   type Cluster as Api,
 } from '@skerry/client'
-import { EdgeObserver, clusterResource, runClusterReporter, runWorks } from '@skerry/karmada'
+import { clusterResource } from '@skerry/karmada'
 import { startTestApiServer } from '@skerry/testing'
+import { writeAdminKubeconfig } from '../../cmd/admin-kubeconfig.ts'
 import { startTestHub } from '../../cmd/test-fleet.ts'
 import { buildUpstream } from '../upstream/build-upstream.ts'
 import { buildKarmada, karmadaPrograms } from '../upstream/karmada-build.ts'
 import { startKarmada } from '../upstream/karmada-run.ts'
+import {
+  startKarmadaAgent,
+  startOurAgent,
+  storySite,
+  type ControlPlane,
+  type StartAgent,
+} from './fleet-agents.ts'
 import { differences, takePicture, type FleetPicture } from './fleet-picture.ts'
 import { fleetStory, storyNamespace, storySites, type FleetWorld } from './fleet-story.ts'
 
@@ -26,7 +34,7 @@ const stillMs = 4_000
 /** Ours has this long to look like it. */
 const equalMs = 20_000
 
-/** Plays one story against Karmada and against our hub, with our agents; both are to look alike. */
+/** Plays one story against Karmada with our agents, against our hub with ours, and with Karmada's: all look alike. */
 export async function playFleet(): Promise<void> {
   const signal = AbortSignal.timeout(storyMs)
   const pictures: FleetPicture[] = []
@@ -37,16 +45,20 @@ export async function playFleet(): Promise<void> {
       console.log(`Karmada: ${title}`)
     }
   })
+  const agents = { ours: startOurAgent, "Karmada's": startKarmadaAgent }
   let count = 0
-  await withHub(signal, async (world) => {
-    for (const [at, { title, act }] of fleetStory.entries()) {
-      await act(world, signal)
-      const found = (await untilAlike(world, pictures[at] ?? {}, signal)).filter(isNews)
-      console.log(`hub: ${title}${found.length === 0 ? '' : `: ${found.length} differences`}`)
-      for (const line of found) console.log(`  ${line}`)
-      count += found.length
-    }
-  })
+  for (const [agent, startAgent] of Object.entries(agents)) {
+    await withHub(startAgent, signal, async (world) => {
+      for (const [at, { title, act }] of fleetStory.entries()) {
+        await act(world, signal)
+        const found = (await untilAlike(world, pictures[at] ?? {}, signal)).filter(isNews)
+        const told = found.length === 0 ? '' : `: ${found.length} differences`
+        console.log(`hub, agents ${agent}: ${title}${told}`)
+        for (const line of found) console.log(`  ${line}`)
+        count += found.length
+      }
+    })
+  }
   if (count > 0) throw new Error(`The hub differs from Karmada in ${count} places`)
 }
 
@@ -88,7 +100,7 @@ async function withKarmada(signal: AbortSignal, play: Play): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-fleet-'))
   stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
   const upstream = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const
-  const karmada = stack.use(
+  const { kubeconfigPath } = stack.use(
     await startKarmada({
       upstreamBin: await buildUpstream([...upstream]),
       bin: await buildKarmada(karmadaPrograms.filter((each) => each !== 'karmada-search')),
@@ -97,42 +109,35 @@ async function withKarmada(signal: AbortSignal, play: Play): Promise<void> {
       withSearch: false,
     }),
   )
-  const { transport } = await loadKubeconfig(
-    karmada.kubeconfigPath,
-    {},
-    { ...deps, environment: {} },
-  )
+  const { transport } = await loadKubeconfig(kubeconfigPath, {}, { ...deps, environment: {} })
   const hub = createCluster(stack.use(createHttpsTransport(transport)), deps)
-  await playWithSites(hub, signal, play)
+  await playWithSites({ hub, kubeconfigPath, directory }, startOurAgent, signal, play)
 }
 
-async function withHub(signal: AbortSignal, play: Play): Promise<void> {
+async function withHub(startAgent: StartAgent, signal: AbortSignal, play: Play): Promise<void> {
   await using fleet = await startTestHub()
-  await playWithSites(fleet.admin, signal, play)
+  const { admin: hub, directory, url } = fleet
+  const kubeconfigPath = join(directory, 'story.kubeconfig')
+  const file = { path: kubeconfigPath, name: 'hub', server: url }
+  await writeAdminKubeconfig(fleet.hub.plane.pki, file)
+  await playWithSites({ hub, kubeconfigPath, directory }, startAgent, signal, play)
 }
 
-/** Two sites with our agents; the story begins when the control plane knows both. */
-async function playWithSites(hub: Api, signal: AbortSignal, play: Play): Promise<void> {
+/** Two sites with their agents; the story begins when the control plane knows both. */
+async function playWithSites(
+  plane: ControlPlane,
+  startAgent: StartAgent,
+  signal: AbortSignal,
+  play: Play,
+): Promise<void> {
   await using stack = new AsyncDisposableStack()
-  const stop = linkedSignal(signal)
+  const { hub } = plane
   const sites: Record<string, Api> = {}
-  const tasks: ((scope: AbortSignal) => Promise<void>)[] = []
   for (const name of storySites) {
-    const server = stack.use(await startTestApiServer())
-    const local = createCluster(server.transport, deps)
-    const observer = new EdgeObserver({ ...deps, local })
-    sites[name] = local
-    tasks.push(
-      (scope) => observer.run(scope),
-      (scope) => runClusterReporter({ name }, { ...deps, hub, observer }, scope),
-      (scope) => runWorks({ clusterName: name }, { ...deps, hub, local }, scope),
-    )
+    const site = storySite(name, stack.use(await startTestApiServer()))
+    sites[name] = site.local
+    stack.use(await startAgent(site, plane, signal))
   }
-  const running = runAll(stop.signal, tasks)
-  stack.defer(async () => {
-    stop.abort(new Error('the story is over'))
-    await running
-  })
   await untilReady(hub, signal)
   const metadata = { name: storyNamespace }
   await hub
