@@ -219,6 +219,13 @@ test('Karmada’s agent reports its cluster, keeps its own secrets, and sees no 
     ),
     ['done', 'done', 'Forbidden', 'Forbidden'],
   )
+  using twin = withToken(fleet, await openToken(fleet, 'fedcba'))
+  const other = await certificate(twin.cluster, 'system:karmada:agent:north-impersonator')
+  using thief = clientOf(fleet, other, 'karmada-agent/v1.18.1')
+  const stolen = thief.cluster
+    .resource(resources.secrets)
+    .get({ ...key, name: 'north-impersonator' }, soon())
+  assert.equal(await reasonOf(stolen), 'Forbidden')
 })
 
 test('a cluster in push mode is refused with what to do in its place', async () => {

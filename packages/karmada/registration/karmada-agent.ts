@@ -57,9 +57,14 @@ const rules: readonly AgentRule[] = [
   },
 ]
 
-/** Credentials of its cluster, which it reports unless it is told not to. The hub does not use them. */
+const impersonatorSuffix = '-impersonator'
+
+/**
+ * Credentials of its cluster, which it reports unless it is told not to. The hub does not use them. A
+ * cluster whose own name ends so has none: another one's second secret is called like its first.
+ */
 function secretNames(own: string): readonly string[] {
-  return [own, `${own}-impersonator`]
+  return own.endsWith(impersonatorSuffix) ? [] : [own, `${own}${impersonatorSuffix}`]
 }
 
 /** Of the agents of one cluster, where there are several. */
