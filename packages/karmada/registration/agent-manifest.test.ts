@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { objectsAt, fieldAt } from '../interpreter/fields.ts'
 import { agentManifest } from './agent-manifest.ts'
 
-function made(appliesWorks: boolean) {
+function made(appliesWorks: boolean, hasVirtualClusters = false) {
   const objects = agentManifest({
     cluster: 'shop-7',
     server: 'https://hub:7443',
@@ -13,6 +13,7 @@ function made(appliesWorks: boolean) {
     policy: { groups: ['staff'] },
     services: [],
     appliesWorks,
+    hasVirtualClusters,
   })
   const role = objects.find(({ kind }) => kind === 'ClusterRole')
   const rules = objectsAt(role, 'rules')
@@ -29,7 +30,7 @@ function isChanging(rule: unknown): boolean {
   return Array.isArray(verbs) && verbs.some((verb) => changing.includes(verb))
 }
 
-test('only an agent that is asked to apply Works may change the cluster', () => {
+test('only an agent that is asked to apply Works, or has virtual clusters, may change the cluster', () => {
   const reading = made(false)
   assert.deepEqual(reading.rules.filter(isChanging), [])
   assert.equal(reading.args.includes('--apply-works'), false)
@@ -44,6 +45,9 @@ test('only an agent that is asked to apply Works may change the cluster', () => 
       [['rbac.authorization.k8s.io'], ['roles', 'clusterroles']],
     ],
   )
+  const grouping = made(false, true)
+  assert.equal(grouping.args.includes('--virtual-clusters'), true)
+  assert.deepEqual(grouping.rules, applying.rules)
   // As whom it acts is still what the operator has said.
   const impersonating = applying.rules.filter((rule) => {
     const verbs = fieldAt(rule, 'verbs')
