@@ -4,12 +4,15 @@ import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { isStatusError } from '@skerry/api'
 import { createCluster, readBody, resources, type Transport } from '@skerry/client'
 import {
+  allowVirtualClusters,
   clusterAccessResource,
   clusterResource,
   createMapping,
   createNamespaceRule,
+  virtualClusterResource,
   virtualOfKey,
   type ClusterState,
 } from '@skerry/karmada'
@@ -142,6 +145,62 @@ test('a virtual cluster is as connected as its parent, and has no services of it
   assert.equal(service.status, 404)
   assert.match(service.text, /Cannot reach services of virtual cluster .*edge-east/)
 })
+
+test('a namespace that somebody makes in a virtual cluster is isolated as its others are', async () => {
+  await using edge = await startTestEdge({ hasVirtualClusters: true })
+  await using hub = await startTestHub()
+  await allowVirtualClusters(hub.admin, { cluster: 'bank', isAllowed: true }, soon())
+  const asked = { name: 'bank', api: edge.api, hasVirtualClusters: true }
+  await using _agent = await startTestAgent(hub, asked)
+  const local = createCluster(edge.transport, { ...hub.context, userAgent: 'test' })
+  const quota = { 'count/configmaps': '7' }
+  const made = {
+    apiVersion: 'edge.skerry.io/v1alpha1',
+    kind: 'VirtualCluster',
+    metadata: { name: 'east' },
+    spec: { nodeNames: ['n1'], isolation: { closedNetwork: true, quota } },
+  }
+  await untilTaken(() => local.resource(virtualClusterResource).create(made, soon()))
+  using transport = await hub.as(operator, '/clusters/bank-east')
+  const east = clusterOver(transport, hub)
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
+  await untilTaken(() => east.resource(resources.namespaces).create(namespace, soon()))
+  const found = await until(async () => {
+    const { items } = await east.resource(resources.resourceQuotas).list({}, soon())
+    const closed = await east.resource(resources.networkPolicies).list({}, soon())
+    const all = [...items, ...closed.items].map(({ metadata }) => metadata.namespace).toSorted()
+    return all.length === 4 ? all : undefined
+  })
+  assert.deepEqual(found, ['default', 'default', 'shop', 'shop'])
+  const [held] = (await east.resource(resources.resourceQuotas).list({}, soon())).items
+  assert.deepEqual(held?.spec?.hard, quota)
+})
+
+/** Its kind, the cluster and the way there are all there as soon as the agent has made them. */
+function untilTaken<T>(create: () => Promise<T>): Promise<T> {
+  return until(async () => {
+    try {
+      return await create()
+    } catch (error) {
+      if (isStatusError(error, 'NotFound') || isStatusError(error, 'ServiceUnavailable')) {
+        return undefined
+      }
+      throw error
+    }
+  })
+}
+
+/** Asks again until there is an answer. */
+async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
+  const signal = soon()
+  for (;;) {
+    const answer = await ask()
+    if (answer !== undefined) return answer
+    signal.throwIfAborted()
+    // An API server in the process answers without ever giving way to others.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
 
 interface Ended {
   readonly exitCode: number

@@ -1,5 +1,6 @@
 import {
   createBackoff,
+  createWakeFlag,
   runAll,
   type Clock,
   type Logger,
@@ -129,7 +130,7 @@ function taskOf(
     runAll(signal, [
       (scope) => runClusterReporter(reporting, { ...parts, observer }, scope),
       (scope) => runWorks(works, { ...parts, local, member }, scope),
-      (scope) => untilDone(() => keepNamespaces(namespaces, edge, scope), deps, scope),
+      (scope) => keepNamespaces(namespaces, deps, scope),
     ])
 }
 
@@ -141,15 +142,23 @@ function placeOf({ provider, region, zones }: VirtualCluster['spec']) {
   }
 }
 
-/** No Work brings the namespace default: it is there, as in any cluster. */
+/** No Work brings the namespace default: it is there, as in any cluster. Others come from users, too. */
 async function keepNamespaces(
   namespaces: VirtualNamespaces,
-  edge: EdgeNames,
+  deps: VirtualClusterTasksDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  await edge.whenKnown(signal)
-  await namespaces.ensure('default', signal)
-  await namespaces.isolateAll(signal)
+  const isNew = createWakeFlag()
+  using _listening = namespaces.onNew(() => isNew.raise())
+  const keep = async (): Promise<void> => {
+    await deps.edge.whenKnown(signal)
+    await namespaces.ensure('default', signal)
+    await namespaces.isolateAll(signal)
+  }
+  for (;;) {
+    await untilDone(keep, deps, signal)
+    await isNew.wait(signal)
+  }
 }
 
 /** Again and again, ever less often, until it succeeds. */

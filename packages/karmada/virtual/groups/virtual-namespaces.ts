@@ -68,11 +68,20 @@ export class VirtualNamespaces {
     if (!this.#isolated.has(name)) await this.#isolate(name, signal)
   }
 
-  /** Each that is there is isolated as is asked for now. */
+  /** Each that is there is isolated as is asked for now, whoever has made it. */
   async isolateAll(signal: AbortSignal): Promise<void> {
     for (const name of this.#deps.edge.namespacesOf(this.#group.clusterName)) {
-      await this.#isolate(name, signal)
+      if (!this.#isolated.has(name)) await this.#isolate(name, signal)
     }
+  }
+
+  /** Calls when there is a namespace to isolate. One that comes again is another one. */
+  onNew(listener: () => void): Disposable {
+    return this.#deps.edge.onNamespace(({ cluster, member, isGone }) => {
+      if (cluster !== this.#group.clusterName) return
+      if (isGone) this.#isolated.delete(member)
+      else listener()
+    })
   }
 
   async #make(wanted: Namespace, signal: AbortSignal): Promise<void> {

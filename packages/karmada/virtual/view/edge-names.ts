@@ -19,6 +19,12 @@ export interface NamespaceOwner {
   readonly namespace: string
 }
 
+export interface OwnedChange {
+  readonly cluster: string
+  readonly member: string
+  readonly isGone: boolean
+}
+
 /** Which namespaces and nodes of the edge cluster are whose. One for all virtual clusters. */
 export interface EdgeNames {
   /** Follows the edge until the signal aborts; rejects with its reason. */
@@ -31,6 +37,8 @@ export interface EdgeNames {
   findOwner(member: string, signal: AbortSignal): Promise<NamespaceOwner | undefined>
   /** Names in the edge of the namespaces that this virtual cluster has now. */
   namespacesOf(cluster: string): readonly string[]
+  /** Called with each namespace of a virtual cluster that came or went, by its name in the edge. */
+  onNamespace(listener: (change: OwnedChange) => void): Disposable
   /** Takes in a namespace that was just made here. */
   recordNamespace(namespace: Namespace): void
   isNodeOf(cluster: string, node: string): boolean
@@ -80,6 +88,14 @@ export function createEdgeNames({ local, ...deps }: EdgeNamesDeps): EdgeNames {
     },
     namespacesOf: (cluster) =>
       namespaces.byIndex('cluster', cluster).map(({ metadata }) => metadata.name ?? ''),
+    onNamespace: (listener) =>
+      namespaces.onChange(({ type, object }) => {
+        const { cluster } = ownerIn(object)
+        const member = object.metadata.name ?? ''
+        if (cluster !== undefined && type !== 'updated') {
+          listener({ cluster, member, isGone: type === 'deleted' })
+        }
+      }),
     recordNamespace: (namespace) => namespaces.recordWrite(namespace),
     isNodeOf: (cluster, name) => nodes.get({ name })?.metadata.labels?.[groupLabel] === cluster,
   }
