@@ -16,7 +16,7 @@ import { workNameOf } from '../work/work-name.ts'
 import { workResource } from '../work/work.ts'
 import { explain } from './explain.ts'
 
-const signal = AbortSignal.timeout(40_000)
+const signal = AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }
 const ref = { kind: 'deploy', ...web }
 const apiVersion = 'policy.karmada.io/v1alpha1'

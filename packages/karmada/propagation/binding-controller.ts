@@ -28,6 +28,8 @@ import { planSites } from './plan-sites.ts'
 import { clusterOfWork, workIndexes, worksOf, writeWork } from './write-work.ts'
 
 const byCluster = 'cluster'
+/** What many clusters tell within this time is looked at once: each look plans for all of them. */
+const waveLookMs = 500
 
 /** Keeps one Work for each cluster that a binding has, and none for any other. */
 export function bindingController(scope: BindingScope, shared: FleetContext): ControllerDefinition {
@@ -38,6 +40,16 @@ export function bindingController(scope: BindingScope, shared: FleetContext): Co
         ? []
         : bindings.changedBy(old ? [object, old] : [object], context),
   }
+  const bindingsOf = (
+    { metadata }: Cluster,
+    context: ControllerContext,
+    matters: typeof goesInWaves = () => true,
+  ) =>
+    context
+      .informer(scope.resource)
+      .byIndex(byCluster, metadata.name ?? '')
+      .filter((binding) => matters(binding, context))
+      .map(keyOfObject)
   const onWaves: WatchOptions<PropagationPolicy>['keysOf'] = ({ object, old }, context) =>
     isSameWaves(object, old) ? [] : bindings.claimedBy(object, context)
   return {
@@ -51,26 +63,29 @@ export function bindingController(scope: BindingScope, shared: FleetContext): Co
       // One that went makes room for what was waiting; one that was deleted by hand comes back.
       watch(workResource, {
         indexes: workIndexes,
-        keysOf: ({ type, object, old }, context) =>
+        keysOf: ({ type, object, old }) =>
           type === 'deleted' || (old && object.metadata.generation !== old.metadata.generation)
             ? bindings.keysOf(object)
-            : bindings.waitingFor(object, old, context),
+            : [],
+      }),
+      watch(workResource, {
+        keysOf: ({ object, old }, context) => bindings.waitingFor(object, old, context),
+        delayMs: waveLookMs,
       }),
       watch(namespacedPolicies.resource, { keysOf: onWaves }),
       watch(clusterPolicies.resource, { keysOf: onWaves }),
       watch(overridePolicyResource, onOverride),
       watch(clusterOverridePolicyResource, onOverride),
       watch(clusterResource, {
-        keysOf: ({ type, object, old }, context) => {
-          if (type === 'deleted') return []
-          const isSameToAll = isSameTarget(object, old)
-          if (isSameToAll && isReady(object) === (old && isReady(old))) return []
-          return context
-            .informer(scope.resource)
-            .byIndex(byCluster, object.metadata.name ?? '')
-            .filter((binding) => !isSameToAll || goesInWaves(binding, context))
-            .map(keyOfObject)
-        },
+        keysOf: ({ type, object, old }, context) =>
+          type === 'deleted' || isSameTarget(object, old) ? [] : bindingsOf(object, context),
+      }),
+      watch(clusterResource, {
+        keysOf: ({ type, object, old }, context) =>
+          type === 'deleted' || isReady(object) === (old && isReady(old))
+            ? []
+            : bindingsOf(object, context, goesInWaves),
+        delayMs: waveLookMs,
       }),
     ],
     reconcile: (key, context, signal) => bindings.reconcile(key, context, signal),

@@ -9,7 +9,7 @@ import { workNameOf } from '../work/work-name.ts'
 import { workResource, type Work } from '../work/work.ts'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
 
-const signal = AbortSignal.timeout(40_000)
+const signal = AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }
 const webWork = workNameOf({ kind: 'Deployment', ...web })
 /** Objects that a test writes in parts. */
