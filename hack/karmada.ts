@@ -4,18 +4,23 @@
  *   node hack/karmada.ts proxy            karmadactl → Karmada → hub → agent → a site with a node
  *   node hack/karmada.ts works            Karmada's policies → Works → our agent → a site, and back
  *   node hack/karmada.ts fleet            one story against Karmada, then against our hub: both look alike
+ *   node hack/karmada.ts karmadactl       karmadactl → our hub → a site with a node; then Karmada's agent there
+ *   node hack/karmada.ts karmada-agent    the last of it alone: Karmada's agent registers with our hub, and pulls
  * Each host is a network of its own; the edge's takes no connection from outside. What is not as
  * expected ends the story with an error.
  */
 import { playAgentUpstream } from './karmada/agent-upstream.ts'
 import { playFleet } from './karmada/play-fleet.ts'
 import { playKarmadaProxy } from './karmada/karmada-proxy.ts'
+import { playKarmadaAgent, playKarmadactl } from './karmada/karmadactl.ts'
 import { playPullWorks } from './karmada/pull-works.ts'
 
 const stories: Readonly<Record<string, () => Promise<void>>> = {
   'agent-upstream': playAgentUpstream,
   proxy: playKarmadaProxy,
   works: playPullWorks,
+  karmadactl: playKarmadactl,
+  'karmada-agent': playKarmadaAgent,
   fleet: playFleet,
 }
 const [name = ''] = process.argv.slice(2)

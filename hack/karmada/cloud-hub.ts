@@ -59,6 +59,8 @@ export interface AgentPlan {
   readonly host: TestHost
   readonly kubeconfig: string
   readonly directory: string
+  /** What the hub has for its cluster. */
+  readonly appliesWorks?: boolean
 }
 
 /** Registers with a fresh token; resolves when the hub has its tunnel. */
@@ -87,7 +89,9 @@ export async function connectAgent(hub: CloudHub, plan: AgentPlan): Promise<Role
     caHash,
   ]
   const toCluster = ['--kubeconfig', kubeconfig, '--data-dir', join(directory, 'agent')]
-  const agent = role('agent', { host, directory }, ['agent', ...toHub, ...toCluster])
+  const duties = plan.appliesWorks === true ? ['--apply-works'] : []
+  const args = ['agent', ...toHub, ...toCluster, ...duties]
+  const agent = role('agent', { host, directory }, args)
   await agent.start()
   await untilConnected(hub, name)
   return agent
