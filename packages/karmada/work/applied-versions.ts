@@ -1,4 +1,5 @@
 import type { AnyObject } from '@skerry/api'
+import { contentOf, sharedVersion } from '../virtual/mapping/shared-object.ts'
 import { memberKey } from './member-cluster.ts'
 import type { Work } from './work.ts'
 
@@ -35,9 +36,11 @@ function workVersion({ metadata }: Work): string {
 }
 
 /** A generation moves with what is wanted alone; kinds without one have only the other. */
-function objectVersion({ metadata }: AnyObject): string {
-  const { uid = '', generation = 0, resourceVersion = '' } = metadata
-  return generation > 0 ? `${uid} gen:${generation}` : `${uid} rv:${resourceVersion}`
+function objectVersion(object: AnyObject): string {
+  const { uid = '', generation = 0, resourceVersion = '' } = object.metadata
+  if (generation > 0) return `${uid} gen:${generation}`
+  if (contentOf(object) !== '') return `${uid} shared:${sharedVersion(object)}`
+  return `${uid} rv:${resourceVersion}`
 }
 
 /** Labels and annotations have no generation. */

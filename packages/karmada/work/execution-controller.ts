@@ -8,9 +8,10 @@ import {
 } from '@skerry/controller-runtime'
 import { conditionOf, withCondition, type ConditionText } from '../cluster/conditions.ts'
 import { planShared } from '../virtual/mapping/plan-shared.ts'
+import { contentOf, isPresent } from '../virtual/mapping/shared-object.ts'
 import { AppliedVersions } from './applied-versions.ts'
 import { executionFinalizer } from './karmada-keys.ts'
-import { planManifest } from './plan-manifest.ts'
+import { planManifest, type ManifestPlan } from './plan-manifest.ts'
 import { leavesToSites } from './site-owned.ts'
 import { takeWork } from './take-work.ts'
 import {
@@ -121,15 +122,13 @@ class Execution {
 
   async #apply(work: Work, manifest: AnyObject, signal: AbortSignal): Promise<void> {
     const { member, mapping, prepare } = this.#shared
-    const sent = mapping.toMember(manifest)
-    let observed = await member.observe(sent, signal)
-    let desired = await this.#beside(sent, observed, signal)
+    const desired = mapping.toMember(manifest)
+    let observed = await this.#meet(desired, await member.observe(desired, signal), signal)
     if (observed && this.#applied.isCurrent(work, desired, observed)) return
     let plan = await this.#plan(desired, observed, signal)
     if (plan.act === 'update' && leavesToSites(desired)) {
       // Who has applied which field is told by the cluster alone: it is not among what is kept.
-      observed = await member.read(sent, signal)
-      desired = await this.#beside(sent, observed, signal)
+      observed = await this.#meet(desired, await member.read(desired, signal), signal)
       plan = await this.#plan(desired, observed, signal)
     }
     if (plan.act === 'create' || plan.act === 'update') await prepare?.(desired, signal)
@@ -139,8 +138,7 @@ class Execution {
         return this.#applied.onApplied(work, desired, made)
       } catch (error) {
         if (!isStatusError(error, 'AlreadyExists')) throw error
-        observed = await member.read(sent, signal)
-        desired = await this.#beside(sent, observed, signal)
+        observed = await this.#meet(desired, await member.read(desired, signal), signal)
         plan = await this.#plan(desired, observed, signal)
       }
     }
@@ -149,22 +147,32 @@ class Execution {
     if (observed) this.#applied.onApplied(work, desired, observed)
   }
 
-  #plan(desired: AnyObject, observed: AnyObject | undefined, signal: AbortSignal) {
+  async #plan(
+    desired: AnyObject,
+    observed: AnyObject | undefined,
+    signal: AbortSignal,
+  ): Promise<ManifestPlan> {
+    const isShared = contentOf(desired) !== ''
+    if (isShared && observed && isPresent(desired, observed)) return { act: 'keep' }
     const { clusterName: cluster, interpreter } = this.#shared
     return planManifest({ cluster, desired, observed, interpreter }, signal)
   }
 
-  /** What is wanted beside what other virtual clusters want of the same object. Rejects when they differ. */
-  async #beside(
+  /** Says what is wanted where virtual clusters share an object. Rejects when others want it otherwise. */
+  async #meet(
     desired: AnyObject,
     observed: AnyObject | undefined,
     signal: AbortSignal,
-  ): Promise<AnyObject> {
+  ): Promise<AnyObject | undefined> {
     const { clusterName: cluster, member } = this.#shared
     const plan = planShared({ cluster, desired, observed })
-    if (plan.act === 'have') return plan.object
-    if (plan.note) await member.mergePatch(desired, plan.note, signal)
-    throw new Error(plan.why)
+    if (plan.note) {
+      const noted = await member.mergePatch(desired, plan.note, signal)
+      // What others want may have changed meanwhile; what this one wants is said now.
+      return this.#meet(desired, noted, signal)
+    }
+    if (plan.act === 'refuse') throw new Error(plan.why)
+    return observed
   }
 
   async #remove(

@@ -28,6 +28,8 @@ export class MemberCluster {
   readonly #informers: InformerSet
   readonly #watched = new Map<string, TypedResource<AnyObject>>()
   readonly #listeners = new Set<(key: string) => void>()
+  /** The last patch of each object that is on its way; never rejects. */
+  readonly #patches = new Map<string, Promise<void>>()
   #kinds: { readonly byKind: ReadonlyMap<string, ResourceRef>; readonly atMs: number } | undefined
 
   constructor(cluster: Cluster, deps: MemberClusterDeps) {
@@ -73,9 +75,22 @@ export class MemberCluster {
     return this.#client(await this.#resourceOf(object, signal)).update(object, signal)
   }
 
+  /** One after the other for each object: a server gives up a patch that others keep overtaking. */
   async mergePatch(object: AnyObject, patch: unknown, signal: AbortSignal): Promise<AnyObject> {
     const client = this.#client(await this.#resourceOf(object, signal))
-    return client.patch({ ...keyOf(object), type: 'merge', patch }, signal)
+    const key = memberKey(object)
+    const before = this.#patches.get(key)
+    const own = (async () => {
+      await before
+      return client.patch({ ...keyOf(object), type: 'merge', patch }, signal)
+    })()
+    const ended = own.then(none, none)
+    this.#patches.set(key, ended)
+    try {
+      return await own
+    } finally {
+      if (this.#patches.get(key) === ended) this.#patches.delete(key)
+    }
   }
 
   /** In the background, also of a Job, which would leave its pods. None there is none to delete. */
@@ -151,6 +166,8 @@ export class MemberCluster {
     )
   }
 }
+
+function none(): void {}
 
 function kindOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): string {
   return `${apiVersion} ${kind}`

@@ -1,6 +1,6 @@
 import { isStatusError, type AnyObject } from '@skerry/api'
 import { planLeaving } from '../virtual/mapping/plan-shared.ts'
-import { sharingAnnotations } from '../virtual/mapping/shared-object.ts'
+import { isSharingKey, sharersOf } from '../virtual/mapping/shared-object.ts'
 import { karmadaKeys, ownershipAnnotations, ownershipLabels } from './karmada-keys.ts'
 import { isManaged } from './plan-manifest.ts'
 import { placesOf, type WorkContext } from './work-context.ts'
@@ -27,12 +27,13 @@ async function takeObject(
   const observed = await readIfKnown()
   if (observed === undefined || !mayTake(observed, work)) return true
   const leaving = planLeaving({ cluster, desired: place, observed })
-  if (leaving.act === 'leave') {
-    if (leaving.patch) await member.mergePatch(observed, leaving.patch, signal)
-    return true
+  if (leaving.act === 'leave') return true
+  if (leaving.act === 'part') {
+    const left = await ifKnown(member.mergePatch(observed, leaving.patch, signal))
+    if (left === undefined || sharersOf(left).size > 0) return true
   }
   if (work.spec.preserveResourcesOnDeletion === true) {
-    await member.mergePatch(observed, releasePatch(), signal)
+    await member.mergePatch(observed, releasePatch(observed), signal)
     return true
   }
   if (!observed.metadata.deletionTimestamp) await member.delete(observed, signal)
@@ -56,12 +57,13 @@ function mayTake(observed: AnyObject, { metadata }: Work): boolean {
 }
 
 /** Takes away whatever says that an object is Karmada's. */
-function releasePatch() {
+function releasePatch({ metadata }: AnyObject) {
+  const sharing = Object.keys(metadata.annotations ?? {}).filter(isSharingKey)
   const none = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, null]))
   return {
     metadata: {
       labels: none(ownershipLabels),
-      annotations: none([...ownershipAnnotations, ...sharingAnnotations]),
+      annotations: none([...ownershipAnnotations, ...sharing]),
     },
   }
 }

@@ -12,7 +12,7 @@ import { namespacePaths } from './namespace-paths-table.ts'
 import { mapNetworkPolicy } from './network-policy.ts'
 import { mapClaimSpec, mapPodSpec, podTemplatePaths } from './pod-spec.ts'
 import { mapSubjects } from './rbac-subjects.ts'
-import { sharedManifest, sharingAnnotations } from './shared-object.ts'
+import { isSharingKey, sharedManifest, sharedPlace } from './shared-object.ts'
 import { statusFromMember } from './status-from-member.ts'
 
 /**
@@ -41,8 +41,15 @@ export function createMapping(group: VirtualGroup, options: MappingOptions = {})
   const names = createMemberNames(group)
   return {
     toMember: (sent) =>
-      refusing(sent, (manifest) => placed(mapContent(manifest, names, options), names, options)),
-    placeOf: (sent) => refusing(sent, (manifest) => placed(manifest, names, options)),
+      refusing(sent, (manifest) => {
+        const meant = placed(mapContent(manifest, names, options), names, options)
+        return isShared(manifest, options) ? sharedManifest(meant, group.clusterName) : meant
+      }),
+    placeOf: (sent) =>
+      refusing(sent, (manifest) => {
+        const place = placed(manifest, names, options)
+        return isShared(manifest, options) ? sharedPlace(place, group.clusterName) : place
+      }),
     fromMember: (manifest, status) => statusFromMember(manifest, status, names),
   }
 }
@@ -101,7 +108,7 @@ function placed(manifest: AnyObject, names: MemberNames, options: MappingOptions
     case 'shared':
     case undefined:
     default:
-      return sharedManifest(manifest, names.clusterName)
+      return manifest
   }
 }
 
@@ -201,7 +208,7 @@ function mapContent(manifest: AnyObject, names: MemberNames, options: MappingOpt
 function withoutSharing(manifest: AnyObject): JsonObject {
   const { annotations } = manifest.metadata
   if (annotations === undefined) return manifest
-  const kept = Object.entries(annotations).filter(([key]) => !sharingAnnotations.includes(key))
+  const kept = Object.entries(annotations).filter(([key]) => !isSharingKey(key))
   return { ...manifest, metadata: { ...manifest.metadata, annotations: Object.fromEntries(kept) } }
 }
 

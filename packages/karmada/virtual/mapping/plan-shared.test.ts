@@ -4,7 +4,7 @@ import type { AnyObject } from '@skerry/api'
 import { createMapping } from './mapping.ts'
 import { createNamespaceRule } from './namespace-rule.ts'
 import { planLeaving, planShared } from './plan-shared.ts'
-import { sharedByAnnotation } from './shared-object.ts'
+import { isPresent, sharersOf } from './shared-object.ts'
 
 function sent(clusterName: string, description: string): AnyObject {
   const group = { clusterName, namespaces: createNamespaceRule({ clusterName }) }
@@ -16,33 +16,37 @@ function sent(clusterName: string, description: string): AnyObject {
   })
 }
 
+/** The object after these have sent it one after the other; each word is a cluster and what it wants. */
+function after(...wishes: string[]): AnyObject {
+  let object: AnyObject | undefined
+  for (const [cluster = '', description = ''] of wishes.map((wish) => wish.split(':'))) {
+    const { note } = plan(cluster, description, object)
+    if (object && note) object = patched(object, note)
+    if (plan(cluster, description, object).act === 'refuse') continue
+    const desired = sent(cluster, description)
+    const annotations = { ...object?.metadata.annotations, ...desired.metadata.annotations }
+    object = { ...desired, metadata: { ...desired.metadata, annotations } }
+  }
+  assert.ok(object)
+  return object
+}
+
 function plan(cluster: string, description: string, observed: AnyObject | undefined) {
   return planShared({ cluster, desired: sent(cluster, description), observed })
 }
 
-/** The object after these have sent it one after the other; each word is a cluster and what it wants. */
-function after(...wishes: string[]): AnyObject | undefined {
-  let object: AnyObject | undefined
-  for (const [cluster = '', description = ''] of wishes.map((wish) => wish.split(':'))) {
-    const planned = plan(cluster, description, object)
-    object = planned.act === 'have' ? planned.object : object && patched(object, planned.note)
-  }
-  return object
+/** As a server makes it of a merge patch of annotations. */
+function patched(object: AnyObject, patch: object): AnyObject {
+  const { metadata } = patch as { metadata: { annotations: Record<string, string | null> } }
+  const merged = { ...object.metadata.annotations, ...metadata.annotations }
+  const kept = Object.entries(merged).flatMap(([key, value]) =>
+    value === null ? [] : [[key, value] as const],
+  )
+  return { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(kept) } }
 }
 
-function patched(object: AnyObject, patch: object | undefined): AnyObject {
-  const annotations = Object.assign({}, object.metadata.annotations, annotationsIn(patch))
-  return { ...object, metadata: { ...object.metadata, annotations } }
-}
-
-function annotationsIn(patch: object | undefined): object {
-  const { metadata } = (patch ?? {}) as { metadata?: { annotations?: object } }
-  return metadata?.annotations ?? {}
-}
-
-function sharers(object: AnyObject | undefined): string[] {
-  const text = object?.metadata.annotations?.[sharedByAnnotation] ?? ''
-  return text.split(',').map((entry) => entry.split('=')[0] ?? '')
+function sharers(object: AnyObject): string[] {
+  return [...sharersOf(object).keys()].toSorted()
 }
 
 test('what virtual clusters share changes when all of them want it otherwise, never before', () => {
@@ -57,7 +61,7 @@ test('what virtual clusters share changes when all of them want it otherwise, ne
   ]
   for (const [wishes, description, by] of table) {
     const object = after(...wishes)
-    assert.equal(object?.['description'], description, wishes.join(' '))
+    assert.equal(object['description'], description, wishes.join(' '))
     assert.deepEqual(sharers(object), by, wishes.join(' '))
   }
 })
@@ -74,6 +78,13 @@ test('whoever wants it otherwise is told who stands against it', () => {
   assert.equal(again.act, 'refuse')
   assert.equal(again.note, undefined, 'it is noted once')
   assert.equal(plan('east', 'a', after('east:a', 'north:b')).act, 'have', 'the first goes on')
+})
+
+test('what a cluster fills in beside makes no difference; what somebody changes does', () => {
+  const desired = sent('east', 'a')
+  assert.equal(isPresent(desired, { ...desired, preemptionPolicy: 'PreemptLowerPriority' }), true)
+  assert.equal(isPresent(desired, { ...desired, description: 'b' }), false)
+  assert.equal(isPresent(desired, sent('east', 'b')), false)
 })
 
 test("the edge cluster's own objects are left alone, whatever a manifest says", () => {
@@ -111,14 +122,17 @@ test('a namespace is taken over from nobody', () => {
 })
 
 test('it goes with the last that wanted it', () => {
-  const leave = (cluster: string, observed: AnyObject | undefined) =>
+  const leave = (cluster: string, observed: AnyObject) =>
     planLeaving({ cluster, desired: sent(cluster, 'a'), observed })
   const both = after('east:a', 'west:a')
   const first = leave('east', both)
-  assert.equal(first.act, 'leave')
-  assert.ok(both && first.patch)
+  assert.equal(first.act, 'part')
   const left = patched(both, first.patch)
   assert.deepEqual(sharers(left), ['west'])
   assert.deepEqual(leave('east', left), { act: 'leave' }, 'it is no more of this one')
-  assert.deepEqual(leave('west', left), { act: 'take' })
+  const last = leave('west', left)
+  assert.equal(last.act, 'part')
+  const nobodys = patched(left, last.patch)
+  assert.deepEqual(leave('west', nobodys), { act: 'take' })
+  assert.deepEqual(plan('east', 'b', nobodys).act, 'have', 'until then it may be wanted again')
 })

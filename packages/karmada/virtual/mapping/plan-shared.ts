@@ -1,18 +1,15 @@
 import type { AnyObject } from '@skerry/api'
 import { virtualNamespaceLabels } from '../virtual-group.ts'
-import {
-  contentOf,
-  sharedByAnnotation,
-  sharersOf,
-  sharersText,
-  withSharers,
-} from './shared-object.ts'
+import { contentOf, sharerPatch, sharersOf } from './shared-object.ts'
 
-/** What one virtual cluster's wish makes of an object that several share. Pure. */
+/**
+ * What one virtual cluster's wish makes of an object that several share. Pure. `note` is a merge patch that
+ * says what it wants, to be made before all else; absent: it is said.
+ */
 export type SharedPlan =
-  /** Make or keep this one, like any other object. */
-  | { readonly act: 'have'; readonly object: AnyObject }
-  /** Others want it otherwise. `note` is a merge patch that says what this one wants; absent: it is said. */
+  /** Make or keep what is wanted, like any other object. */
+  | { readonly act: 'have'; readonly note?: object }
+  /** Others want it otherwise. */
   | { readonly act: 'refuse'; readonly why: string; readonly note?: object }
 
 interface Shared {
@@ -26,29 +23,30 @@ interface Shared {
  * never changes it under another, and they may still change it together.
  */
 export function planShared({ cluster, desired, observed }: Shared): SharedPlan {
-  const isShared = sharersOf(desired).size > 0
-  if (observed === undefined) return { act: 'have', object: desired }
+  if (observed === undefined) return { act: 'have' }
   const stranger = strangerRefusal(desired, observed)
   if (stranger !== undefined) return refusal(desired, stranger)
-  const there = sharersOf(observed)
-  if (!isShared && there.size === 0) return { act: 'have', object: desired }
-  if (!isShared || there.size === 0) {
-    const owner = isShared ? "is the edge cluster's own" : 'is shared by virtual clusters'
+  const wanted = contentOf(desired)
+  const present = contentOf(observed)
+  if (wanted === '' && present === '') return { act: 'have' }
+  if (wanted === '' || present === '') {
+    const owner = wanted === '' ? 'is shared by virtual clusters' : "is the edge cluster's own"
     return refusal(desired, `already exists, and ${owner}: it is left alone`)
   }
-  const wanted = contentOf(desired)
-  const sharers = new Map([...there, [cluster, wanted]])
+  const there = sharersOf(observed)
+  const note = there.get(cluster) === wanted ? {} : { note: sharerPatch(cluster, wanted) }
   const others = [...there].filter(([name, hash]) => name !== cluster && hash !== wanted)
-  if (wanted === contentOf(observed) || others.length === 0) {
-    return { act: 'have', object: withSharers(desired, { sharers, content: wanted }) }
-  }
-  const names = others
-    .map(([name]) => `"${name}"`)
-    .toSorted()
-    .join(', ')
-  const why = `differs from what virtual cluster ${names} has sent, and they share it: send the same to all of them`
-  const isNoted = there.get(cluster) === wanted
-  return { ...refusal(desired, why), ...(isNoted ? {} : { note: sharersPatch(observed, sharers) }) }
+  if (wanted === present || others.length === 0) return { act: 'have', ...note }
+  const names = others.map(([name]) => `"${name}"`)
+  const why = `differs from what virtual cluster ${namesText(names)} has sent, and they share it: send the same to all of them`
+  return { ...refusal(desired, why), ...note }
+}
+
+const namesMax = 5
+
+function namesText(names: string[]): string {
+  const shown = names.toSorted().slice(0, namesMax).join(', ')
+  return names.length > namesMax ? `${shown} and ${names.length - namesMax} more` : shown
 }
 
 /** An object under a virtual cluster's own name, that the edge cluster or another one has. */
@@ -66,24 +64,21 @@ function ownerOf({ metadata }: AnyObject): string | undefined {
 
 /** What is left to do when a virtual cluster wants an object no more. */
 export type LeavingPlan =
-  /** It is not this one's, or remains for others: this merge patch, if any, is all there is to do. */
-  | { readonly act: 'leave'; readonly patch?: object }
-  /** It was this one's alone, or is not shared. */
+  /** It is not this one's. */
+  | { readonly act: 'leave' }
+  /** Say so by this merge patch; whom it leaves without any other sharer takes it. */
+  | { readonly act: 'part'; readonly patch: object }
   | { readonly act: 'take' }
 
 export function planLeaving({ cluster, desired, observed }: Shared): LeavingPlan {
-  const there = observed ? sharersOf(observed) : new Map<string, string>()
-  const isShared = sharersOf(desired).size > 0
-  if (observed === undefined || (!isShared && there.size === 0)) return { act: 'take' }
-  if (!isShared || !there.has(cluster)) return { act: 'leave' }
-  const rest = new Map([...there].filter(([name]) => name !== cluster))
-  return rest.size === 0 ? { act: 'take' } : { act: 'leave', patch: sharersPatch(observed, rest) }
-}
-
-/** Only if nobody else has changed it meanwhile. */
-function sharersPatch({ metadata }: AnyObject, sharers: ReadonlyMap<string, string>): object {
-  const annotations = { [sharedByAnnotation]: sharersText(sharers) }
-  return { metadata: { annotations, resourceVersion: metadata.resourceVersion ?? '' } }
+  const isShared = contentOf(desired) !== ''
+  const isSharedThere = observed !== undefined && contentOf(observed) !== ''
+  if (observed === undefined || isShared !== isSharedThere) return { act: 'leave' }
+  if (!isShared) return { act: 'take' }
+  const there = sharersOf(observed)
+  if (there.has(cluster)) return { act: 'part', patch: sharerPatch(cluster, null) }
+  // Whoever was the last may have stopped before it could take it.
+  return { act: there.size === 0 ? 'take' : 'leave' }
 }
 
 function refusal({ kind, metadata }: AnyObject, why: string) {

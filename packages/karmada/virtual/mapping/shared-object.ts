@@ -1,69 +1,101 @@
 import { createHash } from 'node:crypto'
-import { isJsonObject, type AnyObject } from '@skerry/api'
+import { isJsonObject, memberOf, type AnyObject } from '@skerry/api'
 import { karmadaKeys, ownershipAnnotations, ownershipLabels } from '../../work/karmada-keys.ts'
 
 /**
- * Annotation of an object that virtual clusters share: which of them want it, and a hash of what each
- * wants, `east=1f0c…,west=1f0c…`. It changes when all of them want the same, and goes with the last.
+ * Prefix of annotations of an object that virtual clusters share, one of each that wants it:
+ * `shared-by.edge.skerry.io/east: 1f0c…`, a hash of what it wants. Each writes its own alone, so that
+ * many may come and go at once.
  */
-export const sharedByAnnotation = 'edge.skerry.io/shared-by'
-/** Annotation: the hash of what it is. */
+const sharerPrefix = 'shared-by.edge.skerry.io/'
+/** Annotation: the hash of what the object is. It changes when all of them want the same. */
 const contentAnnotation = 'edge.skerry.io/shared-content'
-export const sharingAnnotations: readonly string[] = [sharedByAnnotation, contentAnnotation]
-
 const hashChars = 12
 
-/** Virtual clusters that share an object, with the hash of what each wants; empty of any other object. */
+/** Virtual clusters that share an object, with the hash of what each wants. */
 export type Sharers = ReadonlyMap<string, string>
 
+/** Empty of an object that is not shared, and of one that the last has just left. */
 export function sharersOf({ metadata }: AnyObject): Sharers {
-  const text = metadata.annotations?.[sharedByAnnotation] ?? ''
-  return new Map(
-    text.split(',').flatMap((entry): [string, string][] => {
-      const [cluster = '', hash] = entry.split('=')
-      return hash === undefined ? [] : [[cluster, hash]]
-    }),
+  const own = Object.entries(metadata.annotations ?? {}).flatMap(([key, hash]) =>
+    key.startsWith(sharerPrefix) ? [[key.slice(sharerPrefix.length), hash] as const] : [],
   )
+  return new Map(own)
 }
 
-export function sharersText(sharers: Sharers): string {
-  const entries = [...sharers].toSorted(([left], [right]) => (left < right ? -1 : 1))
-  return entries.map(([cluster, hash]) => `${cluster}=${hash}`).join(',')
-}
-
-/** The manifest as any virtual cluster would send it, wanted by this one. */
-export function sharedManifest(manifest: AnyObject, cluster: string): AnyObject {
-  const labels = without(manifest.metadata.labels, ownershipLabels)
-  const annotations = without(manifest.metadata.annotations, [
-    ...ownershipAnnotations,
-    ...sharingAnnotations,
-  ])
-  labels[karmadaKeys.managed] = 'true'
-  annotations[karmadaKeys.managedLabels] = Object.keys(labels).toSorted().join(',')
-  annotations[karmadaKeys.managedAnnotations] = Object.keys(annotations).toSorted().join(',')
-  const bare = { ...manifest, metadata: { ...manifest.metadata, labels, annotations } }
-  const hash = hashOf(bare)
-  return withSharers(bare, { sharers: new Map([[cluster, hash]]), content: hash })
-}
-
+/** Hash of what a shared object is; empty of one that is not shared. */
 export function contentOf({ metadata }: AnyObject): string {
   return metadata.annotations?.[contentAnnotation] ?? ''
 }
 
-export function withSharers(
-  object: AnyObject,
-  { sharers, content }: { readonly sharers: Sharers; readonly content: string },
-): AnyObject {
+export function isSharingKey(annotation: string): boolean {
+  return annotation === contentAnnotation || annotation.startsWith(sharerPrefix)
+}
+
+/** A merge patch that says what a virtual cluster wants of an object; null: nothing any more. */
+export function sharerPatch(cluster: string, hash: string | null): object {
+  return { metadata: { annotations: { [`${sharerPrefix}${cluster}`]: hash } } }
+}
+
+/** The manifest as any virtual cluster would send it, wanted by this one. */
+export function sharedManifest(manifest: AnyObject, cluster: string): AnyObject {
+  const bare = unowned(manifest)
+  const hash = hashOf(bare)
   const annotations = {
-    ...object.metadata.annotations,
-    [sharedByAnnotation]: sharersText(sharers),
-    [contentAnnotation]: content,
+    ...bare.metadata.annotations,
+    [`${sharerPrefix}${cluster}`]: hash,
+    [contentAnnotation]: hash,
   }
-  return { ...object, metadata: { ...object.metadata, annotations } }
+  return { ...bare, metadata: { ...bare.metadata, annotations } }
+}
+
+/** Says that it is shared, and by whom, and no more: enough to find it. Takes no hash of what may be large. */
+export function sharedPlace(manifest: AnyObject, cluster: string): AnyObject {
+  const annotations = { [`${sharerPrefix}${cluster}`]: '', [contentAnnotation]: 'unknown' }
+  return { ...manifest, metadata: { ...manifest.metadata, annotations } }
+}
+
+/** Another version of it differs in more than in who shares it. */
+export function sharedVersion(observed: AnyObject): string {
+  const { labels = {}, annotations = {} } = observed.metadata
+  const kept = Object.entries(annotations).filter(([key]) => !isSharingKey(key))
+  return hashOf({ ...observed, metadata: { labels, annotations: Object.fromEntries(kept) } })
+}
+
+/**
+ * Whether an object is already what is wanted; what its cluster fills in beside is no difference. Many who
+ * come to share it need not write it then, each with what the others have just written in their way.
+ */
+export function isPresent(desired: AnyObject, observed: AnyObject): boolean {
+  return contentOf(desired) === contentOf(observed) && contains(observed, desired)
+}
+
+function contains(there: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(there) || there.length !== wanted.length) return false
+    return wanted.every((each, index) => contains(there[index], each))
+  }
+  if (!isJsonObject(wanted)) return there === wanted
+  return (
+    isJsonObject(there) &&
+    Object.entries(wanted).every(([key, each]) => contains(memberOf(there, key), each))
+  )
+}
+
+/** Without whose Work brought it, which differs for each that shares it. */
+function unowned(manifest: AnyObject): AnyObject {
+  const labels = without(manifest.metadata.labels, ownershipLabels)
+  const annotations = without(manifest.metadata.annotations, ownershipAnnotations)
+  labels[karmadaKeys.managed] = 'true'
+  annotations[karmadaKeys.managedLabels] = Object.keys(labels).toSorted().join(',')
+  annotations[karmadaKeys.managedAnnotations] = Object.keys(annotations).toSorted().join(',')
+  return { ...manifest, metadata: { ...manifest.metadata, labels, annotations } }
 }
 
 function without(texts: Readonly<Record<string, string>> = {}, keys: readonly string[]) {
-  return Object.fromEntries(Object.entries(texts).filter(([key]) => !keys.includes(key)))
+  return Object.fromEntries(
+    Object.entries(texts).filter(([key]) => !keys.includes(key) && !isSharingKey(key)),
+  )
 }
 
 function hashOf(object: AnyObject): string {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@skerry/api'
-import { sharedByAnnotation } from '../mapping/shared-object.ts'
+import { isSharingKey } from '../mapping/shared-object.ts'
 import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
 
 /** By what names a virtual cluster sees what the edge cluster has. */
@@ -69,8 +69,8 @@ function shownMetadata(metadata: unknown, of: ShownKind, names: ShownNames): unk
   const shown: JsonObject = { ...metadata }
   if (typeof namespace === 'string') shown['namespace'] = names.namespace(namespace) ?? namespace
   if (isJsonObject(annotations)) {
-    const { [sharedByAnnotation]: _sharers, ...others } = annotations
-    setOrDrop(shown, 'annotations', others)
+    const others = Object.entries(annotations).filter(([key]) => !isSharingKey(key))
+    setOrDrop(shown, 'annotations', Object.fromEntries(others))
   }
   if (typeof name === 'string' && isOwnKind(of)) shown['name'] = shownOwnName(name, names)
   if (kind !== 'Namespace' || typeof name !== 'string') return shown
