@@ -25,7 +25,8 @@ export function explainCluster(input: ClusterInput): ClusterExplanation {
   const { binding } = facts
   const target = binding && targetsOf(binding.spec).find((each) => each.name === name)
   if (binding === undefined || target === undefined) {
-    return { name, standing: 'NotPlaced', why: [placement(name)], overrides: [] }
+    const why = [...leavingOf(facts, name), placement(name)]
+    return { name, standing: 'NotPlaced', why, overrides: [] }
   }
   const needing = (binding.spec.requiredBy ?? [])
     .filter(({ clusters = [] }) => clusters.some((each) => each.name === name))
@@ -38,6 +39,15 @@ export function explainCluster(input: ClusterInput): ClusterExplanation {
     why: [...needing, ...why],
     overrides: overridesFor(facts, cluster),
   }
+}
+
+/** Of a cluster that the object is on its way out of. */
+function leavingOf({ binding }: ExplainFacts, name: string): string[] {
+  const task = binding?.spec.gracefulEvictionTasks?.find((each) => each.fromCluster === name)
+  if (task === undefined) return []
+  const { reason, producer, message } = task
+  const more = message ? `: ${message}` : ''
+  return [`It leaves, and another cluster takes over (${reason}, by ${producer}${more}).`]
 }
 
 /** The first thing that holds it up; or how the object is there. */

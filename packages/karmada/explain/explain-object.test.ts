@@ -109,6 +109,36 @@ function work(applied?: { status: 'True' | 'False'; generation: number }, health
   }
 }
 
+test('a cluster that the object leaves says so, before why it is not placed there', () => {
+  const claimant = policy('web', {}, 'shop')
+  const task = { fromCluster: 'old', reason: 'TaintUntolerated', producer: 'failover' }
+  const resource = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'settings' }
+  const binding: ResourceBinding = {
+    apiVersion: 'work.karmada.io/v1alpha2',
+    kind: 'ResourceBinding',
+    metadata: { namespace: 'shop', name: 'settings-configmap' },
+    spec: {
+      resource,
+      placement: { clusterAffinity: { clusterNames: ['new'] } },
+      gracefulEvictionTasks: [task],
+    },
+  }
+  const [old] = explainObject({
+    template: settings(claimant),
+    policies: [claimant],
+    overridePolicies: [],
+    binding,
+    clusters: [cluster('old', 'True')],
+    plan: { sites: [], failures: [] },
+  }).clusters
+  assert.equal(old?.standing, 'NotPlaced')
+  assert.equal(
+    old.why[0],
+    'It leaves, and another cluster takes over (TaintUntolerated, by failover).',
+  )
+  assert.match(old.why[1] ?? '', /affinity/)
+})
+
 test('of each cluster it is said what holds the object up, the first thing first', () => {
   const claimant = policy('web', {}, 'shop')
   const current = { status: 'True', generation: 2 } as const
