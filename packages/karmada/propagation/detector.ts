@@ -82,7 +82,7 @@ class Detector {
     const kinds = new Map(selectors.map((each) => [`${each.apiVersion} ${each.kind}`, each]))
     return [...kinds.values()].flatMap((kind) =>
       this.#templates
-        .list(kind)
+        .list(kind, object.metadata.namespace)
         .filter(
           (template) =>
             isPropagatable(templateRef(template)) &&

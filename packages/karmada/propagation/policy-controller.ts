@@ -1,4 +1,4 @@
-import { isStatusError, type AnyObject } from '@skerry/api'
+import { isStatusError } from '@skerry/api'
 import { keyOfObject, parseKey } from '@skerry/client'
 import {
   watch,
@@ -8,7 +8,8 @@ import {
 } from '@skerry/controller-runtime'
 import { highestSelectorRank, selectorRanks } from '../policy/choose-policy.ts'
 import type { PropagationPolicy } from '../policy/propagation-policy.ts'
-import { isClaimedBy, type PolicyScope } from './claim.ts'
+import { bindingScopes } from './binding-scope.ts'
+import { policyId, type PolicyScope } from './claim.ts'
 import type { FleetContext } from './fleet-context.ts'
 import { releaseTemplate } from './release-template.ts'
 import type { TemplateKind } from './templates.ts'
@@ -26,6 +27,17 @@ export function policyController(scope: PolicyScope, shared: FleetContext): Cont
         keysOf: ({ type, object, old }) =>
           type === 'deleted' || isSame(object, old) ? [] : [keyOfObject(object)],
       }),
+      ...bindingScopes.map(({ resource }) =>
+        watch(resource, {
+          indexes: {
+            [scope.idLabel]: ({ metadata }) => {
+              const id = metadata.labels?.[scope.idLabel]
+              return id ? [id] : []
+            },
+          },
+          keysOf: () => [],
+        }),
+      ),
     ],
     reconcile: (key, context, signal) => policies.reconcile(key, context, signal),
   }
@@ -54,10 +66,10 @@ class Policies {
   ): Promise<ReconcileResult | void> {
     const policy = context.informer(this.#scope.resource).get(parseKey(key))
     if (policy === undefined) return
-    const kinds = kindsOf(policy)
+    const kinds = distinct([...selectedKinds(policy), ...this.#boundKinds(policy, context)])
     const known = await Promise.all(kinds.map((kind) => this.#isKnown(kind, signal)))
     const isGoing = policy.metadata.deletionTimestamp !== undefined
-    for (const template of this.#claimedBy(policy, kinds)) {
+    for (const template of this.#shared.templates.claimedBy(policyId(policy))) {
       const rank = highestSelectorRank(template, policy.spec.resourceSelectors)
       if (!isGoing && rank > selectorRanks.none) continue
       const release = { template, scope: this.#scope }
@@ -65,6 +77,14 @@ class Policies {
     }
     if (isGoing) return this.#letGo(policy, context, signal)
     if (known.includes(false)) return { requeueAfterMs: unknownKindMs }
+  }
+
+  /** Also those that it has selected before: what it has no more is to be let go. */
+  #boundKinds(policy: PropagationPolicy, context: ControllerContext): TemplateKind[] {
+    const bindings = bindingScopes.flatMap(({ resource }) =>
+      context.informer(resource).byIndex(this.#scope.idLabel, policyId(policy)),
+    )
+    return bindings.map(({ spec }) => spec.resource)
   }
 
   async #isKnown(kind: TemplateKind, signal: AbortSignal): Promise<boolean> {
@@ -75,15 +95,6 @@ class Policies {
       if (isStatusError(error, 'NotFound')) return false
       throw error
     }
-  }
-
-  /** Also of kinds that it selects no more, as far as they are watched. */
-  #claimedBy(policy: PropagationPolicy, kinds: readonly TemplateKind[]): AnyObject[] {
-    const { templates } = this.#shared
-    const watched = new Map([...templates.kinds(), ...kinds].map((kind) => [textOf(kind), kind]))
-    return [...watched.values()].flatMap((kind) =>
-      templates.list(kind).filter((template) => isClaimedBy(template, policy)),
-    )
   }
 
   async #letGo(
@@ -100,8 +111,11 @@ class Policies {
   }
 }
 
-function kindsOf({ spec }: PropagationPolicy): TemplateKind[] {
-  const kinds = spec.resourceSelectors.map(({ apiVersion, kind }) => ({ apiVersion, kind }))
+function selectedKinds({ spec }: PropagationPolicy): TemplateKind[] {
+  return spec.resourceSelectors.map(({ apiVersion, kind }) => ({ apiVersion, kind }))
+}
+
+function distinct(kinds: readonly TemplateKind[]): TemplateKind[] {
   return [...new Map(kinds.map((kind) => [textOf(kind), kind])).values()]
 }
 

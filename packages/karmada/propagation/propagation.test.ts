@@ -260,3 +260,28 @@ test('what is as it is to be is not written again', async () => {
   const binding = await scene.hub.resource(resourceBindingResource).get(webBinding, signal)
   assert.equal(binding.metadata.generation, settled?.metadata.generation)
 })
+
+test('what a policy selects no more is let go, and stays where it is', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  await propagate(scene, deployment(), policy({ placement: {} }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const resourceSelectors = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'settings' }]
+  await scene.hub.resource(resources.configMaps).create(configMap('green'), signal)
+  await scene.hub
+    .resource(propagationPolicyResource)
+    .patch({ ...web, type: 'merge', patch: { spec: { resourceSelectors } } }, signal)
+  const where = { api: scene.edge('reef'), resource: resources.configMaps, key: settings }
+  await scene.until(where, (object) => object !== undefined)
+  const template = { api: scene.hub, resource: resources.deployments, key: web }
+  const idLabel = 'propagationpolicy.karmada.io/permanent-id'
+  await scene.until(template, (object) => object?.metadata.labels?.[idLabel] === undefined)
+  const binding = await scene.until(
+    { api: scene.hub, resource: resourceBindingResource, key: webBinding },
+    (object) => object?.metadata.labels?.[idLabel] === undefined,
+  )
+  assert.deepEqual(
+    binding?.spec.clusters?.map(({ name }) => name),
+    ['reef'],
+  )
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+})

@@ -10,6 +10,7 @@ import type {
   TypedResource,
 } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
+import { claimOf } from './claim.ts'
 
 export interface TemplateKind {
   readonly apiVersion: string
@@ -35,6 +36,8 @@ interface WatchedKind {
 
 /** Initial: it was there when its kind came to be watched. */
 export type TemplateListener = (key: string, change: Change<AnyObject>, isInitial: boolean) => void
+
+const byClaim = 'claim'
 
 /** A kind that was not there a moment ago is not asked for again at once. */
 const discoveryMs = 10_000
@@ -91,20 +94,23 @@ export class Templates {
     // Another caller may have been faster.
     if (!this.#watched.has(kindText(kind))) {
       this.#watched.set(kindText(kind), { kind: plainKind(kind), informer })
+      informer.addIndex(byClaim, (object) => claimIds(object))
       informer.onChange((change) => this.#tell(kind, change, !informer.hasSynced()))
     }
     await informer.whenSynced(signal)
   }
 
-  /** Of a kind that is watched; empty of another. */
-  list(kind: TemplateKind): readonly AnyObject[] {
-    const objects = this.#watched.get(kindText(kind))?.informer.list() ?? []
+  /** Of a kind that is watched, of all namespaces or of one; empty of another kind. */
+  list(kind: TemplateKind, namespace?: string): readonly AnyObject[] {
+    const objects = this.#watched.get(kindText(kind))?.informer.list(namespace) ?? []
     return objects.map((object) => withKind(object, kind))
   }
 
-  /** Those that are watched. */
-  kinds(): TemplateKind[] {
-    return [...this.#watched.values()].map(({ kind }) => kind)
+  /** Those of all watched kinds that say that the policy of this id has them. */
+  claimedBy(id: string): AnyObject[] {
+    return [...this.#watched.values()].flatMap(({ kind, informer }) =>
+      informer.byIndex(byClaim, id).map((object) => withKind(object, kind)),
+    )
   }
 
   /** What is known of it by now: undefined also of a kind that is not watched. */
@@ -158,6 +164,11 @@ export class Templates {
     }
     return byKind
   }
+}
+
+function claimIds(object: AnyObject): string[] {
+  const claim = claimOf(object)
+  return claim ? [claim.id] : []
 }
 
 function plainKind({ apiVersion, kind }: TemplateKind): TemplateKind {
