@@ -168,7 +168,9 @@ test('a namespace that somebody makes in a virtual cluster is isolated as its ot
   const found = await until(async () => {
     const { items } = await east.resource(resources.resourceQuotas).list({}, soon())
     const closed = await east.resource(resources.networkPolicies).list({}, soon())
-    const all = [...items, ...closed.items].map(({ metadata }) => metadata.namespace).toSorted()
+    const all = [...items, ...closed.items]
+      .map(({ metadata }) => metadata.namespace ?? '')
+      .toSorted()
     return all.length === 4 ? all : undefined
   })
   assert.deepEqual(found, ['default', 'default', 'shop', 'shop'])

@@ -8,6 +8,7 @@ import type { ImpersonationPolicy } from '../../../registration/impersonation-po
 import { createMapping } from '../../mapping/mapping.ts'
 import { createNamespaceRule } from '../../mapping/namespace-rule.ts'
 import { groupLabel, virtualNamespaceLabels } from '../../virtual-group.ts'
+import type { EdgeNames } from '../edge-names.ts'
 import type { ViewedCluster } from '../view-handler.ts'
 import { towardsVirtual } from '../virtual-request.ts'
 import { createVirtualViews } from '../virtual-views.ts'
@@ -44,6 +45,7 @@ export interface ViewScene extends AsyncDisposable {
   /** The edge itself, as its administrator. */
   readonly local: Cluster
   readonly handler: TunnelHandler
+  readonly names: EdgeNames
   /** A request to a virtual cluster, as the hub sends it; by the edge's administrator when nobody is named. */
   open(cluster: string, path: string, call?: Call, signal?: AbortSignal): Promise<TunnelResponse>
   /** The same, with the whole answer. */
@@ -100,6 +102,7 @@ export async function startViewScene(policy?: ImpersonationPolicy): Promise<View
     edge,
     local,
     handler,
+    names: views.edge,
     open,
     async ask(cluster, path, call) {
       const { status, headers, body } = await open(cluster, path, call)
@@ -126,7 +129,7 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The namespace as an agent makes it for its virtual cluster. */
+/** The namespace as an agent makes it for its virtual cluster, once the views know it. */
 export async function addNamespace(
   scene: ViewScene,
   cluster: string,
@@ -141,6 +144,7 @@ export async function addNamespace(
     { group: '', resource: 'namespaces' },
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } },
   )
+  await until(async () => scene.names.ownerOf(name) !== undefined)
   return name
 }
 
