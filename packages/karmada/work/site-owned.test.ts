@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
+import { groupLabel } from '../virtual/virtual-group.ts'
 import { siteOwnedKey, withSiteOwned } from './site-owned.ts'
 
 interface FieldOwner {
@@ -126,4 +127,21 @@ test('what the site alone has stays, and is made where the hub has nothing', () 
     template: { spec: { nodeSelector: { disk: 'fast' } } },
   })
   assert.deepEqual(kept(listed, [{ replicas: 1 }, {}], { fields: nodeSelector }), { replicas: 1 })
+})
+
+test('what keeps an object in its virtual cluster is never the site’s', () => {
+  const selecting = (nodeSelector?: object) => ({
+    template: { spec: nodeSelector ? { nodeSelector } : {} },
+  })
+  const hub = selecting({ [groupLabel]: 'east' })
+  const whole = { 'f:template': { 'f:spec': { 'f:nodeSelector': {} } } }
+  const parts = { 'f:template': { 'f:spec': { 'f:nodeSelector': { [`f:${groupLabel}`]: {} } } } }
+  for (const fields of [whole, parts]) {
+    for (const site of [selecting({ [groupLabel]: 'west' }), selecting({}), selecting()]) {
+      assert.deepEqual(kept('spec', [hub, site], { fields }), hub)
+    }
+  }
+  const both = selecting({ [groupLabel]: 'west', disk: 'fast' })
+  const expected = selecting({ disk: 'fast', [groupLabel]: 'east' })
+  assert.deepEqual(kept('spec.template', [hub, both], { fields: whole }), expected)
 })

@@ -6,6 +6,7 @@ import {
   type AnyObject,
   type JsonObject,
 } from '@skerry/api'
+import { groupLabel } from '../virtual/virtual-group.ts'
 
 /**
  * Annotation of a manifest: fields that the people of a site may make their own, comma-separated, as
@@ -65,7 +66,7 @@ function taken(place: Place): unknown {
   const { desired, observed, fields, paths } = place
   const isReached = paths.some((path) => path.length === 0)
   const members = isJsonObject(fields) ? Object.entries(fields).filter(([key]) => key !== '.') : []
-  if (members.length === 0) return isReached ? observed : desired
+  if (members.length === 0) return isReached ? inGroup(observed, desired) : desired
   if (Array.isArray(observed)) {
     return takenElements({ ...place, observed, members, isReached })
   }
@@ -84,7 +85,15 @@ function taken(place: Place): unknown {
     if (value === undefined) delete object[name]
     else setMember(object, name, value)
   }
-  return desired === undefined && Object.keys(object).length === 0 ? undefined : object
+  const whole = inGroup(object, desired)
+  return desired === undefined && Object.keys(object).length === 0 ? undefined : whole
+}
+
+/** A node selector of a virtual cluster keeps the label of its group: a site cannot move out of it. */
+function inGroup(value: unknown, desired: unknown): unknown {
+  const group = isJsonObject(desired) ? memberOf(desired, groupLabel) : undefined
+  if (group === undefined) return value
+  return { ...(isJsonObject(value) ? value : {}), [groupLabel]: group }
 }
 
 interface ListPlace extends Place {
