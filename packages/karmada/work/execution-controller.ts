@@ -218,17 +218,18 @@ class Execution {
   ) {
     const before = status?.conditions ?? []
     const known = conditionOf(before, text.type)
-    const isTold =
+    const isSame =
       known?.status === text.status &&
       known.reason === text.reason &&
-      known.message === text.message &&
-      known.observedGeneration === text.observedGeneration
-    if (isTold) return before
+      known.message === text.message
+    if (isSame && known.observedGeneration === text.observedGeneration) return before
     const conditions = withCondition(before, text, context.clock.now())
     const { namespace = '', name = '' } = metadata
     const patch = { status: { conditions, ...(statuses ? { manifestStatuses: statuses } : {}) } }
     const works = context.client(this.#shared.works)
     const written = await works.patchStatus({ namespace, name, type: 'merge', patch }, signal)
+    // That the newest is applied as the last one was is nothing to tell people.
+    if (isSame) return conditions
     const type = text.reason === failedReason ? 'Warning' : 'Normal'
     const message = text.message.slice(0, eventCharsMax)
     context.events.event(written, { type, reason: text.reason, message })

@@ -131,15 +131,15 @@ export class MemberCluster {
 
   async #resourceOf(object: AnyObject, signal: AbortSignal): Promise<TypedResource<AnyObject>> {
     const known = this.#watched.get(kindOf(object))
-    if (known) return known
-    const ref = await this.#find(object, signal)
+    const ref = known ?? (await this.#find(object, signal))
     const namespaced = ref.isNamespaced ? 'a namespace' : 'no namespace'
     if (ref.isNamespaced !== Boolean(object.metadata.namespace)) {
-      throw new Error(
+      throw new StatusError(
+        'NotFound',
         `Cannot place ${object.kind} "${object.metadata.name ?? ''}": objects of its kind have ${namespaced}`,
       )
     }
-    return selected(ref, { labelSelector: `${karmadaKeys.managed}=true` })
+    return known ?? selected(ref, { labelSelector: `${karmadaKeys.managed}=true` })
   }
 
   async #find(object: AnyObject, signal: AbortSignal): Promise<ResourceRef> {

@@ -362,3 +362,16 @@ test('a kind that the cluster does not have is told, and the Work can be deleted
   await scene.works.delete(workKey, signal)
   await until(scene.hub, workResource, workKey, (object) => object === undefined)
 })
+
+test('an object that can be nowhere is told, and the Work can be deleted', async () => {
+  await using scene = await startScene()
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { ...settings } }
+  await scene.works.create(work(node), signal)
+  const told = await untilApplied(scene, 'False AppliedFailed')
+  assert.match(
+    told?.status?.conditions?.find(({ type }) => type === 'Applied')?.message ?? '',
+    /Cannot place Node "settings": objects of its kind have no namespace$/,
+  )
+  await scene.works.delete(workKey, signal)
+  await until(scene.hub, workResource, workKey, (object) => object === undefined)
+})

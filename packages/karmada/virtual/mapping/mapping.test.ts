@@ -163,6 +163,8 @@ test('what has no namespace is shared, of its own name, or refused', () => {
     /^Cannot have ClusterRoleBinding "web" .*: use a RoleBinding in each namespace, or have the edge set /,
   )
   const given = mapped(binding, { allowsClusterRights: true })
+  const found = createMapping(east).placeOf(objectOf(binding))
+  assert.equal(found.metadata.name, 'web-east', 'it is found also when it is allowed no more')
   assert.deepEqual(
     [given.metadata.name, given['subjects']],
     ['web-east', [{ kind: 'ServiceAccount', namespace: 'shop-east', name: 'web' }]],

@@ -17,8 +17,8 @@ import { statusFromMember } from './status-from-member.ts'
 
 /**
  * Manifests of one virtual cluster as they stand in the edge cluster. Pure. `toMember` throws
- * MappingRefusal of what cannot be in a virtual cluster, or not in this one; `placeOf` of its kind
- * and namespace alone.
+ * MappingRefusal of what cannot be in a virtual cluster, or not in this one; `placeOf` finds also what
+ * was allowed once, and refuses a namespace alone that none can have.
  */
 export type Mapping = ManifestMapping
 
@@ -42,22 +42,23 @@ export function createMapping(group: VirtualGroup, options: MappingOptions = {})
   return {
     toMember: (sent) =>
       refusing(sent, (manifest) => {
-        const meant = placed(mapContent(manifest, names, options), names, options)
-        return isShared(manifest, options) ? sharedManifest(meant, group.clusterName) : meant
+        refuseKind(manifest, options)
+        const meant = placed(mapContent(manifest, names, options), names)
+        return isShared(manifest) ? sharedManifest(meant, group.clusterName) : meant
       }),
     placeOf: (sent) =>
       refusing(sent, (manifest) => {
-        const place = placed(manifest, names, options)
-        return isShared(manifest, options) ? sharedPlace(place, group.clusterName) : place
+        const place = placed(manifest, names)
+        return isShared(manifest) ? sharedPlace(place, group.clusterName) : place
       }),
     fromMember: (manifest, status) => statusFromMember(manifest, status, names),
   }
 }
 
-function isShared(manifest: AnyObject, { sharedKinds = [] }: MappingOptions): boolean {
+/** Kinds without a namespace that are not in the table are shared where they are allowed. */
+function isShared(manifest: AnyObject): boolean {
   if (manifest.metadata.namespace) return false
-  const groupKind = groupKindOf(manifest)
-  return clusterScopes[groupKind] === 'shared' || sharedKinds.includes(groupKind)
+  return (clusterScopes[groupKindOf(manifest)] ?? 'shared') === 'shared'
 }
 
 /** Says of which object it is that a rule deep inside refuses. */
@@ -95,11 +96,13 @@ function isTextMap(texts: unknown): boolean {
   throw new MappingRefusal('its labels or annotations are no map of texts')
 }
 
-function placed(manifest: AnyObject, names: MemberNames, options: MappingOptions): AnyObject {
-  refuseKind(manifest, options)
+function placed(manifest: AnyObject, names: MemberNames): AnyObject {
   const { namespace, name = '' } = manifest.metadata
-  if (namespace) return renamed(manifest, { namespace: names.namespace(namespace) })
   const scope = clusterScopes[groupKindOf(manifest)]
+  if (namespace) {
+    if (scope !== undefined) throw new MappingRefusal('objects of its kind have no namespace')
+    return renamed(manifest, { namespace: names.namespace(namespace) })
+  }
   switch (scope) {
     case 'own':
       return renamed(owned(manifest, names.clusterName), { name: names.ownName(name) })
@@ -125,11 +128,10 @@ function refuseKind(manifest: AnyObject, options: MappingOptions): void {
       `its edge cluster isolates it by an object of that name: choose another than "${isolationName}"`,
     )
   }
-  if (manifest.metadata.namespace) {
-    if (clusterScopes[groupKind] === undefined) return
-    throw new MappingRefusal('objects of its kind have no namespace')
-  }
-  if (clusterScopes[groupKind] === undefined && !isShared(manifest, options)) {
+  if (manifest.metadata.namespace) return
+  const isAllowed =
+    clusterScopes[groupKind] !== undefined || options.sharedKinds?.includes(groupKind)
+  if (!isAllowed) {
     throw new MappingRefusal(
       'it has no namespace, and would be there for every virtual cluster: install it in the edge cluster itself',
     )
