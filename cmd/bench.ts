@@ -15,10 +15,13 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Fig
   main: async (options) => (await import('../bench/main.ts')).run(options),
   apiserver: async (options) => (await import('../bench/apiserver.ts')).run(options),
   'hub-reconnect': async (options) => (await import('../bench/hub-reconnect.ts')).run(options),
+  fleet: async (options) => (await import('../bench/fleet.ts')).run(options),
   tunnel: async (options) => (await import('../bench/tunnel.ts')).run(options),
   store: async (options) => (await import('../bench/store.ts')).run(options),
   'idle-connections': async (options) =>
     (await import('../bench/idle-connections.ts')).run(options),
+  'virtual-clusters': async (options) =>
+    (await import('../bench/virtual-clusters.ts')).run(options),
 }
 
 /** One benchmark by name; its figures go to stdout, and into the record when asked. */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@skerry/api'
+import type { CustomResourceDefinition, KubeObject, Node, Pod } from '@skerry/api'
 import {
   resources,
   type Informer,
@@ -7,18 +7,27 @@ import {
   type TypedResource,
 } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
-import type { EdgeObserver } from '../../agent/edge-observer.ts'
 
-/** A set whose nodes and pods are those that the observer follows already, slim as they are there. */
+/** What is followed elsewhere, and slim there. */
+export interface ObservedInformers {
+  readonly nodes: Informer<Node>
+  readonly pods: Informer<Pod>
+  readonly definitions: Informer<CustomResourceDefinition>
+}
+
+/** A set of which some are followed elsewhere already. */
 export function withObserved(
   own: InformerSet,
   local: { resource<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T> },
-  { nodes, pods }: Pick<EdgeObserver, 'nodes' | 'pods'>,
+  { nodes, pods, definitions }: ObservedInformers,
 ): InformerSet {
   const observed = (asked: ResourceRef): Informer<KubeObject> | undefined => {
     // What they hold is told by the resource that is asked for, and each has one type of objects.
     if (asked === resources.nodes) return nodes as unknown as Informer<KubeObject>
     if (asked === resources.pods) return pods as unknown as Informer<KubeObject>
+    if (asked === resources.customResourceDefinitions) {
+      return definitions as unknown as Informer<KubeObject>
+    }
     return undefined
   }
   return {

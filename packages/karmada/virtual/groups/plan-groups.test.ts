@@ -70,6 +70,15 @@ test('a node that two groups select stays where it was, and both are told', () =
   ])
 })
 
+test('a name is free only when the one that had it has left', () => {
+  const leaving = group('east', {})
+  leaving.metadata.deletionTimestamp = '2026-02-01T00:00:00Z'
+  leaving.status = { clusterName: 'bank-east' }
+  const next = group('ost', { clusterName: 'bank-east' }, 1)
+  assert.equal(planGroups('bank', [leaving, next], []).groups.get('ost')?.isRefused, true)
+  assert.equal(planGroups('bank', [next], []).groups.get('ost')?.isRefused, false)
+})
+
 test('one that is being deleted selects nothing any more', () => {
   const leaving = group('east', branch('east'))
   leaving.metadata.deletionTimestamp = '2026-02-01T00:00:00Z'

@@ -66,6 +66,11 @@ function candidatesOf(parent: string, all: readonly VirtualCluster[]): Candidate
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .toSorted((a, b) => (ageKey(a) < ageKey(b) ? -1 : 1))
   const taken = new Map<string, string>([[parent, '']])
+  for (const each of all) {
+    // Until it has left, its name is its own: else what is made would be taken away with it.
+    const { deletionTimestamp, name = '' } = each.metadata
+    if (deletionTimestamp) taken.set(each.status?.clusterName ?? clusterNameOf(parent, each), name)
+  }
   const pattern = ordered[0]?.spec.namespaces?.pattern
   return ordered.map((each) => {
     const { name = '' } = each.metadata

@@ -1,6 +1,12 @@
-import type { AnyObject } from '@skerry/api'
+import type { AnyObject, CustomResourceDefinition } from '@skerry/api'
 import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
-import { createEventSink, resources, type Cluster as Api, type ResourceRef } from '@skerry/client'
+import {
+  createEventSink,
+  createInformer,
+  resources,
+  type Cluster as Api,
+  type ResourceRef,
+} from '@skerry/client'
 import {
   createInformerSet,
   runController,
@@ -13,6 +19,7 @@ import type { EdgeObserver } from '../../agent/edge-observer.ts'
 import { clusterResource } from '../../cluster/cluster.ts'
 import { childrenSelector } from '../../cluster/virtual-parent.ts'
 import { interpreterOf } from '../../interpreter/create-interpreter.ts'
+import type { ResourceInterpreter } from '../../interpreter/resource-interpreter.ts'
 import { MemberCluster } from '../../work/member-cluster.ts'
 import { isolationPolicies } from '../isolation/isolation-policies.ts'
 import type { EdgeNames } from '../view/edge-names.ts'
@@ -63,15 +70,48 @@ export function createVirtualClusters(
   deps: VirtualClustersDeps,
 ): VirtualClusters {
   const { local, observer } = deps
-  const informers = withObserved(createInformerSet(local, deps), local, observer)
+  const definitions = createInformer(
+    local.resource(resources.customResourceDefinitions),
+    { transform: withoutSchemas },
+    deps,
+  )
+  const { nodes, pods } = observer
+  const own = createInformerSet(local, deps)
+  const informers = withObserved(own, local, { nodes, pods, definitions })
   const virtualClusters = informers.informer(virtualClusterResource)
   const state = new GroupState(options.parent, virtualClusters, observer.nodes)
   return {
     find: (clusterName) => state.view(clusterName),
-    follow: (signal) => informers.run(signal),
+    async follow(signal) {
+      await runAll(signal, [(scope) => informers.run(scope), (scope) => definitions.run(scope)])
+    },
     async lead(signal) {
       await untilDone(() => install(local, signal), deps, signal)
       await runGroups({ options, state, informers }, deps, signal)
+    },
+  }
+}
+
+/** Which versions there are is all that is asked of a definition; schemas are the most of it. */
+function withoutSchemas(definition: CustomResourceDefinition): CustomResourceDefinition {
+  const { apiVersion, kind, metadata, spec } = definition
+  const { name, uid, resourceVersion, deletionTimestamp } = metadata
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      ...(name ? { name } : {}),
+      ...(uid ? { uid } : {}),
+      ...(resourceVersion ? { resourceVersion } : {}),
+      ...(deletionTimestamp ? { deletionTimestamp } : {}),
+    },
+    spec: {
+      ...spec,
+      versions: (spec?.versions ?? []).map(({ name: version, served, storage }) => ({
+        name: version,
+        served,
+        storage,
+      })),
     },
   }
 }
@@ -96,7 +136,8 @@ async function runGroups(
   const interpreting = { ...deps, informers: followed.informers }
   const member = new MemberCluster(local, deps)
   const running = new RunningClusters()
-  const interpreter = await interpreterOf(interpreting, signal)
+  let known: Promise<ResourceInterpreter> | undefined
+  const interpreter = () => (known ??= interpreterOf(interpreting, signal))
   const parts = { ...deps, member, running, identityOf, interpreter, timing: options.timing }
   const tasks = createVirtualClusterTasks(parts)
   const events = createEventSink(local, deps)

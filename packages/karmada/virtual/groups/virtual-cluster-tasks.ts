@@ -1,4 +1,5 @@
 import {
+  abortReason,
   createBackoff,
   createWakeFlag,
   runAll,
@@ -35,7 +36,8 @@ export interface VirtualClusterTasksDeps {
   readonly observer: EdgeObserver
   readonly edge: EdgeNames
   readonly identityOf: IdentityOf
-  readonly interpreter: ResourceInterpreter
+  /** Asked for once Works are to be applied; only the control plane can tell. */
+  readonly interpreter: () => Promise<ResourceInterpreter>
   /** Shared by all of them. */
   readonly member: MemberCluster
   readonly running: RunningClusters
@@ -115,7 +117,6 @@ function taskOf(
     clusterName,
     mapping: namespaces.following(mapping),
     prepare: namespaces.prepare.bind(namespaces),
-    interpreter,
   }
   const reporting = {
     name: clusterName,
@@ -129,7 +130,12 @@ function taskOf(
   return (signal) =>
     runAll(signal, [
       (scope) => runClusterReporter(reporting, { ...parts, observer }, scope),
-      (scope) => runWorks(works, { ...parts, local, member }, scope),
+      async (scope) =>
+        runWorks(
+          { ...works, interpreter: await unlessAborted(interpreter(), scope) },
+          { ...parts, local, member },
+          scope,
+        ),
       (scope) => keepNamespaces(namespaces, deps, scope),
     ])
 }
@@ -158,6 +164,19 @@ async function keepNamespaces(
   for (;;) {
     await untilDone(keep, deps, signal)
     await isNew.wait(signal)
+  }
+}
+
+/** The answer; rejects with the signal's reason when that comes first. */
+async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const onAbort = (): void => aborted.reject(abortReason(signal))
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([answer, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
   }
 }
 
