@@ -295,12 +295,7 @@ test('kubectl and helm work in a virtual cluster as in any other', async (t) => 
       'olga',
     )
     assert.equal(await kubectl('auth', 'can-i', 'create', 'pods', '-n', 'shop'), 'yes\n')
-    const there = edge.objects.get(
-      { group: 'apps', resource: 'deployments' },
-      'shop-edge--east',
-      'till',
-    )
-    assert.equal(there, undefined)
+    assert.match(await kubectl('cluster-info'), /is running at .*\/clusters\/edge-east/)
   })
 
   await t.test('helm', async () => {

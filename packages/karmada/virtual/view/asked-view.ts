@@ -48,12 +48,7 @@ export async function askedOf(
   const { view, info, kind } = given
   const { clusterName } = view.group
   const { namespace } = info
-  const member = namespace === '' ? '' : memberOf(view, namespace)
-  if (member !== '') {
-    const owner = await view.edge.findOwner(member, signal)
-    // One that is not there at all is for the edge to tell; it is this virtual cluster's to make.
-    if (owner && owner.cluster !== clusterName) throw noNamespace(namespace)
-  }
+  const member = namespace === '' ? '' : await memberFor(view, info, signal)
   const names: ShownNames = {
     clusterName,
     namespace(name) {
@@ -63,6 +58,23 @@ export async function askedOf(
     },
   }
   return { ...given, member, names, seenAs: kind.isNamespaced ? undefined : seenAsOf(kind) }
+}
+
+/** The edge's name of the namespace that is asked for, which may be none yet. */
+async function memberFor(view: View, info: RequestInfo, signal: AbortSignal): Promise<string> {
+  const { namespace, verb, name } = info
+  try {
+    const member = memberOf(view, namespace)
+    const owner = await view.edge.findOwner(member, signal)
+    // One that is not there at all is for the edge to tell; it is this virtual cluster's to make.
+    if (owner === undefined || owner.cluster === view.group.clusterName) return member
+    throw noNamespace(namespace)
+  } catch (error) {
+    const isSearch = name === '' && (verb === 'list' || verb === 'watch')
+    // API servers find nothing in a namespace that is not there, instead of missing it.
+    if (isSearch && isStatusError(error, 'NotFound')) return `none-${namespace}`
+    throw error
+  }
 }
 
 /** Throws StatusError NotFound of a namespace that no virtual cluster has. */

@@ -73,6 +73,10 @@ test('a virtual cluster has its own namespaces, objects and nodes, by its own na
   const itself = await scene.ask('east', '/api/v1/namespaces/shop')
   assert.equal(itself.body['metadata']?.['name'], 'shop')
   assert.deepEqual(itself.body['metadata']?.['labels'], { 'kubernetes.io/metadata.name': 'shop' })
+  for (const namespace of ['kube-system', 'none', 'shop-west']) {
+    const none = await scene.ask('east', `/api/v1/namespaces/${namespace}/configmaps`)
+    assert.deepEqual(namesIn(none), [], namespace)
+  }
   for (const [path, message] of [
     ['/api/v1/namespaces/kube-system', 'namespaces "kube-system" not found'],
     ['/api/v1/namespaces/none', 'namespaces "none" not found'],
