@@ -1,4 +1,4 @@
-import type { JsonObject } from '@skerry/api'
+import type { GroupResource, JsonObject } from '@skerry/api'
 import { textAt, textsAt } from '../../interpreter/fields.ts'
 import { sharersOf } from '../mapping/shared-object.ts'
 import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
@@ -30,10 +30,10 @@ const judges: Readonly<Record<SeenAs, Judge>> = Object.freeze({
 
 /**
  * Whether an object, as the edge has it, is the virtual cluster's. Of objects in namespaces only those
- * in namespaces of its own are: `mayShow` can narrow that further, to those that somebody may read.
+ * in namespaces of its own are, and events of its nodes: `mayShow` can narrow that further, to those that somebody may read.
  */
 export function isOwnObject(
-  { view, seenAs }: Pick<Asked, 'view' | 'seenAs'>,
+  { view, seenAs, kind }: Pick<Asked, 'view' | 'seenAs' | 'kind'>,
   signal: AbortSignal,
   mayShow?: (member: string) => Promise<boolean>,
 ): (object: JsonObject) => boolean | Promise<boolean> {
@@ -53,9 +53,22 @@ export function isOwnObject(
     const member = textAt(object, 'metadata', 'namespace')
     if (member === '') return false
     const owner = edge.ownerOf(member)
-    if (owner && owner.cluster !== clusterName) return false
+    if (owner && owner.cluster !== clusterName) {
+      return mayShow === undefined && isNodeEvent(object, kind, view)
+    }
     return owner && !mayShow ? true : shown(member)
   }
+}
+
+/** Events of what has no namespace are in `default`, of every cluster. */
+function isNodeEvent(event: JsonObject, kind: GroupResource, { edge, group }: View): boolean {
+  if (!isEvents(kind) || textAt(event, 'metadata', 'namespace') !== 'default') return false
+  const about = event['involvedObject'] ?? event['regarding']
+  return textAt(about, 'kind') === 'Node' && edge.isNodeOf(group.clusterName, textAt(about, 'name'))
+}
+
+export function isEvents({ group, resource }: GroupResource): boolean {
+  return resource === 'events' && (group === '' || group === 'events.k8s.io')
 }
 
 function isSentTo(object: JsonObject, cluster: string): boolean {

@@ -155,6 +155,39 @@ test('selectors mean namespaces as the virtual cluster calls them', async () => 
   }
 })
 
+test('events of its nodes are shown beside those of its namespaces', async () => {
+  await using scene = await startPeopled()
+  const event = (namespace: string, name: string, kind: string, about: string) => ({
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { namespace, name },
+    involvedObject: { kind, name: about, ...(kind === 'Node' ? {} : { namespace }) },
+    message: `in ${namespace}`,
+    reason: 'Seen',
+    type: 'Normal',
+  })
+  for (const each of [
+    event('default', 'east-node', 'Node', 'node-east'),
+    event('default', 'west-node', 'Node', 'node-west'),
+    event('default', 'own-pod', 'Pod', 'node-east'),
+    event('shop-east', 'east-pod', 'Pod', 'till'),
+    event('shop-west', 'west-pod', 'Pod', 'till'),
+  ]) {
+    await scene.edge.objects.create({ group: '', resource: 'events' }, each)
+  }
+  for (const path of ['/api/v1/events', '/apis/events.k8s.io/v1/events']) {
+    const { body } = await scene.ask('east', path)
+    const items = body['items'] as unknown as readonly (Named & { message?: string })[]
+    const shown = items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
+    assert.deepEqual(shown.toSorted(), ['default/east-node', 'shop/east-pod'])
+    const table = await scene.ask('east', path, { headers: { accept: asTable } })
+    assert.equal((table.body['rows'] as unknown as readonly unknown[]).length, 2)
+  }
+  const own = await scene.ask('east', '/api/v1/namespaces/shop/events/east-pod')
+  assert.equal(own.body['message'], 'in shop')
+  assert.equal(own.body['involvedObject']?.['namespace'], 'shop')
+})
+
 test('a watch of all namespaces brings what happens in those of the virtual cluster', async () => {
   await using scene = await startPeopled()
   const list = await scene.ask('east', '/api/v1/configmaps')

@@ -4,7 +4,7 @@ import { createMemberNames } from '../mapping/member-names.ts'
 import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
 import { absentObject, memberFieldSelector, memberOf, sightOf, type Asked } from './asked-view.ts'
 import { jsonAnswer, jsonRequest, readJson } from './edge-calls.ts'
-import { isOwnObject } from './own-objects.ts'
+import { isEvents, isOwnObject } from './own-objects.ts'
 import { shownAnswer, type Sight } from './shown-answer.ts'
 import { shownWatch } from './shown-watch.ts'
 import { mayDo, mayDoInEach } from './user-rights.ts'
@@ -152,7 +152,7 @@ function queryOf(asked: Asked): Record<string, string> {
   const page = info.query.get('continue')
   if (page) query['continue'] = view.pages.open(page, clusterName)
   if (info.query.get('includeObject') === 'None') query['includeObject'] = 'Metadata'
-  if (seenAs === 'claimed') query['includeObject'] = 'Object'
+  if (seenAs === 'claimed' || isEvents(info.resource)) query['includeObject'] = 'Object'
   if (info.name !== '') return query
   const own =
     seenAs === 'nodes'
