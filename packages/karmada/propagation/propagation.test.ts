@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { AnyObject, ClusterRole, ConfigMap, Deployment } from '@skerry/api'
 import { resources, type TypedResource } from '@skerry/client'
 import { resourceBindingResource } from '../binding/resource-binding.ts'
-import { executionNamespace } from '../cluster/cluster.ts'
+import { clusterResource, executionNamespace } from '../cluster/cluster.ts'
 import { overridePolicyResource, type OverrideRule } from '../policy/override-policy.ts'
 import {
   clusterPropagationPolicyResource,
@@ -15,7 +15,7 @@ import { workNameOf } from '../work/work-name.ts'
 import { workResource } from '../work/work.ts'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
 
-const signal = AbortSignal.timeout(40_000)
+const signal = AbortSignal.timeout(120_000)
 const web = { namespace: 'shop', name: 'web' }
 const settings = { namespace: 'shop', name: 'settings' }
 const webBinding = { namespace: 'shop', name: 'web-deployment' }
@@ -284,4 +284,43 @@ test('what a policy selects no more is let go, and stays where it is', async () 
     ['reef'],
   )
   await untilWeb(scene, 'reef', (object) => object !== undefined)
+})
+
+test('a cluster that is struck off keeps what it has, and the others what they have', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await propagate(scene, deployment(), policy({ placement: {} }))
+  for (const name of ['reef', 'shore']) {
+    await untilWeb(scene, name, (object) => object !== undefined)
+  }
+  const { hub } = scene
+  await hub.resource(clusterResource).delete({ name: 'reef' }, signal)
+  const cluster = { api: hub, resource: clusterResource, key: { name: 'reef' } }
+  await scene.until(cluster, (object) => object === undefined)
+  const binding = { api: hub, resource: resourceBindingResource, key: webBinding }
+  await scene.until(binding, (object) => object?.spec.clusters?.length === 1)
+  // A change that the other one gets shows that all before it is done with.
+  const patch = { spec: { replicas: 3 } }
+  await hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, signal)
+  await untilWeb(scene, 'shore', (object) => object?.spec?.replicas === 3)
+  const kept = await scene.edge('reef').resource(resources.deployments).get(web, signal)
+  assert.deepEqual([kept.spec?.replicas, kept.metadata.deletionTimestamp], [2, undefined])
+})
+
+test('a namespace goes with what is in it, unless it is not to be made by itself', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const { hub } = scene
+  const labels = { 'namespace.karmada.io/skip-auto-propagation': 'true' }
+  await hub
+    .resource(resources.namespaces)
+    .patch({ name: 'shop', type: 'merge', patch: { metadata: { labels } } }, signal)
+  await propagate(scene, deployment(), policy({ placement: {} }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const metadata = { namespace: 'till', name: 'web' }
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'till' } }
+  await hub.resource(resources.namespaces).create(namespace, signal)
+  await propagate(scene, { ...deployment(), metadata }, { ...policy({ placement: {} }), metadata })
+  const where = { api: scene.edge('reef'), resource: resources.namespaces, key: { name: 'till' } }
+  await scene.until(where, (object) => object !== undefined)
+  const { items } = await scene.edge('reef').resource(resources.namespaces).list({}, signal)
+  assert.ok(!items.some((each) => each.metadata.name === 'shop'))
 })
