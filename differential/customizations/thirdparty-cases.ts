@@ -220,9 +220,132 @@ const argo: readonly KindExample[] = [
   },
 ]
 
-export const thirdpartyCases: readonly ThirdpartyCase[] = [...kruise, ...flux, ...argo].flatMap(
-  casesOf,
-)
+/** Of these only how they are is known. */
+function ofHealth(key: string, ...statuses: readonly JsonObject[]): KindExample {
+  return { key, spec: {}, statuses, operations: ['InterpretHealth'] }
+}
+
+function inConditions(...conditions: readonly JsonObject[]): JsonObject {
+  return { conditions }
+}
+
+const succeeded = inConditions(condition('Succeeded', 'True', 'Done'))
+const failed = inConditions(condition('Running', 'False', 'Done'), condition('Failed', 'True', 'X'))
+const kyverno = [
+  { ready: true },
+  { ready: false },
+  inConditions(condition('Ready', 'True', 'Succeeded')),
+  inConditions(condition('Ready', 'True', 'Other')),
+  {},
+]
+
+function flink(state: string, error = ''): JsonObject {
+  return { jobStatus: { state }, error }
+}
+
+const others: readonly KindExample[] = [
+  {
+    key: 'apps.kruise.io/v1alpha1 UnitedDeployment',
+    spec: { replicas: 3, template: podTemplate },
+    statuses: [counts, { ...counts, updatedReplicas: 2 }, { ...counts, observedGeneration: 1 }],
+    operations: ['InterpretReplica', 'ReviseReplica', 'InterpretHealth', 'InterpretDependency'],
+  },
+  {
+    key: 'apps.kruise.io/v1alpha1 BroadcastJob',
+    spec: { parallelism: 2, template: { ...podTemplate, metadata: { labels: { a: 'b' } } } },
+    statuses: [
+      { desired: 2, active: 1, succeeded: 0, failed: 0 },
+      { desired: 2, active: 1, succeeded: 0, failed: 1 },
+      { desired: 2, active: 0, succeeded: 0, failed: 0 },
+      { desired: 0, active: 0, succeeded: 0, failed: 0 },
+    ],
+    operations: [
+      'InterpretReplica',
+      'ReviseReplica',
+      'Retain',
+      'InterpretHealth',
+      'InterpretDependency',
+    ],
+  },
+  ofHealth(
+    'apps.kruise.io/v1alpha1 SidecarSet',
+    { matchedPods: 2, updatedPods: 2 },
+    { matchedPods: 2, updatedPods: 1 },
+    {},
+  ),
+  ofHealth(
+    'batch.volcano.sh/v1alpha1 Job',
+    ...['Running', 'Completed', 'Aborted', 'Failed', ''].map((phase) => ({ state: { phase } })),
+    {},
+  ),
+  ofHealth(
+    'sparkoperator.k8s.io/v1beta2 SparkApplication',
+    ...['RUNNING', 'COMPLETED', 'FAILED', ''].map((state) => ({ applicationState: { state } })),
+    {},
+  ),
+  ofHealth('kubeflow.org/v1 PyTorchJob', succeeded, failed, inConditions(), {}),
+  ofHealth('kubeflow.org/v1 TFJob', succeeded, failed, inConditions(), {}),
+  ofHealth('kubeflow.org/v2beta1 MPIJob', succeeded, failed, inConditions(), {}),
+  ofHealth(
+    'kubeflow.org/v1 Notebook',
+    { containerState: { running: { startedAt: '2026-01-01T00:00:00Z' } } },
+    { containerState: { waiting: { reason: 'ContainerCreating' } } },
+    { containerState: { waiting: { reason: 'ErrImagePull' } } },
+    { containerState: { terminated: { reason: 'Completed', exitCode: 0 } } },
+    { containerState: { terminated: { reason: 'OOMKilled', exitCode: 0 } } },
+    { containerState: { terminated: { exitCode: 3 } } },
+    {},
+  ),
+  ofHealth(
+    'ray.io/v1 RayCluster',
+    inConditions(
+      condition('HeadPodReady', 'True', 'X'),
+      condition('RayClusterProvisioned', 'True', 'X'),
+    ),
+    inConditions(condition('HeadPodReady', 'True', 'X')),
+    inConditions(
+      condition('HeadPodReady', 'True', 'X'),
+      condition('RayClusterProvisioned', 'True', 'X'),
+      condition('RayClusterReplicaFailure', 'True', 'X'),
+    ),
+    {},
+  ),
+  ofHealth(
+    'ray.io/v1 RayJob',
+    { jobDeploymentStatus: 'Running' },
+    { jobDeploymentStatus: 'Complete', jobStatus: 'SUCCEEDED' },
+    { jobDeploymentStatus: 'Complete', jobStatus: 'FAILED' },
+    { jobDeploymentStatus: 'Initializing' },
+    {},
+  ),
+  ofHealth(
+    'ray.io/v1 RayService',
+    inConditions(condition('Ready', 'True', 'X')),
+    inConditions(condition('Ready', 'False', 'X')),
+    {},
+  ),
+  ofHealth(
+    'flink.apache.org/v1beta1 FlinkDeployment',
+    flink('RUNNING'),
+    flink('FAILED'),
+    flink('RESTARTING'),
+    flink('CREATED'),
+    flink('RECONCILING', 'x: ErrImagePull: y'),
+    flink('UNKNOWN', 'ErrImagePull'),
+    { jobManagerDeploymentStatus: 'READY', lifecycleState: 'STABLE' },
+    { jobManagerDeploymentStatus: 'READY', lifecycleState: 'DEPLOYED' },
+    {},
+  ),
+  ofHealth('kyverno.io/v1 Policy', ...kyverno),
+  ofHealth('kyverno.io/v1 ClusterPolicy', ...kyverno),
+]
+
+export const thirdpartyCases: readonly ThirdpartyCase[] = [
+  ...kruise,
+  ...flux,
+  ...argo,
+  ...others,
+].flatMap(casesOf)
 
 function casesOf({ key, spec, statuses, operations }: KindExample): ThirdpartyCase[] {
   const [apiVersion = '', kind = ''] = key.split(' ')

@@ -47,7 +47,7 @@ function comparable({ name, operation }: ThirdpartyCase, results: readonly unkno
 }
 
 test('kinds of others are interpreted as by the rules that Karmada brings along', async () => {
-  assert.ok(thirdpartyCases.length > 75)
+  assert.ok(thirdpartyCases.length > 150)
   for (const asked of thirdpartyCases) {
     const { results, error } = answers[asked.name] ?? {}
     assert.equal(error, undefined, asked.name)

@@ -97,4 +97,25 @@ export const kruiseKinds: KnownKinds = Object.freeze({
       texts: ['daemonSetHash'],
     },
   },
+  'apps.kruise.io/v1alpha1 UnitedDeployment': workload,
+  'apps.kruise.io/v1alpha1 BroadcastJob': {
+    health: (job: AnyObject) =>
+      count(job, 'desired') > 0 &&
+      count(job, 'failed') === 0 &&
+      count(job, 'succeeded') + count(job, 'active') > 0,
+    replicas: {
+      of: (job: AnyObject) => ({
+        ...replicasOf(job),
+        replicas: numberAt(job, 'spec', 'parallelism') ?? 1,
+      }),
+      path: ['spec', 'parallelism'],
+    },
+    retained: [['spec', 'template', 'metadata', 'labels']],
+    dependencies: podDependencies,
+  },
+  'apps.kruise.io/v1alpha1 SidecarSet': {
+    health: (set: AnyObject) =>
+      isJsonObject(fieldAt(set, 'status')) &&
+      (count(set, 'matchedPods') === 0 || count(set, 'updatedPods') === count(set, 'matchedPods')),
+  },
 })

@@ -5,11 +5,19 @@ import type { InterpreterOperation, ResourceInterpreter } from '../resource-inte
 import { aggregateKnownStatus } from './aggregate-known-status.ts'
 import { argoKinds } from './argo-kinds.ts'
 import { fluxKinds } from './flux-kinds.ts'
+import { jobKinds } from './job-kinds.ts'
 import type { KnownKind, KnownKinds } from './known-kind.ts'
 import { kruiseKinds } from './kruise-kinds.ts'
+import { kyvernoKinds } from './kyverno-kinds.ts'
 import { reflectKnownStatus } from './reflect-known-status.ts'
 
-const kinds: KnownKinds = Object.freeze({ ...argoKinds, ...fluxKinds, ...kruiseKinds })
+const kinds: KnownKinds = Object.freeze({
+  ...argoKinds,
+  ...fluxKinds,
+  ...jobKinds,
+  ...kruiseKinds,
+  ...kyvernoKinds,
+})
 
 /** What is known of kinds of others that many clusters have. */
 export const thirdpartyInterpreter: ResourceInterpreter = Object.freeze({
