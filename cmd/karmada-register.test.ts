@@ -22,7 +22,7 @@ import {
 import { agentsGroup, clusterResource, pendingRegistrations } from '@skerry/karmada'
 import { registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 const generator = 'system:karmada:agent:rbac-generator'
 

@@ -52,11 +52,12 @@ export function createCustomKinds(deps: CustomKindsDeps): CustomKinds {
   if (!registry.kinds.findStored(definitions)) {
     return { customSchema: () => undefined, run: async () => undefined }
   }
+  const isOwn = ownKinds(registry.kinds.all())
   const served = new Map<string, ServedDefinition>()
   let pending = new BoundedQueue<string>(pendingMax)
   const see = (name: string, crd: CustomResourceDefinition | undefined): void => {
     const group = (crd ?? served.get(name)?.crd)?.spec.group
-    serve(served, name, crd, deps)
+    serve(served, name, crd && isOwn(crd) ? undefined : crd, deps)
     pending.push(name)
     // Others may have waited for a name that is free now.
     for (const other of crd ? [] : deps.objects.list(definitions)) {
@@ -80,13 +81,23 @@ export function createCustomKinds(deps: CustomKindsDeps): CustomKinds {
         using _stop = closing(pending, signal)
         using later = laterQueue(deps.clock, (name) => pending.push(name))
         for await (const name of pending) {
-          if ((await reconcile(name, deps, signal)) === 'again') later.push(name)
+          if ((await reconcile(name, { ...deps, isOwn }, signal)) === 'again') later.push(name)
         }
         pending = new BoundedQueue<string>(pendingMax)
         if (!signal.aborted) seeAll()
       }
     },
   }
+}
+
+interface CustomKindsParts extends CustomKindsDeps {
+  readonly isOwn: (crd: CustomResourceDefinition) => boolean
+}
+
+/** A definition by the name of what the server has itself changes nothing, also when it goes. */
+function ownKinds(kinds: readonly Kind[]): (crd: CustomResourceDefinition) => boolean {
+  const own = new Set(kinds.map(({ group, resource }) => resourceKey(group, resource)))
+  return ({ spec: { group, names } }) => own.has(resourceKey(group, names.plural))
 }
 
 interface ServedDefinition {
@@ -191,7 +202,7 @@ function laterQueue(
 
 async function reconcile(
   name: string,
-  deps: CustomKindsDeps,
+  deps: CustomKindsParts,
   signal: AbortSignal,
 ): Promise<'done' | 'again'> {
   try {
@@ -244,7 +255,7 @@ const deleted = Object.freeze({
 /** All objects first, then the definition. Objects with finalizers take their time. */
 async function cleanUp(
   crd: CustomResourceDefinition,
-  { registry, objects, clock }: CustomKindsDeps,
+  { registry, objects, clock, isOwn }: CustomKindsParts,
   signal: AbortSignal,
 ): Promise<'done' | 'again'> {
   const { group, names } = crd.spec
@@ -257,7 +268,7 @@ async function cleanUp(
     })
   }
   const reader = registry.kinds.findStored({ group, resource: names.plural })
-  if (reader) {
+  if (reader && !isOwn(crd)) {
     const scope: RequestScope = { ...serverScope(reader, signal), subresource: '' }
     const options = {
       isDryRun: false,

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { builtinKinds } from '@skerry/api'
 import { systemClock } from '@skerry/base'
-import { callApi, openAccess, startTestApiServer, type TestApiServer } from '@skerry/testing'
+import {
+  callApi,
+  openAccess,
+  startTestApiServer,
+  watchApi,
+  type TestApiServer,
+} from '@skerry/testing'
 import { fleetAdmission } from './fleet-admission.ts'
 import { karmadaKinds } from './karmada-kinds.ts'
 
@@ -149,4 +155,41 @@ test('a script that is no Lua is refused, and where it is wrong is told', async 
   })
   assert.equal(status, 403)
   assert.match(body.message, /InterpreterOperation\(Retain\) Lua script error: .*2/)
+})
+
+test('Karmada’s own definitions change nothing, neither when they come nor when they go', async () => {
+  const { transport } = server
+  const policies = '/apis/policy.karmada.io/v1alpha1/namespaces/default/propagationpolicies'
+  const resourceSelectors = [{ apiVersion: 'v1', kind: 'Secret' }]
+  const policy = (name: string) => ({
+    apiVersion: 'policy.karmada.io/v1alpha1',
+    kind: 'PropagationPolicy',
+    metadata: { name },
+    spec: { resourceSelectors },
+  })
+  await callApi(transport, { method: 'POST', path: policies, body: policy('kept') })
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const name = 'propagationpolicies.policy.karmada.io'
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  const version = { name: 'v1alpha1', served: true, storage: true, schema: { openAPIV3Schema } }
+  const names = { plural: 'propagationpolicies', kind: 'PropagationPolicy' }
+  const spec = { group: 'policy.karmada.io', scope: 'Namespaced', names, versions: [version] }
+  const kind = 'CustomResourceDefinition'
+  const body = { apiVersion: 'apiextensions.k8s.io/v1', kind, metadata: { name }, spec }
+  const applied = await callApi(transport, { method: 'POST', path: definitions, body })
+  const { resourceVersion } = applied.body.metadata
+  const stop = AbortSignal.timeout(30_000)
+  const watched = `${definitions}?watch=1&fieldSelector=metadata.name%3D${name}&resourceVersion=${resourceVersion}`
+  for await (const { type, object } of watchApi(transport, watched, stop)) {
+    const conditions: { type: string; status: string }[] = object.status?.conditions ?? []
+    const isThere = conditions.some((each) => each.type === 'Established' && each.status === 'True')
+    if (type !== 'DELETED' && isThere) break
+  }
+  const made = await callApi(transport, { method: 'POST', path: policies, body: policy('made') })
+  assert.equal(made.body.spec.schedulerName, 'default-scheduler')
+  await callApi(transport, { method: 'DELETE', path: `${definitions}/${name}` })
+  for await (const { type } of watchApi(transport, watched, stop)) if (type === 'DELETED') break
+  const { body: list } = await callApi(transport, { path: policies })
+  const left = list.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
+  assert.deepEqual(left, ['kept', 'made'])
 })
