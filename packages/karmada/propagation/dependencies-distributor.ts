@@ -1,4 +1,4 @@
-import { equalJson, isJsonObject, isStatusError, type AnyObject } from '@skerry/api'
+import { equalJson, isJsonObject, type AnyObject } from '@skerry/api'
 import { keyOfObject, parseKey, type Change } from '@skerry/client'
 import {
   watch,
@@ -37,10 +37,12 @@ export function dependenciesDistributor(shared: FleetContext): ControllerDefinit
           [byDependency]: (binding) => recordedDependents(binding).map(placeOf),
           [byAttachment]: ({ metadata }) => Object.keys(metadata.labels ?? {}),
         },
-        keysOf: ({ type, object, old }) =>
-          type === 'deleted' || isSame(object, old) || !(isParent(object) || (old && isParent(old)))
-            ? []
-            : [keyOfObject(object)],
+        keysOf: ({ type, object, old }) => {
+          // One that somebody has deleted is made anew.
+          if (type === 'deleted') return (object.spec.requiredBy ?? []).map(parentKey)
+          const isOne = isParent(object) || (old !== undefined && isParent(old))
+          return isSame(object, old) || !isOne ? [] : [keyOfObject(object)]
+        },
       }),
       distributor.watchDependents(),
     ],
@@ -53,6 +55,10 @@ function isSame({ metadata }: ResourceBinding, old: ResourceBinding | undefined)
     metadata.generation === old?.metadata.generation &&
     metadata.deletionTimestamp === old?.metadata.deletionTimestamp
   )
+}
+
+function parentKey({ namespace = '', name }: { namespace?: string; name: string }): string {
+  return `${namespace}/${name}`
 }
 
 /** Also of one that was a parent, and whose attachments are to end. */
@@ -113,7 +119,7 @@ class Distributor {
     const { templates } = this.#shared
     const found: AnyObject[] = []
     for (const [kind, ofKind] of byKind(dependents)) {
-      if (!(await this.#isWatched(kind, signal))) continue
+      if (!(await templates.watch(kind, signal))) continue
       const objects = templates.list(kind).filter((object) => {
         const ref = templateRef(object)
         const labels = object.metadata.labels ?? {}
@@ -122,16 +128,6 @@ class Distributor {
       found.push(...objects)
     }
     return found
-  }
-
-  async #isWatched(kind: TemplateKind, signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.#shared.templates.watch(kind, signal)
-      return true
-    } catch (error) {
-      if (isStatusError(error, 'NotFound')) return false
-      throw error
-    }
   }
 
   async #attach(

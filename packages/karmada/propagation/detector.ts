@@ -10,7 +10,7 @@ import { bindingName, type ResourceBinding } from '../binding/resource-binding.t
 import { highestSelectorRank, selectorRanks } from '../policy/choose-policy.ts'
 import { clusterOverridePolicyResource, overridePolicyResource } from '../policy/override-policy.ts'
 import type { PropagationPolicy } from '../policy/propagation-policy.ts'
-import { bindingScopeOf } from './binding-scope.ts'
+import { bindingScopeOf, bindingScopes } from './binding-scope.ts'
 import {
   claimMetadata,
   clusterPolicies,
@@ -46,8 +46,13 @@ export function resourceDetector(shared: FleetContext): ControllerDefinition {
       ),
       watch(overridePolicyResource, { keysOf: () => [] }),
       watch(clusterOverridePolicyResource, { keysOf: () => [] }),
-      watch(bindingScopeOf('a').resource, { keysOf: () => [] }),
-      watch(bindingScopeOf('').resource, { keysOf: () => [] }),
+      // One that somebody has deleted is made anew.
+      ...bindingScopes.map(({ resource }) =>
+        watch(resource, {
+          keysOf: ({ type, object }) =>
+            type === 'deleted' ? [templateKey(object.spec.resource)] : [],
+        }),
+      ),
     ],
     reconcile: (key, context, signal) => detector.reconcile(key, context, signal),
   }
@@ -110,7 +115,11 @@ class Detector {
   ): Promise<void> {
     const ref = parseTemplateKey(key)
     const template = await this.#templates.get(ref, signal)
-    if (template === undefined) return deleteBinding(ref, context, signal)
+    if (template === undefined) {
+      // Of a kind whose server is away nobody can say that it is gone.
+      if (await this.#templates.serves(ref, signal)) await deleteBinding(ref, context, signal)
+      return
+    }
     const { namespace } = template.metadata
     const plan = planPropagation({
       template,

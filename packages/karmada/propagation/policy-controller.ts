@@ -1,4 +1,3 @@
-import { isStatusError } from '@skerry/api'
 import { keyOfObject, parseKey } from '@skerry/client'
 import {
   watch,
@@ -67,7 +66,7 @@ class Policies {
     const policy = context.informer(this.#scope.resource).get(parseKey(key))
     if (policy === undefined) return
     const kinds = distinct([...selectedKinds(policy), ...this.#boundKinds(policy, context)])
-    const known = await Promise.all(kinds.map((kind) => this.#isKnown(kind, signal)))
+    const known = await Promise.all(kinds.map((kind) => this.#shared.templates.watch(kind, signal)))
     const isGoing = policy.metadata.deletionTimestamp !== undefined
     for (const template of this.#shared.templates.claimedBy(policyId(policy))) {
       const rank = highestSelectorRank(template, policy.spec.resourceSelectors)
@@ -85,16 +84,6 @@ class Policies {
       context.informer(resource).byIndex(this.#scope.idLabel, policyId(policy)),
     )
     return bindings.map(({ spec }) => spec.resource)
-  }
-
-  async #isKnown(kind: TemplateKind, signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.#shared.templates.watch(kind, signal)
-      return true
-    } catch (error) {
-      if (isStatusError(error, 'NotFound')) return false
-      throw error
-    }
   }
 
   async #letGo(

@@ -324,3 +324,23 @@ test('a namespace goes with what is in it, unless it is not to be made by itself
   const { items } = await scene.edge('reef').resource(resources.namespaces).list({}, signal)
   assert.ok(!items.some((each) => each.metadata.name === 'shop'))
 })
+
+test('a binding or a Work that somebody deletes on the hub is made anew', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  await propagate(scene, deployment(), policy({ placement: {} }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const { hub } = scene
+  const work = { namespace: executionNamespace('reef'), name: webWork }
+  const { metadata } = await hub.resource(workResource).get(work, signal)
+  await hub.resource(workResource).delete(work, signal)
+  await scene.until({ api: hub, resource: workResource, key: work }, (object) => {
+    return object !== undefined && object.metadata.uid !== metadata.uid
+  })
+  const { spec } = await hub.resource(resourceBindingResource).get(webBinding, signal)
+  await hub.resource(resourceBindingResource).delete(webBinding, signal)
+  const binding = { api: hub, resource: resourceBindingResource, key: webBinding }
+  const again = await scene.until(binding, (object) => {
+    return object?.metadata.deletionTimestamp === undefined && object?.spec.clusters?.length === 1
+  })
+  assert.deepEqual(again?.spec.clusters, spec.clusters)
+})

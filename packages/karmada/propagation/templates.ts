@@ -1,5 +1,5 @@
 import { StatusError, isStatusError, type AnyObject } from '@skerry/api'
-import type { Clock } from '@skerry/base'
+import { withTimeout, type Clock } from '@skerry/base'
 import type {
   Change,
   Cluster,
@@ -41,6 +41,8 @@ const byClaim = 'claim'
 
 /** A kind that was not there a moment ago is not asked for again at once. */
 const discoveryMs = 10_000
+/** What takes longer is tried again, and holds up nobody else. */
+const syncMs = 10_000
 
 /** `apps/v1 Deployment shop/web`. */
 export function templateKey({ apiVersion, kind, namespace = '', name }: TemplateRef): string {
@@ -86,18 +88,17 @@ export class Templates {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
-  /** Resolves when all objects of the kind are known. StatusError NotFound: the hub has no such kind. */
-  async watch(kind: TemplateKind, signal: AbortSignal): Promise<void> {
-    const known = this.#watched.get(kindText(kind))
-    if (known) return known.informer.whenSynced(signal)
-    const informer = this.#deps.informers.informer(await this.#resourceOf(kind, signal))
-    // Another caller may have been faster.
-    if (!this.#watched.has(kindText(kind))) {
-      this.#watched.set(kindText(kind), { kind: plainKind(kind), informer })
-      informer.addIndex(byClaim, (object) => claimIds(object))
-      informer.onChange((change) => this.#tell(kind, change, !informer.hasSynced()))
-    }
-    await informer.whenSynced(signal)
+  /**
+   * Resolves when all objects of the kind are known; false: the hub has no such kind. Rejects when they
+   * cannot be had in `syncMs`; the watch goes on.
+   */
+  async watch(kind: TemplateKind, signal: AbortSignal): Promise<boolean> {
+    const resource = await this.#find(kind, signal)
+    if (resource === undefined) return this.#watched.has(kindText(kind))
+    const { informer } = this.#watched.get(kindText(kind)) ?? this.#follow(kind, resource)
+    const message = `Cannot read all objects of kind "${kind.kind}" in ${syncMs} ms`
+    await withTimeout({ ms: syncMs, message }, signal, (scope) => informer.whenSynced(scope))
+    return true
   }
 
   /** Of a kind that is watched, of all namespaces or of one; empty of another kind. */
@@ -131,9 +132,28 @@ export class Templates {
     }
   }
 
+  /** False also while its server does not answer. */
+  async serves(kind: TemplateKind, signal: AbortSignal): Promise<boolean> {
+    return (await this.#find(kind, signal)) !== undefined
+  }
+
   /** StatusError NotFound: the hub has no such kind. */
   async client(kind: TemplateKind, signal: AbortSignal): Promise<ResourceClient<AnyObject>> {
-    return this.#deps.informers.client(await this.#resourceOf(kind, signal))
+    const found = await this.#find(kind, signal)
+    if (found) return this.#deps.informers.client(found)
+    const why = `no matches for kind "${kind.kind}" in version "${kind.apiVersion}"`
+    throw new StatusError('NotFound', why)
+  }
+
+  #follow(kind: TemplateKind, resource: TypedResource<AnyObject>): WatchedKind {
+    const informer = this.#deps.informers.informer(resource)
+    const watched = { kind: plainKind(kind), informer }
+    this.#watched.set(kindText(kind), watched)
+    informer.addIndex(byClaim, (object) => claimIds(object))
+    let isNew = true
+    informer.onChange((change) => this.#tell(kind, change, isNew || !informer.hasSynced()))
+    isNew = false
+    return watched
   }
 
   #tell(kind: TemplateKind, change: Change<AnyObject>, isInitial: boolean): void {
@@ -141,17 +161,17 @@ export class Templates {
     for (const listener of this.#listeners) listener(key, change, isInitial)
   }
 
-  async #resourceOf(kind: TemplateKind, signal: AbortSignal): Promise<TypedResource<AnyObject>> {
+  async #find(
+    kind: TemplateKind,
+    signal: AbortSignal,
+  ): Promise<TypedResource<AnyObject> | undefined> {
     const known = this.#kinds?.byKind.get(kindText(kind))
     if (known) return known
     const nowMs = this.#deps.clock.monotonicMs()
     if (this.#kinds === undefined || nowMs - this.#kinds.atMs >= discoveryMs) {
       this.#kinds = { byKind: await this.#discover(signal), atMs: nowMs }
     }
-    const found = this.#kinds.byKind.get(kindText(kind))
-    if (found) return found
-    const why = `no matches for kind "${kind.kind}" in version "${kind.apiVersion}"`
-    throw new StatusError('NotFound', why)
+    return this.#kinds.byKind.get(kindText(kind))
   }
 
   async #discover(signal: AbortSignal): Promise<ReadonlyMap<string, ResourceRef>> {
