@@ -44,6 +44,7 @@ import {
   runTrafficContracts,
   trafficContractKind,
   virtualParentPlugin,
+  virtualWorksPlugin,
   type TrafficContractsParts,
   serviceRoutes,
 } from '@skerry/karmada'
@@ -310,6 +311,7 @@ function hubAccess(
     impersonation: delegation.impersonation,
     admission: (authorizer) => [
       virtualParentPlugin,
+      virtualWorksPlugin(objects),
       karmadaAgentFields,
       karmadaAgentSecrets,
       pullOnly,

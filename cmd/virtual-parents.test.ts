@@ -16,6 +16,7 @@ import {
   workResource,
   type Cluster,
 } from '@skerry/karmada'
+import { till, untilObject, workFor } from './virtual-scene.ts'
 import { registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
 
 const signal = AbortSignal.timeout(60_000)
@@ -88,6 +89,16 @@ test('an agent acts for its virtual clusters as for itself, until the hub allows
     items.map(({ metadata }) => metadata.name),
     ['bank-east'],
   )
+  // By one watch it follows the Works of all of them.
+  await untilNamespace(fleet.admin, namespace)
+  await fleet.admin.resource(workResource).create(workFor('bank-east', till), signal)
+  const works = await bank.resource(workResource).list({ labelSelector }, signal)
+  assert.deepEqual(
+    works.items.map(({ metadata }) => metadata.namespace),
+    [namespace],
+  )
+  await refused(bank.resource(workResource).list({}, signal))
+  await refused(other.resource(workResource).list({ labelSelector }, signal))
   await refused(other.resource(workResource).list({ namespace }, signal))
   await refused(other.resource(clusterResource).list({ labelSelector }, signal))
   await refused(bank.resource(clusterResource).list({}, signal))
@@ -98,6 +109,11 @@ test('an agent acts for its virtual clusters as for itself, until the hub allows
   await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: true }, signal)
   await bank.resource(clusterResource).delete({ name: 'bank-east' }, signal)
 })
+
+async function untilNamespace(api: Api, name: string): Promise<void> {
+  const key = { resource: resources.namespaces, key: { name } }
+  await untilObject(api, key, Boolean, signal)
+}
 
 function leaseOf(name: string) {
   return {

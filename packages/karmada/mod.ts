@@ -33,6 +33,7 @@ export {
   virtualOfKey,
   virtualParentPlugin,
 } from './cluster/virtual-parent.ts'
+export { virtualWorksPlugin } from './cluster/virtual-works.ts'
 export {
   refuseRevoked,
   revocationsKey,
@@ -188,12 +189,7 @@ export {
   type VirtualViewsOptions,
 } from './virtual/view/virtual-views.ts'
 export { createMapping, type Mapping, type MappingOptions } from './virtual/mapping/mapping.ts'
-export { MappingRefusal } from './virtual/mapping/mapping-refusal.ts'
-export {
-  createNamespaceRule,
-  defaultNamespacePattern,
-  type NamespaceRuleOptions,
-} from './virtual/mapping/namespace-rule.ts'
+export { createNamespaceRule, type NamespaceRuleOptions } from './virtual/mapping/namespace-rule.ts'
 export { trafficReport, type TrafficReport } from './traffic/traffic-report.ts'
 export {
   findUserToken,

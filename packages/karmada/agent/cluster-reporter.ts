@@ -24,6 +24,7 @@ import { groupLabel } from '../virtual/virtual-group.ts'
 import { allocatableModelings } from './allocatable-modelings.ts'
 import { nodeSummaryOf, resourceSummaryOf } from './cluster-facts.ts'
 import type { EdgeObserver, SeenApis } from './edge-observer.ts'
+import type { RoundGate } from './round-gate.ts'
 import { observedAnnotations, type SeenTimes } from './observed-times.ts'
 
 export interface ClusterReporterOptions {
@@ -70,6 +71,8 @@ export interface ClusterReporterDeps {
   readonly observer: EdgeObserver
   /** Where it is followed with others; absent: it is read once in each round. */
   readonly clusters?: FollowedClusters
+  /** Through which the rounds of many Clusters go; absent: it never waits for others. */
+  readonly gate?: RoundGate
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -88,7 +91,8 @@ export async function runClusterReporter(
   const backoff = createBackoff({ initialMs: 250, maxMs: 10_000, jitter: 0.5 }, random)
   for (;;) {
     try {
-      const cluster = await reporter.report(signal)
+      const round = () => reporter.report(signal)
+      const cluster = await (deps.gate ? deps.gate.pass(signal, round) : round())
       options.onRound?.(cluster === undefined ? {} : { cluster })
       if (cluster) backoff.reset()
       const waitMs = cluster ? reporter.periodMs : backoff.nextMs()

@@ -126,14 +126,16 @@ export function agentAuthorizer(objects: Objects): Authorizer {
   }
 }
 
-/** To follow all its virtual clusters by one watch. */
+/** To follow all its virtual clusters by one watch, and their Works by another. */
 function isOfAllChildren(
   parent: string,
-  { resource, subresource, verb, labelSelector }: Attributes,
+  { resource, subresource, verb, labelSelector, namespace = '' }: Attributes,
 ): boolean {
+  const isFollowed =
+    (resource?.group === clusterResource.group && resource.resource === 'clusters') ||
+    (resource?.group === 'work.karmada.io' && resource.resource === 'works' && namespace === '')
   return (
-    resource?.group === clusterResource.group &&
-    resource.resource === clusterResource.resource &&
+    isFollowed &&
     !subresource &&
     (verb === 'list' || verb === 'watch') &&
     labelSelector === childrenSelector(parent)

@@ -1,9 +1,11 @@
 import type { TypedResource } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
+import type { Work } from '../work/work.ts'
 import type { Cluster } from './cluster.ts'
 
-/** Clusters that are followed together, by one watch. */
+/** Clusters that are followed together by one watch, and their Works by another. */
 export interface FollowedClusters {
   readonly resource: TypedResource<Cluster>
+  readonly works: TypedResource<Work>
   readonly informers: InformerSet
 }

@@ -3,6 +3,7 @@ import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import {
   createEventSink,
   type Cluster as Api,
+  type Informer,
   type ResourceRef,
   type TypedResource,
 } from '@skerry/client'
@@ -19,10 +20,11 @@ import { interpreterOf } from '../interpreter/create-interpreter.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { executionController } from './execution-controller.ts'
 import { MemberCluster } from './member-cluster.ts'
+import { NamespaceInformer } from './namespace-informer.ts'
 import { asTheyAre, type ManifestMapping } from './manifest-mapping.ts'
 import { ownCluster, type WorkContext } from './work-context.ts'
 import { workStatusController } from './work-status-controller.ts'
-import { workResource } from './work.ts'
+import { workResource, type Work } from './work.ts'
 
 export interface WorksOptions {
   /** As which this agent is registered. */
@@ -60,12 +62,19 @@ export async function runWorks(
 ): Promise<void> {
   const member = given ?? new MemberCluster(local, deps)
   const own = createInformerSet(hub, deps)
-  const informers = clusters ? withClusters(own, clusters) : own
+  using followed =
+    clusters &&
+    new NamespaceInformer(
+      clusters.informers.informer(clusters.works),
+      executionNamespace(clusterName),
+    )
+  const informers = clusters && followed ? withFollowed(own, clusters, followed) : own
   const interpreter =
     options.interpreter ?? (await interpreterOf({ ...deps, hub, informers }, signal))
   const shared: WorkContext = {
     clusterName,
-    works: selected(workResource, { namespace: executionNamespace(clusterName) }),
+    works:
+      clusters?.works ?? selected(workResource, { namespace: executionNamespace(clusterName) }),
     clusters: clusters?.resource ?? ownCluster(clusterName),
     member,
     mapping,
@@ -83,13 +92,21 @@ export async function runWorks(
   ])
 }
 
-/** All of one set, but the Clusters, which are followed elsewhere. */
-function withClusters(own: InformerSet, { resource, informers }: FollowedClusters): InformerSet {
+/** All of one set, but Clusters and Works, which are followed elsewhere. */
+function withFollowed(
+  own: InformerSet,
+  { resource, works, informers }: FollowedClusters,
+  followed: NamespaceInformer<Work>,
+): InformerSet {
+  const isFollowed = (asked: ResourceRef): boolean => asked === resource || asked === works
   return {
-    informer: <T extends KubeObject>(asked: TypedResource<T>) =>
-      (isSame(asked, resource) ? informers : own).informer(asked),
-    existing: (asked) => own.existing(asked),
-    client: (asked) => own.client(asked),
+    informer<T extends KubeObject>(asked: TypedResource<T>): Informer<T> {
+      // The constant says it: whoever asks for it asks for Works.
+      if (isSame(asked, works)) return followed as unknown as Informer<T>
+      return (isFollowed(asked) ? informers : own).informer(asked)
+    },
+    existing: (asked) => (isFollowed(asked) ? informers : own).existing(asked),
+    client: (asked) => (isFollowed(asked) ? informers : own).client(asked),
     whenSynced: (signal) => own.whenSynced(signal),
     run: (signal) => own.run(signal),
   }

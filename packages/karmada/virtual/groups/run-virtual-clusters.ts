@@ -20,6 +20,7 @@ import { clusterResource } from '../../cluster/cluster.ts'
 import { childrenSelector } from '../../cluster/virtual-parent.ts'
 import { interpreterOf } from '../../interpreter/create-interpreter.ts'
 import type { ResourceInterpreter } from '../../interpreter/resource-interpreter.ts'
+import { workResource } from '../../work/work.ts'
 import { MemberCluster } from '../../work/member-cluster.ts'
 import { isolationPolicies } from '../isolation/isolation-policies.ts'
 import type { EdgeNames } from '../view/edge-names.ts'
@@ -128,8 +129,10 @@ async function runGroups(
   signal: AbortSignal,
 ): Promise<void> {
   const { local, observer, hub } = deps
+  const labelSelector = childrenSelector(options.parent)
   const followed = {
-    resource: selected(clusterResource, { labelSelector: childrenSelector(options.parent) }),
+    resource: selected(clusterResource, { labelSelector }),
+    works: selected(workResource, { labelSelector }),
     informers: createInformerSet(hub, deps),
   }
   const { identityOf = () => ({ hub, clusters: followed }) } = deps

@@ -15,6 +15,7 @@ import {
   type ReportedRound,
 } from '../../agent/cluster-reporter.ts'
 import type { EdgeObserver } from '../../agent/edge-observer.ts'
+import { RoundGate } from '../../agent/round-gate.ts'
 import { conditionTypes } from '../../cluster/cluster.ts'
 import { conditionOf } from '../../cluster/conditions.ts'
 import type { ResourceInterpreter } from '../../interpreter/resource-interpreter.ts'
@@ -47,7 +48,11 @@ export interface VirtualClusterTasksDeps {
   readonly log: Logger
 }
 
+/** Each takes a connection to the hub; an agent's other requests want some, too. */
+const roundsAtOnceMax = 8
+
 export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): VirtualClusterTasks {
+  const gate = new RoundGate(roundsAtOnceMax)
   const rounds = new Map<string, ReportedRound>()
   const listeners = new Set<(clusterName: string) => void>()
   const onRound = (clusterName: string, round: ReportedRound): void => {
@@ -61,7 +66,9 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
       const { nodeSelector: _selector, nodeNames: _names, ...spec } = virtualCluster.spec
       return deps.running.ensure(clusterName, {
         version: JSON.stringify(spec),
-        task: taskOf(clusterName, virtualCluster, deps, (round) => onRound(clusterName, round)),
+        task: taskOf(clusterName, virtualCluster, { ...deps, gate }, (round) =>
+          onRound(clusterName, round),
+        ),
       })
     },
     roundOf: (clusterName) => rounds.get(clusterName),
@@ -103,11 +110,11 @@ function textOf(round: ReportedRound | undefined): string {
 function taskOf(
   clusterName: string,
   virtualCluster: VirtualCluster,
-  deps: VirtualClusterTasksDeps,
+  deps: VirtualClusterTasksDeps & { readonly gate: RoundGate },
   onRound: (round: ReportedRound) => void,
 ): Task {
   const { local, edge, observer, member, identityOf, interpreter, timing } = deps
-  const { clock, random } = deps
+  const { clock, random, gate } = deps
   const log = deps.log.child({ virtualCluster: clusterName })
   const { spec } = virtualCluster
   const { group, mapping } = viewOf(clusterName, virtualCluster)
@@ -129,7 +136,7 @@ function taskOf(
   }
   return (signal) =>
     runAll(signal, [
-      (scope) => runClusterReporter(reporting, { ...parts, observer }, scope),
+      (scope) => runClusterReporter(reporting, { ...parts, observer, gate }, scope),
       async (scope) =>
         runWorks(
           { ...works, interpreter: await unlessAborted(interpreter(), scope) },
