@@ -5,6 +5,7 @@ import type { TunnelRequest } from '@skerry/tunnel'
 import { MappingRefusal } from '../mapping/mapping-refusal.ts'
 import type { Mapping } from '../mapping/mapping.ts'
 import type { VirtualGroup } from '../virtual-group.ts'
+import type { AnswerRoom } from './answer-room.ts'
 import type { Ask } from './edge-calls.ts'
 import type { EdgeNames } from './edge-names.ts'
 import type { PageTokens } from './page-token.ts'
@@ -18,6 +19,7 @@ export interface View {
   readonly mapping: Pick<Mapping, 'toMember'>
   readonly edge: EdgeNames
   readonly pages: PageTokens
+  readonly room: AnswerRoom
   /** As the person who asks. */
   readonly asUser: Ask
   /** With the agent's own rights, for what the edge's RBAC was asked before. */
@@ -35,6 +37,7 @@ export interface Asked {
   /** The edge's name of the namespace that the path names; empty where it names none. */
   readonly member: string
   readonly names: ShownNames
+  readonly signal: AbortSignal
 }
 
 /**
@@ -57,7 +60,7 @@ export async function askedOf(
       return owner?.cluster === clusterName ? owner.namespace : undefined
     },
   }
-  return { ...given, member, names, seenAs: kind.isNamespaced ? undefined : seenAsOf(kind) }
+  return { ...given, member, names, signal, seenAs: kind.isNamespaced ? undefined : seenAsOf(kind) }
 }
 
 /** The edge's name of the namespace that is asked for, which may be none yet. */

@@ -12,6 +12,11 @@ export const viewLimits = Object.freeze({
   requestBytesMax: 3 * 1024 * 1024,
   /** Of an answer, which is whole in memory while it is rewritten. */
   answerBytesMax: 64 * 1024 * 1024,
+  /** Of those above the next bound, which are all in memory at the same time. */
+  longAnswersMax: 2,
+  smallAnswerBytes: 1024 * 1024,
+  /** Of the answer about one object. */
+  objectBytesMax: 8 * 1024 * 1024,
   /** Smaller answers are not worth the time: upstream's own bound. */
   compressedBytesMin: 128 * 1024,
   /** Of a patch, as somebody else writes the same object. */
@@ -52,17 +57,13 @@ export async function readRequest({ body }: TunnelRequest): Promise<Uint8Array> 
   }
 }
 
-/** Undefined where the answer is not JSON. Throws StatusError where it is too long to be rewritten. */
+/** The answer about one object; undefined where it is not JSON. Rejects with RangeError where it is too long. */
 export async function readJson(answer: TunnelResponse): Promise<unknown> {
-  const { answerBytesMax } = viewLimits
-  let bytes: Buffer
-  try {
-    bytes = await readBody(answer.body, answerBytesMax)
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    const text = `Cannot show answer in a virtual cluster: it is above ${answerBytesMax} bytes; ask for it in pages (limit)`
-    throw new StatusError('RequestEntityTooLarge', text)
-  }
+  return parsedJson(await readBody(answer.body, viewLimits.objectBytesMax))
+}
+
+/** Undefined of what is not JSON. */
+export function parsedJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch {

@@ -101,16 +101,21 @@ async function shown({ asked, sight, isWatch }: Shown, answer: TunnelResponse) {
 
 /** What is no JSON came from something before the API server, and has no object in it. */
 export async function shownOnce(
-  { request }: Pick<Asked, 'request'>,
+  { request, view, signal }: Asked,
   sight: Sight,
   answer: TunnelResponse,
 ): Promise<TunnelResponse> {
-  const content = await readJson(answer)
-  if (!isJsonObject(content)) {
-    const text = `the edge cluster answered with HTTP ${answer.status} and no object`
-    throw new StatusError('ServiceUnavailable', `Cannot show answer in a virtual cluster: ${text}`)
+  const show = async (content: unknown): Promise<TunnelResponse> => {
+    if (!isJsonObject(content)) {
+      const text = `the edge cluster answered with HTTP ${answer.status} and no object`
+      throw new StatusError(
+        'ServiceUnavailable',
+        `Cannot show answer in a virtual cluster: ${text}`,
+      )
+    }
+    return jsonAnswer(request, answer, await shownAnswer(content, sight))
   }
-  return jsonAnswer(request, answer, await shownAnswer(content, sight))
+  return view.room.read(answer, show, signal)
 }
 
 /** The same question for the edge. */

@@ -9,6 +9,7 @@ import {
 } from '../../registration/impersonation-policy.ts'
 import type { Mapping } from '../mapping/mapping.ts'
 import type { VirtualGroup } from '../virtual-group.ts'
+import type { AnswerRoom } from './answer-room.ts'
 import { absentObject, askedOf, readOnly, sightOf, type Asked, type View } from './asked-view.ts'
 import type { Ask } from './edge-calls.ts'
 import type { EdgeKinds } from './edge-kinds.ts'
@@ -38,6 +39,7 @@ export interface VirtualViewsDeps {
   readonly edge: EdgeNames
   readonly kinds: EdgeKinds
   readonly pages: PageTokens
+  readonly room: AnswerRoom
   /** With the agent's own rights. */
   readonly asAgent: Ask
   /** As whom the agent acts; absent: as everybody whom the hub names. */
@@ -101,9 +103,9 @@ async function open(
   if (found === undefined) throw noCluster(cluster)
   const info = readViewTarget(request.method, request.path)
   await deps.edge.whenKnown(signal)
-  const { edge, pages, asAgent } = deps
+  const { edge, pages, room, asAgent } = deps
   const asUser: Ask = (asked, scope) => api.onRequest(asked, scope)
-  return { view: { ...found, edge, pages, asUser, asAgent }, request, info }
+  return { view: { ...found, edge, pages, room, asUser, asAgent }, request, info }
 }
 
 async function answer(

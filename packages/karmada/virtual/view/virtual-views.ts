@@ -2,6 +2,7 @@ import type { Clock, Logger, Random } from '@skerry/base'
 import type { Cluster } from '@skerry/client'
 import type { TunnelHandler } from '@skerry/tunnel'
 import type { ImpersonationPolicy } from '../../registration/impersonation-policy.ts'
+import { AnswerRoom } from './answer-room.ts'
 import { ownAsk } from './edge-calls.ts'
 import { createEdgeKinds } from './edge-kinds.ts'
 import { createEdgeNames, type EdgeNames } from './edge-names.ts'
@@ -39,6 +40,7 @@ export function createVirtualViews(options: VirtualViewsOptions): VirtualViews {
   const edge = createEdgeNames({ local, clock, random, log })
   const kinds = createEdgeKinds(local, clock)
   const pages = createPageTokens()
+  const room = new AnswerRoom()
   return {
     edge,
     set: (cluster) => void clusters.set(cluster.group.clusterName, cluster),
@@ -49,6 +51,7 @@ export function createVirtualViews(options: VirtualViewsOptions): VirtualViews {
         edge,
         kinds,
         pages,
+        room,
         asAgent: ownAsk(local),
         ...(policy ? { policy } : {}),
         log,
