@@ -110,6 +110,28 @@ test('a virtual cluster is reached through its parent, by its own name and right
     items.map(({ metadata }) => metadata.name),
     ['shop'],
   )
+  using aggregated = await hub.as(
+    { commonName: 'eve' },
+    '/apis/cluster.karmada.io/v1alpha1/clusters/edge-east/proxy',
+  )
+  const byKarmada = await clusterOver(aggregated, hub)
+    .resource(resources.namespaces)
+    .get({ name: 'shop' }, soon())
+  assert.equal(byKarmada.metadata.name, 'shop')
+  const configMaps = east.resource(resources.configMaps)
+  const { metadata } = await configMaps.list({}, soon())
+  const events = configMaps.watch({ resourceVersion: metadata.resourceVersion ?? '' }, soon())
+  const lamp = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'lamp', namespace: 'shop' },
+  }
+  await configMaps.create(lamp, soon())
+  for await (const event of events) {
+    if (event.type === 'BOOKMARK') continue
+    assert.deepEqual([event.type, event.object.metadata.namespace], ['ADDED', 'shop'])
+    break
+  }
   for (const name of ['edge-west', 'edge']) {
     using other = await hub.as({ commonName: 'eve' }, `/clusters/${name}`)
     const path = '/api/v1/namespaces'
