@@ -118,6 +118,8 @@ export class LeaseBook implements Disposable {
   [Symbol.dispose](): void {
     this.#timer?.[Symbol.dispose]()
     this.#timer = undefined
+    // A lease whose commit ends as the store closes must not arm it again.
+    this.#timerDeadlineMs = -Infinity
   }
 
   #alive(leaseId: number): Lease {
