@@ -13,6 +13,7 @@ import {
 import { hubKind } from '../access/hub-kind.ts'
 import { clusterResource, conditionTypes, type Cluster, type ResourceModel } from './cluster.ts'
 import { clusterSchemaName, clusterSchemas } from './cluster-schema-table.ts'
+import { apiTime } from './conditions.ts'
 import { defaultResourceModels } from './resource-models.ts'
 
 /** Names become parts of others (karmada-es-<name>, CSRs), which must stay within 63. */
@@ -86,13 +87,17 @@ function readyStatus({ status }: Cluster): string {
 
 const strategy: Strategy = {
   nameRule: 'dns-label',
-  prepareForCreate(next) {
+  prepareForCreate(next, { nowMs }) {
     next['status'] = {}
     setModels(clusterOf(next))
+    setTaintTimes(clusterOf(next), nowMs)
+    moveZone(clusterOf(next))
   },
-  prepareForUpdate(next, old) {
+  prepareForUpdate(next, old, { nowMs }) {
     next['status'] = old['status']
     setModels(clusterOf(next))
+    setTaintTimes(clusterOf(next), nowMs)
+    moveZone(clusterOf(next))
   },
   prepareForStatusUpdate(next, old) {
     next['spec'] = old['spec']
@@ -112,6 +117,20 @@ const strategy: Strategy = {
 function setModels({ spec }: Cluster): void {
   if (spec.resourceModels?.length) return
   spec.resourceModels = structuredClone(defaultResourceModels) as ResourceModel[]
+}
+
+/** A toleration that ends counts from here. */
+function setTaintTimes({ spec }: Cluster, nowMs: number): void {
+  for (const taint of spec.taints ?? []) {
+    if (taint.effect === 'NoExecute') taint.timeAdded ??= apiTime(nowMs)
+  }
+}
+
+/** The field of before there were several. */
+function moveZone({ spec }: Cluster): void {
+  if (!spec.zone || (spec.zones ?? []).length > 0) return
+  spec.zones = [spec.zone]
+  delete spec.zone
 }
 
 function validateCluster({ metadata, spec }: Cluster): StatusCause[] {

@@ -7,6 +7,7 @@ import {
   addCluster,
   bindingOf,
   isPlaced,
+  makeCluster,
   ready,
   signal,
   startScene,
@@ -125,6 +126,15 @@ test('what does not tolerate a storm moves on, and its copy goes once the new on
   assert.equal(task.replicas, 2)
   await reportHealth(scene, { shore: 'Healthy', reef: 'Healthy' })
   await until(scene, (each) => tasksOf(each) === '')
+})
+
+test('a taint that evicts has its time, and a cluster in one zone is found among zones', async () => {
+  await using scene = await startScene()
+  const taints = [{ key: 'storm', effect: 'NoExecute' }]
+  await makeCluster(scene, 'reef', { taints, zone: 'north' })
+  const { spec } = await scene.hub.resource(clusterResource).get({ name: 'reef' }, signal)
+  assert.ok(spec.taints?.[0]?.timeAdded)
+  assert.deepEqual([spec.zone, spec.zones], [undefined, ['north']])
 })
 
 test('where failover is off, nothing moves', async () => {
