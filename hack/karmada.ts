@@ -3,7 +3,7 @@
  *   node hack/karmada.ts agent-upstream   kubectl → hub → agent → kube-apiserver 1.36
  *   node hack/karmada.ts proxy            karmadactl → Karmada → hub → agent → a site with a node
  *   node hack/karmada.ts works            Karmada's policies → Works → our agent → a site, and back
- *   node hack/karmada.ts fleet            one story against Karmada, then against our hub: both look alike
+ *   node hack/karmada.ts fleet            one story against Karmada, then our hub with our agents and with Karmada's: all look alike
  *   node hack/karmada.ts karmadactl       karmadactl → our hub → a site with a node; then Karmada's agent there
  *   node hack/karmada.ts karmada-agent    the last of it alone: Karmada's agent registers with our hub, and pulls
  * Each host is a network of its own; the edge's takes no connection from outside. What is not as

@@ -8,7 +8,11 @@ import {
 } from '@skerry/controller-runtime'
 import { bindingName, type ResourceBinding } from '../binding/resource-binding.ts'
 import { highestSelectorRank, selectorRanks } from '../policy/choose-policy.ts'
-import { clusterOverridePolicyResource, overridePolicyResource } from '../policy/override-policy.ts'
+import {
+  clusterOverridePolicyResource,
+  overridePolicyResource,
+  type OverridePolicy,
+} from '../policy/override-policy.ts'
 import type { PropagationPolicy } from '../policy/propagation-policy.ts'
 import { bindingScopeOf, bindingScopes } from './binding-scope.ts'
 import {
@@ -17,6 +21,7 @@ import {
   isClaimedBy,
   namespacedPolicies,
   releasePatch,
+  type PolicyScope,
 } from './claim.ts'
 import type { FleetContext } from './fleet-context.ts'
 import { mergedBinding, plannedBinding } from './plan-binding.ts'
@@ -44,8 +49,14 @@ export function resourceDetector(shared: FleetContext): ControllerDefinition {
           keysOf: (change) => detector.selectedBy(change),
         }),
       ),
-      watch(overridePolicyResource, { keysOf: () => [] }),
-      watch(clusterOverridePolicyResource, { keysOf: () => [] }),
+      watch(overridePolicyResource, {
+        keysOf: ({ type, object }, context) =>
+          type === 'added' ? detector.awaiting(object, namespacedPolicies, context) : [],
+      }),
+      watch(clusterOverridePolicyResource, {
+        keysOf: ({ type, object }, context) =>
+          type === 'added' ? detector.awaiting(object, clusterPolicies, context) : [],
+      }),
       // One that somebody has deleted is made anew.
       ...bindingScopes.map(({ resource }) =>
         watch(resource, {
@@ -96,6 +107,19 @@ class Detector {
         )
         .map((template) => templateKey(templateRef(template))),
     )
+  }
+
+  /** What could not go before this override was there. */
+  awaiting(
+    { metadata: { name = '', namespace } }: OverridePolicy,
+    { resource }: PolicyScope,
+    context: ControllerContext,
+  ): string[] {
+    return context
+      .informer(resource)
+      .list(namespace)
+      .filter(({ spec }) => spec.dependentOverrides?.includes(name))
+      .flatMap((object) => this.selectedBy({ type: 'added', object }))
   }
 
   async reconcile(key: string, context: ControllerContext, signal: AbortSignal): Promise<void> {

@@ -70,6 +70,8 @@ test('what a policy selects is made in its clusters, differs by override, and fo
       imageOverrider: [{ component: 'Registry', operator: 'replace', value: 'shore.example.com' }],
     },
   }
+  // Nothing goes before what makes it fit is there.
+  await propagate(scene, deployment(), policy({ dependentOverrides: ['web'] }))
   await scene.hub.resource(overridePolicyResource).create(
     {
       apiVersion: 'policy.karmada.io/v1alpha1',
@@ -79,7 +81,6 @@ test('what a policy selects is made in its clusters, differs by override, and fo
     },
     signal,
   )
-  await propagate(scene, deployment())
   const imageOf = (object: Deployment | undefined) =>
     object?.spec?.template.spec?.containers[0]?.image
   const [atReef, atShore] = await Promise.all(
