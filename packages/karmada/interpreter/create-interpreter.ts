@@ -3,7 +3,7 @@ import { createBackoff, type Clock, type Logger, type Random } from '@skerry/bas
 import type { Cluster, Informer, TypedResource } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
 import { CustomScripts, customizationResource, type Customization } from './custom/customization.ts'
-import { LuaInterpreter } from './custom/lua-interpreter.ts'
+import { LuaInterpreter, type LuaClock } from './custom/lua-interpreter.ts'
 import { layeredInterpreter } from './layered-interpreter.ts'
 import { nativeInterpreter } from './native-interpreter.ts'
 import type { ResourceInterpreter } from './resource-interpreter.ts'
@@ -31,7 +31,7 @@ export type Source<T extends KubeObject> = Pick<Informer<T>, 'list' | 'onChange'
  */
 export function createInterpreter(
   { customizations, webhooks }: InterpreterSources,
-  clock: Pick<Clock, 'now'>,
+  clock: LuaClock,
 ): ResourceInterpreter {
   const layers: ResourceInterpreter[] = []
   if (customizations) {

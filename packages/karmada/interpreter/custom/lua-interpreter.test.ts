@@ -28,9 +28,12 @@ function customization(
   }
 }
 
+/** Stands still until a test moves it. */
+const clock = { ms: 0, now: () => Date.parse('2026-11-22T13:05:09Z'), monotonicMs: () => clock.ms }
+
 function taught(...customizations: Customization[]): LuaInterpreter {
   const scripts = new CustomScripts(customizations)
-  return new LuaInterpreter(() => scripts, { now: () => Date.parse('2026-11-22T13:05:09Z') })
+  return new LuaInterpreter(() => scripts, clock)
 }
 
 const all = taught(
@@ -197,4 +200,14 @@ test('an aggregation of no copies gets no list', async () => {
     'function AggregateStatus(o, items) o.status = { none = items == nil } return o end'
   const found = await taught(customization('a', { statusAggregation })).aggregateStatus(valve, [])
   assert.deepEqual(found['status'], { none: true })
+})
+
+test('a script that took too much is not run again at once, for whichever object', async () => {
+  const healthInterpretation =
+    'function InterpretHealth(o) while o.spec.count > 5 do end return true end'
+  const interpreter = taught(customization('loop', { healthInterpretation }))
+  await assert.rejects(interpreter.health({ ...valve, spec: { count: 9 } }), /1000000 steps$/)
+  await assert.rejects(interpreter.health(valve), /it took too much, and rests for 10 s$/)
+  clock.ms += 10_000
+  assert.equal(await interpreter.health(valve), 'Healthy')
 })

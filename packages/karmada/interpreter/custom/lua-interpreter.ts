@@ -14,7 +14,7 @@ import { jsonOf, luaOf } from '../lua/lua-json.ts'
 import { LuaLibraries } from '../lua/lua-libraries.ts'
 import { osFunctions } from '../lua/lua-os-library.ts'
 import { readLuaScript, type LuaScript } from '../lua/lua-script.ts'
-import { toText, type LuaValue } from '../lua/lua-value.ts'
+import { LuaLimitError, toText, type LuaValue } from '../lua/lua-value.ts'
 import type {
   InterpretedReplicas,
   InterpreterOperation,
@@ -23,13 +23,18 @@ import type {
 import type { CustomScript, CustomScripts } from './customization.ts'
 import { kubeFunctions } from './kube-library.ts'
 
+export type LuaClock = Pick<Clock, 'now' | 'monotonicMs'>
+
 /** A script has failed, or has given back what is no answer. */
 export class CustomizationError extends Error {
   override name = 'CustomizationError'
 }
 
 /** Scripts that are ready to run; those of kinds that are not seen any more go. */
-const scriptsKept = 500
+const scriptsKept = 200
+
+/** For so long a script that took too much is not run again: a thousand objects would take it a thousand times. */
+const restMs = 10_000
 
 /**
  * Answers for the kinds that customizations are for, with their scripts. Each method rejects with a
@@ -39,11 +44,15 @@ export class LuaInterpreter implements ResourceInterpreter {
   readonly #scripts: () => CustomScripts
   readonly #read = new Map<string, LuaScript>()
 
+  readonly #clock: LuaClock
   readonly #libraries: LuaLibraries
+  /** By script: until when, by the monotonic clock. */
+  readonly #resting = new Map<string, number>()
 
   /** The scripts are asked for before each call: customizations come and go. */
-  constructor(scripts: () => CustomScripts, clock: Pick<Clock, 'now'>) {
+  constructor(scripts: () => CustomScripts, clock: LuaClock) {
     this.#scripts = scripts
+    this.#clock = clock
     this.#libraries = new LuaLibraries({
       globals: { os: osFunctions(clock) },
       modules: { kube: kubeFunctions },
@@ -135,17 +144,33 @@ export class LuaInterpreter implements ResourceInterpreter {
   #ask<Result>(script: CustomScript, asked: Question, read: ReadResults<Result>): Result {
     const { object, operation, args } = asked
     try {
+      this.#expectRested(script)
       return this.#ready(script.text).call(
         functionOf[operation] ?? operation,
         (run) => args.map((each) => luaOf(each, run)),
         (results, run) => read(results, (value, references) => jsonOf(value, references, run)),
       )
     } catch (error) {
+      if (error instanceof LuaLimitError) this.#rest(script)
       const { namespace = '', name = '' } = object.metadata
       const what = `${script.rule} of ResourceInterpreterCustomization "${script.customization}" for ${object.kind} "${namespace}/${name}"`
       const why = error instanceof Error ? toText(error.message) : String(error)
       throw new CustomizationError(`Cannot run ${what}: ${why}`, { cause: error })
     }
+  }
+
+  #rest({ text }: CustomScript): void {
+    if (this.#resting.size >= scriptsKept) this.#resting.clear()
+    this.#resting.set(text, this.#clock.monotonicMs() + restMs)
+  }
+
+  #expectRested({ text }: CustomScript): void {
+    const untilMs = this.#resting.get(text)
+    if (untilMs === undefined) return
+    if (this.#clock.monotonicMs() < untilMs) {
+      throw new Error(`it took too much, and rests for ${restMs / 1000} s`)
+    }
+    this.#resting.delete(text)
   }
 
   #ready(text: string): LuaScript {
