@@ -21,7 +21,7 @@ export interface RoleProcess extends AsyncDisposable {
 }
 
 /** What the launcher sets for the programs that it starts. */
-const launcherEnvironment = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536' }
+export const launcherEnvironment = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536' }
 
 export async function startRoleProcess(options: RoleProcessOptions): Promise<RoleProcess> {
   const { program, role, args, directory } = options
@@ -77,4 +77,14 @@ export async function memoryOf(pid: number): Promise<Memory> {
     resident: toMegabytes(kibibytes('VmRSS')),
     anonymous: toMegabytes(kibibytes('RssAnon')),
   }
+}
+
+const ticksPerSecond = 100
+
+/** Time on processors since the process began, in milliseconds. */
+export async function processorMs(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const ticks = Number(fields[11]) + Number(fields[12])
+  return (ticks * 1_000) / ticksPerSecond
 }

@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '..')
 const groups = 200
 const registeredMsMax = 300_000
 /** The engine gives back what a burst took after half a minute. */
-const settleMs = 40_000
+const settleMs = 30_000
 const observedMs = 30_000
 
 /** What the agent of a cluster with one group of nodes costs, and with two hundred, a node in each. */

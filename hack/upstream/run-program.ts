@@ -16,8 +16,12 @@ export interface ProgramOptions {
 /** Between SIGTERM and SIGKILL. */
 const stopMsMax = 20_000
 
+export interface RunningProgram extends AsyncDisposable {
+  readonly pid: number
+}
+
 /** Runs until it is disposed; the kernel ends it with us, however we end. */
-export async function runProgram(options: ProgramOptions): Promise<AsyncDisposable> {
+export async function runProgram(options: ProgramOptions): Promise<RunningProgram> {
   const log = await open(options.logPath, 'a')
   const command = ['--pdeathsig', 'KILL', options.path, ...options.args]
   const child = spawn('setpriv', command, {
@@ -25,7 +29,8 @@ export async function runProgram(options: ProgramOptions): Promise<AsyncDisposab
     ...(options.environment ? { env: { ...process.env, ...options.environment } } : {}),
   })
   await log.close()
-  return { [Symbol.asyncDispose]: () => stop(child) }
+  if (child.pid === undefined) throw new Error(`Cannot start ${options.path}: no process`)
+  return { pid: child.pid, [Symbol.asyncDispose]: () => stop(child) }
 }
 
 /** A program and its log of the same name. */

@@ -1,0 +1,240 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { access, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bundleProgram } from '../cmd/bundle.ts'
+import { version } from '../cmd/version.ts'
+import { defaultKarmadaCache } from '../hack/upstream/karmada-build.ts'
+import { alone, beside, median, type BenchOptions, type Figure } from './figure.ts'
+import {
+  startHubPlane,
+  startKarmadaPlane,
+  type ControlPlane,
+  type FleetPlace,
+  type StartControlPlane,
+} from './fleet/control-plane.ts'
+import { measurePropagation } from './fleet/propagation.ts'
+import { openRawClient } from './raw-client.ts'
+import { memoryOf, processorMs } from './role-process.ts'
+import { expectSent } from './fleet/watched-objects.ts'
+
+const root = join(import.meta.dirname, '..')
+const clusters = 100
+const big = { nodes: 500, pods: 5_000 }
+const groups = 200
+const agentsAtOnce = 4
+const startMsMax = 600_000
+/** Engines give back what a burst took after half a minute. */
+const settleMs = 40_000
+const observedMs = 30_000
+
+type Values = Readonly<Record<string, number>>
+
+interface Wanted {
+  readonly unit: string
+  readonly goal: number | null
+}
+
+const wanted: Readonly<Record<string, Wanted>> = {
+  'applied.p50': { unit: 'ms', goal: null },
+  'applied.p99': { unit: 'ms', goal: null },
+  'applied.all': { unit: 'ms', goal: null },
+  'status.p50': { unit: 'ms', goal: null },
+  'status.p99': { unit: 'ms', goal: null },
+  'control-plane.memory': { unit: 'MB', goal: null },
+  'control-plane.memory.each-cluster': { unit: 'kB', goal: null },
+  'agent.memory': { unit: 'MB', goal: 0.5 },
+  'agent.processor': { unit: 'ms per s', goal: 0.5 },
+  'virtual.memory': { unit: 'MB', goal: 0.02 },
+}
+
+/** A fleet of our hub and agents beside one of Karmada's, in turns. */
+export async function run(options: BenchOptions): Promise<Figure[]> {
+  await mkdir(join(root, '.cache'), { recursive: true })
+  const parent = await mkdtemp(join(root, '.cache', 'bench-fleet-'))
+  try {
+    const program = await bundleProgram({ outputDirectory: join(parent, 'program'), version })
+    const subjects = await subjectsOf()
+    const values = new Map<string, Values[]>(subjects.map(([name]) => [name, []]))
+    for (let round = 0; round < options.rounds; round += 1) {
+      for (const [name, start] of subjects) {
+        const place = {
+          program,
+          directory: join(parent, `${name}-${round}`),
+          upstream: options.upstream,
+        }
+        values.get(name)?.push(await measureSubject(name, start, place))
+      }
+    }
+    return figuresOf(values.get('ours') ?? [], values.get('karmada'))
+  } finally {
+    await rm(parent, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function subjectsOf(): Promise<[string, StartControlPlane][]> {
+  const ours: [string, StartControlPlane] = ['ours', startHubPlane]
+  try {
+    await access(join(defaultKarmadaCache, 'bin', 'karmada-agent'))
+  } catch {
+    console.error('Left out: karmada is not built; run node hack/karmada.ts works once')
+    return [ours]
+  }
+  return [ours, ['karmada', startKarmadaPlane]]
+}
+
+async function measureSubject(
+  name: string,
+  start: StartControlPlane,
+  place: FleetPlace,
+): Promise<Values> {
+  await mkdir(place.directory, { recursive: true })
+  await using plane = await start(place)
+  const fleet = await measureFleet(plane)
+  const agent = await measureBigCluster(plane)
+  const { 'agents.each': each = 0, ...rest } = fleet
+  const virtual = name === 'ours' ? await measureVirtual(plane) : each * groups
+  return { ...rest, ...agent, 'virtual.memory': virtual }
+}
+
+/** A hundred clusters, each with an agent of its own. */
+async function measureFleet(plane: ControlPlane): Promise<Values> {
+  await using stack = new AsyncDisposableStack()
+  const edges = stack.use(await startEdges(clusters, { nodes: 3, pods: 0 }))
+  await sleep(settleMs)
+  const before = await memoryOfAll(plane.pids)
+  const sites = edges.kubeconfigs.map((kubeconfig, index) => ({
+    name: `edge-${index}`,
+    kubeconfig,
+  }))
+  const pids: number[] = []
+  const waiting = [...sites]
+  const startSome = async (): Promise<void> => {
+    for (let site = waiting.shift(); site !== undefined; site = waiting.shift()) {
+      const agent = stack.use(await plane.startAgent(site))
+      pids.push(agent.pid)
+    }
+  }
+  await Promise.all(Array.from({ length: agentsAtOnce }, startSome))
+  await untilReady(plane, clusters)
+  const propagation = await measurePropagation(plane.client, sites)
+  await sleep(settleMs)
+  const during = await memoryOfAll(plane.pids)
+  return {
+    ...propagation,
+    'control-plane.memory': during,
+    'control-plane.memory.each-cluster': ((during - before) * 1_000) / clusters,
+    'agents.each': median(
+      await Promise.all(pids.map(async (pid) => (await memoryOf(pid)).resident)),
+    ),
+  }
+}
+
+/** The agent of one cluster with many nodes and pods, at rest. */
+async function measureBigCluster(plane: ControlPlane): Promise<Values> {
+  await using edges = await startEdges(1, big)
+  const [kubeconfig = ''] = edges.kubeconfigs
+  await using agent = await plane.startAgent({ name: 'big', kubeconfig })
+  await untilReady(plane, 1, 'big')
+  await sleep(settleMs)
+  const beforeMs = await processorMs(agent.pid)
+  await sleep(observedMs)
+  const spentMs = (await processorMs(agent.pid)) - beforeMs
+  const { resident } = await memoryOf(agent.pid)
+  return { 'agent.memory': resident, 'agent.processor': (spentMs * 1_000) / observedMs }
+}
+
+/** One agent for two hundred groups of a cluster's nodes. */
+async function measureVirtual(plane: ControlPlane): Promise<number> {
+  await using edges = await startEdges(1, { nodes: groups, pods: 0 })
+  const [kubeconfig = ''] = edges.kubeconfigs
+  await using agent = await plane.startAgent({ name: 'bank', kubeconfig, hasVirtualClusters: true })
+  await untilReady(plane, 1, 'bank')
+  const site = await openRawClient(kubeconfig)
+  for (let index = 0; index < groups; index += 1) {
+    await expectSent(site, 'POST', '/apis/edge.skerry.io/v1alpha1/virtualclusters', {
+      apiVersion: 'edge.skerry.io/v1alpha1',
+      kind: 'VirtualCluster',
+      metadata: { name: `g${index}` },
+      spec: { nodeNames: [`node-${index}`] },
+    })
+  }
+  site.close()
+  await untilReady(plane, groups, 'bank-')
+  await sleep(settleMs)
+  return (await memoryOf(agent.pid)).resident
+}
+
+interface Edges extends AsyncDisposable {
+  readonly kubeconfigs: readonly string[]
+}
+
+async function startEdges(
+  count: number,
+  { nodes, pods }: { nodes: number; pods: number },
+): Promise<Edges> {
+  const script = join(import.meta.dirname, 'fleet', 'edges.ts')
+  const args = [
+    '--disable-warning=ExperimentalWarning',
+    script,
+    ...[count, nodes, pods].map(String),
+  ]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })
+  const signal = AbortSignal.timeout(startMsMax)
+  // Closed without a line: it says why on stderr.
+  const [line] = await Promise.race([once(lines, 'line', { signal }), once(lines, 'close')])
+  if (line === undefined) throw new Error('Cannot measure: the edge clusters do not start')
+  return {
+    // edges.ts prints exactly this.
+    kubeconfigs: JSON.parse(String(line)) as string[],
+    async [Symbol.asyncDispose]() {
+      const exited = once(child, 'exit')
+      if (child.exitCode === null && child.kill()) await exited
+    },
+  }
+}
+
+/** Of the clusters whose names begin so. */
+async function untilReady(
+  { client }: ControlPlane,
+  count: number,
+  prefix = 'edge-',
+): Promise<void> {
+  const endMs = performance.now() + startMsMax
+  for (;;) {
+    const { body } = await client.get('/apis/cluster.karmada.io/v1alpha1/clusters')
+    // A list of Clusters, as this path has it.
+    const { items } = JSON.parse(body.toString()) as { items: ListedCluster[] }
+    const ready = items.filter(
+      ({ metadata, status }) =>
+        metadata.name.startsWith(prefix) &&
+        status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True'),
+    )
+    if (ready.length >= count) return
+    if (performance.now() > endMs) {
+      throw new Error(`Cannot measure: ${ready.length} of ${count} clusters are ready`)
+    }
+    await sleep(500)
+  }
+}
+
+interface ListedCluster {
+  readonly metadata: { readonly name: string }
+  readonly status?: { readonly conditions?: readonly { type: string; status: string }[] }
+}
+
+async function memoryOfAll(pids: readonly number[]): Promise<number> {
+  const each = await Promise.all(pids.map(async (pid) => (await memoryOf(pid)).resident))
+  return each.reduce((sum, resident) => sum + resident, 0)
+}
+
+function figuresOf(ours: readonly Values[], peer: readonly Values[] | undefined): Figure[] {
+  return Object.entries(wanted).map(([name, { unit, goal }]) => {
+    const of = (all: readonly Values[]): number[] => all.map((values) => values[name] ?? NaN)
+    if (peer === undefined) return alone(`fleet.${name}`, unit, median(of(ours)), null)
+    return beside(`fleet.${name}`, { unit, ours: of(ours), peer: of(peer), goal })
+  })
+}
