@@ -12,7 +12,7 @@ export interface TaintEvictionPlan {
 }
 
 /**
- * Which clusters the object may not stay on, by their taints that evict and by the tolerations of the
+ * Which of its clusters the object may not stay on, by their taints that evict and by the tolerations of the
  * placement that brought it there. What was not placed by a scheduler is left alone.
  */
 export function planTaintEviction(
@@ -24,10 +24,9 @@ export function planTaintEviction(
   if (placement === undefined) return { evicted: [] }
   const tolerations = placement.clusterTolerations ?? []
   const ends = new Map<string, number>()
-  for (const { name } of binding.spec.clusters ?? []) {
-    const cluster = clusters.find(({ metadata }) => metadata.name === name)
-    const taints = (cluster?.spec.taints ?? []).filter(({ effect }) => effect === 'NoExecute')
-    if (taints.length > 0) ends.set(name, endOfToleration(taints, tolerations))
+  for (const { metadata, spec } of clusters) {
+    const taints = (spec.taints ?? []).filter(({ effect }) => effect === 'NoExecute')
+    if (taints.length > 0) ends.set(metadata.name ?? '', endOfToleration(taints, tolerations))
   }
   const evicted = [...ends].filter(([, endMs]) => endMs < nowMs).map(([name]) => name)
   const nextMs = Math.min(...[...ends.values()].filter((endMs) => endMs >= nowMs))

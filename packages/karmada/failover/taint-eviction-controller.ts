@@ -43,7 +43,9 @@ export function taintEvictionController(options: TaintEvictionOptions): Controll
     async reconcile(key, context, signal) {
       const binding = context.informer(resource).get(parseKey(key))
       if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) return
-      const clusters = context.informer(clusterResource).list().filter(evicts)
+      const clusters = (binding.spec.clusters ?? [])
+        .map(({ name: cluster }) => context.informer(clusterResource).get({ name: cluster }))
+        .filter((cluster) => cluster !== undefined)
       const { evicted, afterMs } = planTaintEviction(binding, clusters, context.clock.now())
       if (evicted.length > 0) {
         const spec = evictedSpec(binding, evicted, options)
