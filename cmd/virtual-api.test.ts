@@ -147,8 +147,11 @@ test('a virtual cluster is reached through its parent, by its own name and right
     soon(),
   )
   assert.match((await readBody(all.body)).toString(), /"kube-system"/, 'the hub alone says so')
-  const audit = await readFile(join(hub.directory, 'audit.log'), 'utf8')
-  assert.match(audit, /"user":"eve".*"cluster":"edge-east","method":"POST".*"status":201/)
+  await until(async () => {
+    const audit = await readFile(join(hub.directory, 'audit.log'), 'utf8')
+    const written = /"user":"eve".*"cluster":"edge-east","method":"POST".*"status":201/.test(audit)
+    return written || undefined
+  })
 })
 
 test('a virtual cluster is as connected as its parent, and has no services of its own', async () => {

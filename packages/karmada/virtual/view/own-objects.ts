@@ -3,7 +3,6 @@ import { textAt, textsAt } from '../../interpreter/fields.ts'
 import { sharersOf } from '../mapping/shared-object.ts'
 import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
 import type { Asked, View } from './asked-view.ts'
-import { karmadaKeys } from '../../work/karmada-keys.ts'
 import type { SeenAs } from './seen-kinds-table.ts'
 import { shownOwnName } from './shown-object.ts'
 
@@ -14,7 +13,7 @@ const judges: Readonly<Record<SeenAs, Judge>> = Object.freeze({
   shared: () => true,
   own: (object, { group }) => {
     const name = textAt(object, 'metadata', 'name')
-    const isSent = labelsOf(object)[karmadaKeys.managed] === 'true'
+    const isSent = labelsOf(object)[virtualNamespaceLabels.cluster] === group.clusterName
     return isSent && shownOwnName(name, { ...group, namespace: () => undefined }) !== name
   },
   nodes: (node, { group }) => labelsOf(node)[groupLabel] === group.clusterName,

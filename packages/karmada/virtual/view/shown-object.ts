@@ -72,9 +72,8 @@ function shownMetadata(metadata: unknown, of: ShownKind, names: ShownNames): unk
     const others = Object.entries(annotations).filter(([key]) => !isSharingKey(key))
     setOrDrop(shown, 'annotations', Object.fromEntries(others))
   }
-  if (typeof name === 'string' && isOwnKind(of)) shown['name'] = shownOwnName(name, names)
-  if (kind !== 'Namespace' || typeof name !== 'string') return shown
-  const own = names.namespace(name) ?? name
+  if (typeof name !== 'string' || !(kind === 'Namespace' || isOwnKind(of))) return shown
+  const own = kind === 'Namespace' ? (names.namespace(name) ?? name) : shownOwnName(name, names)
   shown['name'] = own
   if (isJsonObject(labels)) {
     const others = withoutOwn(labels)
