@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtinKinds, type Kind } from '@skerry/api'
-import { readLines } from '@skerry/client'
+import { silentLogger } from '@skerry/base'
+import { fixedCredentials, readBody, readLines } from '@skerry/client'
+import { createApiForwarder } from '../../agent/api-forwarder.ts'
 import { groupLabel } from '../virtual-group.ts'
 import { seenAsOf } from './seen-kinds-table.ts'
 import { addNamespace, startViewScene, type ViewScene } from './testing/view-scene.ts'
@@ -197,9 +199,20 @@ test('a path that could be read in two ways, or leads out of the virtual cluster
   }
 })
 
-test('an agent that knows no virtual clusters answers for none', async () => {
+test('an agent answers for its own virtual clusters, and one that knows of none for nobody', async () => {
   await using scene = await startViewScene()
   const other = await scene.ask('north', '/api/v1/namespaces')
   assert.equal(other.status, 503)
   assert.match(other.text, /has no group of nodes of that name/)
+
+  const { ca, cert, key } = scene.edge.credentials
+  const credentials = fixedCredentials({ certificate: cert, key })
+  const api = { server: scene.edge.url, certificateAuthority: ca, credentials }
+  using whole = createApiForwarder({ api }, silentLogger)
+  const headers = { 'impersonate-user': 'root', 'impersonate-group': 'system:masters' }
+  const request = { method: 'GET', path: '/api/v1/namespaces', headers }
+  const signal = AbortSignal.timeout(20_000)
+  const refused = await whole.onRequest(towardsVirtual(request, 'east'), signal)
+  assert.equal(refused.status, 403)
+  assert.match((await readBody(refused.body)).toString(), /names no user to impersonate/)
 })
