@@ -105,6 +105,13 @@ const refused: [string, VirtualCluster['spec'], RegExp][] = [
   ],
 ]
 
+test('refused: a pattern that means no namespaces', () => {
+  const asked = group('east', { namespaces: { pattern: 'everything' } })
+  const planned = planGroups('bank', [asked], []).groups.get('east')
+  assert.equal(planned?.isRefused, true)
+  assert.match(planned?.problems[0] ?? '', /namespaces.pattern: Cannot map namespaces/)
+})
+
 for (const [what, spec, why] of refused) {
   test(`refused: ${what}`, () => {
     const plan = planGroups('bank', [group('first', {}), group('second', spec, 1)], [])

@@ -1,4 +1,5 @@
 import { checkDnsLabel, labelSelectorOf, type LabelSelector, type Node } from '@skerry/api'
+import { createNamespaceRule } from '../mapping/namespace-rule.ts'
 import { groupLabel } from '../virtual-group.ts'
 import { clusterNameOf, type VirtualCluster } from './virtual-cluster.ts'
 
@@ -78,7 +79,8 @@ function candidatesOf(parent: string, all: readonly VirtualCluster[]): Candidate
     const refusal =
       nameRefusal(clusterName, taken.get(clusterName)) ??
       selectorRefusal(each) ??
-      patternRefusal(each.spec.namespaces?.pattern, pattern)
+      patternRefusal(each.spec.namespaces?.pattern, pattern) ??
+      ruleRefusal(clusterName, each.spec.namespaces?.pattern)
     if (refusal === undefined) taken.set(clusterName, name)
     return {
       name,
@@ -125,6 +127,17 @@ function selectorOf({ spec }: VirtualCluster): LabelSelector | undefined {
 function patternRefusal(own: string | undefined, first: string | undefined): string | undefined {
   if (own === first) return undefined
   return `namespaces.pattern must be the same in all VirtualClusters, and the oldest has ${first === undefined ? 'none' : `"${first}"`}`
+}
+
+function ruleRefusal(clusterName: string, pattern: string | undefined): string | undefined {
+  if (pattern === undefined) return undefined
+  try {
+    createNamespaceRule({ clusterName, pattern })
+    return undefined
+  } catch (error) {
+    if (error instanceof RangeError) return `namespaces.pattern: ${error.message}`
+    throw error
+  }
 }
 
 function selects({ selector, nodeNames }: Candidate, { metadata }: Node): boolean {

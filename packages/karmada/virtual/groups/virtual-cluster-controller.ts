@@ -32,7 +32,11 @@ export interface VirtualClusterTasks {
   /** Called with a name whose round tells something else than the one before. */
   onRound(listener: (clusterName: string) => void): Disposable
   /** Ends all that runs for it and takes it away; undefined when nothing is left, else for what it waits. */
-  retire(clusterName: string, signal: AbortSignal): Promise<string | undefined>
+  retire(
+    clusterName: string,
+    virtualCluster: VirtualCluster,
+    signal: AbortSignal,
+  ): Promise<string | undefined>
 }
 
 /** Makes each VirtualCluster a Cluster on the hub, and takes it away there and here when it goes. */
@@ -92,7 +96,7 @@ async function join(
   const known = found.status?.clusterName
   const wanted = planned.isRefused ? undefined : planned.clusterName
   if (known !== undefined && known !== wanted) {
-    const waitsFor = await tasks.retire(known, signal)
+    const waitsFor = await tasks.retire(known, found, signal)
     if (waitsFor !== undefined) return { requeueAfterMs: leavingCheckMs }
   }
   if (wanted === undefined) {
@@ -116,7 +120,7 @@ async function leave(
   if (!finalizers.includes(virtualClusterFinalizer)) return
   const { clusterName } = found.status ?? {}
   if (clusterName !== undefined) {
-    const waitsFor = await tasks.retire(clusterName, signal)
+    const waitsFor = await tasks.retire(clusterName, found, signal)
     if (waitsFor !== undefined) {
       context.log.debug('Virtual cluster is leaving', { name, waitsFor })
       return { requeueAfterMs: leavingCheckMs }

@@ -76,12 +76,14 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
       listeners.add(listener)
       return { [Symbol.dispose]: () => void listeners.delete(listener) }
     },
-    async retire(clusterName, signal) {
+    async retire(clusterName, { spec }, signal) {
       await deps.running.stop(clusterName)
       rounds.delete(clusterName)
       const { hub } = deps.identityOf(clusterName)
       const { local, member } = deps
-      const { mapping } = viewOf(clusterName, { spec: {} })
+      // What is in namespaces goes with these, whatever they are called; the pattern may be a bad one.
+      const { namespaces: _pattern, ...rest } = spec
+      const { mapping } = viewOf(clusterName, { spec: rest })
       return retireVirtualCluster(
         clusterName,
         {
