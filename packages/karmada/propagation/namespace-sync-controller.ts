@@ -55,8 +55,19 @@ export const namespaceSyncController: ControllerDefinition = {
               .map(({ metadata }) => metadata.name ?? '')
           : [],
     }),
-    watch(clusterBindings.resource, { keysOf: () => [] }),
-    watch(workResource, { keysOf: () => [] }),
+    watch(clusterBindings.resource, {
+      keysOf: ({ type, object: { spec } }) =>
+        type === 'deleted' && spec.resource.kind === 'Namespace' ? [spec.resource.name] : [],
+    }),
+    // One that somebody has deleted is made anew.
+    watch(workResource, {
+      keysOf: ({ type, object: { metadata } }) =>
+        type === 'deleted'
+          ? (metadata.ownerReferences ?? [])
+              .filter(({ kind }) => kind === 'Namespace')
+              .map(({ name }) => name)
+          : [],
+    }),
   ],
   async reconcile(name, context, signal) {
     const namespace = context.informer(resources.namespaces).get({ name })
