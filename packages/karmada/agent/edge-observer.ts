@@ -66,6 +66,7 @@ export class EdgeObserver {
   readonly #version: () => Promise<string>
   readonly #apis: () => Promise<SeenApis>
   readonly #stop = new AbortController()
+  #changes = 0
   #id: string | undefined
 
   constructor(deps: EdgeObserverDeps, timing: Partial<EdgeObserverTiming> = {}) {
@@ -74,6 +75,8 @@ export class EdgeObserver {
     const { local } = deps
     this.nodes = createInformer(local.resource(resources.nodes), { transform: slimNode }, deps)
     this.pods = createInformer(local.resource(resources.pods), { transform: slimPod }, deps)
+    this.nodes.onChange(() => void (this.#changes += 1))
+    this.pods.onChange(() => void (this.#changes += 1))
     this.nodes.addIndex(byGroup, ({ metadata }) => listOf(metadata.labels?.[groupLabel]))
     this.pods.addIndex(byNode, ({ spec }) => listOf(spec?.nodeName))
     this.pods.addIndex(byGroup, ({ spec }) =>
@@ -117,6 +120,11 @@ export class EdgeObserver {
 
   hasSeenAll(): boolean {
     return this.nodes.hasSynced() && this.pods.hasSynced()
+  }
+
+  /** Of nodes and pods, until now: while it stands, so does what was counted. */
+  get changes(): number {
+    return this.#changes
   }
 
   /** Of the nodes of one group; absent: all. */
