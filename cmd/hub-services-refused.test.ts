@@ -253,9 +253,11 @@ test('who is away is said to be so, and a service without pods, too', async () =
     'Cannot reach service shop/empty:80 of cluster "edge": it has no ready endpoints',
   ])
   const back = scene.agent.connected()
+  const away = scene.way.hold()
   scene.fleet.hub.tunnels.closeIdentity('edge', 'a digger found the cable')
   const [status, text] = await refusal(`${root}/shop/web:80/`)
   assert.equal(status, 503)
   assert.match(text, /^Cannot reach cluster "edge": a digger found the cable/)
+  away[Symbol.dispose]()
   await back
 })

@@ -16,6 +16,7 @@ import {
 import { openAgentIdentity } from './agent-identity.ts'
 import { createClusterToken } from './hub-join-token.ts'
 import {
+  heldWay,
   startTestAgent,
   startTestEdge,
   startTestHub,
@@ -31,14 +32,16 @@ async function startFleet() {
   await using stack = new AsyncDisposableStack()
   const edge = stack.use(await startTestEdge())
   const fleet = stack.use(await startTestHub())
-  const agent = stack.use(await startTestAgent(fleet, { name: 'edge', api: edge.api }))
+  const way = heldWay()
+  const { connect } = way
+  const agent = stack.use(await startTestAgent(fleet, { name: 'edge', api: edge.api, connect }))
   await untilCluster(
     fleet,
     'edge',
     ({ Ready, Connected }) => Ready === 'True' && Connected === 'True',
   )
   const owned = stack.move()
-  return { edge, fleet, agent, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { edge, fleet, agent, way, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
 function clusterOver(transport: Transport) {
@@ -273,10 +276,11 @@ test('a path that two servers could read in two ways is refused', async () => {
 
 test('a cut tunnel heals; meanwhile the hub says so at once', async () => {
   await using all = await startFleet()
-  const { fleet, agent } = all
+  const { fleet, agent, way } = all
   const version = `${edgePath}/version`
   assert.equal((await rawCall(fleet, version)).status, 200)
   const back = agent.connected()
+  const cut = way.hold()
   fleet.hub.tunnels.closeIdentity('edge', 'a digger found the cable')
   const away = await rawCall(fleet, version)
   assert.equal(away.status, 503)
@@ -287,6 +291,7 @@ test('a cut tunnel heals; meanwhile the hub says so at once', async () => {
     /^Cannot reach cluster "edge": a digger found the cable, not connected since 20\d\d-/,
   )
   await untilCluster(fleet, 'edge', ({ Connected }) => Connected === 'False')
+  cut[Symbol.dispose]()
   await back
   assert.equal((await rawCall(fleet, version)).status, 200)
   await untilCluster(fleet, 'edge', ({ Connected }) => Connected === 'True')

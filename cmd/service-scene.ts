@@ -13,10 +13,12 @@ import { parseAllowedService, type AllowedService } from '@skerry/karmada'
 import { ensureAgentObjects } from './agent-objects.ts'
 import { hostAddresses } from './host-addresses.ts'
 import {
+  heldWay,
   startTestAgent,
   startTestEdge,
   startTestHub,
   untilCluster,
+  type HeldWay,
   type TestAgent,
   type TestHub,
 } from './test-fleet.ts'
@@ -27,6 +29,8 @@ const rbac = 'rbac.authorization.k8s.io'
 export interface ServiceScene extends AsyncDisposable, EdgeObjects {
   readonly fleet: TestHub
   readonly agent: TestAgent
+  /** The agent's, to the hub. */
+  readonly way: HeldWay
   /** Not the loopback's: no service may lead there. */
   readonly address: string
   /** Lets the server listen, and makes a Service `shop/<name>` of port 80 of it. */
@@ -96,9 +100,11 @@ export async function startServiceScene(
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
   )
   const fleet = stack.use(await startTestHub(clusterDomain === undefined ? {} : { clusterDomain }))
+  const way = heldWay()
   const agent = stack.use(
     await startTestAgent(fleet, {
       name: 'edge',
+      connect: way.connect,
       api: edge.api,
       services: services satisfies AllowedService[],
     }),
@@ -116,6 +122,7 @@ export async function startServiceScene(
   const scene: Omit<ServiceScene, typeof Symbol.asyncDispose> = {
     fleet,
     agent,
+    way,
     address,
     options,
     async serve(name, server, { appProtocol, portName } = {}) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDefaultAccess, ensureBootstrapObjects } from '@skerry/apiserver'
 import {
+  connectByTcp,
   createMetrics,
   linkedSignal,
   silentLogger,
@@ -242,6 +243,29 @@ export async function startTestAgent(
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the test is over'))
       await ended
+    },
+  }
+}
+
+/** By TCP; nothing new gets through while it is held, so that who was cut off stays away. */
+export interface HeldWay {
+  readonly connect: NonNullable<AgentOptions['connect']>
+  /** Until disposed. */
+  hold(): Disposable
+}
+
+export function heldWay(): HeldWay {
+  const connect = connectByTcp({ timeoutMs: 4_000, clock: systemClock })
+  let free = Promise.resolve()
+  return {
+    async connect(to, signal) {
+      await free
+      return connect(to, signal)
+    },
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      free = promise
+      return { [Symbol.dispose]: resolve }
     },
   }
 }
