@@ -26,6 +26,7 @@ import { allocatableModelings } from './allocatable-modelings.ts'
 import { nodeSummaryOf, resourceSummaryOf } from './cluster-facts.ts'
 import type { EdgeObserver, SeenApis } from './edge-observer.ts'
 import type { RoundGate } from './round-gate.ts'
+import { isSameFacts } from './same-facts.ts'
 import { observedAnnotations, type SeenTimes } from './observed-times.ts'
 
 export interface ClusterReporterOptions {
@@ -259,7 +260,7 @@ class ClusterReporter {
       this.#deps.log.info('Cluster state changed', { cluster: name, state: health.reason })
     }
     const isTold = JSON.stringify(annotations) === JSON.stringify(told.annotations)
-    if (isTold && JSON.stringify(status) === JSON.stringify(known)) return
+    if (isTold && isSameFacts(status, known)) return
     const metadata = { ...cluster.metadata, annotations }
     await this.#inTime(signal, (scope) =>
       this.#clusters().updateStatus({ ...cluster, metadata, status }, scope),

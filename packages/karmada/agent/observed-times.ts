@@ -1,5 +1,6 @@
 import type { ClusterStatus } from '../cluster/cluster.ts'
 import { apiTime } from '../cluster/conditions.ts'
+import { isSameFacts } from './same-facts.ts'
 
 /** Annotations of a Cluster: when its agent last saw each fact so. */
 export const observedKeys = Object.freeze({
@@ -39,7 +40,7 @@ export function observedAnnotations(
     const [before, after] = facts[fact]
     const key = observedKeys[fact]
     const toldMs = Date.parse(annotations[key] ?? '')
-    const isTold = JSON.stringify(before) === JSON.stringify(after) && seenMs < toldMs + confirmMs
+    const isTold = isSameFacts(before, after) && seenMs < toldMs + confirmMs
     if (!isTold) annotations[key] = apiTime(seenMs)
   }
   return annotations
