@@ -31,7 +31,8 @@ export async function ensureSiteObjects(objects: Objects, addresses: SiteAddress
   await publishApiEndpoints(objects, addresses)
   await ensure(objects, services, dnsService(addresses))
   await ensure(objects, storageClasses, localPathClass())
-  await ensure(objects, clusterRoles, nodeNetworkRole())
+  // Written again at each start: a newer version may have more to read.
+  await put(objects, clusterRoles, nodeNetworkRole())
   await ensure(objects, clusterRoleBindings, nodeNetworkBinding())
   await ensure(objects, clusterRoleBindings, kubeletAdminBinding())
   await ensure(objects, clusterRoles, metricsReaderRole())
@@ -143,7 +144,7 @@ function localPathClass(): AnyObject {
 }
 
 /**
- * What a node's service network and local volumes read beyond the node authorizer's rules. The one
+ * What a node's network, its policies and local volumes read beyond the node authorizer's rules. The one
  * thing it may write is the status of a volume, never where a volume is or whose.
  */
 function nodeNetworkRole(): AnyObject {
@@ -156,6 +157,13 @@ function nodeNetworkRole(): AnyObject {
         apiGroups: [''],
         resources: ['services', 'nodes', 'persistentvolumes'],
         verbs: ['get', 'list', 'watch'],
+      },
+      // A policy's peers are pods of every node, chosen by labels of theirs and of namespaces.
+      { apiGroups: [''], resources: ['namespaces', 'pods'], verbs: ['list', 'watch'] },
+      {
+        apiGroups: ['networking.k8s.io'],
+        resources: ['networkpolicies'],
+        verbs: ['list', 'watch'],
       },
       {
         apiGroups: ['discovery.k8s.io'],

@@ -41,6 +41,9 @@ test('two nodes', { skip: await whyNot(), timeout: 400_000 }, async (t) => {
   const second = await joinByPrintedCommand(cluster)
   await t.test('the printed command joins a second node', () => cluster.untilNodeReady(second.name))
   await t.test('pods reach each other by address, service and name', () => reach(cluster))
+  await t.test('a policy that denies all stops both directions until it is deleted', () =>
+    denyAll(cluster),
+  )
   await t.test('a node that is cut off keeps serving, and returns without a restart', () =>
     cutOff(cluster, first, second),
   )
@@ -121,6 +124,37 @@ async function reach(cluster: ClusterOnHosts): Promise<void> {
       })
     }
   }
+}
+
+const denial = `
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: { name: closed, namespace: default }
+spec: { podSelector: {}, policyTypes: [Ingress, Egress] }
+`
+
+async function denyAll(cluster: ClusterOnHosts): Promise<void> {
+  const [one, other] = await echoPods(cluster)
+  assert.ok(one && other)
+  const answers = (): Promise<boolean[]> =>
+    Promise.all([hasAnswer(cluster, one, other), hasAnswer(cluster, other, one)])
+  assert.deepEqual(await answers(), [true, true])
+  await cluster.apply(denial)
+  await cluster.waitFor('pods to be cut from each other', async () =>
+    (await answers()).includes(true) ? undefined : true,
+  )
+  await cluster.kubectl('delete', 'networkpolicy', 'closed')
+  await cluster.waitFor('pods to reach each other again', async () =>
+    (await answers()).includes(false) ? undefined : true,
+  )
+}
+
+async function hasAnswer(cluster: ClusterOnHosts, from: EchoPod, to: EchoPod): Promise<boolean> {
+  const command = ['wget', '-q', '-O', '-', `http://${to.ip}:8080/name`]
+  const answer = await cluster.tryKubectl(['exec', from.name, '--', ...command], {
+    timeoutMs: 3_000,
+  })
+  return answer.stdout.trim() === to.name
 }
 
 async function echoPods(cluster: ClusterOnHosts): Promise<EchoPod[]> {

@@ -56,6 +56,7 @@ export async function clearNodeNetwork(
     ['ip', 'route', 'flush', 'proto', '73'],
     ['ip', 'link', 'delete', 'skerry-vxlan'],
     ['nft', 'delete', 'table', 'ip', 'skerry'],
+    ['nft', 'delete', 'table', 'ip', 'skerry-policy'],
   ]
   for (const [file = '', ...args] of commands) {
     // What is not there needs no clearing; the end state is checked by whoever resets.

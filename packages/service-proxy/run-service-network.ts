@@ -7,6 +7,7 @@ import { startDnsServer } from './dns/dns-server.ts'
 import { buildZone, type Zone } from './dns/zone.ts'
 import type { Nft } from './nft.ts'
 import { prepareNodeNetwork } from './node-network.ts'
+import { runNetworkPolicies } from './policy/run-network-policies.ts'
 import { planPodNetwork, type PodNetworkPlan } from './pod-network.ts'
 import { applyPodRoutes, isNeighbour } from './pod-routes.ts'
 import { createServiceProxy, type ServiceProxy } from './service-proxy.ts'
@@ -98,6 +99,7 @@ export async function runServiceNetwork(
       }
     },
     (scope) => followNodes(config, { ...deps, proxy }, scope),
+    (scope) => runNetworkPolicies(config.nodeName, deps, scope),
   ])
 }
 

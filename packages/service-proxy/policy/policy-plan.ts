@@ -1,0 +1,195 @@
+import { isIPv4 } from 'node:net'
+import {
+  labelSelectorOf,
+  type Namespace,
+  type NetworkPolicy,
+  type NetworkPolicyPeer,
+  type NetworkPolicyPort,
+  type Pod,
+} from '@skerry/api'
+
+export type Direction = 'ingress' | 'egress'
+
+/** What a node knows of its cluster when it plans; pods of every node. */
+export interface PolicyWorld {
+  readonly policies: readonly NetworkPolicy[]
+  readonly namespaces: readonly Namespace[]
+  readonly pods: readonly Pod[]
+}
+
+/** Traffic that one rule of a policy lets pass. Empty lists let nothing pass. */
+export interface AllowedTraffic {
+  /** Undefined: from and to everywhere. */
+  readonly peers: readonly AllowedPeers[] | undefined
+  /** Undefined: every port of every protocol. */
+  readonly ports: readonly AllowedPorts[] | undefined
+}
+
+/** One block without its exceptions, or the addresses of pods. */
+export interface AllowedPeers {
+  readonly addresses: readonly string[]
+  readonly except: readonly string[]
+}
+
+/** Ports on the receiving side. Undefined `ports`: all of the protocol. */
+export interface AllowedPorts {
+  readonly protocol: 'tcp' | 'udp' | 'sctp'
+  readonly ports: readonly string[] | undefined
+  /** Named ports of egress: where that port stands. Undefined: at every peer. */
+  readonly addresses: readonly string[] | undefined
+}
+
+/** A pod of this node that policies isolate in one direction. */
+export interface IsolatedPod {
+  readonly address: string
+  readonly direction: Direction
+  readonly allowed: readonly AllowedTraffic[]
+}
+
+/**
+ * What policies mean for the pods of one node: a pod that no policy selects in a direction is not
+ * in the plan; else it has what all policies that select it allow together. Pods in the node's own
+ * network are neither isolated nor peers: their address is the node's. IPv4 only.
+ */
+export function planPolicies(world: PolicyWorld, nodeName: string): IsolatedPod[] {
+  const labelsOf = new Map(
+    world.namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]),
+  )
+  const pods = world.pods.filter(hasOwnAddress)
+  const isolated: IsolatedPod[] = []
+  for (const pod of pods) {
+    if (pod.spec?.nodeName !== nodeName) continue
+    const selecting = world.policies.filter((policy) => selects(policy, pod))
+    for (const direction of ['ingress', 'egress'] as const) {
+      const judging = selecting.filter((policy) => typesOf(policy).includes(direction))
+      if (judging.length === 0) continue
+      const scene = { pod, pods, labelsOf, direction }
+      const allowed = judging.flatMap((policy) => allowedBy(policy, scene))
+      isolated.push({ address: addressOf(pod), direction, allowed })
+    }
+  }
+  return isolated.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+}
+
+interface Scene {
+  pod: Pod
+  pods: readonly Pod[]
+  labelsOf: ReadonlyMap<string, Record<string, string>>
+  direction: Direction
+}
+
+function keyOf({ address, direction }: IsolatedPod): string {
+  return `${address} ${direction}`
+}
+
+/** A pod that has ended may have given its address to another. */
+function hasOwnAddress(pod: Pod): boolean {
+  const phase = pod.status?.phase
+  if (pod.spec?.hostNetwork === true || phase === 'Succeeded' || phase === 'Failed') return false
+  return isIPv4(addressOf(pod))
+}
+
+function addressOf(pod: Pod): string {
+  return pod.status?.podIP ?? ''
+}
+
+function selects(policy: NetworkPolicy, pod: Pod): boolean {
+  if (policy.metadata.namespace !== pod.metadata.namespace) return false
+  // A policy without a selector selects every pod of its namespace, as an empty one does.
+  return labelSelectorOf(policy.spec?.podSelector ?? {}).matches(pod.metadata.labels ?? {})
+}
+
+/** Without policyTypes: ingress always, egress when there are rules for it. */
+function typesOf({ spec }: NetworkPolicy): Direction[] {
+  const types = spec?.policyTypes ?? []
+  if (types.length === 0)
+    return (spec?.egress ?? []).length > 0 ? ['ingress', 'egress'] : ['ingress']
+  return (['ingress', 'egress'] as const).filter((direction) =>
+    types.some((type) => type.toLowerCase() === direction),
+  )
+}
+
+function allowedBy(policy: NetworkPolicy, scene: Scene): AllowedTraffic[] {
+  const namespace = policy.metadata.namespace ?? ''
+  const rules =
+    scene.direction === 'ingress'
+      ? (policy.spec?.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports }))
+      : (policy.spec?.egress ?? []).map(({ to, ports }) => ({ peers: to, ports }))
+  return rules.map(({ peers, ports }) => ({
+    peers:
+      peers === undefined || peers.length === 0
+        ? undefined
+        : peers.map((peer) => peersOf(peer, namespace, scene)),
+    ports:
+      ports === undefined || ports.length === 0
+        ? undefined
+        : ports.flatMap((port) => portsOf(port, scene)),
+  }))
+}
+
+function peersOf(peer: NetworkPolicyPeer, namespace: string, scene: Scene): AllowedPeers {
+  if (peer.ipBlock !== undefined) {
+    return {
+      addresses: [peer.ipBlock.cidr].filter(isIpv4Block),
+      except: (peer.ipBlock.except ?? []).filter(isIpv4Block),
+    }
+  }
+  const isIn = namespaceTest(peer.namespaceSelector, namespace, scene.labelsOf)
+  const selector = labelSelectorOf(peer.podSelector ?? {})
+  const chosen = scene.pods.filter(
+    ({ metadata }) => isIn(metadata.namespace ?? '') && selector.matches(metadata.labels ?? {}),
+  )
+  return { addresses: chosen.map(addressOf).toSorted(), except: [] }
+}
+
+/** Blocks of IPv6 say nothing about pods that have no such address. */
+function isIpv4Block(cidr: string): boolean {
+  const [address = '', length = ''] = cidr.split('/')
+  return isIPv4(address) && /^\d{1,2}$/.test(length)
+}
+
+function namespaceTest(
+  selector: NetworkPolicyPeer['namespaceSelector'],
+  own: string,
+  labelsOf: Scene['labelsOf'],
+): (namespace: string) => boolean {
+  if (selector === undefined) return (namespace) => namespace === own
+  const chosen = labelSelectorOf(selector)
+  return (namespace) => {
+    const labels = labelsOf.get(namespace)
+    return labels !== undefined && chosen.matches(labels)
+  }
+}
+
+function portsOf(allowed: NetworkPolicyPort, scene: Scene): AllowedPorts[] {
+  const protocol = protocolOf(allowed.protocol)
+  if (protocol === undefined) return []
+  const { port, endPort } = allowed
+  if (port === undefined) return [{ protocol, ports: undefined, addresses: undefined }]
+  if (typeof port === 'number') {
+    const range = endPort === undefined || endPort === port ? `${port}` : `${port}-${endPort}`
+    return [{ protocol, ports: [range], addresses: undefined }]
+  }
+  if (scene.direction === 'ingress')
+    return [{ protocol, ports: namedPorts(scene.pod, port, protocol), addresses: undefined }]
+  return scene.pods.flatMap((pod) => {
+    const ports = namedPorts(pod, port, protocol)
+    return ports.length === 0 ? [] : [{ protocol, ports, addresses: [addressOf(pod)] }]
+  })
+}
+
+function protocolOf(name: string | undefined): AllowedPorts['protocol'] | undefined {
+  const known: Record<string, AllowedPorts['protocol']> = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' }
+  return known[name ?? 'TCP']
+}
+
+function namedPorts(pod: Pod, name: string, protocol: AllowedPorts['protocol']): string[] {
+  const found = new Set<string>()
+  for (const container of [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]) {
+    for (const port of container.ports ?? []) {
+      if (port.name === name && protocolOf(port.protocol) === protocol)
+        found.add(`${port.containerPort}`)
+    }
+  }
+  return [...found].toSorted()
+}
