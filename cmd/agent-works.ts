@@ -8,6 +8,7 @@ import {
   leadInCluster,
   runWorks,
   type EdgeObserver,
+  type IdentityOf,
   type ImpersonationPolicy,
   type VirtualClusters,
   type VirtualViews,
@@ -26,6 +27,8 @@ interface AgentVirtualDeps {
   readonly hub: Cluster
   readonly local: Cluster
   readonly observer: EdgeObserver
+  /** As whom each virtual cluster is at the control plane; absent: at our hub, as the whole cluster. */
+  readonly identityOf?: IdentityOf
 }
 
 /** What an agent needs to answer for virtual clusters; nothing where it has none. */

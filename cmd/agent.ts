@@ -1,12 +1,5 @@
 import { hostname } from 'node:os'
-import {
-  ExpectedError,
-  createBackoff,
-  exitCodes,
-  runAll,
-  type Connect,
-  type Task,
-} from '@skerry/base'
+import { runAll, type Connect, type Task } from '@skerry/base'
 import { createCluster, createHttpsTransport, type HttpsTransportConfig } from '@skerry/client'
 import {
   EdgeObserver,
@@ -33,14 +26,11 @@ import {
   type TunnelAgentState,
   type TunnelHandler,
 } from '@skerry/tunnel'
-import {
-  openAgentIdentity,
-  type AgentIdentity,
-  type AgentIdentityOptions,
-} from './agent-identity.ts'
+import { openAgentIdentity, type AgentIdentity } from './agent-identity.ts'
 import { agentWorks, openVirtual } from './agent-works.ts'
-import { createClockCheck, withClockCheck } from './clock-check.ts'
+import { withClockCheck } from './clock-check.ts'
 import type { RoleContext } from './role-context.ts'
+import { untilRegistered } from './until-registered.ts'
 import { version } from './version.ts'
 
 export interface AgentOptions {
@@ -83,7 +73,8 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   using localTransport = createHttpsTransport(options.api)
   const local = createCluster(localTransport, { log, clock, userAgent })
   const readClusterId = (signal: AbortSignal) => clusterIdOf(local, signal)
-  const identity = await untilRegistered({ ...options, readClusterId }, context)
+  const open = () => openAgentIdentity({ ...options, readClusterId }, context)
+  const identity = await untilRegistered(options.hub, open, context)
   using hubTransport = createHttpsTransport(identity.transport)
   const metrics = createAgentMetrics(context.metrics, clock)
   const { api, policy = {} } = options
@@ -156,29 +147,4 @@ function endpointOf(
     tls: { ca: authorityPem, cert, key },
     ...(connect ? { connect } : {}),
   }
-}
-
-/** The hub may not be there yet: that is normal. A wrong token or hash is not, and ends the agent. */
-async function untilRegistered(
-  options: AgentOptions & Pick<AgentIdentityOptions, 'readClusterId'>,
-  context: RoleContext,
-): Promise<AgentIdentity> {
-  const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, context.random)
-  const clockCheck = createClockCheck(options.hub, context)
-  for (;;) {
-    try {
-      return await openAgentIdentity(options, context)
-    } catch (error) {
-      if (context.signal.aborted || isFinal(error)) throw error
-      const waitMs = backoff.nextMs()
-      const cause = error instanceof Error ? error : new Error(String(error))
-      context.log.info('Not registered yet', { error: cause, waitMs: Math.round(waitMs) })
-      await clockCheck.look(context.signal)
-      await context.clock.sleep(waitMs, context.signal)
-    }
-  }
-}
-
-function isFinal(error: unknown): boolean {
-  return error instanceof ExpectedError && error.exitCode !== exitCodes.unreachable
 }

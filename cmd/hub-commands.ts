@@ -8,6 +8,7 @@ import type { MetricsAddress } from './agent-metrics-server.ts'
 import { addClusterViews } from './cluster-view-commands.ts'
 import { withAllowedServices, type AllowedServicesFlags } from './allowed-services.ts'
 import { addKarmadaManifest } from './karmada-commands.ts'
+import { addLeave } from './leave-commands.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { withLoginOptions, type LoginFlags } from './login-flags.ts'
 import { addRegistrationCommands } from './registration-commands.ts'
@@ -32,6 +33,7 @@ export function addHubCommands(program: Command): void {
   addRegistrationCommands(cluster)
   addClusterViews(cluster)
   addRevoke(cluster)
+  addLeave(cluster)
   addKarmadaManifest(onHub(cluster.command('karmada-manifest')))
 }
 
@@ -114,7 +116,9 @@ function parted(options: HubFlags) {
 
 interface AgentFlags extends WayFlags, AllowedServicesFlags, PolicyFlags, TracingFlags {
   dataDir: string
-  hub: string
+  hub: string | undefined
+  karmada: string | undefined
+  karmadaKubeconfig: string | undefined
   name: string
   tokenFile: string | undefined
   caHash: string | undefined
@@ -133,11 +137,14 @@ interface AgentFlags extends WayFlags, AllowedServicesFlags, PolicyFlags, Tracin
 }
 
 function addAgent(program: Command): void {
-  withWayOptions(
+  const agent = withWayOptions(
     withAllowedServices(withPolicyOptions(withTracingOptions(role(program.command('agent'))))),
   )
+  agent
     .description('Connect a Kubernetes cluster to a hub: dials out, and serves its API there')
-    .requiredOption('--hub <url>', 'the hub')
+    .option('--hub <url>', 'the hub')
+    .option('--karmada <url>', 'the API server of a Karmada in place of a hub; applies its Works')
+    .option('--karmada-kubeconfig <path>', 'the same, with an identity that there is already')
     .requiredOption('--name <name>', 'name of the cluster on the hub')
     .option('--token-file <path>', 'file with the registration token; or set SKERRY_TOKEN')
     .option('--ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
@@ -164,10 +171,15 @@ function addAgent(program: Command): void {
       'after',
       example(
         'skerry agent --hub https://hub:7443 --name shop-7 --token-file token --ca-hash sha256:…',
+        'skerry agent --karmada https://karmada:5443 --name shop-7 --token-file token --ca-hash sha256:…',
         'skerry agent --hub https://hub:443 --name shop-7 --proxy http://proxy:3128 --proxy-credentials-file login',
       ),
     )
     .action(async (options: AgentFlags) => {
+      const { karmadaOf, runAsKarmadas } = await import('./agent-way.ts')
+      const karmada = await karmadaOf(options)
+      if (karmada) return runAsKarmadas(karmada, options, agentOptions(options, ''))
+      const { hub = '' } = options
       const { runAgentPod } = await import('./agent-pod.ts')
       const { findLocalApi } = await import('./local-api.ts')
       const { connectBy } = await import('./way-to-hub.ts')
@@ -176,16 +188,16 @@ function addAgent(program: Command): void {
         'agent',
         options.logLevel,
         async (context) => {
-          const way = await connectBy(options, context)
-          await runAgentPod({ ...agentOptions(options), api, ...way }, context)
+          const way = await connectBy({ ...options, hub }, context)
+          await runAgentPod({ ...agentOptions(options, hub), api, ...way }, context)
         },
         options,
       )
     })
 }
 
-function agentOptions(flags: AgentFlags) {
-  const { dataDir, hub, name, tokenFile, caHash, provider, region, zone, label } = flags
+function agentOptions(flags: AgentFlags, hub: string) {
+  const { dataDir, name, tokenFile, caHash, provider, region, zone, label } = flags
   return {
     directory: dataDir,
     hub,

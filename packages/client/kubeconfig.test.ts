@@ -102,3 +102,9 @@ test('a context that is not there is named', async () => {
   await writeKubeconfig(path, config({}))
   await assert.rejects(loadKubeconfig(path, { context: 'y' }, deps), /it has no context "y"/)
 })
+
+test('a cluster without a name is read, as cluster-info has it', () => {
+  const text = 'kind: Config\nclusters: [{ cluster: { server: "https://karmada:5443" } }]\n'
+  const [found] = parseKubeconfig(text, 'cluster-info').clusters ?? []
+  assert.deepEqual([found?.name, found?.cluster.server], ['', 'https://karmada:5443'])
+})

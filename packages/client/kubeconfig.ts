@@ -8,7 +8,8 @@ import { execCredentials, type ExecPlugin } from './exec-credentials.ts'
 import type { HttpsTransportConfig } from './https-transport.ts'
 
 const namedCluster = z.object({
-  name: z.string(),
+  // Go's clients leave an empty one out, as Karmada's cluster-info does.
+  name: z._default(z.string(), ''),
   cluster: z.object({
     server: z.string(),
     'certificate-authority': z.optional(z.string()),

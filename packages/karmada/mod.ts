@@ -24,6 +24,7 @@ export {
   agentUserName,
   agentsGroup,
   clusterOfAgent,
+  roleGeneratorName,
 } from './cluster/agent-identity.ts'
 export { agentAuthorizer, agentRestriction, clusterIdentity } from './cluster/agent-access.ts'
 export {
@@ -79,7 +80,13 @@ export {
   karmadaAgentTarget,
 } from './registration/karmada-agent.ts'
 export { pullOnly } from './registration/pull-only.ts'
-export { agentRolesRoute, roleGeneratorAuthorizer } from './registration/role-generator.ts'
+export {
+  agentRolesRoute,
+  generatorRequestPrefix,
+  roleGeneratorAuthorizer,
+} from './registration/role-generator.ts'
+export { leaveFleet, type LeavingOptions } from './registration/leave-fleet.ts'
+export { karmadaRights, writeKarmadaRights } from './registration/karmada-rights.ts'
 export { agentLimits, agentLimitsPlugin } from './registration/agent-limits.ts'
 export { keyFingerprint } from './registration/key-fingerprint.ts'
 export {
@@ -277,12 +284,14 @@ export {
 export { createAgentHandler, type AgentHandlerDeps } from './agent/agent-handler.ts'
 export { tracedHandler, type TracedHandlerOptions } from './agent/traced-handler.ts'
 export { observedKeys } from './agent/observed-times.ts'
+export type { ChildHub, IdentityOf } from './virtual/groups/child-hub.ts'
 export { clusterIdOf } from './agent/cluster-id.ts'
 export { EdgeObserver, type EdgeObserverDeps } from './agent/edge-observer.ts'
 export {
   runClusterReporter,
   type ClusterReporterDeps,
   type ClusterReporterOptions,
+  type ReportedRound,
 } from './agent/cluster-reporter.ts'
 export { matchesAffinity } from './policy/cluster-affinity.ts'
 export {

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isStatusError, type AnyObject } from '@skerry/api'
+import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import {
+  createCluster,
+  createHttpsTransport,
+  loadKubeconfig,
+  resources,
+  type Cluster as Api,
+  type TypedResource,
+} from '@skerry/client'
+import { clusterResource, leaveFleet } from '@skerry/karmada'
+import { spkiHash } from '@skerry/pki'
+import { startTestApiServer } from '@skerry/testing'
+import { runKarmadaAgent, type KarmadaAgentOptions } from '../../cmd/karmada-agent.ts'
+import { openKarmadaIdentity } from '../../cmd/karmada-identity.ts'
+import { buildUpstream } from '../upstream/build-upstream.ts'
+import { buildKarmada, karmadaPrograms } from '../upstream/karmada-build.ts'
+import { startKarmada } from '../upstream/karmada-run.ts'
+
+const name = 'shop-7'
+const web = { namespace: 'default', name: 'web' }
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'story' }
+const storyMs = 240_000
+const dayMs = 86_400_000
+
+const policies: TypedResource<AnyObject> = {
+  group: 'policy.karmada.io',
+  version: 'v1alpha1',
+  resource: 'propagationpolicies',
+  isNamespaced: true,
+}
+
+/** The real Karmada, and the agent that the program runs by `skerry agent --karmada`. */
+export async function playRegister(): Promise<void> {
+  await using stack = new AsyncDisposableStack()
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-register-'))
+  stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
+  const signal = AbortSignal.timeout(storyMs)
+  const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const
+  const bin = await buildKarmada(karmadaPrograms.filter((each) => each !== 'karmada-search'))
+  const upstreamBin = await buildUpstream([...programs])
+  const started = { upstreamBin, bin, directory, bindAddress: '127.0.0.1', withSearch: false }
+  const karmada = stack.use(await startKarmada(started))
+  const { transport } = await loadKubeconfig(
+    karmada.kubeconfigPath,
+    {},
+    { ...deps, environment: {} },
+  )
+  const hub = createCluster(stack.use(createHttpsTransport(transport)), deps)
+  const token = execFileSync(
+    join(bin, 'karmadactl'),
+    ['token', 'create', '--kubeconfig', karmada.kubeconfigPath],
+    { encoding: 'utf8' },
+  ).trim()
+  const site = stack.use(await startTestApiServer())
+  const local = createCluster(site.transport, deps)
+  const own = join(directory, 'agent')
+  const { ca, cert, key } = site.credentials
+  const credentials = async () => ({ certificate: cert, key })
+  const options: KarmadaAgentOptions = {
+    directory: own,
+    clusterName: name,
+    karmada: { server: karmada.url },
+    tokenFile: undefined,
+    tokenText: token,
+    caHash: spkiHash(transport.certificateAuthority ?? ''),
+    api: { server: site.url, certificateAuthority: ca, credentials },
+  }
+  await play({ options, hub, local, kubeconfig: karmada.kubeconfigPath, bin }, signal)
+}
+
+interface Stage {
+  readonly options: KarmadaAgentOptions
+  readonly hub: Api
+  readonly local: Api
+  readonly kubeconfig: string
+  readonly bin: string
+}
+
+async function play(stage: Stage, signal: AbortSignal): Promise<void> {
+  const { hub, local, options } = stage
+  const say = (text: string): void => console.log(`ok: ${text}`)
+  {
+    await using _agent = startAgent(options, 0, signal)
+    await untilReady(hub, signal)
+    say('registered by token: Karmada says that the cluster is ready')
+    await hub.resource(policies).create(policy, signal)
+    await hub.resource(resources.deployments as TypedResource<AnyObject>).create(deployment, signal)
+    await until(
+      () => local.resource(resources.deployments).get(web, signal),
+      () => true,
+      signal,
+    )
+    say('a policy of Karmada places a Deployment, and the agent has made it')
+  }
+  const path = join(options.directory, 'agent.crt')
+  const first = await readFile(path, 'utf8')
+  const { tokenText: _used, caHash: _known, ...rest } = options
+  const registered = { ...rest, tokenText: undefined, caHash: undefined }
+  {
+    // 340 days later: Karmada gives a year, and the agent renews between 70 and 90 % of it.
+    await using _agent = startAgent(registered, 340 * dayMs, signal)
+    await until(
+      () => readFile(path, 'utf8'),
+      (text) => text !== first,
+      signal,
+    )
+    say('by its certificate alone the agent has got the next one')
+  }
+  await leave(stage, signal)
+  const left = await local.resource(resources.deployments).get(web, signal).catch(notFound)
+  assert.equal(left, undefined)
+  const { items } = await hub.resource(clusterResource).list({}, signal)
+  assert.deepEqual(items, [])
+  say('it has left: no Deployment at the site, no Cluster at Karmada')
+}
+
+function startAgent(
+  options: KarmadaAgentOptions,
+  aheadMs: number,
+  signal: AbortSignal,
+): AsyncDisposable {
+  const stop = linkedSignal(signal)
+  const clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
+  const context = { ...deps, clock, metrics: createMetrics(), signal: stop.signal }
+  const running = runKarmadaAgent(options, context).catch((error: unknown) => {
+    if (!stop.signal.aborted) console.error('the agent has ended', error)
+  })
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error('the agent is stopped'))
+      await running
+    },
+  }
+}
+
+async function leave({ options, local }: Stage, signal: AbortSignal): Promise<void> {
+  const { karmada } = options
+  assert.ok('server' in karmada)
+  const context = { ...deps, metrics: createMetrics(), signal }
+  const readClusterId = async () => ''
+  const asked = { ...options, server: karmada.server, readClusterId }
+  const { transport } = await openKarmadaIdentity(asked, context)
+  using hubTransport = createHttpsTransport(transport)
+  const hub = createCluster(hubTransport, deps)
+  const onWaiting = (what: string): void => console.log(`waiting for ${what}`)
+  const leaving = { clusterName: name, keepsObjects: false, onWaiting }
+  await leaveFleet(leaving, { ...deps, hub, local }, signal)
+}
+
+async function untilReady(hub: Api, signal: AbortSignal): Promise<void> {
+  await until(
+    () => hub.resource(clusterResource).get({ name }, signal),
+    ({ status }) =>
+      (status?.conditions ?? []).some((each) => each.type === 'Ready' && each.status === 'True'),
+    signal,
+  )
+}
+
+function notFound(error: unknown): undefined {
+  if (!isStatusError(error, 'NotFound')) throw error
+}
+
+const policy: AnyObject = {
+  apiVersion: 'policy.karmada.io/v1alpha1',
+  kind: 'PropagationPolicy',
+  metadata: web,
+  spec: {
+    resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }],
+    placement: { clusterAffinity: { clusterNames: [name] } },
+  },
+}
+
+const deployment: AnyObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: web,
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'web', image: 'web' }] },
+    },
+  },
+}
+
+const pollMs = 250
+
+/** What is not there yet is asked for again. */
+async function until<T>(
+  read: () => Promise<T>,
+  isWanted: (found: T) => boolean,
+  signal: AbortSignal,
+): Promise<T> {
+  for (;;) {
+    const found = await read().catch(() => undefined)
+    if (found !== undefined && isWanted(found)) return found
+    await systemClock.sleep(pollMs, signal)
+  }
+}

@@ -1,0 +1,138 @@
+import type { AnyObject } from '@skerry/api'
+import { resources, type Cluster as Api, type ResourceRef } from '@skerry/client'
+import { agentUserName } from '../cluster/agent-identity.ts'
+import { clusterNamespace, clusterResource, executionNamespace } from '../cluster/cluster.ts'
+import type { PolicyRule } from './impersonation-policy.ts'
+
+const rbac = 'rbac.authorization.k8s.io'
+const fieldOwner = 'skerry-agent'
+
+/**
+ * What our agent may do at Karmada: as much as it needs, which is less than `karmadactl register` gives to
+ * Karmada's own. Of these names, so that `karmadactl unregister` finds them.
+ */
+export function karmadaRights(cluster: string): AnyObject[] {
+  const name = `system:karmada:${cluster}:agent`
+  const es = executionNamespace(cluster)
+  return [
+    executionSpace(es),
+    ...bound('ClusterRole', { name }, { cluster, rules: clusterRules(cluster) }),
+    ...bound(
+      'Role',
+      { name: `${name}-secret`, namespace: clusterNamespace },
+      { cluster, rules: leaseRules(cluster) },
+    ),
+    ...bound('Role', { name: `${name}-work`, namespace: es }, { cluster, rules: workSpaceRules }),
+  ]
+}
+
+/** Makes them, or corrects those that are there. Rejects as the API server answers. */
+export async function writeKarmadaRights(
+  hub: Api,
+  cluster: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const object of karmadaRights(cluster)) {
+    const { name = '', namespace } = object.metadata
+    const key = { name, ...(namespace === undefined ? {} : { namespace }) }
+    const request = { ...key, type: 'apply', patch: object, force: true } as const
+    await hub.resource(refOf(object)).patch({ ...request, fieldManager: fieldOwner }, signal)
+  }
+}
+
+function executionSpace(name: string): AnyObject {
+  const labels = { 'karmada.io/system': 'true' }
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
+}
+
+function clusterRules(cluster: string): PolicyRule[] {
+  const { group } = clusterResource
+  return [
+    { apiGroups: [group], resources: ['clusters'], verbs: ['create'] },
+    {
+      apiGroups: [group],
+      resources: ['clusters'],
+      resourceNames: [cluster],
+      verbs: ['get', 'list', 'watch', 'patch', 'delete'],
+    },
+    {
+      apiGroups: [group],
+      resources: ['clusters/status'],
+      resourceNames: [cluster],
+      verbs: ['update', 'patch'],
+    },
+    {
+      apiGroups: ['config.karmada.io'],
+      resources: ['resourceinterpretercustomizations', 'resourceinterpreterwebhookconfigurations'],
+      verbs: ['get', 'list', 'watch'],
+    },
+    {
+      apiGroups: [''],
+      resources: ['namespaces'],
+      resourceNames: [executionNamespace(cluster)],
+      verbs: ['get'],
+    },
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['certificatesigningrequests'],
+      verbs: ['get', 'create'],
+    },
+  ]
+}
+
+/** Where Karmada's agent may keep credentials of its cluster, ours keeps its Lease alone. */
+function leaseRules(cluster: string): PolicyRule[] {
+  const apiGroups = ['coordination.k8s.io']
+  const resourceNames = [cluster]
+  return [
+    { apiGroups, resources: ['leases'], verbs: ['create'] },
+    { apiGroups, resources: ['leases'], resourceNames, verbs: ['get', 'update', 'patch'] },
+  ]
+}
+
+const workSpaceRules: readonly PolicyRule[] = Object.freeze([
+  {
+    apiGroups: ['work.karmada.io'],
+    resources: ['works'],
+    verbs: ['get', 'list', 'watch', 'update', 'patch', 'delete'],
+  },
+  {
+    apiGroups: ['work.karmada.io'],
+    resources: ['works/status'],
+    verbs: ['get', 'update', 'patch'],
+  },
+  { apiGroups: [''], resources: ['events'], verbs: ['create', 'update', 'patch'] },
+])
+
+/** A role, and the binding that gives it to the cluster's agent. */
+function bound(
+  kind: 'Role' | 'ClusterRole',
+  metadata: AnyObject['metadata'],
+  { cluster, rules }: { cluster: string; rules: readonly PolicyRule[] },
+): AnyObject[] {
+  const apiVersion = `${rbac}/v1`
+  return [
+    { apiVersion, kind, metadata, rules },
+    {
+      apiVersion,
+      kind: `${kind}Binding`,
+      metadata,
+      roleRef: { apiGroup: rbac, kind, name: metadata.name },
+      subjects: [{ apiGroup: rbac, kind: 'User', name: agentUserName(cluster) }],
+    },
+  ]
+}
+
+const refs: Readonly<Record<string, ResourceRef>> = {
+  Namespace: resources.namespaces,
+  ClusterRole: resources.clusterRoles,
+  ClusterRoleBinding: resources.clusterRoleBindings,
+  Role: resources.roles,
+  RoleBinding: resources.roleBindings,
+}
+
+function refOf({ kind }: AnyObject): ResourceRef {
+  const found = refs[kind]
+  if (found === undefined) throw new TypeError(`Cannot write rights: they hold a ${kind}`)
+  return found
+}

@@ -1,0 +1,125 @@
+import { isStatusError } from '@skerry/api'
+import { createBackoff, linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
+import type { Cluster as Api } from '@skerry/client'
+import { clusterResource, conditionTypes, executionNamespace } from '../cluster/cluster.ts'
+import { withCondition } from '../cluster/conditions.ts'
+import { asTheyAre } from '../work/manifest-mapping.ts'
+import { MemberCluster } from '../work/member-cluster.ts'
+import { takeWork } from '../work/take-work.ts'
+import { workResource, type Work } from '../work/work.ts'
+
+export interface LeavingOptions {
+  readonly clusterName: string
+  /** What Works have made goes on running, and is nobody's; else it is deleted. */
+  readonly keepsObjects: boolean
+  /** Told once of each thing that is waited for. */
+  readonly onWaiting?: (what: string) => void
+}
+
+export interface LeavingDeps {
+  /** In the name of the cluster's agent, whose process has ended. */
+  readonly hub: Api
+  readonly local: Api
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/**
+ * Takes a cluster out of the fleet: its Works' objects out of the cluster, then its Cluster off the control
+ * plane. Waits until that is gone, or the signal aborts; may be called again.
+ */
+export async function leaveFleet(
+  options: LeavingOptions,
+  deps: LeavingDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clusterName: name, onWaiting = () => {} } = options
+  const clusters = deps.hub.resource(clusterResource)
+  await until(
+    () => takeObjects(options, deps, signal),
+    deps,
+    signal,
+    () => onWaiting('objects of its Works'),
+  )
+  if (await isGone(() => sayNotReady(name, deps, signal))) return
+  await ifThere(clusters.delete({ name }, signal))
+  const hasLeft = () => isGone(() => clusters.get({ name }, signal))
+  await until(hasLeft, deps, signal, () => onWaiting('its Cluster at the control plane'))
+}
+
+async function takeObjects(
+  { clusterName, keepsObjects }: LeavingOptions,
+  { hub, local, ...rest }: LeavingDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const request = { namespace: executionNamespace(clusterName) }
+  const works = await ifThere(hub.resource(workResource).list(request, signal))
+  using stop = linkedSignal(signal)
+  const member = new MemberCluster(local, rest)
+  const from = { clusterName, member, mapping: asTheyAre }
+  try {
+    let isTaken = true
+    for (const work of works?.items ?? []) {
+      isTaken = (await takeWork(from, keepsObjects ? kept(work) : work, stop.signal)) && isTaken
+    }
+    return isTaken
+  } finally {
+    stop.abort(new Error('the Works are taken'))
+  }
+}
+
+function kept(work: Work): Work {
+  return { ...work, spec: { ...work.spec, preserveResourcesOnDeletion: true } }
+}
+
+/** A control plane that believes it ready waits for its agent to let go of each Work. */
+async function sayNotReady(
+  name: string,
+  { hub, clock }: LeavingDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const clusters = hub.resource(clusterResource)
+  const cluster = await clusters.get({ name }, signal)
+  const left = {
+    type: conditionTypes.ready,
+    status: 'False',
+    reason: 'AgentLeft',
+    message: 'the cluster leaves the fleet',
+  } as const
+  const conditions = withCondition(cluster.status?.conditions ?? [], left, clock.now())
+  await clusters.updateStatus({ ...cluster, status: { ...cluster.status, conditions } }, signal)
+}
+
+/** Of what is gone the agent may have lost its rights, too. */
+async function isGone(ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask()
+    return false
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return true
+    throw error
+  }
+}
+
+async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) return undefined
+    throw error
+  }
+}
+
+async function until(
+  isDone: () => Promise<boolean>,
+  { clock, random }: LeavingDeps,
+  signal: AbortSignal,
+  onWaiting: () => void,
+): Promise<void> {
+  const backoff = createBackoff({ initialMs: 200, maxMs: 5_000, jitter: 0.3 }, random)
+  for (let isFirst = true; !(await isDone()); isFirst = false) {
+    if (isFirst) onWaiting()
+    await clock.sleep(backoff.nextMs(), signal)
+  }
+}
