@@ -36,7 +36,7 @@ test('a link of 64 kbit/s and 600 ms', { skip, timeout: 180_000 }, async (t) => 
   })
   await t.test('what is small and what is typed passes what is large', async () => {
     const { did, bytes, answersBefore, echoesBefore, linesBefore } = await next()
-    assert.deepEqual([did, bytes], ['bulk', 60_000])
+    assert.deepEqual([did, bytes], ['bulk', 90_000])
     assert.ok(Number(answersBefore) >= 2, `${String(answersBefore)} requests were answered`)
     assert.ok(Number(echoesBefore) >= 2, `${String(echoesBefore)} keys were echoed`)
     assert.ok(Number(linesBefore) >= 4, `${String(linesBefore)} lines of the watch came`)

@@ -12,7 +12,7 @@ import { freshToken, startTestHub, type TestHub } from '../cmd/test-fleet.ts'
 
 const [bindAddress = '127.0.0.1'] = process.argv.slice(2)
 /** What a thin link carries in some nine seconds. */
-const bulkBytes = 60_000
+const bulkBytes = 90_000
 
 const say = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`)
 
