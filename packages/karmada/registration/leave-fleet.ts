@@ -36,14 +36,20 @@ export async function leaveFleet(
 ): Promise<void> {
   const { clusterName: name, onWaiting = () => {} } = options
   const clusters = deps.hub.resource(clusterResource)
-  await until(
-    () => takeObjects(options, deps, signal),
-    deps,
-    signal,
-    () => onWaiting('objects of its Works'),
-  )
-  if (await isGone(() => sayNotReady(name, deps, signal))) return
-  await ifThere(clusters.delete({ name }, signal))
+  const found = await ifThere(clusters.get({ name }, signal))
+  if (found === undefined) return
+  // One that is leaving already has lost its Works, and its agent the right to them.
+  if (!found.metadata.deletionTimestamp) {
+    const isTaken = () => takeObjects(options, deps, signal)
+    await until(isTaken, deps, signal, () => onWaiting('objects of its Works'))
+    await until(
+      () => sayNotReady(name, deps, signal),
+      deps,
+      signal,
+      () => {},
+    )
+    await ifThere(clusters.delete({ name }, signal))
+  }
   const hasLeft = () => isGone(() => clusters.get({ name }, signal))
   await until(hasLeft, deps, signal, () => onWaiting('its Cluster at the control plane'))
 }
@@ -54,13 +60,13 @@ async function takeObjects(
   signal: AbortSignal,
 ): Promise<boolean> {
   const request = { namespace: executionNamespace(clusterName) }
-  const works = await ifThere(hub.resource(workResource).list(request, signal))
+  const { items } = await hub.resource(workResource).list(request, signal)
   using stop = linkedSignal(signal)
   const member = new MemberCluster(local, rest)
   const from = { clusterName, member, mapping: asTheyAre }
   try {
     let isTaken = true
-    for (const work of works?.items ?? []) {
+    for (const work of items) {
       isTaken = (await takeWork(from, keepsObjects ? kept(work) : work, stop.signal)) && isTaken
     }
     return isTaken
@@ -73,14 +79,15 @@ function kept(work: Work): Work {
   return { ...work, spec: { ...work.spec, preserveResourcesOnDeletion: true } }
 }
 
-/** A control plane that believes it ready waits for its agent to let go of each Work. */
+/** A control plane that believes it ready waits for its agent to let go of each Work. False: say it again. */
 async function sayNotReady(
   name: string,
   { hub, clock }: LeavingDeps,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const clusters = hub.resource(clusterResource)
-  const cluster = await clusters.get({ name }, signal)
+  const cluster = await ifThere(clusters.get({ name }, signal))
+  if (cluster === undefined) return true
   const left = {
     type: conditionTypes.ready,
     status: 'False',
@@ -88,10 +95,16 @@ async function sayNotReady(
     message: 'the cluster leaves the fleet',
   } as const
   const conditions = withCondition(cluster.status?.conditions ?? [], left, clock.now())
-  await clusters.updateStatus({ ...cluster, status: { ...cluster.status, conditions } }, signal)
+  try {
+    await clusters.updateStatus({ ...cluster, status: { ...cluster.status, conditions } }, signal)
+    return true
+  } catch (error) {
+    // Others write it, too; gone, it is looked for again.
+    if (isStatusError(error, 'Conflict') || isStatusError(error, 'NotFound')) return false
+    throw error
+  }
 }
 
-/** Of what is gone the agent may have lost its rights, too. */
 async function isGone(ask: () => Promise<unknown>): Promise<boolean> {
   try {
     await ask()
@@ -106,7 +119,7 @@ async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
   } catch (error) {
-    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) return undefined
+    if (isStatusError(error, 'NotFound')) return undefined
     throw error
   }
 }
