@@ -193,7 +193,12 @@ class Execution {
     const rest = finalizers.filter((each) => each !== executionFinalizer)
     const patch = { metadata: { finalizers: rest, resourceVersion } }
     const works = context.client(this.#shared.works)
-    await works.patch({ namespace, name, type: 'merge', patch }, signal)
+    try {
+      await works.patch({ namespace, name, type: 'merge', patch }, signal)
+    } catch (error) {
+      // It is gone already; the watch has not said so yet.
+      if (!isStatusError(error, 'NotFound')) throw error
+    }
   }
 
   async #tellDispatching(work: Work, context: ControllerContext, signal: AbortSignal) {
