@@ -23,7 +23,9 @@ export async function patchObject(asked: Asked, signal: AbortSignal): Promise<Tu
     ?.trim()
   if (type === applyType) return applyObject(asked, signal)
   const patch = await readRequest(asked.request)
-  if (asked.info.subresource !== '') return sendPatch(asked, patch, signal)
+  // The status of a namespace takes labels along, which say whose it is.
+  const isTried = asked.info.subresource === '' || asked.seenAs === 'namespaces'
+  if (!isTried) return sendPatch(asked, patch, signal)
   for (let attempt = 1; ; attempt += 1) {
     const tried = await asked.view.asUser(dryRun(asked, patch), signal)
     if (tried.status !== 200) return shown(asked, tried)

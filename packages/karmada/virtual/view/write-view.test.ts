@@ -226,6 +226,15 @@ test('namespaces are made and deleted by their own names, whoever asks first', a
   const after = stored(scene, 'namespaces', '', 'office-east').metadata.labels
   assert.equal(after?.['team'], 'a')
   assert.equal(after?.[virtualNamespaceLabels.cluster], 'east', 'whose it is stays as it was')
+  const byStatus = await scene.ask('east', '/api/v1/namespaces/office/status', {
+    method: 'PATCH',
+    body: { metadata: { labels: { team: 'b', [virtualNamespaceLabels.cluster]: 'west' } } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
+  assert.equal(byStatus.status, 200, byStatus.text)
+  const still = stored(scene, 'namespaces', '', 'office-east').metadata.labels
+  assert.equal(still?.['team'], 'b')
+  assert.equal(still?.[virtualNamespaceLabels.cluster], 'east', 'nor does its status say so')
 
   const denied = await scene.ask('east', '/api/v1/namespaces', {
     method: 'POST',
