@@ -7,8 +7,7 @@ import {
   type WatchOptions,
 } from '@skerry/controller-runtime'
 import type { ResourceBinding } from '../binding/resource-binding.ts'
-import { clusterResource, conditionTypes, type Cluster } from '../cluster/cluster.ts'
-import { conditionOf } from '../cluster/conditions.ts'
+import { clusterResource, type Cluster } from '../cluster/cluster.ts'
 import { matchesSelector } from '../policy/choose-policy.ts'
 import {
   clusterOverridePolicyResource,
@@ -17,6 +16,7 @@ import {
 } from '../policy/override-policy.ts'
 import type { PropagationPolicy } from '../policy/propagation-policy.ts'
 import { waveKeys } from '../waves/waves.ts'
+import { isReady } from '../work/work-context.ts'
 import { workResource, type Work } from '../work/work.ts'
 import { originKey, type BindingScope } from './binding-scope.ts'
 import { keepingClusters, purgedClusters, targetsOf } from './binding-targets.ts'
@@ -106,10 +106,6 @@ function isSameTarget(cluster: Cluster, old: Cluster | undefined): boolean {
     equalJson(cluster.spec, old.spec) &&
     equalJson(cluster.metadata.labels ?? {}, old.metadata.labels ?? {})
   )
-}
-
-function isReady({ status }: Cluster): boolean {
-  return conditionOf(status?.conditions, conditionTypes.ready)?.status === 'True'
 }
 
 /** What a policy says beside its waves comes by its bindings. */
