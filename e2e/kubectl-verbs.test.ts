@@ -9,6 +9,7 @@ import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
 import { fetchText } from './guestbook-page.ts'
 import { startPortForward } from './port-forward.ts'
 import { whyNot } from './prerequisites.ts'
+import { openTerminal } from './terminal.ts'
 
 const setUp = `
 apiVersion: v1
@@ -368,11 +369,21 @@ const verbs: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     )
     assert.equal(said.stdout, 'got it\n', said.stderr)
     assert.equal((await attempt(['get', 'pod', 'brief'])).exitCode, 1)
-    const seen = await onTerminal(
-      cluster,
-      `run typed ${image} --rm -it --restart=Never -- sh -c 'test -t 1 && echo a terminal'`,
-    )
-    assert.match(seen, /a terminal/)
+    // What a pod says before kubectl is attached is not seen: this one waits for a key.
+    const typed = ['-n', 'verbs', 'run', 'typed', image, '--rm', '-it', '--restart=Never', '--']
+    const command = cluster.kubectlCommand([
+      ...typed,
+      'sh',
+      '-c',
+      'read x; test -t 1 && echo a tty',
+    ])
+    await using terminal = await openTerminal(cluster.siteHost, command, {
+      env: cluster.kubectlEnv,
+    })
+    await terminal.until(/try pressing enter/)
+    terminal.type('\r')
+    await terminal.until(/^a tty\r$/m)
+    assert.equal(await terminal.ended, 0)
     await kubectl('run', 'failing', image, '--restart=Never', '--', 'sh', '-c', 'exit 5')
     await kubectl('wait', 'pod/failing', '--for=jsonpath={.status.phase}=Failed', '--timeout=60s')
   },
