@@ -7,13 +7,14 @@ import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
 import { createCluster, readBody, resources, type Transport } from '@skerry/client'
 import {
+  agentUserName,
+  agentsGroup,
   allowVirtualClusters,
   clusterAccessResource,
   clusterResource,
   createMapping,
   createNamespaceRule,
   virtualClusterResource,
-  virtualOfKey,
   type ClusterState,
 } from '@skerry/karmada'
 import { unpackClients, type TestApiServer } from '@skerry/testing'
@@ -54,11 +55,17 @@ async function startFleet(): Promise<Fleet> {
     }),
   )
   await untilCluster(hub, 'edge', ({ Connected }) => Connected === 'True')
+  await allowVirtualClusters(hub.admin, { cluster: 'edge', isAllowed: true }, soon())
+  const subject = { commonName: agentUserName('edge'), organizations: [agentsGroup] }
+  using transport = await hub.as(subject)
+  const clusters = clusterOver(transport, hub).resource(clusterResource)
   for (const name of virtualClusters) {
-    const metadata = { name, labels: { [virtualOfKey]: 'edge' } }
-    const object = { apiVersion: 'cluster.karmada.io/v1alpha1', kind: 'Cluster', metadata }
-    const spec = { syncMode: 'Pull' as const }
-    await hub.admin.resource(clusterResource).create({ ...object, spec }, soon())
+    const object = {
+      apiVersion: 'cluster.karmada.io/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name },
+    }
+    await clusters.create({ ...object, spec: { syncMode: 'Pull' } }, soon())
   }
   const owned = stack.move()
   return { edge, hub, [Symbol.asyncDispose]: () => owned.disposeAsync() }

@@ -61,7 +61,11 @@ test('an agent registers virtual clusters under its own name where the hub allow
     parentOf(await apply(other, cluster('other', { [virtualOfKey]: 'bank' }))),
     undefined,
   )
-  await registerCluster(fleet, 'bank-own')
+  await registerCluster(fleet, 'bank-own', { [virtualOfKey]: 'bank' })
+  const labels = { metadata: { labels: { [virtualOfKey]: 'bank' } } }
+  const patch = { name: 'bank-own', type: 'merge', patch: labels } as const
+  const claimed = await fleet.admin.resource(clusterResource).patch(patch, signal)
+  assert.equal(parentOf(claimed), undefined, 'not even an administrator gives a cluster away')
   await refused(apply(bank, cluster('bank-own')))
   await refused(apply(bank, cluster('shop')))
   await refused(apply(other, cluster('bank-west')))

@@ -34,13 +34,18 @@ export function virtualChildren(objects: Objects): VirtualChildren {
   return {
     has(parent, name) {
       const cluster = objects.get(clusterResource, '', name)
-      return cluster !== undefined && parentOf(cluster) === parent && isParent(parent)
+      const isChild = cluster !== undefined && parentOf(cluster) === parent
+      return isChild && isNameOfChild(parent, name) && isParent(parent)
     },
     mayRegister(parent, name) {
       const isFree = objects.get(clusterResource, '', name) === undefined
-      return isFree && name.startsWith(`${parent}-`) && isParent(parent)
+      return isFree && isNameOfChild(parent, name) && isParent(parent)
     },
   }
+}
+
+function isNameOfChild(parent: string, name: string): boolean {
+  return name.startsWith(`${parent}-`)
 }
 
 /** Selects all virtual clusters of one. */
@@ -56,19 +61,22 @@ export function clusterAskedFor({ resource, namespace = '', name = '' }: Attribu
   return namespace.startsWith(prefix) ? namespace.slice(prefix.length) : ''
 }
 
-/** Notes on each new Cluster whose agent has made it, and keeps agents from saying it themselves. */
+/**
+ * Notes on each new Cluster whose agent has made it, and keeps everybody from saying it themselves:
+ * requests to a cluster, and the right to its Works, go to whom it names.
+ */
 export const virtualParentPlugin: AdmissionPlugin = {
   name: 'VirtualParent',
-  handles: ({ operation, resource, user }) =>
+  handles: ({ operation, resource }) =>
     (operation === 'CREATE' || operation === 'UPDATE') &&
     resource.group === clusterResource.group &&
-    resource.resource === 'clusters' &&
-    clusterOfAgent(user) !== undefined,
+    resource.resource === 'clusters',
   async admit({ object, oldObject, user }) {
     if (object === undefined) return
     const agent = clusterOfAgent(user)
     const isOwn = object.metadata.name === agent
     const parent = oldObject === undefined && !isOwn ? agent : oldObject && parentOf(oldObject)
+    if (parentOf(object) === parent) return
     const { [virtualOfKey]: _claimed, ...others } = object.metadata.labels ?? {}
     object.metadata.labels = { ...others, ...(parent ? { [virtualOfKey]: parent } : {}) }
   },
