@@ -11,6 +11,7 @@ import { shownObject } from './shown-object.ts'
 import { memberTarget } from './view-target.ts'
 
 const applyType = 'application/apply-patch+yaml'
+const jsonPatchType = 'application/json-patch+json'
 
 /**
  * A patch is tried out first (dry run): only of the whole object can be said what of it has another form at
@@ -31,7 +32,7 @@ export async function patchObject(asked: Asked, signal: AbortSignal): Promise<Tu
     if (tried.status !== 200) return shown(asked, tried)
     const result = await readJson(tried)
     if (!isJsonObject(result)) throw notUnderstood()
-    const wanted = wantedOf(asked, result)
+    const wanted = wantedOf(asked, result) ?? (copiesFields(type, patch) ? bare(result) : undefined)
     if (wanted === undefined) return sendPatch(asked, patch, signal)
     const request = jsonRequest(asked.request, { method: 'PUT', path: pathOf(asked), body: wanted })
     const answer = await asked.view.asUser(request, signal)
@@ -40,6 +41,20 @@ export async function patchObject(asked: Asked, signal: AbortSignal): Promise<Tu
     // The next trial says so by itself when the patch wants a version that is not there any more.
     await readJson(answer)
   }
+}
+
+/**
+ * Such a patch may make something else than what was tried out, when the object changes in between: what
+ * was tried out is sent in its place, with the version that it is of.
+ */
+function copiesFields(type: string | undefined, patch: Uint8Array): boolean {
+  if (type !== jsonPatchType) return false
+  // It has passed the trial: the edge has read it as a list of operations.
+  const operations: unknown = JSON.parse(Buffer.from(patch).toString('utf8'))
+  return (
+    !Array.isArray(operations) ||
+    operations.some((each) => ['copy', 'move'].includes(textAt(each, 'op')))
+  )
 }
 
 /** Undefined where the edge may have the patch as it is. */

@@ -99,6 +99,12 @@ test('every kind of patch changes what its writer sees, and never where pods may
   assert.equal(selectorOf(taken.body), undefined, taken.text)
   assert.deepEqual(there(), { [groupLabel]: 'east' })
 
+  const copied = await patch('json-patch+json', [
+    { op: 'add', path: '/metadata/annotations', value: {} },
+    { op: 'copy', from: '/metadata/name', path: '/metadata/annotations/was' },
+  ])
+  assert.equal(copied.body['metadata']?.['annotations']?.['was'], 'till', copied.text)
+
   const moved = await patch('merge-patch+json', inPods({ nodeSelector: { [groupLabel]: 'west' } }))
   assert.equal(moved.status, 403)
   assert.match(String(moved.body['message']), /it selects nodes of virtual cluster "west"/)
