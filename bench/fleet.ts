@@ -24,7 +24,7 @@ const root = join(import.meta.dirname, '..')
 const clusters = 100
 const big = { nodes: 500, pods: 5_000 }
 const groups = 200
-const agentsAtOnce = 4
+const agentsAtOnce = 2
 const startMsMax = 600_000
 /** Engines give back what a burst took after half a minute. */
 const settleMs = 40_000
@@ -91,9 +91,13 @@ async function measureSubject(
   place: FleetPlace,
 ): Promise<Values> {
   await mkdir(place.directory, { recursive: true })
+  const told = (values: Values): Values => {
+    console.error(`${name}: ${JSON.stringify(values)}`)
+    return values
+  }
   await using plane = await start(place)
-  const fleet = await measureFleet(plane)
-  const agent = await measureBigCluster(plane)
+  const fleet = told(await measureFleet(plane))
+  const agent = told(await measureBigCluster(plane))
   const { 'agents.each': each = 0, ...rest } = fleet
   const virtual = name === 'ours' ? await measureVirtual(plane) : each * groups
   return { ...rest, ...agent, 'virtual.memory': virtual }
