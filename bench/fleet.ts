@@ -13,6 +13,7 @@ import {
   startKarmadaPlane,
   type ControlPlane,
   type FleetPlace,
+  type FleetSite,
   type StartControlPlane,
 } from './fleet/control-plane.ts'
 import { measurePropagation } from './fleet/propagation.ts'
@@ -115,13 +116,20 @@ async function measureFleet(plane: ControlPlane): Promise<Values> {
   }))
   const pids: number[] = []
   const waiting = [...sites]
+  const startOne = (site: FleetSite) =>
+    plane.startAgent(site).catch((error: unknown) => {
+      waiting.length = 0
+      throw error
+    })
   const startSome = async (): Promise<void> => {
     for (let site = waiting.shift(); site !== undefined; site = waiting.shift()) {
-      const agent = stack.use(await plane.startAgent(site))
+      const agent = stack.use(await startOne(site))
       pids.push(agent.pid)
     }
   }
-  await Promise.all(Array.from({ length: agentsAtOnce }, startSome))
+  const starts = await Promise.allSettled(Array.from({ length: agentsAtOnce }, startSome))
+  // None may start another one once the others are stopped.
+  for (const start of starts) if (start.status === 'rejected') throw start.reason
   await untilReady(plane, clusters)
   const propagation = await measurePropagation(plane.client, sites)
   await sleep(settleMs)
