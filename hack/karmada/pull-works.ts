@@ -24,6 +24,7 @@ import { startTestApiServer } from '@skerry/testing'
 import { buildUpstream } from '../upstream/build-upstream.ts'
 import { buildKarmada, karmadaPrograms } from '../upstream/karmada-build.ts'
 import { startKarmada } from '../upstream/karmada-run.ts'
+import { untilFound } from './until-found.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'story' }
 const name = 'shop-7'
@@ -97,7 +98,7 @@ async function play(hub: Api, local: Api, signal: AbortSignal): Promise<void> {
   await hub.resource(policies).create(policy, signal)
   const deployments = local.resource(resources.deployments)
   await hub.resource(resources.deployments as TypedResource<AnyObject>).create(deployment, signal)
-  const made = await until(
+  const made = await untilFound(
     () => deployments.get(web, signal),
     () => true,
     signal,
@@ -108,20 +109,20 @@ async function play(hub: Api, local: Api, signal: AbortSignal): Promise<void> {
   const counts = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 }
   const status = { ...counts, observedGeneration: 1 }
   await deployments.patchStatus({ ...web, type: 'merge', patch: { status } }, signal)
-  const work = await until(
+  const work = await untilFound(
     () => hub.resource(workResource).get(key, signal),
     ({ status: told }) => told?.manifestStatuses?.[0]?.health === 'Healthy',
     signal,
   )
   say(`its Work ${key.name}: ${JSON.stringify(work.status)}`)
-  const told = await until(
+  const told = await untilFound(
     () => hub.resource(resources.deployments).get(web, signal),
     (object) => object.status?.availableReplicas === 2,
     signal,
   )
   assert.equal(told.status?.observedGeneration, told.metadata.generation)
   say(`Karmada's Deployment: ${JSON.stringify(told.status)}`)
-  const binding = await until(
+  const binding = await untilFound(
     () => hub.resource(bindings).get({ ...web, name: 'web-deployment' }, signal),
     ({ status: state }) => JSON.stringify(state).includes('"health":"Healthy"'),
     signal,
@@ -129,7 +130,7 @@ async function play(hub: Api, local: Api, signal: AbortSignal): Promise<void> {
   assert.ok(isJsonObject(binding['status']))
   say(`its binding: ${JSON.stringify(binding['status']['aggregatedStatus'])}`)
   await deployments.patch({ ...web, type: 'merge', patch: { spec: { replicas: 5 } } }, signal)
-  await until(
+  await untilFound(
     () => deployments.get(web, signal),
     ({ spec }) => spec?.replicas === 2,
     signal,
@@ -142,7 +143,7 @@ async function play(hub: Api, local: Api, signal: AbortSignal): Promise<void> {
   ] as const) {
     const patch = { metadata: { labels: { tuned: answer } } }
     await deployments.patch({ ...web, type: 'merge', patch }, signal)
-    await until(
+    await untilFound(
       () => hub.resource(workResource).get(key, signal),
       ({ status: state }) => state?.manifestStatuses?.[0]?.health === health,
       signal,
@@ -193,28 +194,21 @@ const deployment: AnyObject = {
   },
 }
 
-const pollMs = 250
-
-/** What is not there yet is asked for again. */
-async function until<T>(
-  read: () => Promise<T>,
-  isWanted: (found: T) => boolean,
-  signal: AbortSignal,
-): Promise<T> {
-  for (;;) {
-    const found = await read().catch(() => undefined)
-    if (found !== undefined && isWanted(found)) return found
-    await systemClock.sleep(pollMs, signal)
-  }
-}
-
 async function untilGone(local: Api, key: ObjectKey, signal: AbortSignal): Promise<void> {
   const list = () => local.resource(resources.deployments).list({}, signal)
-  await until(list, ({ items }) => !items.some((each) => each.metadata.name === key.name), signal)
+  await untilFound(
+    list,
+    ({ items }) => !items.some((each) => each.metadata.name === key.name),
+    signal,
+  )
 }
 
 async function untilNoWork(hub: Api, key: ObjectKey, signal: AbortSignal): Promise<void> {
   const { namespace = '' } = key
   const list = () => hub.resource(workResource).list({ namespace }, signal)
-  await until(list, ({ items }) => !items.some((each) => each.metadata.name === key.name), signal)
+  await untilFound(
+    list,
+    ({ items }) => !items.some((each) => each.metadata.name === key.name),
+    signal,
+  )
 }

@@ -21,6 +21,7 @@ import { openKarmadaIdentity } from '../../cmd/karmada-identity.ts'
 import { buildUpstream } from '../upstream/build-upstream.ts'
 import { buildKarmada, karmadaPrograms } from '../upstream/karmada-build.ts'
 import { startKarmada } from '../upstream/karmada-run.ts'
+import { untilFound } from './until-found.ts'
 
 const name = 'shop-7'
 const web = { namespace: 'default', name: 'web' }
@@ -91,7 +92,7 @@ async function play(stage: Stage, signal: AbortSignal): Promise<void> {
     say('registered by token: Karmada says that the cluster is ready')
     await hub.resource(policies).create(policy, signal)
     await hub.resource(resources.deployments as TypedResource<AnyObject>).create(deployment, signal)
-    await until(
+    await untilFound(
       () => local.resource(resources.deployments).get(web, signal),
       () => true,
       signal,
@@ -105,7 +106,7 @@ async function play(stage: Stage, signal: AbortSignal): Promise<void> {
   {
     // 340 days later: Karmada gives a year, and the agent renews between 70 and 90 % of it.
     await using _agent = startAgent(registered, 340 * dayMs, signal)
-    await until(
+    await untilFound(
       () => readFile(path, 'utf8'),
       (text) => text !== first,
       signal,
@@ -154,7 +155,7 @@ async function leave({ options, local }: Stage, signal: AbortSignal): Promise<vo
 }
 
 async function untilReady(hub: Api, signal: AbortSignal): Promise<void> {
-  await until(
+  await untilFound(
     () => hub.resource(clusterResource).get({ name }, signal),
     ({ status }) =>
       (status?.conditions ?? []).some((each) => each.type === 'Ready' && each.status === 'True'),
@@ -188,19 +189,4 @@ const deployment: AnyObject = {
       spec: { containers: [{ name: 'web', image: 'web' }] },
     },
   },
-}
-
-const pollMs = 250
-
-/** What is not there yet is asked for again. */
-async function until<T>(
-  read: () => Promise<T>,
-  isWanted: (found: T) => boolean,
-  signal: AbortSignal,
-): Promise<T> {
-  for (;;) {
-    const found = await read().catch(() => undefined)
-    if (found !== undefined && isWanted(found)) return found
-    await systemClock.sleep(pollMs, signal)
-  }
 }

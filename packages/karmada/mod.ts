@@ -23,7 +23,6 @@ export {
   agentTokenGroup,
   agentUserName,
   agentsGroup,
-  clusterOfAgent,
   roleGeneratorName,
 } from './cluster/agent-identity.ts'
 export { agentAuthorizer, agentRestriction, clusterIdentity } from './cluster/agent-access.ts'
@@ -66,9 +65,6 @@ export {
 } from './registration/cluster-registration.ts'
 export { agentManifest, type AgentManifestOptions } from './registration/agent-manifest.ts'
 export {
-  impersonationRefusal,
-  impersonationRules,
-  reportingRules,
   serviceRules,
   type ImpersonationPolicy,
   type PolicyRule,
@@ -86,8 +82,8 @@ export {
   roleGeneratorAuthorizer,
 } from './registration/role-generator.ts'
 export { leaveFleet, type LeavingOptions } from './registration/leave-fleet.ts'
-export { karmadaRights, writeKarmadaRights } from './registration/karmada-rights.ts'
-export { agentLimits, agentLimitsPlugin } from './registration/agent-limits.ts'
+export { writeKarmadaRights } from './registration/karmada-rights.ts'
+export { agentLimitsPlugin } from './registration/agent-limits.ts'
 export { keyFingerprint } from './registration/key-fingerprint.ts'
 export {
   decideRegistration,
@@ -104,11 +100,7 @@ export {
 } from './cluster/cluster-monitor.ts'
 export { clusterProxyRoutes, type ClusterProxyDeps } from './proxy/cluster-proxy.ts'
 export { serviceRoutes, type ServiceRoutesDeps } from './services/service-routes.ts'
-export {
-  allowedServiceText,
-  parseAllowedService,
-  type AllowedService,
-} from './services/allowed-service.ts'
+export { parseAllowedService, type AllowedService } from './services/allowed-service.ts'
 export { parseServiceText, serviceText, type EdgeService } from './services/edge-service.ts'
 export { framedStream } from './services/framed-stream.ts'
 export { serviceProtocol } from './services/service-link.ts'
@@ -118,8 +110,6 @@ export { createClusterAudit, type ClusterAudit } from './proxy/cluster-audit.ts'
 export { createHostNames, type HostNamesOptions } from './proxy/host-names.ts'
 export {
   clusterAccessResource,
-  clusterVerbs,
-  hubGroup,
   type ClusterAccess,
   type ClusterAccessSpec,
 } from './access/cluster-access.ts'
@@ -140,7 +130,7 @@ export {
   type ReachableClustersDeps,
 } from './access/reachable-clusters.ts'
 export { classifyRequest } from './traffic/classify-request.ts'
-export { planTraffic, type TrafficPlan } from './traffic/plan-traffic.ts'
+export { type TrafficPlan } from './traffic/plan-traffic.ts'
 export { runTrafficContracts, type TrafficContractsParts } from './traffic/run-traffic-contracts.ts'
 export {
   trafficContractResource,
@@ -159,8 +149,6 @@ export {
 } from './work/work.ts'
 export { runWorks, type WorksDeps, type WorksOptions } from './work/run-works.ts'
 export {
-  createInterpreter,
-  interpreterOf,
   type HubInterpreterDeps,
   type InterpreterSources,
 } from './interpreter/create-interpreter.ts'
@@ -186,8 +174,7 @@ export {
   type VirtualCluster,
   type VirtualClusterSet,
 } from './virtual/groups/virtual-cluster.ts'
-export { virtualClusterCrds } from './virtual/groups/virtual-cluster-crds.ts'
-export { groupLabel, virtualNamespaceLabels } from './virtual/virtual-group.ts'
+export { groupLabel } from './virtual/virtual-group.ts'
 export { throughParents } from './virtual/view/through-parents.ts'
 export type { ViewedCluster } from './virtual/view/view-handler.ts'
 export {
@@ -197,7 +184,7 @@ export {
 } from './virtual/view/virtual-views.ts'
 export { createMapping, type Mapping, type MappingOptions } from './virtual/mapping/mapping.ts'
 export { createNamespaceRule, type NamespaceRuleOptions } from './virtual/mapping/namespace-rule.ts'
-export { trafficReport, type TrafficReport } from './traffic/traffic-report.ts'
+export { type TrafficReport } from './traffic/traffic-report.ts'
 export {
   findUserToken,
   readUserToken,
@@ -232,7 +219,7 @@ export {
   type TunnelsReport,
 } from './proxy/tunnel-report.ts'
 export { agentHeaders, type AgentFacts } from './state/agent-facts.ts'
-export { clusterState, type ClusterState, type ClusterStates } from './state/cluster-state.ts'
+export { type ClusterState, type ClusterStates } from './state/cluster-state.ts'
 export {
   clusterStatesPath,
   clusterStatesRoute,
@@ -293,7 +280,6 @@ export {
   type ClusterReporterOptions,
   type ReportedRound,
 } from './agent/cluster-reporter.ts'
-export { matchesAffinity } from './policy/cluster-affinity.ts'
 export {
   clusterPropagationPolicyResource,
   propagationPolicyResource,
@@ -314,10 +300,6 @@ export {
   resourceBindingResource,
   type ResourceBinding,
 } from './binding/resource-binding.ts'
-export {
-  createFleetFailover,
-  fleetFailoverDefaults,
-  type FleetFailoverOptions,
-} from './failover/fleet-failover.ts'
+export { createFleetFailover, type FleetFailoverOptions } from './failover/fleet-failover.ts'
 export { explain, type ExplainedRef } from './explain/explain.ts'
 export type { Explanation } from './explain/explanation.ts'
