@@ -7,6 +7,7 @@ import type { Mapping } from '../mapping/mapping.ts'
 import type { VirtualGroup } from '../virtual-group.ts'
 import type { AnswerRoom } from './answer-room.ts'
 import type { Ask } from './edge-calls.ts'
+import type { EdgeKinds } from './edge-kinds.ts'
 import type { EdgeNames } from './edge-names.ts'
 import type { PageTokens } from './page-token.ts'
 import { seenAsOf, type SeenAs } from './seen-kinds-table.ts'
@@ -18,6 +19,7 @@ export interface View {
   readonly group: VirtualGroup
   readonly mapping: Pick<Mapping, 'toMember'>
   readonly edge: EdgeNames
+  readonly kinds: EdgeKinds
   readonly pages: PageTokens
   readonly room: AnswerRoom
   /** As the person who asks. */

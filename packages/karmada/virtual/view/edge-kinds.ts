@@ -1,4 +1,4 @@
-import type { GroupVersionResource } from '@skerry/api'
+import type { GroupResource, GroupVersionResource } from '@skerry/api'
 import type { Clock } from '@skerry/base'
 import type { Cluster, DiscoveredResource } from '@skerry/client'
 
@@ -6,6 +6,8 @@ import type { Cluster, DiscoveredResource } from '@skerry/client'
 export interface EdgeKinds {
   /** Undefined of a resource that the edge does not serve. */
   find(resource: GroupVersionResource, signal: AbortSignal): Promise<DiscoveredResource | undefined>
+  /** The same, in whichever version. */
+  findAny(resource: GroupResource, signal: AbortSignal): Promise<DiscoveredResource | undefined>
 }
 
 /** A kind may come, go and come back with another scope, so what is known is asked for again. */
@@ -18,16 +20,23 @@ export function createEdgeKinds(local: Cluster, clock: Pick<Clock, 'monotonicMs'
   let readMs = 0
   const read = async (signal: AbortSignal): Promise<void> => {
     const { resources } = await local.discover(signal)
-    known = new Map(resources.map((each) => [keyOf(each), each]))
+    known = new Map(
+      resources.flatMap((each) => [
+        [keyOf(each), each],
+        [`${each.group}/${each.resource}`, each],
+      ]),
+    )
     readMs = clock.monotonicMs()
   }
+  const fresh = async (key: string, signal: AbortSignal) => {
+    const ageMs = clock.monotonicMs() - readMs
+    const isFresh = known?.has(key) ? ageMs < freshMs : ageMs < absentMs
+    if (known === undefined || !isFresh) await read(signal)
+    return known?.get(key)
+  }
   return {
-    async find(resource, signal) {
-      const ageMs = clock.monotonicMs() - readMs
-      const isFresh = known?.has(keyOf(resource)) ? ageMs < freshMs : ageMs < absentMs
-      if (known === undefined || !isFresh) await read(signal)
-      return known?.get(keyOf(resource))
-    },
+    find: (resource, signal) => fresh(keyOf(resource), signal),
+    findAny: ({ group, resource }, signal) => fresh(`${group}/${resource}`, signal),
   }
 }
 

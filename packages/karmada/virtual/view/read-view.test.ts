@@ -245,6 +245,46 @@ test('who has rights in each namespace of a virtual cluster sees all of it, and 
   )
 })
 
+test('what a virtual cluster answers to can-i, it then does', async () => {
+  await using scene = await startPeopled()
+  await bind(scene, 'eve', 'view', scene.member('east', 'shop'))
+  const mayI = async (user: string, resourceAttributes: object): Promise<unknown> => {
+    const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+    const body = { spec: { resourceAttributes } }
+    const groups = user === 'root' ? ['system:masters'] : []
+    const told = await scene.ask('east', path, { method: 'POST', as: { user, groups }, body })
+    return told.body['status']?.['allowed']
+  }
+  const storageClasses = { group: 'storage.k8s.io', resource: 'storageclasses' }
+  const table: [user: string, asked: object, isAllowed: boolean][] = [
+    ['eve', { verb: 'list', resource: 'configmaps' }, true],
+    ['eve', { verb: 'list', resource: 'namespaces' }, true],
+    ['eve', { verb: 'list', resource: 'persistentvolumes' }, false],
+    ['eve', { verb: 'list', ...storageClasses }, false],
+    ['eve', { verb: 'watch', resource: 'nodes' }, false],
+    ['root', { verb: 'list', ...storageClasses }, true],
+    ['root', { verb: 'create', ...storageClasses }, false],
+    ['root', { verb: 'delete', resource: 'persistentvolumes' }, false],
+    ['root', { verb: 'create', resource: 'nodes' }, false],
+    ['root', { verb: 'patch', resource: 'nodes' }, true],
+    ['root', { verb: 'get', resource: 'nodes', subresource: 'proxy' }, false],
+    [
+      'root',
+      { verb: 'create', resource: 'pods', subresource: 'binding', namespace: 'shop' },
+      false,
+    ],
+    ['root', { verb: 'create', resource: 'namespaces' }, true],
+    ['root', { verb: 'create', resource: 'pods', namespace: 'shop' }, true],
+  ]
+  for (const [user, asked, isAllowed] of table) {
+    assert.equal(await mayI(user, asked), isAllowed, `${user} ${JSON.stringify(asked)}`)
+  }
+  for (const path of ['/api/v1/persistentvolumes', '/apis/storage.k8s.io/v1/storageclasses']) {
+    const { status } = await scene.ask('east', path, { as: { user: 'eve' } })
+    assert.equal(status, 403, path)
+  }
+})
+
 test('a watch does not show a namespace that appears and in which its reader has no right', async () => {
   await using scene = await startPeopled()
   await bind(scene, 'eve', 'view', scene.member('east', 'shop'))

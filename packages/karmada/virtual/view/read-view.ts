@@ -5,6 +5,7 @@ import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
 import { absentObject, memberFieldSelector, memberOf, sightOf, type Asked } from './asked-view.ts'
 import { jsonAnswer, jsonRequest, readJson } from './edge-calls.ts'
 import { isEvents, isOwnObject } from './own-objects.ts'
+import { isInNamespaces } from './seen-kinds-table.ts'
 import { shownAnswer, type Sight } from './shown-answer.ts'
 import { shownWatch } from './shown-watch.ts'
 import { mayDo, mayDoInEach } from './user-rights.ts'
@@ -28,7 +29,7 @@ export async function readObjects(asked: Asked, signal: AbortSignal): Promise<Tu
   const request = edgeRequest(asked)
   const seen = isOwnObject(asked, signal)
   const first = await askByName(asked, request, signal)
-  const spansAll = name === '' && asked.member === '' && isInNamespaces(asked)
+  const spansAll = name === '' && asked.member === '' && isInNamespaces(asked.seenAs)
   if (first.status !== 403 || !spansAll) {
     return shown({ asked, sight: sightOf(asked, seen), isWatch: verb === 'watch' }, first)
   }
@@ -62,11 +63,6 @@ async function askByName(
   if (own.status !== 404 || seenAs === 'own') return own
   await readJson(own)
   return view.asUser(request, signal)
-}
-
-/** Kinds whose objects belong to namespaces, and these themselves. */
-function isInNamespaces({ seenAs }: Asked): boolean {
-  return seenAs === undefined || seenAs === 'namespaces'
 }
 
 /** Also of a namespace that appears while somebody watches. */

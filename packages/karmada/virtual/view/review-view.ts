@@ -1,10 +1,12 @@
 import { isJsonObject, type JsonObject } from '@skerry/api'
+import type { DiscoveredResource } from '@skerry/client'
 import type { TunnelResponse } from '@skerry/tunnel'
 import { fieldAt, textAt } from '../../interpreter/fields.ts'
 import { changeAt, ofObject, ofText } from '../mapping/change-at.ts'
 import { memberOf, sightOf, type Asked } from './asked-view.ts'
 import { jsonAnswer, jsonRequest, readJson } from './edge-calls.ts'
 import { readObject } from './member-body.ts'
+import { isInNamespaces, isReadOnly, seenAsOf, type SeenAs } from './seen-kinds-table.ts'
 import { shownAnswer } from './shown-answer.ts'
 import { mayDoInEach } from './user-rights.ts'
 import { memberTarget } from './view-target.ts'
@@ -21,12 +23,12 @@ export async function answerReview(asked: Asked, signal: AbortSignal): Promise<T
   const path = memberTarget(info, member === '' ? {} : { namespace: member })
   const answer = await view.asUser(jsonRequest(request, { path, body }), signal)
   const content = await readJson(answer)
-  const judged = isJsonObject(content) ? await withSpan(asked, content, signal) : content
+  const told = isJsonObject(content) ? await judged(asked, content, signal) : content
   return jsonAnswer(
     request,
     answer,
     await shownAnswer(
-      judged,
+      told,
       sightOf(asked, () => true),
     ),
   )
@@ -56,25 +58,50 @@ function toMemberAttributes(toMember: (value: unknown) => unknown) {
   }
 }
 
-/** As `readObjects` decides it, so that who asks first is told the same. */
-async function withSpan(asked: Asked, review: JsonObject, signal: AbortSignal) {
-  const { view, info, request } = asked
+/** As this view answers what is asked about, which is more than the edge's RBAC knows. */
+async function judged(asked: Asked, review: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  const { view } = asked
   const attributes = fieldAt(review, 'spec', 'resourceAttributes')
-  const verb = textAt(attributes, 'verb')
+  const named = { group: textAt(attributes, 'group'), resource: textAt(attributes, 'resource') }
+  const kind = named.resource === '' ? undefined : await view.kinds.findAny(named, signal)
+  if (kind === undefined) return review
+  const question = {
+    seenAs: kind.isNamespaced ? undefined : seenAsOf(kind),
+    verb: textAt(attributes, 'verb'),
+    subresource: textAt(attributes, 'subresource'),
+  }
+  if (fieldAt(review, 'status', 'allowed') !== true) {
+    const isAllowed = await isSpanAllowed(asked, { ...question, kind, attributes }, signal)
+    return isAllowed ? { ...review, status: { allowed: true } } : review
+  }
+  if (!isReadOnly(question)) return review
+  const reason = `objects of this kind are read only in virtual cluster "${view.group.clusterName}"`
+  return { ...review, status: { allowed: false, reason } }
+}
+
+interface Spanning {
+  readonly seenAs: SeenAs | undefined
+  readonly verb: string
+  readonly subresource: string
+  readonly kind: DiscoveredResource
+  readonly attributes: unknown
+}
+
+/** As `readObjects` decides it, so that who asks first is told the same. */
+async function isSpanAllowed(
+  { view, info, request }: Asked,
+  { seenAs, verb, subresource, kind, attributes }: Spanning,
+  signal: AbortSignal,
+): Promise<boolean> {
   const isSpanning =
     info.resource.resource === 'selfsubjectaccessreviews' &&
-    fieldAt(review, 'status', 'allowed') === false &&
+    isInNamespaces(seenAs) &&
     spanningVerbs.has(verb) &&
+    subresource === '' &&
     textAt(attributes, 'namespace') === '' &&
-    textAt(attributes, 'subresource') === ''
-  if (!isSpanning || textAt(attributes, 'resource') === 'nodes') return review
-  const resource = {
-    group: textAt(attributes, 'group'),
-    version: textAt(attributes, 'version'),
-    resource: textAt(attributes, 'resource'),
-  }
+    textAt(attributes, 'name') === ''
+  if (!isSpanning) return false
   const members = view.edge.namespacesOf(view.group.clusterName)
-  const question = { headers: request.headers, verb, resource }
-  const isAllowed = await mayDoInEach(view.asAgent, question, members, signal)
-  return isAllowed ? { ...review, status: { allowed: true } } : review
+  const question = { headers: request.headers, verb, resource: kind }
+  return mayDoInEach(view.asAgent, question, members, signal)
 }

@@ -52,3 +52,35 @@ export function seenAsOf({ group, resource }: GroupResource): SeenAs {
   const key = `${group}/${resource}`
   return Object.hasOwn(seenAs, key) ? (seenAs[key] ?? 'sent') : 'sent'
 }
+
+/** Kinds whose objects belong to namespaces, and these themselves. */
+export function isInNamespaces(seenAs: SeenAs | undefined): boolean {
+  return seenAs === undefined || seenAs === 'namespaces'
+}
+
+const changingVerbs: ReadonlySet<string> = new Set([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+  '*',
+])
+/** Which nodes there are, and of whom, is the edge's to say; one of the group may be cordoned. */
+const nodeVerbs: ReadonlySet<string> = new Set(['update', 'patch', 'delete'])
+
+export interface Change {
+  /** Undefined of kinds that have a namespace. */
+  readonly seenAs: SeenAs | undefined
+  readonly verb: string
+  readonly subresource: string
+}
+
+/** Whether a virtual cluster leaves this to the edge cluster, whatever rights somebody has there. */
+export function isReadOnly({ seenAs, verb, subresource }: Change): boolean {
+  if (subresource === 'proxy' && seenAs !== undefined) return true
+  if (!changingVerbs.has(verb)) return false
+  if (subresource === 'binding') return true
+  if (isInNamespaces(seenAs) || seenAs === 'review') return false
+  return seenAs !== 'nodes' || subresource !== '' || !nodeVerbs.has(verb)
+}

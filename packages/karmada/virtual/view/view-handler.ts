@@ -103,9 +103,9 @@ async function open(
   if (found === undefined) throw noCluster(cluster)
   const info = readViewTarget(request.method, request.path)
   await deps.edge.whenKnown(signal)
-  const { edge, pages, room, asAgent } = deps
+  const { edge, kinds, pages, room, asAgent } = deps
   const asUser: Ask = (asked, scope) => api.onRequest(asked, scope)
-  return { view: { ...found, edge, pages, room, asUser, asAgent }, request, info }
+  return { view: { ...found, edge, kinds, pages, room, asUser, asAgent }, request, info }
 }
 
 async function answer(

@@ -8,20 +8,20 @@ import { memberBody, readObject } from './member-body.ts'
 import { createNamespace, ensureDefault } from './own-namespaces.ts'
 import { patchObject } from './patch-view.ts'
 import { edgeRequest, shownOnce } from './read-view.ts'
+import { isReadOnly } from './seen-kinds-table.ts'
 import { memberTarget } from './view-target.ts'
 
 /** Answers what changes objects, as the person who asks; the edge's own RBAC decides. */
 export async function writeObject(asked: Asked, signal: AbortSignal): Promise<TunnelResponse> {
   const { info, view, seenAs, member, kind } = asked
   const { clusterName } = view.group
+  const { verb, subresource } = info
+  if (isReadOnly({ seenAs, verb, subresource })) throw readOnly(info, clusterName)
   if (seenAs === 'nodes') refuseForeignNode(asked)
-  else if (seenAs !== undefined && seenAs !== 'namespaces') throw readOnly(info, clusterName)
   else if (kind.isNamespaced && member === '') throw notAllowed()
-  if (info.subresource === 'binding') throw readOnly(info, clusterName)
-  switch (info.verb) {
+  switch (verb) {
     case 'create':
       if (seenAs === 'namespaces' && info.name === '') return createNamespace(asked, signal)
-      if (seenAs === 'nodes') throw readOnly(info, clusterName)
       await ensureDefault(asked, signal)
       return send(asked, memberBody(asked, await readObject(asked), false), signal)
     case 'update': {
@@ -47,7 +47,7 @@ export async function writeObject(asked: Asked, signal: AbortSignal): Promise<Tu
 /** Nodes may be cordoned and the like, as RBAC has it; to which group they belong is the edge's to say. */
 function refuseForeignNode({ view, info }: Asked): void {
   const { clusterName } = view.group
-  if (info.name === '' || info.subresource !== '') throw readOnly(info, clusterName)
+  if (info.name === '') throw readOnly(info, clusterName)
   if (!view.edge.isNodeOf(clusterName, info.name)) throw absentObject(info)
 }
 
