@@ -152,7 +152,8 @@ async function ensureTrust(
     throw notRegistered(options, `there is no identity yet in ${options.directory}`)
   }
   const way = connect ? { connect } : {}
-  const discovery = { server, token, authorityHashes: [caHash], ...way }
+  const tokenCommand = `skerry cluster join-command ${options.clusterName}`
+  const discovery = { server, token, authorityHashes: [caHash], tokenCommand, ...way }
   const { authorityPem } = await discoverCluster(discovery, context, context.signal)
   await writeFileDurably(path, authorityPem, publicMode)
   return authorityPem

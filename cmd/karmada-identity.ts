@@ -124,7 +124,8 @@ async function ensureTrust(
     throw notRegistered(options, `there is no identity yet in ${directory}`)
   }
   const way = connect ? { connect } : {}
-  const discovery = { server, token, authorityHashes: [caHash], ...way }
+  const tokenCommand = 'karmadactl token create --print-register-command'
+  const discovery = { server, token, authorityHashes: [caHash], tokenCommand, ...way }
   const { authorityPem } = await discoverCluster(discovery, context, context.signal)
   await writeFileDurably(path, authorityPem, publicMode)
   return authorityPem
@@ -161,7 +162,7 @@ async function prepareRights(
   using generator = openCluster({ base, credentials: clientOf(issued) }, context)
   await checkName(generator.cluster, { clusterName, readClusterId }, signal)
   await writeKarmadaRights(generator.cluster, clusterName, signal)
-  await deleteRequests(generator.cluster, generateName, signal)
+  await deleteRequest(generator.cluster, issued.certificatePem, signal)
   context.log.info('Rights written', { cluster: clusterName })
 }
 
@@ -183,15 +184,20 @@ async function checkName(
   )
 }
 
-async function deleteRequests(hub: Cluster, prefix: string, signal: AbortSignal): Promise<void> {
+/** The one that this certificate was issued to: others are somebody else's, whatever they are called. */
+async function deleteRequest(
+  hub: Cluster,
+  certificatePem: string,
+  signal: AbortSignal,
+): Promise<void> {
   const requests = hub.resource(resources.certificateSigningRequests)
-  for (const { metadata } of (await requests.list({}, signal)).items) {
-    const { name = '' } = metadata
-    if (!name.startsWith(prefix)) continue
-    await requests.delete({ name }, signal).catch((error: unknown) => {
-      if (!isStatusError(error, 'NotFound')) throw error
-    })
-  }
+  const issued = Buffer.from(certificatePem).toString('base64')
+  const { items } = await requests.list({}, signal)
+  const own = items.find(({ status }) => status?.certificate === issued)
+  if (own === undefined) return
+  await requests.delete({ name: own.metadata.name ?? '' }, signal).catch((error: unknown) => {
+    if (!isStatusError(error, 'NotFound')) throw error
+  })
 }
 
 async function requestAs(

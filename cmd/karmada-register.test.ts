@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import {
   StatusError,
@@ -20,6 +21,8 @@ import {
   type TypedResource,
 } from '@skerry/client'
 import { agentsGroup, clusterResource, pendingRegistrations } from '@skerry/karmada'
+import { spkiHash } from '@skerry/pki'
+import { openKarmadaIdentity } from './karmada-identity.ts'
 import { registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
@@ -146,6 +149,42 @@ test('who registers as karmadactl does gets past its roles, of which nothing is 
   )
   const { admin } = fleet
   assert.equal(await reasonOf(admin.resource(clusterRoles).get({ name }, soon())), 'NotFound')
+})
+
+test('a role generator takes its own request away, and nobody else’s', async () => {
+  await using fleet = await startTestHub()
+  const requests = fleet.admin.resource(resources.certificateSigningRequests)
+  using asker = withToken(fleet, await openToken(fleet, 'abcdef'))
+  using one = clientOf(fleet, await certificate(asker.cluster, generator))
+  const own = (await requests.list({}, soon())).items.map(({ metadata }) => metadata.name ?? '')
+  await certificate(asker.cluster, generator)
+  const all = (await requests.list({}, soon())).items.map(({ metadata }) => metadata.name ?? '')
+  assert.deepEqual([own.length, all.length], [1, 2])
+  const given = one.cluster.resource(resources.certificateSigningRequests)
+  const answers = all.map(async (name) => [
+    own.includes(name),
+    await reasonOf(given.delete({ name }, soon())),
+  ])
+  const expected = all.map((name) => (own.includes(name) ? [true, 'done'] : [false, 'Forbidden']))
+  assert.deepEqual(await Promise.all(answers), expected)
+})
+
+test('who comes to a Karmada with a token that it does not know hears where there are others', async () => {
+  await using fleet = await startTestHub()
+  const directory = join(fleet.directory, 'agent')
+  const asked = {
+    directory,
+    server: fleet.url,
+    clusterName: 'north',
+    tokenFile: undefined,
+    tokenText: 'abcdef.0123456789abcdef',
+    caHash: spkiHash(fleet.caPem),
+    readClusterId: async () => 'one',
+  }
+  await assert.rejects(
+    openKarmadaIdentity(asked, fleet.context),
+    /token abcdef is unknown there or expired; create one with: karmadactl token create --print-register-command$/,
+  )
 })
 
 test('a token that names no cluster is good for one key and a name that is free', async () => {

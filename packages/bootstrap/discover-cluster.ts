@@ -20,6 +20,8 @@ export interface DiscoverOptions {
   readonly token: BootstrapToken
   /** `sha256:<hex>` over the keys of authorities that may be believed; at least one. */
   readonly authorityHashes: readonly string[]
+  /** The command that makes such a token there, for who has none that is good; absent: that of a site. */
+  readonly tokenCommand?: string
   /** The way there; absent: TCP. */
   readonly connect?: Connect
 }
@@ -28,6 +30,8 @@ export interface DiscoverDeps {
   readonly clock: Clock
   readonly log: Logger
 }
+
+const siteTokenCommand = 'skerry token create --print-join-command'
 
 /**
  * Finds out whom to trust: reads cluster-info from a server that is not trusted yet, checks that it
@@ -46,7 +50,7 @@ export async function discoverCluster(
   }
   const seen = await readConfigMap({ server, isTlsVerifySkipped: true, ...way }, deps, signal)
   const problem = clusterInfoProblem(seen, token)
-  if (problem === 'unsigned') throw unknownToken(server, token)
+  if (problem === 'unsigned') throw unknownToken(options)
   if (problem === 'forged') throw refused(server, `its cluster-info is not signed with the token`)
   const info = readClusterInfo(seen)
   if (!info) throw refused(server, 'its cluster-info names no authority')
@@ -85,9 +89,9 @@ async function readConfigMap(
   }
 }
 
-function unknownToken(server: string, { id }: BootstrapToken): ExpectedError {
+function unknownToken({ server, token, tokenCommand = siteTokenCommand }: DiscoverOptions) {
   return new ExpectedError(
-    `Cannot join ${server}: token ${id} is unknown there or expired; create one with: skerry token create --print-join-command`,
+    `Cannot join ${server}: token ${token.id} is unknown there or expired; create one with: ${tokenCommand}`,
     exitCodes.usage,
   )
 }

@@ -1,5 +1,7 @@
-import { StatusError } from '@skerry/api'
-import type { Authorizer, Objects, Route } from '@skerry/apiserver'
+import { StatusError, isJsonObject } from '@skerry/api'
+import type { Authorizer, Objects, Route, UserInfo } from '@skerry/apiserver'
+import { resources } from '@skerry/client'
+import { readCertificate } from '@skerry/pki'
 import { isRoleGenerator } from '../cluster/agent-identity.ts'
 import { clusterResource } from '../cluster/cluster.ts'
 
@@ -38,7 +40,7 @@ export function roleGeneratorAuthorizer(objects: Objects): Authorizer {
         asked === `post ${agentRolesPath}` ||
         (asked === 'get clusters.cluster.karmada.io' && isFree(name, objects)) ||
         (asked === 'delete certificatesigningrequests.certificates.k8s.io' &&
-          name.startsWith(generatorRequestPrefix))
+          isOwnRequest(name, user, objects))
       return isAllowed ? { verdict: 'allow', reason: '' } : noOpinion
     },
   }
@@ -48,4 +50,15 @@ const noOpinion = Object.freeze({ verdict: 'no-opinion', reason: '' } as const)
 
 function isFree(name: string, objects: Objects): boolean {
   return name !== '' && objects.get(clusterResource, '', name) === undefined
+}
+
+/** All of them have one name: which one asks is told by its certificate, which that request brought it. */
+function isOwnRequest(name: string, { extra }: UserInfo, objects: Objects): boolean {
+  if (!name.startsWith(generatorRequestPrefix)) return false
+  const status = objects.get(resources.certificateSigningRequests, '', name)?.['status']
+  const issued = isJsonObject(status) ? status['certificate'] : undefined
+  if (typeof issued !== 'string') return false
+  const { fingerprint } = readCertificate(Buffer.from(issued, 'base64').toString('utf8'))
+  const ids = extra['authentication.kubernetes.io/credential-id'] ?? []
+  return ids.length === 1 && ids[0] === `X509SHA256=${fingerprint}`
 }
