@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Cluster } from '../../packages/karmada/cluster/cluster.ts'
 import { appliedOverrideAnnotations } from '../../packages/karmada/overrides/applied-overrides.ts'
-import { applyOverrides } from '../../packages/karmada/overrides/apply-overrides.ts'
-import { orderOverridePolicies } from '../../packages/karmada/overrides/order-overrides.ts'
+import { overrideObject } from '../../packages/karmada/overrides/override-object.ts'
 import type { OverridePolicy } from '../../packages/karmada/policy/override-policy.ts'
 import { overrideCases, type OverrideCase } from './cases.ts'
 
@@ -18,9 +17,9 @@ function answerTo({ object, cluster, policies, clusterPolicies }: OverrideCase):
   // What the cases are written as.
   const all = [...policies, ...clusterPolicies] as unknown as OverridePolicy[]
   try {
-    const overridden = applyOverrides(object, {
+    const overridden = overrideObject(object, {
       cluster: cluster as unknown as Cluster,
-      policies: orderOverridePolicies(object, all),
+      policies: all,
     })
     const annotations = appliedOverrideAnnotations(overridden.applied)
     return { result: { annotations, object: overridden.object } }

@@ -1,7 +1,7 @@
 import { appliesWorksAnnotation, conditionTypes, type Cluster } from '../cluster/cluster.ts'
 import { conditionOf } from '../cluster/conditions.ts'
-import { applyOverrides, OverrideError } from '../overrides/apply-overrides.ts'
-import { orderOverridePolicies } from '../overrides/order-overrides.ts'
+import { OverrideError } from '../overrides/apply-overrides.ts'
+import { overrideObject } from '../overrides/override-object.ts'
 import { isSuspendedOn, targetsOf } from '../propagation/binding-targets.ts'
 import type { PlannedSite } from '../propagation/hold-waves.ts'
 import type { WavePlan } from '../waves/plan-waves.ts'
@@ -116,8 +116,7 @@ function overridesFor(
   cluster: Cluster,
 ): ClusterExplanation['overrides'] {
   try {
-    const policies = orderOverridePolicies(template, overridePolicies)
-    const { applied } = applyOverrides(template, { cluster, policies })
+    const { applied } = overrideObject(template, { cluster, policies: overridePolicies })
     return applied.map(({ overriders: _overriders, ...rest }) => rest)
   } catch (error) {
     if (error instanceof OverrideError) return []

@@ -6,6 +6,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { OverridePolicy, Overriders } from '../policy/override-policy.ts'
 import { OverrideError, applyOverrides } from './apply-overrides.ts'
 import { parseImage, printImage } from './image-reference.ts'
+import { overrideObject } from './override-object.ts'
 
 const cluster: Cluster = {
   apiVersion: 'cluster.karmada.io/v1alpha1',
@@ -60,6 +61,27 @@ test('an override that takes away what makes an object one is refused', () => {
       OverrideError,
     )
   }
+})
+
+test('a policy of the namespace sees the labels that one of all namespaces has set', () => {
+  const label = { labelsOverrider: [{ operator: 'add' as const, value: { tier: 'edge' } }] }
+  const everywhere: OverridePolicy = {
+    ...policy(label),
+    kind: 'ClusterOverridePolicy',
+    metadata: { name: 'tiers' },
+  }
+  const ofEdge = policy({ plaintext: [{ path: '/data/x', operator: 'add', value: 'y' }] })
+  const labelSelector = { matchLabels: { tier: 'edge' } }
+  const resourceSelectors = [{ apiVersion: 'v1', kind: 'ConfigMap', labelSelector }]
+  const own = { ...ofEdge, spec: { ...ofEdge.spec, resourceSelectors } }
+  const both = overrideObject(config({}), { cluster, policies: [own, everywhere] })
+  assert.deepEqual(both.object['data'], { x: 'y' })
+  assert.deepEqual(
+    both.applied.map((each) => each.policy),
+    ['tiers', 'p'],
+  )
+  const alone = overrideObject(config({}), { cluster, policies: [own] })
+  assert.deepEqual(alone.applied, [])
 })
 
 const text = fc.constantFrom(

@@ -20,7 +20,7 @@ export interface AppliedOverride {
 
 export interface OverrideInput {
   readonly cluster: Cluster
-  /** Those that may change the object, in their order: see orderOverridePolicies. */
+  /** To applyOverrides in the order of orderOverridePolicies, to overrideObject all that there are. */
   readonly policies: readonly OverridePolicy[]
 }
 

@@ -5,8 +5,7 @@ import { clusterResource, type Cluster } from '../cluster/cluster.ts'
 import { numberAt, withField } from '../interpreter/fields.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { appliedOverrideAnnotations } from '../overrides/applied-overrides.ts'
-import { applyOverrides } from '../overrides/apply-overrides.ts'
-import { orderOverridePolicies } from '../overrides/order-overrides.ts'
+import { overrideObject } from '../overrides/override-object.ts'
 import { divideSeats } from '../placement/divide-seats.ts'
 import {
   clusterOverridePolicyResource,
@@ -62,8 +61,7 @@ export function overriddenManifest(
   cluster: Cluster,
   policies: readonly OverridePolicy[],
 ): ClusterManifest {
-  const chosen = orderOverridePolicies(manifest, policies)
-  const { object, applied } = applyOverrides(manifest, { cluster, policies: chosen })
+  const { object, applied } = overrideObject(manifest, { cluster, policies })
   return { manifest: object, overrides: appliedOverrideAnnotations(applied) }
 }
 

@@ -73,6 +73,17 @@ test('what an object says of a conflict comes before what its policy says', () =
   }
 })
 
+test('an override may say of one cluster what to do with what is there already', () => {
+  const key = 'work.karmada.io/conflict-resolution'
+  const object = template()
+  const annotations = { [key]: 'overwrite' }
+  const manifest = { ...object, metadata: { ...object.metadata, annotations } }
+  const given = { scope: namespacedBindings, binding: binding(), cluster: 'reef' }
+  const made = plannedWork({ ...given, template: object, manifest })
+  assert.equal(made.metadata.annotations?.[key], 'overwrite')
+  assert.equal(made.spec.workload?.manifests?.[0]?.metadata.annotations?.[key], 'overwrite')
+})
+
 test('a Work is suspended where its binding says so, and preserved with it', () => {
   const onReef = { dispatchingOnClusters: { clusterNames: ['reef'] } }
   const onShore = { dispatchingOnClusters: { clusterNames: ['shore'] } }

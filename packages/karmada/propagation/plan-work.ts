@@ -28,7 +28,7 @@ export function plannedWork(input: WorkInput): Work {
   const { namespace, name = '' } = template.metadata
   const id = binding.metadata.labels?.[scope.idLabel] ?? ''
   const origin = originAnnotations(scope, binding)
-  const resolution = conflictResolution(template, binding)
+  const resolution = conflictResolution(manifest, binding)
   const work = {
     namespace: executionNamespace(cluster),
     name: workNameOf({ kind: template.kind, name, ...(namespace ? { namespace } : {}) }),
@@ -139,9 +139,9 @@ function templateAnnotations({ metadata }: AnyObject): Record<string, string> {
   }
 }
 
-/** What the object itself says comes before what its policy says. */
-function conflictResolution(template: AnyObject, { spec }: ResourceBinding): string {
-  const own = template.metadata.annotations?.[karmadaKeys.conflictResolution]
+/** What the object itself says, as it is for the cluster, comes before what its policy says. */
+function conflictResolution({ metadata }: AnyObject, { spec }: ResourceBinding): string {
+  const own = metadata.annotations?.[karmadaKeys.conflictResolution]
   if (own === 'overwrite' || own === 'abort') return own
   return spec.conflictResolution === 'Overwrite' ? 'overwrite' : 'abort'
 }
