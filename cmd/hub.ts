@@ -35,7 +35,7 @@ import {
   karmadaAgentFields,
   karmadaAgentSecrets,
   karmadaAgentTarget,
-  pullOnly,
+  pushAdmission,
   roleGeneratorAuthorizer,
   karmadaKinds,
   limitUserStreams,
@@ -157,7 +157,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   })
   const isKnown = (name: string): boolean =>
     access.objects?.get(clusterResource, '', name) !== undefined
-  const registration = createHubRegistration(options.registration ?? registrationDefaults, context)
+  const registration = createHubRegistration(registrationRules(options), context)
   const users = createUserAccess({ clusterDomain: options.clusterDomain }, clock)
   const login = createHubLogin(options.login ?? {}, clock)
   const carrier = createHubCarrier(options.allowInspectedTls === true, context)
@@ -213,6 +213,10 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
     run: (signal) => runAll(signal, hubTasks(parts, context)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
+}
+
+function registrationRules({ registration = registrationDefaults, allowInspectedTls }: HubOptions) {
+  return { ...registration, takesInspectedTls: allowInspectedTls === true }
 }
 
 /** Whoever keeps the state in etcd may start another one beside it. */
@@ -314,7 +318,7 @@ function hubAccess(
       virtualWorksPlugin(objects),
       karmadaAgentFields,
       karmadaAgentSecrets,
-      pullOnly,
+      pushAdmission(false, authorizer),
       agentRestriction(objects),
       agentLimitsPlugin,
       clusterIdentity(objects),

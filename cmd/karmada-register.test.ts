@@ -278,5 +278,5 @@ test('a cluster in push mode is refused with what to do in its place', async () 
     },
     soon(),
   )
-  await assert.rejects(asked, /none in push mode; register it with "karmadactl register"/)
+  await assert.rejects(asked, /none in push mode; register it with "karmadactl register"[^]*--push/)
 })

@@ -64,6 +64,7 @@ export {
   type ClusterRegistrationStatus,
 } from './registration/cluster-registration.ts'
 export { agentManifest, type AgentManifestOptions } from './registration/agent-manifest.ts'
+export { wayArguments } from './registration/agent-way.ts'
 export {
   serviceRules,
   type ImpersonationPolicy,
@@ -75,7 +76,7 @@ export {
   karmadaAgentSecrets,
   karmadaAgentTarget,
 } from './registration/karmada-agent.ts'
-export { pullOnly } from './registration/pull-only.ts'
+export { pushAdmission } from './push/push-admission.ts'
 export {
   agentRolesRoute,
   generatorRequestPrefix,
