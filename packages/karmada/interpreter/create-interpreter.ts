@@ -67,9 +67,9 @@ export interface HubInterpreterDeps {
 }
 
 /**
- * The interpreter of a control plane, from its own objects, once it has said whether it has such. One
- * that has none, or that does not show them to this user, leaves the native kinds. A health that a rule
- * fails to tell is Unknown. Rejects with the signal's reason.
+ * The interpreter of a control plane, from its own objects, once it has said whether it has such. While
+ * it has none, or does not show them to this user, the native kinds are left; it is asked again, at most
+ * every minute. A health that a rule fails to tell is Unknown. Rejects with the signal's reason.
  */
 export async function interpreterOf(
   deps: HubInterpreterDeps,
@@ -77,11 +77,7 @@ export async function interpreterOf(
 ): Promise<ResourceInterpreter> {
   const customizations = await sourceOf(customizationResource, deps, signal)
   const webhooks = await sourceOf(webhookConfigurationResource, deps, signal)
-  const sources = {
-    ...(customizations ? { customizations } : {}),
-    ...(webhooks ? { webhooks } : {}),
-  }
-  const interpreter = createInterpreter(sources, deps.clock)
+  const interpreter = createInterpreter({ customizations, webhooks }, deps.clock)
   return { ...interpreter, ...withUnknownHealth(interpreter, deps.log) }
 }
 
@@ -89,7 +85,7 @@ async function sourceOf<T extends KubeObject>(
   resource: TypedResource<T>,
   { hub, informers, clock, random, log }: HubInterpreterDeps,
   signal: AbortSignal,
-): Promise<Source<T> | undefined> {
+): Promise<Source<T>> {
   const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, random)
   for (;;) {
     try {
@@ -98,8 +94,9 @@ async function sourceOf<T extends KubeObject>(
     } catch (error) {
       signal.throwIfAborted()
       if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) {
-        log.info('Interpreters are not to be had here', { resource: resource.resource })
-        return undefined
+        log.info('Interpreters are not to be had here yet', { resource: resource.resource })
+        // Goes on asking by itself.
+        return informers.informer(resource)
       }
     }
     await clock.sleep(backoff.nextMs(), signal)

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { builtinKinds, type AnyObject, type Kind } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster } from '@skerry/client'
+import { createCluster, type Transport } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
 import { startTestApiServer } from '@skerry/testing'
 import { karmadaKinds } from '../kinds/karmada-kinds.ts'
@@ -32,12 +33,18 @@ const customization: Customization = {
   },
 }
 
-/** The interpreter of a control plane with these kinds, and its informers once they have synced. */
-async function startInterpreter(kinds: readonly Kind[]) {
+/** The interpreter of a control plane with these kinds, whose informers run. */
+async function startInterpreter(
+  kinds: readonly Kind[],
+  through = (transport: Transport): Transport => transport,
+) {
   await using stack = new AsyncDisposableStack()
   const server = stack.use(await startTestApiServer({ kinds: [...kinds] }))
-  const hub = createCluster(server.transport, deps)
-  const informers = createInformerSet(hub, deps)
+  const hub = createCluster(through(server.transport), deps)
+  // What failed is tried again as good as at once.
+  const sleep = (_ms: number, scope: AbortSignal) => systemClock.sleep(1, scope)
+  const clock = { ...systemClock, sleep }
+  const informers = createInformerSet(hub, { ...deps, clock })
   const interpreter = await interpreterOf({ ...deps, hub, informers }, signal)
   const stop = linkedSignal(signal)
   const running = runAll(stop.signal, [(scope) => informers.run(scope)])
@@ -45,7 +52,6 @@ async function startInterpreter(kinds: readonly Kind[]) {
     stop.abort(new Error('the test is over'))
     await running
   })
-  await informers.whenSynced(signal)
   const owned = stack.move()
   return { hub, informers, interpreter, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
@@ -60,6 +66,7 @@ test('a customization is in force as soon as it is seen, and no longer than it i
   const builtin = await builtinKinds()
   await using scene = await startInterpreter([...builtin, ...(await karmadaKinds(builtin))])
   const { interpreter, informers } = scene
+  await informers.whenSynced(signal)
   const customizations = informers.client(customizationResource)
   assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
   await customizations.create(customization, signal)
@@ -67,3 +74,35 @@ test('a customization is in force as soon as it is seen, and no longer than it i
   await customizations.delete({ name: 'web' }, signal)
   assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
 })
+
+/** The first reads of customizations are answered so, and everything else by the server. */
+function refusingFirst({ code, reason, reads }: { code: number; reason: string; reads: number }) {
+  const status = { apiVersion: 'v1', kind: 'Status', status: 'Failure', reason, code }
+  let left = reads
+  return (transport: Transport): Transport => ({
+    async send(request, scope) {
+      const isRead =
+        request.method === 'GET' && request.path.includes(customizationResource.resource)
+      if (!isRead || left === 0) return transport.send(request, scope)
+      left -= 1
+      const headers = { 'content-type': 'application/json' }
+      return { status: code, headers, body: Readable.from([Buffer.from(JSON.stringify(status))]) }
+    },
+  })
+}
+
+for (const [code, reason] of [
+  [403, 'Forbidden'],
+  [404, 'NotFound'],
+] as const) {
+  test(`customizations that were not to be had at the start (${reason}) come into force later`, async () => {
+    const builtin = await builtinKinds()
+    const kinds = [...builtin, ...(await karmadaKinds(builtin))]
+    const refusing = refusingFirst({ code, reason, reads: 3 })
+    await using scene = await startInterpreter(kinds, refusing)
+    const { interpreter, informers } = scene
+    await informers.whenSynced(signal)
+    await informers.client(customizationResource).create(customization, signal)
+    assert.equal(await interpreter.health(deployment, signal), 'Healthy')
+  })
+}
