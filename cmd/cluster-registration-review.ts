@@ -10,6 +10,7 @@ import {
   registrationCauses,
   registrationDefaultTtlSeconds,
   registrationOf,
+  wayArguments,
   type ClusterRegistrationSpec,
   type ImpersonationPolicy,
 } from '@skerry/karmada'
@@ -21,16 +22,20 @@ export interface RegistrationReviewDeps {
   readonly clock: Clock
   /** Undefined while the hub starts. */
   readonly hub: () => { cluster: Cluster; caPem: string; address: string } | undefined
+  /** Agents may come past boxes that open TLS. */
+  readonly takesInspectedTls: boolean
 }
 
 /** Answers a ClusterRegistration: makes a token and says what the edge has to run. */
 export function clusterRegistrationReview({
   clock,
   hub,
+  takesInspectedTls,
 }: RegistrationReviewDeps): NonNullable<ExtraAccess['reviews']>[string] {
   return {
     async review({ object, isDryRun, signal }) {
       const { spec } = checked(object)
+      if (spec.inspectedTls === true && !takesInspectedTls) throw notTaken()
       const serving = hub()
       if (serving === undefined) {
         throw new StatusError('ServiceUnavailable', 'Cannot register cluster: the hub is starting')
@@ -75,6 +80,12 @@ function checked(object: AnyObject) {
   })
 }
 
+function notTaken(): StatusError {
+  const text =
+    'ClusterRegistration.hub.skerry.io "" is invalid: spec.inspectedTls: this hub was started without --allow-inspected-tls'
+  return new StatusError('Invalid', text)
+}
+
 interface Created {
   readonly server: string
   readonly token: string
@@ -101,7 +112,8 @@ function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created
     ...limits,
   ]
   const words = flags.map(([flag, value = '']) => `${flag} ${quoted(value)}`)
-  return `skerry agent ${words.join(' ')}${works}${virtual}`
+  const way = wayArguments(spec).map((word) => ` ${word}`)
+  return `skerry agent ${words.join(' ')}${works}${virtual}${way.join('')}`
 }
 
 function quoted(text: string): string {
@@ -120,6 +132,7 @@ async function manifestText(spec: ClusterRegistrationSpec, created: Created): Pr
     policy: policyOf(spec),
     appliesWorks: spec.applyWorks === true,
     hasVirtualClusters: spec.virtualClusters === true,
+    way: spec,
     services: (spec.allowServices ?? []).flatMap((text) => parseAllowedService(text) ?? []),
   })
   const options = { aliasDuplicateObjects: false, lineWidth: 0 }

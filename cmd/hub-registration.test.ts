@@ -16,6 +16,7 @@ import {
   registrationResource,
   revokeAgent,
   type ClusterRegistration,
+  type ClusterRegistrationSpec,
   type Registration,
 } from '@skerry/karmada'
 import { generateKeyPair, readCertificate, signCertificate } from '@skerry/pki'
@@ -244,6 +245,48 @@ test('who has the right to it gets command and manifest for a cluster over the A
   await assert.rejects(rita.resource(registrationResource).create(registration, soon()), {
     reason: 'Forbidden',
   })
+})
+
+test('the way to the hub by a proxy is in command and manifest, and no login comes to the hub', async () => {
+  await using fleet = await startTestHub({ allowInspectedTls: true })
+  await using plain = await startTestHub()
+  const made = async (spec: Partial<ClusterRegistrationSpec>, hub = fleet) => {
+    const { status } = await hub.admin.resource(registrationResource).create(
+      {
+        apiVersion: 'hub.skerry.io/v1alpha1',
+        kind: 'ClusterRegistration',
+        metadata: {},
+        spec: { clusterName: 'shop-7', ...spec },
+      },
+      soon(),
+    )
+    return status
+  }
+  const proxy = 'http://proxy.example:3128'
+  const asked = await made({ proxy, proxyCredentials: true, inspectedTls: true })
+  assert.match(
+    asked?.command ?? '',
+    / --proxy=http:\/\/proxy\.example:3128 --proxy-credentials-file=proxy-credentials --inspected-tls$/,
+  )
+  const manifest = asked?.manifest ?? ''
+  assert.match(manifest, /- --proxy=http:\/\/proxy\.example:3128\n/)
+  assert.match(manifest, /- --proxy-credentials-file=\/var\/run\/skerry-proxy\/credentials\n/)
+  assert.match(manifest, /- --inspected-tls\n/)
+  assert.match(manifest, /secretName: skerry-agent-proxy\n/)
+  assert.match(manifest, /mountPath: \/var\/run\/skerry-proxy\n/)
+  const straight = await made({ proxy })
+  assert.doesNotMatch(straight?.manifest ?? '', /skerry-agent-proxy|inspected/)
+  const refused = async (spec: Partial<ClusterRegistrationSpec>, why: RegExp, hub = fleet) => {
+    await assert.rejects(made(spec, hub), (error: Error) => {
+      assert.match(error.message, why)
+      assert.doesNotMatch(error.message, /secret/)
+      return true
+    })
+  }
+  await refused({ proxy: 'http://me:secret@proxy.example:3128' }, /spec.proxy: Invalid value/)
+  await refused({ proxy: 'http://proxy.example;reboot' }, /spec.proxy: Invalid value/)
+  await refused({ proxyCredentials: true }, /spec.proxyCredentials: .* without spec.proxy/)
+  await refused({ inspectedTls: true }, /hub was started without --allow-inspected-tls/, plain)
 })
 
 test('what the agent is told to say appears with its times, and goes when it says it no more', async () => {

@@ -30,7 +30,7 @@ export interface HubRegistration {
 }
 
 export function createHubRegistration(
-  rules: RegistrationRules,
+  rules: RegistrationRules & { readonly takesInspectedTls: boolean },
   context: RoleContext,
 ): HubRegistration {
   const { clock, log } = context
@@ -41,6 +41,7 @@ export function createHubRegistration(
     attached.plane && { objects: attached.plane.objects, authority: attached.plane.pki.authority }
   const review = clusterRegistrationReview({
     clock,
+    takesInspectedTls: rules.takesInspectedTls,
     hub: () => {
       const { plane, user } = attached
       if (!plane || !user) return undefined

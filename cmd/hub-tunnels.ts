@@ -46,7 +46,7 @@ const certificateMs = 5 * yearMs
 
 /** The tunnels of a hub. Alone it has its own; with replicas, all of theirs. */
 export function createHubTunnels(context: RoleContext): HubTunnels {
-  const { clock, log } = context
+  const { clock, log, onBytes } = context
   const listeners = new Set<(cluster: string) => void>()
   const onCluster = (cluster: string): void => listeners.forEach((listener) => listener(cluster))
   const replicas: Joined = {}
@@ -82,7 +82,7 @@ export function createHubTunnels(context: RoleContext): HubTunnels {
       teller.tell(session)
     },
     states: { of: (cluster) => stateOf(all, cluster), onChange },
-    route: replicaRoute({ links, directory, clock, log }),
+    route: replicaRoute({ links, directory, clock, log, ...(onBytes ? { onBytes } : {}) }),
     async join(plane, address) {
       const changed = createWakeFlag()
       const { self, tls } = await identityOf(plane, address, context)

@@ -26,6 +26,9 @@ export interface JoinCommandOptions {
   allowService: string[]
   applyWorks: boolean | undefined
   virtualClusters: boolean | undefined
+  proxy: string | undefined
+  proxyCredentials: boolean | undefined
+  inspectedTls: boolean | undefined
 }
 
 const askMs = 30_000
@@ -65,6 +68,9 @@ async function register(
       applyWorks: options.applyWorks === true,
       virtualClusters: options.virtualClusters === true,
       ...(image === undefined ? {} : { image }),
+      ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
+      proxyCredentials: options.proxyCredentials === true,
+      inspectedTls: options.inspectedTls === true,
     },
   }
   const signal = AbortSignal.timeout(askMs)

@@ -1,6 +1,7 @@
 import type { AnyObject } from '@skerry/api'
 import { workRules } from '../work/work-rules.ts'
 import { allowedServiceText, type AllowedService } from '../services/allowed-service.ts'
+import { podWay, type AgentWay } from './agent-way.ts'
 import {
   impersonationRules,
   reportingRules,
@@ -24,6 +25,8 @@ export interface AgentManifestOptions {
   readonly appliesWorks: boolean
   /** Groups of its nodes are clusters of their own; default: none is. */
   readonly hasVirtualClusters?: boolean
+  /** To the hub; default: straight, or as the environment says. */
+  readonly way?: AgentWay
 }
 
 /** Where the agent lives, and the object that keeps its identity when the pod goes. */
@@ -130,6 +133,7 @@ function deployment(metadata: AnyObject['metadata'], options: AgentManifestOptio
             { name: 'token', secret: { secretName: `${name}-token`, optional: true } },
             { name: 'data', emptyDir: {} },
             { name: 'tmp', emptyDir: {} },
+            ...podWay(options.way ?? {}).volumes,
           ],
         },
       },
@@ -164,6 +168,7 @@ function container(options: AgentManifestOptions) {
       { name: 'token', mountPath: '/var/run/skerry-token', readOnly: true },
       { name: 'data', mountPath: '/var/lib/skerry/agent' },
       { name: 'tmp', mountPath: '/tmp' },
+      ...podWay(options.way ?? {}).volumeMounts,
     ],
   }
 }
@@ -187,5 +192,6 @@ function agentArguments(options: AgentManifestOptions): string[] {
     ...flags('allow-service', services.map(allowedServiceText)),
     ...(options.appliesWorks ? ['--apply-works'] : []),
     ...(options.hasVirtualClusters === true ? ['--virtual-clusters'] : []),
+    ...podWay(options.way ?? {}).args,
   ]
 }

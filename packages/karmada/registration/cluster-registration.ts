@@ -11,6 +11,7 @@ import {
 import type { TypedResource } from '@skerry/client'
 import { hubKind } from '../access/hub-kind.ts'
 import { parseAllowedService } from '../services/allowed-service.ts'
+import { wayCauses, type AgentWay } from './agent-way.ts'
 
 /**
  * hub.skerry.io/v1alpha1 ClusterRegistration: asks for what one cluster needs to register. It is
@@ -21,7 +22,7 @@ export interface ClusterRegistration extends KubeObject {
   status?: ClusterRegistrationStatus
 }
 
-export interface ClusterRegistrationSpec {
+export interface ClusterRegistrationSpec extends AgentWay {
   /** Name that the cluster will have on the hub. */
   clusterName: string
   /** https://host:port by which the agent dials the hub; absent: as the hub knows itself. */
@@ -89,6 +90,9 @@ const spec: Schema = {
     allowServices: texts,
     applyWorks: { type: 'boolean' },
     virtualClusters: { type: 'boolean' },
+    proxy: text,
+    proxyCredentials: { type: 'boolean' },
+    inspectedTls: { type: 'boolean' },
   },
 }
 
@@ -172,6 +176,7 @@ export function registrationCauses({ spec: asked }: ClusterRegistration): Status
     const why = 'must be namespace/name:port; * may stand for name or port'
     causes.push(fieldInvalid(`spec.allowServices[${at}]`, service, why))
   }
+  causes.push(...wayCauses(asked))
   return causes
 }
 

@@ -13,6 +13,8 @@ export interface ReplicaRouteDeps {
   readonly directory: Pick<ReplicaDirectory, 'find'>
   readonly clock: Clock
   readonly log: Logger
+  /** Hears of the bytes of each message, in and out. */
+  readonly onBytes?: (bytes: number) => void
 }
 
 /**

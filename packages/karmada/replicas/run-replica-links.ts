@@ -18,6 +18,8 @@ export interface ReplicaLinksDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  /** Hears of the bytes of each message, in and out. */
+  readonly onBytes?: (bytes: number) => void
 }
 
 /** A replica that is not heard of for this long gets no link any more; a short silence of etcd cuts none. */

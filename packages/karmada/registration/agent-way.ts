@@ -1,0 +1,57 @@
+import { fieldInvalid, type StatusCause } from '@skerry/api'
+
+/** How an agent comes to its hub, as far as one command can say it for an edge elsewhere. */
+export interface AgentWay {
+  /** Of an HTTP proxy, http(s)://<host>:<port>; absent: the environment at the edge decides. */
+  proxy?: string
+  /** The proxy wants a login. It never comes to the hub: a file or a Secret at the edge has it. */
+  proxyCredentials?: boolean
+  /** A box on the way opens TLS. */
+  inspectedTls?: boolean
+}
+
+/** The file for the command, and in the manifest the Secret and its key: `user:password`. */
+export const proxyCredentialsFile = 'proxy-credentials'
+export const proxySecret = 'skerry-agent-proxy'
+const proxySecretKey = 'credentials'
+const proxyMountPath = '/var/run/skerry-proxy'
+
+/** Of a registration's spec. */
+export function wayCauses({ proxy, proxyCredentials }: AgentWay): StatusCause[] {
+  if (proxy === undefined) {
+    if (proxyCredentials !== true) return []
+    return [fieldInvalid('spec.proxyCredentials', true, 'means nothing without spec.proxy')]
+  }
+  if (isProxyUrl(proxy)) return []
+  // The value is not shown: who has put a password into it reads that elsewhere.
+  const why = 'must be http://<host>:<port> or https://<host>:<port>, without user and password'
+  return [fieldInvalid('spec.proxy', '', why)]
+}
+
+/** Printed into a command line that people paste: nothing that a shell would obey. */
+function isProxyUrl(value: string): boolean {
+  return /^https?:\/\/(\[[\da-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?\/?$/.test(value)
+}
+
+/** Flags of `skerry agent`; its login is in that file. */
+export function wayArguments(way: AgentWay, credentialsFile = proxyCredentialsFile): string[] {
+  const { proxy, proxyCredentials, inspectedTls } = way
+  return [
+    ...(proxy === undefined ? [] : [`--proxy=${proxy}`]),
+    ...(proxyCredentials === true ? [`--proxy-credentials-file=${credentialsFile}`] : []),
+    ...(inspectedTls === true ? ['--inspected-tls'] : []),
+  ]
+}
+
+/** The same for the agent's container, which has that file from a Secret. */
+export function podWay(way: AgentWay) {
+  const args = wayArguments(way, `${proxyMountPath}/${proxySecretKey}`)
+  if (way.proxyCredentials !== true) return { args, volumes: [], volumeMounts: [] }
+  const items = [{ key: proxySecretKey, path: proxySecretKey }]
+  return {
+    args,
+    // Not optional: without a login the proxy would refuse, and the pod waits for the Secret instead.
+    volumes: [{ name: 'proxy', secret: { secretName: proxySecret, items } }],
+    volumeMounts: [{ name: 'proxy', mountPath: proxyMountPath, readOnly: true }],
+  }
+}
