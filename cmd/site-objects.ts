@@ -158,8 +158,10 @@ function nodeNetworkRole(): AnyObject {
         resources: ['services', 'nodes', 'persistentvolumes'],
         verbs: ['get', 'list', 'watch'],
       },
-      // A policy's peers are pods of every node, chosen by labels of theirs and of namespaces.
-      { apiGroups: [''], resources: ['namespaces', 'pods'], verbs: ['list', 'watch'] },
+      // A policy's peers are pods of every node, chosen by labels of theirs and of namespaces. Of
+      // the pods of others a node learns these, names, addresses and named ports (PodPeer).
+      { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
+      { apiGroups: ['node.skerry.io'], resources: ['pods'], verbs: ['list', 'watch'] },
       {
         apiGroups: ['networking.k8s.io'],
         resources: ['networkpolicies'],

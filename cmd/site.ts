@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import type { Kind } from '@skerry/api'
 import { runAll, type Task } from '@skerry/base'
 import {
   createDirectDial,
@@ -19,6 +20,7 @@ import {
   serviceAccountTokenController,
 } from '@skerry/controllers'
 import { runScheduler, type SchedulerConfiguration } from '@skerry/scheduler'
+import { servedPodPeers } from '@skerry/service-proxy'
 import type { AccessFlags } from './access-flags.ts'
 import type { EtcdFlags } from './etcd-flags.ts'
 import type { KindFlags } from './kind-flags.ts'
@@ -105,7 +107,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
         ...addresses,
         ...options.extraSans.filter(isAddress),
       ],
-      kinds: await servedKinds(options.served ?? {}),
+      kinds: withPodPeers(await servedKinds(options.served ?? {})),
       componentFaults: {
         ...(options.disableScheduler ? { scheduler: elsewhere } : {}),
         ...(options.disableControllerManager ? { 'controller-manager': elsewhere } : {}),
@@ -153,6 +155,11 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
     ...controllerTasks({ ...options, scheduling }, plane, context),
     ...(await agentTasks(options, plane, context)),
   ])
+}
+
+/** Nodes read pods of other nodes in this form alone. */
+function withPodPeers(builtin: readonly Kind[]): Kind[] {
+  return [...builtin, servedPodPeers(builtin)]
 }
 
 function adminFileOf({ dataDir, name }: SiteOptions, { server }: ControlPlane): AdminFile {

@@ -12,4 +12,5 @@ export {
 export { clearNodeNetwork } from './node-network.ts'
 export { createNft, type Nft } from './nft.ts'
 export { fileSnapshot, type ServiceSnapshot, type ServiceState } from './service-snapshot.ts'
+export { servedPodPeers } from './policy/pod-peer-kind.ts'
 export { nodeResolvers } from './dns/forwarder.ts'

@@ -1,22 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NetworkPolicy, Pod } from '@skerry/api'
-import { namespace, pod, policy } from '../testing/policy-objects.ts'
+import type { NetworkPolicy } from '@skerry/api'
+import { namespace, peer, policy } from '../testing/policy-objects.ts'
+import type { PodPeer } from './pod-peer.ts'
 import { planPolicies, type IsolatedPod } from './policy-plan.ts'
 
 const namespaces = [namespace('shop', { team: 'shop' }), namespace('bank', { team: 'bank' })]
-const web = pod('shop/web', '10.42.0.2', { labels: { app: 'web' }, ports: { http: 8080 } })
-const front = pod('shop/front', '10.42.0.3', { labels: { app: 'front' } })
-const till = pod('bank/till', '10.42.1.4', {
+const web = peer('shop/web', '10.42.0.2', { labels: { app: 'web' }, ports: { http: 8080 } })
+const front = peer('shop/front', '10.42.0.3', { labels: { app: 'front' } })
+const till = peer('bank/till', '10.42.1.4', {
   labels: { app: 'web' },
   node: 'b',
   ports: { http: 9090 },
 })
-const agent = pod('shop/agent', '192.0.2.1', { labels: { app: 'web' }, hostNetwork: true })
-const ended = pod('shop/ended', '10.42.0.9', { labels: { app: 'web' }, phase: 'Succeeded' })
+const agent = peer('shop/agent', '192.0.2.1', { labels: { app: 'web' }, hostNetwork: true })
+const ended = peer('shop/ended', '10.42.0.9', { labels: { app: 'web' }, phase: 'Succeeded' })
 const onlyWeb = { matchLabels: { app: 'web' } }
 
-function plan(policies: NetworkPolicy[], pods: Pod[] = [web, front, till, agent, ended]) {
+function plan(policies: NetworkPolicy[], pods: PodPeer[] = [web, front, till, agent, ended]) {
   return planPolicies({ policies, namespaces, pods }, 'a')
 }
 

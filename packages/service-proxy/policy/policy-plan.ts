@@ -5,8 +5,8 @@ import {
   type NetworkPolicy,
   type NetworkPolicyPeer,
   type NetworkPolicyPort,
-  type Pod,
 } from '@skerry/api'
+import type { PodPeer } from './pod-peer.ts'
 
 export type Direction = 'ingress' | 'egress'
 
@@ -14,7 +14,7 @@ export type Direction = 'ingress' | 'egress'
 export interface PolicyWorld {
   readonly policies: readonly NetworkPolicy[]
   readonly namespaces: readonly Namespace[]
-  readonly pods: readonly Pod[]
+  readonly pods: readonly PodPeer[]
 }
 
 /** Traffic that one rule of a policy lets pass. Empty lists let nothing pass. */
@@ -55,10 +55,10 @@ export function planPolicies(world: PolicyWorld, nodeName: string): IsolatedPod[
   const labelsOf = new Map(
     world.namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]),
   )
-  const pods = world.pods.filter(hasOwnAddress)
+  const pods = world.pods.filter(hasAddress)
   const isolated: IsolatedPod[] = []
   for (const pod of pods) {
-    if (pod.spec?.nodeName !== nodeName) continue
+    if (pod.nodeName !== nodeName) continue
     const selecting = world.policies.filter((policy) => selects(policy, pod))
     for (const direction of ['ingress', 'egress'] as const) {
       const judging = selecting.filter((policy) => typesOf(policy).includes(direction))
@@ -72,8 +72,8 @@ export function planPolicies(world: PolicyWorld, nodeName: string): IsolatedPod[
 }
 
 interface Scene {
-  pod: Pod
-  pods: readonly Pod[]
+  pod: PodPeer
+  pods: readonly PodPeer[]
   labelsOf: ReadonlyMap<string, Record<string, string>>
   direction: Direction
 }
@@ -82,18 +82,15 @@ function keyOf({ address, direction }: IsolatedPod): string {
   return `${address} ${direction}`
 }
 
-/** A pod that has ended may have given its address to another. */
-function hasOwnAddress(pod: Pod): boolean {
-  const phase = pod.status?.phase
-  if (pod.spec?.hostNetwork === true || phase === 'Succeeded' || phase === 'Failed') return false
+function hasAddress(pod: PodPeer): boolean {
   return isIPv4(addressOf(pod))
 }
 
-function addressOf(pod: Pod): string {
-  return pod.status?.podIP ?? ''
+function addressOf(pod: PodPeer): string {
+  return pod.address ?? ''
 }
 
-function selects(policy: NetworkPolicy, pod: Pod): boolean {
+function selects(policy: NetworkPolicy, pod: PodPeer): boolean {
   if (policy.metadata.namespace !== pod.metadata.namespace) return false
   // A policy without a selector selects every pod of its namespace, as an empty one does.
   return labelSelectorOf(policy.spec?.podSelector ?? {}).matches(pod.metadata.labels ?? {})
@@ -183,13 +180,9 @@ function protocolOf(name: string | undefined): AllowedPorts['protocol'] | undefi
   return known[name ?? 'TCP']
 }
 
-function namedPorts(pod: Pod, name: string, protocol: AllowedPorts['protocol']): string[] {
-  const found = new Set<string>()
-  for (const container of [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]) {
-    for (const port of container.ports ?? []) {
-      if (port.name === name && protocolOf(port.protocol) === protocol)
-        found.add(`${port.containerPort}`)
-    }
-  }
-  return [...found].toSorted()
+function namedPorts(pod: PodPeer, name: string, protocol: AllowedPorts['protocol']): string[] {
+  const found = (pod.ports ?? []).filter(
+    (port) => port.name === name && protocolOf(port.protocol) === protocol,
+  )
+  return [...new Set(found.map(({ port }) => `${port}`))].toSorted()
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { NetworkPolicy } from '@skerry/api'
 import { createTestNetwork, type TestHost } from '@skerry/testing'
 import { renderDelta, renderTable, type NftTable } from '../nft-table.ts'
-import { namespace, pod, policy } from '../testing/policy-objects.ts'
+import { namespace, peer, policy } from '../testing/policy-objects.ts'
 import { planPolicies } from './policy-plan.ts'
 import { buildPolicyTable, renderNoPolicies } from './policy-table.ts'
 
@@ -11,9 +11,9 @@ const skip = process.getuid?.() !== 0 && 'needs root'
 
 const namespaces = [namespace('shop', { team: 'shop' }), namespace('bank', { team: 'bank' })]
 const pods = [
-  pod('shop/web', '10.42.0.2', { labels: { app: 'web' }, ports: { http: 8080 } }),
-  pod('shop/front', '10.42.0.3', { labels: { app: 'front' } }),
-  pod('bank/till', '10.42.0.4', { labels: { app: 'till' } }),
+  peer('shop/web', '10.42.0.2', { labels: { app: 'web' }, ports: { http: 8080 } }),
+  peer('shop/front', '10.42.0.3', { labels: { app: 'front' } }),
+  peer('bank/till', '10.42.0.4', { labels: { app: 'till' } }),
 ]
 
 function tableOf(...policies: NetworkPolicy[]): NftTable {

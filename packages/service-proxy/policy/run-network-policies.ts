@@ -7,10 +7,11 @@ import {
   type Logger,
   type Random,
 } from '@skerry/base'
-import type { Namespace, NetworkPolicy, Pod } from '@skerry/api'
+import type { Namespace, NetworkPolicy } from '@skerry/api'
 import { createInformer, resources, type Cluster, type Informer } from '@skerry/client'
 import type { Nft } from '../nft.ts'
 import { renderDelta, renderTable, type NftTable } from '../nft-table.ts'
+import { podPeers, type PodPeer } from './pod-peer.ts'
 import { planPolicies, type PolicyWorld } from './policy-plan.ts'
 import { buildPolicyTable, renderNoPolicies } from './policy-table.ts'
 
@@ -45,11 +46,7 @@ export async function runNetworkPolicies(
     {},
     deps,
   )
-  const pods = createInformer<Pod>(
-    deps.cluster.resource(resources.pods),
-    { transform: slimPod },
-    deps,
-  )
+  const pods = createInformer<PodPeer>(deps.cluster.resource(podPeers), {}, deps)
   await runAll(signal, [
     (scope) => policies.run(scope),
     async (scope) => {
@@ -140,24 +137,5 @@ async function applyUntilDone(
       })
       await clock.sleep(backoff.nextMs(), signal)
     }
-  }
-}
-
-/** What policies ask of a pod. Nothing of its environment is kept. */
-function slimPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
-  const { name, namespace, labels, uid, resourceVersion } = metadata
-  const portsOf = (containers: NonNullable<Pod['spec']>['containers'] | undefined) =>
-    (containers ?? []).map((each) => ({ name: each.name, ports: each.ports }))
-  return {
-    apiVersion,
-    kind,
-    metadata: { name, namespace, labels, uid, resourceVersion },
-    spec: {
-      nodeName: spec?.nodeName,
-      hostNetwork: spec?.hostNetwork,
-      containers: portsOf(spec?.containers),
-      initContainers: portsOf(spec?.initContainers),
-    },
-    status: { phase: status?.phase, podIP: status?.podIP },
   }
 }

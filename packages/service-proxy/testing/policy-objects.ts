@@ -1,4 +1,5 @@
 import type { Namespace, NetworkPolicy, Pod } from '@skerry/api'
+import { peerOf, type PodPeer } from '../policy/pod-peer.ts'
 
 export function namespace(name: string, labels: Record<string, string>): Namespace {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
@@ -11,6 +12,11 @@ export interface PodDraft {
   node?: string
   hostNetwork?: boolean
   phase?: string
+}
+
+/** As nodes learn of that pod. */
+export function peer(path: string, podIP: string, draft: PodDraft = {}): PodPeer {
+  return peerOf(pod(path, podIP, draft))
 }
 
 /** `path` is namespace/name. */
