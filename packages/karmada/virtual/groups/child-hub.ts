@@ -9,6 +9,8 @@ export interface ChildHub {
   readonly hub: Api
   /** Absent: each Cluster is read by itself. */
   readonly clusters?: FollowedClusters
+  /** Called when nothing of the virtual cluster is left there: its identity goes, too. May be called again. */
+  readonly release?: (signal: AbortSignal) => Promise<void>
 }
 
 export type IdentityOf = (clusterName: string) => ChildHub

@@ -2,6 +2,7 @@ import { isStatusError } from '@skerry/api'
 import type { Cluster as Api } from '@skerry/client'
 import { clusterResource, executionNamespace } from '../../cluster/cluster.ts'
 import { workResource, type Work } from '../../work/work.ts'
+import { releaseObjects } from './release-objects.ts'
 import { deleteNamespaces } from './virtual-namespaces.ts'
 
 export interface RetirementDeps {
@@ -9,16 +10,19 @@ export interface RetirementDeps {
   readonly local: Api
   /** Takes a Work's objects out of the edge cluster; false while one is still there. */
   readonly take: (work: Work, signal: AbortSignal) => Promise<boolean>
+  /** Called where the hub keeps the Cluster because it does not let this agent take it away. */
+  readonly onKept: () => void
 }
 
 /**
- * Takes away everything of a virtual cluster whose tasks have ended: its Works' objects, its
- * namespaces, its Cluster on the hub. Resolves what it still waits for; undefined when nothing is
- * left. To be called again until then; rejects while the hub or the edge's API server is away.
+ * Takes away everything of a virtual cluster whose tasks have ended: its Works' objects and whatever else
+ * of it is in the edge cluster, its namespaces, its Cluster on the hub. Resolves what it still waits for;
+ * undefined when nothing is left. To be called again until then; rejects while the hub or the edge's API
+ * server is away.
  */
 export async function retireVirtualCluster(
   clusterName: string,
-  { hub, local, take }: RetirementDeps,
+  { hub, local, take, onKept }: RetirementDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let isTaken = true
@@ -26,34 +30,37 @@ export async function retireVirtualCluster(
     isTaken = (await take(work, signal)) && isTaken
   }
   if (!isTaken) return 'objects of its Works'
+  if (!(await releaseObjects(clusterName, local, signal))) return 'its objects without a namespace'
   if (!(await deleteNamespaces(clusterName, { local }, signal))) return 'its namespaces'
-  return (await deleteCluster(clusterName, hub, signal)) ? undefined : 'its Cluster on the hub'
+  const isGone = await deleteCluster(clusterName, { hub, onKept }, signal)
+  return isGone ? undefined : 'its Cluster on the hub'
 }
 
+/** None where the hub shows them to this agent no more: what came by them is found in the edge cluster. */
 async function worksOf(clusterName: string, hub: Api, signal: AbortSignal): Promise<Work[]> {
   try {
     const request = { namespace: executionNamespace(clusterName) }
     return [...(await hub.resource(workResource).list(request, signal)).items]
   } catch (error) {
-    if (isUnknown(error)) return []
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) return []
     throw error
   }
 }
 
-/** True when it is gone. */
-async function deleteCluster(name: string, hub: Api, signal: AbortSignal): Promise<boolean> {
+/** True when it is gone, or is the hub's to keep. */
+async function deleteCluster(
+  name: string,
+  { hub, onKept }: Pick<RetirementDeps, 'hub' | 'onKept'>,
+  signal: AbortSignal,
+): Promise<boolean> {
   const clusters = hub.resource(clusterResource)
   try {
     await clusters.delete({ name }, signal)
     await clusters.get({ name }, signal)
     return false
   } catch (error) {
-    if (isUnknown(error)) return true
-    throw error
+    if (isStatusError(error, 'Forbidden')) onKept()
+    else if (!isStatusError(error, 'NotFound')) throw error
+    return true
   }
-}
-
-/** What the hub does not have, or has of somebody else's, is nothing of ours. */
-function isUnknown(error: unknown): boolean {
-  return isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')
 }

@@ -1,8 +1,8 @@
 import {
-  abortReason,
   createBackoff,
   createWakeFlag,
   runAll,
+  unlessAborted,
   type Clock,
   type Logger,
   type Random,
@@ -28,7 +28,7 @@ import { viewOf } from './group-state.ts'
 import { retireVirtualCluster } from './retire-virtual-cluster.ts'
 import type { RunningClusters } from './running-clusters.ts'
 import type { VirtualClusterTasks } from './virtual-cluster-controller.ts'
-import type { VirtualCluster } from './virtual-cluster.ts'
+import { virtualConditions, type VirtualCluster } from './virtual-cluster.ts'
 import { virtualIdOf } from './virtual-id.ts'
 import { VirtualNamespaces } from './virtual-namespaces.ts'
 
@@ -76,23 +76,32 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
       listeners.add(listener)
       return { [Symbol.dispose]: () => void listeners.delete(listener) }
     },
-    async retire(clusterName, { spec }, signal) {
+    async retire(clusterName, { spec, status }, signal) {
       await deps.running.stop(clusterName)
       rounds.delete(clusterName)
-      const { hub } = deps.identityOf(clusterName)
-      const { local, member } = deps
+      const { hub, release } = deps.identityOf(clusterName)
+      const { local, member, log } = deps
+      const registered = conditionOf(status?.conditions, virtualConditions.registered)
       // What is in namespaces goes with these, whatever they are called; the pattern may be a bad one.
       const { namespaces: _pattern, ...rest } = spec
       const { mapping } = viewOf(clusterName, { spec: rest })
-      return retireVirtualCluster(
+      const waitsFor = await retireVirtualCluster(
         clusterName,
         {
           hub,
           local,
           take: (work, scope) => takeWork({ clusterName, member, mapping }, work, scope),
+          onKept: () => {
+            if (registered?.status !== 'True') return
+            log.error('Hub keeps a Cluster that has left: delete it there', {
+              cluster: clusterName,
+            })
+          },
         },
         signal,
       )
+      if (waitsFor === undefined) await release?.(signal)
+      return waitsFor
     },
   }
 }
@@ -173,19 +182,6 @@ async function keepNamespaces(
   for (;;) {
     await untilDone(keep, deps, signal)
     await isNew.wait(signal)
-  }
-}
-
-/** The answer; rejects with the signal's reason when that comes first. */
-async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const onAbort = (): void => aborted.reject(abortReason(signal))
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([answer, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }
 

@@ -1,0 +1,80 @@
+import { isStatusError, type KubeObject } from '@skerry/api'
+import type { Cluster as Api, DiscoveredResource, PartialObject } from '@skerry/client'
+import { karmadaKeys } from '../../work/karmada-keys.ts'
+import { sharerPatch, sharersOf } from '../mapping/shared-object.ts'
+import { virtualNamespaceLabels } from '../virtual-group.ts'
+
+/**
+ * Takes away what a virtual cluster has in the edge cluster outside of namespaces, by what is written on the
+ * objects themselves: its own go, and of shared ones it is no sharer any more; the last takes them along. So
+ * nothing is left of Works that the control plane does not show any more. False while one is still there.
+ */
+export async function releaseObjects(
+  clusterName: string,
+  local: Api,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { resources } = await local.discover(signal)
+  let isGone = true
+  for (const resource of resources.filter(hasOwn)) {
+    for (const object of await sentObjects(local, resource, signal)) {
+      const isOwn = object.metadata.labels?.[virtualNamespaceLabels.cluster] === clusterName
+      const isShared = sharersOf({ ...object }).has(clusterName)
+      if (!isOwn && !isShared) continue
+      const client = local.metadata(resource)
+      const place = { name: object.metadata.name ?? '' }
+      const patch = sharerPatch(clusterName, null)
+      const left = isShared
+        ? await ifThere(client.patch({ ...place, type: 'merge', patch }, signal))
+        : object
+      if (left === undefined || isWanted(left)) continue
+      isGone = false
+      if (left.metadata.deletionTimestamp === undefined) {
+        await ifThere(client.delete({ ...place, preconditions: versionOf(left) }, signal))
+      }
+    }
+  }
+  return isGone
+}
+
+/** Namespaces are emptied first, and go by themselves. */
+function hasOwn({
+  group,
+  resource,
+  isNamespaced,
+  isPreferred,
+  verbs,
+}: DiscoveredResource): boolean {
+  const isChanged = ['list', 'patch', 'delete'].every((verb) => verbs.includes(verb))
+  const isNamespace = group === '' && resource === 'namespaces'
+  return !isNamespaced && isPreferred && isChanged && !isNamespace
+}
+
+async function sentObjects(
+  local: Api,
+  resource: DiscoveredResource,
+  signal: AbortSignal,
+): Promise<readonly PartialObject[]> {
+  const labelSelector = `${karmadaKeys.managed}=true`
+  const found = await ifThere(local.metadata(resource).list({ labelSelector }, signal))
+  return found?.items ?? []
+}
+
+function isWanted(object: KubeObject): boolean {
+  return sharersOf({ ...object }).size > 0
+}
+
+/** What another one has come to share meanwhile is not deleted. */
+function versionOf({ metadata: { uid, resourceVersion } }: KubeObject) {
+  return { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) }
+}
+
+/** Undefined where kind or object is gone, or the object has changed: then it is looked at again. */
+async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Conflict')) return undefined
+    throw error
+  }
+}
