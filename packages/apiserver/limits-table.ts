@@ -32,9 +32,11 @@ export interface ApiServerLimits {
   readonly headerBytesMax: number
   readonly streamsPerConnectionMax: number
   readonly handshakeMs: number
+  /** For a trusted proxy to say where a connection comes from. */
+  readonly proxyHeaderMs: number
   /** TLS handshakes in progress at once, but for slow ones; half of them of one address. */
   readonly handshakesMax: number
-  /** Of them, begun in one pass of the event loop, before others are served again. */
+  /** Of them, begun in one pass of the event loop, before others are served again; more where passes are long. */
   readonly handshakesAtOnceMax: number
   /** A handshake that takes longer waits for its client, and no longer counts. */
   readonly quickHandshakeMs: number
@@ -75,6 +77,7 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   headerBytesMax: 1024 * 1024,
   streamsPerConnectionMax: 250,
   handshakeMs: 32_000,
+  proxyHeaderMs: 5_000,
   handshakesMax: 128,
   handshakesAtOnceMax: 2,
   quickHandshakeMs: 2_000,

@@ -40,7 +40,11 @@ function scene(overrides: Partial<typeof limits> = {}) {
     await clock.advance(ms)
     settle()
   }
-  return { advance, begun, dropped, arrive, comes, end, pass }
+  const passIn = async (ms: number): Promise<void> => {
+    await clock.advance(ms)
+    pass()
+  }
+  return { advance, passIn, begun, dropped, arrive, comes, end, pass }
 }
 
 test('so many handshakes go on at once; then the newest is next', () => {
@@ -80,6 +84,22 @@ test('however many go on coming, some begin', () => {
     pass()
   }
   assert.deepEqual(begun, ['agent-32', 'agent-65'])
+})
+
+test('where passes are long and in each somebody comes, nobody waits for many of them', async () => {
+  const { begun, dropped, arrive, end, passIn } = scene({
+    handshakesMax: 100,
+    handshakesAtOnceMax: 2,
+    waitingHandshakesMax: 100,
+  })
+  for (let number = 0; number < 100; number += 1) {
+    for (const name of ['a', 'b', 'c']) arrive(`${name}-${number}`)
+    await passIn(100)
+    for (const name of begun) end(name)
+    const waiting = (number + 1) * 3 - begun.length
+    assert.ok(waiting <= 6, `${waiting} wait after ${number}`)
+  }
+  assert.deepEqual(dropped, [])
 })
 
 test('one too many that waits costs the oldest its turn; slow handshakes make place', async () => {

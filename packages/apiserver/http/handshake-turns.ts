@@ -25,8 +25,13 @@ export interface Turn {
   end(): void
 }
 
-/** One pass of the event loop accepts one connection: for so many in a row nothing begins. */
+/** One pass of the event loop accepts one connection: for so many in a row nothing begins, for so long at most. */
 const acceptingPassesMax = 32
+const acceptingMsMax = 20
+
+/** After a pass that took long, more begin: one for so many milliseconds, a quarter of the time, and so many at most. */
+const msForEach = 8
+const inLongPassMax = 16
 
 export interface HandshakeTurnsDeps {
   readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
@@ -38,8 +43,8 @@ export interface HandshakeTurnsDeps {
 /**
  * Who may begin a TLS handshake when more come than the processor can greet. All at once would all end at
  * once, after their clients have given up; one after another, a user would wait behind thousands of agents. So
- * what waits for the port is accepted first, which costs little; a few begin in one pass of the event loop, a bounded
- * number is in progress, and the newest goes first: whoever comes while thousands wait is greeted next. Who waits in
+ * what waits for the port is accepted first, which costs little; a few begin in one pass of the event loop, more where
+ * passes are long, a bounded number is in progress, and the newest goes first: whoever comes while thousands wait is greeted next. Who waits in
  * vain is told so by a closed connection, and comes again as a new one. One address has at most half of the
  * places, so that a flood from there leaves the other half.
  */
@@ -52,9 +57,11 @@ export class HandshakeTurns {
   /** The oldest first. */
   readonly #waiting: Waiting[] = []
   #oldest: Timer | undefined
-  #isPassDue = false
+  /** When the next pass was asked for; undefined: none is due. */
+  #askedMs: number | undefined
   #hasArrived = false
   #acceptingPasses = 0
+  #acceptingSinceMs = 0
   /** Since last nobody waited. */
   #dropped = 0
 
@@ -76,18 +83,21 @@ export class HandshakeTurns {
   }
 
   #makePass(): void {
-    if (this.#isPassDue) return
-    this.#isPassDue = true
+    if (this.#askedMs !== undefined) return
+    this.#askedMs = this.#deps.clock.monotonicMs()
     this.#deps.nextPass(() => this.#pass())
   }
 
   #pass(): void {
-    this.#isPassDue = false
-    const isAccepting = this.#hasArrived && this.#acceptingPasses < acceptingPassesMax
-    this.#acceptingPasses = isAccepting ? this.#acceptingPasses + 1 : 0
-    this.#hasArrived = false
-    if (isAccepting) return this.#makePass()
-    for (let begun = 0; begun < this.#limits.handshakesAtOnceMax; begun += 1) {
+    const nowMs = this.#deps.clock.monotonicMs()
+    const tookMs = nowMs - (this.#askedMs ?? nowMs)
+    this.#askedMs = undefined
+    if (this.#isAccepting(nowMs)) return this.#makePass()
+    const atOnceMax = Math.max(
+      this.#limits.handshakesAtOnceMax,
+      Math.min(Math.floor(tookMs / msForEach), inLongPassMax),
+    )
+    for (let begun = 0; begun < atOnceMax; begun += 1) {
       const index = this.#count < this.#limits.handshakesMax ? this.#nextIndex() : -1
       const [next] = index < 0 ? [] : this.#waiting.splice(index, 1)
       // The next that ends makes a pass.
@@ -96,6 +106,18 @@ export class HandshakeTurns {
     }
     this.#watchOldest()
     if (this.#waiting.length > 0) this.#makePass()
+  }
+
+  /** Whether more may wait for the port. A process with much to do has arrivals in each of its long passes. */
+  #isAccepting(nowMs: number): boolean {
+    if (this.#acceptingPasses === 0) this.#acceptingSinceMs = nowMs
+    const isAccepting =
+      this.#hasArrived &&
+      this.#acceptingPasses < acceptingPassesMax &&
+      nowMs - this.#acceptingSinceMs < acceptingMsMax
+    this.#acceptingPasses = isAccepting ? this.#acceptingPasses + 1 : 0
+    this.#hasArrived = false
+    return isAccepting
   }
 
   /** The newest of an address that has not its half; below 0: there is none. */
