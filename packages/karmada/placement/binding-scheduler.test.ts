@@ -8,6 +8,7 @@ import {
   type ResourceBinding,
 } from '../binding/resource-binding.ts'
 import { clusterResource } from '../cluster/cluster.ts'
+import { placementAnnotation } from './needs-placement.ts'
 import {
   addCluster,
   bindingOf,
@@ -131,6 +132,50 @@ test('what waits is placed by its priority', async () => {
   assert.equal(targetsOf(await until(scene, isPlaced, urgent)), 'shore:4')
   const refused = await until(scene, ({ status }) => status?.conditions !== undefined)
   assert.equal(refused.status?.conditions?.[0]?.reason, 'NoClusterFit')
+})
+
+test('what others say of a binding while it is placed is not lost', async () => {
+  const path = `/namespaces/${namespace}/resourcebindings/${web.name}/status`
+  const other = {
+    type: 'FullyApplied',
+    status: 'True',
+    reason: 'Test',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  } as const
+  let isSaid = false
+  await using scene = await startScene([], undefined, (transport, { hub }) => ({
+    async send(request, scope) {
+      if (!isSaid && request.method === 'PATCH' && request.path.includes(path)) {
+        isSaid = true
+        const patch = { status: { conditions: [other] } }
+        await hub
+          .resource(resourceBindingResource)
+          .patchStatus({ ...web, type: 'merge', patch }, scope)
+      }
+      return transport.send(request, scope)
+    },
+  }))
+  await addCluster(scene, 'shore')
+  const bindings = scene.hub.resource(resourceBindingResource)
+  await bindings.create(bindingOf({ placement: divided }), signal)
+  const placed = await until(scene, isPlaced)
+  const types = placed.status?.conditions?.map(({ type, status }) => `${type} ${status}`)
+  assert.deepEqual(types?.toSorted(), ['FullyApplied True', 'Scheduled True'])
+})
+
+test('a binding that was placed, and does not say so, says it in the end', async () => {
+  const clusters = [{ name: 'shore', replicas: 4 }]
+  await using scene = await startScene([], async (before) => {
+    await makeCluster(before, 'shore')
+    const made = bindingOf({ placement: divided, clusters })
+    const annotations = { [placementAnnotation]: JSON.stringify(divided) }
+    const metadata = { ...made.metadata, annotations }
+    await before.hub.resource(resourceBindingResource).create({ ...made, metadata }, signal)
+  })
+  const placed = await until(scene, ({ status }) => status?.lastScheduledTime !== undefined)
+  assert.deepEqual(placed.spec.clusters, clusters)
+  assert.equal(placed.status?.conditions?.[0]?.reason, 'Success')
 })
 
 test('objects without a namespace are placed, too', async () => {

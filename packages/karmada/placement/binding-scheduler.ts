@@ -1,4 +1,4 @@
-import { equalJson } from '@skerry/api'
+import { equalJson, isStatusError } from '@skerry/api'
 import { keyOfObject, parseKey, type TypedResource } from '@skerry/client'
 import {
   watch,
@@ -6,14 +6,16 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 import {
+  bindingConditions,
   clusterResourceBindingResource,
   resourceBindingResource,
   type ResourceBinding,
 } from '../binding/resource-binding.ts'
 import { clusterResource } from '../cluster/cluster.ts'
+import { conditionOf } from '../cluster/conditions.ts'
 import { isAffected, mattersToPlacement } from './affected-bindings.ts'
 import { needsPlacement, placementAnnotation } from './needs-placement.ts'
-import { placeBinding } from './place-binding.ts'
+import { placeBinding, placedMessage } from './place-binding.ts'
 import type { PlacementResult } from './placement-input.ts'
 import { recordPlacement, reportFailures } from './placement-report.ts'
 import { placedStatus } from './placed-status.ts'
@@ -30,6 +32,9 @@ const schedulerNameDefault = 'default-scheduler'
 
 /** What did not fit for want of room is tried again after this, and a little more, by chance. */
 const roomRetryMs = 30_000
+
+/** Then the whole binding is looked at again. */
+const statusTriesMax = 5
 
 /** Decides for each binding which clusters its object goes to, and when to decide anew. */
 export function createFleetScheduler(options: FleetSchedulerOptions = {}): ControllerDefinition[] {
@@ -103,8 +108,10 @@ async function placeOnce(
   const { spec, status } = binding
   if (spec.placement === undefined) return undefined
   const clusters = context.informer(clusterResource).list()
-  if (!needsPlacement(binding, clusters)) {
-    await writeStatus(binding, undefined, placing, signal)
+  const isTold = conditionOf(status?.conditions, bindingConditions.scheduled)?.status === 'True'
+  const isPlaced = isTold || (spec.clusters ?? []).length > 0
+  if (isPlaced && !needsPlacement(binding, clusters)) {
+    await writeStatus(binding, isTold ? undefined : placedAlready(binding), placing, signal)
     return undefined
   }
   const result = placeBinding({
@@ -120,6 +127,19 @@ async function placeOnce(
   const hasMoved = placed !== binding || result.reason !== 'Success'
   if (hasMoved) recordPlacement(placed, result, context.events)
   return result
+}
+
+/** Somebody was stopped between placing it and saying so. */
+function placedAlready({ spec, status }: ResourceBinding): PlacementResult {
+  const affinityName = status?.schedulerObservingAffinityName
+  return {
+    reason: 'Success',
+    message: placedMessage,
+    clusters: spec.clusters ?? [],
+    ...(affinityName === undefined ? {} : { affinityName }),
+    failures: [],
+    diagnosis: [],
+  }
 }
 
 function hasGroups({ metadata, spec }: ResourceBinding): boolean {
@@ -149,15 +169,31 @@ async function writeClusters(
   return context.client(resource).patch({ ...key, type: 'merge', patch }, signal)
 }
 
+/** What others say in the same list of conditions is not lost: who has written meanwhile is read again. */
 async function writeStatus(
   binding: ResourceBinding,
   result: PlacementResult | undefined,
   { resource, context }: Placing,
   signal: AbortSignal,
 ): Promise<void> {
-  const status = placedStatus(binding, result, context.clock.now())
-  if (status === undefined) return
-  const { namespace, name = '' } = binding.metadata
+  const { namespace, name = '', uid } = binding.metadata
   const key = namespace === undefined ? { name } : { namespace, name }
-  await context.client(resource).patchStatus({ ...key, type: 'merge', patch: { status } }, signal)
+  const client = context.client(resource)
+  let known = binding
+  for (let left = statusTriesMax; ; left -= 1) {
+    const status = placedStatus(known, result, context.clock.now())
+    if (status === undefined) return
+    const patch = { metadata: { resourceVersion: known.metadata.resourceVersion }, status }
+    try {
+      await client.patchStatus({ ...key, type: 'merge', patch }, signal)
+      return
+    } catch (error) {
+      if (!isStatusError(error, 'Conflict') || left <= 0) throw error
+    }
+    const fresh = await client.get(key, signal)
+    if (fresh.metadata.uid !== uid) return
+    // Of which generation the placement is stays as it was.
+    const metadata = { ...binding.metadata, resourceVersion: fresh.metadata.resourceVersion }
+    known = { ...binding, metadata, status: fresh.status }
+  }
 }

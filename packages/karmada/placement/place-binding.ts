@@ -34,6 +34,8 @@ export function placeBinding(input: PlacementInput): PlacementResult {
   return resultOf({ ...first, affinityName: undefined }, failed)
 }
 
+export const placedMessage = 'Binding has been scheduled successfully.'
+
 /** One way through, which ended with clusters or with an error. */
 interface Attempt {
   readonly affinityName: string | undefined
@@ -108,8 +110,7 @@ function resultOf(attempt: Attempt, failed: readonly Attempt[]): PlacementResult
   const failures = failed.map((each) => each.error?.message ?? '')
   const named = affinityName === undefined ? {} : { affinityName }
   if (error === undefined) {
-    const message = 'Binding has been scheduled successfully.'
-    return { reason: 'Success', message, clusters, ...named, failures, diagnosis }
+    return { reason: 'Success', message: placedMessage, clusters, ...named, failures, diagnosis }
   }
   const { reason, message } = error
   const left = reason === 'NoClusterFit' ? [] : undefined

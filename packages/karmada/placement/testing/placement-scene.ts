@@ -1,6 +1,6 @@
 import { builtinKinds } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, createEventSink, type Cluster as Api } from '@skerry/client'
+import { createCluster, createEventSink, type Cluster as Api, type Transport } from '@skerry/client'
 import {
   createInformerSet,
   runController,
@@ -24,10 +24,14 @@ export const web = { namespace, name: 'web-deployment' }
 /** Goes to every cluster, so that it shows which ones the scheduler has seen. */
 const lookout = { namespace, name: 'lookout-deployment' }
 
-/** A hub in this process, whose scheduler runs, and what else is given; `prepare` comes before they start. */
+/**
+ * A hub in this process, whose scheduler runs, and what else is given; `prepare` comes before they start,
+ * and what they ask goes `through` this.
+ */
 export async function startScene(
   others: readonly ControllerDefinition[] = [],
   prepare: (scene: Scene) => Promise<void> = async () => {},
+  through: (transport: Transport, scene: Scene) => Transport = (transport) => transport,
 ): Promise<Scene & AsyncDisposable> {
   await using stack = new AsyncDisposableStack()
   const kinds = await builtinKinds()
@@ -43,7 +47,8 @@ export async function startScene(
   )
   const hub = createCluster(server.transport, deps)
   await prepare({ hub })
-  const informers = createInformerSet(hub, deps)
+  const cluster = createCluster(through(server.transport, { hub }), deps)
+  const informers = createInformerSet(cluster, deps)
   const events = createEventSink(hub, deps)
   const stop = linkedSignal(signal)
   const controllers = [...createFleetScheduler(), ...others]
@@ -52,7 +57,7 @@ export async function startScene(
     (scope) => informers.run(scope),
     ...controllers.map(
       (each) => (scope: AbortSignal) =>
-        runController(each, { ...deps, cluster: hub, informers, events }, scope),
+        runController(each, { ...deps, cluster, informers, events }, scope),
     ),
   ])
   stack.defer(async () => {
