@@ -1,6 +1,7 @@
 import { ExpectedError, exitCodes, systemClock, type Logger, silentLogger } from '@skerry/base'
 import { createCluster, createHttpsTransport, loadKubeconfig, type Cluster } from '@skerry/client'
 import { codeOf } from './data-directory.ts'
+import { reachControlPlane } from './reach-control-plane.ts'
 import { version } from './version.ts'
 
 export interface AdminCluster {
@@ -11,7 +12,7 @@ export interface AdminCluster {
 
 /**
  * A control plane seen through a kubeconfig file of ours, for commands that act on it. Throws
- * ExpectedError when there is no such file.
+ * ExpectedError when there is no such file; so do requests where nobody answers.
  */
 export async function openAdminCluster(
   kubeconfigPath: string,
@@ -28,7 +29,9 @@ export async function openAdminCluster(
       exitCodes.dataDirectory,
     )
   })
-  const cluster = createCluster(createHttpsTransport(target.transport), {
+  const transport = createHttpsTransport(target.transport)
+  const reaching = reachControlPlane(transport, target.transport.server, systemClock)
+  const cluster = createCluster(reaching, {
     log,
     clock: systemClock,
     userAgent: `skerry/${version}`,

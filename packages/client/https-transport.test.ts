@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { ConnectError, hostAndPort, silentLogger, systemClock } from '@skerry/base'
 import { createCluster } from './cluster.ts'
-import { createHttpsTransport } from './https-transport.ts'
+import { NotConnectedError, createHttpsTransport } from './https-transport.ts'
 import { resources } from './resources-table.ts'
 import { readBody } from './response-body.ts'
 import { startTestApiServer } from '@skerry/testing'
@@ -138,6 +138,24 @@ test('a way that leads nowhere is the error of the request', async () => {
   })
   const asking = transport.send({ method: 'GET', path: '/version', headers: {} }, signal)
   await assert.rejects(asking, /Cannot pass proxy: it is closed/)
+})
+
+test('a connection that was closed before TLS is told apart: nothing of the request was sent', async () => {
+  for (const end of ['destroy', 'resetAndDestroy', 'end'] as const) {
+    const server = createTcpServer((socket) => {
+      // The client's end of TLS comes first, as it comes to a server that is too busy to greet it.
+      socket.once('data', () => socket[end]())
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    using transport = createHttpsTransport({ server: `https://127.0.0.1:${port}` })
+    const request = { method: 'POST' as const, path: '/', headers: {}, body: Buffer.from('{}') }
+    await assert.rejects(transport.send(request, signal), NotConnectedError, end)
+    server.close()
+    await once(server, 'close')
+  }
 })
 
 test('a web page in the place of an answer is told for what it is', async () => {

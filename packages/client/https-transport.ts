@@ -1,6 +1,7 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { abortReason, linkedSignal, type Connect } from '@skerry/base'
 import { clientLimits } from './client-limits.ts'
 import { connectingAgent, type ConnectionChecks } from './connecting-agent.ts'
@@ -54,6 +55,11 @@ export function createHttpsTransport(config: HttpsTransportConfig): HttpsTranspo
       agents.destroy()
     },
   }
+}
+
+/** The server closed the connection before TLS was there: nothing of the request has reached it. */
+export class NotConnectedError extends Error {
+  override name = 'NotConnectedError'
 }
 
 class StaleSocketError extends Error {
@@ -211,10 +217,21 @@ async function sendOnce(
     if (request.reusedSocket) {
       throw new StaleSocketError(`Cannot ${name}: ${String(error)}`, { cause: error })
     }
+    if (isClosedEarly(request, error)) {
+      throw new NotConnectedError(`Cannot ${name}: the server closed the connection at once`, {
+        cause: error,
+      })
+    }
     throw error
   } finally {
     clearTimeout(headTimer)
   }
+}
+
+function isClosedEarly({ socket }: http.ClientRequest, error: unknown): boolean {
+  const isClosed = error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
+  // Known to Node, though not to its types; it stays true where TLS never came.
+  return isClosed && socket instanceof TLSSocket && Reflect.get(socket, 'secureConnecting') === true
 }
 
 function limitConnectTime(request: http.ClientRequest, onLate: () => void): void {

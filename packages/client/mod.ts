@@ -6,11 +6,13 @@
  */
 export type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 export {
+  NotConnectedError,
   createHttpsTransport,
   tlsOptions,
   type HttpsTransport,
   type HttpsTransportConfig,
 } from './https-transport.ts'
+export { connectingAgent, type ConnectingAgentOptions } from './connecting-agent.ts'
 export {
   fixedCredentials,
   tokenFileCredentials,

@@ -43,10 +43,10 @@ export interface HandshakeTurnsDeps {
 /**
  * Who may begin a TLS handshake when more come than the processor can greet. All at once would all end at
  * once, after their clients have given up; one after another, a user would wait behind thousands of agents. So
- * what waits for the port is accepted first, which costs little; a few begin in one pass of the event loop, more where
- * passes are long, a bounded number is in progress, and the newest goes first: whoever comes while thousands wait is greeted next. Who waits in
- * vain is told so by a closed connection, and comes again as a new one. One address has at most half of the
- * places, so that a flood from there leaves the other half.
+ * what waits for the port is accepted first, which costs little; a few begin in one pass of the event loop, more
+ * where passes are long; a bounded number is in progress; and the newest goes first: whoever comes while thousands
+ * wait is greeted next. Who waits in vain is told so by a closed connection, and comes again as a new one. One address
+ * has at most half of the places, so that a flood from there leaves the other half.
  */
 export class HandshakeTurns {
   readonly #limits: HandshakeLimits
