@@ -74,13 +74,23 @@ export const namespaceSyncController: ControllerDefinition = {
     if (namespace === undefined || !isToSend(namespace, context)) return
     const template: AnyObject = { ...namespace, apiVersion: 'v1', kind: 'Namespace' }
     const policies = context.informer(clusterOverridePolicyResource).list()
+    const failures: string[] = []
     for (const target of clustersOf(name, context)) {
       const cluster = memberCluster(target, context)
       if (cluster === undefined) continue
-      const { manifest, overrides } = overriddenManifest(pruned(template), cluster, policies)
-      const planned = plannedNamespaceWork(template, manifest, { cluster: target, overrides })
-      await writeWork(planned, context, signal)
+      try {
+        const { manifest, overrides } = overriddenManifest(pruned(template), cluster, policies)
+        const planned = plannedNamespaceWork(template, manifest, { cluster: target, overrides })
+        await writeWork(planned, context, signal)
+      } catch (error) {
+        // The others have theirs all the same.
+        signal.throwIfAborted()
+        const why = error instanceof Error ? error.message : String(error)
+        failures.push(`cluster "${target}": ${why}`)
+      }
     }
+    if (failures.length === 0) return
+    throw new Error(`Cannot write Works of namespace "${name}": ${failures.join('; ')}`)
   },
 }
 

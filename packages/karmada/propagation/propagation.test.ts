@@ -4,7 +4,11 @@ import type { AnyObject, ClusterRole, ConfigMap, Deployment } from '@skerry/api'
 import { resources, type TypedResource } from '@skerry/client'
 import { resourceBindingResource } from '../binding/resource-binding.ts'
 import { clusterResource, executionNamespace } from '../cluster/cluster.ts'
-import { overridePolicyResource, type OverrideRule } from '../policy/override-policy.ts'
+import {
+  clusterOverridePolicyResource,
+  overridePolicyResource,
+  type OverrideRule,
+} from '../policy/override-policy.ts'
 import {
   clusterPropagationPolicyResource,
   propagationPolicyResource,
@@ -324,6 +328,29 @@ test('a namespace goes with what is in it, unless it is not to be made by itself
   await scene.until(where, (object) => object !== undefined)
   const { items } = await scene.edge('reef').resource(resources.namespaces).list({}, signal)
   assert.ok(!items.some((each) => each.metadata.name === 'shop'))
+})
+
+test('where a namespace cannot be made as it is to be, the other clusters have it', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  const { hub } = scene
+  const overriders = { plaintext: [{ path: '/data/x', operator: 'remove' as const }] }
+  await hub.resource(clusterOverridePolicyResource).create(
+    {
+      apiVersion: 'policy.karmada.io/v1alpha1',
+      kind: 'ClusterOverridePolicy',
+      metadata: { name: 'wrong' },
+      spec: {
+        resourceSelectors: [{ apiVersion: 'v1', kind: 'Namespace' }],
+        overrideRules: [{ targetCluster: { clusterNames: ['reef'] }, overriders }],
+      },
+    },
+    signal,
+  )
+  await propagate(scene, deployment())
+  const where = { api: scene.edge('shore'), resource: resources.namespaces, key: { name: 'shop' } }
+  await scene.until(where, (object) => object !== undefined)
+  const { items } = await scene.edge('reef').resource(resources.namespaces).list({}, signal)
+  assert.ok(!items.some(({ metadata }) => metadata.name === 'shop'))
 })
 
 test('a binding or a Work that somebody deletes on the hub is made anew', async () => {
