@@ -1,154 +1,161 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NetworkPolicy } from '@skerry/api'
-import { createTestNetwork, type TestHost } from '@skerry/testing'
 import { renderDelta, renderTable, type NftTable } from '../nft-table.ts'
+import { planServicePorts } from '../service-ports.ts'
+import { buildServiceTable } from '../service-table.ts'
 import { namespace, peer, policy } from '../testing/policy-objects.ts'
+import { createPolicyScene, type Call, type PolicyScene } from '../testing/policy-scene.ts'
+import { service, slice } from '../testing/service-objects.ts'
 import { planPolicies } from './policy-plan.ts'
 import { buildPolicyTable, renderNoPolicies } from './policy-table.ts'
 
 const skip = process.getuid?.() !== 0 && 'needs root'
 
-const namespaces = [namespace('shop', { team: 'shop' }), namespace('bank', { team: 'bank' })]
-const pods = [
-  peer('shop/web', '10.42.0.2', { labels: { app: 'web' }, ports: { http: 8080 } }),
-  peer('shop/front', '10.42.0.3', { labels: { app: 'front' } }),
-  peer('bank/till', '10.42.0.4', { labels: { app: 'till' } }),
-]
+const namespaces = [namespace('shop', { team: 'shop' })]
+const names = ['shop/web', 'shop/front', 'shop/other']
+const labelsOf = (name: string) => ({ app: name.slice(5) })
+const front = { matchLabels: { app: 'front' } }
+const web = { matchLabels: { app: 'web' } }
+const closed = policy('shop/closed', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] })
+const toWeb = (ports: { port: number; protocol?: string }[], ...from: { podSelector: object }[]) =>
+  policy('shop/to-web', { podSelector: web, ingress: [{ from, ports }] })
 
-function tableOf(...policies: NetworkPolicy[]): NftTable {
+function tableOf(policies: NetworkPolicy[], addressOf: (pod: string) => string): NftTable {
+  const pods = names.map((name) => peer(name, addressOf(name), { labels: labelsOf(name) }))
   const table = buildPolicyTable(planPolicies({ policies, namespaces, pods }, 'a'))
   assert.ok(table)
   return table
 }
 
-async function run(host: TestHost, script: string): Promise<void> {
-  const result = await host.run(['sh', '-ec', script])
-  assert.equal(result.exitCode, 0, result.stderr)
-}
-
-async function load(host: TestHost, script: string): Promise<void> {
-  const result = await host.run(['nft', '-f', '-'], { input: script })
-  assert.equal(result.exitCode, 0, result.stderr + script)
-}
-
-/** Pods hang on one bridge, as the node's network plugin wires them. */
-async function prepare(host: TestHost): Promise<AsyncDisposable> {
-  const node = `mkdir -p /run/netns; echo 1 > /proc/sys/net/ipv4/ip_forward
-    ip link add pods type bridge; ip address add 10.42.0.1/24 dev pods; ip link set pods up
-    echo 1 > /proc/sys/net/bridge/bridge-nf-call-iptables`
-  await run(host, node)
-  for (const each of ['2', '3', '4']) {
-    const script = `ip netns add p${each}; ip link add v${each} type veth peer name eth0 netns p${each}
-      ip link set v${each} master pods up; ip -n p${each} address add 10.42.0.${each}/24 dev eth0
-      ip -n p${each} link set eth0 up; ip -n p${each} link set lo up
-      ip -n p${each} route add default via 10.42.0.1
-      mkdir -p /run/www${each}; echo 10.42.0.${each} > /run/www${each}/name
-      ip netns exec p${each} busybox httpd -p 8080 -h /run/www${each}
-      ip netns exec p${each} busybox httpd -p 9090 -h /run/www${each}`
-    await run(host, script)
-  }
-  return {
-    async [Symbol.asyncDispose]() {
-      const pids = ['2', '3', '4'].map((each) => `$(ip netns pids p${each})`).join(' ')
-      await host.run(['sh', '-c', `kill ${pids}`])
-    },
-  }
-}
-
-interface Call {
-  from: string
-  to: string
-  port?: number
-  /** What should pass has time to on a slow machine; what should not is soon given up. */
-  isAllowed: boolean
-}
-
-async function isHeard(host: TestHost, { from, to, port = 8080, isAllowed }: Call) {
-  const inside = from === 'node' ? [] : ['ip', 'netns', 'exec', `p${from}`]
-  const url = `http://10.42.0.${to}:${port}/name`
-  const bounded = ['timeout', isAllowed ? '15' : '1', 'busybox', 'wget', '-qO-', url]
-  const result = await host.run([...inside, ...bounded])
-  return result.stdout.trim() === `10.42.0.${to}`
-}
-
-/** Which of the three pods and the node reach web, and whom web reaches. */
-async function view(host: TestHost, allowed: string): Promise<string> {
-  const calls = [
-    ['node', '2'],
-    ['3', '2'],
-    ['4', '2'],
-    ['2', '3'],
-    ['2', '4'],
-  ] as const
-  const heard = await Promise.all(
-    calls.map(async ([from, to]) => {
-      const call = `${from}>${to}`
-      const isAllowed = allowed.split(' ').includes(call)
-      return (await isHeard(host, { from, to, isAllowed })) ? call : ''
-    }),
-  )
-  return heard.filter((call) => call !== '').join(' ')
-}
-
-const all = 'node>2 3>2 4>2 2>3 2>4'
-const web = { matchLabels: { app: 'web' } }
-const closed = policy('shop/closed', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] })
-const ownIngress = policy('shop/own', {
-  podSelector: web,
-  ingress: [{ from: [{ podSelector: {} }] }],
-})
-const toBank = policy('shop/to-bank', {
-  podSelector: web,
-  policyTypes: ['Egress'],
-  egress: [{ to: [{ namespaceSelector: { matchLabels: { team: 'bank' } } }] }],
-})
-const block = policy('shop/block', {
-  podSelector: web,
-  ingress: [
-    {
-      from: [{ ipBlock: { cidr: '0.0.0.0/0', except: ['10.42.0.3/32'] } }],
-      ports: [{ port: 'http' }],
-    },
-  ],
-})
-
-test('the kernel lets pass what the policies allow, and nothing else', { skip }, async (t) => {
-  await using network = await createTestNetwork()
-  const host = await network.addHost(1)
-  await using _pods = await prepare(host)
-  assert.equal(await view(host, all), all)
-  let kept: NftTable | undefined
-  const cases: readonly { name: string; policies: NetworkPolicy[]; heard: string }[] = [
-    { name: 'default deny; the node still reaches its pods', policies: [closed], heard: 'node>2' },
-    { name: 'peers of the own namespace', policies: [ownIngress], heard: 'node>2 3>2 2>3 2>4' },
-    { name: 'egress to a namespace', policies: [toBank], heard: 'node>2 3>2 4>2 2>4' },
-    { name: 'a block with an exception', policies: [block], heard: 'node>2 4>2 2>3 2>4' },
-    { name: 'a union', policies: [closed, ownIngress, toBank], heard: 'node>2 2>4' },
-    { name: 'deny again', policies: [closed], heard: 'node>2' },
-  ]
-  for (const { name, policies, heard } of cases) {
-    await t.test(name, async () => {
-      const next = tableOf(...policies)
-      await load(host, kept === undefined ? renderTable(next) : renderDelta(kept, next))
-      kept = next
-      assert.equal(await view(host, heard), heard)
-    })
-  }
-  await t.test('a named port, and no other', async () => {
-    await load(host, renderTable(tableOf(block)))
-    assert.equal(await isHeard(host, { from: '4', to: '2', isAllowed: true }), true)
-    assert.equal(await isHeard(host, { from: '4', to: '2', port: 9090, isAllowed: false }), false)
+/** A service of shop/web: port 8000 of its address and 30080 of the node lead to port 80. */
+function serviceTable(address: string): NftTable {
+  const both = ['TCP', 'UDP'].map((protocol) => ({ name: protocol, protocol }))
+  const object = service('web', {
+    type: 'NodePort',
+    clusterIP: '10.43.0.20',
+    clusterIPs: ['10.43.0.20'],
+    ports: both.map((port) => ({ ...port, port: 8000, nodePort: 30080 })),
   })
+  const endpoints = slice('web', [{ address }])
+  const slices = [{ ...endpoints, ports: both.map((port) => ({ ...port, port: 80 })) }]
+  const network = { clusterCidr: '10.42.0.0/16', podCidr: '10.42.0.0/24', ownAddresses: [] }
+  return buildServiceTable(planServicePorts([object], slices, 'a'), network)
+}
+
+async function expectAll(scene: PolicyScene, calls: readonly Call[]): Promise<void> {
+  const heard = await Promise.all(calls.map((call) => scene.hears(call)))
+  const shown = (isHeard: boolean, { from, to, port, protocol }: Call): string =>
+    `${from} ${isHeard ? 'reaches' : 'does not reach'} ${to}:${port} ${protocol ?? 'tcp'}`
+  assert.deepEqual(
+    calls.map((call, at) => shown(heard[at] ?? false, call)),
+    calls.map((call) => shown(call.isExpected, call)),
+  )
+}
+
+test('the kernel keeps policies', { skip }, async (t) => {
+  await using scene = await createPolicyScene(names)
+  const { addressOf } = scene
+  const load = (...policies: NetworkPolicy[]) =>
+    scene.load(renderTable(tableOf(policies, addressOf)))
+  const direct = (from: string, isExpected: boolean, port = 80): Call => ({
+    from,
+    to: 'shop/web',
+    port,
+    isExpected,
+  })
+
+  await t.test('the node reaches its pods, whatever is denied', async () => {
+    await load(closed)
+    await expectAll(scene, [direct('node', true), direct('shop/front', false)])
+  })
+
+  await t.test('who may open a connection is answered', async () => {
+    await load(
+      closed,
+      policy('shop/out', { podSelector: front, policyTypes: ['Egress'], egress: [{}] }),
+      toWeb([{ port: 80 }], { podSelector: front }),
+    )
+    await expectAll(scene, [
+      direct('shop/front', true),
+      { from: 'shop/web', to: 'shop/front', port: 80, isExpected: false },
+    ])
+  })
+
+  await t.test('a connection ends with the right to it, and with no other change', async () => {
+    await scene.load(renderNoPolicies())
+    const kept = await scene.open('shop/front', 'shop/web', 80)
+    const cut = await scene.open('shop/other', 'shop/web', 80)
+    const first = tableOf([toWeb([{ port: 80 }], { podSelector: front })], addressOf)
+    await scene.load(renderTable(first))
+    assert.deepEqual(await Promise.all([kept(true), cut(false)]), [true, false])
+    const next = tableOf([toWeb([{ port: 80 }], { podSelector: front }), closed], addressOf)
+    await scene.load(renderDelta(first, next))
+    assert.equal(await kept(false), false)
+  })
+
+  await t.test('by a service it is the pod that is reached, and its port that counts', async () => {
+    await scene.load(renderTable(serviceTable(addressOf('shop/web'))))
+    const ways = [
+      { to: '10.43.0.20', port: 8000 },
+      { to: scene.host.address, port: 30080 },
+    ]
+    const by = (from: string, isExpected: boolean): Call[] =>
+      ways.flatMap((way) =>
+        (['tcp', 'udp'] as const).map((protocol) => ({
+          ...way,
+          from,
+          protocol,
+          answers: 'shop/web',
+          isExpected,
+        })),
+      )
+    // Another machine has no route to the service's own address.
+    const nodePort = by('outside', true).slice(2)
+    const ports = [{ port: 80 }, { port: 80, protocol: 'UDP' }]
+    await load(toWeb(ports, { podSelector: front }))
+    await expectAll(scene, [
+      ...by('shop/front', true),
+      ...by('shop/other', false),
+      // To itself by its own service, although nobody is let in from there.
+      ...by('shop/web', true),
+      ...nodePort.map((call) => ({ ...call, isExpected: false })),
+    ])
+    await load(toWeb([{ port: 8000 }], { podSelector: front }))
+    await expectAll(scene, by('shop/front', false))
+    const [net = ''] = scene.host.address.split(/\.\d+$/)
+    const fromOutside = { ipBlock: { cidr: `${net}.0/24`, except: [`${net}.1/32`] } }
+    const spec = { podSelector: web, ingress: [{ from: [fromOutside], ports }] }
+    await load(policy('shop/outside', spec))
+    await expectAll(scene, [...nodePort, direct('shop/front', false)])
+  })
+
+  await t.test('the rules follow a pod to another address', async () => {
+    const only = [policy('shop/only', { podSelector: front, policyTypes: ['Egress'] })]
+    const before = tableOf(only, addressOf)
+    await scene.load(renderTable(before))
+    await expectAll(scene, [direct('shop/front', false), direct('shop/other', true)])
+    const swapped = new Map([
+      ['shop/front', addressOf('shop/other')],
+      ['shop/other', addressOf('shop/front')],
+      ['shop/web', addressOf('shop/web')],
+    ])
+    const after = tableOf(only, (name) => swapped.get(name) ?? '')
+    await scene.load(renderDelta(before, after))
+    await expectAll(scene, [direct('shop/front', true), direct('shop/other', false)])
+  })
+
   await t.test('the last policy takes the whole table along', async () => {
-    await load(host, renderNoPolicies())
-    await load(host, renderNoPolicies())
-    assert.equal(await view(host, all), all)
-    assert.doesNotMatch((await host.run(['nft', 'list', 'tables'])).stdout, /skerry-policy/)
+    await scene.load(renderNoPolicies())
+    await scene.load(renderNoPolicies())
+    await expectAll(scene, [direct('shop/front', true), direct('shop/other', true)])
+    const { stdout } = await scene.host.run(['nft', 'list', 'tables'])
+    assert.doesNotMatch(stdout, /skerry-policy/)
   })
 })
 
 test('without an isolated pod there is no table', () => {
+  const pods = [peer('shop/web', '10.42.0.2', { labels: labelsOf('shop/web') })]
   assert.equal(buildPolicyTable(planPolicies({ policies: [], namespaces, pods }, 'a')), undefined)
   const elsewhere = planPolicies({ policies: [closed], namespaces, pods }, 'b')
   assert.equal(buildPolicyTable(elsewhere), undefined)

@@ -9,7 +9,8 @@ export const policyTableName = 'skerry-policy'
  * One lookup by address finds the pod's chain; pods with the same allowances share it. A chain
  * returns for what it allows and drops the rest, so that both ends of a connection are asked.
  * The hook sees what is forwarded, after services were translated: what the node itself sends to
- * its pods (probes) and what pods send to the node never passes it. Replies pass always.
+ * its pods (probes) and what pods send to the node never passes it. Replies pass always; what goes
+ * the way that a connection was opened is asked each time, so that a new policy ends what stands.
  */
 export function buildPolicyTable(plan: readonly IsolatedPod[]): NftTable | undefined {
   if (plan.length === 0) return undefined
@@ -37,7 +38,8 @@ export function buildPolicyTable(plan: readonly IsolatedPod[]): NftTable | undef
   chains.set('forward', {
     hook: 'type filter hook forward priority 0; policy accept;',
     rules: [
-      'ct state established,related accept',
+      'ct state related accept',
+      'ct state established ct direction reply accept',
       'ip saddr . ip daddr @selves accept',
       'ip saddr vmap @egress',
       'ip daddr vmap @ingress',

@@ -1,0 +1,115 @@
+/**
+ * What runs in a pod of a policy scene: it answers with its name on its ports, and calls others when
+ * it is told to, by lines of JSON on its standard input and output. It ends when its input does.
+ */
+import { createSocket } from 'node:dgram'
+import { connect, createServer, type Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+
+export type Protocol = 'tcp' | 'udp'
+
+export type PodOrder =
+  | { id: number; act: 'serve'; name: string; ports: number[] }
+  | { id: number; act: 'call'; protocol: Protocol; address: string; port: number; withinMs: number }
+  /** Opens a connection that stays; `say` speaks on the one that was opened by that order. */
+  | { id: number; act: 'open'; address: string; port: number; withinMs: number }
+  | { id: number; act: 'say'; opened: number; withinMs: number }
+
+export interface PodAnswer {
+  id: number
+  /** The name of who answered; empty when nobody did in time. */
+  heard: string
+}
+
+const again = 100
+const opened = new Map<number, Socket>()
+
+const lines = createInterface({ input: process.stdin })
+lines.on('line', (line) => {
+  // Orders come from the scene, in these shapes.
+  const order = JSON.parse(line) as PodOrder
+  void obey(order).then((heard) => {
+    const answer: PodAnswer = { id: order.id, heard }
+    process.stdout.write(`${JSON.stringify(answer)}\n`)
+  })
+})
+lines.on('close', () => process.exit())
+
+async function obey(order: PodOrder): Promise<string> {
+  switch (order.act) {
+    case 'serve':
+      await Promise.all(
+        order.ports.flatMap((port) => [serveTcp(order, port), serveUdp(order, port)]),
+      )
+      return order.name
+    case 'call':
+      return order.protocol === 'udp' ? callByUdp(order) : callByTcp(order)
+    case 'open': {
+      const socket = connect(order.port, order.address)
+      opened.set(order.id, socket)
+      return heardOn(socket, order.withinMs)
+    }
+    case 'say': {
+      const socket = opened.get(order.opened)
+      if (!socket) return ''
+      socket.write('?')
+      return heardOn(socket, order.withinMs)
+    }
+  }
+}
+
+interface Place {
+  address: string
+  port: number
+  withinMs: number
+}
+
+function serveTcp({ name }: { name: string }, port: number): Promise<void> {
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy())
+    socket.on('data', () => socket.write(name))
+    socket.write(name)
+  })
+  return new Promise((resolve) => server.listen(port, '0.0.0.0', resolve))
+}
+
+function serveUdp({ name }: { name: string }, port: number): Promise<void> {
+  const socket = createSocket('udp4')
+  // Whoever asked may be gone, which the kernel tells the next time.
+  socket.on('error', () => undefined)
+  socket.on('message', (_asked, from) => socket.send(name, from.port, from.address))
+  return new Promise((resolve) => socket.bind(port, '0.0.0.0', resolve))
+}
+
+async function callByTcp({ address, port, withinMs }: Place): Promise<string> {
+  const socket = connect(port, address)
+  const heard = await heardOn(socket, withinMs)
+  socket.destroy()
+  return heard
+}
+
+function heardOn(socket: Socket, withinMs: number): Promise<string> {
+  return new Promise((resolve) => {
+    socket.once('data', (data) => resolve(String(data)))
+    socket.once('error', () => resolve(''))
+    socket.once('close', () => resolve(''))
+    AbortSignal.timeout(withinMs).addEventListener('abort', () => resolve(''))
+  })
+}
+
+async function callByUdp({ address, port, withinMs }: Place): Promise<string> {
+  const socket = createSocket('udp4')
+  const heard = await new Promise<string>((resolve) => {
+    const ask = (): void => socket.send('?')
+    socket.on('message', (data) => resolve(String(data)))
+    socket.on('error', () => resolve(''))
+    socket.connect(port, address, () => {
+      ask()
+      const timer = setInterval(ask, again)
+      socket.once('close', () => clearInterval(timer))
+    })
+    AbortSignal.timeout(withinMs).addEventListener('abort', () => resolve(''))
+  })
+  socket.close()
+  return heard
+}
