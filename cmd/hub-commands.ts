@@ -48,6 +48,7 @@ interface HubFlags
   clusterDomain: string | undefined
   allowInspectedTls: boolean | undefined
   failover: boolean | undefined
+  push: boolean | undefined
   logLevel: LogLevel
 }
 
@@ -72,6 +73,10 @@ function addHub(program: Command): void {
     .option(
       '--failover',
       'objects leave clusters whose taints they do not tolerate, or where they stay unhealthy',
+    )
+    .option(
+      '--push',
+      'dial clusters in push mode (karmadactl join): the addresses that their Clusters name',
     )
     .option(
       '--replica-key-file <path>',

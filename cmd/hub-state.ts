@@ -6,36 +6,50 @@ import {
   createHubMetrics,
   observedWay,
   parentOf,
+  pushPlans,
+  pushedWay,
   throughParents,
   tracedTunnels,
   tunnelRoute,
   type ClusterProxyDeps,
+  type PushPlans,
 } from '@skerry/karmada'
 import type { HubTunnels } from './hub-tunnels.ts'
 import type { RoleContext } from './role-context.ts'
 
 /** What a hub tells of its clusters: metrics, a log line for each request, and how they are. */
-export interface HubState {
+export interface HubState extends Disposable {
   /** For agents' tunnels, and for those who look at clusters. */
   readonly routes: readonly Route[]
   /** The way to the clusters, observed. */
   readonly tunnels: ClusterProxyDeps['tunnels']
   readonly awaySinceMs: NonNullable<ClusterProxyDeps['awaySinceMs']>
+  /** Where clusters in push mode are dialled. */
+  readonly planOf: PushPlans
   /** Audit lines that were lost. */
   readonly onLost: (lines: number) => void
 }
 
+interface Given {
+  readonly options: { readonly push?: boolean | undefined }
+  /** Its objects come when it opens. */
+  readonly access: { readonly objects?: Objects }
+}
+
 export function createHubState(
   tunnels: HubTunnels,
-  objects: () => Objects | undefined,
+  { options, access }: Given,
   { clock, log, metrics: registry, tracer, onBytes }: RoleContext,
 ): HubState {
   const { own, links, all } = tunnels
+  const objects = (): Objects | undefined => access.objects
   const metrics = createHubMetrics(registry, { tunnels: own, links })
-  const way = throughParents(all, (cluster) => {
+  const tunnelled = throughParents(all, (cluster) => {
     const object = objects()?.get(clusterResource, '', cluster)
     return object && parentOf(object)
   })
+  const planOf = pushPlans(options.push === true, objects)
+  const way = pushedWay(tunnelled, { planOf, clock, log })
   return {
     routes: [
       tunnelRoute({
@@ -54,7 +68,9 @@ export function createHubState(
       clusterStatesRoute({ objects, describe: all.describe }),
     ],
     tunnels: tracedTunnels(observedWay(way, { metrics, clock, log }), tracer),
+    planOf,
     awaySinceMs: (cluster) => awaySinceMs(objects()?.get(clusterResource, '', cluster)),
     onLost: (lines) => metrics.onLost(lines),
+    [Symbol.dispose]: () => way[Symbol.dispose](),
   }
 }

@@ -29,6 +29,7 @@ import {
   createClusterAudit,
   createClusterMonitor,
   createDelegation,
+  createPushController,
   agentRolesRoute,
   fleetAdmission,
   karmadaAgentAuthorizer,
@@ -36,6 +37,7 @@ import {
   karmadaAgentSecrets,
   karmadaAgentTarget,
   pushAdmission,
+  type PushPlans,
   roleGeneratorAuthorizer,
   karmadaKinds,
   limitUserStreams,
@@ -98,6 +100,8 @@ export interface HubOptions {
   login?: LoginFlags
   /** True: objects leave clusters whose taints they do not tolerate, or where they are ill. */
   failover?: boolean | undefined
+  /** True: it dials clusters in push mode, where their Clusters say. */
+  push?: boolean | undefined
   /** How often it looks whether open watches and sessions may go on. Default: every 10 s. */
   accessCheckMs?: number
 }
@@ -148,7 +152,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   const { clock, random, log } = context
   const tunnels = createHubTunnels(context)
   const access: { objects?: Objects } = {}
-  const state = createHubState(tunnels, () => access.objects, context)
+  const state = stack.use(createHubState(tunnels, { options, access }, context))
   const auditPath = join(options.dataDir, 'audit.log')
   const auditLog = stack.use(await openAuditLog(auditPath, state, log))
   const audit = createClusterAudit({
@@ -205,7 +209,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   const replicating = hasReplicas(options)
     ? await tunnels.join(plane, addressForReplicas(options, plane))
     : undefined
-  const parts = { options, plane, tunnels, registration, replicating }
+  const parts = { ...state, options, plane, tunnels, registration, replicating }
   const owned = stack.move()
   return {
     plane,
@@ -277,7 +281,7 @@ async function startPlane(
       access,
       extraAccess: (objects) => {
         onObjects(objects)
-        return hubAccess(objects, parts)
+        return hubAccess(objects, { ...parts, push: options.push })
       },
     },
     context,
@@ -291,7 +295,8 @@ function hubAccess(
     users,
     login,
     carrier,
-  }: Pick<PlaneParts, 'registration' | 'users' | 'login' | 'carrier'>,
+    push,
+  }: Pick<PlaneParts, 'registration' | 'users' | 'login' | 'carrier'> & Pick<HubOptions, 'push'>,
 ): ExtraAccess {
   const { authorizer: byProof, callers, reviews } = registration
   const delegation = createDelegation()
@@ -318,7 +323,7 @@ function hubAccess(
       virtualWorksPlugin(objects),
       karmadaAgentFields,
       karmadaAgentSecrets,
-      pushAdmission(false, authorizer),
+      pushAdmission(push === true, authorizer),
       agentRestriction(objects),
       agentLimitsPlugin,
       clusterIdentity(objects),
@@ -349,6 +354,7 @@ interface HubParts {
   /** Absent: this hub is alone. */
   replicating: Task | undefined
   options: HubOptions
+  planOf: PushPlans
 }
 
 function hubTasks({ replicating, ...parts }: HubParts, context: RoleContext): Task[] {
@@ -393,6 +399,7 @@ function configuredControllers({
   tunnels,
   registration,
   options,
+  planOf,
 }: Omit<HubParts, 'replicating'>) {
   const { authority } = plane.pki
   return [
@@ -405,6 +412,7 @@ function configuredControllers({
     registration.approving,
     clusterController,
     createClusterMonitor(tunnels.states),
+    createPushController(planOf),
     ...fleetControllers({ isOn: options.failover === true }),
   ]
 }

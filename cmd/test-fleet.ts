@@ -69,6 +69,8 @@ export interface TestHubOptions {
   login?: LoginFlags
   accessCheckMs?: number
   allowInspectedTls?: boolean
+  /** True: it dials clusters in push mode. */
+  push?: boolean
   /** Default 127.0.0.1. */
   bindAddress?: string
 }
@@ -85,6 +87,7 @@ export async function startTestHub({
   login,
   accessCheckMs,
   allowInspectedTls,
+  push,
   bindAddress = '127.0.0.1',
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
@@ -102,6 +105,7 @@ export async function startTestHub({
     dataDir: directory,
     bindAddress,
     allowInspectedTls,
+    push,
     port: 0,
     extraSans: [],
     clusterDomain,

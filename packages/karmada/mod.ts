@@ -77,6 +77,9 @@ export {
   karmadaAgentTarget,
 } from './registration/karmada-agent.ts'
 export { pushAdmission } from './push/push-admission.ts'
+export { createPushController } from './push/push-controller.ts'
+export { pushPlans, type PushPlans } from './push/push-target.ts'
+export { pushedWay } from './push/pushed-way.ts'
 export {
   agentRolesRoute,
   generatorRequestPrefix,

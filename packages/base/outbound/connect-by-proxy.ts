@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { abortReason, linkedSignal } from '../abort.ts'
 import type { Clock } from '../clock.ts'
@@ -18,6 +18,8 @@ export interface HttpProxy {
   readonly login?: (signal: AbortSignal) => Promise<ProxyLogin>
   /** PEM of who vouches for an https:// proxy. Absent: the system's. */
   readonly ca?: string
+  /** Sent with each CONNECT; lower-case names. */
+  readonly headers?: Readonly<Record<string, readonly string[]>>
 }
 
 export interface ProxyLogin {
@@ -47,7 +49,7 @@ export function connectByProxy(
     const way = url.protocol === 'https:' ? await securedTo(own, raw, proxy, scope.signal) : raw
     try {
       const login = await proxy.login?.(scope.signal)
-      return await askToConnect({ way, own, to, login }, scope.signal)
+      return await askToConnect({ way, own, to, login, headers: proxy.headers }, scope.signal)
     } catch (error) {
       way.destroy()
       throw error
@@ -78,11 +80,18 @@ interface Asking {
   own: Destination
   to: Destination
   login: ProxyLogin | undefined
+  headers: HttpProxy['headers']
 }
 
-function askToConnect({ way, own, to, login }: Asking, signal: AbortSignal): Promise<Duplex> {
+type Refused = Pick<Asking, 'own' | 'to' | 'login'>
+
+function askToConnect(
+  { way, own, to, login, headers: given = {} }: Asking,
+  signal: AbortSignal,
+): Promise<Duplex> {
   const path = hostAndPort(to)
-  const headers: Record<string, string> = { host: path }
+  const further = Object.entries(given).map(([name, values]) => [name, [...values]] as const)
+  const headers: OutgoingHttpHeaders = { ...Object.fromEntries(further), host: path }
   if (login) headers['proxy-authorization'] = basic(login)
   const request = httpRequest({ method: 'CONNECT', path, headers, createConnection: () => way })
   return new Promise((resolve, reject) => {
@@ -111,7 +120,7 @@ function basic({ user, password }: ProxyLogin): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 }
 
-function refusal(answer: IncomingMessage, asked: Omit<Asking, 'way'>): ConnectError {
+function refusal(answer: IncomingMessage, asked: Refused): ConnectError {
   const { own, to } = asked
   const status = answer.statusCode ?? 0
   const text = `${failure(own)}: it answered ${status}: ${meaning(status, answer, asked)}`
@@ -120,7 +129,7 @@ function refusal(answer: IncomingMessage, asked: Omit<Asking, 'way'>): ConnectEr
   return new ConnectError(text.replaceAll('{to}', hostAndPort(to)), isPassing ? {} : { status })
 }
 
-function meaning(status: number, answer: IncomingMessage, { login }: Omit<Asking, 'way'>): string {
+function meaning(status: number, answer: IncomingMessage, { login }: Refused): string {
   if (status === 407) return loginFault(answer, login)
   if (status === 403 || status === 405) {
     return 'it does not allow CONNECT to {to}; who runs it must let this through'

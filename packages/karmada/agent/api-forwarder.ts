@@ -5,7 +5,12 @@ import { pipeline } from 'node:stream/promises'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 import { StatusError } from '@skerry/api'
 import { abortReason, type Logger } from '@skerry/base'
-import { tlsOptions, type ClientCredentials, type HttpsTransportConfig } from '@skerry/client'
+import {
+  connectingAgent,
+  tlsOptions,
+  type ClientCredentials,
+  type HttpsTransportConfig,
+} from '@skerry/client'
 import type {
   TunnelHandler,
   TunnelHeaders,
@@ -26,6 +31,8 @@ export interface ApiForwarderOptions {
   readonly api: HttpsTransportConfig
   /** As whom it acts; absent: as everybody whom the hub names. */
   readonly policy?: ImpersonationPolicy
+  /** Who it is, in words to those whom the API server does not answer; absent: the cluster's agent. */
+  readonly asker?: string
   /** The agent answered in place of the API server. */
   readonly onRefused?: (reason: AgentRefusal) => void
   readonly limits?: Partial<ApiForwarderLimits>
@@ -55,11 +62,13 @@ export interface ApiForwarder extends TunnelHandler, Disposable {}
  * names. The agent's own rights serve nobody: a request that impersonates no one is refused.
  */
 export function createApiForwarder(options: ApiForwarderOptions, log: Logger): ApiForwarder {
-  const { api, policy = {} } = options
+  const { api, policy = {}, asker = 'its agent' } = options
+  const stop = new AbortController()
   const server: Server = {
     api,
     base: new URL(api.server),
     limits: { ...apiForwarderDefaults, ...options.limits },
+    signal: stop.signal,
     sockets: undefined,
   }
   const answering = async <Answer extends TunnelUpgraded>(
@@ -87,14 +96,17 @@ export function createApiForwarder(options: ApiForwarderOptions, log: Logger): A
     onRequest: (request, signal) =>
       answering(request, signal, async () => {
         const outgoing = await start(server, { request, isUpgrade: false }, signal)
-        return toAnswer(await answerOf(outgoing, request))
+        return toAnswer(await answerOf(outgoing, request), asker)
       }),
     onUpgrade: (request, signal) =>
       answering(request, signal, async () => {
         const outgoing = await start(server, { request, isUpgrade: true }, signal)
-        return upgraded(outgoing)
+        return upgraded(outgoing, asker)
       }),
-    [Symbol.dispose]: () => server.sockets?.agent.destroy(),
+    [Symbol.dispose]() {
+      stop.abort(new Error('The way to the cluster is closed'))
+      server.sockets?.agent.destroy()
+    },
   }
 }
 
@@ -135,6 +147,8 @@ interface Server {
   readonly api: HttpsTransportConfig
   readonly base: URL
   readonly limits: ApiForwarderLimits
+  /** Aborts when it is disposed. */
+  readonly signal: AbortSignal
   /** Kept open for the certificate that they were opened with. */
   sockets: { readonly agent: http.Agent; readonly certificate: string | undefined } | undefined
 }
@@ -159,7 +173,8 @@ async function start(
     headers: ownHeaders(request.headers, credentials, base),
   }
   signal.throwIfAborted()
-  const outgoing = isUpgrade
+  const isOwnSocket = isUpgrade && api.connect === undefined
+  const outgoing = isOwnSocket
     ? http.request({ ...options, createConnection: () => openSocket(server, credentials) })
     : (base.protocol === 'http:' ? http : https).request({
         ...options,
@@ -199,21 +214,39 @@ function ownHeaders(
 function agentFor(server: Server, credentials: ClientCredentials): http.Agent {
   const { certificate } = credentials
   if (server.sockets && server.sockets.certificate === certificate) return server.sockets.agent
-  const { api, base, limits } = server
+  const { base, limits } = server
   const shared: https.AgentOptions = {
     keepAlive: true,
     maxSockets: limits.socketsMax,
     maxFreeSockets: limits.idleSocketsMax,
     timeout: limits.idleSocketMs,
   }
-  const agent =
-    base.protocol === 'http:'
-      ? new http.Agent(shared)
-      : new https.Agent({ ...shared, ...sharedTls(api, credentials) })
+  const agent = madeAgent(server, credentials, shared)
   // All its sockets are alike: the name that it would make of all options, three times a request, is not needed.
   agent.getName = () => base.host
   server.sockets = { agent, certificate }
   return agent
+}
+
+function madeAgent(
+  { api, base, signal }: Server,
+  credentials: ClientCredentials,
+  sockets: https.AgentOptions,
+): http.Agent {
+  const { connect, certificateAuthority: ca, serverName, isTlsVerifySkipped } = api
+  if (connect) {
+    const { certificate: cert, key } = credentials
+    const tls = {
+      ...(ca ? { ca } : {}),
+      ...(serverName ? { serverName } : {}),
+      ...(isTlsVerifySkipped ? { isUnchecked: true } : {}),
+      ...(cert ? { cert } : {}),
+      ...(key ? { key } : {}),
+    }
+    return connectingAgent({ connect, base, sockets, tls }, signal)
+  }
+  if (base.protocol === 'http:') return new http.Agent(sockets)
+  return new https.Agent({ ...sockets, ...sharedTls(api, credentials) })
 }
 
 /** Certificates are parsed once, not for each connection. */
@@ -277,11 +310,11 @@ async function answerOf(
   return head
 }
 
-function toAnswer(answer: http.IncomingMessage): TunnelResponse {
+function toAnswer(answer: http.IncomingMessage, asker: string): TunnelResponse {
   const status = answer.statusCode ?? 502
   if (status === 401) {
     answer.destroy()
-    const text = 'Cannot pass request: the cluster refuses its agent'
+    const text = `Cannot pass request: the cluster refuses ${asker}`
     throw new OwnAnswer('unauthorized', new StatusError('ServiceUnavailable', text))
   }
   return { status, headers: headersOf(answer), body: answer }
@@ -300,11 +333,11 @@ function headersOf({ rawHeaders }: http.IncomingMessage): TunnelHeaders {
   return out
 }
 
-function upgraded(outgoing: http.ClientRequest): Promise<TunnelUpgraded> {
+function upgraded(outgoing: http.ClientRequest, asker: string): Promise<TunnelUpgraded> {
   return new Promise((resolve, reject) => {
     outgoing.once('response', (answer) => {
       try {
-        resolve(toAnswer(answer))
+        resolve(toAnswer(answer, asker))
       } catch (error) {
         reject(error instanceof Error ? error : new Error(String(error)))
       }

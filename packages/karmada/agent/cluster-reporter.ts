@@ -40,6 +40,8 @@ export interface ClusterReporterOptions {
   readonly labels?: Readonly<Record<string, string>>
   /** False: the hub is told that nothing can be placed here. */
   readonly appliesWorks?: boolean
+  /** True: in push mode. Somebody else has written its Cluster, and no lease says that it is alive. */
+  readonly isPushed?: boolean
   readonly timing?: Partial<ClusterReporterTiming>
   /** Called after each round with the Cluster as it was found, or with why it could not be told. */
   readonly onRound?: (round: ReportedRound) => void
@@ -129,6 +131,13 @@ function onRegrouping(
   })
 }
 
+const otherCluster: ConditionText = Object.freeze({
+  type: conditionTypes.ready,
+  status: 'False',
+  reason: 'ClusterNotReachable',
+  message: 'another cluster answers at spec.apiEndpoint: its id is not spec.id',
+})
+
 class ClusterReporter {
   readonly periodMs: number
   readonly #options: ClusterReporterOptions
@@ -150,28 +159,29 @@ class ClusterReporter {
 
   /** One round: the Cluster object, its status, the lease. Undefined while the hub has not taken it in. */
   async report(signal: AbortSignal): Promise<Cluster | undefined> {
-    const health = await this.#deps.observer.health()
+    const seen = await this.#deps.observer.health()
     signal.throwIfAborted()
-    const cluster = await this.#ensureCluster(health.status === 'True', signal)
+    const cluster = await this.#ensureCluster(seen.status === 'True', signal)
     if (cluster === undefined) return undefined
+    const health = this.#isOther(cluster) ? otherCluster : seen
     // Before the control plane has taken a Cluster in, its status is not ours to write.
     if (!cluster.metadata.finalizers?.includes(clusterFinalizer)) return undefined
     await this.#writeStatus(cluster, health, signal)
     this.#hasBeenReady ||= health.status === 'True'
     // A site that was never ready must not look alive.
-    if (this.#hasBeenReady) await this.#renewLease(cluster, signal)
+    if (this.#hasBeenReady && !this.#options.isPushed) await this.#renewLease(cluster, signal)
     return cluster
   }
 
   /** Undefined while neither the hub knows this cluster nor the cluster can say who it is. */
   async #ensureCluster(isReady: boolean, signal: AbortSignal): Promise<Cluster | undefined> {
     const found = await this.#findCluster(signal)
-    if (found === undefined && !isReady) return undefined
+    const { name, isPushed } = this.#options
+    if (found === undefined && (!isReady || isPushed)) return undefined
     this.#id ??= await this.#readId(found !== undefined, signal)
     // What it is said to be stays said until it can be asked again.
-    if (this.#id === undefined) return found
-    const { name } = this.#options
-    if (found?.spec.id !== undefined && found.spec.id !== this.#id) {
+    if (this.#id === undefined || isPushed) return found
+    if (found && this.#isOther(found)) {
       throw new Error(
         `Cannot report cluster "${name}": the hub knows another cluster under that name; delete it there, or choose another name`,
       )
@@ -182,6 +192,10 @@ class ClusterReporter {
     this.#hasTold = true
     if (found === undefined) this.#deps.log.info('Cluster registered', { cluster: name })
     return told
+  }
+
+  #isOther({ spec }: Cluster): boolean {
+    return this.#id !== undefined && spec.id !== undefined && spec.id !== this.#id
   }
 
   async #readId(isRegistered: boolean, signal: AbortSignal): Promise<string | undefined> {

@@ -21,6 +21,7 @@ interface Case {
   hasLease?: boolean
   runningMs?: number
   tunnel: TunnelState
+  isPushed?: boolean
   want: Record<string, string>
 }
 
@@ -110,12 +111,22 @@ test('a silent agent makes Ready unknown, a closed tunnel shows why and since wh
         Connected: `False TunnelClosed ${before}`,
       },
     },
+    {
+      what: 'in push mode it has no tunnel, and no agent that could be silent',
+      conditions: [ready, connected],
+      silenceMs: 100_000,
+      hasLease: false,
+      tunnel: { isConnected: false },
+      isPushed: true,
+      want: { Ready: `True ClusterReady ${before}` },
+    },
   ]
   const settings = clusterMonitorDefaults
   for (const { what, conditions = [], silenceMs, tunnel, want, ...rest } of table) {
-    const { hasLease = true, runningMs = 60_000 } = rest
+    const { hasLease = true, isPushed = false, runningMs = 60_000 } = rest
     const silence = { ms: silenceMs, hasLease }
-    const planned = planConditions({ conditions, silence, runningMs, tunnel, nowMs, settings })
+    const input = { conditions, isPushed, silence, runningMs, tunnel, nowMs, settings }
+    const planned = planConditions(input)
     const shown = planned.map(({ type, status, reason, lastTransitionTime }) => [
       type,
       `${status} ${reason} ${lastTransitionTime}`,
@@ -127,7 +138,8 @@ test('a silent agent makes Ready unknown, a closed tunnel shows why and since wh
 test('what was said of a silent cluster stays as it is', () => {
   const silence = { ms: 100_000, hasLease: true }
   const settings = clusterMonitorDefaults
-  const input = { silence, runningMs: 0, tunnel: { isConnected: true }, nowMs, settings }
+  const tunnel = { isConnected: true }
+  const input = { isPushed: false, silence, runningMs: 0, tunnel, nowMs, settings }
   const first = planConditions({ ...input, conditions: [ready] })
   assert.deepEqual(planConditions({ ...input, conditions: first, nowMs: nowMs + 5_000 }), first)
 })

@@ -76,6 +76,7 @@ export function createClusterMonitor(
       startedMs ??= context.clock.monotonicMs()
       const conditions = planConditions({
         conditions: cluster.status?.conditions ?? [],
+        isPushed: cluster.spec.syncMode === 'Push',
         silence,
         runningMs: context.clock.monotonicMs() - startedMs,
         tunnel: tunnels.of(parentOf(cluster) ?? name),
@@ -119,6 +120,8 @@ function listen(
 
 export interface ConditionsInput {
   readonly conditions: readonly ClusterCondition[]
+  /** The hub itself asks how it is: it has no agent that could fall silent, and no tunnel. */
+  readonly isPushed: boolean
   readonly silence: Silence
   /** Since this monitor has started. */
   readonly runningMs: number
@@ -130,6 +133,9 @@ export interface ConditionsInput {
 /** Decides; the same list comes back in new arrays when nothing is to be said. */
 export function planConditions(input: ConditionsInput): ClusterCondition[] {
   const { nowMs, silence, settings } = input
+  if (input.isPushed) {
+    return input.conditions.filter(({ type }) => type !== conditionTypes.connected)
+  }
   const connected = withCondition(input.conditions, connectedText(input), nowMs)
   const allowedMs = silence.hasLease ? settings.graceMs : settings.startupGraceMs
   const isKnownUnknown = conditionOf(connected, conditionTypes.ready)?.status === 'Unknown'
