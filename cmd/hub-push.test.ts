@@ -292,7 +292,7 @@ test('an agent puts its cluster in push mode neither at first nor later', async 
   assert.equal(kept.syncMode, 'Pull')
 })
 
-test('nobody but people speaks for a cluster in push mode: no agent of its name', async () => {
+test('no agent speaks for a cluster in push mode, nor gives its credentials', async () => {
   await using fleet = await startTestHub({ push: true })
   using agent = await agentOf(fleet, 'shop')
   const secrets = fleet.admin.resource(resources.secrets)
@@ -314,4 +314,20 @@ test('nobody but people speaks for a cluster in push mode: no agent of its name'
       isStatusError(error, 'Forbidden'),
     )
   }
+  const own = agent.cluster.resource(resources.secrets)
+  const patch = { stringData: { token: 'mine' } }
+  await assert.rejects(
+    own.patch({ ...space, name: 'shop', type: 'merge', patch }, signal),
+    (error: unknown) =>
+      isStatusError(error, 'Forbidden') && /no agent keeps its credentials/.test(error.message),
+  )
+  // What an agent has left before counts for nothing.
+  using other = await agentOf(fleet, 'farm')
+  const planted = { ...secretOf('farm', { token: 'mine', caBundle: fleet.caPem }), type: 'Opaque' }
+  await other.cluster.resource(resources.secrets).create(planted, signal)
+  const farm = clusterOf('farm', { apiEndpoint: 'https://127.0.0.1:1' })
+  await fleet.admin.resource(clusterResource).create(farm, signal)
+  await until(fleet.admin, clusterResource, { name: 'farm' }, (cluster) =>
+    /was written by an agent/.test(readyOf(cluster)?.message ?? ''),
+  )
 })

@@ -16,6 +16,7 @@ import { runAsLeader } from '@skerry/controller-runtime'
 import { csrSigningController, rootCaPublisher, runControllers } from '@skerry/controllers'
 import {
   agentAuthorizer,
+  agentCredentials,
   agentLimitsPlugin,
   agentRestriction,
   clusterController,
@@ -323,6 +324,7 @@ function hubAccess(
       virtualWorksPlugin(objects),
       karmadaAgentFields,
       karmadaAgentSecrets,
+      agentCredentials(objects),
       pushAdmission(push === true, authorizer),
       agentRestriction(objects),
       agentLimitsPlugin,
