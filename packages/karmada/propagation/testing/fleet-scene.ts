@@ -13,6 +13,7 @@ import { apiEnablementsOf } from '../../agent/cluster-facts.ts'
 import { clusterController } from '../../cluster/cluster-controller.ts'
 import { clusterKind } from '../../cluster/cluster-kind.ts'
 import { clusterResource, executionNamespace } from '../../cluster/cluster.ts'
+import { createFleetFailover } from '../../failover/fleet-failover.ts'
 import { nativeInterpreter } from '../../interpreter/native-interpreter.ts'
 import { karmadaKinds } from '../../kinds/karmada-kinds.ts'
 import { createFleetScheduler } from '../../placement/binding-scheduler.ts'
@@ -26,6 +27,8 @@ export interface FleetScene extends AsyncDisposable {
   readonly hub: Api
   /** By the clusters' names. */
   edge(name: string): Api
+  /** Stops the hub's controllers, does what is given, and starts them anew: they know nothing any more. */
+  restart(meanwhile?: () => Promise<void>): Promise<void>
   /** Until the object is as wanted; undefined stands for one that is not there. */
   until<T extends KubeObject>(
     where: { api: Api; resource: TypedResource<T>; key: ObjectKey },
@@ -57,11 +60,13 @@ export async function startFleetScene(
     await register(hub, { name, local }, signal)
     agents.push((scope) => runWorks({ clusterName: name }, { ...deps, hub, local }, scope))
   }
-  const running = runAll(stop.signal, [(scope) => runHub(hub, scope), ...agents])
+  const running = runAll(stop.signal, agents)
   stack.defer(async () => {
     stop.abort(new Error('the test is over'))
     await running
   })
+  let controllers = startHub(hub, signal)
+  stack.defer(() => controllers.stop())
   const owned = stack.move()
   return {
     hub,
@@ -70,8 +75,24 @@ export async function startFleetScene(
       if (found) return found
       throw new RangeError(`Cannot find cluster "${name}": the scene has none of this name`)
     },
+    async restart(meanwhile = async () => {}) {
+      await controllers.stop()
+      await meanwhile()
+      controllers = startHub(hub, signal)
+    },
     until: (where, isWanted) => until(where, isWanted, signal),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+function startHub(hub: Api, signal: AbortSignal): { stop(): Promise<void> } {
+  const stopped = linkedSignal(signal)
+  const running = runHub(hub, stopped.signal)
+  return {
+    async stop() {
+      stopped.abort(new Error('the hub stops'))
+      await running
+    },
   }
 }
 
@@ -80,7 +101,7 @@ async function runHub(hub: Api, signal: AbortSignal): Promise<void> {
   const events = createEventSink(hub, deps)
   const fleet = propagation({
     interpreter: nativeInterpreter,
-    others: [clusterController, ...createFleetScheduler()],
+    others: [clusterController, ...createFleetScheduler(), ...createFleetFailover()],
   })
   await runAll(signal, [
     (scope) => informers.run(scope),
