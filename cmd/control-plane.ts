@@ -20,6 +20,7 @@ import {
   type Route,
   type SubresourceTableOptions,
   type TlsFiles,
+  type TrustedProxies,
 } from '@skerry/apiserver'
 import { ExpectedError, exitCodes, abortReason, runAll, type Task } from '@skerry/base'
 import { ensureClusterPki, type ClusterPki, type ClusterPkiOptions } from '@skerry/bootstrap'
@@ -55,6 +56,8 @@ export interface ControlPlaneOptions {
   authorityName: string
   bindAddress: string
   port: number
+  /** Whose connections begin with a PROXY header; absent: nobody's do. */
+  proxies?: TrustedProxies | undefined
   dnsNames: readonly string[]
   ipAddresses: readonly string[]
   kinds: readonly Kind[]
@@ -223,6 +226,7 @@ function serverOptions(
     tls: tlsOf(pki, frontProxies),
     address: options.bindAddress,
     port: options.port,
+    proxies: options.proxies,
     access: createDefaultAccess(
       {
         serviceAccounts,

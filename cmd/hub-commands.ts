@@ -13,6 +13,7 @@ import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { withLoginOptions, type LoginFlags } from './login-flags.ts'
 import { addRegistrationCommands } from './registration-commands.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from './policy-flags.ts'
+import { proxiesOf, withProxyProtocol, type ProxyProtocolFlags } from './proxy-protocol-flags.ts'
 import {
   registrationRulesOf,
   withRegistrationOptions,
@@ -38,7 +39,14 @@ export function addHubCommands(program: Command): void {
 }
 
 interface HubFlags
-  extends AccessFlags, KindFlags, EtcdFlags, RegistrationFlags, LoginFlags, TracingFlags {
+  extends
+    AccessFlags,
+    KindFlags,
+    EtcdFlags,
+    RegistrationFlags,
+    LoginFlags,
+    TracingFlags,
+    ProxyProtocolFlags {
   dataDir: string
   bindAddress: string
   port: number
@@ -54,7 +62,7 @@ interface HubFlags
 
 function addHub(program: Command): void {
   const hub = withRegistrationOptions(
-    withAccessOptions(withTracingOptions(role(program.command('hub')))),
+    withAccessOptions(withTracingOptions(withProxyProtocol(role(program.command('hub'))))),
   )
   withLoginOptions(withKindOptions(withEtcdOptions(hub, '/skerry/hub')))
     .description('Run the hub: the API of the fleet, and the way to every cluster in it')
@@ -95,12 +103,13 @@ function addHub(program: Command): void {
     )
     .action(async (options: HubFlags) => {
       const { runHub } = await import('./hub.ts')
+      const proxies = await proxiesOf(options)
       await runRole(
         'hub',
         options.logLevel,
         (context) =>
           runHub(
-            { ...options, ...parted(options), registration: registrationRulesOf(options) },
+            { ...options, ...parted(options), proxies, registration: registrationRulesOf(options) },
             context,
           ),
         options,

@@ -8,6 +8,7 @@ import {
   type ExtraAccess,
   type Objects,
   type Route,
+  type TrustedProxies,
   type UserInfo,
 } from '@skerry/apiserver'
 import { linkedSignal, runAll, type Task } from '@skerry/base'
@@ -97,6 +98,8 @@ export interface HubOptions {
   registration?: RegistrationRules
   /** True: agents may come inside WebSockets, past boxes that open TLS. */
   allowInspectedTls?: boolean | undefined
+  /** Balancers that say by the PROXY protocol where a connection comes from. */
+  proxies?: TrustedProxies | undefined
   /** Absent: the hub does not say where its users log in. */
   login?: LoginFlags
   /** True: objects leave clusters whose taints they do not tolerate, or where they are ill. */
@@ -265,6 +268,7 @@ async function startPlane(
       authorityName: 'skerry-hub',
       bindAddress: options.bindAddress,
       port: options.port,
+      proxies: options.proxies,
       dnsNames: ['localhost', ...users.dnsNames, ...extraSans.filter((san) => !isAddress(san))],
       ipAddresses: ['127.0.0.1', '::1', ...allHostAddresses(), ...extraSans.filter(isAddress)],
       kinds: [

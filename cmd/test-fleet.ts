@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDefaultAccess, ensureBootstrapObjects } from '@skerry/apiserver'
+import { createDefaultAccess, ensureBootstrapObjects, type TrustedProxies } from '@skerry/apiserver'
 import {
   connectByTcp,
   createMetrics,
@@ -71,6 +71,8 @@ export interface TestHubOptions {
   allowInspectedTls?: boolean
   /** True: it dials clusters in push mode. */
   push?: boolean
+  /** Addresses whose connections begin with a PROXY header. */
+  proxies?: TrustedProxies
   /** Default 127.0.0.1. */
   bindAddress?: string
 }
@@ -88,6 +90,7 @@ export async function startTestHub({
   accessCheckMs,
   allowInspectedTls,
   push,
+  proxies,
   bindAddress = '127.0.0.1',
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
@@ -106,6 +109,7 @@ export async function startTestHub({
     bindAddress,
     allowInspectedTls,
     push,
+    proxies,
     port: 0,
     extraSans: [],
     clusterDomain,

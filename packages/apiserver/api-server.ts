@@ -25,6 +25,7 @@ import type { HealthChecks } from './handlers/health.ts'
 import type { HandlerDeps } from './handlers/resource-call.ts'
 import type { ApiRequest } from './http/exchange.ts'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/http-server.ts'
+import type { TrustedProxies } from './http/proxied-connections.ts'
 import { inProcessTransport } from './http/in-process-transport.ts'
 import { createLastingRequests } from './lasting-requests.ts'
 import { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
@@ -57,6 +58,8 @@ export interface ApiServerOptions {
   /** Fields of GET /version beside the defaults. */
   readonly version?: Readonly<Record<string, string>>
   /** Checks beside those that every server has, by name. */
+  /** Whose connections begin with a PROXY header that says where they come from; absent: nobody's do. */
+  readonly proxies?: TrustedProxies | undefined
   readonly healthChecks?: HealthChecks | undefined
   readonly audit?: AuditSink
   /** Writes audit.k8s.io Events. */
@@ -153,7 +156,7 @@ export async function createApiServer(
     ...forPipeline(options),
     flowControl,
   })
-  const server = createHttpServer({ tls: options.tls, limits, clock, log, ...pipeline })
+  const server = createHttpServer({ ...portOf(options), limits, clock, log, ...pipeline })
   const work = runAll(stop.signal, [
     ...registryTasks(registry, customKinds),
     ...(options.checksPolicyTypes === false ? [] : policyStatusTasks(registry, objects, deps)),
@@ -178,6 +181,10 @@ export async function createApiServer(
       await work.catch(() => undefined)
     },
   }
+}
+
+function portOf({ tls, proxies }: ApiServerOptions) {
+  return { tls, proxies }
 }
 
 function forPipeline({ audit = () => undefined, auditTrail, retarget, tracing }: ApiServerOptions) {

@@ -31,6 +31,7 @@ export {
   type ServiceAddressOptions,
 } from './service-addresses/service-allocator.ts'
 export type { TlsFiles } from './http/http-server.ts'
+export { trustedProxies, type TrustedProxies } from './http/proxied-connections.ts'
 export { createEncryptedStore, type EncryptedStore } from './encryption/encrypted-store.ts'
 export { isEncryptedValue } from './encryption/transformer-chain.ts'
 export { readEncryptionConfig, type EncryptionPlan } from './encryption/encryption-config.ts'

@@ -40,10 +40,11 @@ export function withFrontProxies(
 ): Authenticator {
   // One chain is one connection: it is judged once, and forgotten with it.
   const known = new WeakMap<readonly Uint8Array[], Origin>()
+  const authorities = createAuthorities()
   const originOf = (chain: readonly Uint8Array[]): Origin => {
     const seen = known.get(chain)
     if (seen) return seen
-    const origin = judge(chain, options)
+    const origin = judge(chain, options, authorities)
     known.set(chain, origin)
     return origin
   }
@@ -71,8 +72,27 @@ function isProxyNow({ isProxy, notBeforeMs, notAfterMs }: Origin, nowMs: number)
   return isProxy && nowMs >= notBeforeMs && nowMs <= notAfterMs
 }
 
-function judge(chain: readonly Uint8Array[], options: RequestHeaderOptions): Origin {
-  const certificates = chain.map((der) => new X509Certificate(der))
+/** The certificates of a bundle. */
+type Authorities = (bundle: string) => readonly X509Certificate[]
+
+/** Read once: a bundle changes rarely, and thousands of agents may come at a time. */
+function createAuthorities(): Authorities {
+  const read = new Map<string, readonly X509Certificate[]>()
+  return (bundle) => {
+    const found = read.get(bundle) ?? decodePem(bundle).map((pem) => new X509Certificate(pem))
+    // One of front proxies, one of clients; those before have no use.
+    if (!read.has(bundle) && read.size >= 2) read.clear()
+    read.set(bundle, found)
+    return found
+  }
+}
+
+function judge(
+  chain: readonly Uint8Array[],
+  options: RequestHeaderOptions,
+  authorities: Authorities,
+): Origin {
+  const leadsToOne = (bundle: string): boolean => leadsTo(chain, authorities(bundle))
   const leaf = readClientCertificate(chain[0] ?? new Uint8Array())
   const { allowedNames } = options
   const isAllowed = allowedNames.length === 0 || allowedNames.includes(leaf.commonName)
@@ -80,19 +100,20 @@ function judge(chain: readonly Uint8Array[], options: RequestHeaderOptions): Ori
     leaf.extendedUsages.length === 0 ||
     leaf.extendedUsages.some((usage) => usage === 'clientAuth' || usage === 'any')
   return {
-    isProxy: isAllowed && isForClients && leadsTo(certificates, options.proxyAuthorityPem()),
-    isClient: leadsTo(certificates, options.clientAuthorityPem()),
+    isProxy: isAllowed && isForClients && leadsToOne(options.proxyAuthorityPem()),
+    isClient: leadsToOne(options.clientAuthorityPem()),
     notBeforeMs: leaf.notBeforeMs,
     notAfterMs: leaf.notAfterMs,
   }
 }
 
 /** True when a link of the chain was signed by one of the authorities, each link signing the one before. */
-function leadsTo(chain: readonly X509Certificate[], bundle: string): boolean {
-  const authorities = decodePem(bundle).map((pem) => new X509Certificate(pem))
-  for (const [index, certificate] of chain.entries()) {
-    const before = chain[index - 1]
+function leadsTo(chain: readonly Uint8Array[], authorities: readonly X509Certificate[]): boolean {
+  let before: X509Certificate | undefined
+  for (const der of chain) {
+    const certificate = new X509Certificate(der)
     if (before && !isSignedBy(before, certificate)) return false
+    before = certificate
     if (authorities.some((authority) => isSignedBy(certificate, authority))) return true
   }
   return false

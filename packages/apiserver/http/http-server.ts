@@ -1,13 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import http2 from 'node:http2'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer, type AddressInfo, type Server } from 'node:net'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { ExpectedError, exitCodes, type Clock, type Logger } from '@skerry/base'
 import type { ApiServerLimits } from '../limits-table.ts'
 import { isWhole, type ApiAnswer, type ApiRequest, type Peer } from './exchange.ts'
 import { HandshakeTurns } from './handshake-turns.ts'
+import { takeProxyHeader, type TrustedProxies } from './proxied-connections.ts'
 import { writeAnswer } from './write-answer.ts'
 
 export interface TlsFiles {
@@ -23,6 +24,8 @@ export interface HttpServerOptions {
   readonly limits: ApiServerLimits
   readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
   readonly log: Logger
+  /** Whose connections begin with a PROXY header; absent: nobody's do. */
+  readonly proxies?: TrustedProxies | undefined
   /** Never rejects: errors are answers. */
   readonly onRequest: (request: ApiRequest) => Promise<ApiAnswer>
   readonly onUpgrade: (request: ApiRequest, socket: Duplex, head: Uint8Array) => Promise<void>
@@ -38,7 +41,7 @@ export interface HttpServer extends AsyncDisposable {
 
 /** All that happens on a connection is in this context of its own. */
 const arrivals = new AsyncLocalStorage<{
-  /** Where it came from, where it did not come by the port: its TLS knows no address then. */
+  /** Where it came from, where its own address does not tell: it came inside another one, or by a proxy. */
   readonly takenFrom: string | undefined
   readonly onSecure: () => void
 }>()
@@ -64,25 +67,27 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.on('sessionError', quiet)
   server.on('tlsClientError', quiet)
   serveProtocols(server, options, quiet)
+  /** It ends with the server. */
+  const own = (connection: Duplex): void => {
+    sockets.add(connection)
+    connection.once('close', () => sockets.delete(connection))
+  }
   /** TLS begins in it when its turn has come. */
   const onArrival = (connection: Duplex, address: string, takenFrom?: string): void => {
-    sockets.add(connection)
     connection.on('error', quiet)
     const begin = (): void => {
       const context = { takenFrom, onSecure: () => turn.end() }
       arrivals.run(context, () => server.emit('connection', connection))
     }
     const turn = turns.arrive({ address, begin, drop: () => connection.destroy() })
-    connection.once('close', () => {
-      sockets.delete(connection)
-      turn.end()
-    })
+    connection.once('close', () => turn.end())
   }
   // Paused: nothing is read of a connection that waits, and so nothing is worked at. No delay: over HTTP/1.1 an
   // answer's head and body are two writes, of which the second would wait for an ACK, 40 ms.
-  const port = createServer({ pauseOnConnect: true, noDelay: true }, (socket) =>
-    onArrival(socket, socket.remoteAddress ?? ''),
-  )
+  const port = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+    own(socket)
+    whenKnown(socket, options, quiet, (address, takenFrom) => onArrival(socket, address, takenFrom))
+  })
   return {
     async listen(host, number) {
       const address = await listen(port, host, number)
@@ -90,7 +95,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       server.emit('listening')
       return address
     },
-    take: (connection, address) => onArrival(connection, address, address),
+    take(connection, address) {
+      own(connection)
+      onArrival(connection, address, address)
+    },
     setTls: (next) => server.setSecureContext(secureContext(next)),
     async [Symbol.asyncDispose]() {
       const isOpen = port.listening
@@ -101,6 +109,22 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       if (isOpen) await closed
     },
   }
+}
+
+/** Where a connection comes from: what its socket says, or the proxy whose word is taken. */
+function whenKnown(
+  socket: Socket,
+  { proxies, limits, clock, log }: HttpServerOptions,
+  quiet: (error: Error) => void,
+  onKnown: (address: string, takenFrom?: string) => void,
+): void {
+  const { remoteAddress = '' } = socket
+  if (proxies?.has(remoteAddress) !== true) return onKnown(remoteAddress)
+  socket.on('error', quiet)
+  takeProxyHeader(socket, { headerMs: limits.proxyHeaderMs, clock, log }, (address) => {
+    socket.off('error', quiet)
+    onKnown(address ?? remoteAddress, address)
+  })
 }
 
 /** Connections are handed to it; it has no port of its own. */
@@ -389,7 +413,7 @@ function readPeer(socket: TLSSocket): Peer {
   }
   return {
     type: 'socket',
-    address: socket.remoteAddress ?? arrivals.getStore()?.takenFrom ?? '',
+    address: arrivals.getStore()?.takenFrom ?? socket.remoteAddress ?? '',
     ...(serverName ? { serverName } : {}),
     certificates: socket.authorized ? certificates : [],
     isCertificateBad: leaf !== undefined && !socket.authorized,

@@ -1,0 +1,90 @@
+import { BlockList, isIP, type Socket } from 'node:net'
+import type { Clock, Logger } from '@skerry/base'
+import { parseProxyHeader, ProxyHeaderError } from './proxy-header.ts'
+
+/** Addresses of proxies whose word on where a connection comes from is taken. */
+export interface TrustedProxies {
+  has(address: string): boolean
+}
+
+/** Of addresses and ranges, e.g. 10.0.0.5 or 10.1.0.0/24. Throws a RangeError that names the wrong one. */
+export function trustedProxies(ranges: readonly string[]): TrustedProxies {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(range) ?? []
+    const version = isIP(address)
+    const most = version === 4 ? 32 : 128
+    const bits = prefix === undefined ? most : Number(prefix)
+    if (version === 0 || bits > most || bits === 0) {
+      throw new RangeError(
+        `Cannot trust proxies at ${JSON.stringify(range)}: want an address or a range such as 10.1.0.0/24`,
+      )
+    }
+    list.addSubnet(address, bits, familyOf(version))
+  }
+  return {
+    has(address) {
+      const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+      const version = isIP(plain)
+      return version !== 0 && list.check(plain, familyOf(version))
+    },
+  }
+}
+
+function familyOf(version: number): 'ipv4' | 'ipv6' {
+  return version === 4 ? 'ipv4' : 'ipv6'
+}
+
+export interface ProxyHeaderDeps {
+  /** For the header to come; a proxy sends it first of all. */
+  readonly headerMs: number
+  readonly clock: Pick<Clock, 'setTimer'>
+  readonly log: Logger
+}
+
+/**
+ * Takes the PROXY header off a connection that nobody has read from, and hands on whose it is: the client's
+ * address, or undefined where the proxy speaks for itself. A connection without a header ends.
+ */
+export function takeProxyHeader(
+  socket: Socket,
+  { headerMs, clock, log }: ProxyHeaderDeps,
+  onTaken: (address: string | undefined) => void,
+): void {
+  let bytes: Buffer = Buffer.alloc(0)
+  const onReadable = (): void => {
+    for (let part = readPart(socket); part; part = readPart(socket)) {
+      bytes = Buffer.concat([bytes, part])
+    }
+    try {
+      const header = parseProxyHeader(bytes)
+      if (!header.isWhole) return
+      release()
+      const rest = bytes.subarray(header.bytes)
+      if (rest.length > 0) socket.unshift(rest)
+      onTaken(header.address)
+    } catch (error) {
+      if (!(error instanceof ProxyHeaderError)) throw error
+      refuse(error.message)
+    }
+  }
+  const refuse = (why: string): void => {
+    release()
+    log.info('Connection of a trusted proxy refused', { from: socket.remoteAddress ?? '', why })
+    socket.destroy()
+  }
+  const timer = clock.setTimer(headerMs, () => refuse(`no PROXY header came in ${headerMs} ms`))
+  const release = (): void => {
+    timer[Symbol.dispose]()
+    socket.off('readable', onReadable)
+    socket.off('close', release)
+  }
+  socket.once('close', release)
+  socket.on('readable', onReadable)
+}
+
+function readPart(socket: Socket): Buffer | undefined {
+  // A socket without an encoding reads buffers, and null when there are none.
+  const part: unknown = socket.read()
+  return Buffer.isBuffer(part) ? part : undefined
+}
