@@ -25,3 +25,9 @@ export const virtualNamespaceLabels = Object.freeze({
   cluster: 'edge.skerry.io/virtual-cluster',
   namespace: 'edge.skerry.io/namespace',
 })
+
+/** Label of a namespace that is about to go because nothing is in it: nothing is made there any more. */
+export const closingLabel = 'edge.skerry.io/closing'
+
+/** Annotation of a namespace in which the control plane has nothing any more: what it is left for. */
+export const keptForAnnotation = 'edge.skerry.io/kept-for'

@@ -11,6 +11,7 @@ import {
   createInformerSet,
   runController,
   selected,
+  type ControllerDefinition,
   type ControllerDeps,
   type InformerSet,
 } from '@skerry/controller-runtime'
@@ -33,6 +34,8 @@ export interface WorksOptions {
   readonly mapping?: ManifestMapping
   /** Called with each object before it is made or changed: makes its namespace, or rejects with why not. */
   readonly prepare?: (object: AnyObject, signal: AbortSignal) => Promise<void>
+  /** What else looks after these Works. */
+  readonly controllers?: (shared: WorkContext) => readonly ControllerDefinition[]
   /** What is known of each kind; absent: native kinds, and what the control plane teaches of others. */
   readonly interpreter?: ResourceInterpreter
 }
@@ -81,6 +84,7 @@ export async function runWorks(
     ...(prepare ? { prepare } : {}),
     interpreter,
   }
+  const others = options.controllers?.(shared) ?? []
   const events = createEventSink(hub, deps)
   const controllers: ControllerDeps = { ...deps, cluster: hub, informers, events }
   await runAll(signal, [
@@ -89,6 +93,7 @@ export async function runWorks(
     ...(given ? [] : [(scope: AbortSignal) => member.run(scope)]),
     (scope) => runController(executionController(shared), controllers, scope),
     (scope) => runController(workStatusController(shared), controllers, scope),
+    ...others.map((each) => (scope: AbortSignal) => runController(each, controllers, scope)),
   ])
 }
 

@@ -3,6 +3,7 @@ import type { Cluster as Api, DiscoveredResource, PartialObject } from '@skerry/
 import { karmadaKeys } from '../../work/karmada-keys.ts'
 import { sharerPatch, sharersOf } from '../mapping/shared-object.ts'
 import { virtualNamespaceLabels } from '../virtual-group.ts'
+import { inOneVersion } from './namespace-content.ts'
 
 /**
  * Takes away what a virtual cluster has in the edge cluster outside of namespaces, by what is written on the
@@ -16,7 +17,7 @@ export async function releaseObjects(
 ): Promise<boolean> {
   const { resources } = await local.discover(signal)
   let isGone = true
-  for (const resource of resources.filter(hasOwn)) {
+  for (const resource of inOneVersion(resources).filter(hasOwn)) {
     for (const object of await sentObjects(local, resource, signal)) {
       const isOwn = object.metadata.labels?.[virtualNamespaceLabels.cluster] === clusterName
       const isShared = sharersOf({ ...object }).has(clusterName)
@@ -38,16 +39,10 @@ export async function releaseObjects(
 }
 
 /** Namespaces are emptied first, and go by themselves. */
-function hasOwn({
-  group,
-  resource,
-  isNamespaced,
-  isPreferred,
-  verbs,
-}: DiscoveredResource): boolean {
+function hasOwn({ group, resource, isNamespaced, verbs }: DiscoveredResource): boolean {
   const isChanged = ['list', 'patch', 'delete'].every((verb) => verbs.includes(verb))
   const isNamespace = group === '' && resource === 'namespaces'
-  return !isNamespaced && isPreferred && isChanged && !isNamespace
+  return !isNamespaced && isChanged && !isNamespace
 }
 
 async function sentObjects(

@@ -22,8 +22,10 @@ import type { ResourceInterpreter } from '../../interpreter/resource-interpreter
 import type { MemberCluster } from '../../work/member-cluster.ts'
 import { runWorks } from '../../work/run-works.ts'
 import { takeWork } from '../../work/take-work.ts'
+import type { WorkContext } from '../../work/work-context.ts'
 import type { EdgeNames } from '../view/edge-names.ts'
 import type { IdentityOf } from './child-hub.ts'
+import { emptyNamespaceController } from './empty-namespace-controller.ts'
 import { viewOf } from './group-state.ts'
 import { retireVirtualCluster } from './retire-virtual-cluster.ts'
 import type { RunningClusters } from './running-clusters.ts'
@@ -135,6 +137,7 @@ function taskOf(
     clusterName,
     mapping: namespaces.following(mapping),
     prepare: namespaces.prepare.bind(namespaces),
+    controllers: (shared: WorkContext) => [emptyNamespaceController(shared, { local, edge })],
   }
   const reporting = {
     name: clusterName,

@@ -4,7 +4,7 @@ import type { ManifestMapping } from '../../work/manifest-mapping.ts'
 import { namespaceIsolation } from '../isolation/namespace-isolation.ts'
 import { expectOwnNamespace, memberNamespace } from '../mapping/member-namespace.ts'
 import type { EdgeNames } from '../view/edge-names.ts'
-import { virtualNamespaceLabels, type VirtualGroup } from '../virtual-group.ts'
+import { closingLabel, virtualNamespaceLabels, type VirtualGroup } from '../virtual-group.ts'
 import type { VirtualIsolation } from './virtual-cluster.ts'
 
 export interface VirtualNamespacesDeps {
@@ -65,6 +65,7 @@ export class VirtualNamespaces {
     const owner = edge.ownerOf(name)
     const isKnown = edge.namespacesOf(this.#group.clusterName).includes(name)
     if (!isKnown || owner?.cluster !== this.#group.clusterName) await this.#make(wanted, signal)
+    else if (edge.find(name)?.metadata.labels?.[closingLabel]) await this.#open(name, signal)
     if (!this.#isolated.has(name)) await this.#isolate(name, signal)
   }
 
@@ -95,6 +96,14 @@ export class VirtualNamespaces {
       expectOwnNamespace(found, this.#group.clusterName)
       edge.recordNamespace(found)
     }
+  }
+
+  /** It was about to go because nothing was in it. */
+  async #open(name: string, signal: AbortSignal): Promise<void> {
+    const { local, edge } = this.#deps
+    const patch = { metadata: { labels: { [closingLabel]: null } } }
+    const request = { name, type: 'merge', patch } as const
+    edge.recordNamespace(await local.resource(resources.namespaces).patch(request, signal))
   }
 
   async #isolate(namespace: string, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import type { AnyObject, JsonObject } from '@skerry/api'
-import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
+import { closingLabel, groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
 import { isolationName } from './namespace-isolation.ts'
 
 export interface IsolationPolicyOptions {
@@ -24,6 +24,7 @@ export function isolationPolicies({ schedulers = [] }: IsolationPolicyOptions = 
     ...policy('virtual-cluster-bindings.edge.skerry.io', bindingRules(schedulers)),
     ...policy('virtual-cluster-namespaces.edge.skerry.io', namespaceRules),
     ...policy('virtual-cluster-isolation.edge.skerry.io', isolationRules),
+    ...policy('virtual-cluster-closing.edge.skerry.io', closingRules),
   ]
 }
 
@@ -48,15 +49,18 @@ interface Matched {
   readonly apiGroup?: string
   readonly resources: readonly string[]
   readonly operations: readonly string[]
+  /** Default: all. Selectors of namespaces let everything pass that has none. */
+  readonly scope?: 'Namespaced'
 }
 
 function matching(...rules: readonly Matched[]): JsonObject {
   return {
-    resourceRules: rules.map(({ apiGroup = '', resources, operations }) => ({
+    resourceRules: rules.map(({ apiGroup = '', resources, operations, scope = '*' }) => ({
       apiGroups: [apiGroup],
       apiVersions: ['*'],
       resources,
       operations,
+      scope,
     })),
   }
 }
@@ -134,6 +138,21 @@ const namespaceRules: JsonObject = {
     {
       expression: `variables.clusterBefore == variables.clusterAfter && variables.nameBefore == variables.nameAfter || [variables.clusterBefore, variables.clusterAfter].all(each, each == '' || ${mayUpdate('each')})`,
       message: `labels ${clusterLabel} and ${namespaceLabel} say whose a namespace is: only who may update that VirtualCluster may change them`,
+      reason: 'Forbidden',
+    },
+  ],
+}
+
+/** So that nothing comes into a namespace after it was seen to be empty, and goes with it. */
+const closingRules: JsonObject = {
+  matchConstraints: {
+    ...matching({ apiGroup: '*', resources: ['*'], operations: ['CREATE'], scope: 'Namespaced' }),
+    namespaceSelector: { matchExpressions: [{ key: closingLabel, operator: 'Exists' }] },
+  },
+  validations: [
+    {
+      expression: `namespaceObject == null || !('${closingLabel}' in namespaceObject.metadata.labels)`,
+      message: `the namespace is empty, and its virtual cluster's agent takes it away: try again in a moment, or take its label ${closingLabel} away`,
       reason: 'Forbidden',
     },
   ],

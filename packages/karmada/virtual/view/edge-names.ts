@@ -1,7 +1,8 @@
 import { isStatusError, type Namespace, type Node } from '@skerry/api'
 import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import { createInformer, resources, type Change, type Cluster } from '@skerry/client'
-import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
+import { karmadaKeys } from '../../work/karmada-keys.ts'
+import { groupLabel, keptForAnnotation, virtualNamespaceLabels } from '../virtual-group.ts'
 
 export interface EdgeNamesDeps {
   /** The edge cluster, with the agent's own rights. */
@@ -31,6 +32,8 @@ export interface EdgeNames {
   run(signal: AbortSignal): Promise<void>
   /** Once everything that existed at the start is known. */
   whenKnown(signal: AbortSignal): Promise<void>
+  /** A namespace that is there, as far as it says whose it is, and for what. */
+  find(member: string): Namespace | undefined
   /** Undefined where no namespace of that name was ever seen. One that is gone is still whose it was. */
   ownerOf(member: string): NamespaceOwner | undefined
   /** The same, and asks the edge where it was never seen, or is gone. Undefined: there is none. */
@@ -49,7 +52,7 @@ const goneNamespacesMax = 10_000
 
 export function createEdgeNames({ local, ...deps }: EdgeNamesDeps): EdgeNames {
   const client = local.resource(resources.namespaces)
-  const namespaces = createInformer(client, { transform: nameAndLabels }, deps)
+  const namespaces = createInformer(client, { transform: withNotes }, deps)
   const nodes = createInformer(
     local.resource(resources.nodes),
     { labelSelector: groupLabel, transform: nameAndLabels },
@@ -73,6 +76,7 @@ export function createEdgeNames({ local, ...deps }: EdgeNamesDeps): EdgeNames {
       if (namespaces.hasSynced() && nodes.hasSynced()) return
       await Promise.all([namespaces.whenSynced(signal), nodes.whenSynced(signal)])
     },
+    find: (member) => namespaces.get({ name: member }),
     ownerOf,
     async findOwner(member, signal) {
       const known = namespaces.get({ name: member })
@@ -89,10 +93,11 @@ export function createEdgeNames({ local, ...deps }: EdgeNamesDeps): EdgeNames {
     namespacesOf: (cluster) =>
       namespaces.byIndex('cluster', cluster).map(({ metadata }) => metadata.name ?? ''),
     onNamespace: (listener) =>
-      namespaces.onChange(({ type, object }) => {
+      namespaces.onChange(({ type, object, old }) => {
         const { cluster } = ownerIn(object)
         const member = object.metadata.name ?? ''
-        if (cluster !== undefined && type !== 'updated') {
+        const isSame = old !== undefined && type === 'updated' && ownerIn(old).cluster === cluster
+        if (cluster !== undefined && !isSame) {
           listener({ cluster, member, isGone: type === 'deleted' })
         }
       }),
@@ -117,6 +122,21 @@ function noteGone(gone: Map<string, NamespaceOwner>, { type, object }: Change<Na
   gone.set(name, ownerIn(object))
   const [oldest] = gone.keys()
   if (gone.size > goneNamespacesMax && oldest !== undefined) gone.delete(oldest)
+}
+
+/** Which annotations say what a namespace is there for. */
+const notes = [keptForAnnotation, karmadaKeys.workName]
+
+function withNotes(namespace: Namespace): Namespace {
+  const { annotations = {}, deletionTimestamp } = namespace.metadata
+  const kept = Object.entries(annotations).filter(([key]) => notes.includes(key))
+  const slim = nameAndLabels(namespace)
+  const metadata = {
+    ...slim.metadata,
+    ...(kept.length > 0 ? { annotations: Object.fromEntries(kept) } : {}),
+    ...(deletionTimestamp ? { deletionTimestamp } : {}),
+  }
+  return { ...slim, metadata }
 }
 
 function nameAndLabels<T extends Namespace | Node>(object: T): T {
