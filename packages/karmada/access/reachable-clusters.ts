@@ -18,6 +18,7 @@ export interface ReachableCluster {
   /** By which of them the hub lets this user through; what they may do there the cluster decides. */
   readonly verbs: readonly string[]
   readonly labels: Labels
+  /** Its tunnel is open, or it is in push mode and ready. */
   readonly connected: boolean
 }
 
@@ -84,8 +85,10 @@ export async function allowedClusterVerbs(
   return verbs
 }
 
-function shown({ metadata, status }: Cluster, verbs: string[]): ReachableCluster {
-  const connected = status?.conditions?.find(({ type }) => type === conditionTypes.connected)
+function shown({ metadata, spec, status }: Cluster, verbs: string[]): ReachableCluster {
+  // In push mode there is no tunnel; the hub itself asks whether it is ready.
+  const telling = spec.syncMode === 'Push' ? conditionTypes.ready : conditionTypes.connected
+  const connected = status?.conditions?.find(({ type }) => type === telling)
   return {
     name: metadata.name ?? '',
     verbs,

@@ -107,3 +107,9 @@ for (const { what, object, report, since } of table) {
     if (!report.isConnected) assert.equal(state.lastSeen, '2026-01-01T11:29:00.000000Z')
   })
 }
+
+test('a cluster in push mode has no tunnel that could be closed', () => {
+  const pushed = { ...cluster(), spec: { syncMode: 'Push' as const } }
+  const { tunnel: shown, since } = clusterState({ cluster: pushed, lease: undefined, report: away })
+  assert.deepEqual([shown, since], ['none', null])
+})

@@ -8,7 +8,8 @@ export interface ClusterState {
   readonly name: string
   /** Of a virtual cluster: the cluster whose tunnel leads to it. */
   readonly through?: string
-  readonly tunnel: 'open' | 'closed'
+  /** None: in push mode, where the hub dials the cluster itself. */
+  readonly tunnel: 'open' | 'closed' | 'none'
   /** Since when that is so; RFC 3339; null: never connected. */
   readonly since: string | null
   /** When its agent was last heard, over the tunnel or by its lease; null: never. */
@@ -43,14 +44,14 @@ interface Known {
 
 /** Pure. What is open now counts; the object is behind by a moment, and after a restart by more. */
 export function clusterState({ cluster, lease, report }: Known): ClusterState {
-  const { metadata, status } = cluster
+  const { metadata, spec, status } = cluster
   const { tunnels, isConnected, lastEnd } = report
   const { readyNum = 0, totalNum = 0 } = status?.nodeSummary ?? {}
   const sum = (of: (tunnel: TunnelReport) => number): number =>
     tunnels.reduce((total, tunnel) => total + of(tunnel), 0)
   return {
     name: metadata.name ?? '',
-    tunnel: isConnected ? 'open' : 'closed',
+    tunnel: isConnected ? 'open' : spec.syncMode === 'Push' ? 'none' : 'closed',
     since: sinceOf(cluster, report),
     lastSeen: newest([lease?.spec?.renewTime, ...tunnels.map(({ lastHeard }) => lastHeard)]),
     ready: conditionOf(status?.conditions, conditionTypes.ready)?.status ?? 'Unknown',
