@@ -23,7 +23,10 @@ export interface InterpreterSources {
   readonly webhooks?: Source<WebhookConfiguration>
 }
 
-export type Source<T extends KubeObject> = Pick<Informer<T>, 'list' | 'onChange'>
+export interface Source<T extends KubeObject> extends Pick<Informer<T>, 'list' | 'onChange'> {
+  /** Turns true once; a change that comes with that alone is not told. Absent: always true. */
+  hasSynced?(): boolean
+}
 
 /**
  * Answers for every kind: by scripts of customizations first, then by webhooks, then by what is known of
@@ -51,11 +54,15 @@ function following<T extends KubeObject, Result>(
   source: Source<T>,
   make: (list: readonly T[]) => Result,
 ): () => Result {
-  let made: { readonly result: Result } | undefined
+  let made: { readonly result: Result; readonly hasSynced: boolean } | undefined
   source.onChange(() => {
     made = undefined
   })
-  return () => (made ??= { result: make(source.list()) }).result
+  return () => {
+    const hasSynced = source.hasSynced?.() ?? true
+    if (made?.hasSynced !== hasSynced) made = { result: make(source.list()), hasSynced }
+    return made.result
+  }
 }
 
 export interface HubInterpreterDeps {
@@ -89,8 +96,8 @@ async function sourceOf<T extends KubeObject>(
   const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, random)
   for (;;) {
     try {
-      await hub.resource(resource).list({}, signal)
-      return informers.informer(resource)
+      const { items } = await hub.resource(resource).list({}, signal)
+      return seeded(informers.informer(resource), items)
     } catch (error) {
       signal.throwIfAborted()
       if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) {
@@ -100,5 +107,14 @@ async function sourceOf<T extends KubeObject>(
       }
     }
     await clock.sleep(backoff.nextMs(), signal)
+  }
+}
+
+/** What is there already is in force until the informer knows more: nobody decides without it meanwhile. */
+function seeded<T extends KubeObject>(informer: Informer<T>, items: readonly T[]): Source<T> {
+  return {
+    list: () => (informer.hasSynced() ? informer.list() : items),
+    onChange: (listener) => informer.onChange(listener),
+    hasSynced: () => informer.hasSynced(),
   }
 }

@@ -75,6 +75,25 @@ test('a customization is in force as soon as it is seen, and no longer than it i
   assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
 })
 
+test('what is there already is in force from the first question on, before anything is followed', async () => {
+  const builtin = await builtinKinds()
+  const kinds = [...builtin, ...(await karmadaKinds(builtin))]
+  await using server = await startTestApiServer({ kinds })
+  const hub = createCluster(server.transport, deps)
+  await hub.resource(customizationResource).create(customization, signal)
+  const informers = createInformerSet(hub, deps)
+  const interpreter = await interpreterOf({ ...deps, hub, informers }, signal)
+  assert.equal(await interpreter.health(deployment, signal), 'Healthy')
+  // One that goes before the informers have begun is not in force for ever.
+  await hub.resource(customizationResource).delete({ name: 'web' }, signal)
+  using stop = linkedSignal(signal)
+  const running = runAll(stop.signal, [(scope) => informers.run(scope)])
+  await informers.whenSynced(signal)
+  assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
+  stop.abort(new Error('the test is over'))
+  await running
+})
+
 /** The first reads of customizations are answered so, and everything else by the server. */
 function refusingFirst({ code, reason, reads }: { code: number; reason: string; reads: number }) {
   const status = { apiVersion: 'v1', kind: 'Status', status: 'Failure', reason, code }
