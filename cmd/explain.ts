@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { isStatusError } from '@skerry/api'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import { explain, type Explanation, type ExplainedRef } from '@skerry/karmada'
 import { openAdminCluster } from './admin-cluster.ts'
 import { askMs } from './cluster-states.ts'
@@ -23,7 +23,8 @@ export async function printExplanation(options: ExplainOptions): Promise<void> {
   const { output, dataDir, kubeconfig = join(dataDir, 'admin.kubeconfig') } = options
   const ref = parseRef(options)
   const { cluster: hub } = await openAdminCluster(kubeconfig)
-  const told = await explain(hub, ref, AbortSignal.timeout(askMs)).catch((error: unknown) => {
+  const deps = { hub, clock: systemClock }
+  const told = await explain(deps, ref, AbortSignal.timeout(askMs)).catch((error: unknown) => {
     if (!isStatusError(error, 'NotFound')) throw error
     throw unexplained(options.object, error.message)
   })

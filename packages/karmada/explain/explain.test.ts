@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
+import { systemClock } from '@skerry/base'
 import { resources, type TypedResource } from '@skerry/client'
 import { resourceBindingResource } from '../binding/resource-binding.ts'
 import { executionNamespace } from '../cluster/cluster.ts'
+import { customizationResource } from '../interpreter/custom/customization.ts'
 import { overridePolicyResource } from '../policy/override-policy.ts'
 import {
   clusterPropagationPolicyResource,
@@ -13,7 +15,7 @@ import {
 import { deployment, startFleetScene, type FleetScene } from '../propagation/testing/fleet-scene.ts'
 import { waveKeys } from '../waves/waves.ts'
 import { workNameOf } from '../work/work-name.ts'
-import { workResource } from '../work/work.ts'
+import { workResource, type Work } from '../work/work.ts'
 import { explain } from './explain.ts'
 
 const signal = AbortSignal.timeout(90_000)
@@ -27,29 +29,39 @@ function spec(more: Partial<PropagationSpec> = {}): PropagationSpec {
   return { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }], ...more }
 }
 
-async function untilApplied(scene: FleetScene, cluster: string): Promise<void> {
+async function untilWork(
+  scene: FleetScene,
+  cluster: string,
+  isWanted: (work: Work) => boolean,
+): Promise<void> {
   const key = {
     namespace: executionNamespace(cluster),
     name: workNameOf({ kind: 'Deployment', ...web }),
   }
-  await scene.until({ api: scene.hub, resource: workResource, key }, (work) =>
-    (work?.status?.conditions ?? []).some(
-      ({ type, status }) => type === 'Applied' && status === 'True',
-    ),
+  const where = { api: scene.hub, resource: workResource, key }
+  await scene.until(where, (work) => work !== undefined && isWanted(work))
+}
+
+function untilApplied(scene: FleetScene, cluster: string): Promise<void> {
+  return untilWork(scene, cluster, ({ status }) =>
+    (status?.conditions ?? []).some((each) => each.type === 'Applied' && each.status === 'True'),
   )
 }
 
 test('an object that nobody has claimed stays on the hub, and that is said', async () => {
   await using scene = await startFleetScene(['pilot'], signal)
   await scene.hub.resource(anyDeployments).create(deployment(), signal)
-  const told = await explain(scene.hub, ref, signal)
+  const told = await explain({ hub: scene.hub, clock: systemClock }, ref, signal)
   assert.deepEqual(told.claim, { why: 'no policy selects it: it stays on the hub', others: [] })
   assert.deepEqual(told.clusters, [
     { name: 'pilot', standing: 'NotPlaced', why: ['it is not propagated'], overrides: [] },
   ])
-  await assert.rejects(explain(scene.hub, { ...ref, kind: 'valve' }, signal), {
-    message: 'the hub has no kind "valve"',
-  })
+  await assert.rejects(
+    explain({ hub: scene.hub, clock: systemClock }, { ...ref, kind: 'valve' }, signal),
+    {
+      message: 'the hub has no kind "valve"',
+    },
+  )
 })
 
 test('it is told whose an object is, where it goes and why not elsewhere, and what holds it up', async () => {
@@ -92,7 +104,7 @@ test('it is told whose an object is, where it goes and why not elsewhere, and wh
       ({ type, status }) => type === 'Scheduled' && status === 'True',
     ),
   )
-  const told = await explain(hub, ref, signal)
+  const told = await explain({ hub, clock: systemClock }, ref, signal)
   assert.deepEqual(told.claim, {
     policy: { kind: 'PropagationPolicy', ...web },
     why: 'of those that select the object it comes first',
@@ -122,4 +134,50 @@ test('it is told whose an object is, where it goes and why not elsewhere, and wh
   assert.deepEqual(reef.why, [
     'Wave "rest" has not opened: it has none until 1 of wave "site=pilot" are well (0 are).',
   ])
+})
+
+test('what a customization makes of a kind counts as the newest', async () => {
+  await using scene = await startFleetScene(['pilot'], signal)
+  const { hub } = scene
+  const luaScript = 'function ReviseReplica(object) object.spec.replicas = 7 return object end'
+  await hub.resource(customizationResource).create(
+    {
+      apiVersion: 'config.karmada.io/v1alpha1',
+      kind: 'ResourceInterpreterCustomization',
+      metadata: { name: 'web' },
+      spec: {
+        target: { apiVersion: 'apps/v1', kind: 'Deployment' },
+        customizations: { replicaRevision: { luaScript } },
+      },
+    },
+    signal,
+  )
+  await hub.resource(propagationPolicyResource).create(
+    {
+      apiVersion,
+      kind: 'PropagationPolicy',
+      metadata: { ...web, annotations: { [waveKeys.waves]: '100%' } },
+      spec: spec(),
+    },
+    signal,
+  )
+  await hub.resource(anyDeployments).create(deployment(), signal)
+  await untilApplied(scene, 'pilot')
+  const counts = { replicas: 7, updatedReplicas: 7, readyReplicas: 7, availableReplicas: 7 }
+  const patch = { status: { ...counts, observedGeneration: 1 } }
+  const deployments = scene.edge('pilot').resource(resources.deployments)
+  await deployments.patchStatus({ ...web, type: 'merge', patch }, signal)
+  await untilWork(
+    scene,
+    'pilot',
+    ({ status }) => status?.manifestStatuses?.[0]?.health === 'Healthy',
+  )
+  const told = await explain({ hub, clock: systemClock }, ref, signal)
+  assert.deepEqual(told.waves[0], {
+    name: '100%',
+    isOpen: true,
+    well: 1,
+    needed: 1,
+    clusters: ['pilot'],
+  })
 })

@@ -2,7 +2,9 @@ import { StatusError, isStatusError, type AnyObject, type KubeObject } from '@sk
 import type { Cluster as Api, DiscoveredResource, TypedResource } from '@skerry/client'
 import { bindingName, type ResourceBinding } from '../binding/resource-binding.ts'
 import { clusterResource, type Cluster } from '../cluster/cluster.ts'
-import { nativeInterpreter } from '../interpreter/native-interpreter.ts'
+import { localInterpreterOf } from '../interpreter/create-interpreter.ts'
+import type { LuaClock } from '../interpreter/custom/lua-interpreter.ts'
+import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import {
   clusterOverridePolicyResource,
   overridePolicyResource,
@@ -26,13 +28,18 @@ export interface ExplainedRef {
   readonly namespace: string
 }
 
+export interface ExplainDeps {
+  readonly hub: Api
+  readonly clock: LuaClock
+}
+
 /**
- * Reads what the hub has, and explains where an object goes. What customizations and webhooks teach
- * of kinds is not asked for: with one of those a cluster may look as if it had not the newest.
- * Rejects with StatusError NotFound where there is no such kind or object.
+ * Reads what the hub has, and explains where an object goes. What webhooks teach of kinds is not asked
+ * for: with one of those a cluster may look as if it had not the newest. Rejects with StatusError
+ * NotFound where there is no such kind or object.
  */
 export async function explain(
-  hub: Api,
+  { hub, clock }: ExplainDeps,
   ref: ExplainedRef,
   signal: AbortSignal,
 ): Promise<Explanation> {
@@ -42,18 +49,20 @@ export async function explain(
   const found = await hub.resource(objects).get(key, signal)
   const apiVersion = resource.group ? `${resource.group}/${resource.version}` : resource.version
   const template = { ...found, apiVersion, kind }
-  const [own, everywhere, ownOverrides, overrides, clusters, binding] = await Promise.all([
-    listOwn(hub, propagationPolicyResource, template, signal),
-    listAll(hub, clusterPropagationPolicyResource, signal),
-    listOwn(hub, overridePolicyResource, template, signal),
-    listAll(hub, clusterOverridePolicyResource, signal),
-    listAll(hub, clusterResource, signal),
-    bindingOf(hub, template, signal),
-  ])
+  const [own, everywhere, ownOverrides, overrides, clusters, binding, interpreter] =
+    await Promise.all([
+      listOwn(hub, propagationPolicyResource, template, signal),
+      listAll(hub, clusterPropagationPolicyResource, signal),
+      listOwn(hub, overridePolicyResource, template, signal),
+      listAll(hub, clusterOverridePolicyResource, signal),
+      listAll(hub, clusterResource, signal),
+      bindingOf(hub, template, signal),
+      localInterpreterOf({ hub, clock }, signal),
+    ])
   const overridePolicies = [...overrides, ...ownOverrides]
   const works = binding ? await worksOf(hub, { template, binding }, signal) : []
   const plan = binding
-    ? await planOf({ template, binding, works, clusters, overridePolicies }, signal)
+    ? await planOf({ template, binding, works, clusters, overridePolicies, interpreter }, signal)
     : { sites: [], failures: [] }
   const policies = [...own, ...everywhere]
   return explainObject({ template, policies, overridePolicies, binding, clusters, plan })
@@ -133,10 +142,11 @@ interface PlanInput extends Bound {
   readonly works: readonly Work[]
   readonly clusters: readonly Cluster[]
   readonly overridePolicies: readonly OverridePolicy[]
+  readonly interpreter: ResourceInterpreter
 }
 
 function planOf(
-  { template, binding, works, clusters, overridePolicies }: PlanInput,
+  { template, binding, works, clusters, overridePolicies, interpreter }: PlanInput,
   signal: AbortSignal,
 ): Promise<SitesPlan> {
   return planSites(
@@ -145,7 +155,7 @@ function planOf(
       binding,
       template,
       policies: overridePolicies,
-      interpreter: nativeInterpreter,
+      interpreter,
       clusterOf: (name) => clusters.find(({ metadata }) => metadata.name === name),
       workOf: ({ metadata: { namespace, name } }) =>
         works.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),

@@ -49,6 +49,28 @@ export function createInterpreter(
   return layeredInterpreter(layers, nativeInterpreter)
 }
 
+/**
+ * The interpreter of a control plane as it is now, for whoever looks once and from elsewhere: webhooks are
+ * not asked. Customizations that it has not, or does not show to this user, are left out.
+ */
+export async function localInterpreterOf(
+  { hub, clock }: Pick<HubInterpreterDeps, 'hub'> & { readonly clock: LuaClock },
+  signal: AbortSignal,
+): Promise<ResourceInterpreter> {
+  const items = await itemsOf(hub, signal)
+  const customizations = { list: () => items, onChange: () => new DisposableStack() }
+  return createInterpreter({ customizations }, clock)
+}
+
+async function itemsOf(hub: Cluster, signal: AbortSignal): Promise<readonly Customization[]> {
+  try {
+    return (await hub.resource(customizationResource).list({}, signal)).items
+  } catch (error) {
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) return []
+    throw error
+  }
+}
+
 /** Made anew from all objects when it is asked for after a change. */
 function following<T extends KubeObject, Result>(
   source: Source<T>,

@@ -14,7 +14,6 @@ import { clusterController } from '../../cluster/cluster-controller.ts'
 import { clusterKind } from '../../cluster/cluster-kind.ts'
 import { clusterResource, executionNamespace } from '../../cluster/cluster.ts'
 import { createFleetFailover } from '../../failover/fleet-failover.ts'
-import { nativeInterpreter } from '../../interpreter/native-interpreter.ts'
 import { karmadaKinds } from '../../kinds/karmada-kinds.ts'
 import { createFleetScheduler } from '../../placement/binding-scheduler.ts'
 import { runWorks } from '../../work/run-works.ts'
@@ -100,7 +99,6 @@ async function runHub(hub: Api, signal: AbortSignal): Promise<void> {
   const informers = createInformerSet(hub, deps)
   const events = createEventSink(hub, deps)
   const fleet = propagation({
-    interpreter: nativeInterpreter,
     others: [clusterController, ...createFleetScheduler(), ...createFleetFailover()],
   })
   await runAll(signal, [
