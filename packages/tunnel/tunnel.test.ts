@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { TunnelHandler } from './agent-session.ts'
 import { createTunnelScene } from './testing/tunnel-scene.ts'
 import { BadMessageError } from './tunnel-headers.ts'
+import { tunnelLimitDefaults } from './tunnel-limits.ts'
 import { isSwitched, TunnelBusyError, TunnelClosedError } from './tunnel-message.ts'
 import type { TunnelBody, TunnelRequest, TunnelResponse } from './tunnel-message.ts'
 
@@ -105,7 +106,7 @@ test(`${bulkMegabytes} MB pass both ways unchanged`, async () => {
   assert.ok(hub.bytesIn > bulkMegabytes * 1_000_000 && hub.bytesOut > bulkMegabytes * 1_000_000)
 })
 
-test('readers that stall delay nobody and hold a bounded amount', async () => {
+test('a thousand readers that stall delay nobody and hold a bounded amount', async () => {
   const bufferedBytesMax = 4_194_304
   await using scene = await createTunnelScene({ limits: { bufferedBytesMax } })
   const { hub } = await scene.connect(
@@ -116,13 +117,15 @@ test('readers that stall delay nobody and hold a bounded amount', async () => {
   )
   const abort = new AbortController()
   const stalled: TunnelResponse[] = []
-  for (let count = 0; count < 60; count += 1) {
+  // One place is left for the others.
+  for (let count = 1; count < tunnelLimitDefaults.streamsMax; count += 1) {
     stalled.push(await hub.send(get('/bulk'), abort.signal))
     const { body } = await hub.send(get('/small'), never)
     assert.equal(await textOf(body), 'quick')
   }
-  // 60 whole windows would be 31 MB here. The least window is each stream's right.
-  const bound = bufferedBytesMax + stalled.length * 65_536 + 4_000_000
+  // A whole window for each would be 8 GB. The least window is each stream's right.
+  const { streamWindowBytesMin } = tunnelLimitDefaults
+  const bound = bufferedBytesMax + stalled.length * streamWindowBytesMin + 4_000_000
   assert.ok(
     hub.bufferedBytes < bound,
     `${hub.bufferedBytes} bytes are held, want less than ${bound}`,
