@@ -89,6 +89,7 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
     clock,
     random,
     log,
+    memberNamespaceOf: views?.memberNamespaceOf,
   })
   const measured = metrics.measured(handler)
   const { clusterName: name, place, labels } = options

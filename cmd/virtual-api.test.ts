@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -15,9 +17,11 @@ import {
   createMapping,
   createNamespaceRule,
   virtualClusterResource,
+  type AllowedService,
   type ClusterState,
 } from '@skerry/karmada'
 import { unpackClients, type TestApiServer } from '@skerry/testing'
+import { hostAddresses } from './host-addresses.ts'
 import {
   startTestAgent,
   startTestEdge,
@@ -36,7 +40,7 @@ interface Fleet extends AsyncDisposable {
 }
 
 /** One edge cluster, whose agent answers for two virtual ones, which the hub knows as its children. */
-async function startFleet(): Promise<Fleet> {
+async function startFleet(services: readonly AllowedService[] = []): Promise<Fleet> {
   await using stack = new AsyncDisposableStack()
   const edge = stack.use(await startTestEdge({ appliesWorks: true }))
   const hub = stack.use(await startTestHub())
@@ -45,6 +49,7 @@ async function startFleet(): Promise<Fleet> {
       name: 'edge',
       api: edge.api,
       appliesWorks: true,
+      services,
       onViews: (views) => async (signal) => {
         for (const clusterName of virtualClusters) {
           const group = { clusterName, namespaces: createNamespaceRule({ clusterName }) }
@@ -161,21 +166,75 @@ test('a virtual cluster is reached through its parent, by its own name and right
   })
 })
 
-test('a virtual cluster is as connected as its parent, and has no services of its own', async () => {
+test('a virtual cluster is as connected as its parent', async () => {
   await using fleet = await startFleet()
   const { hub } = fleet
   await untilCluster(hub, 'edge-east', ({ Connected }) => Connected === 'True')
   using transport = await hub.as(operator)
-  const ask = async (path: string) => {
-    const { status, body } = await transport.send({ method: 'GET', path, headers: {} }, soon())
-    return { status, text: (await readBody(body)).toString() }
-  }
-  const { text } = await ask('/hub/v1/cluster-states/edge-east')
+  const { text } = await answerOf(transport, '/hub/v1/cluster-states/edge-east')
   const state: ClusterState = JSON.parse(text)
   assert.deepEqual([state.tunnel, state.through, state.agents], ['open', 'edge', []])
-  const service = await ask('/clusters/edge-east/services/shop/till:80/')
-  assert.equal(service.status, 404)
-  assert.match(service.text, /Cannot reach services of virtual cluster .*edge-east/)
+})
+
+async function answerOf(transport: Transport, path: string) {
+  const { status, body } = await transport.send({ method: 'GET', path, headers: {} }, soon())
+  return { status, text: (await readBody(body)).toString() }
+}
+
+test('services of a virtual cluster are reached by its name, as far as the edge allows them by its own', async () => {
+  await using fleet = await startFleet([{ namespace: 'shop-edge-east', name: 'till', port: '80' }])
+  const { hub, edge } = fleet
+  const [address = ''] = hostAddresses()
+  await using server = createServer((_request, response) => void response.end('a till of the east'))
+  server.listen(0, address)
+  await once(server, 'listening')
+  // A listening TCP server has an address of this shape.
+  const { port } = server.address() as AddressInfo
+  for (const name of virtualClusters) {
+    using own = await hub.as(operator, `/clusters/${name}`)
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
+    await clusterOver(own, hub).resource(resources.namespaces).create(namespace, soon())
+  }
+  for (const name of ['till', 'office']) {
+    const metadata = { namespace: 'shop-edge-east', name }
+    await edge.objects.create(
+      { group: '', resource: 'services' },
+      { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 80 }] } },
+    )
+  }
+  await edge.objects.create(
+    { group: 'discovery.k8s.io', resource: 'endpointslices' },
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        namespace: 'shop-edge-east',
+        name: 'till-1',
+        labels: { 'kubernetes.io/service-name': 'till' },
+      },
+      addressType: address.includes(':') ? 'IPv6' : 'IPv4',
+      endpoints: [{ addresses: [address], conditions: { ready: true } }],
+      ports: [{ protocol: 'TCP', name: '', port }],
+    },
+  )
+  using transport = await hub.as(operator)
+  const table: [path: string, status: number, text: RegExp][] = [
+    ['edge-east/services/shop/till:80/', 200, /^a till of the east$/],
+    ['edge/services/shop-edge-east/till:80/', 200, /^a till of the east$/],
+    ['edge-east/services/shop/office:80/', 403, /--allow-service shop-edge-east\/office:80/],
+    ['edge-west/services/shop/till:80/', 403, /--allow-service shop-edge-west\/till:80/],
+    [
+      'edge-east/services/shop-edge-east/till:80/',
+      404,
+      /namespaces \\"shop-edge-east\\" not found/,
+    ],
+    ['edge-east/services/kube-system/till:80/', 404, /namespaces \\"kube-system\\" not found/],
+  ]
+  for (const [path, status, text] of table) {
+    const told = await answerOf(transport, `/clusters/${path}`)
+    assert.match(told.text, text, path)
+    assert.equal(told.status, status, path)
+  }
 })
 
 test('a namespace that somebody makes in a virtual cluster is isolated as its others are', async () => {

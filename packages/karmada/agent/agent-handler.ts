@@ -2,7 +2,7 @@ import type { Clock, Logger, Random } from '@skerry/base'
 import type { Cluster } from '@skerry/client'
 import type { TunnelHandler } from '@skerry/tunnel'
 import type { AllowedService } from '../services/allowed-service.ts'
-import { withServices } from './service-dialer.ts'
+import { withServices, type MemberNamespaceOf } from './service-dialer.ts'
 import { createServiceFinder } from './service-finder.ts'
 
 export interface AgentHandlerDeps {
@@ -11,14 +11,16 @@ export interface AgentHandlerDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  /** Absent: the agent has no virtual clusters. */
+  readonly memberNamespaceOf?: MemberNamespaceOf | undefined
 }
 
 /** What an agent answers its hub: the cluster's API, and the services that its operator allows. */
 export function createAgentHandler(
   api: TunnelHandler,
   allowed: readonly AllowedService[],
-  { local, clock, random, log }: AgentHandlerDeps,
+  { local, clock, random, log, memberNamespaceOf }: AgentHandlerDeps,
 ): TunnelHandler {
   const finder = createServiceFinder(allowed, { local, clock })
-  return withServices(api, { finder, random, log })
+  return withServices(api, { finder, memberNamespaceOf, random, log })
 }

@@ -16,8 +16,19 @@ import {
 import { servicesLimits } from '../services/services-limits.ts'
 import type { FoundService, ServiceFinder } from './service-finder.ts'
 
+/**
+ * What the edge calls a namespace of a virtual cluster. Rejects with StatusError NotFound where the virtual
+ * cluster has none of that name, ServiceUnavailable where this agent does not answer for it.
+ */
+export type MemberNamespaceOf = (
+  asked: { readonly cluster: string; readonly namespace: string },
+  signal: AbortSignal,
+) => Promise<string>
+
 export interface ServiceDialerDeps {
   readonly finder: ServiceFinder
+  /** Absent: the agent has no virtual clusters. */
+  readonly memberNamespaceOf?: MemberNamespaceOf | undefined
   readonly random: Random
   readonly log: Logger
 }
@@ -52,7 +63,8 @@ async function connected(
   const asked = parseConnect(request)
   try {
     if (asked === undefined) throw badConnect()
-    const { stream, spoken } = await dialInBounds(asked, dialer, signal)
+    const meant = await atEdge(asked, dialer, signal)
+    const { stream, spoken } = await dialInBounds(meant, dialer, signal)
     return { status: 101, headers: connectedHeaders(spoken), stream }
   } catch (error) {
     if (signal.aborted) throw abortReason(signal)
@@ -62,6 +74,19 @@ async function connected(
     if (error instanceof StatusError) return connectRefusal(error)
     return connectRefusal(new StatusError('ServiceUnavailable', cause.message, { cause }))
   }
+}
+
+/** By the names that the edge's operator knows, and allows. */
+async function atEdge(
+  asked: ServiceConnect,
+  { memberNamespaceOf }: Dialer,
+  signal: AbortSignal,
+): Promise<ServiceConnect> {
+  const { service, isTls, virtual: cluster } = asked
+  if (cluster === undefined) return asked
+  if (memberNamespaceOf === undefined) throw badConnect()
+  const namespace = await memberNamespaceOf({ cluster, namespace: service.namespace }, signal)
+  return { service: { ...service, namespace }, isTls }
 }
 
 interface Dialled {

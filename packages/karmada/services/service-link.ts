@@ -26,6 +26,8 @@ const refusalBytesMax = 16_384
 export interface ServiceConnect {
   readonly service: EdgeService
   readonly isTls: boolean
+  /** Of which virtual cluster the service's namespace is; absent: of the edge cluster itself. */
+  readonly virtual?: string
 }
 
 /** What the service speaks: `h2` when TLS or the Service's appProtocol says so. */
@@ -48,12 +50,19 @@ export function connectRequest({ service, isTls }: ServiceConnect): TunnelReques
   }
 }
 
+/** The same of a virtual cluster, for its parent's agent. One that knows none refuses the path. */
+export function connectVirtual(request: TunnelRequest, virtual: string): TunnelRequest {
+  return { ...request, path: `/clusters/${virtual}${request.path}` }
+}
+
 /** Undefined where it names no service. */
 export function parseConnect({ path, headers }: TunnelRequest): ServiceConnect | undefined {
-  const [root, word, namespace = '', name = '', port = '', ...more] = path.split('/')
+  const [, virtual, place = path] = /^\/clusters\/([a-z0-9-]+)(\/.*)$/.exec(path) ?? []
+  const [root, word, namespace = '', name = '', port = '', ...more] = place.split('/')
   if (root !== '' || word !== 'services' || more.length > 0) return undefined
   const service = edgeServiceOf({ namespace, name, port })
-  return service && { service, isTls: headers[tlsHeader] !== undefined }
+  const isTls = headers[tlsHeader] !== undefined
+  return service && { service, isTls, ...(virtual === undefined ? {} : { virtual }) }
 }
 
 export function connectedHeaders(spoken: SpokenProtocol): Record<string, string> {

@@ -166,7 +166,7 @@ test('a namespace that was made for what was sent goes when nothing is in it any
   assert.ok(!isGoing(made) && !isClosed(made), 'what a person has made is theirs to delete')
 })
 
-test('a namespace with somebody’s own object stays, and says for what', async () => {
+test('a namespace in which somebody keeps something stays, and says for what', async () => {
   await using scene = await startScene()
   const { hub, local } = scene
   await send(scene, 'first')

@@ -83,7 +83,7 @@ async function memberFor(view: View, info: RequestInfo, signal: AbortSignal): Pr
 }
 
 /** Throws StatusError NotFound of a namespace that no virtual cluster has. */
-export function memberOf({ group }: View, namespace: string): string {
+export function memberOf({ group }: Pick<View, 'group'>, namespace: string): string {
   try {
     return group.namespaces.toMember(namespace)
   } catch (error) {

@@ -176,7 +176,7 @@ function refusalOf(error: unknown, { headers }: TunnelRequest, log: Logger): Tun
   return statusAnswer(new StatusError('ServiceUnavailable', text, { cause }), auditId)
 }
 
-function noCluster(cluster: string): StatusError {
+export function noCluster(cluster: string): StatusError {
   const text = `Cannot reach virtual cluster "${cluster}": the agent has no group of nodes of that name; look at the VirtualClusters of the edge cluster`
   return new StatusError('ServiceUnavailable', text)
 }

@@ -1,13 +1,15 @@
 import type { Clock, Logger, Random } from '@skerry/base'
 import type { Cluster } from '@skerry/client'
 import type { TunnelHandler } from '@skerry/tunnel'
+import type { MemberNamespaceOf } from '../../agent/service-dialer.ts'
 import type { ImpersonationPolicy } from '../../registration/impersonation-policy.ts'
 import { AnswerRoom } from './answer-room.ts'
+import { memberOf, noNamespace } from './asked-view.ts'
 import { ownAsk } from './edge-calls.ts'
 import { createEdgeKinds } from './edge-kinds.ts'
 import { createEdgeNames, type EdgeNames } from './edge-names.ts'
 import { createPageTokens } from './page-token.ts'
-import { withVirtualViews, type ViewedCluster } from './view-handler.ts'
+import { noCluster, withVirtualViews, type ViewedCluster } from './view-handler.ts'
 
 export interface VirtualViewsOptions {
   /** The edge cluster, with the agent's own rights. */
@@ -30,6 +32,8 @@ export interface VirtualViews {
   delete(clusterName: string): void
   /** Answers for virtual clusters; what is for the edge cluster itself goes on to `api`. */
   handler(api: TunnelHandler): TunnelHandler
+  /** Where the edge has the services of a virtual cluster's namespace. */
+  readonly memberNamespaceOf: MemberNamespaceOf
   /** Follows the edge's namespaces and nodes until the signal aborts; rejects with its reason. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -41,13 +45,24 @@ export function createVirtualViews(options: VirtualViewsOptions): VirtualViews {
   const kinds = createEdgeKinds(local, clock)
   const pages = createPageTokens()
   const room = new AnswerRoom()
+  const find = (name: string): ViewedCluster | undefined =>
+    clusters.get(name) ?? options.find?.(name)
   return {
     edge,
+    async memberNamespaceOf({ cluster, namespace }, signal) {
+      const found = find(cluster)
+      if (found === undefined) throw noCluster(cluster)
+      await edge.whenKnown(signal)
+      const member = memberOf(found, namespace)
+      const owner = await edge.findOwner(member, signal)
+      if (owner?.cluster !== cluster) throw noNamespace(namespace)
+      return member
+    },
     set: (cluster) => void clusters.set(cluster.group.clusterName, cluster),
     delete: (name) => void clusters.delete(name),
     handler: (api) =>
       withVirtualViews(api, {
-        find: (name) => clusters.get(name) ?? options.find?.(name),
+        find,
         edge,
         kinds,
         pages,
