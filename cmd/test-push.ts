@@ -1,0 +1,122 @@
+/** Clusters in push mode for tests, registered as `karmadactl join` does it. */
+import type { KubeObject, Secret } from '@skerry/api'
+import {
+  createCluster,
+  readBody,
+  resources,
+  type Cluster as Api,
+  type TypedResource,
+} from '@skerry/client'
+import { clusterResource, type Cluster, type ClusterSpec } from '@skerry/karmada'
+import type { TestApiServer } from '@skerry/testing'
+import type { TestHub } from './test-fleet.ts'
+
+const signal = AbortSignal.timeout(120_000)
+export const space = { namespace: 'karmada-cluster' }
+export const rbac = 'rbac.authorization.k8s.io'
+
+export function clientOf(member: TestApiServer, { context }: TestHub): Api {
+  return createCluster(member.transport, { ...context, userAgent: 'test' })
+}
+
+async function accountToken(edge: Api, name: string): Promise<string> {
+  const metadata = { ...space, name }
+  const accounts = edge.resource(resources.serviceAccounts)
+  await accounts.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata }, signal)
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+  const request = { ...metadata, subresource: 'token', body }
+  const answer = await accounts.createSubresource(request, signal)
+  return Object(answer['status']).token
+}
+
+/** What join makes at the cluster: an account that may do everything, and one that may nothing yet. */
+async function memberTokens(edge: Api) {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space.namespace } }
+  await edge.resource(resources.namespaces).create(namespace, signal)
+  const apiVersion = `${rbac}/v1`
+  const metadata = { name: 'karmada-controller-manager:karmada-shop' }
+  const rules = [
+    { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+    { verbs: ['get'], nonResourceURLs: ['*'] },
+  ]
+  const role = { apiVersion, kind: 'ClusterRole', metadata, rules }
+  await edge.resource(resources.clusterRoles).create(role, signal)
+  const roleRef = { apiGroup: rbac, kind: 'ClusterRole', name: metadata.name }
+  const subjects = [{ kind: 'ServiceAccount', ...space, name: 'karmada-shop' }]
+  const binding = { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects }
+  await edge.resource(resources.clusterRoleBindings).create(binding, signal)
+  return {
+    token: await accountToken(edge, 'karmada-shop'),
+    impersonatorToken: await accountToken(edge, 'karmada-impersonator'),
+  }
+}
+
+export function clusterOf(name: string, spec: Partial<ClusterSpec>): Cluster {
+  return {
+    apiVersion: 'cluster.karmada.io/v1alpha1',
+    kind: 'Cluster',
+    metadata: { name },
+    spec: { syncMode: 'Push', secretRef: { ...space, name }, ...spec },
+  }
+}
+
+export function secretOf(name: string, stringData: Record<string, string>): Secret {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { ...space, name }, stringData }
+}
+
+/** As karmadactl does it: both secrets, the Cluster, and that the secrets are the Cluster's. */
+export async function joinCluster(
+  fleet: TestHub,
+  member: TestApiServer,
+  edge: Api,
+  more: Partial<ClusterSpec> = {},
+): Promise<void> {
+  const { token, impersonatorToken } = await memberTokens(edge)
+  const secrets = fleet.admin.resource(resources.secrets)
+  const caBundle = member.credentials.ca
+  const kubeSystem = await edge.resource(resources.namespaces).get({ name: 'kube-system' }, signal)
+  const impersonatorSecretRef = { ...space, name: 'shop-impersonator' }
+  await secrets.create(secretOf('shop-impersonator', { token: impersonatorToken }), signal)
+  await secrets.create(secretOf('shop', { token, caBundle }), signal)
+  const id = kubeSystem.metadata.uid ?? ''
+  const spec = { id, apiEndpoint: member.url, impersonatorSecretRef, ...more }
+  const { metadata, apiVersion, kind } = await fleet.admin
+    .resource(clusterResource)
+    .create(clusterOf('shop', spec), signal)
+  const owner = { apiVersion, kind, name: 'shop', uid: metadata.uid, controller: true }
+  const patch = { metadata: { ownerReferences: [owner] } }
+  for (const name of ['shop', 'shop-impersonator']) {
+    await secrets.patch({ ...space, name, type: 'merge', patch }, signal)
+  }
+}
+
+/** Until the object of this name is as wanted; it is undefined once it is gone. */
+export async function until<T extends KubeObject>(
+  api: Api,
+  resource: TypedResource<T>,
+  key: { namespace?: string; name: string },
+  isWanted: (object: T | undefined) => boolean,
+): Promise<void> {
+  const { name, ...request } = key
+  const { items, metadata } = await api.resource(resource).list(request, signal)
+  if (isWanted(items.find((each) => each.metadata.name === name))) return
+  const { resourceVersion = '' } = metadata
+  for await (const event of api.resource(resource).watch({ ...request, resourceVersion }, signal)) {
+    if (event.type === 'BOOKMARK' || event.object.metadata.name !== name) continue
+    if (isWanted(event.type === 'DELETED' ? undefined : event.object)) return
+  }
+}
+
+export function readyOf(cluster: Cluster | undefined) {
+  return cluster?.status?.conditions?.find(({ type }) => type === 'Ready')
+}
+
+export async function ask(
+  api: Api,
+  path: string,
+  as?: string,
+): Promise<{ status: number; text: string }> {
+  const headers: Record<string, string> = as === undefined ? {} : { 'impersonate-user': as }
+  const answer = await api.raw({ method: 'GET', path, headers }, signal)
+  return { status: answer.status, text: (await readBody(answer.body)).toString('utf8') }
+}
