@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { mkdir } from 'node:fs/promises'
 import { isStatusError, type Secret } from '@skerry/api'
-import { createBackoff, ExpectedError, exitCodes, type Task } from '@skerry/base'
+import { createBackoff, ExpectedError, exitCodes, unlessAborted, type Task } from '@skerry/base'
 import {
   publicMode,
   readFileIfPresent,
@@ -20,6 +20,8 @@ export interface IdentitySecretOptions {
   readonly secret: string
   /** Where the agent keeps its identity; a pod's goes with the pod. */
   readonly directory: string
+  /** A virtual cluster, kept beside the whole one and trusting the same authority; absent: the whole one. */
+  readonly child?: string
 }
 
 export interface IdentitySecret {
@@ -27,41 +29,52 @@ export interface IdentitySecret {
   restore(signal: AbortSignal): Promise<void>
   /** Writes the identity there, and each that follows. */
   keep(identity: AgentIdentity): Task
+  /** Takes it out of the Secret, where it is one. */
+  clear(signal: AbortSignal): Promise<void>
 }
 
+const certificateFile: KeptFile = Object.freeze({ name: 'agent.crt', mode: publicMode })
 /** The key first: a certificate on disk always has its key beside it. */
-const files = Object.freeze([
+const allFiles: readonly KeptFile[] = Object.freeze([
   { name: 'agent.key', mode: secretMode },
   { name: 'ca.crt', mode: publicMode },
-  { name: 'agent.crt', mode: publicMode },
+  certificateFile,
 ])
+
+interface KeptFile {
+  readonly name: string
+  readonly mode: number
+}
 
 /** The identity of an agent that is a pod: without it a pod that moves would need a new token. */
 export function createIdentitySecret(
   options: IdentitySecretOptions,
   context: RoleContext,
 ): IdentitySecret {
-  const { local, directory } = options
+  const { local, directory, child } = options
   const key = parseKey(options.secret)
+  const files = child === undefined ? allFiles : allFiles.filter(({ name }) => name !== 'ca.crt')
+  const keyOf = ({ name }: KeptFile): string => (child === undefined ? name : `${child}.${name}`)
   const secrets = local.resource(resources.secrets)
   return {
     async restore(signal) {
       const found = await patiently(context, signal, () => secrets.get(key, signal))
       const texts = textsOf(found)
-      const stored = texts['agent.crt']
-      if (files.some(({ name }) => !texts[name]) || stored === undefined) return
+      const stored = texts[keyOf(certificateFile)]
+      if (files.some((file) => !texts[keyOf(file)]) || stored === undefined) return
       const present = await readFileIfPresent(join(directory, 'agent.crt'))
       if (present !== undefined && endOf(present) >= endOf(stored)) return
       await mkdir(directory, { recursive: true, mode: 0o700 })
-      for (const { name, mode } of files) {
-        await writeFileDurably(join(directory, name), texts[name] ?? '', mode)
+      for (const file of files) {
+        await writeFileDurably(join(directory, file.name), texts[keyOf(file)] ?? '', file.mode)
       }
       context.log.info('Identity restored', { secret: options.secret })
     },
     keep: (identity) => async (signal) => {
       const write = (client: CertificateAndKey) =>
         patiently(context, signal, async () => {
-          const data = dataOf(client, identity.authorityPem)
+          const contents = contentsOf(client, identity.authorityPem)
+          const data = Object.fromEntries(files.map((file) => [keyOf(file), contents[file.name]]))
           await secrets.patch({ ...key, type: 'merge', patch: { data } }, signal)
         })
       const renewed = { wake: () => {} }
@@ -70,7 +83,15 @@ export function createIdentitySecret(
         const written = identity.client.current
         const next = new Promise<void>((resolve) => (renewed.wake = resolve))
         await write(written)
-        if (identity.client.current === written) await untilEither(next, signal)
+        if (identity.client.current === written) await unlessAborted(next, signal)
+      }
+    },
+    async clear(signal) {
+      const data = Object.fromEntries(files.map((file) => [keyOf(file), null]))
+      try {
+        await secrets.patch({ ...key, type: 'merge', patch: { data } }, signal)
+      } catch (error) {
+        if (!isStatusError(error, 'NotFound')) throw error
       }
     },
   }
@@ -93,7 +114,11 @@ function textsOf({ data = {} }: Secret): Record<string, string> {
   return Object.fromEntries(texts)
 }
 
-function dataOf({ certificatePem, privateKeyPem }: CertificateAndKey, authorityPem: string) {
+/** By the names of the files, as a Secret has it. */
+function contentsOf(
+  { certificatePem, privateKeyPem }: CertificateAndKey,
+  authorityPem: string,
+): Readonly<Record<string, string>> {
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   return {
     'agent.key': base64(privateKeyPem),
@@ -129,17 +154,5 @@ async function patiently<T>(
       log.info('Identity Secret not reached yet', { error: cause })
       await clock.sleep(backoff.nextMs(), signal)
     }
-  }
-}
-
-async function untilEither(next: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<never>()
-  const onAbort = (): void => aborted.reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  if (signal.aborted) onAbort()
-  try {
-    await Promise.race([next, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }

@@ -1,11 +1,17 @@
-import { ExpectedError, exitCodes, runAll } from '@skerry/base'
-import { createCluster, createHttpsTransport, type HttpsTransportConfig } from '@skerry/client'
+import { runAll } from '@skerry/base'
+import {
+  createCluster,
+  createHttpsTransport,
+  type Cluster,
+  type HttpsTransportConfig,
+} from '@skerry/client'
 import { EdgeObserver, clusterIdOf, runClusterReporter, type ReportedRound } from '@skerry/karmada'
 import type { AgentIdentity } from './agent-identity.ts'
 import { openMetricsServer } from './agent-metrics-server.ts'
 import type { AgentPodOptions } from './agent-pod.ts'
 import { agentWorks, openVirtual } from './agent-works.ts'
 import { createIdentitySecret, type IdentitySecret } from './identity-secret.ts'
+import { createKarmadaIdentities, type KarmadaIdentities } from './karmada-identities.ts'
 import { openKarmadaIdentity } from './karmada-identity.ts'
 import { openProbes } from './probe-server.ts'
 import type { RoleContext } from './role-context.ts'
@@ -44,7 +50,6 @@ export async function runKarmadaAgent(
 ): Promise<void> {
   const { clock, random, log } = context
   const { karmada, clusterName: name, place, labels, probePort, metricsAddress } = options
-  checkVirtual(options)
   const told = { isReported: false }
   await using _probes =
     probePort === undefined ? undefined : await openProbes(probePort, () => told.isReported)
@@ -56,17 +61,15 @@ export async function runKarmadaAgent(
   const local = createCluster(localTransport, { log, clock, userAgent })
   const kept = keptIn(options, local, context)
   await kept?.restore(context.signal)
-  const identity = await identityOf(options, local, context)
+  const identity = await ownIdentity(options, local, context)
   const transport = 'transport' in karmada ? karmada.transport : identity?.transport
   if (transport === undefined) throw new TypeError('Cannot run agent: it has no identity')
   using hubTransport = createHttpsTransport(transport)
   const hub = createCluster(hubTransport, { log, clock, userAgent })
   const observer = new EdgeObserver({ local, clock, random, log })
-  const { virtual, tasks } = openVirtual(
-    options,
-    { hub, local, observer, identityOf: () => ({ hub }) },
-    context,
-  )
+  const each = identity && identitiesOf(options, { local, parent: identity }, context)
+  const identityOf = each?.identityOf ?? (() => ({ hub }))
+  const { virtual, tasks } = openVirtual(options, { hub, local, observer, identityOf }, context)
   const reporting = {
     name,
     ...(place ? { place } : {}),
@@ -78,6 +81,7 @@ export async function runKarmadaAgent(
   }
   await runAll(context.signal, [
     ...(identity ? [(scope: AbortSignal) => identity.client.run(scope)] : []),
+    ...(each ? [each.run] : []),
     ...(identity && kept ? [kept.keep(identity)] : []),
     (scope) => observer.run(scope),
     ...tasks,
@@ -86,27 +90,31 @@ export async function runKarmadaAgent(
   ])
 }
 
-/** Karmada has a certificate for one cluster each: a token's agent has no right to others. */
-function checkVirtual({ hasVirtualClusters, karmada }: KarmadaAgentOptions): void {
-  if (hasVirtualClusters !== true || 'transport' in karmada) return
-  throw new ExpectedError(
-    'Cannot have virtual clusters: at Karmada the certificate of a token is for one cluster; pass --karmada-kubeconfig with an identity that may write Clusters and their Works',
-    exitCodes.usage,
-  )
-}
-
 function keptIn(
   { karmada, identitySecret: secret, directory }: KarmadaAgentOptions,
-  local: ReturnType<typeof createCluster>,
+  local: Cluster,
   context: RoleContext,
 ): IdentitySecret | undefined {
   if (secret === undefined || 'transport' in karmada) return undefined
   return createIdentitySecret({ local, secret, directory }, context)
 }
 
-async function identityOf(
+/** Of its virtual clusters; undefined where it has none. */
+function identitiesOf(
   options: KarmadaAgentOptions,
-  local: ReturnType<typeof createCluster>,
+  parts: { readonly local: Cluster; readonly parent: AgentIdentity },
+  context: RoleContext,
+): KarmadaIdentities | undefined {
+  const { karmada, hasVirtualClusters } = options
+  if (hasVirtualClusters !== true || 'transport' in karmada) return undefined
+  const readClusterId = (signal: AbortSignal) => clusterIdOf(parts.local, signal)
+  const asked = { ...options, server: karmada.server, readClusterId }
+  return createKarmadaIdentities(asked, parts, context)
+}
+
+async function ownIdentity(
+  options: KarmadaAgentOptions,
+  local: Cluster,
   context: RoleContext,
 ): Promise<AgentIdentity | undefined> {
   const { karmada } = options

@@ -46,6 +46,8 @@ export interface KarmadaIdentityOptions {
   tokenFile: string | undefined
   tokenText: string | undefined
   caHash: string | undefined
+  /** Karmada's authority, where it is known already. */
+  authorityPem?: string
   /** UID of the cluster's kube-system namespace. */
   readClusterId: (signal: AbortSignal) => Promise<string>
   /** The way there; absent: TCP. */
@@ -83,13 +85,14 @@ export async function openKarmadaIdentity(
     }
     if (!token)
       throw notRegistered(options, `the certificate in ${directory} is missing or expired`)
-    await prepareRights({ ...options, base, token }, context, signal)
-    return requestAs(
-      { base, credentials: bearerOf(token) },
-      { ...options, privateKeyPem },
-      context,
-      signal,
-    )
+    try {
+      await prepareRights({ ...options, base, token }, context, signal)
+      const asker = { base, credentials: bearerOf(token) }
+      return await requestAs(asker, { ...options, privateKeyPem }, context, signal)
+    } catch (error) {
+      if (!isStatusError(error, 'Unauthorized')) throw error
+      throw notRegistered(options, `token ${token.id} is unknown there or expired`)
+    }
   }
   const paths = {
     certificatePath: join(directory, 'agent.crt'),
@@ -117,6 +120,7 @@ async function ensureTrust(
   context: RoleContext,
 ): Promise<string> {
   const { directory, server, caHash, connect } = options
+  if (options.authorityPem !== undefined) return options.authorityPem
   const path = join(directory, 'ca.crt')
   const known = await readFileIfPresent(path)
   if (known !== undefined) return known
@@ -240,9 +244,12 @@ function clientOf({ certificatePem, privateKeyPem }: CertificateAndKey): ClientC
   return { certificate: certificatePem, key: privateKeyPem }
 }
 
-function notRegistered({ server }: KarmadaIdentityOptions, why: string): ExpectedError {
+function notRegistered(
+  { server, clusterName }: KarmadaIdentityOptions,
+  why: string,
+): ExpectedError {
   return new ExpectedError(
-    `Cannot register with ${server}: ${why}; pass the token and the hash that "karmadactl token create --print-register-command" prints, by --token-file and --ca-hash`,
+    `Cannot register cluster "${clusterName}" with ${server}: ${why}; pass the token and the hash that "karmadactl token create --print-register-command" prints, by --token-file and --ca-hash`,
     exitCodes.usage,
   )
 }

@@ -4,6 +4,7 @@
  *   node hack/karmada.ts proxy            karmadactl → Karmada → hub → agent → a site with a node
  *   node hack/karmada.ts works            Karmada's policies → Works → our agent → a site, and back
  *   node hack/karmada.ts register         our agent registers with Karmada by token, applies its Works, renews, leaves
+ *   node hack/karmada.ts virtual          groups of one edge's nodes as clusters at Karmada, then at our hub: all looks alike
  *   node hack/karmada.ts fleet            one story against Karmada, then our hub with our agents and with Karmada's: all look alike
  *   node hack/karmada.ts karmadactl       karmadactl → our hub → a site with a node; then Karmada's agent there
  *   node hack/karmada.ts karmada-agent    the last of it alone: Karmada's agent registers with our hub, and pulls
@@ -16,12 +17,14 @@ import { playKarmadaProxy } from './karmada/karmada-proxy.ts'
 import { playKarmadaAgent, playKarmadactl } from './karmada/karmadactl.ts'
 import { playPullWorks } from './karmada/pull-works.ts'
 import { playRegister } from './karmada/register-agent.ts'
+import { playVirtual } from './karmada/play-virtual.ts'
 
 const stories: Readonly<Record<string, () => Promise<void>>> = {
   'agent-upstream': playAgentUpstream,
   proxy: playKarmadaProxy,
   works: playPullWorks,
   register: playRegister,
+  virtual: playVirtual,
   karmadactl: playKarmadactl,
   'karmada-agent': playKarmadaAgent,
   fleet: playFleet,

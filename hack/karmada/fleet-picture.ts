@@ -1,4 +1,4 @@
-import { isJsonObject, type AnyObject } from '@skerry/api'
+import { isJsonObject, type AnyObject, type KubeObject } from '@skerry/api'
 import { resources, type Cluster as Api, type TypedResource } from '@skerry/client'
 import {
   clusterResourceBindingResource,
@@ -13,34 +13,57 @@ export type FleetPicture = Readonly<Record<string, unknown>>
 
 export async function takePicture(world: FleetWorld, signal: AbortSignal): Promise<FleetPicture> {
   const { hub, sites } = world
+  const shelves: Shelf[] = [
+    ...templates.map((resource) => shelf('hub', hub, resource, storyNamespace)),
+    shelf('hub', hub, resourceBindingResource, storyNamespace),
+    shelf('hub', hub, clusterResourceBindingResource),
+    shelf('hub', hub, resources.clusterRoles),
+  ]
+  for (const [name, site] of Object.entries(sites)) {
+    shelves.push(
+      shelf(name, hub, workResource, executionNamespace(name)),
+      shelf(name, site, resources.clusterRoles),
+      ...templates.map((resource) => shelf(name, site, resource, storyNamespace)),
+    )
+  }
+  return pictureOf(shelves, signal)
+}
+
+/** What stories place. */
+export const templates = [resources.deployments, resources.configMaps, resources.jobs] as const
+
+/** Where objects of one kind are looked at. */
+export interface Shelf {
+  /** How it is called in the picture. */
+  readonly where: string
+  readonly api: Api
+  readonly resource: TypedResource<AnyObject>
+  /** Empty: all. */
+  readonly namespace: string
+}
+
+export function shelf<T extends KubeObject>(
+  where: string,
+  api: Api,
+  resource: TypedResource<T>,
+  namespace = '',
+): Shelf {
+  // Any resource may be read as objects of any kind.
+  const any = resource as unknown as TypedResource<AnyObject>
+  return { where, api, resource: any, namespace }
+}
+
+export async function pictureOf(
+  shelves: readonly Shelf[],
+  signal: AbortSignal,
+): Promise<FleetPicture> {
   const picture: Record<string, unknown> = {}
-  const add = async (
-    where: string,
-    api: Api,
-    resource: TypedResource<never>,
-    namespace: string,
-  ) => {
-    // Any resource may be read as objects of any kind.
-    const any = resource as unknown as TypedResource<AnyObject>
+  for (const { where, api, resource, namespace } of shelves) {
     const request = namespace === '' ? {} : { namespace }
-    const { items } = await api.resource(any).list(request, signal)
+    const { items } = await api.resource(resource).list(request, signal)
     for (const item of items) {
       const name = item.metadata.name ?? ''
       if (isOfStory(item)) picture[`${where} ${resource.resource} ${name}`] = plain(item)
-    }
-  }
-  const templates = [resources.deployments, resources.configMaps, resources.jobs] as const
-  for (const resource of templates) {
-    await add('hub', hub, resource as TypedResource<never>, storyNamespace)
-  }
-  await add('hub', hub, resourceBindingResource as TypedResource<never>, storyNamespace)
-  await add('hub', hub, clusterResourceBindingResource as TypedResource<never>, '')
-  await add('hub', hub, resources.clusterRoles as TypedResource<never>, '')
-  for (const [name, site] of Object.entries(sites)) {
-    await add(name, hub, workResource as TypedResource<never>, executionNamespace(name))
-    await add(name, site, resources.clusterRoles as TypedResource<never>, '')
-    for (const resource of templates) {
-      await add(name, site, resource as TypedResource<never>, storyNamespace)
     }
   }
   return picture
@@ -84,7 +107,7 @@ const passing = new Set([
 const passingKey =
   /(permanent-id|resourcetemplate\.karmada\.io\/(uid|generation)|depended-by-|controller-uid)/
 
-function plain(value: unknown): unknown {
+export function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (!isJsonObject(value)) return value
   const entries = Object.entries(value)

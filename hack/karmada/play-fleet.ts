@@ -1,21 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { silentLogger, systemClock, systemRandom } from '@skerry/base'
-import {
-  createCluster,
-  createHttpsTransport,
-  loadKubeconfig,
-  resources,
-  type Cluster as Api,
-} from '@skerry/client'
+import { systemClock } from '@skerry/base'
+import { resources, type Cluster as Api } from '@skerry/client'
 import { clusterResource } from '@skerry/karmada'
 import { startTestApiServer } from '@skerry/testing'
 import { writeAdminKubeconfig } from '../../cmd/admin-kubeconfig.ts'
 import { startTestHub } from '../../cmd/test-fleet.ts'
-import { buildUpstream } from '../upstream/build-upstream.ts'
-import { buildKarmada, karmadaPrograms } from '../upstream/karmada-build.ts'
-import { startKarmada } from '../upstream/karmada-run.ts'
+import { stillPicture, untilAlike } from './compare-pictures.ts'
 import {
   startKarmadaAgent,
   startOurAgent,
@@ -23,16 +13,12 @@ import {
   type ControlPlane,
   type StartAgent,
 } from './fleet-agents.ts'
-import { differences, takePicture, type FleetPicture } from './fleet-picture.ts'
+import { takePicture, type FleetPicture } from './fleet-picture.ts'
 import { fleetStory, storyNamespace, storySites, type FleetWorld } from './fleet-story.ts'
+import { startStoryKarmada } from './story-karmada.ts'
 
-const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'story' }
 const storyMs = 900_000
 const pollMs = 500
-/** A picture that has not changed for this long is what the step has led to. */
-const stillMs = 4_000
-/** Ours has this long to look like it. */
-const equalMs = 20_000
 
 /** Plays one story against Karmada with our agents, against our hub with ours, and with Karmada's: all look alike. */
 export async function playFleet(): Promise<void> {
@@ -41,7 +27,7 @@ export async function playFleet(): Promise<void> {
   await withKarmada(signal, async (world) => {
     for (const { title, act } of fleetStory) {
       await act(world, signal)
-      pictures.push(await stillPicture(world, signal))
+      pictures.push(await stillPicture((scope) => takePicture(world, scope), signal))
       console.log(`Karmada: ${title}`)
     }
   })
@@ -51,7 +37,8 @@ export async function playFleet(): Promise<void> {
     await withHub(startAgent, signal, async (world) => {
       for (const [at, { title, act }] of fleetStory.entries()) {
         await act(world, signal)
-        const found = (await untilAlike(world, pictures[at] ?? {}, signal)).filter(isNews)
+        const look = (scope: AbortSignal) => takePicture(world, scope)
+        const found = await untilAlike(look, pictures[at] ?? {}, signal)
         const told = found.length === 0 ? '' : `: ${found.length} differences`
         console.log(`hub, agents ${agent}: ${title}${told}`)
         for (const line of found) console.log(`  ${line}`)
@@ -62,56 +49,11 @@ export async function playFleet(): Promise<void> {
   if (count > 0) throw new Error(`The hub differs from Karmada in ${count} places`)
 }
 
-async function stillPicture(world: FleetWorld, signal: AbortSignal): Promise<FleetPicture> {
-  let last = await takePicture(world, signal)
-  let sinceMs = performance.now()
-  while (performance.now() - sinceMs < stillMs) {
-    await systemClock.sleep(pollMs, signal)
-    const next = await takePicture(world, signal)
-    if (differences(last, next).length === 0) continue
-    last = next
-    sinceMs = performance.now()
-  }
-  return last
-}
-
-async function untilAlike(
-  world: FleetWorld,
-  expected: FleetPicture,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const endMs = performance.now() + equalMs
-  for (;;) {
-    const found = differences(expected, await takePicture(world, signal))
-    if (!found.some(isNews) || performance.now() > endMs) return found
-    await systemClock.sleep(pollMs, signal)
-  }
-}
-
-/** Karmada leaves the annotation of an override on a Work when there is none any more. */
-function isNews(line: string): boolean {
-  return !/annotations\.policy\.karmada\.io\/applied-overrides: .* found undefined$/.test(line)
-}
-
 type Play = (world: FleetWorld) => Promise<void>
 
 async function withKarmada(signal: AbortSignal, play: Play): Promise<void> {
-  await using stack = new AsyncDisposableStack()
-  const directory = await mkdtemp(join(tmpdir(), 'skerry-fleet-'))
-  stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
-  const upstream = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const
-  const { kubeconfigPath } = stack.use(
-    await startKarmada({
-      upstreamBin: await buildUpstream([...upstream]),
-      bin: await buildKarmada(karmadaPrograms.filter((each) => each !== 'karmada-search')),
-      directory,
-      bindAddress: '127.0.0.1',
-      withSearch: false,
-    }),
-  )
-  const { transport } = await loadKubeconfig(kubeconfigPath, {}, { ...deps, environment: {} })
-  const hub = createCluster(stack.use(createHttpsTransport(transport)), deps)
-  await playWithSites({ hub, kubeconfigPath, directory }, startOurAgent, signal, play)
+  await using karmada = await startStoryKarmada()
+  await playWithSites(karmada, startOurAgent, signal, play)
 }
 
 async function withHub(startAgent: StartAgent, signal: AbortSignal, play: Play): Promise<void> {

@@ -42,3 +42,16 @@ export async function withTimeout<T>(
     clearTimeout(timer)
   }
 }
+
+/** The answer; rejects with the signal's reason when that comes first. */
+export async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const onAbort = (): void => aborted.reject(abortReason(signal))
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([answer, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}

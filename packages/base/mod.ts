@@ -13,7 +13,13 @@ export { createBackoff, type Backoff, type BackoffOptions } from './backoff.ts'
 export { runAll, type Task } from './run-all.ts'
 export { createWakeFlag, type WakeFlag } from './wake-flag.ts'
 export { BoundedQueue, QueueFullError } from './bounded-queue.ts'
-export { abortReason, linkedSignal, withTimeout, type LinkedSignal } from './abort.ts'
+export {
+  abortReason,
+  linkedSignal,
+  unlessAborted,
+  withTimeout,
+  type LinkedSignal,
+} from './abort.ts'
 export {
   readTraceContext,
   traceHeaders,

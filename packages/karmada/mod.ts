@@ -87,7 +87,7 @@ export {
   roleGeneratorAuthorizer,
 } from './registration/role-generator.ts'
 export { leaveFleet, type LeavingOptions } from './registration/leave-fleet.ts'
-export { writeKarmadaRights } from './registration/karmada-rights.ts'
+export { deleteKarmadaRights, writeKarmadaRights } from './registration/karmada-rights.ts'
 export { agentLimitsPlugin } from './registration/agent-limits.ts'
 export { keyFingerprint } from './registration/key-fingerprint.ts'
 export {
@@ -277,6 +277,9 @@ export { createAgentHandler, type AgentHandlerDeps } from './agent/agent-handler
 export { tracedHandler, type TracedHandlerOptions } from './agent/traced-handler.ts'
 export { observedKeys } from './agent/observed-times.ts'
 export type { ChildHub, IdentityOf } from './virtual/groups/child-hub.ts'
+export { RunningClusters } from './virtual/groups/running-clusters.ts'
+export { virtualIdOf } from './virtual/groups/virtual-id.ts'
+export { RoundGate } from './agent/round-gate.ts'
 export { clusterIdOf } from './agent/cluster-id.ts'
 export { EdgeObserver, type EdgeObserverDeps } from './agent/edge-observer.ts'
 export {

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { silentLogger, systemClock } from '@skerry/base'
+import { createCluster, resources, type ResourceRef } from '@skerry/client'
+import { startTestApiServer } from '@skerry/testing'
+import { agentUserName, agentsGroup } from '../cluster/agent-identity.ts'
 import { objectsAt } from '../interpreter/fields.ts'
-import { karmadaRights } from './karmada-rights.ts'
+import { deleteKarmadaRights, karmadaRights, writeKarmadaRights } from './karmada-rights.ts'
 
 test('an agent at Karmada may touch its own cluster’s objects, no secret and no other cluster', () => {
   const objects = karmadaRights('shop-7')
@@ -30,4 +34,39 @@ test('an agent at Karmada may touch its own cluster’s objects, no secret and n
   for (const subject of objects.flatMap((each) => objectsAt(each, 'subjects'))) {
     assert.equal(subject['name'], 'system:karmada:agent:shop-7')
   }
+})
+
+test('an agent that leaves takes its own rights away: all hang on one binding, and it may delete no other', async () => {
+  await using server = await startTestApiServer({
+    withAccess: true,
+    namespaces: ['default', 'kube-system', 'karmada-cluster'],
+  })
+  const signal = AbortSignal.timeout(60_000)
+  const deps = { clock: systemClock, log: silentLogger, userAgent: 'test' }
+  const admin = createCluster(server.transport, deps)
+  for (const name of ['shop', 'mine']) await writeKarmadaRights(admin, name, signal)
+  // Whoever comes again corrects what is there.
+  await writeKarmadaRights(admin, 'shop', signal)
+  const user = { name: agentUserName('shop'), groups: [agentsGroup], extra: {} }
+  const agent = createCluster(server.transportAs(user), deps)
+  const owners = async (resource: ResourceRef): Promise<(string | undefined)[]> => {
+    const { items } = await admin.resource(resource).list({}, signal)
+    return items
+      .filter(({ metadata }) => metadata.name?.startsWith('system:karmada:shop:'))
+      .map(({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid).join())
+  }
+  const key = { name: 'system:karmada:shop:agent' }
+  const { metadata } = await admin.resource(resources.clusterRoleBindings).get(key, signal)
+  const { uid } = metadata
+  assert.deepEqual(await owners(resources.clusterRoles), [uid])
+  assert.deepEqual(await owners(resources.roles), [uid, uid])
+  assert.deepEqual(await owners(resources.roleBindings), [uid, uid])
+  assert.equal(await deleteKarmadaRights(agent, 'mine', signal), false)
+  assert.equal(await deleteKarmadaRights(agent, 'shop', signal), true)
+  const left = await admin.resource(resources.clusterRoleBindings).list({}, signal)
+  const names = left.items.map((each) => each.metadata.name ?? '')
+  assert.deepEqual(
+    names.filter((name) => name.startsWith('system:karmada:')),
+    ['system:karmada:mine:agent'],
+  )
 })

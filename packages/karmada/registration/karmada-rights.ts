@@ -1,4 +1,4 @@
-import type { AnyObject } from '@skerry/api'
+import { isStatusError, type AnyObject, type KubeObject } from '@skerry/api'
 import { resources, type Cluster as Api, type ResourceRef } from '@skerry/client'
 import { agentUserName } from '../cluster/agent-identity.ts'
 import { clusterNamespace, clusterResource, executionNamespace } from '../cluster/cluster.ts'
@@ -12,7 +12,7 @@ const fieldOwner = 'skerry-agent'
  * Karmada's own. Of these names, so that `karmadactl unregister` finds them.
  */
 export function karmadaRights(cluster: string): AnyObject[] {
-  const name = `system:karmada:${cluster}:agent`
+  const name = rightsName(cluster)
   const es = executionNamespace(cluster)
   return [
     executionSpace(es),
@@ -32,12 +32,50 @@ export async function writeKarmadaRights(
   cluster: string,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const object of karmadaRights(cluster)) {
+  const apply = (object: AnyObject): Promise<KubeObject> => {
     const { name = '', namespace } = object.metadata
     const key = { name, ...(namespace === undefined ? {} : { namespace }) }
     const request = { ...key, type: 'apply', patch: object, force: true } as const
-    await hub.resource(refOf(object)).patch({ ...request, fieldManager: fieldOwner }, signal)
+    return hub.resource(refOf(object)).patch({ ...request, fieldManager: fieldOwner }, signal)
   }
+  const objects = karmadaRights(cluster)
+  const whole = objects.find((object) => object.kind === 'ClusterRoleBinding')
+  const { apiVersion, kind, metadata } = await apply(whole ?? never())
+  const owner = { apiVersion, kind, name: metadata.name ?? '', uid: metadata.uid ?? '' }
+  for (const object of objects) {
+    if (object === whole) continue
+    // The namespace is Karmada's, and goes with the Cluster.
+    const owned = { ...object.metadata, ownerReferences: [owner] }
+    await apply(object.kind === 'Namespace' ? object : { ...object, metadata: owned })
+  }
+}
+
+/**
+ * In the agent's own name: takes its binding away, and Karmada's garbage collector all that goes with it.
+ * False when it may not, as those may not whose rights were written by somebody else.
+ */
+export async function deleteKarmadaRights(
+  hub: Api,
+  cluster: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const bindings = hub.resource(resources.clusterRoleBindings)
+  try {
+    await bindings.delete({ name: rightsName(cluster) }, signal)
+    return true
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return true
+    if (isStatusError(error, 'Forbidden')) return false
+    throw error
+  }
+}
+
+function rightsName(cluster: string): string {
+  return `system:karmada:${cluster}:agent`
+}
+
+function never(): never {
+  throw new TypeError('Cannot write rights: they hold no ClusterRoleBinding')
 }
 
 function executionSpace(name: string): AnyObject {
@@ -76,6 +114,13 @@ function clusterRules(cluster: string): PolicyRule[] {
       apiGroups: ['certificates.k8s.io'],
       resources: ['certificatesigningrequests'],
       verbs: ['get', 'create'],
+    },
+    // To leave: all these rights go with it.
+    {
+      apiGroups: [rbac],
+      resources: ['clusterrolebindings'],
+      resourceNames: [rightsName(cluster)],
+      verbs: ['delete'],
     },
   ]
 }

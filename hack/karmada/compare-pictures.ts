@@ -1,0 +1,44 @@
+import { systemClock } from '@skerry/base'
+import { differences, type FleetPicture } from './fleet-picture.ts'
+
+/** Looks anew. */
+export type Look = (signal: AbortSignal) => Promise<FleetPicture>
+
+const pollMs = 500
+/** A picture that has not changed for this long is what the step has led to. */
+const stillMs = 4_000
+/** Ours has this long to look like it. */
+const equalMs = 20_000
+
+/** What it looks like once it rests. */
+export async function stillPicture(look: Look, signal: AbortSignal): Promise<FleetPicture> {
+  let last = await look(signal)
+  let sinceMs = performance.now()
+  while (performance.now() - sinceMs < stillMs) {
+    await systemClock.sleep(pollMs, signal)
+    const next = await look(signal)
+    if (differences(last, next).length === 0) continue
+    last = next
+    sinceMs = performance.now()
+  }
+  return last
+}
+
+/** What is still different when it should look as expected; none when it does. */
+export async function untilAlike(
+  look: Look,
+  expected: FleetPicture,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const endMs = performance.now() + equalMs
+  for (;;) {
+    const found = differences(expected, await look(signal)).filter(isNews)
+    if (found.length === 0 || performance.now() > endMs) return found
+    await systemClock.sleep(pollMs, signal)
+  }
+}
+
+/** Karmada leaves the annotation of an override on a Work when there is none any more. */
+function isNews(line: string): boolean {
+  return !/annotations\.policy\.karmada\.io\/applied-overrides: .* found undefined$/.test(line)
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { createCluster, resources, type ResourceRef } from '@skerry/client'
+import { runControllers } from '@skerry/controllers'
+import { allowVirtualClusters } from '@skerry/karmada'
+import { runKarmadaAgent, type KarmadaAgentOptions } from '../../cmd/karmada-agent.ts'
+import { startTestAgent, startTestEdge, startTestHub } from '../../cmd/test-fleet.ts'
+import { stillPicture, untilAlike } from './compare-pictures.ts'
+import type { FleetPicture } from './fleet-picture.ts'
+import { startStoryKarmada, type StoryKarmada } from './story-karmada.ts'
+import { untilFound } from './until-found.ts'
+import { parent, takeVirtualPicture, virtualStory, type VirtualWorld } from './virtual-story.ts'
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'story' }
+const storyMs = 420_000
+
+type Edge = Awaited<ReturnType<typeof startTestEdge>>
+
+/**
+ * Groups of one edge cluster's nodes at the real Karmada, where our agent has by one token an identity for
+ * each; then the same at our hub: all looks alike.
+ */
+export async function playVirtual(): Promise<void> {
+  const signal = AbortSignal.timeout(storyMs)
+  const pictures: FleetPicture[] = []
+  await atKarmada(signal, async (world) => {
+    for (const { title, act } of virtualStory) {
+      await act(world, signal)
+      pictures.push(await stillPicture((scope) => takeVirtualPicture(world, scope), signal))
+      console.log(`Karmada: ${title}`)
+    }
+  })
+  let count = 0
+  await atHub(signal, async (world) => {
+    for (const [at, { title, act }] of virtualStory.entries()) {
+      await act(world, signal)
+      const look = (scope: AbortSignal) => takeVirtualPicture(world, scope)
+      const found = await untilAlike(look, pictures[at] ?? {}, signal)
+      console.log(`hub: ${title}${found.length === 0 ? '' : `: ${found.length} differences`}`)
+      for (const line of found) console.log(`  ${line}`)
+      count += found.length
+    }
+  })
+  if (count > 0) throw new Error(`The hub differs from Karmada in ${count} places`)
+}
+
+type Play = (world: VirtualWorld) => Promise<void>
+
+async function atKarmada(signal: AbortSignal, play: Play): Promise<void> {
+  await using karmada = await startStoryKarmada()
+  await using server = await startTestEdge({ hasVirtualClusters: true })
+  const edge = createCluster(server.transport, deps)
+  await using _namespaces = startNamespaces(server, signal)
+  const directory = join(karmada.directory, 'agent')
+  {
+    await using _agent = startKarmadaPart(karmada, { directory, api: server.api }, signal)
+    await play({ hub: karmada.hub, edge })
+  }
+  assert.deepEqual(await readdir(join(directory, 'clusters')), [])
+  await untilNoRights(karmada, signal)
+  console.log('Karmada: of the virtual clusters no identity and no right is left')
+}
+
+function startKarmadaPart(
+  { url, caHash, createToken }: StoryKarmada,
+  { directory, api }: Pick<KarmadaAgentOptions, 'directory' | 'api'>,
+  signal: AbortSignal,
+): AsyncDisposable {
+  const stop = linkedSignal(signal)
+  const options: KarmadaAgentOptions = {
+    directory,
+    clusterName: parent,
+    karmada: { server: url },
+    tokenFile: undefined,
+    tokenText: createToken(),
+    caHash,
+    api,
+    hasVirtualClusters: true,
+  }
+  const context = { ...deps, metrics: createMetrics(), signal: stop.signal }
+  const running = runKarmadaAgent(options, context).catch((error: unknown) => {
+    if (!stop.signal.aborted) console.error('the agent has ended', error)
+  })
+  return stopping(stop, running)
+}
+
+async function untilNoRights({ hub }: StoryKarmada, signal: AbortSignal): Promise<void> {
+  const isOfChild = new RegExp(`^system:karmada:${parent}-`)
+  const rights: ResourceRef[] = [
+    resources.clusterRoles,
+    resources.clusterRoleBindings,
+    resources.roles,
+    resources.roleBindings,
+  ]
+  for (const resource of rights) {
+    await untilFound(
+      () => hub.resource(resource).list({}, signal),
+      ({ items }) => !items.some(({ metadata }) => isOfChild.test(metadata.name ?? '')),
+      signal,
+    )
+  }
+}
+
+async function atHub(signal: AbortSignal, play: Play): Promise<void> {
+  await using fleet = await startTestHub()
+  await using server = await startTestEdge({ hasVirtualClusters: true })
+  const edge = createCluster(server.transport, deps)
+  await using _namespaces = startNamespaces(server, signal)
+  await allowVirtualClusters(fleet.admin, { cluster: parent, isAllowed: true }, signal)
+  const asked = { name: parent, api: server.api, hasVirtualClusters: true, appliesWorks: true }
+  await using _agent = await startTestAgent(fleet, asked)
+  await play({ hub: fleet.admin, edge })
+}
+
+/** Of the edge's controllers, those that make and empty namespaces. */
+function startNamespaces({ transport }: Edge, signal: AbortSignal): AsyncDisposable {
+  const stop = linkedSignal(signal)
+  const cluster = createCluster(transport, deps)
+  const names = ['namespace-controller', 'serviceaccount-controller']
+  const running = runControllers(names, { ...deps, cluster }, stop.signal)
+  return stopping(stop, running)
+}
+
+function stopping(
+  stop: ReturnType<typeof linkedSignal>,
+  running: Promise<unknown>,
+): AsyncDisposable {
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error('the story is over'))
+      await running.catch((error: unknown) => {
+        if (!stop.signal.aborted) throw error
+      })
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { createCluster, createHttpsTransport, loadKubeconfig } from '@skerry/client'
+import { spkiHash } from '@skerry/pki'
+import { buildUpstream } from '../upstream/build-upstream.ts'
+import { buildKarmada, karmadaPrograms } from '../upstream/karmada-build.ts'
+import { startKarmada } from '../upstream/karmada-run.ts'
+import type { ControlPlane } from './fleet-agents.ts'
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'story' }
+
+export interface StoryKarmada extends ControlPlane, AsyncDisposable {
+  readonly url: string
+  /** Of its authority, as agents are told. */
+  readonly caHash: string
+  /** What `karmadactl token create` prints. */
+  readonly createToken: () => string
+}
+
+/** The real Karmada on loopback, without what no story here asks. */
+export async function startStoryKarmada(): Promise<StoryKarmada> {
+  await using stack = new AsyncDisposableStack()
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-karmada-'))
+  stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
+  const upstream = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const
+  const bin = await buildKarmada(karmadaPrograms.filter((each) => each !== 'karmada-search'))
+  const upstreamBin = await buildUpstream([...upstream])
+  const started = { upstreamBin, bin, directory, bindAddress: '127.0.0.1', withSearch: false }
+  const { kubeconfigPath, url } = stack.use(await startKarmada(started))
+  const { transport } = await loadKubeconfig(kubeconfigPath, {}, { ...deps, environment: {} })
+  const hub = createCluster(stack.use(createHttpsTransport(transport)), deps)
+  const owned = stack.move()
+  return {
+    hub,
+    kubeconfigPath,
+    directory,
+    url,
+    caHash: spkiHash(transport.certificateAuthority ?? ''),
+    createToken: () =>
+      execFileSync(join(bin, 'karmadactl'), ['token', 'create', '--kubeconfig', kubeconfigPath], {
+        encoding: 'utf8',
+      }).trim(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
