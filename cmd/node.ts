@@ -18,7 +18,15 @@ import {
   type ServerTls,
   type SupervisedContainerd,
 } from '@skerry/kubelet'
-import { createNft, fileSnapshot, nodeResolvers, runServiceNetwork } from '@skerry/service-proxy'
+import {
+  createNetworkPolicies,
+  createNft,
+  fileSnapshot,
+  nodeResolvers,
+  policySnapshot,
+  runServiceNetwork,
+  type NetworkPolicies,
+} from '@skerry/service-proxy'
 import { openDataDirectory } from './data-directory.ts'
 import { addressOf, hostAddresses } from './host-addresses.ts'
 import { cniPluginDirectory, containerdOptions } from './node-containerd.ts'
@@ -60,6 +68,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
   const identity = await openNodeIdentity(options, context)
   const cluster = clusterOf(identity, context)
   const parts: NodeParts = { options, nodeIp, cluster, runtime, identity }
+  const policies = networkPolicies(options, { ...context, cluster })
   log.info('Node starts', {
     node: options.nodeName,
     address: nodeIp,
@@ -79,6 +88,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
           ...context,
           cluster,
           runtime,
+          isolation: policies,
           onReady: (ready) => {
             running = ready
             kubelet.resolve(ready)
@@ -88,7 +98,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
         scope,
       ),
     async (scope) => serveKubelet(await kubelet.promise, { ...parts, context }, scope),
-    async (scope) => serviceNetwork({ ...parts, podAddress }, context, scope),
+    async (scope) => serviceNetwork({ ...parts, podAddress, policies }, context, scope),
     (scope) =>
       runLocalPathVolumes(
         { nodeName: options.nodeName, directory: join(options.dataDir, 'volumes') },
@@ -191,11 +201,14 @@ async function serveKubelet(
 }
 
 async function serviceNetwork(
-  parts: NodeParts & { podAddress: (podUid: string) => string | undefined },
+  parts: NodeParts & {
+    podAddress: (podUid: string) => string | undefined
+    policies: NetworkPolicies
+  },
   context: RoleContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, nodeIp, cluster, podAddress } = parts
+  const { options, nodeIp, cluster, podAddress, policies } = parts
   const dnsAddress = addressOf(options.serviceCidr, 10)
   await runServiceNetwork(
     {
@@ -213,9 +226,18 @@ async function serviceNetwork(
       nft: createNft(),
       snapshot: fileSnapshot(join(options.dataDir, 'service-network.json')),
       podAddress,
+      policies,
     },
     signal,
   )
+}
+
+function networkPolicies(
+  { nodeName, dataDir }: NodeOptions,
+  deps: RoleContext & { cluster: Cluster },
+): NetworkPolicies {
+  const snapshot = policySnapshot(join(dataDir, 'network-policies.json'))
+  return createNetworkPolicies(nodeName, { ...deps, nft: createNft(), snapshot })
 }
 
 function logTasks(

@@ -6,6 +6,7 @@ import type { ContainerRuntime } from './cri/container-runtime.ts'
 import type { NodeAllocatable } from './env/container-resource.ts'
 import type { ImagePuller } from './images/image-puller.ts'
 import type { ResolvedConfig } from './kubelet-config.ts'
+import type { PodIsolation } from './pods/pod-isolation.ts'
 import type { PodObserver } from './pods/pod-observer.ts'
 import type { StatusReporter } from './status/status-reporter.ts'
 import type { VolumeSources } from './volumes/volume.ts'
@@ -42,6 +43,7 @@ export interface NodeContext {
   events: EventRecorder
   observer: PodObserver
   images: ImagePuller
+  isolation: PodIsolation
   objects: NodeObjects
   statuses: StatusReporter
 }

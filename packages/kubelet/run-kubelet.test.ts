@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seededRandom } from '@skerry/base'
+import { seededRandom, unlessAborted } from '@skerry/base'
+import type { PodIsolation } from './pods/pod-isolation.ts'
 import { SimulatedNode } from './testing/simulated-node.ts'
 
 const has = async (node: SimulatedNode, line: string): Promise<boolean> =>
@@ -147,3 +148,47 @@ function endOne(node: SimulatedNode, chance: number): void {
   const [pod, container] = running[Math.floor(chance * running.length)]?.split('/') ?? []
   if (pod && container) node.runtime.exit(pod, container, 1)
 }
+
+/** Lets pods start when it is told to, and says where they are now. */
+function createGate() {
+  const open = Promise.withResolvers<void>()
+  const places = new Map<string, string>()
+  const isolation: PodIsolation = {
+    placed: ({ metadata }, address) => void places.set(metadata.name ?? '', address),
+    gone: ({ metadata }) => void places.delete(metadata.name ?? ''),
+    whenKept: (_pod, signal) => unlessAborted(open.promise, signal),
+  }
+  return { isolation, places, open: open.resolve }
+}
+
+test('no container starts before the pod is isolated as policies say', async () => {
+  const gate = createGate()
+  await using node = await SimulatedNode.start({ isolation: gate.isolation })
+  await node.createPod('web', { initContainers: [{ name: 'first', image: 'app:1' }] })
+  await node.createPod('agent', { hostNetwork: true })
+  await node.createPod('unwanted')
+  await node.until('the node tells where both are', () => gate.places.size === 2)
+  await node.until('a pod in its own network runs', () => has(node, 'agent Running ready 0'))
+  await node.deletePod('unwanted')
+  await node.until('a pod may be deleted meanwhile', () => !gate.places.has('unwanted'))
+  await node.pass(30)
+  assert.deepEqual(node.runtime.running(), ['agent/main'])
+  gate.open()
+  await node.until('the pod starts', () => node.runtime.running().includes('web/first'))
+  await node.deletePod('web')
+  await node.until('it has given its address back', () => gate.places.size === 0)
+})
+
+test('an agent that starts again says where the pods are that run', async () => {
+  const gate = createGate()
+  gate.open()
+  await using node = await SimulatedNode.start({ isolation: gate.isolation })
+  await node.createPod('web')
+  await node.until('web runs', () => has(node, 'web Running ready 0'))
+  await node.crashAgent()
+  gate.places.clear()
+  node.setCut(true)
+  node.startAgent()
+  await node.until('it says so again', () => gate.places.has('web'))
+  assert.equal(node.runtime.starts.get('web/main'), 1)
+})

@@ -19,6 +19,7 @@ import type { NodeContext } from './node-context.ts'
 import { NodeAgent } from './node/node-agent.ts'
 import { nodeFacts, readMachine, type Machine } from './node/node-facts.ts'
 import { PodNetworkFiles } from './node/pod-network-files.ts'
+import { noIsolation, type PodIsolation } from './pods/pod-isolation.ts'
 import { PodObserver } from './pods/pod-observer.ts'
 import { PodSet, type PodDirectory } from './pods/pod-set.ts'
 import { stopAllPods } from './pods/stop-all-pods.ts'
@@ -34,6 +35,8 @@ export interface KubeletDeps {
   random: Random
   log: Logger
   metrics: Metrics
+  /** Who keeps NetworkPolicies; absent: not this process. */
+  isolation?: PodIsolation
   /** Where the agent runs; read from the machine when absent. */
   machine?: Machine
   /** Called once pods can be looked up: for servers of logs, exec and statistics. */
@@ -155,6 +158,7 @@ function createContext(
     facts,
     cgroups: machine.cgroups,
     events: recorder,
+    isolation: deps.isolation ?? noIsolation,
     observer: new PodObserver({ ...deps, bootId: facts.bootId }, signal),
     images: new ImagePuller({
       ...deps,

@@ -12,5 +12,7 @@ export {
 export { clearNodeNetwork } from './node-network.ts'
 export { createNft, type Nft } from './nft.ts'
 export { fileSnapshot, type ServiceSnapshot, type ServiceState } from './service-snapshot.ts'
+export { createNetworkPolicies, type NetworkPolicies } from './policy/network-policies.ts'
+export { policySnapshot } from './policy/policy-snapshot.ts'
 export { servedPodPeers } from './policy/pod-peer-kind.ts'
 export { nodeResolvers } from './dns/forwarder.ts'

@@ -7,7 +7,7 @@ import { startDnsServer } from './dns/dns-server.ts'
 import { buildZone, type Zone } from './dns/zone.ts'
 import type { Nft } from './nft.ts'
 import { prepareNodeNetwork } from './node-network.ts'
-import { runNetworkPolicies } from './policy/run-network-policies.ts'
+import type { NetworkPolicies } from './policy/network-policies.ts'
 import { planPodNetwork, type PodNetworkPlan } from './pod-network.ts'
 import { applyPodRoutes, isNeighbour } from './pod-routes.ts'
 import { createServiceProxy, type ServiceProxy } from './service-proxy.ts'
@@ -29,6 +29,7 @@ export interface ServiceNetworkDeps {
   cluster: Cluster
   nft: Nft
   snapshot: ServiceSnapshot
+  policies: Pick<NetworkPolicies, 'run'>
   /** Where a pod of this node is now; undefined for others and before it has an address. */
   podAddress: (podUid: string) => string | undefined
   clock: Clock
@@ -99,7 +100,7 @@ export async function runServiceNetwork(
       }
     },
     (scope) => followNodes(config, { ...deps, proxy }, scope),
-    (scope) => runNetworkPolicies(config.nodeName, deps, scope),
+    (scope) => deps.policies.run(scope),
   ])
 }
 

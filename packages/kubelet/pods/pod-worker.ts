@@ -28,7 +28,7 @@ import {
   type Termination,
 } from './pod-plan.ts'
 import { PodResources } from './pod-resources.ts'
-import { describePod, gracePeriodSeconds } from './pod-spec.ts'
+import { describePod, gracePeriodSeconds, isHostNetwork } from './pod-spec.ts'
 import { nextBackoff, type RestartBackoff } from './restart-backoff.ts'
 import { StartError } from './start-error.ts'
 
@@ -167,6 +167,7 @@ export class PodWorker {
       return 'again'
     }
     const podIp = observed.sandboxes.find(({ isReady }) => isReady)?.ips[0]
+    this.#place(podIp)
     probes.reconcile(this.#pod, observed, podIp ?? this.#context.facts.hostIps[0] ?? '')
     this.#publish(observed, { plan, probes, nowMs })
     if (this.#termination) return this.#end(observed, plan, signal)
@@ -322,6 +323,9 @@ export class PodWorker {
     signal: AbortSignal,
   ): Promise<number> {
     let startedCount = 0
+    this.#place(where.sandbox.ips[0])
+    if (actions.length > 0 && !isHostNetwork(this.#pod))
+      await this.#context.isolation.whenKept(this.#pod, signal)
     for (const action of actions) {
       const { name } = action.container
       if (action.afterExitMs !== undefined) {
@@ -338,6 +342,11 @@ export class PodWorker {
       }
     }
     return startedCount
+  }
+
+  #place(address: string | undefined): void {
+    if (address === undefined || isHostNetwork(this.#pod)) return
+    this.#context.isolation.placed(this.#pod, address)
   }
 
   #noteRestart(key: string, finishedAtMs: number): void {
@@ -360,6 +369,7 @@ export class PodWorker {
     await this.#kill(plan, observed, signal)
     await this.#resources.stopSandboxes(plan.stopSandboxes, signal)
     if (!plan.isFinished || plan.stopSandboxes.length > 0) return 'again'
+    this.#context.isolation.gone(this.#pod)
     if (!this.#isReclaimed) {
       await this.#resources.reclaim(this.#pod, signal)
       this.#isReclaimed = true

@@ -13,6 +13,7 @@ import type { Pod } from '@skerry/api'
 import { createCluster, resources, type Cluster, type Transport } from '@skerry/client'
 import { startTestApiServer, type TestApiServer } from '@skerry/testing'
 import type { Machine } from '../node/node-facts.ts'
+import type { PodIsolation } from '../pods/pod-isolation.ts'
 import { runKubelet } from '../run-kubelet.ts'
 import { FakeRuntime, type Program } from './fake-runtime.ts'
 
@@ -20,6 +21,7 @@ export interface SimulatedNodeOptions {
   seed?: number
   program?: Program
   log?: Logger
+  isolation?: PodIsolation
 }
 
 const nodeName = 'sim'
@@ -37,6 +39,7 @@ export class SimulatedNode implements AsyncDisposable {
   readonly #directory: string
   readonly #seed: number
   readonly #log: Logger
+  readonly #isolation: PodIsolation | undefined
   #isCut = false
   #bootId = 'boot-0'
   #agent: { stop: AbortController; done: Promise<void> } | undefined
@@ -54,6 +57,7 @@ export class SimulatedNode implements AsyncDisposable {
     this.#directory = directory
     this.#seed = options.seed ?? 1
     this.#log = options.log ?? silentLogger
+    this.#isolation = options.isolation
     const { program } = options
     const images = ['app:1']
     this.runtime = new FakeRuntime({ clock: this.clock, images, ...(program ? { program } : {}) })
@@ -111,6 +115,7 @@ export class SimulatedNode implements AsyncDisposable {
         log: this.#log,
         metrics: createMetrics(),
         machine: this.#machine(),
+        ...(this.#isolation ? { isolation: this.#isolation } : {}),
       },
       stop.signal,
     )

@@ -71,6 +71,11 @@ export function planPolicies(world: PolicyWorld, nodeName: string): IsolatedPod[
   return isolated.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
+/** Whether the plan isolates this pod, wherever it is. */
+export function isSelected(policies: readonly NetworkPolicy[], pod: PodPeer): boolean {
+  return policies.some((policy) => selects(policy, pod))
+}
+
 interface Scene {
   pod: PodPeer
   pods: readonly PodPeer[]

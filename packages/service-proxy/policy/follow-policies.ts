@@ -1,0 +1,71 @@
+import { createWakeFlag, runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import type { Namespace, NetworkPolicy } from '@skerry/api'
+import { createInformer, resources, type Cluster, type Informer } from '@skerry/client'
+import { podPeers, type PodPeer } from './pod-peer.ts'
+import type { PolicyWorld } from './policy-plan.ts'
+
+export interface FollowDeps {
+  cluster: Cluster
+  clock: Clock
+  random: Random
+  log: Logger
+}
+
+const nothing: PolicyWorld = Object.freeze({ policies: [], namespaces: [], pods: [] })
+
+/**
+ * Tells of every change of what policies ask for, once everything is known, until the signal aborts.
+ * Pods and namespaces are watched from the first policy on.
+ */
+export async function followPolicies(
+  deps: FollowDeps,
+  onWorld: (world: () => PolicyWorld) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { cluster } = deps
+  const policies = createInformer<NetworkPolicy>(
+    cluster.resource(resources.networkPolicies),
+    {},
+    deps,
+  )
+  const namespaces = createInformer<Namespace>(
+    cluster.resource(resources.namespaces),
+    { transform: labelled },
+    deps,
+  )
+  const pods = createInformer<PodPeer>(cluster.resource(podPeers), {}, deps)
+  await runAll(signal, [
+    (scope) => policies.run(scope),
+    async (scope) => {
+      await policies.whenSynced(scope)
+      if (policies.list().length === 0) onWorld(() => nothing)
+      await untilSome(policies, scope)
+      await runAll(scope, [
+        (inner) => namespaces.run(inner),
+        (inner) => pods.run(inner),
+        async (inner) => {
+          await Promise.all([namespaces.whenSynced(inner), pods.whenSynced(inner)])
+          const tell = (): void =>
+            onWorld(() => ({
+              policies: policies.list(),
+              namespaces: namespaces.list(),
+              pods: pods.list(),
+            }))
+          tell()
+          for (const each of [policies, namespaces, pods]) each.onChange(tell)
+        },
+      ])
+    },
+  ])
+}
+
+async function untilSome(policies: Informer<NetworkPolicy>, signal: AbortSignal): Promise<void> {
+  const dirty = createWakeFlag()
+  using _listening = policies.onChange(dirty.raise)
+  while (policies.list().length === 0) await dirty.wait(signal)
+}
+
+function labelled({ apiVersion, kind, metadata }: Namespace): Namespace {
+  const { name, uid, labels, resourceVersion } = metadata
+  return { apiVersion, kind, metadata: { name, uid, labels, resourceVersion } }
+}

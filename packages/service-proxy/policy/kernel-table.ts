@@ -1,0 +1,48 @@
+import { abortReason, createBackoff, type Clock, type Logger, type Random } from '@skerry/base'
+import type { Nft } from '../nft.ts'
+import { renderDelta, renderTable, type NftTable } from '../nft-table.ts'
+import { renderNoPolicies } from './policy-table.ts'
+
+export interface KernelTableDeps {
+  nft: Nft
+  clock: Clock
+  random: Random
+  log: Logger
+}
+
+/** The table of policies as it is in the kernel; what an earlier run left there is replaced at first. */
+export function createKernelTable({ nft, clock, log, random }: KernelTableDeps) {
+  let applied: { table: NftTable | undefined } | undefined
+  const replaceOnce = async (next: NftTable | undefined, signal: AbortSignal): Promise<void> => {
+    const script = scriptFrom(applied, next)
+    // Should it fail half-known, the next try replaces the whole table.
+    applied = undefined
+    if (script !== '') await nft.apply(script, signal)
+    applied = { table: next }
+  }
+  return {
+    /** Tries until it is done, with what is wanted by then. */
+    async replace(wanted: () => NftTable | undefined, signal: AbortSignal): Promise<void> {
+      const backoff = createBackoff({ initialMs: 200, maxMs: 30_000 }, random)
+      for (;;) {
+        try {
+          return await replaceOnce(wanted(), signal)
+        } catch (error) {
+          if (signal.aborted) throw abortReason(signal)
+          log.error('Network policies not applied, the last ones stay', {
+            error: error instanceof Error ? error : null,
+          })
+          await clock.sleep(backoff.nextMs(), signal)
+        }
+      }
+    },
+  }
+}
+
+function scriptFrom(
+  applied: { table: NftTable | undefined } | undefined,
+  next: NftTable | undefined,
+): string {
+  if (next === undefined) return applied !== undefined && !applied.table ? '' : renderNoPolicies()
+  return applied?.table === undefined ? renderTable(next) : renderDelta(applied.table, next)
+}

@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Pod } from '@skerry/api'
+import { peerOf, type PodPeer } from './pod-peer.ts'
+
+/**
+ * Where this node's pods are by the word of what runs them. It is newer than the API's, which has it
+ * from there: a pod has an address before the API knows, and another one after a reboot.
+ */
+export class LocalPeers {
+  readonly #nodeName: string
+  readonly #byUid = new Map<string, PodPeer>()
+
+  constructor(nodeName: string) {
+    this.#nodeName = nodeName
+  }
+
+  /** True when that is news. */
+  place(pod: Pod, address: string): boolean {
+    const { name, namespace, uid = '', labels } = pod.metadata
+    const placed: PodPeer = {
+      ...peerOf(pod),
+      metadata: { name, namespace, uid, labels },
+      nodeName: this.#nodeName,
+      address,
+    }
+    if (isDeepStrictEqual(this.#byUid.get(uid), placed)) return false
+    // Whoever had the address before has lost it.
+    for (const [other, peer] of this.#byUid) if (peer.address === address) this.#byUid.delete(other)
+    this.#byUid.set(uid, placed)
+    return true
+  }
+
+  /** True when that is news. */
+  remove(pod: Pod): boolean {
+    return this.#byUid.delete(pod.metadata.uid ?? '')
+  }
+
+  /** All peers, where those of this node that were placed stand in for what the API says of them. */
+  over(peers: readonly PodPeer[]): PodPeer[] {
+    const placed = [...this.#byUid.values()]
+    const names = new Set(placed.map(nameOf))
+    const addresses = new Set(placed.map(({ address }) => address))
+    const others = peers.filter((peer) => !names.has(nameOf(peer)) && !addresses.has(peer.address))
+    return [...others, ...placed]
+  }
+}
+
+function nameOf({ metadata }: PodPeer): string {
+  return `${metadata.namespace}/${metadata.name}`
+}

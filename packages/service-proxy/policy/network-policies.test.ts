@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { test } from 'node:test'
+import { builtinKinds, type NetworkPolicy, type Pod } from '@skerry/api'
+import { seededRandom, silentLogger, simulatedClock, type SimulatedClock } from '@skerry/base'
+import { createCluster, resources, type Cluster, type Transport } from '@skerry/client'
+import { startTestApiServer } from '@skerry/testing'
+import type { Nft } from '../nft.ts'
+import { pod, policy, type PodDraft } from '../testing/policy-objects.ts'
+import { createPolicyScene, type PolicyScene } from '../testing/policy-scene.ts'
+import { createNetworkPolicies, type NetworkPolicies } from './network-policies.ts'
+import { policySnapshot } from './policy-snapshot.ts'
+import { servedPodPeers } from './pod-peer-kind.ts'
+import { renderNoPolicies } from './policy-table.ts'
+
+const skip = process.getuid?.() !== 0 && 'needs root'
+const names = ['shop/web', 'shop/front', 'shop/far']
+const web = { matchLabels: { app: 'web' } }
+const never = new AbortController().signal
+const onlyFar = policy('shop/only-far', {
+  podSelector: web,
+  policyTypes: ['Ingress'],
+  ingress: [{ from: [{ podSelector: { matchLabels: { app: 'far' } } }] }],
+})
+
+/** As the API gives it; `podIP` is what it knows of the pod's address. */
+function draftOf(path: string, podIP = '', draft: PodDraft = {}): Pod {
+  const made = pod(path, podIP, { labels: { app: path.slice(5) }, ...draft })
+  return { ...made, metadata: { ...made.metadata, uid: `uid of ${path}` } }
+}
+
+interface Bench extends AsyncDisposable {
+  readonly api: Cluster
+  readonly clock: SimulatedClock
+  /** The node's process, until it is stopped; `isCut`: it never hears of the API. */
+  start(nft: Nft, options?: { isCut?: boolean }): NetworkPolicies
+  stop(): Promise<void>
+  /** Until the node knows the policies; without a moment passing, so that it does not give up. */
+  heard(policies: NetworkPolicies): Promise<void>
+  /** Lets time pass until it has happened. */
+  until<T>(what: Promise<T>): Promise<T>
+}
+
+async function createBench(): Promise<Bench> {
+  await using stack = new AsyncDisposableStack()
+  const clock = simulatedClock()
+  const builtin = await builtinKinds()
+  const kinds = [...builtin, servedPodPeers(builtin)]
+  const server = stack.use(await startTestApiServer({ kinds, namespaces: ['shop'] }))
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-policies-'))
+  stack.defer(() => rm(directory, { recursive: true, force: true }))
+  const clusterBy = (transport: Transport) =>
+    createCluster(transport, { log: silentLogger, clock, userAgent: 'test' })
+  const cut: Transport = { send: () => Promise.reject(new Error('connection lost')) }
+  let running: { stop: AbortController; done: Promise<void> } | undefined
+  const stop = async (): Promise<void> => {
+    running?.stop.abort(new Error('stopped'))
+    await running?.done
+    running = undefined
+  }
+  stack.defer(stop)
+  const owned = stack.move()
+  return {
+    api: clusterBy(server.transport),
+    clock,
+    start(nft, { isCut = false } = {}) {
+      const policies = createNetworkPolicies('a', {
+        cluster: clusterBy(isCut ? cut : server.transport),
+        nft,
+        snapshot: policySnapshot(join(directory, 'policies.json')),
+        clock,
+        random: seededRandom(1),
+        log: silentLogger,
+      })
+      const controller = new AbortController()
+      running = { stop: controller, done: policies.run(controller.signal) }
+      return policies
+    },
+    stop,
+    heard: (policies) => policies.whenKept(draftOf('shop/nobody'), AbortSignal.timeout(60_000)),
+    async until(what) {
+      let isDone = false
+      const done = (): void => void (isDone = true)
+      what.then(done, done)
+      while (!isDone) {
+        await clock.advance(50)
+        await nextTurn()
+      }
+      return what
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+async function create(api: Cluster, made: Pod): Promise<void> {
+  const { status, metadata, spec } = made
+  const containers = spec?.containers.map((each) => ({ ...each, image: 'app:1' })) ?? []
+  const { uid: _uid, ...meta } = metadata
+  const client = api.resource(resources.pods)
+  const sent = { ...made, metadata: meta, spec: { ...spec, containers } }
+  const { metadata: created } = await client.create(sent, never)
+  const key = { namespace: 'shop', name: created.name ?? '' }
+  await client.patch({ ...key, subresource: 'status', type: 'merge', patch: { status } }, never)
+}
+
+function hears(scene: PolicyScene, from: string, isExpected: boolean, to = 'shop/web') {
+  return scene.hears({ from, to, port: 80, isExpected })
+}
+
+test('rules hold before a pod is started, and where it comes up next', { skip }, async (t) => {
+  await using scene = await createPolicyScene(names)
+  await using bench = await createBench()
+  const { api } = bench
+  const nft: Nft = { apply: (script) => scene.load(script) }
+  const at = (name: string) => scene.addressOf(name)
+  await api.resource(resources.networkPolicies).create(onlyFar, never)
+  // The API knows this node's pods without an address; the other node's with one.
+  await create(api, draftOf('shop/web'))
+  await create(api, draftOf('shop/far', at('shop/far'), { node: 'b' }))
+
+  await t.test(
+    'a pod whose address the API does not know is isolated when it may start',
+    async () => {
+      assert.equal(await hears(scene, 'shop/front', true), true)
+      const policies = bench.start(nft)
+      await bench.heard(policies)
+      policies.placed(draftOf('shop/web'), at('shop/web'))
+      await bench.until(policies.whenKept(draftOf('shop/web'), never))
+      assert.equal(await hears(scene, 'shop/front', false), false)
+      assert.equal(await hears(scene, 'shop/far', true), true)
+    },
+  )
+
+  await t.test(
+    'after a reboot without the API they are there again, at its new address',
+    async () => {
+      await bench.until(bench.clock.sleep(10_000, never))
+      await bench.stop()
+      await scene.load(renderNoPolicies())
+      assert.equal(await hears(scene, 'shop/front', true), true)
+      const policies = bench.start(nft, { isCut: true })
+      // The pods came up in another order.
+      policies.placed(draftOf('shop/front'), at('shop/web'))
+      policies.placed(draftOf('shop/web'), at('shop/front'))
+      await bench.until(policies.whenKept(draftOf('shop/web'), never))
+      assert.equal(await hears(scene, 'shop/web', false, 'shop/front'), false)
+      assert.equal(await hears(scene, 'shop/far', true, 'shop/front'), true)
+      assert.equal(await hears(scene, 'shop/front', true, 'shop/web'), true)
+    },
+  )
+
+  await t.test('what the process is told before it ends is not forgotten', async () => {
+    await bench.until(bench.clock.sleep(10_000, never))
+    await bench.stop()
+    bench.start(nft, { isCut: true })
+    await bench.until(bench.clock.sleep(10_000, never))
+    assert.equal(await hears(scene, 'shop/web', false, 'shop/front'), false)
+  })
+
+  await t.test('labels that change elsewhere are followed', async () => {
+    await bench.stop()
+    const policies = bench.start(nft)
+    await bench.heard(policies)
+    policies.placed(draftOf('shop/web'), at('shop/web'))
+    await bench.until(policies.whenKept(draftOf('shop/web'), never))
+    const key = { namespace: 'shop', name: 'far' }
+    const patch = { metadata: { labels: { app: 'other' } } }
+    await api.resource(resources.pods).patch({ ...key, type: 'merge', patch }, never)
+    const signal = AbortSignal.timeout(20_000)
+    while (await hears(scene, 'shop/far', false)) {
+      signal.throwIfAborted()
+      await bench.until(bench.clock.sleep(100, never))
+    }
+  })
+})
+
+/** A kernel that refuses so many scripts. */
+function refusing(times: number): Nft & { loaded: string[] } {
+  const loaded: string[] = []
+  let left = times
+  return {
+    loaded,
+    async apply(script) {
+      if (left-- > 0) throw new Error('no memory')
+      loaded.push(script)
+    },
+  }
+}
+
+test('a pod waits until the kernel has taken the rules', async () => {
+  await using bench = await createBench()
+  await bench.api.resource(resources.networkPolicies).create(onlyFar, never)
+  const nft = refusing(3)
+  const policies = bench.start(nft)
+  await bench.heard(policies)
+  policies.placed(draftOf('shop/web'), '10.42.0.7')
+  await bench.until(policies.whenKept(draftOf('shop/web'), never))
+  assert.match(nft.loaded.join(''), /10\.42\.0\.7/)
+})
+
+const free: readonly [name: string, policies: NetworkPolicy[], isCut: boolean][] = [
+  [
+    'no policy selects',
+    [policy('shop/other', { podSelector: { matchLabels: { app: 'no' } } })],
+    false,
+  ],
+  ['comes up where there is no policy', [], false],
+  ['comes up on a new node that never heard of any', [onlyFar], true],
+]
+for (const [name, existing, isCut] of free) {
+  test(`a pod starts, although the kernel takes nothing, when it ${name}`, async () => {
+    await using bench = await createBench()
+    for (const each of existing)
+      await bench.api.resource(resources.networkPolicies).create(each, never)
+    const nft = refusing(Infinity)
+    const policies = bench.start(nft, { isCut })
+    if (!isCut) await bench.heard(policies)
+    policies.placed(draftOf('shop/web'), '10.42.0.7')
+    await bench.until(policies.whenKept(draftOf('shop/web'), never))
+    assert.deepEqual(nft.loaded, [])
+  })
+}

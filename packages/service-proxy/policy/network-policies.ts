@@ -1,0 +1,124 @@
+import {
+  createWakeFlag,
+  runAll,
+  unlessAborted,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
+import type { Pod } from '@skerry/api'
+import type { Cluster } from '@skerry/client'
+import type { Nft } from '../nft.ts'
+import type { NftTable } from '../nft-table.ts'
+import type { StateFile } from '../state-file.ts'
+import { followPolicies } from './follow-policies.ts'
+import { createKernelTable } from './kernel-table.ts'
+import { LocalPeers } from './local-peers.ts'
+import { peerOf } from './pod-peer.ts'
+import { isSelected, planPolicies, type PolicyWorld } from './policy-plan.ts'
+import { saveChanges } from './policy-snapshot.ts'
+import { buildPolicyTable } from './policy-table.ts'
+
+export interface NetworkPolicyDeps {
+  cluster: Cluster
+  nft: Nft
+  snapshot: StateFile<PolicyWorld>
+  clock: Clock
+  random: Random
+  log: Logger
+}
+
+/** Keeps the cluster's NetworkPolicies for one node's pods; the node tells where these are. */
+export interface NetworkPolicies {
+  placed(pod: Pod, address: string): void
+  /** Nothing of the pod runs any more; its address may be another's. */
+  gone(pod: Pod): void
+  /**
+   * Resolves when what policies say of the pod, where it was placed, is in the kernel. While the node
+   * knows no policies at all, from neither the API nor its disk, it waits only for so long after `run`
+   * began (10 s).
+   */
+  whenKept(pod: Pod, signal: AbortSignal): Promise<void>
+  /**
+   * Until the signal aborts. The rules stay then, and while the control plane is away; until something
+   * is known, by the API or the snapshot, they are as they were.
+   */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** A burst of changes (a rollout) becomes one transaction. */
+const settleMs = 50
+const firstWordMs = 10_000
+
+export function createNetworkPolicies(nodeName: string, deps: NetworkPolicyDeps): NetworkPolicies {
+  const { clock, log } = deps
+  const local = new LocalPeers(nodeName)
+  const dirty = createWakeFlag()
+  const unsaved = createWakeFlag()
+  const known = Promise.withResolvers<void>()
+  let ofApi: (() => PolicyWorld) | undefined
+  let nextRound = Promise.withResolvers<void>()
+
+  const changed = (): void => {
+    dirty.raise()
+    unsaved.raise()
+  }
+  const onWorld = (world: () => PolicyWorld): void => {
+    ofApi = world
+    known.resolve()
+    changed()
+  }
+  const worldNow = (): PolicyWorld | undefined => {
+    const world = ofApi?.()
+    return world && { ...world, pods: local.over(world.pods) }
+  }
+
+  const keep = async (signal: AbortSignal): Promise<void> => {
+    const kernel = createKernelTable(deps)
+    await unlessAborted(known.promise, signal)
+    for (;;) {
+      await dirty.wait(signal)
+      await clock.sleep(settleMs, signal)
+      // The wait for a first word was given up: what an earlier run left stays.
+      if (!ofApi) continue
+      const round = nextRound
+      nextRound = Promise.withResolvers()
+      await kernel.replace(() => tableOf(worldNow(), nodeName), signal)
+      round.resolve()
+    }
+  }
+
+  return {
+    placed(pod, address) {
+      if (local.place(pod, address)) changed()
+    },
+    gone(pod) {
+      if (local.remove(pod)) changed()
+    },
+    async whenKept(pod, signal) {
+      await unlessAborted(known.promise, signal)
+      const policies = ofApi?.().policies ?? []
+      if (!isSelected(policies, peerOf(pod))) return
+      dirty.raise()
+      await unlessAborted(nextRound.promise, signal)
+    },
+    async run(signal) {
+      const saved = await deps.snapshot.load()
+      if (saved) onWorld(() => saved)
+      await runAll(signal, [
+        (scope) => followPolicies(deps, onWorld, scope),
+        keep,
+        (scope) => saveChanges({ worldNow, unsaved }, deps, scope),
+        async (scope) => {
+          await clock.sleep(firstWordMs, scope)
+          if (!ofApi) log.info('No network policies known yet, pods start without')
+          known.resolve()
+        },
+      ])
+    },
+  }
+}
+
+function tableOf(world: PolicyWorld | undefined, nodeName: string): NftTable | undefined {
+  return world && buildPolicyTable(planPolicies(world, nodeName))
+}

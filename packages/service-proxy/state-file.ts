@@ -1,0 +1,48 @@
+import { constants } from 'node:fs'
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** What a node keeps of its cluster's word, for a start with the control plane away. */
+export interface StateFile<T> {
+  /** Undefined when there is none, or when it does not read: then the node waits for its control plane. */
+  load(): Promise<T | undefined>
+  /** Durable when it resolves; a write that was cut short leaves the last one. */
+  save(state: T): Promise<void>
+}
+
+/** Lists of objects under these names. */
+export function stateFile<T extends object>(
+  path: string,
+  names: readonly (keyof T & string)[],
+): StateFile<T> {
+  return {
+    async load() {
+      try {
+        return parse<T>(await readFile(path, 'utf8'), names)
+      } catch (error) {
+        if (error instanceof SyntaxError) return undefined
+        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+        throw error
+      }
+    },
+    async save(state) {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      const temporary = `${path}.tmp`
+      await using file = await open(temporary, 'w', 0o600)
+      await file.writeFile(JSON.stringify({ format: 1, ...state }))
+      await file.sync()
+      await rename(temporary, path)
+      await using directory = await open(dirname(path), constants.O_RDONLY)
+      await directory.sync()
+    },
+  }
+}
+
+function parse<T>(text: string, names: readonly string[]): T | undefined {
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== 'object' || value === null) return undefined
+  const { format, ...state } = value as Record<string, unknown>
+  if (format !== 1 || names.some((name) => !Array.isArray(state[name]))) return undefined
+  // We wrote these ourselves in save(); the format number vouches for their shape.
+  return state as T
+}
