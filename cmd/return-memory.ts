@@ -1,5 +1,5 @@
-import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import type { Clock } from '@skerry/base'
+import { busyMeter } from './busy-share.ts'
 
 /** What the engine says of itself; injected for tests. */
 export interface Engine {
@@ -45,18 +45,12 @@ export async function returnMemory(
 export function thisEngine(): Engine | undefined {
   const { gc } = globalThis
   if (gc === undefined) return undefined
-  let last: EventLoopUtilization = performance.eventLoopUtilization()
   return {
     usedBytes() {
       const { heapUsed, external } = process.memoryUsage()
       return heapUsed + external
     },
-    busyShare() {
-      const now = performance.eventLoopUtilization()
-      const { utilization } = performance.eventLoopUtilization(now, last)
-      last = now
-      return utilization
-    },
+    busyShare: busyMeter(),
     async collect() {
       await gc({ type: 'major', execution: 'async', flavor: 'last-resort' })
     },

@@ -12,6 +12,7 @@ import {
   type Tracer,
 } from '@skerry/base'
 import type { TracingFlags } from './tracing-flags.ts'
+import { compileWhenBusy, thisCompiler } from './compile-when-busy.ts'
 import { returnMemory, thisEngine } from './return-memory.ts'
 import { youngBuffers } from './young-buffers.ts'
 
@@ -54,6 +55,8 @@ export async function runRole(
   const engine = thisEngine()
   const onBytes = youngBuffers()
   const memory = engine && returnMemory({ clock: systemClock, engine }, scope.signal)
+  const compiler = thisCompiler(process.execArgv)
+  const compiling = compiler && compileWhenBusy({ clock: systemClock, compiler }, scope.signal)
   try {
     const context = {
       clock: systemClock,
@@ -69,7 +72,7 @@ export async function runRole(
     if (!(signal.aborted && error === signal.reason)) throw error
   } finally {
     scope.abort(new Error('The role has ended'))
-    await memory
+    await Promise.all([memory, compiling])
     if (process.connected) process.disconnect?.()
   }
   log.info('Stopped')
