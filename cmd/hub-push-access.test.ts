@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
 import { createCluster, resources, type PatchRequest } from '@skerry/client'
-import { clusterResource } from '@skerry/karmada'
+import { clusterResource, executionNamespace, workResource } from '@skerry/karmada'
 import { registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
 import { clusterOf, rbac, readyOf, secretOf, space, until } from './test-push.ts'
 
@@ -95,6 +95,10 @@ test('no agent speaks for a cluster in push mode, nor gives its credentials', as
       isStatusError(error, 'Forbidden'),
     )
   }
+  const works = agent.cluster.resource(workResource)
+  await assert.rejects(works.list({ namespace: executionNamespace('shop') }, signal), (error) =>
+    isStatusError(error, 'Forbidden'),
+  )
   const own = agent.cluster.resource(resources.secrets)
   const patch = { stringData: { token: 'mine' } }
   await assert.rejects(

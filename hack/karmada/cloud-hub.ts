@@ -20,11 +20,15 @@ export interface CloudHub {
 
 const port = 7_443
 
-/** A hub as a process of its own; resolves when it serves. */
-export async function startCloudHub(host: TestHost, directory: string): Promise<CloudHub> {
+/** A hub as a process of its own, with further options of the command; resolves when it serves. */
+export async function startCloudHub(
+  host: TestHost,
+  directory: string,
+  options: readonly string[] = [],
+): Promise<CloudHub> {
   const dataDirectory = join(directory, 'hub')
   const server = `https://${host.address}:${port}`
-  const command = ['hub', '--data-dir', dataDirectory]
+  const command = ['hub', '--data-dir', dataDirectory, ...options]
   await role('hub', { host, directory }, command).start()
   const adminKubeconfig = join(dataDirectory, 'admin.kubeconfig')
   const text = await waitFor('the hub to serve', () => readFile(adminKubeconfig, 'utf8'))

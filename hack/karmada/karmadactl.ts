@@ -1,4 +1,4 @@
-import { copyFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ClusterOnHosts } from '../../e2e/cluster-on-hosts.ts'
 import { RoleProcess } from '../../e2e/role-process.ts'
@@ -32,12 +32,21 @@ interface More {
 
 /** karmadactl's verbs against our hub, and a site with a node behind it that takes no connection. */
 export async function playKarmadactl(): Promise<void> {
-  await onStage([reads, reachesPods, keepsClusters, propagates, interprets, registers])
+  await onStage([
+    reads,
+    reachesPods,
+    keepsClusters,
+    propagates,
+    interprets,
+    leaves,
+    joins,
+    registers,
+  ])
 }
 
 /** Karmada's own agent registers with our hub, and pulls from it. */
 export async function playKarmadaAgent(): Promise<void> {
-  await onStage([registers])
+  await onStage([leaves, registers])
 }
 
 async function onStage(acts: readonly ((stage: Stage) => Promise<void>)[]): Promise<void> {
@@ -52,7 +61,7 @@ async function onStage(acts: readonly ((stage: Stage) => Promise<void>)[]): Prom
 async function setStage(cluster: ClusterOnHosts): Promise<Stage> {
   const { directory, siteHost } = cluster
   const host = await cluster.host(cloudHostNumber)
-  const hub = await startCloudHub(host, directory)
+  const hub = await startCloudHub(host, directory, ['--push'])
   const { kubeconfig } = cluster
   const agent = await connectAgent(hub, {
     name,
@@ -62,10 +71,13 @@ async function setStage(cluster: ClusterOnHosts): Promise<Stage> {
     appliesWorks: true,
   })
   const program = join(await buildKarmada(['karmadactl']), 'karmadactl')
-  const file = join(directory, 'given.yaml')
+  const paths = new Map([
+    ['$FILE', join(directory, 'given.yaml')],
+    ['$SITE', await kubeconfigFromOutside(cluster)],
+  ])
   const commandOf = (line: string): string[] => {
     const [given = '', inside] = line.split(' -- ')
-    const args = given.split(' ').map((arg) => (arg === '$FILE' ? file : arg))
+    const args = given.split(' ').map((arg) => paths.get(arg) ?? arg)
     const rest = inside === undefined ? [] : ['--', ...inside.split(' ')]
     return [program, ...args, '--kubeconfig', hub.adminKubeconfig, ...rest]
   }
@@ -76,7 +88,7 @@ async function setStage(cluster: ClusterOnHosts): Promise<Stage> {
     hub,
     transcript,
     async ask(line, expected, { exitCode, file: text } = {}) {
-      if (text !== undefined) await writeFile(file, text)
+      if (text !== undefined) await writeFile(paths.get('$FILE') ?? '', text)
       return transcript.run({
         shown: `karmadactl ${line}`,
         command: commandOf(line),
@@ -92,6 +104,15 @@ async function setStage(cluster: ClusterOnHosts): Promise<Stage> {
       })
     },
   }
+}
+
+/** The site's own one names its loopback. */
+async function kubeconfigFromOutside({ directory, kubeconfig, siteHost }: ClusterOnHosts) {
+  const text = await readFile(kubeconfig, 'utf8')
+  const path = join(directory, 'site-from-outside.kubeconfig')
+  const address = text.replace(/127\.0\.0\.1|localhost/, siteHost.address)
+  await writeFile(path, address, { mode: 0o600 })
+  return path
 }
 
 async function reads({ transcript, ask }: Stage): Promise<void> {
@@ -191,11 +212,43 @@ async function interprets({ transcript, ask }: Stage): Promise<void> {
   await ask('get ric', /rocks +Karmada +example\.com\/v1 +Rock/)
 }
 
-/** By karmadactl's protocol the site gets a second agent, Karmada's own, under another name. */
-async function registers({ cluster, agent, hub, transcript, ask, until }: Stage): Promise<void> {
-  transcript.say("the site leaves, and comes back with Karmada's own agent")
+async function leaves({ agent, ask }: Stage): Promise<void> {
   await agent.stop()
   await ask(`delete cluster ${name}`, /deleted/)
+}
+
+const prices = settings.replace('settings', 'prices')
+
+async function joins({ cluster, transcript, ask, until }: Stage): Promise<void> {
+  transcript.say('the site joins in push mode: the hub dials it')
+  const where = '--cluster-kubeconfig $SITE --cluster-context site'
+  await ask(`join shop-9 ${where}`, /cluster\(shop-9\) is joined successfully/)
+  await until('get clusters', /shop-9 +Karmada +\S+ +Push +True/)
+  await ask('get clusters', /shop-9 +Karmada +\S+ +Push +True/)
+  await ask('get pods --operation-scope members --clusters shop-9', /beacon +shop-9 +1\/1/)
+  await ask('logs beacon -C shop-9 --tail 1', /^flash \d+$/m)
+  const inside = '-- cat /etc/hostname'
+  await ask(`exec beacon --operation-scope members --cluster shop-9 ${inside}`, /^beacon/)
+  await ask('top pods -C shop-9', /beacon +shop-9 +\d+m/)
+  await ask('apply -f $FILE --all-clusters', /configmap\S* created/, { file: prices })
+  await until('get cm prices --operation-scope members --clusters shop-9', /shop-9 +1 .*Y/)
+  await until('get works -n karmada-es-shop-9', /prices-\S+ +Karmada +ConfigMap +True/)
+  await ask('get cm prices --operation-scope all', /Karmada[^]*shop-9 +1 .*Y/)
+  await ask('delete cm prices', /deleted/)
+  await until('get cm --operation-scope members --clusters shop-9', /^(?!.*prices)[^]*legacy/)
+  await ask(`unjoin shop-9 ${where}`, /^/)
+  await until('get secrets -n karmada-cluster', /^(?![^]*shop-9)/)
+  await ask('get ns', /^(?![^]*karmada-es-shop-9)/)
+  const left = ['get', 'ns,clusterroles,clusterrolebindings', '-o', 'name']
+  await waitFor('the site to be as it was', async () => {
+    const names = await cluster.kubectl(...left)
+    return /karmada|skerry-hub/.test(names) ? undefined : true
+  })
+}
+
+/** By karmadactl's protocol the site gets a second agent, Karmada's own, under another name. */
+async function registers({ cluster, hub, transcript, ask, until }: Stage): Promise<void> {
+  transcript.say("the site comes back with Karmada's own agent")
   const printed = await ask('token create --print-register-command', /karmadactl register \S+:\d+/)
   await ask('token list', /default-cluster-token/)
   const [, token = '', hash = ''] =

@@ -3,7 +3,7 @@
  * its users log in; cluster/ has the
  * Cluster kind, agents' identities and rights, and what the hub says of a cluster's state; proxy/ is the
  * hub's side of a request to an edge cluster; replicas/ makes several hubs one; agent/ is the
- * edge's; work/ applies what the hub has for a cluster, interpreter/ knows kinds; policy/ and binding/ are what is wanted of objects and what is decided, propagation/ carries it out, from a policy to Works and back, overrides/ makes the difference between clusters; placement/ says which clusters an object goes to, failover/ when it leaves them; waves/ who gets a change first, explain/ says why; virtual/ makes clusters of groups of one cluster's nodes; services/ is the way to services of an edge; state/ says how clusters are, and counts. Objects are reached through `client` alone; it opens no port, and knows no file.
+ * edge's; work/ applies what the hub has for a cluster, interpreter/ knows kinds; policy/ and binding/ are what is wanted of objects and what is decided, propagation/ carries it out, from a policy to Works and back, overrides/ makes the difference between clusters; placement/ says which clusters an object goes to, failover/ when it leaves them; waves/ who gets a change first, explain/ says why; virtual/ makes clusters of groups of one cluster's nodes; push/ does for clusters in push mode what their agents would; services/ is the way to services of an edge; state/ says how clusters are, and counts. Objects are reached through `client` alone; it opens no port, and knows no file.
  * Start reading at cluster/cluster-kind.ts, then proxy/cluster-proxy.ts and agent/api-forwarder.ts.
  */
 export {

@@ -1,4 +1,4 @@
-import { StatusError, type AnyObject } from '@skerry/api'
+import { StatusError, isJsonObject, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, Attributes, Authorizer, Objects } from '@skerry/apiserver'
 import { clusterOfAgent, clusterOfToken, isOpenToken } from './agent-identity.ts'
 import { electionLease, electionNamespace } from '../registration/karmada-agent.ts'
@@ -115,6 +115,9 @@ export function agentAuthorizer(objects: Objects): Authorizer {
     async authorize(attributes) {
       const { user } = attributes
       const agentOf = clusterOfAgent(user)
+      if (agentOf !== undefined && isPushed(agentOf, objects)) {
+        return { verdict: 'no-opinion', reason: 'its cluster is in push mode' }
+      }
       const tokenOf = clusterOfToken(user)
       const allowed =
         (agentOf !== undefined &&
@@ -124,6 +127,12 @@ export function agentAuthorizer(objects: Objects): Authorizer {
       return { verdict: allowed ? 'allow' : 'no-opinion', reason: '' }
     },
   }
+}
+
+/** Then the hub does what an agent would: two would write over each other. */
+function isPushed(name: string, objects: Objects): boolean {
+  const spec = objects.get(clusterResource, '', name)?.['spec']
+  return isJsonObject(spec) && spec['syncMode'] === 'Push'
 }
 
 /** To follow all its virtual clusters by one watch, and their Works by another. */
