@@ -1,4 +1,5 @@
 import { linkedSignal } from './abort.ts'
+import { messageOf } from './message-of.ts'
 
 export type Task = (scope: AbortSignal) => Promise<unknown>
 
@@ -23,8 +24,4 @@ export async function runAll(signal: AbortSignal, tasks: readonly Task[]): Promi
   )
   if (failures.length === 1) throw failures[0]
   if (failures.length > 1) throw new AggregateError(failures, messageOf(failures[0]))
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

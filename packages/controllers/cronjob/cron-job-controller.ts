@@ -1,4 +1,5 @@
 import { isStatusError, type CronJob, type Job, type ObjectReference } from '@skerry/api'
+import { messageOf } from '@skerry/base'
 import { keyOfObject, parseKey, resources, type EventText } from '@skerry/client'
 import {
   byControllerUid,
@@ -10,7 +11,7 @@ import {
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
-import { isNamespaceTerminating, messageOf } from '../pods/pod-actions.ts'
+import { isNamespaceTerminating } from '../pods/pod-actions.ts'
 import { sameStatus } from '../status/same-status.ts'
 import { timestamp } from '../status/timestamp.ts'
 import { planCronJob, type CronJobPlan } from './cron-job-plan.ts'

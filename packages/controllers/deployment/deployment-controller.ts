@@ -6,6 +6,7 @@ import {
   type Pod,
   type ReplicaSet,
 } from '@skerry/api'
+import { messageOf } from '@skerry/base'
 import { keyOfObject, parseKey, resources, type Change } from '@skerry/client'
 import {
   byControllerUid,
@@ -21,7 +22,7 @@ import {
   type ReconcileResult,
 } from '@skerry/controller-runtime'
 import { ignoreNotFound } from '../ignore-not-found.ts'
-import { isNamespaceTerminating, messageOf } from '../pods/pod-actions.ts'
+import { isNamespaceTerminating } from '../pods/pod-actions.ts'
 import { sameTemplate } from '../pods/pod-template.ts'
 import { isPodFinished } from '../pods/pod-state.ts'
 import { sameStatus } from '../status/same-status.ts'

@@ -4,6 +4,7 @@ import {
   type PodDisruptionBudget,
   type PodDisruptionBudgetStatus,
 } from '@skerry/api'
+import { messageOf } from '@skerry/base'
 import {
   keyOfObject,
   parseKey,
@@ -19,7 +20,6 @@ import {
   type ReconcileResult,
   type Watch,
 } from '@skerry/controller-runtime'
-import { messageOf } from '../pods/pod-actions.ts'
 import { isPodReady } from '../pods/pod-state.ts'
 import { sameStatus } from '../status/same-status.ts'
 import { timestamp } from '../status/timestamp.ts'

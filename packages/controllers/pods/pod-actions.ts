@@ -5,6 +5,7 @@ import {
   type Pod,
   type PodTemplateSpec,
 } from '@skerry/api'
+import { messageOf } from '@skerry/base'
 import { keyOfObject, parseKey, resources } from '@skerry/client'
 import { controllerReference, type ControllerContext } from '@skerry/controller-runtime'
 
@@ -105,8 +106,4 @@ export async function createInBatches(
     if (failure) throw failure.reason
     remaining -= batch
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

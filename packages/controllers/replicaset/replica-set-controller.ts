@@ -6,6 +6,7 @@ import {
   type ReplicaSetStatus,
   type ReplicationController,
 } from '@skerry/api'
+import { messageOf } from '@skerry/base'
 import {
   keyOfObject,
   parseKey,
@@ -26,13 +27,7 @@ import {
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
-import {
-  createInBatches,
-  createPod,
-  deletePod,
-  messageOf,
-  podFromTemplate,
-} from '../pods/pod-actions.ts'
+import { createInBatches, createPod, deletePod, podFromTemplate } from '../pods/pod-actions.ts'
 import { isPodActive, isPodTerminating, nextAvailabilityMs } from '../pods/pod-state.ts'
 import { sameStatus } from '../status/same-status.ts'
 import { planReplicas, replicaSetStatus, type ReplicaPlan } from './replica-set-plan.ts'

@@ -6,6 +6,7 @@ import {
   type Pod,
   type StatefulSet,
 } from '@skerry/api'
+import { messageOf } from '@skerry/base'
 import { keyOfObject, parseKey, resources, type Change } from '@skerry/client'
 import {
   byControllerUid,
@@ -27,7 +28,6 @@ import {
 } from '../history/controller-revisions.ts'
 import { claimRevisions, writeRevision } from '../history/write-revisions.ts'
 import { ignoreNotFound } from '../ignore-not-found.ts'
-import { messageOf } from '../pods/pod-actions.ts'
 import { nextAvailabilityMs } from '../pods/pod-state.ts'
 import { sameStatus } from '../status/same-status.ts'
 import {

@@ -1,4 +1,5 @@
 import { equalJson, isStatusError, type AnyObject } from '@skerry/api'
+import { messageOf } from '@skerry/base'
 import { keyOfObject, parseKey, type EventText } from '@skerry/client'
 import {
   watch,
@@ -272,10 +273,6 @@ function worksToWrite(
 
 /** Works that are written at the same time, of one binding. */
 const writesMax = 16
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
 
 /** An event's message has 1 KiB at most. */
 const eventCharsMax = 1_000

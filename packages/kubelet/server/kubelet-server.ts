@@ -3,7 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { pipeline } from 'node:stream/promises'
-import { ExpectedError, exitCodes, type Clock, type Logger, type Metrics } from '@skerry/base'
+import {
+  ExpectedError,
+  exitCodes,
+  type Clock,
+  type Logger,
+  type Metrics,
+  messageOf,
+} from '@skerry/base'
 import { StatusError, type Pod } from '@skerry/api'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { readLog } from '../logs/read-log.ts'
@@ -300,8 +307,4 @@ function containerIdOf(pod: Pod, container: string): string {
     )
   }
   return (status.containerID ?? '').replace(/^[a-z0-9.-]+:\/\//, '')
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
