@@ -8,6 +8,7 @@ import {
   type Quantity,
 } from '@skerry/api'
 import type { Discovery } from '@skerry/client'
+import { isNodeReady } from './node-ready.ts'
 import type { ApiEnablement, NodeSummary, ResourceSummary } from '../cluster/cluster.ts'
 
 /** Every API that the cluster serves, in the order that Karmada's own agent writes. */
@@ -32,13 +33,7 @@ function order(a: string, b: string): number {
 }
 
 export function nodeSummaryOf(nodes: readonly Node[]): NodeSummary {
-  return { totalNum: nodes.length, readyNum: nodes.filter(isReady).length }
-}
-
-function isReady({ status }: Node): boolean {
-  return (status?.conditions ?? []).some(
-    ({ type, status: state }) => type === 'Ready' && state === 'True',
-  )
+  return { totalNum: nodes.length, readyNum: nodes.filter(isNodeReady).length }
 }
 
 /** Allocatable of all nodes; requests of pods on a node (allocated), and of those that wait (allocating). */

@@ -1,4 +1,5 @@
 import { checkDnsLabel, labelSelectorOf, type LabelSelector, type Node } from '@skerry/api'
+import { isNodeReady } from '../../agent/node-ready.ts'
 import { createNamespaceRule } from '../mapping/namespace-rule.ts'
 import { groupLabel } from '../virtual-group.ts'
 import { clusterNameOf, type VirtualCluster } from './virtual-cluster.ts'
@@ -43,7 +44,7 @@ export function planGroups(
     for (const each of selecting) tellConflict(each, { name, chosen, selecting })
     if (chosen) {
       chosen.total += 1
-      if (isReady(node)) chosen.ready += 1
+      if (isNodeReady(node)) chosen.ready += 1
     }
     if (chosen?.clusterName !== known) labels.set(name, chosen?.clusterName)
   }
@@ -157,12 +158,6 @@ function tellConflict(candidate: Candidate, { name, chosen, selecting }: Conflic
   const stays = candidate === chosen ? 'here' : `in "${chosen?.name ?? ''}"`
   candidate.problems.push(
     `node "${name}" is selected by ${others.join(', ')}, too, and stays ${stays}`,
-  )
-}
-
-function isReady({ status }: Node): boolean {
-  return (
-    status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') === true
   )
 }
 
