@@ -58,8 +58,21 @@ export function resourceSummaryOf(nodes: readonly Node[], pods: readonly Pod[]):
 
 type Totals = Map<string, Quantity>
 
+/** Of pods whose containers are the very same list, as slim-objects.ts has them: counted once. */
+const requestsOf = new WeakMap<object, { readonly of: Pod['spec']; readonly requests: Totals }>()
+
 /** The larger of what the containers ask together and what any init container asks alone. */
-export function podRequests({ spec }: Pod): Totals {
+export function podRequests({ spec }: Pod): ReadonlyMap<string, Quantity> {
+  const known = spec && requestsOf.get(spec.containers)
+  const isSame =
+    known?.of?.initContainers === spec?.initContainers && known?.of?.overhead === spec?.overhead
+  if (known && isSame) return known.requests
+  const requests = countRequests(spec)
+  if (spec) requestsOf.set(spec.containers, { of: spec, requests })
+  return requests
+}
+
+function countRequests(spec: Pod['spec']): Totals {
   const running: Totals = new Map()
   for (const { resources } of spec?.containers ?? []) addAll(running, resources?.requests ?? {})
   const sidecars: Totals = new Map()

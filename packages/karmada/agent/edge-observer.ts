@@ -12,7 +12,7 @@ import type { ConditionText } from '../cluster/conditions.ts'
 import { groupLabel } from '../virtual/virtual-group.ts'
 import { clusterIdOf } from './cluster-id.ts'
 import { apiEnablementsOf } from './cluster-facts.ts'
-import { slimNode, slimPod } from './slim-objects.ts'
+import { createSlimmer } from './slim-objects.ts'
 
 export interface EdgeObserverTiming {
   /** The list of APIs changes seldom, and is long. */
@@ -73,8 +73,9 @@ export class EdgeObserver {
     this.#deps = deps
     this.#timing = { ...edgeObserverDefaults, ...timing }
     const { local } = deps
-    this.nodes = createInformer(local.resource(resources.nodes), { transform: slimNode }, deps)
-    this.pods = createInformer(local.resource(resources.pods), { transform: slimPod }, deps)
+    const { node, pod } = createSlimmer()
+    this.nodes = createInformer(local.resource(resources.nodes), { transform: node }, deps)
+    this.pods = createInformer(local.resource(resources.pods), { transform: pod }, deps)
     this.nodes.onChange(() => void (this.#changes += 1))
     this.pods.onChange(() => void (this.#changes += 1))
     this.nodes.addIndex(byGroup, ({ metadata }) => listOf(metadata.labels?.[groupLabel]))

@@ -1,32 +1,69 @@
-import type { Container, Node, ObjectMeta, Pod } from '@skerry/api'
+import type { Container, Node, NodeCondition, ObjectMeta, Pod } from '@skerry/api'
 import { groupLabel } from '../virtual/virtual-group.ts'
 
-/** All that summaries and groups read: the rest of a thousand pods need not be kept. */
-export function slimPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
-  const group = spec?.nodeSelector?.[groupLabel]
+/** All that summaries and groups read of pods and nodes: the rest of many thousands need not be kept. */
+export interface Slimmer {
+  readonly pod: (pod: Pod) => Pod
+  readonly node: (node: Node) => Node
+}
+
+/** Of each sort; beyond it what was met is forgotten, and what comes from then on is kept anew. */
+const sharedMax = 10_000
+
+/**
+ * What many have in common is kept once: the containers of a Deployment's pods ask the same, nodes of one sort are as
+ * large, a node has many pods.
+ */
+export function createSlimmer(): Slimmer {
+  const text = createShared<string>((each) => each)
+  const containers = createShared<Container[]>(JSON.stringify)
+  const quantities = createShared<Record<string, string>>(JSON.stringify)
+  const phases = createShared<{ phase?: string }>(JSON.stringify)
+  const conditions = createShared<NodeCondition[]>(JSON.stringify)
   return {
-    apiVersion,
-    kind,
-    metadata: withoutLabels(slimMetadata(metadata)),
-    spec: {
-      ...(spec?.nodeName ? { nodeName: spec.nodeName } : {}),
-      ...(group ? { nodeSelector: { [groupLabel]: group } } : {}),
-      ...(spec?.overhead ? { overhead: spec.overhead } : {}),
-      containers: (spec?.containers ?? []).map(slimContainer),
-      initContainers: (spec?.initContainers ?? []).map(slimContainer),
+    pod({ apiVersion, kind, metadata, spec, status }) {
+      const group = spec?.nodeSelector?.[groupLabel]
+      return {
+        apiVersion,
+        kind,
+        metadata: { ...identityOf(metadata), namespace: text(metadata.namespace ?? '') },
+        spec: {
+          containers: containers((spec?.containers ?? []).map(slimContainer)),
+          initContainers: containers((spec?.initContainers ?? []).map(slimContainer)),
+          ...(spec?.nodeName ? { nodeName: text(spec.nodeName) } : {}),
+          ...(group ? { nodeSelector: quantities({ [groupLabel]: group }) } : {}),
+          ...(spec?.overhead ? { overhead: quantities(spec.overhead) } : {}),
+        },
+        status: phases(status?.phase ? { phase: status.phase } : {}),
+      }
     },
-    status: status?.phase ? { phase: status.phase } : {},
+    node({ apiVersion, kind, metadata, status }) {
+      const { allocatable } = status ?? {}
+      const ready = (status?.conditions ?? []).filter(({ type }) => type === 'Ready')
+      return {
+        apiVersion,
+        kind,
+        // With its labels, by which groups select it.
+        metadata: { ...identityOf(metadata), labels: metadata.labels ?? {} },
+        status: {
+          ...(allocatable ? { allocatable: quantities(allocatable) } : {}),
+          conditions: conditions(ready.map(({ type, status: state }) => ({ type, status: state }))),
+        },
+      }
+    },
   }
 }
 
-/** With its labels, by which groups select it. */
-export function slimNode({ apiVersion, kind, metadata, status }: Node): Node {
-  const { allocatable, conditions } = status ?? {}
-  return {
-    apiVersion,
-    kind,
-    metadata: slimMetadata(metadata),
-    status: { ...(allocatable ? { allocatable } : {}), ...(conditions ? { conditions } : {}) },
+/** Equal ones are one from then on, by the key that says all of them. */
+function createShared<T>(keyOf: (part: T) => string): (part: T) => T {
+  const known = new Map<string, T>()
+  return (part) => {
+    const key = keyOf(part)
+    const found = known.get(key)
+    if (found !== undefined) return found
+    if (known.size >= sharedMax) known.clear()
+    known.set(key, part)
+    return part
   }
 }
 
@@ -38,10 +75,17 @@ function slimContainer({ name, resources: asked, restartPolicy }: Container): Co
   }
 }
 
-function slimMetadata({ annotations: _a, managedFields: _m, ...rest }: ObjectMeta): ObjectMeta {
-  return rest
-}
-
-function withoutLabels({ labels: _l, ...rest }: ObjectMeta): ObjectMeta {
-  return rest
+/** By which an object is known, and told from a later one of its name. */
+function identityOf({
+  name,
+  uid,
+  resourceVersion,
+  deletionTimestamp,
+}: ObjectMeta): Pick<ObjectMeta, 'name' | 'uid' | 'resourceVersion' | 'deletionTimestamp'> {
+  return {
+    ...(name ? { name } : {}),
+    ...(uid ? { uid } : {}),
+    ...(resourceVersion ? { resourceVersion } : {}),
+    ...(deletionTimestamp ? { deletionTimestamp } : {}),
+  }
 }
