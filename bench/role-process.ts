@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { engineFlags } from '../cmd/engine-flags.ts'
+import { launcherEnvironment } from './launcher-environment.ts'
 
 export interface RoleProcessOptions {
   /** The bundle's entry. */
@@ -20,17 +21,15 @@ export interface RoleProcess extends AsyncDisposable {
   readonly pid: number
 }
 
-/** What the launcher sets for the programs that it starts. */
-export const launcherEnvironment = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536' }
-
 export async function startRoleProcess(options: RoleProcessOptions): Promise<RoleProcess> {
   const { program, role, args, directory } = options
   await using log = await open(join(directory, `${role}.log`), 'a')
   const flags = ['--disable-warning=ExperimentalWarning', ...(engineFlags[role] ?? [])]
+  const environment = { ...process.env, ...(await launcherEnvironment()) }
   const startMs = performance.now()
   const child = spawn(process.execPath, [...flags, program, role, ...args], {
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
-    env: { ...process.env, ...launcherEnvironment, NODE_COMPILE_CACHE: options.compileCache },
+    env: { ...environment, NODE_COMPILE_CACHE: options.compileCache },
   })
   await untilReady(child, join(directory, `${role}.log`))
   const readyMs = performance.now() - startMs

@@ -9,6 +9,7 @@ import { engineFlags } from '../cmd/engine-flags.ts'
 import { version } from '../cmd/version.ts'
 import { alone, type BenchOptions, type Figure } from './figure.ts'
 import { freePort } from './free-port.ts'
+import { launcherEnvironment } from './launcher-environment.ts'
 import { openRawClient, type RawClient } from './raw-client.ts'
 import { memoryOf, processorMs, startRoleProcess } from './role-process.ts'
 
@@ -116,7 +117,7 @@ async function startAgent(
   await using log = await open(join(directory, 'agent.log'), 'a')
   return spawn(process.execPath, [...flags, program, 'agent', ...registering, ...own, ...edge], {
     stdio: ['ignore', log.fd, log.fd],
-    env: { ...process.env, MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536' },
+    env: { ...process.env, ...(await launcherEnvironment()) },
   })
 }
 

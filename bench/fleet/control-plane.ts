@@ -8,7 +8,8 @@ import { startKarmada } from '../../hack/upstream/karmada-run.ts'
 import { argumentsOf, runProgram, type RunningProgram } from '../../hack/upstream/run-program.ts'
 import { freePort } from '../free-port.ts'
 import { openRawClient, type RawClient } from '../raw-client.ts'
-import { launcherEnvironment, startRoleProcess } from '../role-process.ts'
+import { launcherEnvironment } from '../launcher-environment.ts'
+import { startRoleProcess } from '../role-process.ts'
 
 const execute = promisify(execFile)
 
@@ -72,7 +73,7 @@ export async function startHubPlane({ program, directory }: FleetPlace): Promise
         args: [...flags, program, 'agent', ...registering, ...own, ...duties],
         logPath: join(home, 'agent.log'),
         environment: {
-          ...launcherEnvironment,
+          ...(await launcherEnvironment()),
           NODE_COMPILE_CACHE: join(directory, 'compile-cache'),
         },
       })

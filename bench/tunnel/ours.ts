@@ -7,12 +7,11 @@ import { loadKubeconfig } from '@skerry/client'
 import { stringify } from 'yaml'
 import { engineFlags } from '../../cmd/engine-flags.ts'
 import { freePort } from '../free-port.ts'
+import { launcherEnvironment } from '../launcher-environment.ts'
 import type { Entry } from './connection.ts'
 import { untilAnswered, type Processes, type Site, type Subject } from './subject.ts'
 
 const execute = promisify(execFile)
-/** What the launcher sets for the programs that it starts. */
-const environment = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536' }
 
 /**
  * Hub and agent as users run them, with authentication, authorization and audit. The target stands
@@ -20,6 +19,7 @@ const environment = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536' }
  */
 export async function startOurs(site: Site, processes: Processes): Promise<Subject> {
   const { directory, cloudAddress, edge } = site
+  const environment = await launcherEnvironment()
   const hubData = join(directory, 'hub')
   const agentData = join(directory, 'agent')
   await mkdir(hubData, { recursive: true, mode: 0o700 })
