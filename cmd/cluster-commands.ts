@@ -1,10 +1,7 @@
 import { join } from 'node:path'
-import { bootstrapNamespace, bootstrapSecretType, isStatusError } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { resources } from '@skerry/client'
-import { agentTokenGroup, clusterResource, revokeAgent } from '@skerry/karmada'
 import { openAdminCluster, type AdminCluster } from './admin-cluster.ts'
-import { deleteKarmadaAccess } from './karmada-access.ts'
+import { deleteFromHub, shutOut } from './strike-off.ts'
 
 interface OnHub {
   /** Of the hub. */
@@ -24,36 +21,13 @@ export async function revokeCluster(
   const { name } = options
   const { cluster } = await openHub(options)
   const signal = AbortSignal.timeout(askMs)
-  await deleteTokens(cluster, name, signal)
-  await revokeAgent(cluster, { cluster: name, nowMs: Date.now() }, signal)
-  if (options.deletesObject) {
-    await deleteKarmadaAccess(cluster, name, signal)
-    try {
-      await cluster.resource(clusterResource).delete({ name }, signal)
-    } catch (error) {
-      if (!isStatusError(error, 'NotFound')) throw error
-      throw new ExpectedError(`Cannot delete cluster "${name}": the hub has none`, exitCodes.usage)
-    }
+  await shutOut(cluster, { name, nowMs: Date.now() }, signal)
+  if (options.deletesObject && !(await deleteFromHub(cluster, name, signal))) {
+    throw new ExpectedError(`Cannot delete cluster "${name}": the hub has none`, exitCodes.usage)
   }
   if (options.output === 'json') console.log(JSON.stringify({ cluster: name, revoked: true }))
   else
     console.log(
       `Revoked the agent of ${name}; "skerry cluster join-command ${name}" lets it in again`,
     )
-}
-
-/** Else whoever holds one could register anew. */
-async function deleteTokens(
-  hub: AdminCluster['cluster'],
-  name: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const secrets = hub.resource(resources.secrets)
-  const request = { namespace: bootstrapNamespace, fieldSelector: `type=${bootstrapSecretType}` }
-  const { items } = await secrets.list(request, signal)
-  for (const { metadata, data } of items) {
-    const groups = Buffer.from(data?.['auth-extra-groups'] ?? '', 'base64').toString('utf8')
-    if (!groups.split(',').includes(agentTokenGroup(name))) continue
-    await secrets.delete({ namespace: bootstrapNamespace, name: metadata.name ?? '' }, signal)
-  }
 }

@@ -1,9 +1,12 @@
+import { StatusError } from '@skerry/api'
 import type { ExtraAccess, Objects, Route, UserInfo } from '@skerry/apiserver'
 import { certificateLifetimes } from '@skerry/bootstrap'
-import { createCluster } from '@skerry/client'
+import { createCluster, type Cluster } from '@skerry/client'
 import type { ControllerDefinition } from '@skerry/controller-runtime'
 import {
   agentCsrApprovingController,
+  leaveAuthorizer,
+  leaveRoute,
   reEnrolmentAuthorizer,
   reEnrolmentRoute,
   withSourceAddress,
@@ -12,16 +15,17 @@ import type { ControlPlane } from './control-plane.ts'
 import { clusterRegistrationReview } from './cluster-registration-review.ts'
 import type { RegistrationRules } from './registration-flags.ts'
 import type { RoleContext } from './role-context.ts'
+import { deleteFromHub, shutOut } from './strike-off.ts'
 import { version } from './version.ts'
 
 /** By how much certificates begin before they are issued. */
 export const backdateMs = certificateLifetimes.skewMs
 
-/** How agents come to a hub: their registrations, who approves them, and their return after a long absence. */
+/** How agents come to a hub and leave it: registrations, who approves them, the return after a long absence. */
 export interface HubRegistration {
-  readonly route: Route
+  readonly routes: readonly Route[]
   /** To be merged with what else the hub adds. */
-  readonly authorizer: ExtraAccess['authorizers'][number]
+  readonly authorizers: ExtraAccess['authorizers']
   readonly callers: NonNullable<ExtraAccess['callers']>
   readonly reviews: NonNullable<ExtraAccess['reviews']>
   readonly approving: ControllerDefinition
@@ -39,30 +43,34 @@ export function createHubRegistration(
     | { objects: Objects; authority: ControlPlane['pki']['authority'] }
     | undefined =>
     attached.plane && { objects: attached.plane.objects, authority: attached.plane.pki.authority }
+  const hub = () => {
+    const { plane, user } = attached
+    if (!plane || !user) return undefined
+    const transport = plane.server.transport(user)
+    return {
+      cluster: createCluster(transport, { log, clock, userAgent: `skerry-hub/${version}` }),
+      caPem: plane.pki.authority.certificatePem,
+      address: plane.server.address,
+    }
+  }
   const review = clusterRegistrationReview({
     clock,
     takesInspectedTls: rules.takesInspectedTls,
-    hub: () => {
-      const { plane, user } = attached
-      if (!plane || !user) return undefined
-      const transport = plane.server.transport(user)
-      return {
-        cluster: createCluster(transport, { log, clock, userAgent: `skerry-hub/${version}` }),
-        caPem: plane.pki.authority.certificatePem,
-        address: plane.server.address,
-      }
-    },
+    hub,
   })
   return {
-    route: reEnrolmentRoute({
-      server,
-      graceMs: rules.reEnrolmentGraceMs,
-      lifetimeMs: certificateLifetimes.leafMs,
-      backdateMs,
-      clock,
-      log,
-    }),
-    authorizer: reEnrolmentAuthorizer,
+    routes: [
+      reEnrolmentRoute({
+        server,
+        graceMs: rules.reEnrolmentGraceMs,
+        lifetimeMs: certificateLifetimes.leafMs,
+        backdateMs,
+        clock,
+        log,
+      }),
+      leaveRoute({ strikeOff: (name) => strikeOff(hub(), name, context), log }),
+    ],
+    authorizers: [reEnrolmentAuthorizer, leaveAuthorizer],
     callers: withSourceAddress,
     reviews: { 'clusterregistrations.hub.skerry.io': review },
     approving: agentCsrApprovingController({ requiresAcceptance: rules.requiresAcceptance }),
@@ -70,4 +78,17 @@ export function createHubRegistration(
       Object.assign(attached, { plane, user })
     },
   }
+}
+
+/** First the Cluster: while the agent has its certificate it can ask again for what is left. */
+async function strikeOff(
+  hub: { readonly cluster: Cluster } | undefined,
+  name: string,
+  { clock, signal }: RoleContext,
+): Promise<void> {
+  if (hub === undefined) {
+    throw new StatusError('ServiceUnavailable', 'Cannot leave: the hub is starting; ask again')
+  }
+  await deleteFromHub(hub.cluster, name, signal)
+  await shutOut(hub.cluster, { name, nowMs: clock.now() }, signal)
 }

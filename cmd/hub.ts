@@ -184,7 +184,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
           users.route,
           ...login.routes,
           ...carrier.routes,
-          registration.route,
+          ...registration.routes,
           agentRolesRoute,
           ...serviceRoutes({
             ...state,
@@ -303,7 +303,7 @@ function hubAccess(
     push,
   }: Pick<PlaneParts, 'registration' | 'users' | 'login' | 'carrier'> & Pick<HubOptions, 'push'>,
 ): ExtraAccess {
-  const { authorizer: byProof, callers, reviews } = registration
+  const { authorizers: ofAgents, callers, reviews } = registration
   const delegation = createDelegation()
   const { authorizer: byLabel, furtherRules, tokens, admission } = users.open(objects)
   return {
@@ -316,7 +316,7 @@ function hubAccess(
       replicaAuthorizer,
       karmadaAgentAuthorizer,
       roleGeneratorAuthorizer(objects),
-      byProof,
+      ...ofAgents,
       byLabel,
       delegation.authorizer,
       ...login.authorizers,

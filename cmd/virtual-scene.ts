@@ -6,6 +6,7 @@ import {
   createCluster,
   resources,
   type Cluster as Api,
+  type HttpsTransportConfig,
   type ObjectKey,
   type TypedResource,
 } from '@skerry/client'
@@ -23,6 +24,8 @@ export interface VirtualScene extends AsyncDisposable {
   readonly fleet: TestHub
   readonly hub: Api
   readonly edge: Api
+  /** The edge, as its agent comes to it. */
+  readonly api: HttpsTransportConfig
   /** Of the edge's server, past authorization and admission. */
   readonly objects: Objects
   /** Ends the agent; nothing of it runs any more. */
@@ -63,6 +66,7 @@ export async function startVirtualScene(
     fleet,
     hub: fleet.admin,
     edge,
+    api: server.api,
     objects: server.objects,
     stopAgent,
     startAgent,

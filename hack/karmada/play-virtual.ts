@@ -2,15 +2,14 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, resources, type ResourceRef } from '@skerry/client'
+import { createCluster } from '@skerry/client'
 import { runControllers } from '@skerry/controllers'
 import { allowVirtualClusters } from '@skerry/karmada'
 import { runKarmadaAgent, type KarmadaAgentOptions } from '../../cmd/karmada-agent.ts'
 import { startTestAgent, startTestEdge, startTestHub } from '../../cmd/test-fleet.ts'
 import { stillPicture, untilAlike } from './compare-pictures.ts'
 import type { FleetPicture } from './fleet-picture.ts'
-import { startStoryKarmada, type StoryKarmada } from './story-karmada.ts'
-import { untilFound } from './until-found.ts'
+import { startStoryKarmada, untilNoRights, type StoryKarmada } from './story-karmada.ts'
 import { parent, takeVirtualPicture, virtualStory, type VirtualWorld } from './virtual-story.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'story' }
@@ -59,7 +58,7 @@ async function atKarmada(signal: AbortSignal, play: Play): Promise<void> {
     await play({ hub: karmada.hub, edge })
   }
   assert.deepEqual(await readdir(join(directory, 'clusters')), [])
-  await untilNoRights(karmada, signal)
+  await untilNoRights(karmada.hub, `system:karmada:${parent}-`, signal)
   console.log('Karmada: of the virtual clusters no identity and no right is left')
 }
 
@@ -84,23 +83,6 @@ function startKarmadaPart(
     if (!stop.signal.aborted) console.error('the agent has ended', error)
   })
   return stopping(stop, running)
-}
-
-async function untilNoRights({ hub }: StoryKarmada, signal: AbortSignal): Promise<void> {
-  const isOfChild = new RegExp(`^system:karmada:${parent}-`)
-  const rights: ResourceRef[] = [
-    resources.clusterRoles,
-    resources.clusterRoleBindings,
-    resources.roles,
-    resources.roleBindings,
-  ]
-  for (const resource of rights) {
-    await untilFound(
-      () => hub.resource(resource).list({}, signal),
-      ({ items }) => !items.some(({ metadata }) => isOfChild.test(metadata.name ?? '')),
-      signal,
-    )
-  }
 }
 
 async function atHub(signal: AbortSignal, play: Play): Promise<void> {

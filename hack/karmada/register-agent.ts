@@ -1,26 +1,14 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isStatusError, type AnyObject } from '@skerry/api'
 import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import {
-  createCluster,
-  createHttpsTransport,
-  loadKubeconfig,
-  resources,
-  type Cluster as Api,
-  type TypedResource,
-} from '@skerry/client'
-import { clusterResource, leaveFleet } from '@skerry/karmada'
-import { spkiHash } from '@skerry/pki'
+import { createCluster, resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import { clusterResource } from '@skerry/karmada'
 import { startTestApiServer } from '@skerry/testing'
 import { runKarmadaAgent, type KarmadaAgentOptions } from '../../cmd/karmada-agent.ts'
-import { openKarmadaIdentity } from '../../cmd/karmada-identity.ts'
-import { buildUpstream } from '../upstream/build-upstream.ts'
-import { buildKarmada, karmadaPrograms } from '../upstream/karmada-build.ts'
-import { startKarmada } from '../upstream/karmada-run.ts'
+import { leave } from '../../cmd/leave.ts'
+import { startStoryKarmada, untilNoRights } from './story-karmada.ts'
 import { untilFound } from './until-found.ts'
 
 const name = 'shop-7'
@@ -38,29 +26,11 @@ const policies: TypedResource<AnyObject> = {
 
 /** The real Karmada, and the agent that the program runs by `skerry agent --karmada`. */
 export async function playRegister(): Promise<void> {
-  await using stack = new AsyncDisposableStack()
-  const directory = await mkdtemp(join(tmpdir(), 'skerry-register-'))
-  stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
+  await using karmada = await startStoryKarmada()
+  await using site = await startTestApiServer()
   const signal = AbortSignal.timeout(storyMs)
-  const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const
-  const bin = await buildKarmada(karmadaPrograms.filter((each) => each !== 'karmada-search'))
-  const upstreamBin = await buildUpstream([...programs])
-  const started = { upstreamBin, bin, directory, bindAddress: '127.0.0.1', withSearch: false }
-  const karmada = stack.use(await startKarmada(started))
-  const { transport } = await loadKubeconfig(
-    karmada.kubeconfigPath,
-    {},
-    { ...deps, environment: {} },
-  )
-  const hub = createCluster(stack.use(createHttpsTransport(transport)), deps)
-  const token = execFileSync(
-    join(bin, 'karmadactl'),
-    ['token', 'create', '--kubeconfig', karmada.kubeconfigPath],
-    { encoding: 'utf8' },
-  ).trim()
-  const site = stack.use(await startTestApiServer())
   const local = createCluster(site.transport, deps)
-  const own = join(directory, 'agent')
+  const own = join(karmada.directory, 'agent')
   const { ca, cert, key } = site.credentials
   const credentials = async () => ({ certificate: cert, key })
   const options: KarmadaAgentOptions = {
@@ -68,19 +38,17 @@ export async function playRegister(): Promise<void> {
     clusterName: name,
     karmada: { server: karmada.url },
     tokenFile: undefined,
-    tokenText: token,
-    caHash: spkiHash(transport.certificateAuthority ?? ''),
+    tokenText: karmada.createToken(),
+    caHash: karmada.caHash,
     api: { server: site.url, certificateAuthority: ca, credentials },
   }
-  await play({ options, hub, local, kubeconfig: karmada.kubeconfigPath, bin }, signal)
+  await play({ options, hub: karmada.hub, local }, signal)
 }
 
 interface Stage {
   readonly options: KarmadaAgentOptions
   readonly hub: Api
   readonly local: Api
-  readonly kubeconfig: string
-  readonly bin: string
 }
 
 async function play(stage: Stage, signal: AbortSignal): Promise<void> {
@@ -113,12 +81,14 @@ async function play(stage: Stage, signal: AbortSignal): Promise<void> {
     )
     say('by its certificate alone the agent has got the next one')
   }
-  await leave(stage, signal)
+  await leaveIt(stage, signal)
   const left = await local.resource(resources.deployments).get(web, signal).catch(notFound)
   assert.equal(left, undefined)
   const { items } = await hub.resource(clusterResource).list({}, signal)
   assert.deepEqual(items, [])
   say('it has left: no Deployment at the site, no Cluster at Karmada')
+  await untilNoRights(hub, `system:karmada:${name}:`, signal)
+  say('and of its rights there is none left')
 }
 
 function startAgent(
@@ -140,18 +110,14 @@ function startAgent(
   }
 }
 
-async function leave({ options, local }: Stage, signal: AbortSignal): Promise<void> {
-  const { karmada } = options
+async function leaveIt({ options }: Stage, signal: AbortSignal): Promise<void> {
+  const { karmada, directory, api } = options
   assert.ok('server' in karmada)
-  const context = { ...deps, metrics: createMetrics(), signal }
-  const readClusterId = async () => ''
-  const asked = { ...options, server: karmada.server, readClusterId }
-  const { transport } = await openKarmadaIdentity(asked, context)
-  using hubTransport = createHttpsTransport(transport)
-  const hub = createCluster(hubTransport, deps)
   const onWaiting = (what: string): void => console.log(`waiting for ${what}`)
-  const leaving = { clusterName: name, keepsObjects: false, onWaiting }
-  await leaveFleet(leaving, { ...deps, hub, local }, signal)
+  const from = { karmada: karmada.server }
+  const asked = { from, directory, api, clusterName: name, keepsObjects: false, onWaiting }
+  const left = await leave(asked, { ...deps, metrics: createMetrics(), signal })
+  assert.deepEqual(left, { rightsAreGone: true })
 }
 
 async function untilReady(hub: Api, signal: AbortSignal): Promise<void> {

@@ -3,12 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, createHttpsTransport, loadKubeconfig } from '@skerry/client'
+import {
+  createCluster,
+  createHttpsTransport,
+  loadKubeconfig,
+  resources,
+  type Cluster as Api,
+  type ResourceRef,
+} from '@skerry/client'
 import { spkiHash } from '@skerry/pki'
 import { buildUpstream } from '../upstream/build-upstream.ts'
 import { buildKarmada, karmadaPrograms } from '../upstream/karmada-build.ts'
 import { startKarmada } from '../upstream/karmada-run.ts'
 import type { ControlPlane } from './fleet-agents.ts'
+import { untilFound } from './until-found.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'story' }
 
@@ -44,5 +52,22 @@ export async function startStoryKarmada(): Promise<StoryKarmada> {
         encoding: 'utf8',
       }).trim(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Karmada's garbage collector takes away what hung on a binding. */
+export async function untilNoRights(hub: Api, prefix: string, signal: AbortSignal): Promise<void> {
+  const rights: ResourceRef[] = [
+    resources.clusterRoles,
+    resources.clusterRoleBindings,
+    resources.roles,
+    resources.roleBindings,
+  ]
+  for (const resource of rights) {
+    await untilFound(
+      () => hub.resource(resource).list({}, signal),
+      ({ items }) => !items.some(({ metadata }) => metadata.name?.startsWith(prefix)),
+      signal,
+    )
   }
 }

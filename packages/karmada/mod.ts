@@ -86,6 +86,7 @@ export {
   generatorRequestPrefix,
   roleGeneratorAuthorizer,
 } from './registration/role-generator.ts'
+export { leaveAuthorizer, leavePath, leaveRoute } from './registration/leave-route.ts'
 export { leaveFleet, type LeavingOptions } from './registration/leave-fleet.ts'
 export { deleteKarmadaRights, writeKarmadaRights } from './registration/karmada-rights.ts'
 export { agentLimitsPlugin } from './registration/agent-limits.ts'
@@ -166,7 +167,7 @@ export type {
 } from './interpreter/resource-interpreter.ts'
 export { workNameOf, type WorkSubject } from './work/work-name.ts'
 export { workRules } from './work/work-rules.ts'
-export { leadInCluster } from './agent/lead-in-cluster.ts'
+export { leadInCluster, leadingAgent } from './agent/lead-in-cluster.ts'
 export {
   createVirtualClusters,
   type VirtualClusters,
@@ -174,6 +175,7 @@ export {
   type VirtualClustersOptions,
 } from './virtual/groups/run-virtual-clusters.ts'
 export {
+  virtualClusterFinalizer,
   virtualClusterResource,
   virtualClusterSetResource,
   type VirtualCluster,

@@ -36,7 +36,7 @@ export async function leadInCluster(
   signal: AbortSignal,
   task: (scope: AbortSignal) => Promise<unknown>,
 ): Promise<unknown> {
-  const name = `karmada-agent-${clusterName}`
+  const name = leaseName(clusterName)
   const leading = async (scope: AbortSignal): Promise<never> => {
     await task(scope)
     scope.throwIfAborted()
@@ -50,6 +50,28 @@ export async function leadInCluster(
   }
   const election = { namespace: leaseNamespace, name, identity, ...timing }
   return runAsLeader(election, { ...deps, cluster: deps.local }, signal, leading)
+}
+
+/** Who holds that Lease now, as far as this machine's clock tells; undefined: no agent does. */
+export async function leadingAgent(
+  clusterName: string,
+  { local, clock }: Pick<LeadInClusterDeps, 'local' | 'clock'>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const key = { namespace: leaseNamespace, name: leaseName(clusterName) }
+  const found = await local
+    .resource(resources.leases)
+    .get(key, signal)
+    .catch((error: unknown) => {
+      if (!isStatusError(error, 'NotFound')) throw error
+    })
+  const { holderIdentity, renewTime = '', leaseDurationSeconds = 0 } = found?.spec ?? {}
+  const isHeld = Date.parse(renewTime) + leaseDurationSeconds * 1_000 > clock.now()
+  return isHeld && holderIdentity ? holderIdentity : undefined
+}
+
+function leaseName(clusterName: string): string {
+  return `karmada-agent-${clusterName}`
 }
 
 /** Whoever narrows an agent's rights may forget its Lease. */

@@ -20,6 +20,8 @@ export interface LeavingDeps {
   /** In the name of the cluster's agent, whose process has ended. */
   readonly hub: Api
   readonly local: Api
+  /** Asks a hub to strike the cluster off, whose agents may not delete it; absent: its Cluster is deleted. */
+  readonly strikeOff?: (signal: AbortSignal) => Promise<void>
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -42,6 +44,8 @@ export async function leaveFleet(
   if (!found.metadata.deletionTimestamp) {
     const isTaken = () => takeObjects(options, deps, signal)
     await until(isTaken, deps, signal, () => onWaiting('objects of its Works'))
+    // From then on a hub does not know the agent any more, so that it cannot be asked.
+    if (deps.strikeOff) return deps.strikeOff(signal)
     await until(
       () => sayNotReady(name, deps, signal),
       deps,

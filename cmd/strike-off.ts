@@ -1,0 +1,38 @@
+import { bootstrapNamespace, bootstrapSecretType, isStatusError } from '@skerry/api'
+import { resources, type Cluster as Api } from '@skerry/client'
+import { agentTokenGroup, clusterResource, revokeAgent } from '@skerry/karmada'
+import { deleteKarmadaAccess } from './karmada-access.ts'
+
+/** Voids what lets a cluster's agent in: its certificates, and tokens with which it could get others. */
+export async function shutOut(
+  hub: Api,
+  { name, nowMs }: { readonly name: string; readonly nowMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  await deleteTokens(hub, name, signal)
+  await revokeAgent(hub, { cluster: name, nowMs }, signal)
+}
+
+/** Deletes the cluster, and what lets Karmada go there. False when the hub has none. */
+export async function deleteFromHub(hub: Api, name: string, signal: AbortSignal): Promise<boolean> {
+  await deleteKarmadaAccess(hub, name, signal)
+  try {
+    await hub.resource(clusterResource).delete({ name }, signal)
+    return true
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error
+    return false
+  }
+}
+
+/** Else whoever holds one could register anew. */
+async function deleteTokens(hub: Api, name: string, signal: AbortSignal): Promise<void> {
+  const secrets = hub.resource(resources.secrets)
+  const request = { namespace: bootstrapNamespace, fieldSelector: `type=${bootstrapSecretType}` }
+  const { items } = await secrets.list(request, signal)
+  for (const { metadata, data } of items) {
+    const groups = Buffer.from(data?.['auth-extra-groups'] ?? '', 'base64').toString('utf8')
+    if (!groups.split(',').includes(agentTokenGroup(name))) continue
+    await secrets.delete({ namespace: bootstrapNamespace, name: metadata.name ?? '' }, signal)
+  }
+}
