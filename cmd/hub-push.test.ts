@@ -5,22 +5,19 @@ import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { readBody, resources, type Cluster as Api } from '@skerry/client'
-import {
-  clusterResource,
-  propagationPolicyResource,
-  resourceBindingResource,
-  type ClusterSpec,
-} from '@skerry/karmada'
+import { clusterResource, type ClusterSpec } from '@skerry/karmada'
 import { startTestEdge, startTestHub } from './test-fleet.ts'
 import {
   ask,
   clientOf,
   clusterOf,
   joinCluster,
+  placeAtShop,
   readyOf,
   secretOf,
   space,
   until,
+  untilReachable,
 } from './test-push.ts'
 
 const signal = AbortSignal.timeout(120_000)
@@ -43,7 +40,7 @@ test('a joined cluster is told of, fed and reached without an agent, until it is
       cluster.status.nodeSummary !== undefined,
   )
   const made = { namespace: 'default', name: 'till' }
-  await place(admin, made)
+  await placeAtShop(admin, made)
   const configMaps = edge.resource(resources.configMaps)
   assert.equal((await configMaps.get(made, signal)).data?.['till'], '7')
   await untilReachable(edge)
@@ -62,34 +59,6 @@ test('a joined cluster is told of, fed and reached without an agent, until it is
   // What runs there goes on.
   assert.equal((await configMaps.get(made, signal)).data?.['till'], '7')
 })
-
-/** By a policy, until the hub knows that it is there. */
-async function place(admin: Api, made: { namespace: string; name: string }): Promise<void> {
-  const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: made, data: { till: '7' } }
-  await admin.resource(resources.configMaps).create(manifest, signal)
-  const policy = {
-    apiVersion: 'policy.karmada.io/v1alpha1',
-    kind: 'PropagationPolicy',
-    metadata: made,
-    spec: {
-      resourceSelectors: [{ apiVersion: 'v1', kind: 'ConfigMap', name: made.name }],
-      placement: { clusterAffinity: { clusterNames: ['shop'] } },
-    },
-  }
-  await admin.resource(propagationPolicyResource).create(policy, signal)
-  const binding = { ...made, name: `${made.name}-configmap` }
-  await until(admin, resourceBindingResource, binding, (each) =>
-    (each?.status?.aggregatedStatus ?? []).some(
-      ({ clusterName, applied }) => clusterName === 'shop' && applied === true,
-    ),
-  )
-}
-
-/** The right to act as users comes a moment after the cluster is ready. */
-async function untilReachable(edge: Api): Promise<void> {
-  const name = 'skerry-hub-impersonator'
-  await until(edge, resources.clusterRoleBindings, { name }, (binding) => binding !== undefined)
-}
 
 /** Both ways to it, as whoever asks. */
 async function reach(admin: Api): Promise<void> {
@@ -163,6 +132,18 @@ test('a cluster behind a proxy is dialled through it, as its Cluster says', asyn
   await untilReachable(edge)
   assert.equal((await ask(admin, '/clusters/shop/api/v1/namespaces/default')).status, 200)
   assert.deepEqual([...new Set(proxy.asked)], ['shop.invalid:6443 keeper:pass north'])
+})
+
+test('nothing is written to a cluster that is not the one that was joined', async () => {
+  await using fleet = await startTestHub({ push: true })
+  await using member = await startTestEdge()
+  const edge = clientOf(member, fleet)
+  await joinCluster(fleet, member, edge, { id: 'of-another-one' })
+  await until(fleet.admin, clusterResource, { name: 'shop' }, (cluster) =>
+    /another cluster answers/.test(readyOf(cluster)?.message ?? ''),
+  )
+  const { items } = await edge.resource(resources.clusterRoles).list({}, signal)
+  assert.ok(items.every(({ metadata }) => metadata.name !== 'skerry-hub-impersonator'))
 })
 
 test('a Cluster that cannot be pushed to says why, and can be deleted', async () => {

@@ -7,7 +7,13 @@ import {
   type Cluster as Api,
   type TypedResource,
 } from '@skerry/client'
-import { clusterResource, type Cluster, type ClusterSpec } from '@skerry/karmada'
+import {
+  clusterResource,
+  propagationPolicyResource,
+  resourceBindingResource,
+  type Cluster,
+  type ClusterSpec,
+} from '@skerry/karmada'
 import type { TestApiServer } from '@skerry/testing'
 import type { TestHub } from './test-fleet.ts'
 
@@ -119,4 +125,35 @@ export async function ask(
   const headers: Record<string, string> = as === undefined ? {} : { 'impersonate-user': as }
   const answer = await api.raw({ method: 'GET', path, headers }, signal)
   return { status: answer.status, text: (await readBody(answer.body)).toString('utf8') }
+}
+
+/** A ConfigMap, by a policy, until the hub knows that it is there. */
+export async function placeAtShop(
+  admin: Api,
+  made: { namespace: string; name: string },
+): Promise<void> {
+  const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: made, data: { till: '7' } }
+  await admin.resource(resources.configMaps).create(manifest, signal)
+  const policy = {
+    apiVersion: 'policy.karmada.io/v1alpha1',
+    kind: 'PropagationPolicy',
+    metadata: made,
+    spec: {
+      resourceSelectors: [{ apiVersion: 'v1', kind: 'ConfigMap', name: made.name }],
+      placement: { clusterAffinity: { clusterNames: ['shop'] } },
+    },
+  }
+  await admin.resource(propagationPolicyResource).create(policy, signal)
+  const binding = { ...made, name: `${made.name}-configmap` }
+  await until(admin, resourceBindingResource, binding, (each) =>
+    (each?.status?.aggregatedStatus ?? []).some(
+      ({ clusterName, applied }) => clusterName === 'shop' && applied === true,
+    ),
+  )
+}
+
+/** The right to act as users comes a moment after the cluster is ready. */
+export async function untilReachable(edge: Api): Promise<void> {
+  const name = 'skerry-hub-impersonator'
+  await until(edge, resources.clusterRoleBindings, { name }, (binding) => binding !== undefined)
 }

@@ -7,7 +7,7 @@ import { agentWrittenKey, planPush } from './push-target.ts'
 const namespace = 'karmada-cluster'
 
 function secret(name: string, data: Record<string, string>, writtenBy?: string): AnyObject {
-  const annotations = writtenBy === undefined ? {} : { [agentWrittenKey]: writtenBy }
+  const annotations: Record<string, string> = writtenBy ? { [agentWrittenKey]: writtenBy } : {}
   const encoded = Object.entries(data).map(([key, value]) => [
     key,
     Buffer.from(value).toString('base64'),
