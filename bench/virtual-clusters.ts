@@ -1,12 +1,12 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { bundleProgram } from '../cmd/bundle.ts'
 import { engineFlags } from '../cmd/engine-flags.ts'
 import { version } from '../cmd/version.ts'
+import { runProgram, type RunningProgram } from '../hack/upstream/run-program.ts'
 import { alone, type BenchOptions, type Figure } from './figure.ts'
 import { freePort } from './free-port.ts'
 import { launcherEnvironment } from './launcher-environment.ts'
@@ -42,30 +42,25 @@ async function measure(place: Place): Promise<Figure[]> {
   await using hub = await startServer(place, 'hub')
   await using site = await startServer(place, 'site', ['--name', 'bank', '--disable-scheduler'])
   await makeNodes(site.client)
-  const agent = await startAgent(place, { hub: hub.port, site: site.data })
-  try {
-    const pid = agent.pid ?? 0
-    await makeGroups(site.client, 1)
-    const one = await observe({ pid, hub: hub.client, count: 1 })
-    await makeGroups(site.client, groups)
-    const many = await observe({ pid, hub: hub.client, count: groups })
-    const figure = (name: string, unit: string, value: number): Figure =>
-      alone(`virtual-clusters.${name}`, unit, value, null)
-    const kilobytes = ((many.memory - one.memory) * 1_000) / (groups - 1)
-    return [
-      figure('memory.1', 'MB', one.memory),
-      figure('memory.200', 'MB', many.memory),
-      figure('memory.each', 'kB', kilobytes),
-      figure('processor.1', 'ms per s', one.processor),
-      figure('processor.200', 'ms per s', many.processor),
-      figure('hub-requests.1', 'per s', one.requests),
-      figure('hub-requests.200', 'per s', many.requests),
-      figure('reported.200', 's', many.seconds),
-    ]
-  } finally {
-    agent.kill('SIGTERM')
-    await once(agent, 'exit')
-  }
+  await using agent = await startAgent(place, { hub: hub.port, site: site.data })
+  const { pid } = agent
+  await makeGroups(site.client, 1)
+  const one = await observe({ pid, hub: hub.client, count: 1 })
+  await makeGroups(site.client, groups)
+  const many = await observe({ pid, hub: hub.client, count: groups })
+  const figure = (name: string, unit: string, value: number): Figure =>
+    alone(`virtual-clusters.${name}`, unit, value, null)
+  const kilobytes = ((many.memory - one.memory) * 1_000) / (groups - 1)
+  return [
+    figure('memory.1', 'MB', one.memory),
+    figure('memory.200', 'MB', many.memory),
+    figure('memory.each', 'kB', kilobytes),
+    figure('processor.1', 'ms per s', one.processor),
+    figure('processor.200', 'ms per s', many.processor),
+    figure('hub-requests.1', 'per s', one.requests),
+    figure('hub-requests.200', 'per s', many.requests),
+    figure('reported.200', 's', many.seconds),
+  ]
 }
 
 interface Server extends AsyncDisposable {
@@ -101,7 +96,7 @@ async function startServer(
 async function startAgent(
   { program, directory }: Place,
   { hub, site }: { hub: number; site: string },
-): Promise<ChildProcess> {
+): Promise<RunningProgram> {
   const server = `https://127.0.0.1:${hub}`
   const asked = ['cluster', 'join-command', 'bank', '--data-dir', join(directory, 'hub')]
   const printed = [...asked, '--server', server, '--virtual-clusters', '-o', 'json']
@@ -114,10 +109,11 @@ async function startAgent(
   const registering = ['--hub', server, '--name', 'bank', '--token-file', tokenFile]
   const own = ['--ca-hash', caHash, '--data-dir', join(directory, 'agent')]
   const edge = ['--kubeconfig', join(site, 'admin.kubeconfig'), '--virtual-clusters']
-  await using log = await open(join(directory, 'agent.log'), 'a')
-  return spawn(process.execPath, [...flags, program, 'agent', ...registering, ...own, ...edge], {
-    stdio: ['ignore', log.fd, log.fd],
-    env: { ...process.env, ...(await launcherEnvironment()) },
+  return runProgram({
+    path: process.execPath,
+    args: [...flags, program, 'agent', ...registering, ...own, ...edge],
+    logPath: join(directory, 'agent.log'),
+    environment: await launcherEnvironment(),
   })
 }
 

@@ -1,6 +1,7 @@
 /**
  * API servers of edge clusters, all in one process, the same for every subject. Arguments: how many, and how
- * many nodes and pods each has. Prints the paths of their kubeconfigs as JSON, and holds them until killed.
+ * many nodes and pods each has. Prints the paths of their kubeconfigs as JSON, and holds them until it is killed
+ * or its input ends.
  */
 import { builtinKinds } from '@skerry/api'
 import { startTestApiServer, type TestApiServer } from '@skerry/testing'
@@ -29,6 +30,7 @@ async function stop(): Promise<void> {
   process.exit(0)
 }
 process.once('SIGTERM', () => void stop())
+process.stdin.resume().once('end', () => void stop())
 
 async function fill({ objects }: TestApiServer): Promise<void> {
   for (let index = 0; index < nodes; index += 1) {
