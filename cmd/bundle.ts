@@ -55,8 +55,10 @@ function sharedOptions(version: string): BuildOptions {
     format: 'esm',
     platform: 'node',
     target: 'node26',
-    minify: true,
-    keepNames: true,
+    // Names stay as they are, for stack traces. To shorten them and give functions their names back costs a
+    // call for each closure that is made: a tenth of a small request.
+    minifyWhitespace: true,
+    minifySyntax: true,
     legalComments: 'none',
     logLevel: 'silent',
     // What works on the sources themselves; requireSourceTree() stops a bundled program before.
