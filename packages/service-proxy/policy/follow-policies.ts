@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { createWakeFlag, runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import type { Namespace, NetworkPolicy } from '@skerry/api'
 import { createInformer, resources, type Cluster, type Informer } from '@skerry/client'
@@ -52,7 +53,10 @@ export async function followPolicies(
               pods: pods.list(),
             }))
           tell()
-          for (const each of [policies, namespaces, pods]) each.onChange(tell)
+          for (const each of [policies, namespaces]) each.onChange(tell)
+          pods.onChange(({ old, object }) => {
+            if (old === undefined || !meansTheSame(old, object)) tell()
+          })
         },
       ])
     },
@@ -63,6 +67,18 @@ async function untilSome(policies: Informer<NetworkPolicy>, signal: AbortSignal)
   const dirty = createWakeFlag()
   using _listening = policies.onChange(dirty.raise)
   while (policies.list().length === 0) await dirty.wait(signal)
+}
+
+/** A pod that changes mostly has another status; nothing of that concerns policies. */
+function meansTheSame(old: PodPeer, next: PodPeer): boolean {
+  const essence = ({ metadata: { uid, labels }, nodeName, address, ports }: PodPeer) => ({
+    uid,
+    labels,
+    nodeName,
+    address,
+    ports,
+  })
+  return isDeepStrictEqual(essence(old), essence(next))
 }
 
 function labelled({ apiVersion, kind, metadata }: Namespace): Namespace {

@@ -56,6 +56,7 @@ export function planPolicies(world: PolicyWorld, nodeName: string): IsolatedPod[
     world.namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]),
   )
   const pods = world.pods.filter(hasAddress)
+  const chosen: Scene['chosen'] = new Map()
   const isolated: IsolatedPod[] = []
   for (const pod of pods) {
     if (pod.nodeName !== nodeName) continue
@@ -63,7 +64,7 @@ export function planPolicies(world: PolicyWorld, nodeName: string): IsolatedPod[
     for (const direction of ['ingress', 'egress'] as const) {
       const judging = selecting.filter((policy) => typesOf(policy).includes(direction))
       if (judging.length === 0) continue
-      const scene = { pod, pods, labelsOf, direction }
+      const scene = { pod, pods, labelsOf, chosen, direction }
       const allowed = judging.flatMap((policy) => allowedBy(policy, scene))
       isolated.push({ address: addressOf(pod), direction, allowed })
     }
@@ -80,6 +81,8 @@ interface Scene {
   pod: PodPeer
   pods: readonly PodPeer[]
   labelsOf: ReadonlyMap<string, Record<string, string>>
+  /** By namespace, filled on the way: a rule chooses the same for every pod that its policy selects. */
+  chosen: Map<string, Map<NetworkPolicyPeer, AllowedPeers>>
   direction: Direction
 }
 
@@ -130,6 +133,14 @@ function allowedBy(policy: NetworkPolicy, scene: Scene): AllowedTraffic[] {
 }
 
 function peersOf(peer: NetworkPolicyPeer, namespace: string, scene: Scene): AllowedPeers {
+  const chosen = scene.chosen.get(namespace) ?? new Map<NetworkPolicyPeer, AllowedPeers>()
+  scene.chosen.set(namespace, chosen)
+  const peers = chosen.get(peer) ?? choosePeers(peer, namespace, scene)
+  chosen.set(peer, peers)
+  return peers
+}
+
+function choosePeers(peer: NetworkPolicyPeer, namespace: string, scene: Scene): AllowedPeers {
   if (peer.ipBlock !== undefined) {
     return {
       addresses: [peer.ipBlock.cidr].filter(isIpv4Block),
