@@ -18,6 +18,9 @@ export interface ApiServerLimits {
   readonly watcherBytesMax: number
   /** Past events kept per resource for watches that resume. */
   readonly historyEventsMax: number
+  /** Of them, as JSON; beyond it the oldest go, but for `historyEventsMin`, which upstream keeps at least. */
+  readonly historyBytesMax: number
+  readonly historyEventsMin: number
   /** How long a read waits for the cache to reach the revision it asked for. */
   readonly freshReadMs: number
   readonly gzipBytesMin: number
@@ -65,6 +68,8 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   watcherEventsMax: 10_000,
   watcherBytesMax: 32 * 1024 * 1024,
   historyEventsMax: 1_000,
+  historyBytesMax: 8 * 1024 * 1024,
+  historyEventsMin: 100,
   freshReadMs: 3_000,
   gzipBytesMin: 128 * 1024,
   chunkBytes: 256 * 1024,

@@ -42,6 +42,11 @@ export class CachedObject {
     return this.#object
   }
 
+  /** For one that is history: whoever asks for its object from now on has it parsed again. */
+  forgetObject(): void {
+    this.#object = undefined
+  }
+
   /** A private copy. */
   parse(): AnyObject {
     // The registry only stores objects.

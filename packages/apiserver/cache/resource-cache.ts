@@ -29,6 +29,13 @@ export interface CacheListener {
   onReset(): void
 }
 
+export interface HistoryLimits {
+  readonly historyEventsMax: number
+  /** Beyond it the oldest events go, but for so many. */
+  readonly historyBytesMax: number
+  readonly historyEventsMin: number
+}
+
 /** The current objects of one resource in key order, its recent history, and who listens. */
 export class ResourceCache {
   /** The revision of the last change of any object. */
@@ -38,15 +45,16 @@ export class ResourceCache {
   #history: CacheEvent[] = []
   /** Watches after this revision or a later one miss nothing. */
   #oldestRevision: number
-  readonly #historyEventsMax: number
+  readonly #limits: HistoryLimits
+  #historyBytes = 0
   readonly #listeners = new Set<CacheListener>()
   /** Objects whose bytes cannot be decrypted, with the reason; absent while there is none. */
   #unreadable: Map<string, string> | undefined
 
-  constructor(options: { oldestRevision: number; historyEventsMax: number }) {
-    this.version = options.oldestRevision
-    this.#oldestRevision = options.oldestRevision
-    this.#historyEventsMax = options.historyEventsMax
+  constructor(oldestRevision: number, limits: HistoryLimits) {
+    this.version = oldestRevision
+    this.#oldestRevision = oldestRevision
+    this.#limits = limits
   }
 
   get size(): number {
@@ -127,6 +135,7 @@ export class ResourceCache {
     this.version = event.revision
     this.#remember(event)
     for (const listener of this.#listeners) listener.onEvent(event)
+    event.previous?.forgetObject()
   }
 
   bookmark(revision: number): void {
@@ -157,11 +166,21 @@ export class ResourceCache {
   }
 
   #remember(event: CacheEvent): void {
+    const { historyEventsMax, historyBytesMax, historyEventsMin } = this.#limits
     this.#history.push(event)
+    this.#historyBytes += event.object.bytes.length
     // Trimmed in steps: shifting one event per event would copy the window each time.
-    if (this.#history.length < this.#historyEventsMax * 1.25) return
-    const cut = this.#history.length - this.#historyEventsMax
+    if (this.#history.length >= historyEventsMax * 1.25) this.#trim(historyEventsMax)
+    if (this.#historyBytes <= historyBytesMax || this.#history.length < historyEventsMin * 1.25) {
+      return
+    }
+    this.#trim(Math.max(historyEventsMin, Math.floor(this.#history.length * 0.8)))
+  }
+
+  #trim(eventsMax: number): void {
+    const cut = this.#history.length - eventsMax
     this.#oldestRevision = this.#history[cut - 1]?.revision ?? this.#oldestRevision
+    for (const { object } of this.#history.slice(0, cut)) this.#historyBytes -= object.bytes.length
     this.#history = this.#history.slice(cut)
   }
 }

@@ -65,10 +65,7 @@ export class WatchCache {
   resource(key: string): ResourceCache {
     let cache = this.#resources.get(key)
     if (!cache) {
-      cache = new ResourceCache({
-        oldestRevision: this.#loadRevision,
-        historyEventsMax: this.#deps.limits.historyEventsMax,
-      })
+      cache = new ResourceCache(this.#loadRevision, this.#deps.limits)
       this.#resources.set(key, cache)
     }
     return cache

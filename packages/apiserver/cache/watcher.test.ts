@@ -6,7 +6,7 @@ import { simulatedClock } from '@skerry/testing'
 import { apiServerLimits } from '../limits-table.ts'
 import { CachedObject } from './cached-object.ts'
 import { PushTurns } from './push-turns.ts'
-import { lastSeen, ResourceCache, type CacheEvent } from './resource-cache.ts'
+import { lastSeen, ResourceCache, type CacheEvent, type HistoryLimits } from './resource-cache.ts'
 import { Watcher, type Frames, type WatcherOptions } from './watcher.ts'
 
 const utf8 = new TextEncoder()
@@ -64,8 +64,13 @@ async function read(watcher: Watcher): Promise<string> {
   return text
 }
 
-const newCache = (historyEventsMax = 10) =>
-  new ResourceCache({ oldestRevision: 1, historyEventsMax })
+const newCache = (limits: Partial<HistoryLimits> = {}) =>
+  new ResourceCache(1, {
+    historyEventsMax: 10,
+    historyBytesMax: 1_000_000,
+    historyEventsMin: 2,
+    ...limits,
+  })
 
 function happen(cache: ResourceCache, ...texts: string[]): void {
   for (const text of texts) cache.apply(eventOf(cache, text, cache.version + 1))
@@ -178,7 +183,7 @@ test('a client that goes away ends its watch', async () => {
 })
 
 test('history is kept for a while, and a watch from before it is told so', () => {
-  const cache = newCache(4)
+  const cache = newCache({ historyEventsMax: 4 })
   happen(cache, '+a', '+b', '+c', '+d', '+e')
   assert.deepEqual(
     cache.eventsAfter(4)?.map(({ revision }) => revision),
@@ -186,6 +191,34 @@ test('history is kept for a while, and a watch from before it is told so', () =>
   )
   assert.equal(cache.oldestRevision, 2)
   assert.equal(cache.eventsAfter(1), undefined)
+})
+
+test('history of large objects is shorter, and is never less than what watches need to resume', () => {
+  const cache = newCache({ historyEventsMax: 1_000, historyBytesMax: 10_000, historyEventsMin: 8 })
+  const bytes = (): number =>
+    (cache.eventsAfter(cache.oldestRevision) ?? []).reduce(
+      (sum, { object }) => sum + object.bytes.length,
+      0,
+    )
+  for (let number = 0; number < 500; number += 1) {
+    happen(cache, `+${'x'.repeat(100)}`)
+    assert.ok(bytes() <= 10_000)
+  }
+  assert.ok(bytes() > 5_000)
+  for (let number = 0; number < 50; number += 1) happen(cache, `+${'x'.repeat(5_000)}`)
+  const left = cache.eventsAfter(cache.oldestRevision)?.length ?? 0
+  assert.ok(left >= 8 && left <= 10, `${left} are left`)
+})
+
+test('of what is history no parsed object is kept', () => {
+  const cache = newCache()
+  happen(cache, '+a')
+  const before = cache.get('a')
+  const parsed = before?.object
+  assert.equal(before?.object, parsed)
+  happen(cache, '+a')
+  assert.notEqual(before?.object, parsed)
+  assert.deepEqual(before?.object, parsed)
 })
 
 test('objects are listed in the order of their keys, whatever order they came in', () => {
