@@ -5,16 +5,12 @@ import {
   overridePolicyResource,
   propagationPolicyResource,
 } from '@skerry/karmada'
+import type { StoryStep } from './story-step.ts'
 
 /** A control plane and the sites that its agents serve. */
 export interface FleetWorld {
   readonly hub: Api
   readonly sites: Readonly<Record<string, Api>>
-}
-
-export interface FleetStep {
-  readonly title: string
-  readonly act: (world: FleetWorld, signal: AbortSignal) => Promise<unknown>
 }
 
 export const storyNamespace = 'shop'
@@ -30,7 +26,7 @@ const policies = propagationPolicyResource as unknown as TypedResource<AnyObject
 const overrides = overridePolicyResource as unknown as TypedResource<AnyObject>
 
 /** What people do with a fleet, one thing after the other. The same against any control plane. */
-export const fleetStory: readonly FleetStep[] = [
+export const fleetStory: readonly StoryStep<FleetWorld>[] = [
   {
     title: 'a Deployment that no policy selects stays on the hub',
     act: async ({ hub }, signal) => {

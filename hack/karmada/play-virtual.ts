@@ -7,8 +7,7 @@ import { runControllers } from '@skerry/controllers'
 import { allowVirtualClusters } from '@skerry/karmada'
 import { runKarmadaAgent, type KarmadaAgentOptions } from '../../cmd/karmada-agent.ts'
 import { startTestAgent, startTestEdge, startTestHub } from '../../cmd/test-fleet.ts'
-import { stillPicture, untilAlike } from './compare-pictures.ts'
-import type { FleetPicture } from './fleet-picture.ts'
+import { playAlike } from './play-alike.ts'
 import { startStoryKarmada, untilNoRights, type StoryKarmada } from './story-karmada.ts'
 import { parent, takeVirtualPicture, virtualStory, type VirtualWorld } from './virtual-story.ts'
 
@@ -22,27 +21,8 @@ type Edge = Awaited<ReturnType<typeof startTestEdge>>
  * each; then the same at our hub: all looks alike.
  */
 export async function playVirtual(): Promise<void> {
-  const signal = AbortSignal.timeout(storyMs)
-  const pictures: FleetPicture[] = []
-  await atKarmada(signal, async (world) => {
-    for (const { title, act } of virtualStory) {
-      await act(world, signal)
-      pictures.push(await stillPicture((scope) => takeVirtualPicture(world, scope), signal))
-      console.log(`Karmada: ${title}`)
-    }
-  })
-  let count = 0
-  await atHub(signal, async (world) => {
-    for (const [at, { title, act }] of virtualStory.entries()) {
-      await act(world, signal)
-      const look = (scope: AbortSignal) => takeVirtualPicture(world, scope)
-      const found = await untilAlike(look, pictures[at] ?? {}, signal)
-      console.log(`hub: ${title}${found.length === 0 ? '' : `: ${found.length} differences`}`)
-      for (const line of found) console.log(`  ${line}`)
-      count += found.length
-    }
-  })
-  if (count > 0) throw new Error(`The hub differs from Karmada in ${count} places`)
+  const play = { story: virtualStory, look: takeVirtualPicture, karmada: atKarmada }
+  await playAlike({ ...play, hubs: { hub: atHub } }, AbortSignal.timeout(storyMs))
 }
 
 type Play = (world: VirtualWorld) => Promise<void>

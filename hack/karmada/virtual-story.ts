@@ -16,16 +16,12 @@ import { addNode } from '../../cmd/virtual-scene.ts'
 import { pictureOf, plain, shelf, templates, type FleetPicture } from './fleet-picture.ts'
 import { storyNamespace } from './fleet-story.ts'
 import { untilFound } from './until-found.ts'
+import type { StoryStep } from './story-step.ts'
 
 /** A control plane, and the one edge cluster whose groups of nodes are clusters there. */
 export interface VirtualWorld {
   readonly hub: Api
   readonly edge: Api
-}
-
-export interface VirtualStep {
-  readonly title: string
-  readonly act: (world: VirtualWorld, signal: AbortSignal) => Promise<unknown>
 }
 
 export const parent = 'bank'
@@ -42,7 +38,7 @@ function placeOf(branch: string): string {
 }
 
 /** What somebody does whose branches are groups of nodes. The same against any control plane. */
-export const virtualStory: readonly VirtualStep[] = [
+export const virtualStory: readonly StoryStep<VirtualWorld>[] = [
   {
     title: 'nodes of three branches are three clusters, each with an id of its own, and ready',
     async act({ hub, edge }, signal) {
