@@ -53,7 +53,7 @@ function leavingOf({ binding }: ExplainFacts, name: string): string[] {
 /** The first thing that holds it up; or how the object is there. */
 function standingOf({ facts, cluster, waves }: ClusterInput, name: string): Standing {
   const { binding, plan } = facts
-  const failure = plan.failures.find((each) => each.cluster === name)
+  const failure = plan.failures.find((each) => each.cluster.metadata.name === name)
   if (failure) return told('Failed', `It cannot be made for this cluster: ${failure.why}`)
   const site = plan.sites.find((each) => each.cluster.metadata.name === name)
   if (cluster.metadata.annotations?.[appliesWorksAnnotation] === 'false') {

@@ -174,7 +174,10 @@ test('of each cluster it is said what holds the object up, the first thing first
   const sites = clusters
     .filter(({ metadata }) => metadata.name !== 'broken')
     .map((each) => ({ cluster: each, planned: work(), known: known[each.metadata.name ?? ''] }))
-  const plan = { sites, failures: [{ cluster: 'broken', why: 'no such key' }] }
+  const failures = clusters
+    .filter(({ metadata }) => metadata.name === 'broken')
+    .map((each) => ({ cluster: each, why: 'no such key' }))
+  const plan = { sites, failures }
   const facts = { template, policies: [claimant], overridePolicies: [], binding, clusters, plan }
   const told = explainObject(facts).clusters
   assert.deepEqual(

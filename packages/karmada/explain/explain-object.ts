@@ -71,7 +71,7 @@ function wavesNow({ template, policies, binding, plan }: ExplainFacts): WavePlan
   if (binding === undefined || policy === undefined) return []
   try {
     const waves = wavesOf(policy)
-    return waves ? rolloutPlans({ binding, template, sites: plan.sites }, waves) : []
+    return waves ? rolloutPlans({ binding, template, ...plan }, waves) : []
   } catch (error) {
     if (error instanceof RangeError) return []
     throw error

@@ -188,10 +188,9 @@ class Bindings {
     signal: AbortSignal,
   ): Promise<void> {
     const plan = await this.#plan({ binding, template }, context, signal)
-    const { sites } = plan
     const failures = plan.failures.map(({ why }) => why)
     let isChanged = false
-    const works = worksToWrite({ binding, template, sites }, failures, context)
+    const works = worksToWrite({ binding, template, ...plan }, failures, context)
     for (let at = 0; at < works.length; at += writesMax) {
       const writes = works.slice(at, at + writesMax).map((work) => writeWork(work, context, signal))
       for (const write of await Promise.allSettled(writes)) {

@@ -19,11 +19,19 @@ export interface PlannedSite {
   readonly known: Work | undefined
 }
 
+/** A cluster for which nothing can be made, and why. */
+export interface SiteFailure {
+  readonly cluster: Cluster
+  readonly why: string
+}
+
 export interface Rollout {
   readonly binding: ResourceBinding
   /** As it is on the hub. */
   readonly template: AnyObject
   readonly sites: readonly PlannedSite[]
+  /** Those are waited for, as one that could not apply it is. */
+  readonly failures: readonly SiteFailure[]
 }
 
 /** The waves of the policy that has claimed a binding's object. Throws as `wavesOf` does. */
@@ -56,21 +64,29 @@ export function openWorks(rollout: Rollout, waves: Waves | undefined): Work[] {
   })
 }
 
-export function rolloutPlans({ binding, template, sites }: Rollout, waves: Waves): WavePlan[] {
-  return planWaves(
-    waves,
-    sites.map(({ cluster, planned, known }): WaveSite => {
-      const { name = '', labels } = cluster.metadata
-      const ready = conditionOf(cluster.status?.conditions, conditionTypes.ready)
-      return {
-        name,
-        labels,
-        isPresent: ready?.status === 'True' && !isSuspendedOn(binding.spec, name),
-        isCurrent: known !== undefined && workPatch(known, planned) === undefined,
-        isWell: known !== undefined && isWell(known, template),
-      }
-    }),
-  )
+export function rolloutPlans(rollout: Rollout, waves: Waves): WavePlan[] {
+  const { binding, template, sites, failures } = rollout
+  return planWaves(waves, [
+    ...sites.map(({ cluster, planned, known }) => ({
+      ...waveSite(cluster, binding),
+      isCurrent: known !== undefined && workPatch(known, planned) === undefined,
+      isWell: known !== undefined && isWell(known, template),
+    })),
+    ...failures.map(({ cluster }) => ({
+      ...waveSite(cluster, binding),
+      isCurrent: false,
+      isWell: false,
+    })),
+  ])
+}
+
+function waveSite(
+  { metadata, status }: Cluster,
+  { spec }: ResourceBinding,
+): Pick<WaveSite, 'name' | 'labels' | 'isPresent'> {
+  const { name = '', labels } = metadata
+  const ready = conditionOf(status?.conditions, conditionTypes.ready)
+  return { name, labels, isPresent: ready?.status === 'True' && !isSuspendedOn(spec, name) }
 }
 
 /** What is told must be of what is written: an agent tells of which generation of its Work it speaks. */

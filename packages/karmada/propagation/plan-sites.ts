@@ -13,7 +13,7 @@ import {
   sharedManifest,
   withCompletions,
 } from './cluster-manifest.ts'
-import type { PlannedSite } from './hold-waves.ts'
+import type { PlannedSite, SiteFailure } from './hold-waves.ts'
 import { plannedWork } from './plan-work.ts'
 
 export interface SitesInput {
@@ -32,7 +32,7 @@ export interface SitesInput {
 export interface SitesPlan {
   readonly sites: PlannedSite[]
   /** Clusters for which nothing can be planned, and why: they keep what they have. */
-  readonly failures: { readonly cluster: string; readonly why: string }[]
+  readonly failures: SiteFailure[]
 }
 
 /** What each cluster of a binding is to have, and what is written for it by now. */
@@ -51,7 +51,7 @@ export async function planSites(input: SitesInput, signal: AbortSignal): Promise
     } catch (error) {
       signal.throwIfAborted()
       const why = error instanceof Error ? error.message : String(error)
-      plan.failures.push({ cluster: target.name, why })
+      plan.failures.push({ cluster, why })
     }
   }
   return plan
