@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
-import { createCluster, resources, type PatchRequest } from '@skerry/client'
+import { createCluster, resources, type Cluster as Api, type PatchRequest } from '@skerry/client'
 import { clusterResource, executionNamespace, workResource } from '@skerry/karmada'
 import { registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
 import { clusterOf, rbac, readyOf, secretOf, space, until } from './test-push.ts'
@@ -73,7 +73,7 @@ test('an agent puts its cluster in push mode neither at first nor later', async 
   assert.equal(kept.syncMode, 'Pull')
 })
 
-test('no agent speaks for a cluster in push mode, nor gives its credentials', async () => {
+test('no agent speaks for a cluster in push mode, nor reads or gives its credentials', async () => {
   await using fleet = await startTestHub({ push: true })
   using agent = await agentOf(fleet, 'shop')
   const secrets = fleet.admin.resource(resources.secrets)
@@ -99,15 +99,21 @@ test('no agent speaks for a cluster in push mode, nor gives its credentials', as
   await assert.rejects(works.list({ namespace: executionNamespace('shop') }, signal), (error) =>
     isStatusError(error, 'Forbidden'),
   )
-  const own = agent.cluster.resource(resources.secrets)
-  const patch = { stringData: { token: 'mine' } }
-  await assert.rejects(
-    own.patch({ ...space, name: 'shop', type: 'merge', patch }, signal),
-    (error: unknown) =>
-      isStatusError(error, 'Forbidden') && /no agent keeps its credentials/.test(error.message),
-  )
-  // What an agent has left before counts for nothing.
+  // The second name is that of another agent's second secret, and of a cluster in push mode.
   using other = await agentOf(fleet, 'farm')
+  await secrets.create(secretOf('farm-impersonator', { token: 'none' }), signal)
+  const asked: [Api, string][] = [
+    [agent.cluster, 'shop'],
+    [other.cluster, 'farm-impersonator'],
+  ]
+  for (const [asker, name] of asked) {
+    const own = asker.resource(resources.secrets)
+    const change = { ...space, name, patch: { stringData: { token: 'mine' } } }
+    const isRefused = (error: unknown): boolean => isStatusError(error, 'Forbidden')
+    await assert.rejects(own.get({ ...space, name }, signal), isRefused)
+    await assert.rejects(own.patch({ ...change, type: 'merge' }, signal), isRefused)
+  }
+  // What an agent has left before counts for nothing.
   const planted = { ...secretOf('farm', { token: 'mine', caBundle: fleet.caPem }), type: 'Opaque' }
   await other.cluster.resource(resources.secrets).create(planted, signal)
   const farm = clusterOf('farm', { apiEndpoint: 'https://127.0.0.1:1' })

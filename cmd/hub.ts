@@ -17,7 +17,6 @@ import { runAsLeader } from '@skerry/controller-runtime'
 import { csrSigningController, rootCaPublisher, runControllers } from '@skerry/controllers'
 import {
   agentAuthorizer,
-  agentCredentials,
   agentLimitsPlugin,
   agentRestriction,
   clusterController,
@@ -314,7 +313,7 @@ function hubAccess(
     authorizers: [
       agentAuthorizer(objects),
       replicaAuthorizer,
-      karmadaAgentAuthorizer,
+      karmadaAgentAuthorizer(objects),
       roleGeneratorAuthorizer(objects),
       ...ofAgents,
       byLabel,
@@ -328,7 +327,6 @@ function hubAccess(
       virtualWorksPlugin(objects),
       karmadaAgentFields,
       karmadaAgentSecrets,
-      agentCredentials(objects),
       pushAdmission(push === true, authorizer),
       agentRestriction(objects),
       agentLimitsPlugin,

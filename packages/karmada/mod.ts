@@ -76,7 +76,6 @@ export {
   karmadaAgentSecrets,
   karmadaAgentTarget,
 } from './registration/karmada-agent.ts'
-export { agentCredentials } from './push/agent-credentials.ts'
 export { pushAdmission } from './push/push-admission.ts'
 export { createPushController } from './push/push-controller.ts'
 export { pushPlans, type PushPlans } from './push/push-target.ts'

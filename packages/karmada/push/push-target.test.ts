@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
 import type { Cluster, ClusterSpec, SecretReference } from '../cluster/cluster.ts'
-import { agentWrittenKey, planPush } from './push-target.ts'
+import { writtenByAgentKey } from '../registration/karmada-agent.ts'
+import { planPush } from './push-target.ts'
 
 const namespace = 'karmada-cluster'
 
 function secret(name: string, data: Record<string, string>, writtenBy?: string): AnyObject {
-  const annotations: Record<string, string> = writtenBy ? { [agentWrittenKey]: writtenBy } : {}
+  const annotations: Record<string, string> = writtenBy ? { [writtenByAgentKey]: writtenBy } : {}
   const encoded = Object.entries(data).map(([key, value]) => [
     key,
     Buffer.from(value).toString('base64'),

@@ -1,6 +1,7 @@
 import { isJsonObject, type AnyObject } from '@skerry/api'
 import type { Objects } from '@skerry/apiserver'
 import { clusterResource, type Cluster, type SecretReference } from '../cluster/cluster.ts'
+import { writtenByAgentKey } from '../registration/karmada-agent.ts'
 import { isPushed } from './push-admission.ts'
 
 /** Where a cluster in push mode is dialled, and by which credentials. */
@@ -35,9 +36,6 @@ export type PushPlan = { readonly target: PushTarget } | { readonly refusal: str
 /** Of a cluster by its name; undefined of one that is not in push mode. */
 export type PushPlans = (cluster: string) => PushPlan | undefined
 
-/** On a secret that an agent has written, see `agentCredentials`. */
-export const agentWrittenKey = 'hub.skerry.io/written-by-agent'
-
 /** From what the hub has at the moment. */
 export function pushPlans(isOn: boolean, objects: () => Objects | undefined): PushPlans {
   return (name) => {
@@ -68,7 +66,7 @@ export function planPush(
   const secret = secretRef && secretOf(secretRef)
   if (secret === undefined) return refused(`${nameOf('secretRef', secretRef)} is not there`)
   const forUsers = impersonatorSecretRef && secretOf(impersonatorSecretRef)
-  const strange = [secret, forUsers].find((each) => each?.metadata.annotations?.[agentWrittenKey])
+  const strange = [secret, forUsers].find((each) => each?.metadata.annotations?.[writtenByAgentKey])
   if (strange) {
     const { namespace = '', name = '' } = strange.metadata
     return refused(

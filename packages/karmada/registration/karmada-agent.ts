@@ -1,6 +1,12 @@
 import { X509Certificate } from 'node:crypto'
 import { StatusError, isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
-import type { AdmissionPlugin, ApiRequest, Attributes, Authorizer } from '@skerry/apiserver'
+import type {
+  AdmissionPlugin,
+  ApiRequest,
+  Attributes,
+  Authorizer,
+  Objects,
+} from '@skerry/apiserver'
 import { clusterOfAgent, isRoleGenerator } from '../cluster/agent-identity.ts'
 import {
   clusterNamespace,
@@ -72,13 +78,32 @@ export function electionLease(own: string): string {
   return `karmada-agent-${own}`
 }
 
+/** On a secret, the cluster whose agent has written it. */
+export const writtenByAgentKey = 'hub.skerry.io/written-by-agent'
+
 /** Lets Karmada's agent keep what is its own cluster's. */
-export const karmadaAgentAuthorizer: Authorizer = {
-  async authorize(attributes) {
-    const own = clusterOfAgent(attributes.user)
-    const isAllowed = own !== undefined && rules.some((rule) => isCovered(rule, own, attributes))
-    return { verdict: isAllowed ? 'allow' : 'no-opinion', reason: '' }
-  },
+export function karmadaAgentAuthorizer(objects: Objects): Authorizer {
+  return {
+    async authorize(attributes) {
+      const own = clusterOfAgent(attributes.user)
+      const isAllowed =
+        own !== undefined &&
+        rules.some((rule) => isCovered(rule, own, attributes)) &&
+        !isOfOthers(own, attributes, objects)
+      return { verdict: isAllowed ? 'allow' : 'no-opinion', reason: '' }
+    },
+  }
+}
+
+/** A secret of such a name that somebody else has written, as `karmadactl join` does for push mode. */
+function isOfOthers(
+  own: string,
+  { resource, namespace = '', name = '' }: Attributes,
+  objects: Objects,
+): boolean {
+  if (resource?.group !== '' || resource.resource !== 'secrets') return false
+  const secret = objects.get({ group: '', resource: 'secrets' }, namespace, name)
+  return secret !== undefined && secret.metadata.annotations?.[writtenByAgentKey] !== own
 }
 
 function isCovered(
@@ -96,7 +121,7 @@ function isCovered(
   )
 }
 
-/** It makes Secrets for its own cluster's credentials, and no other ones. */
+/** It makes Secrets for its own cluster's credentials, and no other ones; they are marked as its. */
 export const karmadaAgentSecrets: AdmissionPlugin = {
   name: 'KarmadaAgentSecrets',
   handles: ({ operation, user, resource }) =>
@@ -104,6 +129,11 @@ export const karmadaAgentSecrets: AdmissionPlugin = {
     resource.group === '' &&
     resource.resource === 'secrets' &&
     clusterOfAgent(user) !== undefined,
+  async admit({ object, user }) {
+    if (object === undefined) return
+    const own = clusterOfAgent(user) ?? ''
+    object.metadata.annotations = { ...object.metadata.annotations, [writtenByAgentKey]: own }
+  },
   async validate({ object, user }) {
     const own = clusterOfAgent(user) ?? ''
     const { name = '' } = object?.metadata ?? {}
