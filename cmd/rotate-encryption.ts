@@ -41,7 +41,7 @@ export async function rotateEncryption(
 async function refuseReplicas(dataDir: string): Promise<void> {
   if ((await readFileIfPresent(replicaKeyPath(dataDir))) === undefined) return
   throw new ExpectedError(
-    'Cannot rotate the key: other replicas have the same key; give each the same --encryption-provider-config and change those files by turns',
+    'Cannot rotate the key: other replicas have the same key; give each the same --encryption-provider-config and change that file in three steps (docs/operating.md, Encryption at rest)',
     exitCodes.failure,
   )
 }
