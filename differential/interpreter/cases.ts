@@ -1,7 +1,7 @@
 import type { AnyObject, JsonObject } from '@skerry/api'
 import type { AggregatedStatusItem } from '../../packages/karmada/binding/resource-binding.ts'
 import type { InterpreterOperation } from '../../packages/karmada/interpreter/resource-interpreter.ts'
-import { nativeObjects, statusesOf } from './native-objects.ts'
+import { nativeObjects, rollouts, statusesOf } from './native-objects.ts'
 
 /** One question about an object, as an agent or the propagation asks it. */
 export interface InterpreterCase {
@@ -24,7 +24,9 @@ const ofOneObject = [
   'Prune',
 ] as const
 
-/** Every operation on every native kind, and each kind's statuses put together in several ways. */
+const ofOneStatus = ['InterpretStatus', 'InterpretHealth'] as const
+
+/** Every operation on every native kind, what is told of each of its statuses, and each kind's statuses put together in several ways. */
 export const interpreterCases: readonly InterpreterCase[] = nativeObjects.flatMap((object) => {
   const named = (operation: InterpreterOperation, more: Partial<InterpreterCase>, what = '') => ({
     name: `${operation} ${object.kind}${what}`,
@@ -34,6 +36,14 @@ export const interpreterCases: readonly InterpreterCase[] = nativeObjects.flatMa
   })
   return [
     ...ofOneObject.map((operation) => named(operation, {})),
+    ...statusesOf(object).flatMap((status, at) =>
+      ofOneStatus.map((operation) =>
+        named(operation, { object: withStatus(object, status) }, `: status ${at}`),
+      ),
+    ),
+    ...rollouts.map(({ what, status }) =>
+      named('InterpretHealth', { object: withStatus(object, status) }, `: ${what}`),
+    ),
     named('ReviseReplica', { replicas: 7 }),
     named('Retain', { object: wanted(object), observed: object }),
     ...aggregations(object).map(({ what, template, items }) =>

@@ -148,6 +148,12 @@ export const nativeObjects: readonly AnyObject[] = [
   }),
   object('v1', 'ServiceAccount', { secrets: [{ name: 'web-token-abc' }, { name: 'own' }] }),
   object('v1', 'Secret', { type: 'kubernetes.io/service-account-token', data: { token: 'YQ==' } }),
+  object('multicluster.x-k8s.io/v1alpha1', 'ServiceImport', {
+    spec: { type: 'ClusterSetIP', ports: [{ port: 80 }] },
+    status: { clusters: [{ cluster: 'reef' }] },
+  }),
+  // One that nobody has a rule for.
+  object('v1', 'ConfigMap', { data: { colour: 'green' } }),
 ].map((each) => JSON.parse(JSON.stringify(each)))
 
 const statuses: Readonly<Record<string, readonly JsonObject[]>> = {
@@ -242,3 +248,19 @@ const statuses: Readonly<Record<string, readonly JsonObject[]>> = {
 export function statusesOf({ kind }: AnyObject): readonly JsonObject[] {
   return statuses[kind] ?? []
 }
+
+const rolledOut = {
+  observedGeneration: 4,
+  replicas: 3,
+  updatedReplicas: 3,
+  readyReplicas: 3,
+  availableReplicas: 3,
+}
+
+/** How far a workload may have come. */
+export const rollouts: readonly { readonly what: string; readonly status: JsonObject }[] = [
+  { what: 'rolled out', status: rolledOut },
+  { what: 'of an older generation', status: { ...rolledOut, observedGeneration: 3 } },
+  { what: 'one to be updated', status: { ...rolledOut, updatedReplicas: 2 } },
+  { what: 'one not available', status: { ...rolledOut, availableReplicas: 2 } },
+]
