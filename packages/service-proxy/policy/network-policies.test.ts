@@ -169,7 +169,7 @@ test('rules hold before a pod is started, and where it comes up next', { skip },
     const key = { namespace: 'shop', name: 'far' }
     const patch = { metadata: { labels: { app: 'other' } } }
     await api.resource(resources.pods).patch({ ...key, type: 'merge', patch }, never)
-    const signal = AbortSignal.timeout(20_000)
+    const signal = AbortSignal.timeout(60_000)
     while (await hears(scene, 'shop/far', false)) {
       signal.throwIfAborted()
       await bench.until(bench.clock.sleep(100, never))
