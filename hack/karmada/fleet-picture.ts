@@ -117,8 +117,12 @@ export function plain(value: unknown): unknown {
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** A text of JSON whose members may stand in any order. */
+/** What may stand in any order: members of a text of JSON, and conditions, which come as they are first met. */
 function parsed(key: string, value: unknown): unknown {
+  if (key === 'conditions' && Array.isArray(value)) {
+    const typeOf = (each: unknown): string => (isJsonObject(each) ? String(each['type']) : '')
+    return value.toSorted((a, b) => typeOf(a).localeCompare(typeOf(b)))
+  }
   const isText = key === 'policy.karmada.io/applied-placement' && typeof value === 'string'
   return isText ? JSON.parse(value) : value
 }

@@ -1,8 +1,8 @@
 import { isStatusError } from '@skerry/api'
 import { createBackoff, linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
 import type { Cluster as Api } from '@skerry/client'
-import { clusterResource, conditionTypes, executionNamespace } from '../cluster/cluster.ts'
-import { withCondition } from '../cluster/conditions.ts'
+import { clusterResource, executionNamespace } from '../cluster/cluster.ts'
+import { sayNotReady } from '../cluster/say-not-ready.ts'
 import { asTheyAre } from '../work/manifest-mapping.ts'
 import { MemberCluster } from '../work/member-cluster.ts'
 import { takeWork } from '../work/take-work.ts'
@@ -81,32 +81,6 @@ async function takeObjects(
 
 function kept(work: Work): Work {
   return { ...work, spec: { ...work.spec, preserveResourcesOnDeletion: true } }
-}
-
-/** A control plane that believes it ready waits for its agent to let go of each Work. False: say it again. */
-async function sayNotReady(
-  name: string,
-  { hub, clock }: LeavingDeps,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const clusters = hub.resource(clusterResource)
-  const cluster = await ifThere(clusters.get({ name }, signal))
-  if (cluster === undefined) return true
-  const left = {
-    type: conditionTypes.ready,
-    status: 'False',
-    reason: 'AgentLeft',
-    message: 'the cluster leaves the fleet',
-  } as const
-  const conditions = withCondition(cluster.status?.conditions ?? [], left, clock.now())
-  try {
-    await clusters.updateStatus({ ...cluster, status: { ...cluster.status, conditions } }, signal)
-    return true
-  } catch (error) {
-    // Others write it, too; gone, it is looked for again.
-    if (isStatusError(error, 'Conflict') || isStatusError(error, 'NotFound')) return false
-    throw error
-  }
 }
 
 async function isGone(ask: () => Promise<unknown>): Promise<boolean> {

@@ -1,6 +1,8 @@
 import { isStatusError } from '@skerry/api'
+import type { Clock } from '@skerry/base'
 import type { Cluster as Api } from '@skerry/client'
 import { clusterResource, executionNamespace } from '../../cluster/cluster.ts'
+import { sayNotReady } from '../../cluster/say-not-ready.ts'
 import { workResource, type Work } from '../../work/work.ts'
 import { releaseObjects } from './release-objects.ts'
 import { deleteNamespaces } from './virtual-namespaces.ts'
@@ -8,6 +10,7 @@ import { deleteNamespaces } from './virtual-namespaces.ts'
 export interface RetirementDeps {
   readonly hub: Api
   readonly local: Api
+  readonly clock: Pick<Clock, 'now'>
   /** Takes a Work's objects out of the edge cluster; false while one is still there. */
   readonly take: (work: Work, signal: AbortSignal) => Promise<boolean>
   /** Called where the hub keeps the Cluster because it does not let this agent take it away. */
@@ -22,7 +25,7 @@ export interface RetirementDeps {
  */
 export async function retireVirtualCluster(
   clusterName: string,
-  { hub, local, take, onKept }: RetirementDeps,
+  { hub, local, clock, take, onKept }: RetirementDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let isTaken = true
@@ -32,7 +35,7 @@ export async function retireVirtualCluster(
   if (!isTaken) return 'objects of its Works'
   if (!(await releaseObjects(clusterName, local, signal))) return 'its objects without a namespace'
   if (!(await deleteNamespaces(clusterName, { local }, signal))) return 'its namespaces'
-  const isGone = await deleteCluster(clusterName, { hub, onKept }, signal)
+  const isGone = await deleteCluster(clusterName, { hub, clock, onKept }, signal)
   return isGone ? undefined : 'its Cluster on the hub'
 }
 
@@ -50,11 +53,14 @@ async function worksOf(clusterName: string, hub: Api, signal: AbortSignal): Prom
 /** True when it is gone, or is the hub's to keep. */
 async function deleteCluster(
   name: string,
-  { hub, onKept }: Pick<RetirementDeps, 'hub' | 'onKept'>,
+  { hub, clock, onKept }: Pick<RetirementDeps, 'hub' | 'clock' | 'onKept'>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const clusters = hub.resource(clusterResource)
   try {
+    const { metadata } = await clusters.get({ name }, signal)
+    if (metadata.deletionTimestamp) return false
+    if (!(await sayNotReady(name, { hub, clock }, signal))) return false
     await clusters.delete({ name }, signal)
     await clusters.get({ name }, signal)
     return false

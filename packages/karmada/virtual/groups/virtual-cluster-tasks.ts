@@ -82,7 +82,7 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
       await deps.running.stop(clusterName)
       rounds.delete(clusterName)
       const { hub, release } = deps.identityOf(clusterName)
-      const { local, member, log } = deps
+      const { local, member, clock, log } = deps
       const registered = conditionOf(status?.conditions, virtualConditions.registered)
       // What is in namespaces goes with these, whatever they are called; the pattern may be a bad one.
       const { namespaces: _pattern, ...rest } = spec
@@ -92,6 +92,7 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
         {
           hub,
           local,
+          clock,
           take: (work, scope) => takeWork({ clusterName, member, mapping }, work, scope),
           onKept: () => {
             if (registered?.status !== 'True') return
