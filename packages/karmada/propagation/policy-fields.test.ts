@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import type { AnyObject, ConfigMap } from '@skerry/api'
 import { resources, type TypedResource } from '@skerry/client'
 import { resourceBindingResource } from '../binding/resource-binding.ts'
+import { clusterResource } from '../cluster/cluster.ts'
+import { clusterTaintPolicyResource } from '../policy/cluster-taint-policy.ts'
 import { propagationPolicyResource, type PropagationSpec } from '../policy/propagation-policy.ts'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
 
@@ -114,4 +116,23 @@ test('what a cluster had before is taken over where the policy says so', async (
   await untilSettings(scene, 'reef', 'green')
   const own = await scene.edge('shore').resource(resources.configMaps).get(settings, signal)
   assert.equal(own.data?.['colour'], 'own')
+})
+
+test('a policy of taints counts also where nothing is propagated yet', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const match = { conditionType: 'Ready', operator: 'In', statusValues: ['True'] } as const
+  await scene.hub.resource(clusterTaintPolicyResource).create(
+    {
+      apiVersion: 'policy.karmada.io/v1alpha1',
+      kind: 'ClusterTaintPolicy',
+      metadata: { name: 'open' },
+      spec: {
+        addOnConditions: [{ ...match, statusValues: [...match.statusValues] }],
+        taints: [{ key: 'open', effect: 'NoSchedule' }],
+      },
+    },
+    signal,
+  )
+  const where = { api: scene.hub, resource: clusterResource, key: { name: 'reef' } }
+  await scene.until(where, (cluster) => cluster?.spec.taints?.[0]?.key === 'open')
 })

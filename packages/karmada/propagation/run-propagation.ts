@@ -7,6 +7,7 @@ import {
   type ControllerDefinition,
   type ControllerDeps,
 } from '@skerry/controller-runtime'
+import { clusterTaintPolicyResource } from '../policy/cluster-taint-policy.ts'
 import { interpreterOf } from '../interpreter/create-interpreter.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { bindingController } from './binding-controller.ts'
@@ -28,8 +29,8 @@ export interface PropagationOptions {
 }
 
 /**
- * Everything between a policy on the hub and the Works of clusters, and back. Until there is a policy,
- * or a binding of one that there was, nothing is watched but those.
+ * Everything between a policy on the hub and the Works of clusters, and back. Until there is a policy of
+ * propagation or of taints, or a binding of one that there was, nothing is watched but those.
  */
 export function propagation({ others = [], ...options }: PropagationOptions): BackgroundController {
   return {
@@ -54,6 +55,7 @@ const triggers: readonly TypedResource<KubeObject>[] = [
   namespacedPolicies.resource,
   clusterPolicies.resource,
   ...bindingScopes.map(({ resource }) => resource),
+  clusterTaintPolicyResource,
 ]
 
 function propagationControllers(shared: FleetContext): ControllerDefinition[] {
