@@ -7,6 +7,7 @@ import {
   secureConnection,
   type Clock,
 } from '@skerry/base'
+import { endWithAddress } from './lost-address.ts'
 import { openWebSocket } from './open-web-socket.ts'
 import { TunnelDialError } from './tunnel-dial-error.ts'
 import { featuresHeader, ownFeaturesText } from './tunnel-features.ts'
@@ -25,6 +26,7 @@ export function webSocketDial(limits: TunnelLimits, clock: Clock): TunnelDial {
     using _timer = clock.setTimer(limits.dialMs, () => scope.abort(new TunnelDialError(text, {})))
     const socket = await openSocket(endpoint, { limits, clock }, scope.signal)
     const { url, headers = {} } = endpoint
+    endWithAddress(socket, { clock })
     try {
       return await openWebSocket(
         socket,
