@@ -11,7 +11,7 @@ import type { TrafficBytes } from './traffic-meter.ts'
 import type { TrafficClass, TrafficRules } from './traffic-rules.ts'
 import type { TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelLink } from './tunnel-link.ts'
-import { isSwitched, TunnelStreamError } from './tunnel-message.ts'
+import { isSwitched, TunnelStreamError, WholeBody, wholeBytesMax } from './tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from './tunnel-message.ts'
 import type { TunnelStream } from './tunnel-stream.ts'
 
@@ -190,19 +190,21 @@ async function sendAnswer(
 ): Promise<void> {
   const { status, headers, body } = answer
   const head = answerHead(status, headers, limits)
+  if (body instanceof WholeBody) return sendWhole(stream, head, body.bytes)
   const length = Number(headers['content-length'])
   if (!(body instanceof Readable) || !(length <= wholeBytesMax)) {
     stream.answer(head)
     return sendBody(body, stream)
   }
-  const whole = await readWhole(body)
-  stream.answer(head)
-  stream.write(whole)
-  stream.end()
+  sendWhole(stream, head, await readWhole(body))
 }
 
-/** Answers up to this length are read before their head is sent. */
-const wholeBytesMax = 16_384
+/** In one turn, and so in one message. */
+function sendWhole(stream: TunnelStream, head: readonly string[], bytes: Uint8Array): void {
+  stream.answer(head)
+  stream.write(bytes)
+  stream.end()
+}
 
 /** Rejects when it broke off before its end. */
 function readWhole(body: Readable): Promise<Uint8Array> {

@@ -11,7 +11,13 @@ import type { TrafficBytes } from './traffic-meter.ts'
 import { defaultTrafficRules, type TrafficRules } from './traffic-rules.ts'
 import { validateTunnelLimits, type TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelLink } from './tunnel-link.ts'
-import { TunnelBusyError, TunnelClosedError, TunnelStreamError } from './tunnel-message.ts'
+import {
+  TunnelBusyError,
+  TunnelClosedError,
+  TunnelStreamError,
+  WholeBody,
+  wholeBytesMax,
+} from './tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from './tunnel-message.ts'
 import type { TunnelStream } from './tunnel-stream.ts'
 
@@ -177,6 +183,8 @@ class HubSession implements TunnelSession {
       })
     }
     const { status, headers } = await answered
+    const whole = stream.readWhole(wholeBytesMax)
+    if (whole) return { status, headers, body: new WholeBody(whole) }
     return { status, headers, body: readableOf(stream, () => this.#streamFault(stream, signal)) }
   }
 

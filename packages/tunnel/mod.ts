@@ -57,6 +57,7 @@ export {
   TunnelBusyError,
   TunnelClosedError,
   TunnelStreamError,
+  WholeBody,
   type TunnelBody,
   type TunnelHeaders,
   type TunnelRequest,

@@ -5,6 +5,22 @@ export type TunnelHeaders = Readonly<Record<string, string | readonly string[]>>
 
 export type TunnelBody = AsyncIterable<Uint8Array>
 
+/** A body that is there already, in one piece: whoever knows it needs neither a stream nor a wait for it. */
+export class WholeBody implements AsyncIterable<Uint8Array> {
+  readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    if (this.bytes.length > 0) yield this.bytes
+  }
+}
+
+/** Bodies up to this length are passed on whole, where they have a length. */
+export const wholeBytesMax = 16_384
+
 export interface TunnelRequest {
   method: string
   /** Path with the query, already encoded. */

@@ -135,6 +135,15 @@ export class TunnelStream implements Sender {
     return chunk
   }
 
+  /** All that the other end sends, where that has arrived in one piece of at most so many bytes; it is read then. */
+  readWhole(bytesMax: number): Buffer | undefined {
+    if (!this.#hasArrived || this.#isCut || this.#unread.length > 1) return undefined
+    const [chunk = noBytes] = this.#unread
+    if (chunk.length > bytesMax) return undefined
+    this.read()
+    return chunk
+  }
+
   /** The reader wants no more. An answer that is complete still leaves whole; else this is a reset. */
   stopReading(): void {
     if (this.#isOver) return
@@ -246,6 +255,8 @@ export class TunnelStream implements Sender {
     this.onDrain?.()
   }
 }
+
+const noBytes = Buffer.alloc(0)
 
 function compact(payload: Buffer): Buffer {
   const isSparse = payload.length * sparseViewFactor < payload.buffer.byteLength

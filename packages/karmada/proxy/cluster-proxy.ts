@@ -3,6 +3,7 @@ import { accessEnded, type Admitted, type ApiAnswer, type Route } from '@skerry/
 import type { Clock, Logger, Random } from '@skerry/base'
 import {
   isSwitched,
+  WholeBody,
   type TunnelHeaders,
   type TunnelRegistry,
   type TunnelRequest,
@@ -145,6 +146,13 @@ async function toAnswer(
   transfer: Transfer,
 ): Promise<ApiAnswer> {
   const headers = answeredHeaders(answer.headers)
+  const { body } = answer
+  if (request.method !== 'HEAD' && body instanceof WholeBody && body.bytes.length > 0) {
+    transfer.bytesOut += body.bytes.length
+    transfer.end()
+    return { status: answer.status, headers, body: body.bytes }
+  }
+  // Without a body the server would add a length, which some answers must not have (RFC 9110, 8.6).
   if (request.method !== 'HEAD') {
     return { status: answer.status, headers, body: answerBody(answer.body, transfer) }
   }
