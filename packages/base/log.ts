@@ -41,15 +41,19 @@ export function createLogger(options: LoggerOptions): Logger {
   return wrap(root)
 }
 
-type PinoLike = Pick<ReturnType<typeof pino>, 'error' | 'info' | 'debug'> & {
+type PinoLike = Pick<ReturnType<typeof pino>, 'error' | 'info' | 'debug' | 'isLevelEnabled'> & {
   child(fields: object): PinoLike
 }
 
 function wrap(target: PinoLike): Logger {
+  // Every request has lines for debug: where nobody reads them their fields are not even copied.
+  const isDebug = target.isLevelEnabled('debug')
   return {
     error: (message, fields) => target.error(plain(fields), message),
     info: (message, fields) => target.info(plain(fields), message),
-    debug: (message, fields) => target.debug(plain(fields), message),
+    debug: (message, fields) => {
+      if (isDebug) target.debug(plain(fields), message)
+    },
     child: (fields) => wrap(target.child(plain(fields))),
   }
 }

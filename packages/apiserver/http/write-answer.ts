@@ -1,3 +1,4 @@
+import { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { Logger } from '@skerry/base'
 import { isPushed, type AnswerBody } from './exchange.ts'
@@ -15,7 +16,7 @@ export async function writeAnswer(
   // HTTP/2 ends a stream by itself where the status or method allows no body.
   if (out.writableEnded) return
   if (body instanceof Uint8Array) {
-    out.end(body)
+    endWith(body, out)
     return
   }
   try {
@@ -35,6 +36,20 @@ export async function writeAnswer(
     out.destroy()
   }
 }
+
+/** Node joins the head of an HTTP/1.1 answer with a text, and writes other bytes beside it. */
+function endWith(body: Uint8Array, out: Writable): void {
+  const isJoined = out instanceof ServerResponse && body.length <= joinedBytesMax
+  if (isJoined) out.end(viewOf(body).toString('latin1'), 'latin1')
+  else out.end(body)
+}
+
+function viewOf(body: Uint8Array): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length)
+}
+
+/** More would be copied more often than it is worth. */
+const joinedBytesMax = 4_096
 
 /** False when the reader is gone. */
 async function written(out: Writable, part: Uint8Array): Promise<boolean> {

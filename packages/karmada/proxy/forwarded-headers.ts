@@ -74,13 +74,28 @@ export function impersonation(user: UserInfo): Record<string, string | string[]>
   if (groups.length > 0) headers['impersonate-group'] = groups.map(bytesOf)
   if (user.uid) headers['impersonate-uid'] = bytesOf(user.uid)
   for (const [key, values] of Object.entries(user.extra)) {
-    headers[`impersonate-extra-${escapeKey(key)}`] = values.map(bytesOf)
+    headers[`impersonate-extra-${escapedKey(key)}`] = values.map(bytesOf)
   }
   return headers
 }
 
 function bytesOf(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  if (/^[\x00-\x7f]*$/.test(text)) return text
   return Buffer.from(text, 'utf8').toString('latin1')
+}
+
+/** Most users have the same few: each byte is looked at once. */
+const escapedKeys = new Map<string, string>()
+const escapedKeysMax = 64
+
+function escapedKey(key: string): string {
+  const known = escapedKeys.get(key)
+  if (known !== undefined) return known
+  const escaped = escapeKey(key)
+  if (escapedKeys.size >= escapedKeysMax) escapedKeys.clear()
+  escapedKeys.set(key, escaped)
+  return escaped
 }
 
 /** Only letters of a header's name may stand as they are (RFC 9110, 5.6.2). */
