@@ -13,7 +13,6 @@ export {
   type HttpsTransportConfig,
 } from './https-transport.ts'
 export { connectingAgent, type ConnectingAgentOptions } from './connecting-agent.ts'
-export { connectingAgent, type ConnectingAgentOptions } from './connecting-agent.ts'
 export {
   fixedCredentials,
   tokenFileCredentials,
