@@ -15,6 +15,9 @@ async function startEcho() {
   const seen: IncomingMessage['headers'][] = []
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/up') seen.push(request.headers)
+    if (request.url === '/bytes') return void response.end(everyByte)
+    if (request.url === '/nothing') return void response.writeHead(204).end()
+    if (request.url === '/same') return void response.writeHead(304, { etag: '"a"' }).end()
     if (request.url?.startsWith('/down')) {
       const bytes = Number(new URL(request.url, 'http://echo').searchParams.get('bytes'))
       return void Readable.from(pattern(bytes)).pipe(response)
@@ -45,6 +48,8 @@ async function startEcho() {
     },
   }
 }
+
+const everyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
 
 function* pattern(bytes: number): Generator<Buffer> {
   const piece = Buffer.alloc(65_536, 'skerry ')
@@ -118,6 +123,31 @@ test('large bodies pass both ways, whole and in order', async () => {
       .end()
   })
   assert.equal(down, hashOf(pattern(bytes)))
+})
+
+test('a short answer passes byte for byte, with a length where one may be and no other', async () => {
+  await using all = await startFleet()
+  const asked = [
+    { path: '/bytes', status: 200, length: '256', body: everyByte },
+    { path: '/nothing', status: 204, length: undefined, body: Buffer.alloc(0) },
+    { path: '/same', status: 304, length: undefined, body: Buffer.alloc(0) },
+  ]
+  for (const { path, ...wanted } of asked) {
+    const options = await optionsFor(all.fleet, path)
+    const answer = await new Promise<typeof wanted>((resolve, reject) => {
+      httpsRequest(options, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('end', () => {
+          const { statusCode: status = 0, headers } = response
+          resolve({ status, length: headers['content-length'], body: Buffer.concat(chunks) })
+        })
+      })
+        .on('error', reject)
+        .end()
+    })
+    assert.deepEqual(answer, wanted, path)
+  }
 })
 
 test('an upgrade passes as bytes, and one end may close its half first', async () => {
