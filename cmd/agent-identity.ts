@@ -25,7 +25,7 @@ import {
   type HttpsTransportConfig,
 } from '@skerry/client'
 import { agentUserName, agentsGroup, keyFingerprint, registrationKeys } from '@skerry/karmada'
-import { readCertificate, readSigningRequest } from '@skerry/pki'
+import { publicKeyOf, validityOf } from '@skerry/pki'
 import { pendingKey } from './pending-key.ts'
 import { reEnrol, type ReEnrolOptions } from './re-enrol.ts'
 import { readToken } from './node-identity.ts'
@@ -167,7 +167,7 @@ function notRegistered({ hub, clusterName }: AgentIdentityOptions, why: string):
 }
 
 function isExpired({ certificatePem }: CertificateAndKey, nowMs: number): boolean {
-  return readCertificate(certificatePem).notAfterMs < nowMs
+  return validityOf(certificatePem).notAfterMs < nowMs
 }
 
 async function requestOver(
@@ -196,7 +196,7 @@ async function requestOver(
       const why = csr.metadata.annotations?.[registrationKeys.waitsFor]
       if (why === undefined || told.waits) return
       told.waits = true
-      void tellThatItWaits(csr, { clusterName, why }, context)
+      tellThatItWaits(csr, { clusterName, why, publicKeyPem: publicKeyOf(privateKeyPem) }, context)
     },
   }
   return await requestCertificate(cluster, request, context, signal)
@@ -214,13 +214,11 @@ async function clusterIdOf(
 }
 
 /** With the fingerprint that the hub shows, so that two people can compare them. */
-async function tellThatItWaits(
+function tellThatItWaits(
   csr: CertificateSigningRequest,
-  { clusterName, why }: { clusterName: string; why: string },
+  { clusterName, why, publicKeyPem }: { clusterName: string; why: string; publicKeyPem: string },
   { log }: RoleContext,
-): Promise<void> {
-  const pem = Buffer.from(csr.spec?.request ?? '', 'base64').toString('utf8')
-  const { publicKeyPem } = await readSigningRequest(pem)
+): void {
   log.info('Waiting to be accepted at the hub', {
     command: `skerry cluster accept ${clusterName}`,
     request: csr.metadata.name,

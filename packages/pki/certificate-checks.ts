@@ -30,6 +30,11 @@ export function validityOf(certificatePem: string): { notBeforeMs: number; notAf
   return { notBeforeMs: validFromDate.getTime(), notAfterMs: validToDate.getTime() }
 }
 
+/** Hexadecimal SHA-256 over the whole certificate. Throws when it is not PEM. */
+export function fingerprintOf(certificatePem: string): string {
+  return new X509Certificate(certificatePem).fingerprint256.replaceAll(':', '').toLowerCase()
+}
+
 /** True when the certificate names all of these, so that a client which checks names accepts it. */
 export function carriesNames(
   certificatePem: string,

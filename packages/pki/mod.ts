@@ -22,5 +22,12 @@ export { detachedSignature } from './detached-signature.ts'
 export { isSignedBy, signText } from './key-signature.ts'
 export { readCertificate, type Certificate } from './certificate.ts'
 export { readClientCertificate, type ClientCertificate } from './client-certificate.ts'
-export { carriesNames, decodePem, isIssuedBy, spkiHash, validityOf } from './certificate-checks.ts'
+export {
+  carriesNames,
+  decodePem,
+  fingerprintOf,
+  isIssuedBy,
+  spkiHash,
+  validityOf,
+} from './certificate-checks.ts'
 export { extendedUsages, keyUsages, type ExtendedUsage, type KeyUsage } from './usages.ts'

@@ -1,7 +1,7 @@
 import { StatusError, isJsonObject } from '@skerry/api'
 import type { Authorizer, Objects, Route, UserInfo } from '@skerry/apiserver'
 import { resources } from '@skerry/client'
-import { readCertificate } from '@skerry/pki'
+import { fingerprintOf } from '@skerry/pki'
 import { isRoleGenerator } from '../cluster/agent-identity.ts'
 import { clusterResource } from '../cluster/cluster.ts'
 
@@ -58,7 +58,7 @@ function isOwnRequest(name: string, { extra }: UserInfo, objects: Objects): bool
   const status = objects.get(resources.certificateSigningRequests, '', name)?.['status']
   const issued = isJsonObject(status) ? status['certificate'] : undefined
   if (typeof issued !== 'string') return false
-  const { fingerprint } = readCertificate(Buffer.from(issued, 'base64').toString('utf8'))
+  const fingerprint = fingerprintOf(Buffer.from(issued, 'base64').toString('utf8'))
   const ids = extra['authentication.kubernetes.io/credential-id'] ?? []
   return ids.length === 1 && ids[0] === `X509SHA256=${fingerprint}`
 }
