@@ -9,7 +9,10 @@ import {
 import { dependenciesKey } from '../binding/resource-binding-kind.ts'
 import { resourceBindingResource, type ResourceBinding } from '../binding/resource-binding.ts'
 import type { DependentObject } from '../interpreter/dependencies.ts'
+import { workResource, type Work } from '../work/work.ts'
+import { namespacedBindings, originKey } from './binding-scope.ts'
 import type { FleetContext } from './fleet-context.ts'
+import { hasEverywhere } from './hold-waves.ts'
 import {
   attachedBinding,
   attachedLabel,
@@ -19,6 +22,7 @@ import {
 } from './plan-attached.ts'
 import { isPropagatable } from './reserved-objects.ts'
 import { templateRef, type TemplateKind } from './templates.ts'
+import { workIndexes } from './write-work.ts'
 
 /** On a binding while others may be attached to it. */
 export const distributorFinalizer = 'karmada.io/binding-dependencies-distributor'
@@ -45,6 +49,14 @@ export function dependenciesDistributor(shared: FleetContext): ControllerDefinit
         },
       }),
       distributor.watchDependents(),
+      // A cluster has the newest now: what the object needs no more may go when the last one has.
+      watch(workResource, {
+        indexes: workIndexes,
+        keysOf: ({ type, object, old }, context) =>
+          type === 'deleted' || object.metadata.generation === old?.metadata.generation
+            ? []
+            : distributor.waitingFor(object, context),
+      }),
     ],
     reconcile: (key, context, signal) => distributor.reconcile(key, context, signal),
   }
@@ -84,6 +96,15 @@ class Distributor {
     }
   }
 
+  /** The binding that keeps what it needs no more until its newest Works are written. */
+  waitingFor({ metadata }: Work, context: ControllerContext): string[] {
+    const key = originKey(namespacedBindings, metadata.annotations)
+    const binding = key && context.informer(resourceBindingResource).get(parseKey(key))
+    if (!binding || !isParent(binding)) return []
+    const needed = recordedDependents(binding)
+    return attachedTo(binding, context).some((each) => !this.#isOf(each, needed)) ? [key] : []
+  }
+
   async reconcile(key: string, context: ControllerContext, signal: AbortSignal): Promise<void> {
     const binding = context.informer(resourceBindingResource).get(parseKey(key))
     if (binding === undefined) return
@@ -98,8 +119,11 @@ class Distributor {
     if (template === undefined || !interpreter.knows(template, 'InterpretDependency')) return
     const dependents = await interpreter.dependencies(template, signal)
     const parent = await record(binding, dependents, context, signal)
-    const orphans = attachedTo(parent, context).filter((each) => !this.#isOf(each, dependents))
-    await this.#detach(parent, orphans, context, signal)
+    // What still has the object of before needs what that one needed.
+    if (hasEverywhere({ binding: parent, template }, context)) {
+      const orphans = attachedTo(parent, context).filter((each) => !this.#isOf(each, dependents))
+      await this.#detach(parent, orphans, context, signal)
+    }
     for (const object of await this.#objectsOf(dependents, signal)) {
       await this.#attach(parent, object, context, signal)
     }

@@ -1,4 +1,5 @@
 import type { AnyObject } from '@skerry/api'
+import { keyOfObject } from '@skerry/client'
 import type { ControllerContext } from '@skerry/controller-runtime'
 import type { ResourceBinding } from '../binding/resource-binding.ts'
 import { conditionTypes, type Cluster } from '../cluster/cluster.ts'
@@ -7,10 +8,14 @@ import { numberAt } from '../interpreter/fields.ts'
 import { appliedOverrideKeys } from '../overrides/applied-overrides.ts'
 import { heldSites, planWaves, type WavePlan, type WaveSite } from '../waves/plan-waves.ts'
 import { waveKeys, wavesOf, type Waves } from '../waves/waves.ts'
-import { workConditions, type Work } from '../work/work.ts'
-import { isSuspendedOn } from './binding-targets.ts'
+import { karmadaKeys } from '../work/karmada-keys.ts'
+import { manifestsOf, workConditions, type Work } from '../work/work.ts'
+import { bindingScopeOf } from './binding-scope.ts'
+import { isSuspendedOn, targetsOf } from './binding-targets.ts'
 import { claimOf } from './claim.ts'
+import { memberCluster } from './cluster-manifest.ts'
 import { workPatch } from './plan-work.ts'
+import { clusterOfWork, worksOf } from './write-work.ts'
 
 /** The newest for one cluster, and what is written for it by now. */
 export interface PlannedSite {
@@ -104,6 +109,27 @@ function isWell({ metadata, status }: Work, template: AnyObject): boolean {
         (numberAt(each.status, 'resourceTemplateGeneration') ?? generation) >= generation,
     )
   )
+}
+
+/** Whether no cluster waits for its wave any more: each has been sent the object as it is on the hub. */
+export function hasEverywhere(
+  { binding, template }: Pick<Rollout, 'binding' | 'template'>,
+  context: ControllerContext,
+): boolean {
+  if (!goesInWaves(binding, context)) return true
+  const scope = bindingScopeOf(binding.metadata.namespace)
+  const works = worksOf(scope, keyOfObject(binding), context)
+  const sent = new Set(works.filter((work) => isOfNewest(work, template)).map(clusterOfWork))
+  return targetsOf(binding.spec).every(
+    ({ name }) => sent.has(name) || memberCluster(name, context) === undefined,
+  )
+}
+
+function isOfNewest(work: Work, { metadata }: AnyObject): boolean {
+  const { generation = 0 } = metadata
+  const [manifest] = manifestsOf(work)
+  const sent = manifest?.metadata.annotations?.[karmadaKeys.templateGeneration]
+  return generation === 0 || Number(sent) >= generation
 }
 
 function heldWork(planned: Work, known: Work): Work {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnyObject, Deployment } from '@skerry/api'
+import type { AnyObject, ConfigMap, Deployment } from '@skerry/api'
 import { resources, type TypedResource } from '@skerry/client'
+import { resourceBindingResource } from '../binding/resource-binding.ts'
 import { clusterResource, executionNamespace } from '../cluster/cluster.ts'
 import { propagationPolicyResource, type PropagationPolicy } from '../policy/propagation-policy.ts'
 import { waveKeys } from '../waves/waves.ts'
@@ -100,6 +101,50 @@ test('the next wave opens when those who are present are well; one who is away h
   const status = { conditions: [away] }
   await clusters.patchStatus({ name: 'pilot', type: 'merge', patch: { status } }, signal)
   await untilWeb(scene, 'reef', (object) => imageOf(object) === 'registry.example.com/web:2')
+})
+
+test('what an object needs no more stays until its last wave has the object as it is now', async () => {
+  await using scene = await startFleetScene(['pilot', 'reef'], signal)
+  const { hub } = scene
+  const { spec, ...given } = policy('site=pilot')
+  const taking = { ...given, spec: { ...spec, propagateDeps: true } }
+  await hub.resource(propagationPolicyResource).create(taking, signal)
+  const configMap = (name: string): ConfigMap => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'shop', name },
+  })
+  const using = (name: string) => {
+    const containers = [{ name: 'web', image: 'web' }]
+    const volumes = [{ name: 'settings', configMap: { name } }]
+    return { template: { metadata: { labels: { app: 'web' } }, spec: { containers, volumes } } }
+  }
+  const needs = (name: string, attached: boolean) => {
+    const key = { namespace: 'shop', name: `${name}-configmap` }
+    const where = { api: hub, resource: resourceBindingResource, key }
+    return scene.until(where, (each) => (each?.spec.requiredBy?.length === 1) === attached)
+  }
+  await hub.resource(resources.configMaps).create(configMap('old'), signal)
+  await hub.resource(resources.configMaps).create(configMap('new'), signal)
+  await hub.resource(anyDeployments).create(deployment(using('old')), signal)
+  await untilWork(scene, 'pilot', (work) => isApplied(work, 1))
+  await reportReady(scene, 'pilot', 1)
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  await reportReady(scene, 'reef', 1)
+  await needs('old', true)
+
+  const patch = { spec: using('new') }
+  await hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, signal)
+  await needs('new', true)
+  const key = { namespace: 'shop', name: 'old-configmap' }
+  const kept = await hub.resource(resourceBindingResource).get(key, signal)
+  assert.equal(kept.spec.requiredBy?.length, 1)
+  await untilWork(scene, 'pilot', (work) => isApplied(work, 2))
+  await reportReady(scene, 'pilot', 2)
+  await needs('old', false)
+  const atReef = { api: scene.edge('reef'), resource: resources.configMaps }
+  const old = { namespace: 'shop', name: 'old' }
+  await scene.until({ ...atReef, key: old }, (object) => object === undefined)
 })
 
 test('waves that nobody can read are refused, with what is wrong', async () => {
