@@ -73,6 +73,8 @@ export async function leave(options: LeaveOptions, context: RoleContext): Promis
   const rightsAreGone = 'hub' in from || (await deleteKarmadaRights(hub, clusterName, signal))
   await secret?.clear(signal)
   for (const name of files) await rm(join(directory, name), { force: true })
+  // Empty by now: its virtual clusters have gone before.
+  await rm(join(directory, 'clusters'), { recursive: true, force: true })
   return { rightsAreGone }
 }
 
