@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
 
 let server: TestApiServer
 
@@ -228,11 +228,10 @@ async function defineThings(): Promise<void> {
 /** Definitions are established in the background. */
 async function served(name: string): Promise<void> {
   const definitions = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
-  for (;;) {
+  await until(() => {
     const text = JSON.stringify(server.objects.get(definitions, '', name)?.['status'] ?? {})
-    if (text.includes('InitialNamesAccepted')) return
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+    return text.includes('InitialNamesAccepted')
+  })
 }
 
 function thing(kind: string, spec: string): string {

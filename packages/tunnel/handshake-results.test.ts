@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:tls'
 import { test } from 'node:test'
 import { silentLogger } from '@skerry/base'
+import { until } from '@skerry/testing'
 import { createTunnelScene } from './testing/tunnel-scene.ts'
 import { dialTunnel } from './tunnel-agent.ts'
 import type { HandshakeResult } from './tunnel-server.ts'
@@ -60,12 +61,3 @@ test('each handshake is counted once, by how it ended', async () => {
   assert.equal(results.filter((result) => result === 'late').length, 1)
   assert.equal(results.filter((result) => result === 'busy').length, 1)
 })
-
-/** What is waited for comes from the network. */
-async function until(isSo: () => boolean): Promise<void> {
-  const signal = AbortSignal.timeout(20_000)
-  while (!isSo()) {
-    signal.throwIfAborted()
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-}

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { callApi, startTestApiServer, type ApiCall, type TestApiServer } from '@skerry/testing'
+import {
+  callApi,
+  startTestApiServer,
+  type ApiCall,
+  type TestApiServer,
+  until,
+} from '@skerry/testing'
 
 let server: TestApiServer
 
@@ -113,11 +119,8 @@ const call = async (request: ApiCall) => {
 }
 
 async function served(path: string): Promise<void> {
-  for (;;) {
-    const { status } = await callApi(server.transport, { method: 'GET', path })
-    if (status === 200) return
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  const get = () => callApi(server.transport, { method: 'GET', path })
+  await until(async () => (await get()).status === 200)
 }
 
 const thing = (name: string, spec: unknown) => ({
@@ -235,9 +238,8 @@ test('what a stricter schema would refuse may stay as it was', async () => {
     status: 200,
     causes: [],
   })
-  while ((await merge(`${path}?dryRun=All`, { spec: { s: 'xyz' } })).status !== 422) {
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  const tried = () => merge(`${path}?dryRun=All`, { spec: { s: 'xyz' } })
+  await until(async () => (await tried()).status === 422)
   assert.deepEqual((await merge(path, { spec: { b: 6 } })).causes, [])
   assert.deepEqual((await merge(path, { spec: { m: { x: 1, y: 2 } } })).causes, [
     'spec.m[y]: Invalid value: 2: failed rule: self > 5',

@@ -10,6 +10,7 @@ import {
   type TestApiServer,
   type TestWebhook,
   type WebhookReply,
+  until,
 } from '@skerry/testing'
 
 const patchHeaders = { 'content-type': 'application/merge-patch+json' }
@@ -52,9 +53,8 @@ async function define(api: TestApiServer, hook: TestWebhook): Promise<void> {
     },
   })
   assert.equal(reply.status, 201, reply.text)
-  while ((await callApi(api.transport, { path: '/apis/test.dev/v2/boats' })).status !== 200) {
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  const boats = () => callApi(api.transport, { path: '/apis/test.dev/v2/boats' })
+  await until(async () => (await boats()).status === 200)
 }
 
 /** v1 calls v2's motor a sail. */

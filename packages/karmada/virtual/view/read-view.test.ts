@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { gunzipSync } from 'node:zlib'
 import { test } from 'node:test'
 import { readBody, readLines } from '@skerry/client'
+import { until } from '@skerry/testing'
 import {
   addNamespace,
   addNode,
   startViewScene,
-  until,
   type Asker,
   type Told,
   type ViewScene,

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isJsonObject } from '@skerry/api'
+import { until } from '@skerry/testing'
 import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
-import {
-  addNamespace,
-  addNode,
-  startViewScene,
-  until,
-  type ViewScene,
-} from './testing/view-scene.ts'
+import { addNamespace, addNode, startViewScene, type ViewScene } from './testing/view-scene.ts'
 
 const deployments = '/apis/apps/v1/namespaces/shop/deployments'
 

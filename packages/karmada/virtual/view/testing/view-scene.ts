@@ -1,7 +1,7 @@
 /** An edge cluster with two virtual clusters in it, and their views, for tests. */
 import { silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, createHttpsTransport, fixedCredentials, type Cluster } from '@skerry/client'
-import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
 import type { TunnelHandler, TunnelHeaders, TunnelResponse } from '@skerry/tunnel'
 import { createApiForwarder } from '../../../agent/api-forwarder.ts'
 import type { ImpersonationPolicy } from '../../../registration/impersonation-policy.ts'
@@ -155,13 +155,4 @@ export async function addNode({ edge }: ViewScene, name: string, cluster?: strin
     { group: '', resource: 'nodes' },
     { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } },
   )
-}
-
-/** Until an answer is as wanted: what the edge has told its watchers is behind by a moment. */
-export async function until(look: () => Promise<boolean>): Promise<void> {
-  const signal = AbortSignal.timeout(20_000)
-  while (!(await look())) {
-    signal.throwIfAborted()
-    await new Promise((resolve) => setImmediate(resolve))
-  }
 }
