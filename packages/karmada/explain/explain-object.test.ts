@@ -139,6 +139,36 @@ test('a cluster that the object leaves says so, before why it is not placed ther
   assert.match(old.why[1] ?? '', /affinity/)
 })
 
+test('an object that is to be apart from another one is not said to fit where that one is', () => {
+  const claimant = policy('web', {}, 'shop')
+  const resource = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'settings' }
+  const served = [{ groupVersion: 'v1', resources: [{ name: 'configmaps', kind: 'ConfigMap' }] }]
+  const taken = cluster('taken', 'True')
+  const status = { ...taken.status, apiEnablements: served }
+  const grouped = (name: string, spec: Partial<ResourceBinding['spec']>): ResourceBinding => ({
+    apiVersion: 'work.karmada.io/v1alpha2',
+    kind: 'ResourceBinding',
+    metadata: { namespace: 'shop', name: `${name}-configmap` },
+    spec: {
+      resource: { ...resource, name },
+      placement: {},
+      workloadAffinityGroups: { antiAffinityGroup: 'team=tills' },
+      ...spec,
+    },
+  })
+  const binding = grouped('settings', {})
+  const [told] = explainObject({
+    template: settings(claimant),
+    policies: [claimant],
+    overridePolicies: [],
+    binding,
+    others: [binding, grouped('other', { clusters: [{ name: 'taken' }] })],
+    clusters: [{ ...taken, status }],
+    plan: { sites: [], failures: [] },
+  }).clusters
+  assert.deepEqual(told?.why, ['cluster already has workload with the same anti-affinity group'])
+})
+
 test('of each cluster it is said what holds the object up, the first thing first', () => {
   const claimant = policy('web', {}, 'shop')
   const current = { status: 'True', generation: 2 } as const

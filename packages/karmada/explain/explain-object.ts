@@ -23,6 +23,8 @@ export interface ExplainFacts {
   readonly overridePolicies: readonly OverridePolicy[]
   /** Absent while nobody has claimed the object. */
   readonly binding?: ResourceBinding | undefined
+  /** Of an object that is to be near others, or apart: the bindings of its namespace. */
+  readonly others?: readonly ResourceBinding[]
   readonly clusters: readonly Cluster[]
   /** What each of the binding's clusters is to have. */
   readonly plan: SitesPlan

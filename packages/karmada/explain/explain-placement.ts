@@ -5,7 +5,7 @@ import type { ExplainFacts } from './explain-object.ts'
 export type WhyNotPlaced = (cluster: string) => string
 
 /** By what the scheduler would say now. Pure. */
-export function explainPlacement({ binding, clusters }: ExplainFacts): WhyNotPlaced {
+export function explainPlacement({ binding, clusters, others = [] }: ExplainFacts): WhyNotPlaced {
   if (binding === undefined) return () => 'it is not propagated'
   const { spec, status } = binding
   if (spec.suspension?.scheduling === true) return () => 'scheduling is suspended'
@@ -18,6 +18,7 @@ export function explainPlacement({ binding, clusters }: ExplainFacts): WhyNotPla
     spec: fresh,
     ...(status === undefined ? {} : { status }),
     clusters,
+    others,
   })
   const reasons = new Map(diagnosis.map((each) => [each.cluster, each.reasons.join('; ')]))
   const fits = new Set((chosen ?? []).map(({ name }) => name))

@@ -1,6 +1,10 @@
 import { StatusError, isStatusError, type AnyObject, type KubeObject } from '@skerry/api'
 import type { Cluster as Api, DiscoveredResource, TypedResource } from '@skerry/client'
-import { bindingName, type ResourceBinding } from '../binding/resource-binding.ts'
+import {
+  bindingName,
+  resourceBindingResource,
+  type ResourceBinding,
+} from '../binding/resource-binding.ts'
 import { clusterResource, type Cluster } from '../cluster/cluster.ts'
 import { localInterpreterOf } from '../interpreter/create-interpreter.ts'
 import type { LuaClock } from '../interpreter/custom/lua-interpreter.ts'
@@ -60,12 +64,14 @@ export async function explain(
       localInterpreterOf({ hub, clock }, signal),
     ])
   const overridePolicies = [...overrides, ...ownOverrides]
+  const isGrouped = binding?.spec.workloadAffinityGroups !== undefined
+  const others = isGrouped ? await listOwn(hub, resourceBindingResource, template, signal) : []
   const works = binding ? await worksOf(hub, { template, binding }, signal) : []
   const plan = binding
     ? await planOf({ template, binding, works, clusters, overridePolicies, interpreter }, signal)
     : { sites: [], failures: [] }
   const policies = [...own, ...everywhere]
-  return explainObject({ template, policies, overridePolicies, binding, clusters, plan })
+  return explainObject({ template, policies, overridePolicies, binding, others, clusters, plan })
 }
 
 /** The one that its group prefers, of several. */
