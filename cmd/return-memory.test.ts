@@ -5,9 +5,9 @@ import { returnMemory } from './return-memory.ts'
 
 const megabyte = 1024 * 1024
 
-test('a process that is calm after a burst gives its garbage back, a busy one is left alone', async () => {
+function scene(usedBytes: number, busyShare: number) {
   const clock = simulatedClock()
-  const state = { usedBytes: 100 * megabyte, busyShare: 0.9, collected: 0 }
+  const state = { usedBytes, busyShare, collected: 0 }
   const stop = new AbortController()
   const engine = {
     usedBytes: () => state.usedBytes,
@@ -17,7 +17,31 @@ test('a process that is calm after a burst gives its garbage back, a busy one is
       state.usedBytes = 40 * megabyte
     },
   }
-  const done = returnMemory({ clock, engine }, stop.signal)
+  return { clock, state, stop, done: returnMemory({ clock, engine }, stop.signal) }
+}
+
+test('a process that always has a little to do gives its garbage back once no burst was for a while', async () => {
+  const { clock, state, stop, done } = scene(100 * megabyte, 0.15)
+  await clock.advance(25_000)
+  state.busyShare = 0.5
+  await clock.advance(5_000)
+  state.busyShare = 0.15
+  await clock.advance(25_000)
+  assert.equal(state.collected, 0, 'the burst is not long ago')
+  await clock.advance(5_000)
+  assert.equal(state.collected, 1)
+  state.usedBytes = 60 * megabyte
+  await clock.advance(25_000)
+  assert.equal(state.collected, 1, 'not each time')
+  state.usedBytes = 300 * megabyte
+  await clock.advance(60_000)
+  assert.equal(state.collected, 1, 'somebody would wait too long for it')
+  stop.abort()
+  await done
+})
+
+test('a process that is calm after a burst gives its garbage back, a busy one is left alone', async () => {
+  const { clock, state, stop, done } = scene(100 * megabyte, 0.9)
   await clock.advance(20_000)
   assert.equal(state.collected, 0, 'busy')
   state.busyShare = 0.05

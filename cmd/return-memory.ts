@@ -15,6 +15,11 @@ const limits = Object.freeze({
   lookMs: 5_000,
   /** A busy process is left alone: its engine collects by itself. */
   busyShareMax: 0.05,
+  /** One that always has a little to do, as a hub of a hundred clusters, is never calm, but has no burst either. */
+  quietShareMax: 0.2,
+  quietLooksMin: 6,
+  /** Then to collect takes a tenth of a second or two, and somebody may wait for it; more, and it is too long. */
+  quietBytesMax: 192 * 1024 * 1024,
   /** What must have come since the last look: a factor of what was used, and this on top. */
   growthFactor: 1.2,
   growthBytes: 8 * 1024 * 1024,
@@ -30,13 +35,20 @@ export async function returnMemory(
   signal: AbortSignal,
 ): Promise<void> {
   let keptBytes = 0
+  let quietLooks = 0
   while (!signal.aborted) {
     await clock.sleep(limits.lookMs, signal).catch(() => {
       // Only the signal ends the sleep early, and the loop looks at it.
     })
-    if (signal.aborted || engine.busyShare() > limits.busyShareMax) continue
-    if (engine.usedBytes() < keptBytes * limits.growthFactor + limits.growthBytes) continue
+    if (signal.aborted) continue
+    const share = engine.busyShare()
+    const usedBytes = engine.usedBytes()
+    quietLooks = share > limits.quietShareMax ? 0 : quietLooks + 1
+    const isQuiet = quietLooks >= limits.quietLooksMin && usedBytes <= limits.quietBytesMax
+    if (share > limits.busyShareMax && !isQuiet) continue
+    if (usedBytes < keptBytes * limits.growthFactor + limits.growthBytes) continue
     await engine.collect()
+    quietLooks = 0
     keptBytes = engine.usedBytes()
   }
 }
