@@ -9,6 +9,7 @@ import type { AnswerRoom } from './answer-room.ts'
 import type { Ask } from './edge-calls.ts'
 import type { EdgeKinds } from './edge-kinds.ts'
 import type { EdgeNames } from './edge-names.ts'
+import { isOfNodeLeases } from './own-objects.ts'
 import type { PageTokens } from './page-token.ts'
 import { seenAsOf, type SeenAs } from './seen-kinds-table.ts'
 import type { Sight } from './shown-answer.ts'
@@ -68,6 +69,7 @@ export async function askedOf(
 /** The edge's name of the namespace that is asked for, which may be none yet. */
 async function memberFor(view: View, info: RequestInfo, signal: AbortSignal): Promise<string> {
   const { namespace, verb, name } = info
+  if (isOfNodeLeases(info)) return namespace
   try {
     const member = memberOf(view, namespace)
     const owner = await view.edge.findOwner(member, signal)

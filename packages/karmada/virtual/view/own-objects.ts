@@ -1,4 +1,5 @@
 import type { GroupResource, JsonObject } from '@skerry/api'
+import type { RequestInfo } from '@skerry/apiserver'
 import { textAt, textsAt } from '../../interpreter/fields.ts'
 import { sharersOf } from '../mapping/shared-object.ts'
 import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
@@ -29,7 +30,7 @@ const judges: Readonly<Record<SeenAs, Judge>> = Object.freeze({
 
 /**
  * Whether an object, as the edge has it, is the virtual cluster's. Of objects in namespaces only those
- * in namespaces of its own are, and events of its nodes: `mayShow` can narrow that further, to those that somebody may read.
+ * in namespaces of its own are, and leases and events of its nodes: `mayShow` can narrow that further, to those that somebody may read.
  */
 export function isOwnObject(
   { view, seenAs, kind }: Pick<Asked, 'view' | 'seenAs' | 'kind'>,
@@ -53,16 +54,32 @@ export function isOwnObject(
     if (member === '') return false
     const owner = edge.ownerOf(member)
     if (owner && owner.cluster !== clusterName) {
-      return mayShow === undefined && isNodeEvent(object, kind, view)
+      return mayShow === undefined && isOfNode(object, kind, view)
     }
     return owner && !mayShow ? true : shown(member)
   }
 }
 
-/** Events of what has no namespace are in `default`, of every cluster. */
-function isNodeEvent(event: JsonObject, kind: GroupResource, { edge, group }: View): boolean {
-  if (!isEvents(kind) || textAt(event, 'metadata', 'namespace') !== 'default') return false
-  const about = event['involvedObject'] ?? event['regarding']
+/** By its lease a node says that it is there. */
+const nodeLeases = 'kube-node-lease'
+
+/** Whether a path is of leases of nodes, which virtual clusters read where the edge has them. */
+export function isOfNodeLeases({ resource, namespace, verb }: RequestInfo): boolean {
+  return isLeases(resource) && namespace === nodeLeases && /^(?:get|list|watch)$/.test(verb)
+}
+
+function isLeases({ group, resource }: GroupResource): boolean {
+  return group === 'coordination.k8s.io' && resource === 'leases'
+}
+
+/** What has no namespace has its events in `default`, of every cluster. */
+function isOfNode(object: JsonObject, kind: GroupResource, { edge, group }: View): boolean {
+  const namespace = textAt(object, 'metadata', 'namespace')
+  if (isLeases(kind) && namespace === nodeLeases) {
+    return edge.isNodeOf(group.clusterName, textAt(object, 'metadata', 'name'))
+  }
+  if (!isEvents(kind) || namespace !== 'default') return false
+  const about = object['involvedObject'] ?? object['regarding']
   return textAt(about, 'kind') === 'Node' && edge.isNodeOf(group.clusterName, textAt(about, 'name'))
 }
 

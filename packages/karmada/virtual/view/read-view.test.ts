@@ -188,6 +188,30 @@ test('events of its nodes are shown beside those of its namespaces', async () =>
   assert.equal(own.body['involvedObject']?.['namespace'], 'shop')
 })
 
+test('a virtual cluster reads the leases of its own nodes, and of no others', async () => {
+  await using scene = await startPeopled()
+  for (const name of ['node-east', 'node-west', 'node-own']) {
+    const metadata = { namespace: 'kube-node-lease', name }
+    await scene.edge.objects.create(
+      { group: 'coordination.k8s.io', resource: 'leases' },
+      { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: {} },
+    )
+  }
+  const root = '/apis/coordination.k8s.io/v1'
+  const leases = `${root}/namespaces/kube-node-lease/leases`
+  for (const path of [`${root}/leases`, leases]) {
+    assert.deepEqual(namesIn(await scene.ask('east', path)), ['node-east'], path)
+  }
+  assert.equal((await scene.ask('east', `${leases}/node-east`)).status, 200)
+  assert.equal((await scene.ask('east', `${leases}/node-west`)).status, 404)
+  const gone = await scene.ask('east', `${leases}/node-east`, { method: 'DELETE' })
+  assert.equal(gone.status, 404)
+  const pods = await scene.ask('east', '/api/v1/namespaces/kube-node-lease/configmaps')
+  assert.deepEqual(namesIn(pods), [])
+  const { body } = await scene.ask('east', '/api/v1/namespaces')
+  assert.doesNotMatch(JSON.stringify(body), /kube-node-lease/)
+})
+
 test('a watch of all namespaces brings what happens in those of the virtual cluster', async () => {
   await using scene = await startPeopled()
   const list = await scene.ask('east', '/api/v1/configmaps')
