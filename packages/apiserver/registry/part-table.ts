@@ -1,4 +1,4 @@
-import { isJsonObject, type AnyObject, type JsonObject, type Kind } from '@skerry/api'
+import { cloneJson, isJsonObject, type AnyObject, type JsonObject, type Kind } from '@skerry/api'
 
 /**
  * The fields that a subresource writes; all others keep the value they had. `[]` after a name: in
@@ -30,10 +30,10 @@ export function keepAllButPart(
 ): void {
   // Written by the subresource's own handler (binding, eviction), which has checked its change.
   if (subresource !== 'scale' && !isPart(subresource)) return
-  const wanted = structuredClone(next)
+  const wanted = cloneJson(next)
   for (const key of Object.keys(next)) if (key !== 'metadata') delete next[key]
   for (const [key, value] of Object.entries(old)) {
-    if (key !== 'metadata') next[key] = structuredClone(value)
+    if (key !== 'metadata') next[key] = cloneJson(value)
   }
   const paths = subresource === 'scale' ? scalePaths(kind) : (parts[subresource] ?? [])
   for (const path of paths) copyPath(wanted, next, path.split('.'))

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterCondition } from './cluster.ts'
-import { clusterMonitorDefaults, planConditions, type TunnelState } from './cluster-monitor.ts'
+import {
+  areReturning,
+  clusterMonitorDefaults,
+  planConditions,
+  type ReturnTimes,
+  type TunnelState,
+} from './cluster-monitor.ts'
 
 const nowMs = Date.UTC(2026, 0, 1, 12)
 const before = '2026-01-01T11:00:00Z'
@@ -19,7 +25,7 @@ interface Case {
   conditions?: ClusterCondition[]
   silenceMs: number
   hasLease?: boolean
-  runningMs?: number
+  areReturning?: boolean
   tunnel: TunnelState
   isPushed?: boolean
   want: Record<string, string>
@@ -86,15 +92,34 @@ test('a silent agent makes Ready unknown, a closed tunnel shows why and since wh
       what: 'it was connected before the hub started, and may be on its way back',
       conditions: [ready, connected],
       silenceMs: 5_000,
-      runningMs: 29_000,
+      areReturning: true,
       tunnel: { isConnected: false },
       want: { Ready: `True ClusterReady ${before}`, Connected: `True TunnelOpen ${before}` },
+    },
+    {
+      what: 'its agent is among the last of thousands that come back, and could not be heard yet',
+      conditions: [ready, connected],
+      silenceMs: 90_000,
+      areReturning: true,
+      tunnel: { isConnected: false },
+      want: { Ready: `True ClusterReady ${before}`, Connected: `True TunnelOpen ${before}` },
+    },
+    {
+      what: 'its agent has come back, and says nothing',
+      conditions: [ready, connected],
+      silenceMs: 90_000,
+      areReturning: true,
+      tunnel: { isConnected: true },
+      want: {
+        Ready: 'Unknown ClusterStatusUnknown 2026-01-01T12:00:00Z',
+        Connected: `True TunnelOpen ${before}`,
+      },
     },
     {
       what: 'it came back soon, and was cut again',
       conditions: [ready, connected],
       silenceMs: 5_000,
-      runningMs: 29_000,
+      areReturning: true,
       tunnel: { isConnected: false, lastEnd: { reason: 'cut', atMs: nowMs } },
       want: {
         Ready: `True ClusterReady ${before}`,
@@ -123,9 +148,9 @@ test('a silent agent makes Ready unknown, a closed tunnel shows why and since wh
   ]
   const settings = clusterMonitorDefaults
   for (const { what, conditions = [], silenceMs, tunnel, want, ...rest } of table) {
-    const { hasLease = true, isPushed = false, runningMs = 60_000 } = rest
+    const { hasLease = true, isPushed = false, areReturning = false } = rest
     const silence = { ms: silenceMs, hasLease }
-    const input = { conditions, isPushed, silence, runningMs, tunnel, nowMs, settings }
+    const input = { conditions, isPushed, silence, areReturning, tunnel, nowMs, settings }
     const planned = planConditions(input)
     const shown = planned.map(({ type, status, reason, lastTransitionTime }) => [
       type,
@@ -139,7 +164,18 @@ test('what was said of a silent cluster stays as it is', () => {
   const silence = { ms: 100_000, hasLease: true }
   const settings = clusterMonitorDefaults
   const tunnel = { isConnected: true }
-  const input = { isPushed: false, silence, runningMs: 0, tunnel, nowMs, settings }
+  const input = { isPushed: false, silence, areReturning: true, tunnel, nowMs, settings }
   const first = planConditions({ ...input, conditions: [ready] })
   assert.deepEqual(planConditions({ ...input, conditions: first, nowMs: nowMs + 5_000 }), first)
+})
+
+test('agents are waited for as long as some of them come, and for five minutes at most', () => {
+  const times: ReturnTimes = {}
+  const at = (seconds: number): boolean =>
+    areReturning(times, clusterMonitorDefaults, seconds * 1_000)
+  assert.deepEqual([at(7), at(36), at(37)], [true, true, false])
+  times.openedMs = 36_000
+  assert.deepEqual([at(45), at(46)], [true, false])
+  times.openedMs = 306_000
+  assert.deepEqual([at(306), at(307)], [true, false])
 })

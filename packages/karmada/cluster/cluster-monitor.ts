@@ -37,14 +37,20 @@ export interface ClusterMonitorOptions {
   readonly startupGraceMs: number
   /** From its own start on: so long an agent whose tunnel ended with the hub may be on its way back. */
   readonly returnGraceMs: number
+  /** And on, as long as no such pause is between two that come: thousands take longer. */
+  readonly returnPauseMs: number
+  /** But no longer than this. */
+  readonly returnGraceMsMax: number
 }
 
-/** Karmada's, but for the last. */
+/** Karmada's, but for those of the return. */
 export const clusterMonitorDefaults: Readonly<ClusterMonitorOptions> = Object.freeze({
   periodMs: 5_000,
   graceMs: 40_000,
   startupGraceMs: 60_000,
   returnGraceMs: 30_000,
+  returnPauseMs: 10_000,
+  returnGraceMsMax: 300_000,
 })
 
 /**
@@ -57,7 +63,7 @@ export function createClusterMonitor(
 ): ControllerDefinition {
   const settings = { ...clusterMonitorDefaults, ...options }
   const heard = new Map<string, Heard>()
-  let startedMs: number | undefined
+  const times: ReturnTimes = {}
   return {
     name: 'cluster-monitor',
     watches: [
@@ -66,19 +72,19 @@ export function createClusterMonitor(
         keysOf: ({ object: { metadata } }) =>
           metadata.namespace === clusterNamespace ? [metadata.name ?? ''] : [],
       }),
-      tunnelWatch(tunnels),
+      tunnelWatch(tunnels, times),
     ],
     async reconcile(name, context, signal) {
       const cluster = context.informer(clusterResource).get({ name })
       if (cluster === undefined) return void heard.delete(name)
       const lease = context.informer(resources.leases).get({ namespace: clusterNamespace, name })
-      const silence = listen(heard, { name, lease }, context.clock.monotonicMs())
-      startedMs ??= context.clock.monotonicMs()
+      const monotonicMs = context.clock.monotonicMs()
+      const silence = listen(heard, { name, lease }, monotonicMs)
       const conditions = planConditions({
         conditions: cluster.status?.conditions ?? [],
         isPushed: cluster.spec.syncMode === 'Push',
         silence,
-        runningMs: context.clock.monotonicMs() - startedMs,
+        areReturning: areReturning(times, settings, monotonicMs),
         tunnel: tunnels.of(parentOf(cluster) ?? name),
         nowMs: context.clock.now(),
         settings,
@@ -90,8 +96,36 @@ export function createClusterMonitor(
   }
 }
 
-function tunnelWatch(tunnels: TunnelStates): Watch {
-  return { resource: clusterResource, subscribe: (_context, enqueue) => tunnels.onChange(enqueue) }
+/** By the clock's monotonic time. */
+export interface ReturnTimes {
+  /** When this monitor first looked. */
+  startedMs?: number
+  /** When a tunnel last opened. */
+  openedMs?: number
+}
+
+function tunnelWatch(tunnels: TunnelStates, times: ReturnTimes): Watch {
+  return {
+    resource: clusterResource,
+    subscribe: ({ clock }, enqueue) =>
+      tunnels.onChange((cluster) => {
+        if (tunnels.of(cluster).isConnected) times.openedMs = clock.monotonicMs()
+        enqueue(cluster)
+      }),
+  }
+}
+
+/** Whether agents whose tunnels ended with the last hub are still coming back to this one. */
+export function areReturning(
+  times: ReturnTimes,
+  settings: ClusterMonitorOptions,
+  nowMs: number,
+): boolean {
+  times.startedMs ??= nowMs
+  const runningMs = nowMs - times.startedMs
+  if (runningMs < settings.returnGraceMs) return true
+  const { openedMs = -Infinity } = times
+  return runningMs < settings.returnGraceMsMax && nowMs - openedMs < settings.returnPauseMs
 }
 
 /** The lease as last seen, and when this clock first saw it so. */
@@ -123,8 +157,8 @@ export interface ConditionsInput {
   /** The hub itself asks how it is: it has no agent that could fall silent, and no tunnel. */
   readonly isPushed: boolean
   readonly silence: Silence
-  /** Since this monitor has started. */
-  readonly runningMs: number
+  /** Agents still come back after the hub was started. */
+  readonly areReturning: boolean
   readonly tunnel: TunnelState
   readonly nowMs: number
   readonly settings: ClusterMonitorOptions
@@ -139,7 +173,7 @@ export function planConditions(input: ConditionsInput): ClusterCondition[] {
   const connected = withCondition(input.conditions, connectedText(input), nowMs)
   const allowedMs = silence.hasLease ? settings.graceMs : settings.startupGraceMs
   const isKnownUnknown = conditionOf(connected, conditionTypes.ready)?.status === 'Unknown'
-  if (silence.ms <= allowedMs || isKnownUnknown) return connected
+  if (silence.ms <= allowedMs || isKnownUnknown || mayComeBack(input)) return connected
   const unknown: ConditionText = {
     type: conditionTypes.ready,
     status: 'Unknown',
@@ -161,15 +195,21 @@ function connectedText(input: ConditionsInput): ConditionText {
   return { type, status: 'False', reason: 'TunnelClosed', message }
 }
 
+/** Its agent was there before the hub was started, and others still come. */
+function mayComeBack({ areReturning, tunnel, conditions }: ConditionsInput): boolean {
+  if (!areReturning || tunnel.isConnected || tunnel.lastEnd !== undefined) return false
+  return conditionOf(conditions, conditionTypes.connected)?.status === 'True'
+}
+
 /** Of a cluster whose tunnel this hub has not seen since it started. */
 function unseenText(
   known: ClusterCondition | undefined,
-  { runningMs, settings }: ConditionsInput,
+  { areReturning }: ConditionsInput,
 ): ConditionText {
   // It was so before: that is still how the last one ended, or that there was none.
   if (known?.status === 'False') return known
   // Else each agent that comes back with all others would cost two writes, and be news.
-  if (known && runningMs < settings.returnGraceMs) return known
+  if (known && areReturning) return known
   const message = 'No agent has connected since the hub started.'
   const reason = known === undefined ? 'NeverConnected' : hubRestarted
   return { type: conditionTypes.connected, status: 'False', reason, message }
