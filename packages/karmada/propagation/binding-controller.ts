@@ -148,7 +148,10 @@ class Bindings {
     const [first] = policies
     const bindings = context.informer(this.#scope.resource).list(first?.metadata.namespace)
     const isAll = policies.some(({ spec }) => (spec.resourceSelectors ?? []).length === 0)
-    const selectors = policies.flatMap(({ spec }) => spec.resourceSelectors ?? [])
+    // Labels may come with another override, and go with it.
+    const selectors = policies
+      .flatMap(({ spec }) => spec.resourceSelectors ?? [])
+      .map(({ labelSelector: _labels, ...selector }) => selector)
     const { templates } = this.#shared
     return bindings
       .filter(({ spec }) => {

@@ -1,4 +1,4 @@
-/** What single fields of a policy do, from the policy to the cluster. */
+/** What single fields of policies do, from the policy to the cluster. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject, ConfigMap } from '@skerry/api'
@@ -6,6 +6,7 @@ import { resources, type TypedResource } from '@skerry/client'
 import { resourceBindingResource } from '../binding/resource-binding.ts'
 import { clusterResource } from '../cluster/cluster.ts'
 import { clusterTaintPolicyResource } from '../policy/cluster-taint-policy.ts'
+import { clusterOverridePolicyResource, overridePolicyResource } from '../policy/override-policy.ts'
 import { propagationPolicyResource, type PropagationSpec } from '../policy/propagation-policy.ts'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
 
@@ -135,4 +136,43 @@ test('a policy of taints counts also where nothing is propagated yet', async () 
   )
   const where = { api: scene.hub, resource: clusterResource, key: { name: 'reef' } }
   await scene.until(where, (cluster) => cluster?.spec.taints?.[0]?.key === 'open')
+})
+
+test('an override that goes by a label of another override counts as soon as it is there', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const { hub } = scene
+  const apiVersion = 'policy.karmada.io/v1alpha1'
+  const ofDeployments = { apiVersion: 'apps/v1', kind: 'Deployment' }
+  const tier = { operator: 'add' as const, value: { tier: 'edge' } }
+  await hub.resource(clusterOverridePolicyResource).create(
+    {
+      apiVersion,
+      kind: 'ClusterOverridePolicy',
+      metadata: { name: 'tiers' },
+      spec: {
+        resourceSelectors: [ofDeployments],
+        overrideRules: [{ overriders: { labelsOverrider: [tier] } }],
+      },
+    },
+    signal,
+  )
+  await select(scene, 'web', { resourceSelectors: [ofDeployments] })
+  await hub.resource(anyDeployments).create(deployment(), signal)
+  const where = { api: scene.edge('reef'), resource: resources.deployments, key: web }
+  await scene.until(where, (object) => object?.metadata.labels?.['tier'] === 'edge')
+  const labelSelector = { matchLabels: { tier: 'edge' } }
+  const mark = { operator: 'add' as const, value: { mark: 'seen' } }
+  await hub.resource(overridePolicyResource).create(
+    {
+      apiVersion,
+      kind: 'OverridePolicy',
+      metadata: web,
+      spec: {
+        resourceSelectors: [{ ...ofDeployments, labelSelector }],
+        overrideRules: [{ overriders: { labelsOverrider: [mark] } }],
+      },
+    },
+    signal,
+  )
+  await scene.until(where, (object) => object?.metadata.labels?.['mark'] === 'seen')
 })
