@@ -119,20 +119,25 @@ class Distributor {
     if (template === undefined || !interpreter.knows(template, 'InterpretDependency')) return
     const dependents = await interpreter.dependencies(template, signal)
     const parent = await record(binding, dependents, context, signal)
+    const objects = await this.#objectsOf(dependents, signal)
     // What still has the object of before needs what that one needed.
     if (hasEverywhere({ binding: parent, template }, context)) {
       const orphans = attachedTo(parent, context).filter((each) => !this.#isOf(each, dependents))
       await this.#detach(parent, orphans, context, signal)
     }
-    for (const object of await this.#objectsOf(dependents, signal)) {
+    for (const object of objects) {
       await this.#attach(parent, object, context, signal)
     }
   }
 
-  /** Of an object that is not known any more, the name alone counts. */
+  /** An object that is not known may have any label: with its end its binding goes anyway. */
   #isOf({ spec }: ResourceBinding, dependents: readonly DependentObject[]): boolean {
-    const labels = this.#shared.templates.known(spec.resource)?.metadata.labels ?? {}
-    return isDependent({ ...spec.resource, labels }, dependents)
+    const known = this.#shared.templates.known(spec.resource)
+    if (known) return isDependent({ ...spec.resource, ...labelsOf(known) }, dependents)
+    const byName = dependents.map(({ labelSelector, ...each }) =>
+      labelSelector === undefined ? each : { ...each, name: spec.resource.name },
+    )
+    return isDependent(spec.resource, byName)
   }
 
   /** Those that are there; the others come with their event. */
@@ -189,6 +194,10 @@ class Distributor {
       await context.client(resourceBindingResource).update(rest, signal)
     }
   }
+}
+
+function labelsOf({ metadata }: AnyObject): { labels?: Record<string, string> } {
+  return metadata.labels ? { labels: metadata.labels } : {}
 }
 
 function byKind(dependents: readonly DependentObject[]) {

@@ -1,11 +1,12 @@
 /** What a hub finds when its controllers start again in the middle of things. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnyObject } from '@skerry/api'
+import type { AnyObject, ConfigMap } from '@skerry/api'
 import { resources, type TypedResource } from '@skerry/client'
 import { resourceBindingResource, type ResourceBinding } from '../binding/resource-binding.ts'
 import { clusterResource, executionNamespace } from '../cluster/cluster.ts'
-import { propagationPolicyResource } from '../policy/propagation-policy.ts'
+import { customizationResource } from '../interpreter/custom/customization.ts'
+import { propagationPolicyResource, type PropagationSpec } from '../policy/propagation-policy.ts'
 import { workNameOf } from '../work/work-name.ts'
 import { workResource } from '../work/work.ts'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
@@ -17,7 +18,11 @@ const webWork = workNameOf({ kind: 'Deployment', ...web })
 /** Objects that a test writes in parts. */
 const anyDeployments = resources.deployments as TypedResource<AnyObject>
 
-async function propagate({ hub }: FleetScene, names: readonly string[]): Promise<void> {
+async function propagate(
+  { hub }: FleetScene,
+  names: readonly string[],
+  more: Partial<PropagationSpec> = {},
+): Promise<void> {
   for (const name of names) {
     const metadata = { namespace: 'shop', name, labels: { app: 'web' } }
     await hub.resource(anyDeployments).create({ ...deployment(), metadata }, signal)
@@ -28,7 +33,7 @@ async function propagate({ hub }: FleetScene, names: readonly string[]): Promise
       apiVersion: 'policy.karmada.io/v1alpha1',
       kind: 'PropagationPolicy',
       metadata: web,
-      spec: { resourceSelectors },
+      spec: { resourceSelectors, ...more },
     },
     signal,
   )
@@ -135,4 +140,47 @@ test('an eviction goes on after a start: the copy stays until its successor is w
   await scene.until(where, (object) => object === undefined)
   const done = await untilBinding(scene, ({ spec }) => spec.gracefulEvictionTasks === undefined)
   assert.deepEqual(done?.spec.clusters, clusters)
+})
+
+test('what an object needs by label stays where it is while a hub starts again', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const { hub } = scene
+  const luaScript = `
+    function GetDependencies(object)
+      local labelSelector = { matchLabels = { app = "web" } }
+      local each = { apiVersion = "v1", kind = "ConfigMap", namespace = "shop" }
+      each.labelSelector = labelSelector
+      return { each }
+    end`
+  await hub.resource(customizationResource).create(
+    {
+      apiVersion: 'config.karmada.io/v1alpha1',
+      kind: 'ResourceInterpreterCustomization',
+      metadata: { name: 'web' },
+      spec: {
+        target: { apiVersion: 'apps/v1', kind: 'Deployment' },
+        customizations: { dependencyInterpretation: { luaScript } },
+      },
+    },
+    signal,
+  )
+  const configMap = (name: string): ConfigMap => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'shop', name, labels: { app: 'web' } },
+  })
+  const untilThere = (name: string) => {
+    const where = { api: scene.edge('reef'), resource: resources.configMaps }
+    return scene.until({ ...where, key: { namespace: 'shop', name } }, (each) => each !== undefined)
+  }
+  await hub.resource(resources.configMaps).create(configMap('first'), signal)
+  await propagate(scene, ['web'], { propagateDeps: true })
+  await untilThere('first')
+  const key = { namespace: 'shop', name: 'first-configmap' }
+  const before = await hub.resource(resourceBindingResource).get(key, signal)
+  await scene.restart()
+  await hub.resource(resources.configMaps).create(configMap('second'), signal)
+  await untilThere('second')
+  const after = await hub.resource(resourceBindingResource).get(key, signal)
+  assert.equal(after.metadata.generation, before.metadata.generation)
 })
