@@ -7,7 +7,7 @@ import {
   type ReconcileResult,
 } from '@skerry/controller-runtime'
 import { karmadaKeys } from '../../work/karmada-keys.ts'
-import { placesOf, type WorkContext } from '../../work/work-context.ts'
+import { placeOf, placesOf, type WorkContext } from '../../work/work-context.ts'
 import type { Work } from '../../work/work.ts'
 import type { EdgeNames } from '../view/edge-names.ts'
 import { closingLabel, keptForAnnotation, virtualNamespaceLabels } from '../virtual-group.ts'
@@ -35,6 +35,8 @@ export interface EmptyNamespaceDeps {
 }
 
 const byNamespace = 'member-namespace'
+/** Always there, under the name that it has now. */
+const defaultNamespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }
 
 /**
  * Takes away namespaces that the agent has made for Works, once no Work has anything there and neither has
@@ -86,7 +88,8 @@ function membersIn(shared: WorkContext, work: Work): string[] {
 /** One in which nothing of the control plane is. */
 interface Unmeant {
   readonly sinceMs: number
-  readonly isClosed?: boolean
+  /** Absent: it is open. */
+  readonly closedAtMs?: number
   readonly first?: DiscoveredResource
 }
 
@@ -118,31 +121,33 @@ class EmptyNamespaces {
     const known = this.#unmeant.get(member) ?? { sinceMs: nowMs }
     this.#unmeant.set(member, known)
     // An agent that was stopped in between has left it closed.
-    if (!known.isClosed)
+    if (known.closedAtMs === undefined)
       await this.#note(found, { isClosed: false, keptFor: keptFor(found) }, signal)
-    const waitMs = known.sinceMs + graceMs - nowMs
+    const { sinceMs, closedAtMs } = known
+    const waitMs = Math.max(sinceMs + graceMs, (closedAtMs ?? -Infinity) + closedMs) - nowMs
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     const { local } = this.#deps
     const content = await findContent(local, { namespace: member, first: known.first }, signal)
     // From here on nothing is waited for until it is decided.
     if (this.#isMeant(member, context)) return { requeueAfterMs: 1 }
     if (content) {
-      this.#unmeant.set(member, { sinceMs: known.sinceMs, first: content.resource })
+      this.#unmeant.set(member, { sinceMs, first: content.resource })
       if (await this.#takeMoved(content, context, signal)) return { requeueAfterMs: closedMs }
       await this.#note(found, { isClosed: false, keptFor: textOf(content) }, signal)
       return { requeueAfterMs: keptMs }
     }
-    if (known.isClosed) return this.#take(found, context, signal)
+    if (closedAtMs !== undefined && isClosed(found)) return this.#take(found, context, signal)
     await this.#note(found, { isClosed: true, keptFor: undefined }, signal)
-    this.#unmeant.set(member, { sinceMs: known.sinceMs, isClosed: true })
+    this.#unmeant.set(member, { sinceMs, closedAtMs: context.clock.monotonicMs() })
     return { requeueAfterMs: closedMs }
   }
 
   /** As `memberNamespace` makes them. What a Work has brought bears its name, what a person has made no such label. */
-  #isMadeForWorks({ metadata: { labels = {}, annotations = {}, deletionTimestamp } }: Namespace) {
+  #isMadeForWorks({ metadata }: Namespace): boolean {
+    const { name, labels = {}, annotations = {}, deletionTimestamp } = metadata
     return (
       labels[virtualNamespaceLabels.cluster] === this.#shared.clusterName &&
-      labels[virtualNamespaceLabels.namespace] !== 'default' &&
+      placeOf(this.#shared, defaultNamespace)?.metadata.name !== name &&
       labels[karmadaKeys.managed] === 'true' &&
       annotations[karmadaKeys.workName] === undefined &&
       deletionTimestamp === undefined
@@ -193,9 +198,8 @@ class EmptyNamespaces {
     note: { isClosed: boolean; keptFor: string | undefined },
     signal: AbortSignal,
   ): Promise<void> {
-    const { name = '', uid, labels } = found.metadata
-    const isSame = (labels?.[closingLabel] !== undefined) === note.isClosed
-    if (isSame && keptFor(found) === note.keptFor) return
+    const { name = '', uid } = found.metadata
+    if (isClosed(found) === note.isClosed && keptFor(found) === note.keptFor) return
     const patch = {
       metadata: {
         uid,
@@ -207,6 +211,10 @@ class EmptyNamespaces {
     const noted = await unlessChanged(namespaces.patch({ name, type: 'merge', patch }, signal))
     if (noted) this.#deps.edge.recordNamespace(noted)
   }
+}
+
+function isClosed({ metadata }: Namespace): boolean {
+  return metadata.labels?.[closingLabel] !== undefined
 }
 
 function keptFor({ metadata }: Namespace): string | undefined {

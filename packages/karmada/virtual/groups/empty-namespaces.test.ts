@@ -207,18 +207,18 @@ test('what a Work has elsewhere by now does not stay where it was', async () => 
   const labels = {
     'karmada.io/managed': 'true',
     [virtualNamespaceLabels.cluster]: 'east',
-    [virtualNamespaceLabels.namespace]: 'shop',
+    [virtualNamespaceLabels.namespace]: 'default',
   }
-  const before = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'east-shop' } }
-  const sent = configMap('first', 'east-shop')
+  const before = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'east-default' } }
+  const sent = configMap('first', 'east-default')
   const annotations = { 'work.karmada.io/namespace': works, 'work.karmada.io/name': 'first' }
   sent.metadata = { ...sent.metadata, labels: { 'karmada.io/managed': 'true' }, annotations }
-  const other = configMap('other', 'east-shop')
+  const other = configMap('other', 'east-default')
   other.metadata = { ...sent.metadata, name: 'other' }
   await local.resource(resources.namespaces).create(before, signal)
   for (const each of [sent, other]) await local.resource(resources.configMaps).create(each, signal)
-  const request = { name: 'east-shop', type: 'merge', patch: { metadata: { labels } } } as const
+  const request = { name: 'east-default', type: 'merge', patch: { metadata: { labels } } } as const
   await local.resource(resources.namespaces).patch(request, signal)
-  await untilNamespace(local, 'east-shop', isGoing)
+  await untilNamespace(local, 'east-default', isGoing)
   await local.resource(resources.configMaps).get({ namespace: 'shop-east', name: 'first' }, signal)
 })
