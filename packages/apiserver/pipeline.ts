@@ -246,9 +246,11 @@ function followAccess(
   request: ApiRequest,
   mayGoOn: () => Promise<void>,
   { lasting }: PipelineDeps,
-): LinkedSignal | undefined {
+): Pick<LinkedSignal, 'signal' | 'abort'> | undefined {
   if (!lasting || request.peer.type === 'process') return undefined
-  const linked = linkedSignal(request.signal)
+  const { signal, abort } = request
+  // A second signal for each request would be a twentieth of a small one.
+  const linked = abort ? { signal, abort } : linkedSignal(signal)
   // Without the query, which may hold what somebody types into a session.
   const [path = ''] = request.target.split('?', 1)
   const held = lasting.add({ path, mayGoOn, end: () => linked.abort(accessEnded) })

@@ -16,6 +16,8 @@ export interface ApiRequest {
   readonly message?: IncomingMessage
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
+  /** Aborts `signal` for another reason; absent where the signal belongs to somebody else. */
+  readonly abort?: (reason: unknown) => void
 }
 
 /** What the connection itself says about the caller. */

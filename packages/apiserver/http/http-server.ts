@@ -127,6 +127,9 @@ function whenKnown(
   })
 }
 
+/** By ALPN, the better first; who offers neither is refused, and who offers nothing speaks HTTP/1.1. */
+const spoken = ['h2', 'http/1.1']
+
 /** Connections are handed to it; it has no port of its own. */
 function createTlsServer({ tls, limits }: HttpServerOptions): http2.Http2SecureServer {
   // Known to the HTTP/1.1 side, though not to the types.
@@ -139,6 +142,8 @@ function createTlsServer({ tls, limits }: HttpServerOptions): http2.Http2SecureS
   }
   return http2.createSecureServer({
     allowHTTP1: true,
+    // In place of a list: each connection would copy that into a pool of 64 KiB, and hold all of it.
+    ALPNCallback: ({ protocols: offered }) => spoken.find((name) => offered.includes(name)),
     ...secureContext(tls),
     requestCert: true,
     rejectUnauthorized: false,
@@ -248,6 +253,7 @@ async function onStream(
     body: kept(stream),
     peer: peerOf(stream.session?.socket),
     signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
   })
   if (stream.destroyed || stream.headersSent) return dispose(answer)
   respond(stream, answer)
@@ -304,7 +310,7 @@ async function onHttp1(
   const controller = new AbortController()
   response.on('error', (error) => options.log.debug('Stream failed', { error }))
   response.once('close', () => controller.abort(clientGone))
-  const answer = await options.onRequest(http1Request(request, controller.signal))
+  const answer = await options.onRequest(http1Request(request, controller))
   if (response.destroyed) return dispose(answer)
   response.writeHead(answer.status, mutable(answer.headers))
   // A watch may have nothing to say for a minute; its client waits for the head until then. What has a
@@ -325,10 +331,10 @@ async function onUpgrade(
 ): Promise<void> {
   const controller = new AbortController()
   client.socket.once('close', () => controller.abort(clientGone))
-  await options.onUpgrade(http1Request(request, controller.signal), client.socket, client.head)
+  await options.onUpgrade(http1Request(request, controller), client.socket, client.head)
 }
 
-function http1Request(request: IncomingMessage, signal: AbortSignal): ApiRequest {
+function http1Request(request: IncomingMessage, controller: AbortController): ApiRequest {
   return {
     method: request.method ?? 'GET',
     target: request.url ?? '/',
@@ -337,7 +343,8 @@ function http1Request(request: IncomingMessage, signal: AbortSignal): ApiRequest
     body: kept(request),
     message: request,
     peer: peerOf(request.socket),
-    signal,
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
   }
 }
 

@@ -18,6 +18,14 @@ export const aggregatedPrefix = `/apis/${clusterResource.group}/${clusterResourc
  * would open another. What two servers could read in two ways is refused.
  */
 export function parseClusterTarget(target: string): ClusterTarget {
+  if (lastParsed?.text !== target) lastParsed = { text: target, parsed: parse(target) }
+  return lastParsed.parsed
+}
+
+/** Each request's target is asked about several times on its way. */
+let lastParsed: { readonly text: string; readonly parsed: ClusterTarget } | undefined
+
+function parse(target: string): ClusterTarget {
   const [path = '', ...queries] = target.split('?')
   const query = queries.length === 0 ? '' : `?${queries.join('?')}`
   const isAggregated = path.startsWith(aggregatedPrefix)
