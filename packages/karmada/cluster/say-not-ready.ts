@@ -26,7 +26,8 @@ export async function sayNotReady(
     await clusters.updateStatus({ ...cluster, status: { ...cluster.status, conditions } }, signal)
     return true
   } catch (error) {
-    if (isStatusError(error, 'NotFound')) return true
+    // A hub refuses what it did not expect, as when others write it just now; it waits for nobody.
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) return true
     if (isStatusError(error, 'Conflict')) return false
     throw error
   }

@@ -117,6 +117,10 @@ function withoutSchemas(definition: CustomResourceDefinition): CustomResourceDef
   }
 }
 
+const hubsWay =
+  'allows virtual clusters by "skerry cluster join-command <cluster> --virtual-clusters", with names that begin with "<cluster>-"'
+const karmadasWay = 'lets the identity of the agent write this Cluster, its Lease and its Works'
+
 interface Groups {
   readonly options: VirtualClustersOptions
   readonly state: GroupState
@@ -141,7 +145,9 @@ async function runGroups(
   const running = new RunningClusters()
   let known: Promise<ResourceInterpreter> | undefined
   const interpreter = () => (known ??= interpreterOf(interpreting, signal))
-  const parts = { ...deps, member, running, identityOf, interpreter, timing: options.timing }
+  const howToAllow = deps.identityOf ? karmadasWay : hubsWay
+  const shared = { member, running, identityOf, howToAllow, interpreter, timing: options.timing }
+  const parts = { ...deps, ...shared }
   const tasks = createVirtualClusterTasks(parts)
   const events = createEventSink(local, deps)
   const controllers: ControllerDeps = { ...deps, cluster: local, informers, events }

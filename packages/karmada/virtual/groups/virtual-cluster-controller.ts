@@ -25,6 +25,8 @@ const retryMsMax = 30_000
 
 /** What the controller starts and ends for each virtual cluster. */
 export interface VirtualClusterTasks {
+  /** What the control plane's administrator does to allow them, as the end of a sentence. */
+  readonly howToAllow: string
   /** Registers it, reports it and applies its Works from now on; the same again changes nothing. */
   ensure(clusterName: string, virtualCluster: VirtualCluster): Promise<void>
   /** The last round that was reported of it. */
@@ -104,7 +106,8 @@ async function join(
   }
   const held = await withFinalizer(found, context, signal)
   const round = tasks.roundOf(wanted)
-  const conditions = joinedConditions(held, round, context)
+  const told = { round, howToAllow: tasks.howToAllow }
+  const conditions = joinedConditions(held, told, context)
   const status = statusOf(planned, { clusterName: wanted, conditions })
   // First the name: whatever is made under it from now on can be taken away again.
   await writeStatus(held, status, context, signal)
@@ -171,19 +174,19 @@ function refusedStatus(
   return statusOf(planned, { conditions: withCondition(others, text, clock.now()) })
 }
 
-function joinedConditions(
-  { status }: VirtualCluster,
-  round: ReportedRound | undefined,
-  { clock }: ControllerContext,
-) {
+interface Told extends Pick<VirtualClusterTasks, 'howToAllow'> {
+  readonly round: ReportedRound | undefined
+}
+
+function joinedConditions({ status }: VirtualCluster, told: Told, { clock }: ControllerContext) {
   const known = status?.conditions ?? []
-  return textsOf(known, round).reduce((list, text) => withCondition(list, text, clock.now()), known)
+  return textsOf(known, told).reduce((list, text) => withCondition(list, text, clock.now()), known)
 }
 
 /** A hub that does not answer for a while does not unregister anybody. */
 function textsOf(
   known: NonNullable<VirtualClusterStatus['conditions']>,
-  round: ReportedRound | undefined,
+  { round, howToAllow }: Told,
 ): ConditionText[] {
   const type = virtualConditions.registered
   if (round?.cluster) {
@@ -197,7 +200,7 @@ function textsOf(
   }
   if (conditionOf(known, type)?.status === 'True') return []
   if (isStatusError(round?.error, 'Forbidden')) {
-    const message = `The hub does not take it: ${round.error.message}. Its administrator allows virtual clusters by "skerry cluster join-command <cluster> --virtual-clusters", with names that begin with "<cluster>-"`
+    const message = `The hub does not take it: ${round.error.message}. Its administrator ${howToAllow}`
     return [{ type, status: 'False', reason: 'NotAllowed', message }]
   }
   const message = round?.error?.message ?? 'The hub has not answered yet.'

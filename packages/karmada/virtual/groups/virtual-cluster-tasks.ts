@@ -39,6 +39,7 @@ export interface VirtualClusterTasksDeps {
   readonly observer: EdgeObserver
   readonly edge: EdgeNames
   readonly identityOf: IdentityOf
+  readonly howToAllow: string
   /** Asked for once Works are to be applied; only the control plane can tell. */
   readonly interpreter: () => Promise<ResourceInterpreter>
   /** Shared by all of them. */
@@ -63,6 +64,7 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
     if (isNews) for (const listener of listeners) listener(clusterName)
   }
   return {
+    howToAllow: deps.howToAllow,
     ensure(clusterName, virtualCluster) {
       // Which nodes it has is seen by their label, and changes nothing of what runs.
       const { nodeSelector: _selector, nodeNames: _names, ...spec } = virtualCluster.spec
