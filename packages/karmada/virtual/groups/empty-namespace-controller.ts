@@ -6,6 +6,7 @@ import {
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
+import { executionNamespace } from '../../cluster/cluster.ts'
 import { karmadaKeys } from '../../work/karmada-keys.ts'
 import { placeOf, placesOf, type WorkContext } from '../../work/work-context.ts'
 import type { Work } from '../../work/work.ts'
@@ -112,7 +113,7 @@ class EmptyNamespaces {
   ): Promise<ReconcileResult | void> {
     const { graceMs, closedMs, keptMs } = this.#timing
     const found = this.#deps.edge.find(member)
-    if (found === undefined || !this.#isMadeForWorks(found) || this.#isMeant(member, context)) {
+    if (found === undefined || !this.#isOurs(found, context) || this.#isMeant(member, context)) {
       this.#unmeant.delete(member)
       if (found) await this.#note(found, { isClosed: false, keptFor: undefined }, signal)
       return
@@ -142,16 +143,27 @@ class EmptyNamespaces {
     return { requeueAfterMs: closedMs }
   }
 
-  /** As `memberNamespace` makes them. What a Work has brought bears its name, what a person has made no such label. */
-  #isMadeForWorks({ metadata }: Namespace): boolean {
+  /**
+   * As `memberNamespace` makes them, or of a Work that brings it under another name by now. What a person has
+   * made has no such label, and what a Work has left behind has the name of one that is gone.
+   */
+  #isOurs({ metadata }: Namespace, context: ControllerContext): boolean {
     const { name, labels = {}, annotations = {}, deletionTimestamp } = metadata
+    const { [karmadaKeys.workName]: work } = annotations
     return (
       labels[virtualNamespaceLabels.cluster] === this.#shared.clusterName &&
       placeOf(this.#shared, defaultNamespace)?.metadata.name !== name &&
       labels[karmadaKeys.managed] === 'true' &&
-      annotations[karmadaKeys.workName] === undefined &&
+      (work === undefined || this.#isMoved(work, context)) &&
       deletionTimestamp === undefined
     )
+  }
+
+  /** Of something where the Work has nothing: whether it has it elsewhere. */
+  #isMoved(name: string, context: ControllerContext): boolean {
+    const namespace = executionNamespace(this.#shared.clusterName)
+    const work = context.informer(this.#shared.works).get({ namespace, name })
+    return work !== undefined && work.spec.preserveResourcesOnDeletion !== true
   }
 
   #isMeant(member: string, context: ControllerContext): boolean {
@@ -166,10 +178,9 @@ class EmptyNamespaces {
   ): Promise<boolean> {
     const { name = '', namespace = '', labels, annotations, uid = '' } = object.metadata
     if (labels?.[karmadaKeys.managed] !== 'true') return false
-    const { [karmadaKeys.workNamespace]: place, [karmadaKeys.workName]: named } = annotations ?? {}
-    if (place === undefined || named === undefined) return false
-    const work = context.informer(this.#shared.works).get({ namespace: place, name: named })
-    if (work === undefined || work.spec.preserveResourcesOnDeletion === true) return false
+    const { [karmadaKeys.workNamespace]: place, [karmadaKeys.workName]: work } = annotations ?? {}
+    if (place !== executionNamespace(this.#shared.clusterName) || work === undefined) return false
+    if (!this.#isMoved(work, context)) return false
     const asked = {
       namespace,
       name,

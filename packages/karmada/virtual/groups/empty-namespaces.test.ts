@@ -217,7 +217,11 @@ test('what a Work has elsewhere by now does not stay where it was', async () => 
   other.metadata = { ...sent.metadata, name: 'other' }
   await local.resource(resources.namespaces).create(before, signal)
   for (const each of [sent, other]) await local.resource(resources.configMaps).create(each, signal)
-  const request = { name: 'east-default', type: 'merge', patch: { metadata: { labels } } } as const
+  const request = {
+    name: 'east-default',
+    type: 'merge',
+    patch: { metadata: { labels, annotations } },
+  } as const
   await local.resource(resources.namespaces).patch(request, signal)
   await untilNamespace(local, 'east-default', isGoing)
   await local.resource(resources.configMaps).get({ namespace: 'shop-east', name: 'first' }, signal)
