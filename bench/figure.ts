@@ -18,6 +18,8 @@ export interface BenchOptions {
   readonly upstream: string
   /** Beside these peers only, where a benchmark has several. */
   readonly only?: readonly string[]
+  /** These loads only, where a benchmark has several. */
+  readonly loads?: readonly string[]
 }
 
 export function median(values: readonly number[]): number {

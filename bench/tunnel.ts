@@ -11,7 +11,7 @@ import { alone, beside, median, type BenchOptions, type Figure } from './figure.
 import { freePort } from './free-port.ts'
 import { measureIdleTunnels } from './tunnel/idle-tunnels.ts'
 import { cloudAddress, createLinkNetwork, edgeAddress } from '@skerry/testing'
-import type { Values } from './tunnel/loads.ts'
+import { loadNames, type Values } from './tunnel/loads.ts'
 import { subjects } from './tunnel/peers.ts'
 import type { SideTask } from './tunnel/side.ts'
 
@@ -19,6 +19,8 @@ const root = join(import.meta.dirname, '..')
 const sideMsMax = 300_000
 
 type Measure = SideTask['measure']
+
+const everyMeasure: readonly Measure[] = ['loopback', 'link', 'stalled', 'cut']
 
 interface Wanted {
   readonly unit: string
@@ -46,13 +48,21 @@ const loads: Readonly<Record<string, Wanted>> = {
       'loopback.konnectivity-grpc': 1,
     },
   },
+  'down.processor.cloud': { unit: 'ms a MB' },
+  'down.processor.edge': { unit: 'ms a MB' },
+  'up.processor.cloud': { unit: 'ms a MB' },
+  'up.processor.edge': { unit: 'ms a MB' },
   'rate.1': { unit: 'requests/s' },
   'p50.1': { unit: 'ms' },
   'p99.1': { unit: 'ms' },
+  'rate.1.processor.cloud': { unit: 'µs each' },
+  'rate.1.processor.edge': { unit: 'µs each' },
   'rate.100': {
     unit: 'requests/s',
     goals: { 'loopback.konnectivity': 2, 'loopback.konnectivity-grpc': 2 },
   },
+  'rate.100.processor.cloud': { unit: 'µs each' },
+  'rate.100.processor.edge': { unit: 'µs each' },
   'p50.100': { unit: 'ms' },
   'p99.100': { unit: 'ms' },
   'behind.p50': { unit: 'ms' },
@@ -98,17 +108,30 @@ export async function run(options: BenchOptions): Promise<Figure[]> {
     )
   }
   const peers = await peersOf(options.only)
+  const unknown = options.loads?.find((name) => !loadNames.includes(name))
+  if (unknown !== undefined) {
+    throw new ExpectedError(
+      `Cannot measure load ${unknown}: there are ${loadNames.join(', ')}`,
+      exitCodes.usage,
+    )
+  }
+  // Whoever wants some loads wants them soon: on loopback, and nothing else.
+  const measures = options.loads ? (['loopback'] as const) : everyMeasure
   await mkdir(join(root, '.cache'), { recursive: true })
   const directory = await mkdtemp(join(root, '.cache', 'bench-tunnel-'))
   try {
     const program = await bundleProgram({ outputDirectory: join(directory, 'program'), version })
     const values = new Map<string, number[]>()
     for (let round = 0; round < options.rounds; round += 1) {
-      for (const measure of ['loopback', 'link', 'stalled', 'cut'] as const) {
+      for (const measure of measures) {
         for (const subject of ['ours', ...peers]) {
           if (subject === 'direct' && tunnelsOnly.has(measure)) continue
           const home = join(directory, `${measure}-${subject}-${round}`)
-          const found = await measureSide({ subject, measure, program, directory: home })
+          const side = { subject, measure, program, directory: home }
+          const found = await measureSide({
+            ...side,
+            ...(options.loads ? { loads: options.loads } : {}),
+          })
           for (const [name, value] of Object.entries(found)) {
             const key = `${measure}/${subject}/${name}`
             values.set(key, [...(values.get(key) ?? []), value])
@@ -116,7 +139,8 @@ export async function run(options: BenchOptions): Promise<Figure[]> {
         }
       }
     }
-    return [...figuresOf(values, peers), ...(await measureIdleTunnels(directory))]
+    const idle = options.loads ? [] : await measureIdleTunnels(directory)
+    return [...figuresOf(values, peers), ...idle]
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
@@ -143,7 +167,7 @@ async function peersOf(only: readonly string[] | undefined): Promise<string[]> {
   return found
 }
 
-type Side = Pick<SideTask, 'subject' | 'measure' | 'program' | 'directory'>
+type Side = Pick<SideTask, 'subject' | 'measure' | 'program' | 'directory' | 'loads'>
 
 async function measureSide(side: Side): Promise<Values> {
   const isFar = side.measure === 'link' || side.measure === 'cut'
@@ -177,9 +201,12 @@ function figuresOf(values: ReadonlyMap<string, number[]>, peers: readonly string
   for (const [measure, names] of Object.entries(wanted)) {
     for (const [name, { unit, goals = {} }] of Object.entries(names)) {
       const ours = values.get(`${measure}/ours/${name}`) ?? []
+      // Measured of none: the load was not wanted.
+      if (ours.length === 0) continue
       const title = `tunnel.${measure}.${name}`
-      const goal = ownGoals[name]
-      if (goal !== undefined) figures.push(alone(title, unit, median(ours), goal))
+      const goal = ownGoals[name] ?? null
+      const isOwn = goal !== null || name.includes('.processor.')
+      if (isOwn) figures.push(alone(title, unit, median(ours), goal))
       for (const peer of peers) {
         const theirs = values.get(`${measure}/${peer}/${name}`)
         if (theirs === undefined) continue

@@ -42,6 +42,7 @@ interface BenchFlags {
   upstream: string
   record: boolean | undefined
   only: string[] | undefined
+  loads: string[] | undefined
 }
 
 function addBench(program: Command): void {
@@ -59,6 +60,7 @@ function addBench(program: Command): void {
       'node_modules/.cache/upstream/v1.36.3/bin',
     )
     .option('--only <peer,...>', 'beside these only (tunnel)', (text) => text.split(','))
+    .option('--loads <load,...>', 'these only, on loopback (tunnel)', (text) => text.split(','))
     .option('--json', 'one JSON object a line instead of a table')
     .option('--record', 'write the figures and the machine into docs/benchmarks.md')
     .addHelpText('after', example('./skerry bench store', 'sudo ./skerry bench main --record'))
@@ -72,6 +74,7 @@ function addBench(program: Command): void {
         isJson: options.json === true,
         isRecorded: options.record === true,
         ...(options.only ? { only: options.only } : {}),
+        ...(options.loads ? { loads: options.loads } : {}),
       })
     })
 }

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { percentile } from '../api-load.ts'
 import { LoadConnection, type Entry } from './connection.ts'
+import { perUnit, processorTimeOf } from './processor-time.ts'
+import type { Subject } from './subject.ts'
 
 /** How much and how long; the delayed link carries less than loopback. */
 export interface LoadSize {
@@ -20,15 +22,48 @@ const bulkStreams = 4
 const blockedMs = 10_000
 const endless = '/bulk?bytes=1000000000000'
 
-/** Everything that is measured while all is well. */
-export async function measureLoads(entry: Entry, size: LoadSize): Promise<Values> {
+/** Hot code is compiled by then, also an agent's, which begins without compilers (cmd/compile-when-busy.ts). */
+const warmUpMs = 18_000
+const warmUpClients = 10
+
+type Load = (subject: Subject, size: LoadSize, signal: AbortSignal) => Promise<Values>
+
+/** By name, in the order in which they are measured. */
+const loads = {
+  connect: ({ entry }, _size, signal) => measureConnect(entry, signal),
+  down: (subject, { bulkBytes }, signal) =>
+    measureBulk(subject, { name: 'down', bytes: bulkBytes, transfer: download }, signal),
+  up: (subject, { bulkBytes }, signal) =>
+    measureBulk(subject, { name: 'up', bytes: bulkBytes, transfer: upload }, signal),
+  'rate.1': (subject, { forMs }, signal) => measureSmall(subject, { inFlight: 1, forMs }, signal),
+  'rate.100': (subject, { forMs }, signal) =>
+    measureSmall(subject, { inFlight: 100, forMs }, signal),
+  behind: ({ entry }, size, signal) => measureBehindBulk(entry, size, signal),
+} satisfies Readonly<Record<string, Load>>
+
+export const loadNames: readonly string[] = Object.keys(loads)
+
+/** Everything that is measured while all is well, or these loads only. */
+export async function measureLoads(
+  subject: Subject,
+  size: LoadSize,
+  only: readonly string[] = loadNames,
+): Promise<Values> {
   const signal = AbortSignal.timeout(deadlineMs)
-  return {
-    ...(await measureConnect(entry, signal)),
-    ...(await measureBulk(entry, size, signal)),
-    ...(await measureSmall(entry, 1, size, signal)),
-    ...(await measureSmall(entry, 100, size, signal)),
-    ...(await measureBehindBulk(entry, size, signal)),
+  const values: Values = {}
+  for (const [name, load] of Object.entries<Load>(loads)) {
+    if (only.includes(name)) Object.assign(values, await load(subject, size, signal))
+  }
+  return values
+}
+
+/** Small requests for a while, which count for nothing. */
+export async function warmUp({ entry }: Subject): Promise<void> {
+  const connections = await openMany(entry, warmUpClients, AbortSignal.timeout(deadlineMs))
+  try {
+    await askFor(connections, warmUpMs)
+  } finally {
+    for (const connection of connections) connection.close()
   }
 }
 
@@ -45,46 +80,50 @@ async function measureConnect(entry: Entry, signal: AbortSignal): Promise<Values
   return { connect: percentile(times, 50) }
 }
 
-/** Megabytes (10^6) per second of one stream; the second transfer counts. */
+interface Bulk {
+  readonly name: string
+  readonly bytes: number
+  readonly transfer: (connection: LoadConnection, bytes: number) => Promise<{ status: number }>
+}
+
+const download: Bulk['transfer'] = (connection, bytes) => connection.get(`/bulk?bytes=${bytes}`)
+const upload: Bulk['transfer'] = (connection, bytes) => connection.post('/sink', bytes)
+
+/** Megabytes (10^6) per second of one stream, and processor time of each; the second transfer counts. */
 async function measureBulk(
-  entry: Entry,
-  { bulkBytes }: LoadSize,
+  subject: Subject,
+  { name, bytes, transfer }: Bulk,
   signal: AbortSignal,
 ): Promise<Values> {
-  const connection = await LoadConnection.open(entry, signal)
-  const rate = async (bytes: number, transfer: () => Promise<{ status: number }>) => {
-    const startMs = performance.now()
-    await expectOk(transfer())
-    return bytes / 1_000 / (performance.now() - startMs)
-  }
-  const down = (bytes: number) => rate(bytes, () => connection.get(`/bulk?bytes=${bytes}`))
-  const up = (bytes: number) => rate(bytes, () => connection.post('/sink', bytes))
+  const connection = await LoadConnection.open(subject.entry, signal)
   try {
-    await down(bulkBytes / 8)
-    const downRate = await down(bulkBytes)
-    await up(bulkBytes / 8)
-    return { down: downRate, up: await up(bulkBytes) }
+    await expectOk(transfer(connection, bytes / 8))
+    const startMs = performance.now()
+    const { time } = await processorTimeOf(subject, () => expectOk(transfer(connection, bytes)))
+    const rate = bytes / 1_000 / (performance.now() - startMs)
+    return { [name]: rate, ...perUnit(name, time, { units: bytes / 1e6, factor: 1 }) }
   } finally {
     connection.close()
   }
 }
 
-/** Requests per second and their latency, by clients that each wait for their answer. */
+/** Requests per second, their latency and processor time, by clients that each wait for their answer. */
 async function measureSmall(
-  entry: Entry,
-  inFlight: number,
-  { forMs }: LoadSize,
+  subject: Subject,
+  { inFlight, forMs }: { inFlight: number; forMs: number },
   signal: AbortSignal,
 ): Promise<Values> {
-  const connections = await openMany(entry, inFlight, signal)
+  const connections = await openMany(subject.entry, inFlight, signal)
   try {
     await askFor(connections, forMs / 2)
     const startMs = performance.now()
-    const times = await askFor(connections, forMs)
+    const { result: times, time } = await processorTimeOf(subject, () => askFor(connections, forMs))
+    const name = `rate.${inFlight}`
     return {
-      [`rate.${inFlight}`]: (times.length * 1_000) / (performance.now() - startMs),
+      [name]: (times.length * 1_000) / (performance.now() - startMs),
       [`p50.${inFlight}`]: percentile(times, 50),
       [`p99.${inFlight}`]: percentile(times, 99),
+      ...perUnit(name, time, { units: times.length, factor: 1_000 }),
     }
   } finally {
     for (const connection of connections) connection.close()

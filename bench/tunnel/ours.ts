@@ -9,7 +9,7 @@ import { engineFlags } from '../../cmd/engine-flags.ts'
 import { freePort } from '../free-port.ts'
 import { launcherEnvironment } from '../launcher-environment.ts'
 import type { Entry } from './connection.ts'
-import { untilAnswered, type Processes, type Site, type Subject } from './subject.ts'
+import { pidsOf, untilAnswered, type Processes, type Site, type Subject } from './subject.ts'
 
 const execute = promisify(execFile)
 
@@ -37,9 +37,9 @@ export async function startOurs(site: Site, processes: Processes): Promise<Subje
   const kubeconfig = await writeTargetKubeconfig(site)
   const registering = ['--hub', server, '--name', 'edge', '--token-file', tokenFile]
   const own = ['--ca-hash', caHash, '--kubeconfig', kubeconfig, '--data-dir', agentData]
-  const agent = roleCommand(site, 'agent', [...registering, ...own])
-  await processes.start('agent', [...edge, ...agent], environment)
-  return { entry, ...(hub.pid === undefined ? {} : { cloudPid: hub.pid }) }
+  const command = roleCommand(site, 'agent', [...registering, ...own])
+  const agent = await processes.start('agent', [...edge, ...command], environment)
+  return { entry, ...pidsOf({ cloud: hub, edge: agent }) }
 }
 
 function roleCommand({ program }: Site, role: string, args: readonly string[]): string[] {

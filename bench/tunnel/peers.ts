@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { pkcs12Password } from './certificates.ts'
 import { startOurs } from './ours.ts'
-import { targetEntry, type Processes, type Site, type SubjectStart } from './subject.ts'
+import { pidsOf, targetEntry, type Processes, type Site, type SubjectStart } from './subject.ts'
 
 /** Every way that is measured. The target is the same, and what the client does. */
 export const subjects: Readonly<Record<string, SubjectStart>> = Object.freeze({
@@ -23,9 +23,9 @@ const token = 'bench'
 
 /** As kube-apiserver uses it on its own host: http-connect over a Unix socket. */
 async function startKonnectivity(...[site, processes]: Parameters<SubjectStart>) {
-  const { server, path } = await startKonnectivityEnds(site, processes, 'http-connect')
+  const { server, agent, path } = await startKonnectivityEnds(site, processes, 'http-connect')
   const entry = await targetEntry(site, { path }, `127.0.0.1:${site.targetPort}`)
-  return { entry, ...cloudOf(server) }
+  return { entry, ...pidsOf({ cloud: server, edge: agent }) }
 }
 
 /** Likewise over gRPC, by konnectivity's own client: one stream for each connection. */
@@ -34,7 +34,7 @@ async function startKonnectivityGrpc(...[site, processes]: Parameters<SubjectSta
   const socket = join(site.directory, 'relay.socket')
   const target = `127.0.0.1:${site.targetPort}`
   await processes.start('relay', [join(site.bin, 'konnectivity-relay'), path, socket, target])
-  return { entry: await targetEntry(site, { path: socket }), ...cloudOf(server) }
+  return { entry: await targetEntry(site, { path: socket }), ...pidsOf({ cloud: server }) }
 }
 
 async function startKonnectivityEnds(
@@ -71,8 +71,9 @@ async function startKonnectivityEnds(
     'sync-interval': '1s',
     'sync-interval-cap': '2s',
   })
-  await processes.start('proxy-agent', [...edge, join(bin, 'proxy-agent'), ...agentFlags])
-  return { server, path }
+  const command = [...edge, join(bin, 'proxy-agent'), ...agentFlags]
+  const agent = await processes.start('proxy-agent', command)
+  return { server, agent, path }
 }
 
 async function startFrp(...[site, processes]: Parameters<SubjectStart>) {
@@ -108,7 +109,7 @@ async function startFrp(...[site, processes]: Parameters<SubjectStart>) {
   await processes.start('frpc', [...edge, join(bin, 'frpc'), '-c', clientConfig])
   return {
     entry: await targetEntry(site, { host: cloudAddress, port: remotePort }),
-    ...cloudOf(server),
+    ...pidsOf({ cloud: server }),
   }
 }
 
@@ -132,7 +133,7 @@ async function startChisel(...[site, processes]: Parameters<SubjectStart>) {
   )
   return {
     entry: await targetEntry(site, { host: cloudAddress, port: remotePort }),
-    ...cloudOf(server),
+    ...pidsOf({ cloud: server }),
   }
 }
 
@@ -172,7 +173,7 @@ async function startRathole(...[site, processes]: Parameters<SubjectStart>) {
   await processes.start('rathole-client', [...edge, join(bin, 'rathole'), '--client', clientConfig])
   return {
     entry: await targetEntry(site, { host: cloudAddress, port: remotePort }),
-    ...cloudOf(server),
+    ...pidsOf({ cloud: server }),
   }
 }
 
@@ -184,8 +185,4 @@ async function write(site: Site, name: string, lines: readonly string[]): Promis
   const path = join(site.directory, name)
   await writeFile(path, `${lines.join('\n')}\n`, { mode: 0o600 })
   return path
-}
-
-function cloudOf({ pid }: { pid?: number | undefined }): { cloudPid?: number } {
-  return pid === undefined ? {} : { cloudPid: pid }
 }

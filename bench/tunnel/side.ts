@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryOf } from '../role-process.ts'
 import { writeCertificates } from './certificates.ts'
 import { measureCut } from './cut-link.ts'
-import { linkSize, loopbackSize, measureLoads, openStalled, type Values } from './loads.ts'
+import { linkSize, loopbackSize, measureLoads, openStalled, warmUp, type Values } from './loads.ts'
 import { subjects } from './peers.ts'
 import { Processes, untilAnswered, type Site, type Subject } from './subject.ts'
 
@@ -16,6 +16,8 @@ export interface SideTask extends Site {
   readonly subject: string
   /** Loads on loopback or over the link, the memory that stalled readers take, or a link that is cut. */
   readonly measure: 'loopback' | 'link' | 'stalled' | 'cut'
+  /** These only; absent: all. */
+  readonly loads?: readonly string[]
   /** Of the link's process; 0 on loopback. */
   readonly linkPid: number
 }
@@ -38,9 +40,10 @@ async function measure(task: SideTask): Promise<Values> {
   await untilAnswered(subject.entry)
   switch (task.measure) {
     case 'loopback':
-      return await measureLoads(subject.entry, loopbackSize)
+      await warmUp(subject)
+      return await measureLoads(subject, loopbackSize, task.loads)
     case 'link':
-      return await measureLoads(subject.entry, linkSize)
+      return await measureLoads(subject, linkSize, task.loads)
     case 'stalled':
       return await measureStalled(subject)
     case 'cut':

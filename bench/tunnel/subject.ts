@@ -24,8 +24,23 @@ export interface Site {
 /** A way from a client in the cloud to the target at the edge. */
 export interface Subject {
   readonly entry: Entry
-  /** The cloud's end, whose memory counts; absent for none. */
+  /** The cloud's end, whose memory and time count; absent for none. */
   readonly cloudPid?: number
+  /** The edge's end, whose time counts; absent where it is not known. */
+  readonly edgePid?: number
+}
+
+/** Of the processes at both ends, where they are there. */
+export function pidsOf(ends: {
+  cloud: ChildProcess
+  edge?: ChildProcess
+}): Pick<Subject, 'cloudPid' | 'edgePid'> {
+  const { pid: cloudPid } = ends.cloud
+  const edgePid = ends.edge?.pid
+  return {
+    ...(cloudPid === undefined ? {} : { cloudPid }),
+    ...(edgePid === undefined ? {} : { edgePid }),
+  }
 }
 
 export type SubjectStart = (site: Site, processes: Processes) => Promise<Subject>
