@@ -45,21 +45,28 @@ test('what a busy server did not take in is sent again', async () => {
 })
 
 test('a server that stays too busy is told of in one line', async () => {
-  const controller = new AbortController()
-  const transport: Transport = {
-    send() {
-      controller.abort()
-      return Promise.reject(new NotConnectedError('closed'))
-    },
-  }
-  await assert.rejects(
-    reachControlPlane(transport, server, clock).send(request, controller.signal),
-    {
+  const late = new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+  for (const error of [new NotConnectedError('closed'), late]) {
+    const controller = new AbortController()
+    const transport: Transport = {
+      send() {
+        controller.abort(late)
+        return Promise.reject(error)
+      },
+    }
+    const asking = reachControlPlane(transport, server, clock).send(request, controller.signal)
+    await assert.rejects(asking, {
       name: 'ExpectedError',
       exitCode: exitCodes.unreachable,
-      message: `Cannot reach the control plane at ${server}: it is too busy to answer; try again`,
-    },
-  )
+      message: `Cannot reach the control plane at ${server}: it is too busy to answer in time; try again`,
+    })
+  }
+})
+
+test('who stops asking is told their own reason', async () => {
+  const reason = new Error('stopped')
+  const asking = reachControlPlane(failing(reason), server, clock)
+  await assert.rejects(asking.send(request, AbortSignal.abort(reason)), reason)
 })
 
 for (const [code, why] of [

@@ -8,7 +8,8 @@ const retry = { initialMs: 250, maxMs: 2_000, jitter: 0.5 }
 /**
  * For commands of a person. What has not left because the server closed the connection before it was open is sent
  * again until the signal aborts: a server to which more come than it can greet does that. Anything else may have
- * arrived, and is not sent twice. Throws ExpectedError where no answer comes.
+ * arrived, and is not sent twice. Throws ExpectedError where no answer comes, and the signal's reason where it is not
+ * that the time is over.
  */
 export function reachControlPlane(
   transport: Transport,
@@ -22,15 +23,22 @@ export function reachControlPlane(
         try {
           return await transport.send(request, signal)
         } catch (error) {
+          if (isTimeout(signal)) throw unreachable(server, late, error)
           if (!(error instanceof NotConnectedError)) throw explained(error, { server, request })
-          const slept = await clock.sleep(backoff.nextMs(), signal).catch(() => 'over')
-          if (slept === 'over') {
-            throw unreachable(server, 'it is too busy to answer; try again', error)
-          }
+          await clock.sleep(backoff.nextMs(), signal).catch((reason: unknown) => {
+            throw isTimeout(signal) ? unreachable(server, late, error) : reason
+          })
         }
       }
     },
   }
+}
+
+const late = 'it is too busy to answer in time; try again'
+
+/** Of AbortSignal.timeout(). */
+function isTimeout({ reason }: AbortSignal): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError'
 }
 
 function explained(
