@@ -8,7 +8,7 @@ import { version } from '../cmd/version.ts'
 import { alone, type BenchOptions, type Figure } from './figure.ts'
 import { freePort } from './free-port.ts'
 import { openRawClient, type RawClient } from './raw-client.ts'
-import { memoryOf, startRoleProcess, type RoleProcess } from './role-process.ts'
+import { memoryOf, processorMs, startRoleProcess, type RoleProcess } from './role-process.ts'
 import {
   agentName,
   startAgentFleet,
@@ -87,7 +87,9 @@ async function measure(place: HubPlace, count: number): Promise<Figure[]> {
   const killedMs = Date.now()
   await fleet.until((open) => open === 0, openMsMax)
   await using second = await startHub(place)
+  const startedMs = await processorMs(second.pid)
   const back = await comeBack(fleet, { kubeconfig, count })
+  const greetingMs = ((await processorMs(second.pid)) - startedMs) / count
   const figure = (name: string, unit: string, value: number, goal: number | null = null): Figure =>
     alone(`hub-reconnect.${name}`, unit, value, goal)
   const peak = await memoryOf(second.pid)
@@ -99,6 +101,7 @@ async function measure(place: HubPlace, count: number): Promise<Figure[]> {
     figure('back.99', 's after that', back.secondsAt(0.99)),
     figure('back.100', 's after that', back.secondsAt(1)),
     figure('dials', 'each agent', back.dials / count),
+    figure('processor', 'ms of the hub, each agent', greetingMs),
     figure('user.p50', 'ms', quantile(back.askedMs, 0.5)),
     figure('user.p99', 'ms', quantile(back.askedMs, 0.99)),
     figure('user.refused', 'requests', back.refused),
