@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
+import { systemClock } from '@skerry/base'
 import { createHttpsTransport, readBody, resources } from '@skerry/client'
 import { clusterNamespace } from '@skerry/karmada'
 import { createKarmadaAccess, deleteKarmadaAccess, karmadaAccounts } from './karmada-access.ts'
@@ -88,11 +89,21 @@ test('a delegate says at its cluster who asks, and the edge sees that user', asy
   const { username, groups } = answer.body.status.userInfo
   assert.equal(username, 'anna')
   assert.deepEqual(groups.toSorted(), ['shop-keepers', 'system:authenticated'])
-  const lines = (await readFile(join(all.fleet.directory, 'audit.log'), 'utf8')).trim().split('\n')
-  const line = lines.map((text) => JSON.parse(text)).find(({ user }) => user === 'anna')
+  const line = await untilAudited(join(all.fleet.directory, 'audit.log'), 'anna')
   const account = karmadaAccounts('edge').impersonator.name
   assert.equal(line.impersonator, `system:serviceaccount:${clusterNamespace}:${account}`)
 })
+
+/** Lines of the audit log are written a little after their answers. */
+async function untilAudited(path: string, asked: string): Promise<{ impersonator?: string }> {
+  const signal = soon()
+  for (;;) {
+    const lines = (await readFile(path, 'utf8')).split('\n').filter((text) => text !== '')
+    const line = lines.map((text) => JSON.parse(text)).find(({ user }) => user === asked)
+    if (line) return line
+    await systemClock.sleep(10, signal)
+  }
+}
 
 test('a delegate is nobody anywhere else', async () => {
   await using all = await startFleet()
