@@ -96,7 +96,7 @@ export async function joinCluster(
   }
 }
 
-/** Until the object of this name is as wanted; it is undefined once it is gone. */
+/** Until the object of this name is as wanted; it is undefined once it is gone. Rejects with what it was. */
 export async function until<T extends KubeObject>(
   api: Api,
   resource: TypedResource<T>,
@@ -105,12 +105,21 @@ export async function until<T extends KubeObject>(
 ): Promise<void> {
   const { name, ...request } = key
   const { items, metadata } = await api.resource(resource).list(request, signal)
-  if (isWanted(items.find((each) => each.metadata.name === name))) return
+  let last = items.find((each) => each.metadata.name === name)
+  if (isWanted(last)) return
   const { resourceVersion = '' } = metadata
-  for await (const event of api.resource(resource).watch({ ...request, resourceVersion }, signal)) {
-    if (event.type === 'BOOKMARK' || event.object.metadata.name !== name) continue
-    if (isWanted(event.type === 'DELETED' ? undefined : event.object)) return
+  const events = api.resource(resource).watch({ ...request, resourceVersion }, signal)
+  try {
+    for await (const event of events) {
+      if (event.type === 'BOOKMARK' || event.object.metadata.name !== name) continue
+      last = event.type === 'DELETED' ? undefined : event.object
+      if (isWanted(last)) return
+    }
+  } catch (cause) {
+    const text = `${resource.resource} "${name}" is not as wanted: ${JSON.stringify(last)}`
+    throw new Error(text, { cause })
   }
+  throw new Error(`The watch of ${resource.resource} "${name}" has ended`)
 }
 
 export function readyOf(cluster: Cluster | undefined) {

@@ -18,6 +18,8 @@ import type { PushPlan, PushPlans } from './push-target.ts'
 const pushFinalizer = 'hub.skerry.io/push'
 /** Secrets are looked at this often: a new token counts then. */
 const lookAgainMs = 30_000
+/** The same where something is missing. */
+const missingMs = 5_000
 
 /** Writes to the API of each cluster in push mode, as an agent there would. In one process at a time. */
 export function createPushController(planOf: PushPlans): BackgroundController {
@@ -62,7 +64,7 @@ function definition(pushing: Pushing): ControllerDefinition {
       if ('refusal' in plan) {
         await running.stop(name)
         await tellRefusal(cluster, plan.refusal, context, signal)
-        return { requeueAfterMs: lookAgainMs }
+        return { requeueAfterMs: missingMs }
       }
       await keepFinalizer(cluster, context, signal)
       const { target } = plan
