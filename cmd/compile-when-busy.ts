@@ -14,9 +14,9 @@ const limits = Object.freeze({
   /** To start takes all of a small processor for some seconds, once. */
   startingMs: 10_000,
   lookMs: 2_000,
-  busyShareMin: 0.3,
-  /** Looks in a row that find it busy. */
-  looksMin: 2,
+  /** What it may work without compilers: this share of the time, and so much beyond it. */
+  idleShare: 0.05,
+  workMsMax: 5_000,
 })
 
 /** Of engine-flags.ts. */
@@ -24,7 +24,7 @@ const withoutCompilers = '--no-opt'
 
 /**
  * The compilers' own pages and what they make are 14 MB of an agent that mostly waits. So it begins without them, and
- * has them from when it is busy for a while, until its end. Ends then, or with the signal; never rejects.
+ * has them from when it has worked for a while, until its end. Ends then, or with the signal; never rejects.
  */
 export async function compileWhenBusy(
   { clock, compiler }: { clock: Clock; compiler: Compiler },
@@ -37,10 +37,11 @@ export async function compileWhenBusy(
   await rest(limits.startingMs)
   // What the start took does not count.
   compiler.busyShare()
-  let busyLooks = 0
-  while (busyLooks < limits.looksMin && !signal.aborted) {
+  let workMs = 0
+  while (workMs < limits.workMsMax && !signal.aborted) {
     await rest(limits.lookMs)
-    busyLooks = compiler.busyShare() < limits.busyShareMin ? 0 : busyLooks + 1
+    workMs += (compiler.busyShare() - limits.idleShare) * limits.lookMs
+    workMs = Math.max(0, workMs)
   }
   if (!signal.aborted) compiler.start()
 }
