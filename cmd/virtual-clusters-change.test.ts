@@ -95,6 +95,31 @@ test('a node that moves to another group takes no pod along', async () => {
   )
 })
 
+test('a slip in a VirtualCluster is told and takes nothing away', async () => {
+  await using scene = await startVirtualScene({}, signal)
+  const { hub, edge } = scene
+  await addNode(edge, 'n1', { branch: 'east' }, signal)
+  await addGroup(scene, 'east')
+  await hub.resource(workResource).create(workFor('bank-east', till), signal)
+  const deployment = { namespace: 'shop-bank-east', name: 'till' }
+  const made = await until(edge, resources.deployments, deployment, Boolean)
+  const isTold = (found: VirtualCluster | undefined) => (found?.status?.problems ?? []).length > 0
+  await patchGroup(edge, 'east', { clusterName: 'East!', namespaces: { pattern: 'x' } })
+  const told = await until(edge, virtualClusterResource, { name: 'east' }, isTold)
+  assert.match(told?.status?.problems?.[0] ?? '', /clusterName "East!": /)
+  assert.equal(told?.status?.clusterName, 'bank-east')
+  await hub.resource(clusterResource).get({ name: 'bank-east' }, signal)
+  const kept = await edge.resource(resources.deployments).get(deployment, signal)
+  assert.equal(kept.metadata.uid, made?.metadata.uid)
+  assert.equal(
+    groupOf(await edge.resource(resources.nodes).get({ name: 'n1' }, signal)),
+    'bank-east',
+  )
+  const patch = { spec: { clusterName: null, namespaces: null } }
+  await edge.resource(virtualClusterResource).patch({ name: 'east', type: 'merge', patch }, signal)
+  await until(edge, virtualClusterResource, { name: 'east' }, (found) => !isTold(found))
+})
+
 test('what changed while the agent was away is so when it is back: renamed, deleted, moved', async () => {
   await using scene = await startVirtualScene({}, signal)
   const { hub, edge, fleet } = scene

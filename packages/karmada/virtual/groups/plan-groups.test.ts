@@ -79,6 +79,25 @@ test('a name is free only when the one that had it has left', () => {
   assert.equal(planGroups('bank', [next], []).groups.get('ost')?.isRefused, false)
 })
 
+test('one that is there and asks for what cannot be keeps its name and its nodes, and is told', () => {
+  const wrong: VirtualCluster['spec'][] = [
+    { ...branch('east'), namespaces: { pattern: 'everything' } },
+    { ...branch('east'), clusterName: 'East!' },
+    { nodeSelector: { matchExpressions: [{ key: 'branch', operator: 'Like' }] } },
+  ]
+  for (const spec of wrong) {
+    const east = { ...group('east', spec), status: { clusterName: 'bank-east' } }
+    const other = group('other', { nodeNames: ['n1'], clusterName: 'bank-east' }, 1)
+    const third = group('third', { nodeNames: ['n1'] }, 2)
+    const nodes = [node('n1', { branch: 'east', ...labelled('bank-east') })]
+    const plan = planGroups('bank', [east, other, third], nodes)
+    assert.deepEqual([...plan.labels], [], JSON.stringify(spec))
+    assert.equal(plan.groups.get('east')?.isRefused, true)
+    assert.deepEqual(plan.groups.get('east')?.nodes, { total: 1, ready: 1 })
+    assert.match(plan.groups.get('other')?.problems[0] ?? '', /is that of VirtualCluster "east"/)
+  }
+})
+
 test('one that is being deleted selects nothing any more', () => {
   const leaving = group('east', branch('east'))
   leaving.metadata.deletionTimestamp = '2026-02-01T00:00:00Z'

@@ -18,7 +18,7 @@ export interface GroupPlan {
 
 export interface PlannedGroup {
   readonly clusterName: string
-  /** True: this one is not registered, for the problem that is told. */
+  /** True: it is not registered, or stays as it was, for the problem that is told. */
   readonly isRefused: boolean
   readonly nodes: { readonly total: number; readonly ready: number }
   readonly problems: readonly string[]
@@ -26,7 +26,8 @@ export interface PlannedGroup {
 
 /**
  * Decides which node is in which group. A node is in one group: in the one it is in as long as that
- * one selects it, else in the oldest that does. Those that it is not in are told.
+ * one selects it, else in the oldest that does. Those that it is not in are told. A group that is there and
+ * whose wishes are refused by now keeps its name and its nodes: a slip of the pen closes no branch.
  */
 export function planGroups(
   parent: string,
@@ -35,26 +36,36 @@ export function planGroups(
 ): GroupPlan {
   const candidates = candidatesOf(parent, virtualClusters)
   const active = candidates.filter(({ refusal }) => refusal === undefined)
+  const holding = new Map(candidates.map((each) => [each.held, each]))
   const labels = new Map<string, string | undefined>()
   for (const node of nodes) {
     const { name = '' } = node.metadata
     const known = node.metadata.labels?.[groupLabel]
+    const holder = known === undefined ? undefined : holding.get(known)
+    if (holder) {
+      count(holder, node)
+      continue
+    }
     const selecting = active.filter((each) => selects(each, node))
     const chosen = selecting.find(({ clusterName }) => clusterName === known) ?? selecting[0]
     for (const each of selecting) tellConflict(each, { name, chosen, selecting })
-    if (chosen) {
-      chosen.total += 1
-      if (isNodeReady(node)) chosen.ready += 1
-    }
+    if (chosen) count(chosen, node)
     if (chosen?.clusterName !== known) labels.set(name, chosen?.clusterName)
   }
   return { labels, groups: new Map(candidates.map((each) => [each.name, plannedOf(each)])) }
+}
+
+function count(group: Candidate, node: Node): void {
+  group.total += 1
+  if (isNodeReady(node)) group.ready += 1
 }
 
 interface Candidate {
   readonly name: string
   readonly clusterName: string
   readonly refusal: string | undefined
+  /** Of one that is refused: the name under which it is there already. */
+  readonly held: string | undefined
   readonly selector: LabelSelector | undefined
   readonly nodeNames: ReadonlySet<string>
   readonly problems: string[]
@@ -68,6 +79,7 @@ function candidatesOf(parent: string, all: readonly VirtualCluster[]): Candidate
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .toSorted((a, b) => (ageKey(a) < ageKey(b) ? -1 : 1))
   const taken = new Map<string, string>([[parent, '']])
+  const inUse = new Map(ordered.map(({ metadata, status }) => [status?.clusterName, metadata.name]))
   for (const each of all) {
     // Until it has left, its name is its own: else what is made would be taken away with it.
     const { deletionTimestamp, name = '' } = each.metadata
@@ -77,8 +89,9 @@ function candidatesOf(parent: string, all: readonly VirtualCluster[]): Candidate
   return ordered.map((each) => {
     const { name = '' } = each.metadata
     const clusterName = clusterNameOf(parent, each)
+    const user = inUse.get(clusterName)
     const refusal =
-      nameRefusal(clusterName, taken.get(clusterName)) ??
+      nameRefusal(clusterName, taken.get(clusterName) ?? (user === name ? undefined : user)) ??
       selectorRefusal(each) ??
       patternRefusal(each.spec.namespaces?.pattern, pattern) ??
       ruleRefusal(clusterName, each.spec.namespaces?.pattern)
@@ -87,6 +100,7 @@ function candidatesOf(parent: string, all: readonly VirtualCluster[]): Candidate
       name,
       clusterName,
       refusal,
+      held: refusal === undefined ? undefined : each.status?.clusterName,
       selector: refusal === undefined ? selectorOf(each) : undefined,
       nodeNames: new Set(each.spec.nodeNames),
       problems: [],

@@ -96,22 +96,33 @@ async function join(
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
   const known = found.status?.clusterName
-  const wanted = planned.isRefused ? undefined : planned.clusterName
+  if (planned.isRefused) {
+    const status =
+      known === undefined
+        ? refusedStatus(planned, found, context)
+        : toldStatus({ found, planned, clusterName: known }, { tasks, context })
+    return writeStatus(found, status, context, signal)
+  }
+  const wanted = planned.clusterName
   if (known !== undefined && known !== wanted) {
     const waitsFor = await tasks.retire(known, found, signal)
     if (waitsFor !== undefined) return { requeueAfterMs: leavingCheckMs }
   }
-  if (wanted === undefined) {
-    return writeStatus(found, refusedStatus(planned, found, context), context, signal)
-  }
   const held = await withFinalizer(found, context, signal)
-  const round = tasks.roundOf(wanted)
-  const told = { round, howToAllow: tasks.howToAllow }
-  const conditions = joinedConditions(held, told, context)
-  const status = statusOf(planned, { clusterName: wanted, conditions })
+  const status = toldStatus({ found: held, planned, clusterName: wanted }, { tasks, context })
   // First the name: whatever is made under it from now on can be taken away again.
   await writeStatus(held, status, context, signal)
   await tasks.ensure(wanted, held)
+}
+
+/** Of one that is there, under the name that it has. */
+function toldStatus(
+  of: { found: VirtualCluster; planned: PlannedGroup; clusterName: string },
+  { tasks, context }: Acting,
+): VirtualClusterStatus {
+  const { found, planned, clusterName } = of
+  const told = { round: tasks.roundOf(clusterName), howToAllow: tasks.howToAllow }
+  return statusOf(planned, { clusterName, conditions: joinedConditions(found, told, context) })
 }
 
 async function leave(
