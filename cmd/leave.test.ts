@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdir } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
@@ -18,6 +18,7 @@ import {
 import { clusterResource, leavePath, virtualClusterResource } from '@skerry/karmada'
 import { spkiHash } from '@skerry/pki'
 import { runAgentPod } from './agent-pod.ts'
+import { openKarmadaIdentity } from './karmada-identity.ts'
 import { leave } from './leave.ts'
 import {
   freshToken,
@@ -27,6 +28,7 @@ import {
   untilCluster,
   type TestHub,
 } from './test-fleet.ts'
+import { startTestKarmada } from './test-karmada.ts'
 import { addNode, startVirtualScene, untilObject, virtualCluster } from './virtual-scene.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
@@ -80,6 +82,9 @@ test('a cluster leaves its hub by one command, and its agent cannot come back wi
   const identity = await identityIn(directory)
   assert.equal(await ask(fleet, identity, ['DELETE', shop]), 403)
   assert.equal(await ask(fleet, identity, ['GET', shop]), 200)
+  const person = await fleet.credentialsOf({ commonName: 'olga', organizations: ['staff'] })
+  assert.equal(await ask(fleet, person, ['POST', leavePath]), 403)
+  assert.equal(await ask(fleet, identity, ['POST', `${leavePath}/store`]), 403)
   const program = join(import.meta.dirname, 'skerry.ts')
   const flags = ['--hub', fleet.url, '--data-dir', directory, '--kubeconfig', edge.kubeconfigPath]
   const command = [program, 'cluster', 'leave', 'shop', ...flags]
@@ -93,22 +98,6 @@ test('a cluster leaves its hub by one command, and its agent cannot come back wi
     .list({ namespace: bootstrapNamespace }, soon())
   const names = secrets.items.map(({ metadata }) => metadata.name)
   assert.ok(!names.includes(bootstrapSecretName(token.slice(0, 6))))
-})
-
-test('only an agent may leave, and only by itself', async () => {
-  await using edge = await startTestEdge()
-  await using fleet = await startTestHub()
-  {
-    await using _agent = await startTestAgent(fleet, { name: 'shop', api: edge.api })
-    await untilCluster(fleet, 'shop', isReady)
-  }
-  const person = await fleet.credentialsOf({ commonName: 'olga', organizations: ['staff'] })
-  assert.equal(await ask(fleet, person, ['POST', leavePath]), 403)
-  const identity = await identityIn(join(fleet.directory, 'agent-shop'))
-  assert.equal(await ask(fleet, identity, ['POST', `${leavePath}/store`]), 403)
-  assert.equal(await ask(fleet, identity, ['GET', leavePath]), 403)
-  assert.equal(await ask(fleet, identity, ['POST', leavePath]), 200)
-  await untilGone(fleet, 'shop')
 })
 
 test('a cluster whose agent runs waits for it to end; an identity in a Secret is taken out of it', async () => {
@@ -194,4 +183,53 @@ test('a cluster with virtual clusters does not leave before them', async () => {
     leave(asked, { ...fleet.context, metrics: createMetrics() }),
     /the cluster has virtual clusters: east; while its agent runs, delete its VirtualClusterSets/,
   )
+})
+
+test('a cluster leaves Karmada with all of its rights, as far as the agent may take them', async () => {
+  await using karmada = await startTestKarmada()
+  await using edge = await startTestEdge()
+  await using fleet = await startTestHub()
+  const context = { ...fleet.context, metrics: createMetrics() }
+  const bindings = karmada.admin.resource(resources.clusterRoleBindings)
+  const roles = karmada.admin.resource(resources.clusterRoles)
+  const key = { name: 'system:karmada:shop:agent' }
+  for (const mayDelete of [true, false]) {
+    const directory = join(fleet.directory, `karmada-${mayDelete}`)
+    const asked = {
+      directory,
+      server: karmada.url,
+      clusterName: 'shop',
+      tokenFile: undefined,
+      tokenText: await karmada.createToken(mayDelete ? 'abcdef' : 'fedcba'),
+      caHash: undefined,
+      authorityPem: karmada.caPem,
+      readClusterId: async () => 'one',
+    }
+    const { transport } = await openKarmadaIdentity(asked, context)
+    await writeFile(join(directory, 'ca.crt'), karmada.caPem)
+    using hubTransport = createHttpsTransport(transport)
+    const hub = createCluster(hubTransport, { ...context, userAgent: 'test' })
+    const spec = { syncMode: 'Pull' as const, id: 'one' }
+    const apiVersion = 'cluster.karmada.io/v1alpha1'
+    const cluster = { apiVersion, kind: 'Cluster', metadata: { name: 'shop' }, spec }
+    await hub.resource(clusterResource).create(cluster, soon())
+    if (!mayDelete) {
+      const { rules } = await roles.get(key, soon())
+      const kept = (rules ?? []).filter(
+        ({ resources: names }) => !names?.includes('clusterrolebindings'),
+      )
+      await roles.patch({ ...key, type: 'merge', patch: { rules: kept } }, soon())
+    }
+    const leaving = { from: { karmada: karmada.url }, directory, clusterName: 'shop' }
+    const left = await leave({ ...leaving, api: adminOf(edge), keepsObjects: false }, context)
+    assert.deepEqual(left, { rightsAreGone: mayDelete })
+    assert.deepEqual(await readdir(directory), [])
+    const clusters = await karmada.admin.resource(clusterResource).list({}, soon())
+    assert.deepEqual(clusters.items, [])
+    const { items } = await bindings.list({}, soon())
+    assert.equal(
+      items.some(({ metadata }) => metadata.name === key.name),
+      !mayDelete,
+    )
+  }
 })

@@ -11,7 +11,7 @@ import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/b
 import { createCluster, keyOfObject, parseKey, resources, type Cluster } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
 import { csrSigningController, runControllers } from '@skerry/controllers'
-import { clusterKind } from '@skerry/karmada'
+import { clusterKind, karmadaKinds } from '@skerry/karmada'
 import { readSigningRequest } from '@skerry/pki'
 import { startTestApiServer } from '@skerry/testing'
 
@@ -36,7 +36,7 @@ export async function startTestKarmada(): Promise<TestKarmada> {
   const server = stack.use(
     await startTestApiServer({
       withAccess: true,
-      kinds: [...kinds, clusterKind(kinds)],
+      kinds: [...kinds, clusterKind(kinds), ...(await karmadaKinds(kinds))],
       namespaces: ['default', 'kube-system', 'karmada-cluster'],
     }),
   )
