@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { StatusError } from '@skerry/api'
 import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, resources } from '@skerry/client'
 import { clusterResource, virtualIdOf } from '@skerry/karmada'
-import { startTestApiServer } from '@skerry/testing'
+import { startTestApiServer, until } from '@skerry/testing'
 import { createKarmadaIdentities } from './karmada-identities.ts'
 import { openKarmadaIdentity } from './karmada-identity.ts'
 import { startTestKarmada, type TestKarmada } from './test-karmada.ts'
@@ -28,7 +28,11 @@ async function startBank(karmada: TestKarmada, { directory, tokenFile, ahead }: 
   await using stack = new AsyncDisposableStack()
   const edge = stack.use(await startTestApiServer())
   const stop = linkedSignal(soon())
-  const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + ahead.ms }
+  const clock = {
+    ...systemClock,
+    now: () => systemClock.now() + ahead.ms,
+    monotonicMs: () => systemClock.monotonicMs() + ahead.ms,
+  }
   const context = { ...deps, clock, metrics: createMetrics(), signal: stop.signal }
   const options = {
     directory,
@@ -83,7 +87,7 @@ async function reasonOf(asked: Promise<unknown>): Promise<string> {
   }
 }
 
-test('each virtual cluster is somebody else at Karmada, and reaches its own alone', async () => {
+test('each virtual cluster is somebody else at Karmada, reaches its own alone, and renews itself', async () => {
   await using karmada = await startTestKarmada()
   await using home = await openHome()
   await writeFile(home.tokenFile, await karmada.createToken('abcdef'))
@@ -103,10 +107,15 @@ test('each virtual cluster is somebody else at Karmada, and reaches its own alon
     ]
     assert.deepEqual(await Promise.all(asked.map(reasonOf)), ['done', 'Forbidden', 'Forbidden'])
   }
-  // What is there is used again, without a token.
+  // What is there is used again, without a token; of the day that it is good for 22 hours are over.
   await rm(home.tokenFile)
+  const path = join(home.directory, 'clusters', 'bank-east', 'agent.crt')
+  const first = await readFile(path, 'utf8')
+  home.ahead.ms += 22 * 3_600_000
   await using again = await startBank(karmada, home)
   const { hub, release } = again.identityOf('bank-east')
+  await hub.resource(clusterResource).get({ name: 'bank-east' }, soon())
+  await until(async () => (await readFile(path, 'utf8')) !== first)
   await hub.resource(clusterResource).get({ name: 'bank-east' }, soon())
   await release?.(soon())
   assert.deepEqual(await readdir(join(home.directory, 'clusters')), ['bank-west'])
