@@ -129,6 +129,11 @@ async function reach(cluster: ClusterOnHosts): Promise<void> {
 const denial = `
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
+metadata: { name: quiet, namespace: default }
+spec: { podSelector: { matchLabels: { app: quiet } }, policyTypes: [Egress] }
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
 metadata: { name: closed, namespace: default }
 spec: { podSelector: {}, policyTypes: [Ingress, Egress] }
 `
@@ -147,6 +152,31 @@ async function denyAll(cluster: ClusterOnHosts): Promise<void> {
   await cluster.waitFor('pods to reach each other again', async () =>
     (await answers()).includes(false) ? undefined : true,
   )
+  const place = { on: one.node, to: other }
+  assert.equal(await firstWord(cluster, { name: 'quiet', ...place }), 'cut')
+  assert.equal(await firstWord(cluster, { name: 'loud', ...place }), other.name)
+  await cluster.kubectl('delete', 'networkpolicy', 'quiet')
+}
+
+/** What a new pod hears that asks as the first thing it does. */
+async function firstWord(
+  cluster: ClusterOnHosts,
+  { name, on, to }: { name: string; on: string; to: EchoPod },
+): Promise<string> {
+  const ask = `exec 2> /dev/null; timeout 3 wget -q -O - http://${to.ip}:8080/name || echo cut`
+  const container = {
+    name,
+    image: 'skerry-examples/guestbook:v1',
+    command: ['sh', '-c', ask],
+  }
+  const spec = { nodeName: on, restartPolicy: 'Never', containers: [container] }
+  const metadata = { name, namespace: 'default', labels: { app: name } }
+  await cluster.apply(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec }))
+  const phase = ['get', 'pod', name, '-o', 'jsonpath={.status.phase}']
+  await cluster.waitFor('the pod to have asked', async () =>
+    (await cluster.kubectl(...phase)) === 'Succeeded' ? true : undefined,
+  )
+  return (await cluster.kubectl('logs', name)).trim()
 }
 
 async function hasAnswer(cluster: ClusterOnHosts, from: EchoPod, to: EchoPod): Promise<boolean> {
