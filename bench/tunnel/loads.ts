@@ -23,8 +23,8 @@ const blockedMs = 10_000
 const endless = '/bulk?bytes=1000000000000'
 
 /** Hot code is compiled by then, also an agent's, which begins without compilers (cmd/compile-when-busy.ts). */
-const warmUpMs = 18_000
-const warmUpClients = 10
+const warmUpMs = 20_000
+const warmUpClients = 100
 
 type Load = (subject: Subject, size: LoadSize, signal: AbortSignal) => Promise<Values>
 
