@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster } from '@skerry/client'
+import { createCluster, type Cluster as Api } from '@skerry/client'
 import { runControllers } from '@skerry/controllers'
-import { allowVirtualClusters } from '@skerry/karmada'
+import { allowVirtualClusters, clusterResource } from '@skerry/karmada'
 import { runKarmadaAgent, type KarmadaAgentOptions } from '../../cmd/karmada-agent.ts'
 import { startTestAgent, startTestEdge, startTestHub } from '../../cmd/test-fleet.ts'
 import { playAlike } from './play-alike.ts'
-import { startStoryKarmada, untilNoRights, type StoryKarmada } from './story-karmada.ts'
+import { startStoryKarmada, untilNoRights } from './story-karmada.ts'
 import { parent, takeVirtualPicture, virtualStory, type VirtualWorld } from './virtual-story.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'story' }
@@ -29,40 +29,48 @@ type Play = (world: VirtualWorld) => Promise<void>
 
 async function atKarmada(signal: AbortSignal, play: Play): Promise<void> {
   await using karmada = await startStoryKarmada()
-  await using server = await startTestEdge({ hasVirtualClusters: true })
-  const edge = createCluster(server.transport, deps)
-  await using _namespaces = startNamespaces(server, signal)
-  const directory = join(karmada.directory, 'agent')
-  {
-    await using _agent = startKarmadaPart(karmada, { directory, api: server.api }, signal)
-    await play({ hub: karmada.hub, edge })
-  }
-  assert.deepEqual(await readdir(join(directory, 'clusters')), [])
-  await untilNoRights(karmada.hub, `system:karmada:${parent}-`, signal)
+  const { hub, url: server, caHash, directory } = karmada
+  const home = join(directory, 'agent')
+  const byToken = { karmada: { server }, tokenText: karmada.createToken(), caHash }
+  await withAgent({ ...byToken, directory: home }, signal, (edge) => play({ hub, edge }))
+  assert.deepEqual(await readdir(join(home, 'clusters')), [])
+  await untilNoRights(hub, `system:karmada:${parent}-`, signal)
   console.log('Karmada: of the virtual clusters no identity and no right is left')
+  const { transport } = karmada
+  const given = { karmada: { transport }, tokenText: undefined, caHash: undefined }
+  await hub.resource(clusterResource).delete({ name: parent }, signal)
+  await withAgent({ ...given, directory: join(directory, 'other') }, signal, async (edge) => {
+    for (const step of [virtualStory.at(0), virtualStory.at(-1)]) {
+      await step?.act({ hub, edge }, signal)
+    }
+  })
+  console.log('Karmada: by an identity that somebody else has made they come and go, too')
 }
 
-function startKarmadaPart(
-  { url, caHash, createToken }: StoryKarmada,
-  { directory, api }: Pick<KarmadaAgentOptions, 'directory' | 'api'>,
+type Given = Pick<KarmadaAgentOptions, 'karmada' | 'tokenText' | 'caHash' | 'directory'>
+
+/** An edge cluster of its own, and the agent that the program runs. */
+async function withAgent(
+  given: Given,
   signal: AbortSignal,
-): AsyncDisposable {
+  play: (edge: Api) => Promise<void>,
+): Promise<void> {
+  await using server = await startTestEdge({ hasVirtualClusters: true })
+  await using _namespaces = startNamespaces(server, signal)
   const stop = linkedSignal(signal)
   const options: KarmadaAgentOptions = {
-    directory,
+    ...given,
     clusterName: parent,
-    karmada: { server: url },
     tokenFile: undefined,
-    tokenText: createToken(),
-    caHash,
-    api,
+    api: server.api,
     hasVirtualClusters: true,
   }
   const context = { ...deps, metrics: createMetrics(), signal: stop.signal }
   const running = runKarmadaAgent(options, context).catch((error: unknown) => {
     if (!stop.signal.aborted) console.error('the agent has ended', error)
   })
-  return stopping(stop, running)
+  await using _agent = stopping(stop, running)
+  await play(createCluster(server.transport, deps))
 }
 
 async function atHub(signal: AbortSignal, play: Play): Promise<void> {

@@ -9,6 +9,7 @@ import {
   loadKubeconfig,
   resources,
   type Cluster as Api,
+  type HttpsTransportConfig,
   type ResourceRef,
 } from '@skerry/client'
 import { spkiHash } from '@skerry/pki'
@@ -22,6 +23,8 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger, user
 
 export interface StoryKarmada extends ControlPlane, AsyncDisposable {
   readonly url: string
+  /** Of its administrator. */
+  readonly transport: HttpsTransportConfig
   /** Of its authority, as agents are told. */
   readonly caHash: string
   /** What `karmadactl token create` prints. */
@@ -46,6 +49,7 @@ export async function startStoryKarmada(): Promise<StoryKarmada> {
     kubeconfigPath,
     directory,
     url,
+    transport,
     caHash: spkiHash(transport.certificateAuthority ?? ''),
     createToken: () =>
       execFileSync(join(bin, 'karmadactl'), ['token', 'create', '--kubeconfig', kubeconfigPath], {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AnyObject } from '@skerry/api'
+import { isJsonObject, isStatusError, type AnyObject } from '@skerry/api'
 import { resources, type Cluster as Api, type TypedResource } from '@skerry/client'
 import {
   clusterIdOf,
@@ -11,7 +11,6 @@ import {
   virtualIdOf,
   workResource,
 } from '@skerry/karmada'
-import { isJsonObject } from '@skerry/api'
 import { addNode } from '../../cmd/virtual-scene.ts'
 import { pictureOf, plain, shelf, templates, type FleetPicture } from './fleet-picture.ts'
 import { storyNamespace } from './fleet-story.ts'
@@ -61,9 +60,13 @@ export const virtualStory: readonly StoryStep<VirtualWorld>[] = [
         )
         assert.equal(spec.id, virtualIdOf(edgeId, name))
       }
+      const space = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: storyNamespace } }
       await hub
         .resource(resources.namespaces)
-        .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: storyNamespace } }, signal)
+        .create(space, signal)
+        .catch((error: unknown) => {
+          if (!isStatusError(error, 'AlreadyExists')) throw error
+        })
     },
   },
   {
@@ -144,7 +147,10 @@ export const virtualStory: readonly StoryStep<VirtualWorld>[] = [
   {
     title: 'no node is of a branch any more: all of their clusters go',
     async act({ hub, edge }, signal) {
-      for (const name of ['n1', 'n2', 'n3']) await moveNode(edge, { name, branch: null }, signal)
+      const { items } = await edge.resource(resources.nodes).list({}, signal)
+      for (const { metadata } of items) {
+        await moveNode(edge, { name: metadata.name ?? '', branch: null }, signal)
+      }
       for (const branch of branches) await untilGone(hub, `${parent}-${branch}`, signal)
     },
   },
