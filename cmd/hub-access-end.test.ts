@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
-import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { systemClock } from '@skerry/base'
 import { resources } from '@skerry/client'
 import { clusterAccessResource, clusterResource } from '@skerry/karmada'
+import { auditedLines } from './audited-lines.ts'
 import {
   registerCluster,
   startTestAgent,
@@ -156,8 +155,8 @@ test('what is open ends soon after the token behind it is removed; what others h
   let lines: string[] = []
   while (lines.length < 2) {
     await systemClock.sleep(10, soon())
-    const text = await readFile(join(fleet.directory, 'audit.log'), 'utf8')
-    lines = text.split('\n').filter((line) => line.includes('the right to it has ended'))
+    const all = await auditedLines(fleet)
+    lines = all.filter((line) => line.includes('the right to it has ended'))
   }
   assert.ok(lines.every((line) => JSON.parse(line).user === 'olga'))
 })

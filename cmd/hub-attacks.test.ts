@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
 import { systemClock } from '@skerry/base'
 import { clusterAccessResource } from '@skerry/karmada'
+import { auditedLines } from './audited-lines.ts'
 import { registerCluster, startTestAgent, startTestHub, type TestHub } from './test-fleet.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(5_000)
@@ -337,8 +336,7 @@ test('whoever reaches past their rights is refused, clearly, and it is written d
     assert.deepEqual(all.seen(), [], `${what}: came to a cluster`)
   }
   const read = async () => {
-    const text = await readFile(join(fleet.directory, 'audit.log'), 'utf8')
-    const lines = text.split('\n').filter((line) => line !== '')
+    const lines = await auditedLines(fleet)
     return lines.map((line) => JSON.parse(line)).filter(({ user }) => user === 'mallory')
   }
   // What is no HTTP ends in the parser, before anybody can say who it was.

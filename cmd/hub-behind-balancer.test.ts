@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { connect as connectHttp2 } from 'node:http2'
 import { get } from 'node:http'
 import { connect as connectTcp, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { trustedProxies } from '@skerry/apiserver'
 import { systemClock } from '@skerry/base'
 import { pendingRegistrations } from '@skerry/karmada'
+import { auditedLines } from './audited-lines.ts'
 import { startTestAgent, startTestEdge, startTestHub, type TestHub } from './test-fleet.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
@@ -50,9 +49,7 @@ async function getByHttp2(secure: TLSSocket, url: string, path: string): Promise
 
 /** Where the hub's audit log says that requests for such a path came from. */
 async function sources(fleet: TestHub, path: string): Promise<string[]> {
-  const log = await readFile(join(fleet.directory, 'audit.log'), 'utf8')
-  // What follows the last line's end is not whole yet.
-  const whole = log.split('\n').slice(0, -1)
+  const whole = await auditedLines(fleet)
   const lines: { uri: string; source: string }[] = whole.map((each) => JSON.parse(each))
   return lines.filter(({ uri }) => uri.endsWith(path)).map(({ source }) => source)
 }

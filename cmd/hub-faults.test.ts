@@ -11,6 +11,7 @@ import { readBody } from '@skerry/client'
 import { clusterAccessResource, clusterResource, pendingRegistrations } from '@skerry/karmada'
 import { spkiHash } from '@skerry/pki'
 import { mountSmallDisk } from '@skerry/testing'
+import { auditedLines } from './audited-lines.ts'
 import { freshToken, startTestAgent, startTestHub, type TestHub } from './test-fleet.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
@@ -247,8 +248,8 @@ test(
     assert.deepEqual(new Set(names), new Set([...kept, 'later']))
     const signal = soon()
     const audited = async (): Promise<number> => {
-      const text = await readFile(join(fleet.directory, 'audit.log'), 'utf8')
-      return text.split('\n').filter((line) => line.includes('/version?full=')).length
+      const lines = await auditedLines(fleet)
+      return lines.filter((line) => line.includes('/version?full=')).length
     }
     while ((await audited()) < 3) await systemClock.sleep(50, signal)
   },

@@ -20,6 +20,7 @@ import {
   type Registration,
 } from '@skerry/karmada'
 import { generateKeyPair, readCertificate, signCertificate } from '@skerry/pki'
+import { auditedLines } from './audited-lines.ts'
 import {
   freshToken,
   startTestAgent,
@@ -187,12 +188,8 @@ interface AuditLine {
   source: string
 }
 
-async function auditLines({ directory }: TestHub): Promise<AuditLine[]> {
-  const text = await readFile(join(directory, 'audit.log'), 'utf8')
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
+async function auditLines(hub: TestHub): Promise<AuditLine[]> {
+  return (await auditedLines(hub)).map((line) => JSON.parse(line))
 }
 
 async function untilAudited(fleet: TestHub, suffix: string): Promise<AuditLine> {

@@ -16,6 +16,7 @@ import {
   hubMetricNames,
   type ClusterState,
 } from '@skerry/karmada'
+import { auditedLines } from './audited-lines.ts'
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts'
 import { openMetricsServer } from './agent-metrics-server.ts'
 import { describeCluster, readCluster } from './cluster-describe.ts'
@@ -296,8 +297,8 @@ test('one name of a request is in every log from the client to the cluster', asy
   assert.equal(find(hubLog, 'Cluster answered', auditId)?.['cluster'], 'edge')
   assert.equal(find(agentLog, 'Request answered', auditId)?.['status'], 200)
   const line = await until(async () => {
-    const text = await readFile(join(fleet.directory, 'audit.log'), 'utf8')
-    return text.split('\n').find((each) => each.includes(auditId))
+    const lines = await auditedLines(fleet)
+    return lines.find((each) => each.includes(auditId))
   })
   assert.equal(JSON.parse(line).auditID, auditId)
   // What would not stand in a line of a log is not taken.

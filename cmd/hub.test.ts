@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -13,6 +12,7 @@ import {
   executionNamespace,
   revokeAgent,
 } from '@skerry/karmada'
+import { auditedLines } from './audited-lines.ts'
 import { openAgentIdentity } from './agent-identity.ts'
 import { createClusterToken } from './hub-join-token.ts'
 import {
@@ -428,8 +428,7 @@ test('every request to a cluster leaves a line that says who, what, where and ho
   await rawCall(fleet, `${edgePath}/version`, { headers: { 'user-agent': 'sextant/1' } })
   await rawCall(fleet, `${edgePath}/version`, { user: { commonName: 'rita' } })
   const read = async () =>
-    (await readFile(join(fleet.directory, 'audit.log'), 'utf8'))
-      .split('\n')
+    (await auditedLines(fleet))
       .filter((line) => line.includes(`${edgePath}/version`))
       .map((line) => JSON.parse(line))
   let lines = await read()

@@ -2,14 +2,13 @@
 import { once } from 'node:events'
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import type { Subject } from '@skerry/pki'
 import type { Objects } from '@skerry/apiserver'
 import { resources } from '@skerry/client'
 import { parseAllowedService, type AllowedService } from '@skerry/karmada'
+import { auditedLines } from './audited-lines.ts'
 import { ensureAgentObjects } from './agent-objects.ts'
 import { hostAddresses } from './host-addresses.ts'
 import {
@@ -186,16 +185,9 @@ function edgeObjects(objects: Objects): EdgeObjects {
   }
 }
 
-async function auditLines(
-  { directory }: TestHub,
-  path: string,
-  count: number,
-): Promise<AuditLine[]> {
+async function auditLines(hub: TestHub, path: string, count: number): Promise<AuditLine[]> {
   for (;;) {
-    const text = await readFile(join(directory, 'audit.log'), 'utf8')
-    const lines = text
-      .split('\n')
-      .flatMap((line): AuditLine[] => (line === '' ? [] : [JSON.parse(line)]))
+    const lines = (await auditedLines(hub)).map((line): AuditLine => JSON.parse(line))
     const own = lines.filter(({ uri }) => uri.startsWith(path))
     if (own.length >= count) return own
     await new Promise((resolve) => setImmediate(resolve))
