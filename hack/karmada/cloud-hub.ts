@@ -65,11 +65,14 @@ export interface AgentPlan {
   readonly directory: string
   /** What the hub has for its cluster. */
   readonly appliesWorks?: boolean
+  /** Groups of its nodes are clusters of their own. */
+  readonly hasVirtualClusters?: boolean
 }
 
 /** Registers with a fresh token; resolves when the hub has its tunnel. */
 export async function connectAgent(hub: CloudHub, plan: AgentPlan): Promise<RoleProcess> {
-  const { name, host, kubeconfig, directory } = plan
+  const { name, host, kubeconfig, directory, hasVirtualClusters = false } = plan
+  const groups = hasVirtualClusters ? ['--virtual-clusters'] : []
   const printed = await hub.skerry(
     'cluster',
     'join-command',
@@ -78,6 +81,7 @@ export async function connectAgent(hub: CloudHub, plan: AgentPlan): Promise<Role
     hub.server,
     '-o',
     'json',
+    ...groups,
   )
   const { token, caHash } = JSON.parse(printed)
   const tokenFile = join(directory, 'agent.token')
@@ -94,7 +98,7 @@ export async function connectAgent(hub: CloudHub, plan: AgentPlan): Promise<Role
   ]
   const toCluster = ['--kubeconfig', kubeconfig, '--data-dir', join(directory, 'agent')]
   const duties = plan.appliesWorks === true ? ['--apply-works'] : []
-  const args = ['agent', ...toHub, ...toCluster, ...duties]
+  const args = ['agent', ...toHub, ...toCluster, ...duties, ...groups]
   const agent = role('agent', { host, directory }, args)
   await agent.start()
   await untilConnected(hub, name)

@@ -5,10 +5,18 @@ import { RoleProcess } from '../../e2e/role-process.ts'
 import { waitFor } from '../../e2e/wait-for.ts'
 import { buildUpstream } from '../upstream/build-upstream.ts'
 import { buildKarmada } from '../upstream/karmada-build.ts'
-import { connectAgent, startCloudHub, startScript, type CloudHub } from './cloud-hub.ts'
+import {
+  connectAgent,
+  startCloudHub,
+  startScript,
+  untilConnected,
+  type CloudHub,
+} from './cloud-hub.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 
 const name = 'shop-7'
+/** A group of its nodes. */
+const hall = `${name}-hall`
 const siteHostNumber = 1
 const cloudHostNumber = 3
 
@@ -43,6 +51,7 @@ export async function playKarmadaProxy(): Promise<void> {
   await pulls(stage)
   await pushes(stage)
   await searches(stage)
+  await showsGroup(stage)
   await isRevoked(stage)
 }
 
@@ -55,7 +64,13 @@ async function setStage(cluster: ClusterOnHosts): Promise<Stage> {
     logFile: join(directory, 'karmada.log'),
   })
   const hub = await startCloudHub(host, directory)
-  await connectAgent(hub, { name, host: siteHost, kubeconfig: cluster.kubeconfig, directory })
+  await connectAgent(hub, {
+    name,
+    host: siteHost,
+    kubeconfig: cluster.kubeconfig,
+    directory,
+    hasVirtualClusters: true,
+  })
   const bins = {
     kubectl: join(await buildUpstream(['kubectl']), 'kubectl'),
     karmadactl: join(await buildKarmada(['karmadactl']), 'karmadactl'),
@@ -64,7 +79,10 @@ async function setStage(cluster: ClusterOnHosts): Promise<Stage> {
     const [program, ...args] = line.split(' ')
     const path = program === 'karmadactl' ? bins.karmadactl : bins.kubectl
     const proxied = args.map((arg) =>
-      arg.replace('$PROXY', proxyOf(karmadaUrl)).replace('$SEARCH', `${karmadaUrl}${searchPath}`),
+      arg
+        .replace('$PROXY', proxyOf(karmadaUrl, name))
+        .replace('$HALL', proxyOf(karmadaUrl, hall))
+        .replace('$SEARCH', `${karmadaUrl}${searchPath}`),
     )
     const end = proxied.indexOf('--')
     const own = end < 0 ? proxied : proxied.slice(0, end)
@@ -109,9 +127,9 @@ function seenFrom(address: string, kubeconfig: string): string {
 /** Its path to what karmada-search knows of all of them. */
 const searchPath = '/apis/search.karmada.io/v1alpha1/proxying/karmada/proxy'
 
-/** Karmada's path to the cluster, as kubectl's server. */
-function proxyOf(karmadaUrl: string): string {
-  return `${karmadaUrl}/apis/cluster.karmada.io/v1alpha1/clusters/${name}/proxy`
+/** Karmada's path to a cluster, as kubectl's server. */
+function proxyOf(karmadaUrl: string, cluster: string): string {
+  return `${karmadaUrl}/apis/cluster.karmada.io/v1alpha1/clusters/${cluster}/proxy`
 }
 
 async function isClosed({ cluster, transcript }: Stage): Promise<void> {
@@ -168,8 +186,12 @@ async function isReached({ hub, transcript, ask, until }: Stage): Promise<void> 
   await ask('karmadactl api-resources --operation-scope members --cluster shop-7', /deployments/)
 }
 
-function manifestFor(hub: CloudHub, syncMode: 'Pull' | 'Push'): Promise<string> {
-  const command = ['cluster', 'karmada-manifest', name]
+function manifestFor(
+  hub: CloudHub,
+  syncMode: 'Pull' | 'Push',
+  cluster: string = name,
+): Promise<string> {
+  const command = ['cluster', 'karmada-manifest', cluster]
   return hub.skerry(...command, '--server', hub.server, '--sync-mode', syncMode)
 }
 
@@ -313,6 +335,37 @@ async function searches({ transcript, ask, until }: Stage): Promise<void> {
     /cached-from-cluster":"shop-7"/,
   )
   await ask('kubectl -s $SEARCH logs beacon --tail=1', /^flash \d+$/m)
+}
+
+const hallGroup = (node: string): string => `apiVersion: edge.skerry.io/v1alpha1
+kind: VirtualCluster
+metadata: { name: hall }
+spec: { nodeNames: [${node}] }
+`
+
+/** A group of the site's nodes is a cluster to Karmada's proxy, too, and shows itself alone. */
+async function showsGroup({ cluster, hub, transcript, ask, until }: Stage): Promise<void> {
+  transcript.say('a virtual cluster by the same proxy: it has its own namespaces, and nothing else')
+  const node = await cluster.kubectl('get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}')
+  await cluster.apply(hallGroup(node))
+  await untilConnected(hub, hall)
+  await ask('kubectl apply -f -', /cluster\.cluster\.karmada\.io\/shop-7-hall created/, {
+    input: await manifestFor(hub, 'Pull', hall),
+  })
+  await ask('kubectl -s $HALL get nodes', /Ready/)
+  await ask('kubectl -s $HALL get pods -A', /No resources found/)
+  await ask('kubectl -s $HALL create namespace stage', /created/)
+  await ask('kubectl -s $HALL apply -n stage -f -', /pod\/beacon created/, {
+    input: beacon.replace(', namespace: default', ''),
+  })
+  await until('kubectl -s $HALL get pod beacon -n stage', /1\/1 +Running/)
+  await ask(
+    'karmadactl get pods -n stage --operation-scope members --clusters shop-7-hall',
+    /beacon/,
+  )
+  await ask('karmadactl logs beacon -n stage -C shop-7-hall', /^flash 0$/m)
+  await ask('kubectl -s $HALL get namespaces', /^(?!.*kube-system)[^]*stage/)
+  await ask('kubectl -s $PROXY get pods -A', /stage-shop-7-hall +beacon/)
 }
 
 async function isRevoked({ hub, transcript, ask }: Stage): Promise<void> {
