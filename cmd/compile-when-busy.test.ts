@@ -19,14 +19,14 @@ test('what is busy for a while is compiled; starting and a moment of work are no
   state.share = 0.01
   await clock.advance(60_000)
   for (let minute = 0; minute < 10; minute += 1) {
-    state.share = 0.9
-    await clock.advance(4_000)
+    state.share = 0.4
+    await clock.advance(2_000)
     state.share = 0.01
     await clock.advance(300_000)
   }
   assert.equal(state.started, 0, 'a moment now and then')
   state.share = 0.9
-  await clock.advance(6_000)
+  await clock.advance(4_000)
   assert.equal(state.started, 1, 'busy')
   await done
 })
@@ -34,9 +34,9 @@ test('what is busy for a while is compiled; starting and a moment of work are no
 test('what always has some work is compiled, too', async () => {
   const { clock, state, done } = scene()
   state.share = 0.1
-  await clock.advance(60_000)
+  await clock.advance(20_000)
   assert.equal(state.started, 0)
-  await clock.advance(60_000)
+  await clock.advance(20_000)
   assert.equal(state.started, 1)
   await done
 })

@@ -16,7 +16,7 @@ const limits = Object.freeze({
   lookMs: 2_000,
   /** What it may work without compilers: this share of the time, and so much beyond it. */
   idleShare: 0.05,
-  workMsMax: 5_000,
+  workMsMax: 1_000,
 })
 
 /** Of engine-flags.ts. */
