@@ -57,9 +57,9 @@ export interface ApiServerOptions {
   readonly retarget?: ((request: ApiRequest) => string) | undefined
   /** Fields of GET /version beside the defaults. */
   readonly version?: Readonly<Record<string, string>>
-  /** Checks beside those that every server has, by name. */
   /** Whose connections begin with a PROXY header that says where they come from; absent: nobody's do. */
   readonly proxies?: TrustedProxies | undefined
+  /** Checks beside those that every server has, by name. */
   readonly healthChecks?: HealthChecks | undefined
   readonly audit?: AuditSink
   /** Writes audit.k8s.io Events. */

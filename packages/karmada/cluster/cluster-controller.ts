@@ -9,6 +9,7 @@ import { executionFinalizer } from '../work/karmada-keys.ts'
 import { workResource } from '../work/work.ts'
 import { clusterNamespace, clusterResource, executionNamespace, type Cluster } from './cluster.ts'
 import { childrenSelector } from './virtual-parent.ts'
+import { writeFinalizers } from './write-finalizers.ts'
 
 /** Karmada's: while a Cluster has it, what belongs to the cluster is still being taken away. */
 export const clusterFinalizer = 'karmada.io/cluster-controller'
@@ -83,16 +84,6 @@ async function releaseWorks(
     const patch = { metadata: { finalizers: rest, resourceVersion } }
     await works.patch({ namespace, name, type: 'merge', patch }, signal)
   }
-}
-
-async function writeFinalizers(
-  cluster: Cluster,
-  finalizers: string[],
-  context: ControllerContext,
-  signal: AbortSignal,
-): Promise<void> {
-  const metadata = { ...cluster.metadata, finalizers }
-  await context.client(clusterResource).update({ ...cluster, metadata }, signal)
 }
 
 async function ensureNamespace(

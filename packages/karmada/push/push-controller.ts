@@ -8,6 +8,7 @@ import {
 } from '@skerry/controller-runtime'
 import { clusterResource, conditionTypes, type Cluster } from '../cluster/cluster.ts'
 import { conditionOf, withCondition } from '../cluster/conditions.ts'
+import { writeFinalizers } from '../cluster/write-finalizers.ts'
 import { interpreterOf } from '../interpreter/create-interpreter.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { RunningClusters } from '../virtual/groups/running-clusters.ts'
@@ -114,16 +115,6 @@ async function keepFinalizer(
   const { finalizers = [] } = cluster.metadata
   if (finalizers.includes(pushFinalizer)) return
   await writeFinalizers(cluster, [...finalizers, pushFinalizer], context, signal)
-}
-
-async function writeFinalizers(
-  cluster: Cluster,
-  finalizers: string[],
-  context: ControllerContext,
-  signal: AbortSignal,
-): Promise<void> {
-  const metadata = { ...cluster.metadata, finalizers }
-  await context.client(clusterResource).update({ ...cluster, metadata }, signal)
 }
 
 async function tellRefusal(
