@@ -51,7 +51,7 @@ function addBench(program: Command): void {
     .description('Measure this program beside its peers, in turns, on this machine')
     .argument(
       '<name>',
-      'main (start, memory, pods), store (durable writes), apiserver (beside upstream), tunnel (beside other tunnels), hub-reconnect (all agents come back) or idle-connections',
+      'main (start, memory, pods), store (durable writes), apiserver (beside upstream), tunnel (beside other tunnels), hub-reconnect (all agents come back), fleet (beside Karmada), virtual-clusters or idle-connections',
     )
     .option('--rounds <number>', 'how often each is measured; medians are shown', toRounds, 5)
     .option(
