@@ -1,5 +1,5 @@
 import { isJsonObject, type AnyObject, type KubeObject } from '@skerry/api'
-import { resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import { anyObjects, resources, type Cluster as Api, type TypedResource } from '@skerry/client'
 import {
   clusterResourceBindingResource,
   executionNamespace,
@@ -48,9 +48,7 @@ export function shelf<T extends KubeObject>(
   resource: TypedResource<T>,
   namespace = '',
 ): Shelf {
-  // Any resource may be read as objects of any kind.
-  const any = resource as unknown as TypedResource<AnyObject>
-  return { where, api, resource: any, namespace }
+  return { where, api, resource: anyObjects(resource), namespace }
 }
 
 export async function pictureOf(

@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import { resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import { anyObjects, resources, type Cluster as Api } from '@skerry/client'
 import {
   clusterPropagationPolicyResource,
   overridePolicyResource,
@@ -20,10 +20,10 @@ export const storyRole = 'story-reader'
 
 const web = { namespace: storyNamespace, name: 'web' }
 const settings = { namespace: storyNamespace, name: 'settings' }
-const deployments = resources.deployments as TypedResource<AnyObject>
-const configMaps = resources.configMaps as TypedResource<AnyObject>
-const policies = propagationPolicyResource as unknown as TypedResource<AnyObject>
-const overrides = overridePolicyResource as unknown as TypedResource<AnyObject>
+const deployments = anyObjects(resources.deployments)
+const configMaps = anyObjects(resources.configMaps)
+const policies = anyObjects(propagationPolicyResource)
+const overrides = anyObjects(overridePolicyResource)
 
 /** What people do with a fleet, one thing after the other. The same against any control plane. */
 export const fleetStory: readonly StoryStep<FleetWorld>[] = [
@@ -144,10 +144,9 @@ export const fleetStory: readonly StoryStep<FleetWorld>[] = [
   },
 ]
 
-const jobs = resources.jobs as TypedResource<AnyObject>
-const clusterRoles = resources.clusterRoles as TypedResource<AnyObject>
-const clusterPropagationPolicies =
-  clusterPropagationPolicyResource as unknown as TypedResource<AnyObject>
+const jobs = anyObjects(resources.jobs)
+const clusterRoles = anyObjects(resources.clusterRoles)
+const clusterPropagationPolicies = anyObjects(clusterPropagationPolicyResource)
 
 const configMap: AnyObject = {
   apiVersion: 'v1',

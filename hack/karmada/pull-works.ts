@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { isJsonObject, type AnyObject } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import {
+  anyObjects,
   createCluster,
   createHttpsTransport,
   loadKubeconfig,
@@ -97,7 +98,7 @@ async function play(hub: Api, local: Api, signal: AbortSignal): Promise<void> {
   const say = (text: string): void => console.log(`ok: ${text}`)
   await hub.resource(policies).create(policy, signal)
   const deployments = local.resource(resources.deployments)
-  await hub.resource(resources.deployments as TypedResource<AnyObject>).create(deployment, signal)
+  await hub.resource(anyObjects(resources.deployments)).create(deployment, signal)
   const made = await untilFound(
     () => deployments.get(web, signal),
     () => true,

@@ -3,7 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isStatusError, type AnyObject } from '@skerry/api'
 import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import {
+  anyObjects,
+  createCluster,
+  resources,
+  type Cluster as Api,
+  type TypedResource,
+} from '@skerry/client'
 import { clusterResource } from '@skerry/karmada'
 import { startTestApiServer } from '@skerry/testing'
 import { runKarmadaAgent, type KarmadaAgentOptions } from '../../cmd/karmada-agent.ts'
@@ -59,7 +65,7 @@ async function play(stage: Stage, signal: AbortSignal): Promise<void> {
     await untilReady(hub, signal)
     say('registered by token: Karmada says that the cluster is ready')
     await hub.resource(policies).create(policy, signal)
-    await hub.resource(resources.deployments as TypedResource<AnyObject>).create(deployment, signal)
+    await hub.resource(anyObjects(resources.deployments)).create(deployment, signal)
     await untilFound(
       () => local.resource(resources.deployments).get(web, signal),
       () => true,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isJsonObject, isStatusError, type AnyObject } from '@skerry/api'
-import { resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import { anyObjects, resources, type Cluster as Api } from '@skerry/client'
 import {
   clusterIdOf,
   clusterResource,
@@ -26,9 +26,9 @@ export interface VirtualWorld {
 export const parent = 'bank'
 const branches = ['cove', 'reef', 'shore'] as const
 const web = { namespace: storyNamespace, name: 'web' }
-const deployments = resources.deployments as TypedResource<AnyObject>
-const configMaps = resources.configMaps as TypedResource<AnyObject>
-const policies = propagationPolicyResource as unknown as TypedResource<AnyObject>
+const deployments = anyObjects(resources.deployments)
+const configMaps = anyObjects(resources.configMaps)
+const policies = anyObjects(propagationPolicyResource)
 const branchKey = 'branch'
 
 /** Namespace of the story in the edge cluster. */

@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '@skerry/base'
-import type { KubeObject, ObjectMeta } from '@skerry/api'
+import type { AnyObject, KubeObject, ObjectMeta } from '@skerry/api'
 import { discover, type Discovery } from './discovery.ts'
 import { withQuery, type ResourceRef } from './request-path.ts'
 import {
@@ -27,6 +27,11 @@ export interface PartialObject extends KubeObject {
 export interface TypedResource<T extends KubeObject> extends ResourceRef {
   /** Never set; carries the type. */
   readonly object?: T
+}
+
+/** The same resource, with objects of any shape: manifests. */
+export function anyObjects(resource: ResourceRef): TypedResource<AnyObject> {
+  return resource
 }
 
 /** One Kubernetes API, wherever it is. */

@@ -28,6 +28,7 @@ export {
   type KubeconfigTarget,
 } from './kubeconfig.ts'
 export {
+  anyObjects,
   createCluster,
   type Cluster,
   type ClusterDeps,

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnyObject } from '@skerry/api'
 import { systemClock } from '@skerry/base'
-import { resources, type TypedResource } from '@skerry/client'
+import { anyObjects, resources } from '@skerry/client'
 import { resourceBindingResource } from '../binding/resource-binding.ts'
 import { executionNamespace } from '../cluster/cluster.ts'
 import { customizationResource } from '../interpreter/custom/customization.ts'
@@ -23,7 +22,7 @@ const web = { namespace: 'shop', name: 'web' }
 const ref = { kind: 'deploy', ...web }
 const apiVersion = 'policy.karmada.io/v1alpha1'
 /** Objects that a test writes in parts. */
-const anyDeployments = resources.deployments as TypedResource<AnyObject>
+const anyDeployments = anyObjects(resources.deployments)
 
 function spec(more: Partial<PropagationSpec> = {}): PropagationSpec {
   return { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }], ...more }

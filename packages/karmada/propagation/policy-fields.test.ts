@@ -1,8 +1,8 @@
 /** What single fields of policies do, from the policy to the cluster. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnyObject, ConfigMap } from '@skerry/api'
-import { resources, type TypedResource } from '@skerry/client'
+import type { ConfigMap } from '@skerry/api'
+import { anyObjects, resources } from '@skerry/client'
 import { resourceBindingResource } from '../binding/resource-binding.ts'
 import { clusterResource } from '../cluster/cluster.ts'
 import { clusterTaintPolicyResource } from '../policy/cluster-taint-policy.ts'
@@ -17,7 +17,7 @@ const settings = { namespace: 'shop', name: 'settings' }
 const ofSettings = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'settings' }]
 const ofWeb = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }]
 /** Objects that a test writes in parts. */
-const anyDeployments = resources.deployments as TypedResource<AnyObject>
+const anyDeployments = anyObjects(resources.deployments)
 
 function on(...clusterNames: string[]) {
   return { placement: { clusterAffinity: { clusterNames } } }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject, ClusterRole, ConfigMap, Deployment } from '@skerry/api'
-import { resources, type TypedResource } from '@skerry/client'
+import { anyObjects, resources } from '@skerry/client'
 import { resourceBindingResource } from '../binding/resource-binding.ts'
 import { clusterResource, executionNamespace } from '../cluster/cluster.ts'
 import {
@@ -25,7 +25,7 @@ const settings = { namespace: 'shop', name: 'settings' }
 const webBinding = { namespace: 'shop', name: 'web-deployment' }
 const webWork = workNameOf({ kind: 'Deployment', ...web })
 /** Objects that a test writes in parts. */
-const anyDeployments = resources.deployments as TypedResource<AnyObject>
+const anyDeployments = anyObjects(resources.deployments)
 
 function policy(spec: Partial<PropagationSpec> = {}): PropagationPolicy {
   return {

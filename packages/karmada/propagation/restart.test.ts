@@ -1,8 +1,8 @@
 /** What a hub finds when its controllers start again in the middle of things. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnyObject, ConfigMap } from '@skerry/api'
-import { resources, type TypedResource } from '@skerry/client'
+import type { ConfigMap } from '@skerry/api'
+import { anyObjects, resources } from '@skerry/client'
 import { resourceBindingResource, type ResourceBinding } from '../binding/resource-binding.ts'
 import { clusterResource, executionNamespace } from '../cluster/cluster.ts'
 import { customizationResource } from '../interpreter/custom/customization.ts'
@@ -16,7 +16,7 @@ const web = { namespace: 'shop', name: 'web' }
 const webBinding = { namespace: 'shop', name: 'web-deployment' }
 const webWork = workNameOf({ kind: 'Deployment', ...web })
 /** Objects that a test writes in parts. */
-const anyDeployments = resources.deployments as TypedResource<AnyObject>
+const anyDeployments = anyObjects(resources.deployments)
 
 async function propagate(
   { hub }: FleetScene,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnyObject, ConfigMap, Deployment } from '@skerry/api'
-import { resources, type TypedResource } from '@skerry/client'
+import type { ConfigMap, Deployment } from '@skerry/api'
+import { anyObjects, resources } from '@skerry/client'
 import { resourceBindingResource } from '../binding/resource-binding.ts'
 import { clusterResource, executionNamespace } from '../cluster/cluster.ts'
 import { propagationPolicyResource, type PropagationPolicy } from '../policy/propagation-policy.ts'
@@ -14,7 +14,7 @@ const signal = AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }
 const webWork = workNameOf({ kind: 'Deployment', ...web })
 /** Objects that a test writes in parts. */
-const anyDeployments = resources.deployments as TypedResource<AnyObject>
+const anyDeployments = anyObjects(resources.deployments)
 
 function policy(waves: string): PropagationPolicy {
   return {
