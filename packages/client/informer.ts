@@ -1,6 +1,7 @@
 import {
   abortReason,
   createBackoff,
+  giveWay,
   type Backoff,
   type Clock,
   type Logger,
@@ -269,6 +270,9 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
         this.#onAll(gone, event.resourceVersion)
         gone = undefined
       }
+      // From a server in this process thousands come without a pause.
+      const turn = giveWay(this.#deps.clock)
+      if (turn) await turn
     }
   }
 

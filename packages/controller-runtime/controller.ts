@@ -1,4 +1,4 @@
-import { abortReason, runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import { abortReason, giveWay, runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import { StatusError, isStatusError, type KubeObject } from '@skerry/api'
 import type {
   Change,
@@ -179,6 +179,8 @@ async function runWorker(worker: Worker, signal: AbortSignal): Promise<void> {
     } finally {
       worker.queue.done(key)
     }
+    // What finds nothing to do waits for nothing, and there may be thousands of keys.
+    await giveWay(worker.context.clock)
   }
 }
 

@@ -13,6 +13,7 @@ import { interpreterOf } from '../interpreter/create-interpreter.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { RunningClusters } from '../virtual/groups/running-clusters.ts'
 import { partFrom, pushCluster, type PushDeps } from './push-cluster.ts'
+import { isPushed } from './push-admission.ts'
 import type { PushPlan, PushPlans } from './push-target.ts'
 
 /** While a Cluster has it, the hub has something of its own at the cluster. */
@@ -55,7 +56,8 @@ function definition(pushing: Pushing): ControllerDefinition {
     watches: [watch(clusterResource, { keysOf: ({ object }) => [object.metadata.name ?? ''] })],
     async reconcile(name, context, signal) {
       const cluster = context.informer(clusterResource).get({ name })
-      const plan = planOf(name)
+      // Asking reads it anew, and thousands pull.
+      const plan = isPushed(cluster) ? planOf(name) : undefined
       const isLeft = cluster === undefined || cluster.metadata.deletionTimestamp !== undefined
       if (isLeft || plan === undefined) {
         await running.stop(name)
