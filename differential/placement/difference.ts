@@ -10,7 +10,7 @@ export function differenceOf(
   { world, binding }: { world: World; binding: string },
 ): string | undefined {
   if (golden === undefined || ours === undefined) return 'one of them has no outcome'
-  if (hasOverflown(golden)) return undefined
+  if (hasOverflown(golden) || isGroupedOtherwise(world, binding)) return undefined
   const isSaidAlike =
     golden.message === ours.message ||
     (golden.reason === 'NoClusterFit' &&
@@ -31,6 +31,16 @@ export function differenceOf(
  */
 function hasOverflown({ message }: Outcome): boolean {
   return /available replicas -\d+ are not enough/.test(message)
+}
+
+/** Upstream passes over groups that are no regions, or refuses them. */
+function isGroupedOtherwise({ bindings }: World, name: string): boolean {
+  const { placement } = bindings.find(({ metadata }) => metadata.name === name)?.spec ?? {}
+  const constraints = placement?.spreadConstraints ?? []
+  return (
+    !constraints.some(({ spreadByField }) => spreadByField === 'region') &&
+    constraints.some(({ spreadByField }) => spreadByField !== 'cluster')
+  )
 }
 
 /** Alike but for the order of those at the end that keep what they had. */

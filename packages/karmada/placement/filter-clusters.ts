@@ -107,14 +107,19 @@ function filterByWorks({ metadata }: Cluster): string | undefined {
   return isUnfit ? 'cluster(s) did not apply Works' : undefined
 }
 
-function filterBySpread({ spec: cluster }: Cluster, { spec }: PlacementInput): string | undefined {
-  for (const { spreadByField } of spec.placement?.spreadConstraints ?? []) {
+function filterBySpread(
+  { metadata, spec: cluster }: Cluster,
+  { spec }: PlacementInput,
+): string | undefined {
+  for (const { spreadByField, spreadByLabel } of spec.placement?.spreadConstraints ?? []) {
     if (spreadByField === 'provider' && !cluster.provider)
       return 'cluster(s) did not have provider property'
     if (spreadByField === 'region' && !cluster.region)
       return 'cluster(s) did not have region property'
     if (spreadByField === 'zone' && (cluster.zones ?? []).length === 0)
       return 'cluster(s) did not have zones property'
+    if (spreadByLabel && !metadata.labels?.[spreadByLabel])
+      return `cluster(s) did not have label ${spreadByLabel}`
   }
   return undefined
 }

@@ -3,7 +3,7 @@ import type { Placement, SpreadConstraint } from '../policy/propagation-policy.t
 import type { Candidate } from './candidate.ts'
 import { placesOneSet } from './estimate-replicas.ts'
 import { PlacementError } from './placement-input.ts'
-import { selectByRegion } from './select-by-region.ts'
+import { selectByGroup } from './select-by-group.ts'
 import { isDuplicated } from './workload.ts'
 
 /**
@@ -17,16 +17,28 @@ export function selectClusters(
   const { placement = {} } = spec
   const constraints = placement.spreadConstraints ?? []
   if (constraints.length === 0 || hasStaticWeights(placement)) return candidates
-  const byRegion = lastOf(constraints, 'region')
+  const byGroup = groupConstraint(constraints)
   const byCluster = lastOf(constraints, 'cluster')
-  if (byRegion !== undefined) {
-    return selectByRegion(candidates, spec, { byRegion, byCluster: byCluster ?? {} })
+  if (byGroup !== undefined) {
+    return selectByGroup(candidates, spec, { byGroup, byCluster })
   }
   if (byCluster === undefined) {
     throw refusal('just support cluster and region spread constraint')
   }
   const replicas = placesOneSet(spec) ? 1 : (spec.replicas ?? 0)
   return selectByCluster(candidates, byCluster, isDuplicated(spec) ? undefined : replicas)
+}
+
+/** Of several the first of these counts. Upstream knows regions alone, and passes over the others. */
+function groupConstraint(
+  constraints: readonly SpreadConstraint[],
+): SpreadConstraint | undefined {
+  return (
+    lastOf(constraints, 'region') ??
+    lastOf(constraints, 'zone') ??
+    lastOf(constraints, 'provider') ??
+    constraints.findLast(({ spreadByLabel }) => Boolean(spreadByLabel))
+  )
 }
 
 /** Weights that are fixed say how many clusters there are by themselves. */

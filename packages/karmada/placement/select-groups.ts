@@ -1,4 +1,4 @@
-/** Clusters of one region, to be taken together or not at all. */
+/** Clusters of one region, zone, provider or label, to be taken together or not at all. */
 export interface ClusterGroup {
   readonly name: string
   /** Clusters in it. */
@@ -13,7 +13,7 @@ export interface GroupConstraints {
   readonly sizeMin: number
 }
 
-/** Combinations looked at, in some 20 ms; with so many regions the heaviest of these is good enough. */
+/** Combinations looked at, in some 20 ms; with so many groups the heaviest of these is good enough. */
 const combinationsMax = 20_000
 
 /**

@@ -1,55 +1,78 @@
 import type { BindingSpec } from '../binding/resource-binding.ts'
+import type { Cluster } from '../cluster/cluster.ts'
 import type { SpreadConstraint } from '../policy/propagation-policy.ts'
 import { compareCandidates, type Candidate } from './candidate.ts'
 import { PlacementError } from './placement-input.ts'
 import { selectGroups } from './select-groups.ts'
 import { isDuplicated } from './workload.ts'
 
-export interface RegionConstraints {
-  readonly byRegion: SpreadConstraint
-  /** Empty where only regions are constrained. */
-  readonly byCluster: SpreadConstraint
+export interface GroupedConstraints {
+  /** What makes a group: region, zone, provider or a label. */
+  readonly byGroup: SpreadConstraint
+  /** Absent: one of each group. */
+  readonly byCluster: SpreadConstraint | undefined
 }
 
-/** The best cluster of each region that is taken, then the best of the rest, as many as may be. */
-export function selectByRegion(
+/** The best cluster of each group that is taken, then the best of the rest, as many as may be. */
+export function selectByGroup(
   candidates: readonly Candidate[],
   spec: BindingSpec,
-  { byRegion, byCluster }: RegionConstraints,
+  { byGroup, byCluster }: GroupedConstraints,
 ): readonly Candidate[] {
-  const regions = regionsOf(candidates)
-  if (regions.size < (byRegion.minGroups ?? 0)) {
-    throw refusal('the number of feasible region is less than spreadConstraint.MinGroups')
+  const members = Map.groupBy(candidates, ({ cluster }) => groupName(cluster, byGroup))
+  // Filters have told of those that are in no group.
+  members.delete('')
+  if (members.size < (byGroup.minGroups ?? 0)) {
+    const what = byGroup.spreadByField || `label ${byGroup.spreadByLabel}`
+    throw refusal(`the number of feasible ${what} is less than spreadConstraint.MinGroups`)
   }
-  const groups = [...regions].map(([name, members]) => ({
+  const groups = [...members].map(([name, clusters]) => ({
     name,
-    size: members.length,
-    weight: weightOf(members, spec, byRegion.minGroups ?? 0),
+    size: clusters.length,
+    weight: weightOf(clusters, spec, byGroup.minGroups ?? 0),
   }))
   const taken = selectGroups(groups, {
-    groupsMin: byRegion.minGroups ?? 0,
-    groupsMax: byRegion.maxGroups ?? 0,
-    sizeMin: byCluster.minGroups ?? 0,
-  }).map(({ name }) => regions.get(name) ?? [])
+    groupsMin: byGroup.minGroups ?? 0,
+    groupsMax: mostOf(byGroup, members.size, byGroup),
+    sizeMin: byCluster?.minGroups ?? 0,
+  }).map(({ name }) => members.get(name) ?? [])
   if (taken.length === 0) {
     throw refusal('the number of clusters is less than the cluster spreadConstraint.MinGroups')
   }
   const firsts = taken.flatMap((members) => members.slice(0, 1))
   const others = taken.flatMap((members) => members.slice(1)).toSorted(compareCandidates)
-  const left = Math.max(0, (byCluster.maxGroups ?? 0) - firsts.length)
+  const most = byCluster ? mostOf(byCluster, candidates.length, byGroup) : 0
+  const left = Math.max(0, most - firsts.length)
   return [...firsts, ...others.slice(0, left)]
 }
 
-function regionsOf(candidates: readonly Candidate[]): Map<string, Candidate[]> {
-  const regions = new Map<string, Candidate[]>()
-  for (const candidate of candidates) {
-    const { region } = candidate.cluster.spec
-    if (!region) continue
-    const members = regions.get(region)
-    if (members) members.push(candidate)
-    else regions.set(region, [candidate])
+/** Empty of a cluster that is in none. One of several zones counts in its first. */
+function groupName(
+  { metadata, spec }: Cluster,
+  { spreadByField, spreadByLabel = '' }: SpreadConstraint,
+): string {
+  switch (spreadByField) {
+    case 'region':
+      return spec.region ?? ''
+    case 'zone':
+      return spec.zones?.[0] ?? ''
+    case 'provider':
+      return spec.provider ?? ''
+    case 'cluster':
+      return metadata.name ?? ''
+    case undefined:
+    default:
+      return metadata.labels?.[spreadByLabel] ?? ''
   }
-  return regions
+}
+
+/** Not said: as many as there are. With regions none, as upstream has it. */
+function mostOf(
+  { maxGroups = 0 }: SpreadConstraint,
+  all: number,
+  { spreadByField }: SpreadConstraint,
+): number {
+  return maxGroups > 0 || spreadByField === 'region' ? maxGroups : all
 }
 
 /** Room weighs a thousand times what a score does, which is 100 at most. */
@@ -67,7 +90,7 @@ function weightOfCopies(members: readonly Candidate[], replicas: number): number
   return roomy.length === 0 ? 0 : roomy.length * roomWeight + meanScore(roomy, roomy.length)
 }
 
-/** Whether its best clusters have room for the region's share, and how good those are. */
+/** Whether its best clusters have room for the group's share, and how good those are. */
 function weightOfShare(
   members: readonly Candidate[],
   { replicas = 0, placement }: BindingSpec,
