@@ -1,14 +1,23 @@
 import type { AnyObject } from '@skerry/api'
+import type { ResourceBinding } from '../binding/resource-binding.ts'
 import { explicitPriority, highestSelectorRank, matchingPolicies } from '../policy/choose-policy.ts'
+import type { OverridePolicy } from '../policy/override-policy.ts'
 import type { PropagationPolicy } from '../policy/propagation-policy.ts'
 import { claimOf, isClaimedBy } from '../propagation/claim.ts'
+import { isSentAlong } from '../propagation/namespace-sync-controller.ts'
 import type { ClaimExplanation, PolicyName } from './explanation.ts'
 
+export interface ClaimFacts {
+  readonly template: AnyObject
+  /** Of the object's namespace, and of all. */
+  readonly policies: readonly PropagationPolicy[]
+  readonly overridePolicies: readonly OverridePolicy[]
+  readonly binding?: ResourceBinding | undefined
+}
+
 /** Whose an object is, and which other policies select it. Pure. */
-export function explainClaim(
-  template: AnyObject,
-  policies: readonly PropagationPolicy[],
-): ClaimExplanation {
+export function explainClaim(facts: ClaimFacts): ClaimExplanation {
+  const { template, policies } = facts
   const own = policies.filter(({ metadata }) => metadata.namespace !== undefined)
   const everywhere = policies.filter(({ metadata }) => metadata.namespace === undefined)
   const matching = [...matchingPolicies(template, own), ...matchingPolicies(template, everywhere)]
@@ -19,19 +28,47 @@ export function explainClaim(
       policy: nameOf(policy),
       why: whyNot(policy, claimant, template),
     }))
-    return { policy: nameOf(claimant), why: whyClaimed(claimant, matching), others }
+    const missing = missingOverrides(claimant, facts)
+    const why = whyClaimed(claimant, matching)
+    return {
+      policy: nameOf(claimant),
+      why: missing ? `${why}; nothing new goes out before ${missing} is there` : why,
+      others,
+    }
   }
-  const others = rivals.map((policy) => ({
-    policy: nameOf(policy),
-    why: 'it selects the object, and has not claimed it yet',
-  }))
-  return { why: whyNobody(template, rivals), others }
+  const others = rivals.map((policy) => {
+    const missing = missingOverrides(policy, facts)
+    const why = missing ? `waits for ${missing}, which is not there` : 'has not claimed it yet'
+    return { policy: nameOf(policy), why: `it selects the object, and ${why}` }
+  })
+  return { why: whyNobody(facts, rivals), others }
 }
 
-function whyNobody(template: AnyObject, rivals: readonly PropagationPolicy[]): string {
+function whyNobody(
+  { template, binding }: ClaimFacts,
+  rivals: readonly PropagationPolicy[],
+): string {
   if (claimOf(template)) return 'the policy that has claimed it is gone'
   if (rivals.length > 0) return 'no policy has claimed it yet'
-  return 'no policy selects it: it stays on the hub'
+  const { requiredBy = [], clusters = [] } = binding?.spec ?? {}
+  if (requiredBy.length > 0) return 'no policy selects it: it goes along with what needs it'
+  if (clusters.length > 0) return 'no policy selects it any more: what was placed stays'
+  return isSentAlong(template)
+    ? 'no policy selects it: it is made wherever something of it goes'
+    : 'no policy selects it: it stays on the hub'
+}
+
+/** Of the override policies without which a policy sends nothing, those that are not there; empty: none. */
+function missingOverrides(policy: PropagationPolicy, { overridePolicies }: ClaimFacts): string {
+  const { dependentOverrides = [] } = policy.spec
+  const missing = dependentOverrides.filter(
+    (name) =>
+      !overridePolicies.some(
+        ({ metadata }) =>
+          metadata.name === name && metadata.namespace === policy.metadata.namespace,
+      ),
+  )
+  return missing.length === 0 ? '' : `override policy "${missing.join('", "')}"`
 }
 
 function whyClaimed(claimant: PropagationPolicy, matching: readonly PropagationPolicy[]): string {

@@ -50,7 +50,11 @@ test('of each policy that selects an object it is said why it has it not', () =>
     metadata: { ...others[1]?.metadata, name: 'z' },
   } as PropagationPolicy
   const all = [claimant, ...others.filter((_, at) => at !== 1), late]
-  const { why, others: told } = explainClaim(settings(claimant), all)
+  const { why, others: told } = explainClaim({
+    template: settings(claimant),
+    policies: all,
+    overridePolicies: [],
+  })
   assert.match(why, /claimed the object before the others/)
   assert.deepEqual(Object.fromEntries(told.map((each) => [each.policy.name, each.why])), {
     low: 'its priority 0 is lower than 1',
@@ -60,6 +64,66 @@ test('of each policy that selects an object it is said why it has it not', () =>
     taking: 'it may preempt the claim, and has not done so yet',
     all: 'a policy of the namespace comes before those of the whole fleet',
   })
+})
+
+test('an object that no policy selects may go somewhere all the same, and that is said', () => {
+  const resource = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'settings' }
+  const bound = (spec: Partial<ResourceBinding['spec']>): ResourceBinding => ({
+    apiVersion: 'work.karmada.io/v1alpha2',
+    kind: 'ResourceBinding',
+    metadata: { namespace: 'shop', name: 'settings-configmap' },
+    spec: { resource, ...spec },
+  })
+  const told = (template: AnyObject, binding?: ResourceBinding) =>
+    explainObject({
+      template,
+      policies: [],
+      overridePolicies: [],
+      binding,
+      clusters: [cluster('reef', 'True')],
+      plan: { sites: [], failures: [] },
+    })
+  const parent = { namespace: 'shop', name: 'web-deployment', clusters: [{ name: 'pilot' }] }
+  const needed = told(settings(), bound({ requiredBy: [parent] }))
+  assert.equal(needed.claim.why, 'no policy selects it: it goes along with what needs it')
+  assert.deepEqual(needed.clusters[0]?.why, ['nothing that needs it goes there'])
+  const left = told(settings(), bound({ placement: {}, clusters: [{ name: 'pilot' }] }))
+  assert.equal(left.claim.why, 'no policy selects it any more: what was placed stays')
+  const namespace = (name: string): AnyObject => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name },
+  })
+  assert.equal(
+    told(namespace('shop')).claim.why,
+    'no policy selects it: it is made wherever something of it goes',
+  )
+  for (const template of [settings(), namespace('default'), namespace('kube-system')]) {
+    assert.equal(told(template).claim.why, 'no policy selects it: it stays on the hub')
+  }
+})
+
+test('a policy that waits for an override says for which', () => {
+  const waiting = policy('web', { dependentOverrides: ['registry', 'labels'] }, 'shop')
+  const labels = {
+    apiVersion: 'policy.karmada.io/v1alpha1',
+    kind: 'OverridePolicy',
+    metadata: { namespace: 'shop', name: 'labels' },
+    spec: {},
+  }
+  const facts = { policies: [waiting], overridePolicies: [labels] }
+  const unclaimed = explainClaim({ template: settings(), ...facts })
+  assert.deepEqual(unclaimed.others, [
+    {
+      policy: { kind: 'PropagationPolicy', namespace: 'shop', name: 'web' },
+      why: 'it selects the object, and waits for override policy "registry", which is not there',
+    },
+  ])
+  const { why } = explainClaim({ template: settings(waiting), ...facts })
+  assert.equal(
+    why,
+    'it alone selects the object; nothing new goes out before override policy "registry" is there',
+  )
 })
 
 function cluster(name: string, ready: string, annotations: Record<string, string> = {}): Cluster {

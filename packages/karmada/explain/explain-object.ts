@@ -32,7 +32,7 @@ export interface ExplainFacts {
 
 /** Pure: the same decisions as the controllers', from the same facts. */
 export function explainObject(facts: ExplainFacts): Explanation {
-  const { template, policies, binding, clusters } = facts
+  const { template, binding, clusters } = facts
   const { namespace, name = '' } = template.metadata
   const scheduled = conditionOf(binding?.status?.conditions, bindingConditions.scheduled)
   const waves = wavesNow(facts)
@@ -44,7 +44,7 @@ export function explainObject(facts: ExplainFacts): Explanation {
       ...(namespace ? { namespace } : {}),
       name,
     },
-    claim: explainClaim(template, policies),
+    claim: explainClaim(facts),
     ...(scheduled
       ? {
           scheduled: {

@@ -8,6 +8,7 @@ export type WhyNotPlaced = (cluster: string) => string
 export function explainPlacement({ binding, clusters, others = [] }: ExplainFacts): WhyNotPlaced {
   if (binding === undefined) return () => 'it is not propagated'
   const { spec, status } = binding
+  if (spec.placement === undefined) return () => 'nothing that needs it goes there'
   if (spec.suspension?.scheduling === true) return () => 'scheduling is suspended'
   const { clusters: _placed, ...fresh } = spec
   const {

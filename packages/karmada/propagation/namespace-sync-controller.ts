@@ -1,4 +1,4 @@
-import type { AnyObject, Namespace } from '@skerry/api'
+import type { AnyObject } from '@skerry/api'
 import { resources } from '@skerry/client'
 import {
   watch,
@@ -71,8 +71,9 @@ export const namespaceSyncController: ControllerDefinition = {
   ],
   async reconcile(name, context, signal) {
     const namespace = context.informer(resources.namespaces).get({ name })
-    if (namespace === undefined || !isToSend(namespace, context)) return
+    if (namespace === undefined) return
     const template: AnyObject = { ...namespace, apiVersion: 'v1', kind: 'Namespace' }
+    if (!isToSend(template, context)) return
     const policies = context.informer(clusterOverridePolicyResource).list()
     const failures: string[] = []
     for (const target of clustersOf(name, context)) {
@@ -94,10 +95,17 @@ export const namespaceSyncController: ControllerDefinition = {
   },
 }
 
-function isToSend({ metadata }: Namespace, context: ControllerContext): boolean {
+/** Whether an object is a namespace that goes wherever something of it goes. */
+export function isSentAlong({ apiVersion, kind, metadata }: AnyObject): boolean {
   const { name = '', labels = {}, deletionTimestamp } = metadata
+  if (apiVersion !== 'v1' || kind !== 'Namespace') return false
   if (deletionTimestamp || !isOwnNamespace(name)) return false
-  if (labels[skipLabel]?.toLowerCase() === 'true') return false
+  return labels[skipLabel]?.toLowerCase() !== 'true'
+}
+
+function isToSend(template: AnyObject, context: ControllerContext): boolean {
+  if (!isSentAlong(template)) return false
+  const { name = '' } = template.metadata
   // A policy that selects the namespace itself decides on it.
   const own = { name: bindingName('Namespace', name) }
   return context.informer(clusterBindings.resource).get(own) === undefined
