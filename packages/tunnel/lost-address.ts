@@ -1,50 +1,62 @@
 import { networkInterfaces } from 'node:os'
 import type { Duplex } from 'node:stream'
 import type { Clock, Timer } from '@skerry/base'
-
-/** Addresses of this machine by which it may reach others now. */
-export type OwnAddresses = () => ReadonlySet<string>
+import { addressTowards } from './address-towards.ts'
 
 export interface LostAddressDeps {
   readonly clock: Pick<Clock, 'setTimer'>
-  /** Absent: as the kernel has them; an interface without a carrier has none. */
-  readonly addresses?: OwnAddresses
+  /** Of this machine, those of interfaces without a carrier not among them. Absent: as the kernel has them. */
+  readonly addresses?: () => ReadonlySet<string>
+  /** By which the peer would be reached now; undefined: by none. Absent: as the kernel would. */
+  readonly towards?: (peer: string) => Promise<string | undefined>
 }
 
 const lookMs = 2_000
 
 /**
- * Ends a connection whose own address has gone to where there is another one: nothing comes to the old one any more,
- * and TCP would not say so for long. Where there is no other, it stays: a cable that is back soon has the same.
+ * Ends a connection when this machine has gone to another network: its own address is of no use any more, and the
+ * way to the peer leads out from another one. Nothing comes to the old one then, and TCP would not say so for long.
+ * Where there is no such way it stays, whatever other addresses there are (those of bridges for pods, say): a cable
+ * that is back soon has the same address.
  */
 export function endWithAddress(
   socket: Duplex,
-  { clock, addresses = ownAddresses }: LostAddressDeps,
+  { clock, addresses = ownAddresses, towards = addressTowards }: LostAddressDeps,
 ): void {
-  const address = localAddressOf(socket)
-  if (address === undefined || !addresses().has(address)) return
+  const { own, peer } = endsOf(socket)
+  if (own === undefined || peer === undefined || !addresses().has(own)) return
   let wasLost = false
   let timer: Timer
-  const look = (): void => {
-    const now = addresses()
-    const isLost = now.size > 0 && !now.has(address)
+  const again = (isLost: boolean): void => {
+    if (socket.destroyed) return
     // Twice: one that is only set anew is not lost.
     if (isLost && wasLost) {
-      socket.destroy(new Error(`this machine has lost the address ${address}, and has another`))
+      socket.destroy(new Error(`this machine has lost the address ${own}, and has another`))
       return
     }
     wasLost = isLost
     timer = clock.setTimer(lookMs, look)
   }
+  const look = (): void => {
+    if (addresses().has(own)) return again(false)
+    const asked = towards(peer)
+    void asked.then((now) => again(now !== undefined && now !== own))
+  }
   timer = clock.setTimer(lookMs, look)
   socket.once('close', () => timer[Symbol.dispose]())
 }
 
-function localAddressOf(socket: Duplex): string | undefined {
-  // Sockets and TLS connections over one have it; what goes inside another connection does not.
-  return 'localAddress' in socket && typeof socket.localAddress === 'string'
-    ? socket.localAddress.replace(/^::ffff:(?=\d+\.)/i, '')
-    : undefined
+/** Sockets and TLS connections over one have both; what goes inside another connection has neither. */
+function endsOf(socket: Duplex): { own?: string; peer?: string } {
+  if (!('localAddress' in socket && 'remoteAddress' in socket)) return {}
+  const { localAddress: own, remoteAddress: peer } = socket
+  if (typeof own !== 'string' || typeof peer !== 'string') return {}
+  return { own: plain(own), peer: plain(peer) }
+}
+
+/** Not as IPv4 is written where a socket speaks both. */
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '')
 }
 
 function ownAddresses(): ReadonlySet<string> {
