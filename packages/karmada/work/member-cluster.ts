@@ -13,6 +13,13 @@ export interface MemberClusterDeps {
 /** A kind that was not there a moment ago is not asked for again at once. */
 const discoveryMs = 10_000
 
+interface KnownKinds {
+  readonly byKind: ReadonlyMap<string, ResourceRef>
+  /** Versions of which nobody can say what kinds they have: `metrics.k8s.io/v1beta1`. */
+  readonly silent: ReadonlySet<string>
+  readonly atMs: number
+}
+
 /** `apps/v1 Deployment shop/web`: one object of the cluster, in whichever version it is asked for. */
 export function memberKey({ apiVersion, kind, metadata }: KubeObject): string {
   return `${apiVersion} ${kind} ${metadata.namespace ?? ''}/${metadata.name ?? ''}`
@@ -30,7 +37,7 @@ export class MemberCluster {
   readonly #listeners = new Set<(key: string) => void>()
   /** The last patch of each object that is on its way; never rejects. */
   readonly #patches = new Map<string, Promise<void>>()
-  #kinds: { readonly byKind: ReadonlyMap<string, ResourceRef>; readonly atMs: number } | undefined
+  #kinds: KnownKinds | undefined
 
   constructor(cluster: Cluster, deps: MemberClusterDeps) {
     this.#cluster = cluster
@@ -145,29 +152,40 @@ export class MemberCluster {
   async #find(object: AnyObject, signal: AbortSignal): Promise<ResourceRef> {
     const { clock } = this.#deps
     const nowMs = clock.monotonicMs()
-    const isFresh = this.#kinds !== undefined && nowMs - this.#kinds.atMs < discoveryMs
     const known = this.#kinds?.byKind.get(kindOf(object))
     if (known) return known
-    if (!isFresh) {
-      const { resources } = await this.#cluster.discover(signal)
-      const byKind = new Map<string, ResourceRef>()
-      for (const { group, version, resource, isNamespaced, kind, verbs } of resources) {
-        const apiVersion = group === '' ? version : `${group}/${version}`
-        const ref = { group, version, resource, isNamespaced }
-        if (verbs.includes('create')) byKind.set(kindOf({ apiVersion, kind }), ref)
-      }
-      this.#kinds = { byKind, atMs: nowMs }
+    if (this.#kinds === undefined || nowMs - this.#kinds.atMs >= discoveryMs) {
+      this.#kinds = { ...(await this.#discover(signal)), atMs: nowMs }
     }
-    const found = this.#kinds?.byKind.get(kindOf(object))
+    const { byKind, silent } = this.#kinds
+    const found = byKind.get(kindOf(object))
     if (found) return found
-    throw new StatusError(
-      'NotFound',
-      `no matches for kind "${object.kind}" in version "${object.apiVersion}"`,
-    )
+    const { kind, apiVersion } = object
+    // Else a Work that is deleted would leave its object behind, as one of a kind that is no more.
+    if (silent.has(apiVersion)) {
+      const why = `Cannot find kind "${kind}": the server of ${apiVersion} does not answer`
+      throw new StatusError('ServiceUnavailable', why)
+    }
+    throw new StatusError('NotFound', `no matches for kind "${kind}" in version "${apiVersion}"`)
+  }
+
+  async #discover(signal: AbortSignal): Promise<Omit<KnownKinds, 'atMs'>> {
+    const { resources, stale } = await this.#cluster.discover(signal)
+    const byKind = new Map<string, ResourceRef>()
+    for (const { group, version, resource, isNamespaced, kind, verbs } of resources) {
+      const ref = { group, version, resource, isNamespaced }
+      const apiVersion = apiVersionOf(ref)
+      if (verbs.includes('create')) byKind.set(kindOf({ apiVersion, kind }), ref)
+    }
+    return { byKind, silent: new Set(stale.map(apiVersionOf)) }
   }
 }
 
 function none(): void {}
+
+function apiVersionOf({ group, version }: Pick<ResourceRef, 'group' | 'version'>): string {
+  return group === '' ? version : `${group}/${version}`
+}
 
 function kindOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): string {
   return `${apiVersion} ${kind}`
