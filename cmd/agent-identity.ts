@@ -25,7 +25,7 @@ import {
   type HttpsTransportConfig,
 } from '@skerry/client'
 import { agentUserName, agentsGroup, keyFingerprint, registrationKeys } from '@skerry/karmada'
-import { publicKeyOf, validityOf } from '@skerry/pki'
+import { decodePem, publicKeyOf, spkiHash, validityOf } from '@skerry/pki'
 import { pendingKey } from './pending-key.ts'
 import { reEnrol, type ReEnrolOptions } from './re-enrol.ts'
 import { readToken } from './node-identity.ts'
@@ -144,19 +144,29 @@ async function ensureTrust(
   options: AgentIdentityOptions & { token: Awaited<ReturnType<typeof readToken>> },
   context: RoleContext,
 ): Promise<string> {
-  const path = join(options.directory, 'ca.crt')
+  const { directory, hub: server, token, caHash, connect } = options
+  const path = join(directory, 'ca.crt')
   const known = await readFileIfPresent(path)
-  if (known !== undefined) return known
-  const { hub: server, token, caHash, connect } = options
+  const hasMoved = known !== undefined && token && caHash !== undefined && !isPinned(known, caHash)
+  if (known !== undefined && !hasMoved) return known
   if (!token || caHash === undefined) {
-    throw notRegistered(options, `there is no identity yet in ${options.directory}`)
+    throw notRegistered(options, `there is no identity yet in ${directory}`)
   }
   const way = connect ? { connect } : {}
   const tokenCommand = `skerry cluster join-command ${options.clusterName}`
   const discovery = { server, token, authorityHashes: [caHash], tokenCommand, ...way }
   const { authorityPem } = await discoverCluster(discovery, context, context.signal)
+  if (hasMoved) {
+    context.log.info('Another hub than before: its identity is left behind', { directory })
+    await rm(join(directory, 'agent.crt'), { force: true })
+  }
   await writeFileDurably(path, authorityPem, publicMode)
   return authorityPem
+}
+
+/** Whether the authority is the one that the operator names: with a new token and another hash it is not. */
+function isPinned(authorityPem: string, caHash: string): boolean {
+  return decodePem(authorityPem).some((pem) => spkiHash(pem) === caHash)
 }
 
 function notRegistered({ hub, clusterName }: AgentIdentityOptions, why: string): ExpectedError {

@@ -252,3 +252,22 @@ for (const [what, flags, environment, words] of mistakes) {
     })
   })
 }
+
+test('what is no address of a hub is refused at the start, with what one looks like', async () => {
+  const refused = (hub: string) =>
+    assert.rejects(wayToHub(hub, {}, { clock: systemClock, environment: {} }), (error) => {
+      assert.match(String(error), /no address such as https:\/\/hub\.example\.com:7443$/)
+      assert.doesNotMatch(String(error), /s3cret/)
+      return true
+    })
+  const schemes = ['', 'hub.example:7443', 'http://hub.example:7443', 'wss://hub.example']
+  const more = [
+    'https://hub.example/path',
+    'https://hub.example?x',
+    'https://me:s3cret@hub.example',
+  ]
+  for (const odd of [...schemes, ...more]) await refused(odd)
+  for (const plain of ['https://hub.example', 'https://hub.example:443/', 'https://[::1]:7443']) {
+    await wayToHub(plain, {}, { clock: systemClock, environment: {} })
+  }
+})

@@ -47,6 +47,7 @@ export async function wayToHub(
   flags: WayFlags,
   { clock, environment }: { clock: Clock; environment: Environment },
 ): Promise<WayToHub> {
+  requireAddress(hub)
   const tcp = connectByTcp({ timeoutMs: tunnelLimitDefaults.connectMs, clock })
   const found = chosenProxy(hub, flags, environment)
   const proxy = found && (await proxyOf(found, flags))
@@ -57,6 +58,19 @@ export async function wayToHub(
     connect: connectByCarrier(hub, connect, { clock }),
     described: { ...described, carrier: true },
   }
+}
+
+/** TLS alone; and no path, as a hub has its own. Throws ExpectedError, which shows no password. */
+function requireAddress(hub: string): void {
+  const url = URL.canParse(hub) ? new URL(hub) : undefined
+  const { pathname, search, hash, username, password } = url ?? {}
+  const isBare = pathname === '/' && `${search}${hash}${username}${password}` === ''
+  if (url?.protocol === 'https:' && isBare) return
+  const shown = JSON.stringify(hub.replace(/^.*@/, ''))
+  throw new ExpectedError(
+    `Cannot connect to hub ${shown}: it is no address such as https://hub.example.com:7443`,
+    exitCodes.usage,
+  )
 }
 
 interface ChosenProxy {
