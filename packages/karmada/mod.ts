@@ -46,10 +46,13 @@ export {
 } from './cluster/agent-csr-approving-controller.ts'
 export { needsAcceptanceGroup, registrationKeys } from './registration/registration-keys.ts'
 export { withSourceAddress } from './registration/source-address.ts'
-export { createReEnrolment, type ReEnrolment } from './registration/re-enrolment.ts'
+export {
+  createReEnrolment,
+  reEnrolmentPath,
+  type ReEnrolment,
+} from './registration/re-enrolment-request.ts'
 export {
   reEnrolmentAuthorizer,
-  reEnrolmentPath,
   reEnrolmentRoute,
   type ReEnrolmentDeps,
 } from './registration/re-enrolment-route.ts'

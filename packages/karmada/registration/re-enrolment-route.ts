@@ -4,16 +4,16 @@ import type { Clock, Logger } from '@skerry/base'
 import type { Authority } from '@skerry/pki'
 import { isRevoked, type RevocationOptions } from '../cluster/agent-revocation.ts'
 import { clusterResource } from '../cluster/cluster.ts'
-import { answerReEnrolment, type ReEnrolment } from './re-enrolment.ts'
+import {
+  reEnrolmentPath,
+  reEnrolmentPrefix as prefix,
+  reEnrolmentSuffix as suffix,
+  type ReEnrolment,
+} from './re-enrolment-request.ts'
+import { answerReEnrolment } from './re-enrolment.ts'
 
-const prefix = '/agents/v1/clusters/'
-const suffix = '/re-enrolment'
 /** A certificate, a request and a signature; each has a few kilobytes. */
 const bodyBytesMax = 32 * 1024
-
-export function reEnrolmentPath(cluster: string): string {
-  return `${prefix}${cluster}${suffix}`
-}
 
 export interface ReEnrolmentDeps extends RevocationOptions {
   /** Asked at each request: absent while the server starts. */

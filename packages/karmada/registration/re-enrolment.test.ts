@@ -9,7 +9,8 @@ import {
   type Authority,
 } from '@skerry/pki'
 import { agentUserName, agentsGroup } from '../cluster/agent-identity.ts'
-import { answerReEnrolment, createReEnrolment, type ReEnrolmentRules } from './re-enrolment.ts'
+import { createReEnrolment } from './re-enrolment-request.ts'
+import { answerReEnrolment, type ReEnrolmentRules } from './re-enrolment.ts'
 
 const dayMs = 86_400_000
 const nowMs = Date.UTC(2026, 5, 1)

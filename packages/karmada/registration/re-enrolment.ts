@@ -5,40 +5,11 @@ import {
   readCertificate,
   readSigningRequest,
   signCertificate,
-  signText,
   type Authority,
   type SigningRequest,
 } from '@skerry/pki'
 import { agentUserName, agentsGroup } from '../cluster/agent-identity.ts'
-
-/** What an agent sends whose certificate expired while it was away. */
-export interface ReEnrolment {
-  /** The certificate that it has, PEM. */
-  readonly certificate: string
-  /** PKCS #10 for its next key, PEM. */
-  readonly request: string
-  /** By the key of `certificate`, over `reEnrolmentText`. */
-  readonly signature: string
-}
-
-/** Whoever repeats it gains nothing: the answer is for the key in the request. */
-function reEnrolmentText(cluster: string, request: string): string {
-  return `skerry re-enrolment v1\n${cluster}\n${request}`
-}
-
-export interface FormerIdentity {
-  readonly certificatePem: string
-  readonly privateKeyPem: string
-}
-
-export function createReEnrolment(
-  cluster: string,
-  { certificatePem, privateKeyPem }: FormerIdentity,
-  request: string,
-): ReEnrolment {
-  const signature = signText(reEnrolmentText(cluster, request), privateKeyPem)
-  return { certificate: certificatePem, request, signature }
-}
+import { reEnrolmentText, type ReEnrolment } from './re-enrolment-request.ts'
 
 export interface ReEnrolmentRules {
   readonly authority: Authority
