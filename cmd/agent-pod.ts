@@ -7,8 +7,6 @@ import type { RoleContext } from './role-context.ts'
 import { version } from './version.ts'
 
 export interface AgentPodOptions extends AgentOptions {
-  /** `namespace/name` of the Secret that keeps the identity; absent: the data directory alone does. */
-  identitySecret?: string
   /** Of /livez and /readyz; absent: none. */
   probePort?: number
   /** Where /metrics is served by HTTP; absent: nowhere. */

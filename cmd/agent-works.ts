@@ -27,8 +27,10 @@ interface AgentVirtualDeps {
   readonly hub: Cluster
   readonly local: Cluster
   readonly observer: EdgeObserver
-  /** As whom each virtual cluster is at the control plane; absent: at our hub, as the whole cluster. */
-  readonly identityOf?: IdentityOf
+  /** As whom each virtual cluster is at the control plane. */
+  readonly identityOf: IdentityOf
+  /** At our hub one watch follows all. */
+  readonly isFollowed: boolean
 }
 
 /** What an agent needs to answer for virtual clusters; nothing where it has none. */

@@ -1,6 +1,11 @@
 import { hostname } from 'node:os'
 import { runAll, type Connect, type Task } from '@skerry/base'
-import { createCluster, createHttpsTransport, type HttpsTransportConfig } from '@skerry/client'
+import {
+  createCluster,
+  createHttpsTransport,
+  type Cluster,
+  type HttpsTransportConfig,
+} from '@skerry/client'
 import {
   EdgeObserver,
   agentHeaders,
@@ -28,10 +33,12 @@ import {
 } from '@skerry/tunnel'
 import { openAgentIdentity, type AgentIdentity } from './agent-identity.ts'
 import { agentWorks, openVirtual } from './agent-works.ts'
+import type { ChildIdentities } from './child-identities.ts'
 import { withClockCheck } from './clock-check.ts'
 import type { RoleContext } from './role-context.ts'
 import { untilRegistered } from './until-registered.ts'
 import { version } from './version.ts'
+import { createVirtualIdentities } from './virtual-identities.ts'
 
 export interface AgentOptions {
   /** Where the agent's identity is kept. */
@@ -59,6 +66,8 @@ export interface AgentOptions {
   appliesWorks?: boolean | undefined
   /** Groups of the cluster's nodes are clusters of their own, as its VirtualClusters say. */
   hasVirtualClusters?: boolean | undefined
+  /** `namespace/name` of the Secret that keeps their identities; absent: the data directory alone does. */
+  identitySecret?: string
   /** Says for which virtual clusters the agent answers, and runs beside it; absent: for none. */
   onViews?: (views: VirtualViews) => Task
   /** Runs beside the agent once it is registered. */
@@ -83,7 +92,13 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   const traced = tracedForwarder(forwarder, options, context)
   const hub = createCluster(hubTransport, { log, clock, userAgent })
   const observer = new EdgeObserver({ local, clock, random, log })
-  const { views, virtual, tasks } = openVirtual(options, { hub, local, observer }, context)
+  const each = identitiesOf(options, { local, parent: identity }, context)
+  const identityOf = each?.identityOf ?? (() => ({ hub }))
+  const { views, virtual, tasks } = openVirtual(
+    options,
+    { hub, local, observer, identityOf, isFollowed: true },
+    context,
+  )
   const handler = createAgentHandler(views?.handler(traced) ?? traced, options.services ?? [], {
     local,
     clock,
@@ -102,6 +117,7 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   await runAll(context.signal, [
     (scope) => identity.client.run(scope),
     ...(options.onIdentity ? [options.onIdentity(identity)] : []),
+    ...(each ? [each.run] : []),
     (scope) => observer.run(scope),
     ...tasks,
     (scope) => runClusterReporter(reporting, { hub, observer, clock, random, log }, scope),
@@ -125,6 +141,15 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
         scope,
       ),
   ])
+}
+
+/** Of its virtual clusters; undefined where it has none. */
+function identitiesOf(
+  options: AgentOptions,
+  parts: { readonly local: Cluster; readonly parent: AgentIdentity },
+  context: RoleContext,
+): ChildIdentities | undefined {
+  return options.hasVirtualClusters ? createVirtualIdentities(options, parts, context) : undefined
 }
 
 function tracedForwarder(

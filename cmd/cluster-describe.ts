@@ -1,6 +1,11 @@
 import type { Event } from '@skerry/api'
 import { resources, type Cluster as Api } from '@skerry/client'
-import { clusterResource, type Cluster, type ClusterState } from '@skerry/karmada'
+import {
+  certificateExpiresKey,
+  clusterResource,
+  type Cluster,
+  type ClusterState,
+} from '@skerry/karmada'
 import { askMs, openHub, readState } from './cluster-states.ts'
 import { ageText, bytesText, leftText, rttText } from './human-figures.ts'
 import { tableLines } from './print-table.ts'
@@ -54,6 +59,7 @@ export function describeCluster(facts: ClusterFacts, nowMs: number): string[] {
   return [
     ...headLines(cluster, nowMs),
     ...stateLines(state, nowMs),
+    ...certificateLines(facts, nowMs),
     ...section('Agents', agentRows(state, nowMs), '<none>'),
     ...section('Traffic', trafficRows(state), '<none>'),
     ...section('Conditions', conditionRows(cluster, nowMs), '<none>'),
@@ -108,6 +114,13 @@ function stateLines(state: ClusterState, nowMs: number): string[] {
     field('To cluster', traffic(state.bytesOut, state.bytesOutPerSecond)),
     field('Last end', lastEnd ? `${lastEnd.reason}, ${ago(lastEnd.at)}` : '<unknown>'),
   ]
+}
+
+/** Of a virtual cluster, which has no tunnel whose agent would show it. */
+function certificateLines({ cluster, state }: ClusterFacts, nowMs: number): string[] {
+  if (state.through === undefined) return []
+  const expires = cluster.metadata.annotations?.[certificateExpiresKey]
+  return [field('Certificate', expiry(expires, nowMs))]
 }
 
 function traffic(bytes: number, perSecond: number): string {

@@ -11,7 +11,8 @@ import { openMetricsServer } from './agent-metrics-server.ts'
 import type { AgentPodOptions } from './agent-pod.ts'
 import { agentWorks, openVirtual } from './agent-works.ts'
 import { createIdentitySecret, type IdentitySecret } from './identity-secret.ts'
-import { createKarmadaIdentities, type KarmadaIdentities } from './karmada-identities.ts'
+import type { ChildIdentities } from './child-identities.ts'
+import { createKarmadaIdentities } from './karmada-identities.ts'
 import { openKarmadaIdentity } from './karmada-identity.ts'
 import { openProbes } from './probe-server.ts'
 import type { RoleContext } from './role-context.ts'
@@ -69,7 +70,11 @@ export async function runKarmadaAgent(
   const observer = new EdgeObserver({ local, clock, random, log })
   const each = identity && identitiesOf(options, { local, parent: identity }, context)
   const identityOf = each?.identityOf ?? (() => ({ hub }))
-  const { virtual, tasks } = openVirtual(options, { hub, local, observer, identityOf }, context)
+  const { virtual, tasks } = openVirtual(
+    options,
+    { hub, local, observer, identityOf, isFollowed: false },
+    context,
+  )
   const reporting = {
     name,
     ...(place ? { place } : {}),
@@ -104,7 +109,7 @@ function identitiesOf(
   options: KarmadaAgentOptions,
   parts: { readonly local: Cluster; readonly parent: AgentIdentity },
   context: RoleContext,
-): KarmadaIdentities | undefined {
+): ChildIdentities | undefined {
   const { karmada, hasVirtualClusters } = options
   if (hasVirtualClusters !== true || 'transport' in karmada) return undefined
   const readClusterId = (signal: AbortSignal) => clusterIdOf(parts.local, signal)

@@ -12,6 +12,7 @@ import {
   executionNamespace,
   parentOf,
   registrationResource,
+  virtualAgentGroup,
   virtualOfKey,
   workResource,
   type Cluster,
@@ -36,6 +37,17 @@ async function agentOf(fleet: TestHub, name: string, stack: DisposableStack): Pr
   return createCluster(transport, { ...fleet.context, userAgent: 'test' })
 }
 
+/** A virtual cluster by its own identity. */
+async function virtualOf(
+  fleet: TestHub,
+  { cluster: name, parent }: { cluster: string; parent: string },
+  stack: DisposableStack,
+): Promise<Api> {
+  const subject = { commonName: agentUserName(name), organizations: [virtualAgentGroup(parent)] }
+  const transport = stack.use(await fleet.as(subject))
+  return createCluster(transport, { ...fleet.context, userAgent: 'test' })
+}
+
 function refused(asked: Promise<unknown>): Promise<void> {
   return assert.rejects(asked, (error) => isStatusError(error, 'Forbidden'))
 }
@@ -53,10 +65,12 @@ test('an agent registers virtual clusters under its own name where the hub allow
   const other = await agentOf(fleet, 'other', stack)
   await refused(apply(bank, cluster('bank-east')))
   await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: true }, signal)
-  // Whose it is, is for the hub to say.
+  // Whose it is, is for the hub to say; what is there is its own, and not its parent's.
   const made = await apply(bank, cluster('bank-east'))
   assert.equal(parentOf(made), 'bank')
-  assert.equal(parentOf(await apply(bank, cluster('bank-east', { [virtualOfKey]: 'x' }))), 'bank')
+  const east = await virtualOf(fleet, { cluster: 'bank-east', parent: 'bank' }, stack)
+  assert.equal(parentOf(await apply(east, cluster('bank-east', { [virtualOfKey]: 'x' }))), 'bank')
+  await refused(apply(bank, cluster('bank-east')))
   assert.equal(
     parentOf(await apply(other, cluster('other', { [virtualOfKey]: 'bank' }))),
     undefined,
@@ -72,7 +86,7 @@ test('an agent registers virtual clusters under its own name where the hub allow
   await refused(other.resource(clusterResource).get({ name: 'bank-east' }, signal))
 })
 
-test('an agent acts for its virtual clusters as for itself, until the hub allows it no more', async () => {
+test('an agent follows its virtual clusters, and touches nothing that is theirs', async () => {
   await using fleet = await startTestHub()
   using stack = new DisposableStack()
   const bank = await agentOf(fleet, 'bank', stack)
@@ -80,13 +94,6 @@ test('an agent acts for its virtual clusters as for itself, until the hub allows
   await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: true }, signal)
   await apply(bank, cluster('bank-east'))
   const namespace = executionNamespace('bank-east')
-  const lease = {
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { namespace: clusterNamespace, name: 'bank-east' },
-  }
-  await bank.resource(resources.leases).create(lease, signal)
-  await bank.resource(workResource).list({ namespace }, signal)
   const labelSelector = `${virtualOfKey}=bank`
   const { items } = await bank.resource(clusterResource).list({ labelSelector }, signal)
   assert.deepEqual(
@@ -101,18 +108,72 @@ test('an agent acts for its virtual clusters as for itself, until the hub allows
     works.items.map(({ metadata }) => metadata.namespace),
     [namespace],
   )
-  await refused(bank.resource(workResource).list({}, signal))
   await refused(other.resource(workResource).list({ labelSelector }, signal))
-  await refused(other.resource(workResource).list({ namespace }, signal))
   await refused(other.resource(clusterResource).list({ labelSelector }, signal))
+  await refused(bank.resource(workResource).list({}, signal))
   await refused(bank.resource(clusterResource).list({}, signal))
-  await refused(bank.resource(resources.leases).create(leaseOf('bank-west'), signal))
-  await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: false }, signal)
-  await refused(bank.resource(workResource).list({ namespace }, signal))
-  await refused(bank.resource(clusterResource).delete({ name: 'bank-east' }, signal))
-  await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: true }, signal)
-  await bank.resource(clusterResource).delete({ name: 'bank-east' }, signal)
+  for (const agent of [bank, other]) await refusedAll(agent, 'bank-east')
 })
+
+test('a virtual cluster keeps what is its own, and reaches nothing of a sibling or its parent', async () => {
+  await using fleet = await startTestHub()
+  using stack = new DisposableStack()
+  const bank = await agentOf(fleet, 'bank', stack)
+  await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: true }, signal)
+  for (const name of ['bank', 'bank-east', 'bank-west']) await apply(bank, cluster(name))
+  for (const name of ['bank', 'bank-east', 'bank-west']) {
+    await untilNamespace(fleet.admin, executionNamespace(name))
+    await fleet.admin.resource(workResource).create(workFor(name, till), signal)
+  }
+  const east = await virtualOf(fleet, { cluster: 'bank-east', parent: 'bank' }, stack)
+  const clusters = east.resource(clusterResource)
+  const works = east.resource(workResource)
+  await east.resource(resources.leases).create(leaseOf('bank-east'), signal)
+  const own = { namespace: executionNamespace('bank-east'), name: 'till' }
+  const finalizers = { metadata: { finalizers: ['karmada.io/execution-controller'] } }
+  await works.patch({ ...own, type: 'merge', patch: finalizers }, signal)
+  await works.patchStatus({ ...own, type: 'merge', patch: { status: {} } }, signal)
+  for (const name of ['bank', 'bank-west']) await refusedAll(east, name)
+  await refused(clusters.list({}, signal))
+  await refused(clusters.list({ labelSelector: `${virtualOfKey}=bank` }, signal))
+  await refused(works.list({}, signal))
+  await refused(apply(east, cluster('bank-north')))
+  await refused(apply(east, cluster('bank-east-inner')))
+  const secrets = east.resource(resources.secrets)
+  for (const name of ['bank', 'bank-east', 'bank-west']) {
+    await refused(secrets.get({ namespace: clusterNamespace, name }, signal))
+    await refused(secrets.list({ namespace: executionNamespace(name) }, signal))
+  }
+  // A certificate that names another parent, or a cluster that is no virtual one, is worth nothing.
+  const stranger = await virtualOf(fleet, { cluster: 'bank-east', parent: 'other' }, stack)
+  await refusedAll(stranger, 'bank-east')
+  await refusedAll(await virtualOf(fleet, { cluster: 'bank', parent: 'bank' }, stack), 'bank')
+  await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: false }, signal)
+  await refusedAll(east, 'bank-east')
+  await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: true }, signal)
+  await clusters.delete({ name: 'bank-east' }, signal)
+})
+
+/** Whatever is of this cluster, and not this asker's. */
+async function refusedAll(asker: Api, name: string): Promise<void> {
+  const namespace = executionNamespace(name)
+  const clusters = asker.resource(clusterResource)
+  const works = asker.resource(workResource)
+  const merge = { type: 'merge', patch: { metadata: { labels: { a: 'b' } } } } as const
+  const till = { namespace, name: 'till' }
+  const lease = { namespace: clusterNamespace, name }
+  await refused(clusters.get({ name }, signal))
+  await refused(clusters.patch({ name, ...merge }, signal))
+  await refused(clusters.patchStatus({ name, ...merge }, signal))
+  await refused(clusters.delete({ name }, signal))
+  await refused(asker.resource(resources.leases).create(leaseOf(name), signal))
+  await refused(asker.resource(resources.leases).patch({ ...lease, ...merge }, signal))
+  await refused(works.list({ namespace }, signal))
+  await refused(works.get(till, signal))
+  await refused(works.patch({ ...till, ...merge }, signal))
+  await refused(works.patchStatus({ ...till, ...merge }, signal))
+  await refused(works.delete(till, signal))
+}
 
 async function untilNamespace(api: Api, name: string): Promise<void> {
   const key = { resource: resources.namespaces, key: { name } }

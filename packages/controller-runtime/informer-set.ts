@@ -26,8 +26,11 @@ export interface InformerSet {
   informer<T extends KubeObject>(resource: TypedResource<T>): Informer<T>
   /** The informer that somebody asked for already; metadata is all that its type tells. */
   existing(resource: ResourceRef): Informer<KubeObject> | undefined
-  /** Writes go to the server and into the informer, where there is one for the resource. */
-  client<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T>
+  /**
+   * Writes go to the server and into the informer, where there is one for the resource. `as` asks in
+   * another name than the one in which the informers read.
+   */
+  client<T extends KubeObject>(resource: TypedResource<T>, as?: Cluster): ResourceClient<T>
   /** Every informer that was asked for so far has synced. */
   whenSynced(signal: AbortSignal): Promise<void>
   /** Resolves when the signal aborts and all informers have ended. */
@@ -70,8 +73,11 @@ class SharedInformers implements InformerSet {
     return this.#informers.get(nameOf(resource))
   }
 
-  client<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T> {
-    const client = this.#cluster.resource(resource)
+  client<T extends KubeObject>(
+    resource: TypedResource<T>,
+    as: Cluster = this.#cluster,
+  ): ResourceClient<T> {
+    const client = as.resource(resource)
     const key = nameOf(resource)
     return recordingClient(client, () =>
       this.#informers.has(key) ? this.informer(resource) : undefined,

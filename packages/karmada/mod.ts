@@ -24,10 +24,12 @@ export {
   agentUserName,
   agentsGroup,
   roleGeneratorName,
+  virtualAgentGroup,
 } from './cluster/agent-identity.ts'
 export { agentAuthorizer, agentRestriction, clusterIdentity } from './cluster/agent-access.ts'
 export {
   allowVirtualClusters,
+  certificateExpiresKey,
   parentOf,
   refuseVirtualName,
   virtualOfKey,

@@ -1,6 +1,6 @@
 import { StatusError, labelSelectorOf, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest, Authorizer } from '@skerry/apiserver'
-import { clusterOfAgent } from '../cluster/agent-identity.ts'
+import { clusterOfReporter } from '../cluster/agent-identity.ts'
 import { clusterResource } from '../cluster/cluster.ts'
 import { clusterAccessResource, type ClusterAccess } from './cluster-access.ts'
 import type { ClusterGrants } from './cluster-grants.ts'
@@ -23,7 +23,7 @@ export function clusterAccessEscalation(
       (operation === 'CREATE' || operation === 'UPDATE') &&
       (isResource(resource, clusterAccessResource) || isResource(resource, clusterResource)) &&
       !user.groups.includes(masters) &&
-      clusterOfAgent(user) === undefined,
+      clusterOfReporter(user) === undefined,
     async validate(request) {
       const { object, oldObject, resource } = request
       if (!object) return

@@ -73,7 +73,7 @@ const fieldOwner = 'skerry-agent'
 export interface ClusterReporterDeps {
   readonly hub: Api
   readonly observer: EdgeObserver
-  /** Where it is followed with others; absent: it is read once in each round. */
+  /** Where it is followed with others, and made; absent: it is read once in each round. */
   readonly clusters?: FollowedClusters
   /** Through which the rounds of many Clusters go; absent: it never waits for others. */
   readonly gate?: RoundGate
@@ -188,7 +188,7 @@ class ClusterReporter {
     }
     const wanted = this.#wanted(this.#id)
     if (found !== undefined && this.#hasTold && says(found, wanted)) return found
-    const told = await this.#tell(wanted, signal)
+    const told = await this.#tell(wanted, found === undefined, signal)
     this.#hasTold = true
     if (found === undefined) this.#deps.log.info('Cluster registered', { cluster: name })
     return told
@@ -212,8 +212,11 @@ class ClusterReporter {
   async #findCluster(signal: AbortSignal): Promise<Cluster | undefined> {
     const { name } = this.#options
     const { clusters } = this.#deps
-    const followed = clusters?.informers.informer(clusters.resource)
-    if (followed?.hasSynced() === true) return followed.get({ name })
+    if (clusters !== undefined) {
+      const followed = clusters.informers.informer(clusters.resource)
+      await this.#inTime(signal, (scope) => followed.whenSynced(scope))
+      return followed.get({ name })
+    }
     try {
       return await this.#inTime(signal, (scope) => this.#clusters().get({ name }, scope))
     } catch (error) {
@@ -238,8 +241,11 @@ class ClusterReporter {
   }
 
   /** By apply: what this agent said at an earlier start, and says no more, goes. */
-  #tell(wanted: Cluster, signal: AbortSignal): Promise<Cluster> {
+  #tell(wanted: Cluster, isNew: boolean, signal: AbortSignal): Promise<Cluster> {
     const { name } = this.#options
+    const { clusters } = this.#deps
+    const client =
+      clusters && isNew ? clusters.informers.client(clusters.resource) : this.#clusters()
     const applied = {
       name,
       type: 'apply',
@@ -247,13 +253,14 @@ class ClusterReporter {
       fieldManager: fieldOwner,
       force: true,
     } as const
-    return this.#inTime(signal, (scope) => this.#clusters().patch(applied, scope))
+    return this.#inTime(signal, (scope) => client.patch(applied, scope))
   }
 
   /** What it writes is seen where the Cluster is read. */
   #clusters(): ResourceClient<Cluster> {
     const { clusters, hub } = this.#deps
-    return clusters ? clusters.informers.client(clusters.resource) : hub.resource(clusterResource)
+    if (clusters === undefined) return hub.resource(clusterResource)
+    return clusters.informers.client(clusters.resource, hub)
   }
 
   async #writeStatus(cluster: Cluster, health: ConditionText, signal: AbortSignal): Promise<void> {

@@ -1,20 +1,17 @@
 import { StatusError, isJsonObject, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, Attributes, Authorizer, Objects } from '@skerry/apiserver'
-import { clusterOfAgent, clusterOfToken, isOpenToken } from './agent-identity.ts'
+import {
+  clusterOfAgent,
+  clusterOfReporter,
+  clusterOfToken,
+  isOpenToken,
+  virtualAgentOf,
+} from './agent-identity.ts'
 import { electionLease, electionNamespace } from '../registration/karmada-agent.ts'
 import { clusterNamespace, clusterResource, executionNamespace } from './cluster.ts'
+import { isVirtuals } from './virtual-agent-access.ts'
+import { isCovered, type AgentRule } from './agent-rule.ts'
 import { childrenSelector, clusterAskedFor, virtualChildren } from './virtual-parent.ts'
-
-/** What an agent may do: one rule for all, in which `own` stands for its own cluster. */
-interface AgentRule {
-  readonly group: string
-  readonly resources: readonly string[]
-  readonly verbs: readonly string[]
-  /** Absent: any name, also none. */
-  readonly name?: (own: string) => string
-  /** Absent: cluster scope. */
-  readonly namespace?: (own: string) => string
-}
 
 const read = ['get', 'list', 'watch']
 const write = ['create', 'update', 'patch']
@@ -81,36 +78,32 @@ const tokenRules: readonly AgentRule[] = agentRules.filter(
   ({ group }) => group === 'certificates.k8s.io',
 )
 
-/** For a virtual cluster of an agent's: it has no tunnel and no certificate, and goes with its group. */
-const childRules: readonly AgentRule[] = [
-  ...agentRules.filter(
-    ({ group, resources }) =>
-      group !== 'certificates.k8s.io' && !resources.includes('clusters/tunnel'),
-  ),
-  { group: clusterResource.group, resources: ['clusters'], verbs: ['delete'], name: own },
+/** Of a name that is free: to look for it, and to make a virtual cluster of it, by apply. */
+const futureRules: readonly AgentRule[] = [
+  {
+    group: clusterResource.group,
+    resources: ['clusters'],
+    verbs: ['get', 'patch'],
+    name: own,
+  },
 ]
 
-/** Of a virtual cluster that is not registered yet: to look for it, and to apply it. */
-const futureRules: readonly AgentRule[] = childRules.filter(
-  ({ group, namespace }) => group === clusterResource.group && namespace === undefined,
-)
-
 /**
- * Lets an agent touch what is its own cluster's or its virtual clusters', and a registration token
- * ask for a certificate. One table in place of Karmada's roles per cluster: with 10,000 clusters
- * those were 50,000 objects.
+ * Lets an agent touch what is its own cluster's, make its virtual clusters and follow them, and a
+ * registration token ask for a certificate; what else is a virtual cluster's is for that one's own
+ * identity. One table in place of Karmada's roles per cluster: with 10,000 clusters those were 50,000
+ * objects.
  */
 export function agentAuthorizer(objects: Objects): Authorizer {
   const children = virtualChildren(objects)
-  const isChilds = (parent: string, attributes: Attributes): boolean => {
-    if (isOfAllChildren(parent, attributes)) return true
+  const isFutures = (parent: string, attributes: Attributes): boolean => {
     const name = clusterAskedFor(attributes)
-    if (name === '' || name === parent) return false
-    return (
-      (isCovered(childRules, name, attributes) && children.has(parent, name)) ||
-      (isCovered(futureRules, name, attributes) && children.mayRegister(parent, name))
-    )
+    return isCovered(futureRules, name, attributes) && children.mayRegister(parent, name)
   }
+  const isAgents = (agentOf: string, attributes: Attributes): boolean =>
+    isCovered(agentRules, agentOf, attributes) ||
+    isOfAllChildren(agentOf, attributes) ||
+    isFutures(agentOf, attributes)
   return {
     async authorize(attributes) {
       const { user } = attributes
@@ -118,10 +111,11 @@ export function agentAuthorizer(objects: Objects): Authorizer {
       if (agentOf !== undefined && isPushed(agentOf, objects)) {
         return { verdict: 'no-opinion', reason: 'its cluster is in push mode' }
       }
+      const virtual = virtualAgentOf(user)
       const tokenOf = clusterOfToken(user)
       const allowed =
-        (agentOf !== undefined &&
-          (isCovered(agentRules, agentOf, attributes) || isChilds(agentOf, attributes))) ||
+        (agentOf !== undefined && isAgents(agentOf, attributes)) ||
+        (virtual !== undefined && isVirtuals(virtual, attributes, children)) ||
         ((tokenOf !== undefined || isOpenToken(user)) &&
           isCovered(tokenRules, tokenOf ?? '', attributes))
       return { verdict: allowed ? 'allow' : 'no-opinion', reason: '' }
@@ -151,23 +145,6 @@ function isOfAllChildren(
   )
 }
 
-function isCovered(
-  rules: readonly AgentRule[],
-  ownName: string,
-  { isResourceRequest, resource, subresource, verb, namespace = '', name = '' }: Attributes,
-): boolean {
-  if (!isResourceRequest || resource === undefined) return false
-  const wanted = subresource ? `${resource.resource}/${subresource}` : resource.resource
-  return rules.some(
-    (rule) =>
-      rule.group === resource.group &&
-      rule.resources.includes(wanted) &&
-      rule.verbs.includes(verb) &&
-      (rule.namespace?.(ownName) ?? '') === namespace &&
-      (rule.name === undefined || rule.name(ownName) === name),
-  )
-}
-
 /**
  * A create has no name that authorization could see: here it has, and must be the agent's own, or one
  * of its virtual clusters.
@@ -179,19 +156,20 @@ export function agentRestriction(objects: Objects): AdmissionPlugin {
     handles: ({ operation, user, resource }) =>
       operation === 'CREATE' &&
       ['clusters', 'leases'].includes(resource.resource) &&
-      clusterOfAgent(user) !== undefined,
+      clusterOfReporter(user) !== undefined,
     async validate({ object, resource, user, namespace }) {
-      const ownName = clusterOfAgent(user) ?? ''
+      const ownName = clusterOfReporter(user) ?? ''
       const name = object?.metadata.name ?? ''
-      const isChilds =
-        resource.resource === 'clusters'
-          ? children.mayRegister(ownName, name)
-          : children.has(ownName, name)
-      const isElection = namespace === electionNamespace && name === electionLease(ownName)
-      if (name === ownName || isChilds || isElection) return
+      const isCluster = resource.resource === 'clusters'
+      const isVirtual = virtualAgentOf(user) !== undefined
+      const isOwn = name === ownName && !(isCluster && isVirtual)
+      const isChilds = isCluster && !isVirtual && children.mayRegister(ownName, name)
+      const isElection =
+        namespace === electionNamespace && name === electionLease(ownName) && !isVirtual
+      if (isOwn || isChilds || isElection) return
       throw new StatusError(
         'Forbidden',
-        `${resource.resource} "${name}" is forbidden: agent of cluster "${ownName}" may create only its own, and those of virtual clusters where the hub allows them`,
+        `${resource.resource} "${name}" is forbidden: agent of cluster "${ownName}" may create only its own, and virtual clusters where the hub allows them`,
       )
     },
   }

@@ -5,9 +5,15 @@ import {
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
-import type { SigningRequest } from '@skerry/pki'
+import { validityOf, type SigningRequest } from '@skerry/pki'
 import { keyFingerprint } from '../registration/key-fingerprint.ts'
-import { agentSigner, decided, readAgentRequest, verdictOf } from '../registration/agent-request.ts'
+import {
+  agentSigner,
+  decided,
+  isClientRequest,
+  readAgentRequest,
+  verdictOf,
+} from '../registration/agent-request.ts'
 import { needsAcceptanceGroup, registrationKeys } from '../registration/registration-keys.ts'
 import { bindToken } from '../registration/registration-token.ts'
 import { electionNamespace } from '../registration/karmada-agent.ts'
@@ -18,8 +24,15 @@ import {
   clusterOfToken,
   isOpenToken,
   roleGeneratorName,
+  type VirtualAgent,
 } from './agent-identity.ts'
 import { clusterResource } from './cluster.ts'
+import {
+  isRenewalOfVirtual,
+  judgeVirtualAgent,
+  noteExpiry,
+  virtualAgentAsked,
+} from './virtual-agent-request.ts'
 
 export interface AgentApprovalOptions {
   /** No token registers by itself: a person accepts each agent. */
@@ -52,6 +65,8 @@ export function agentCsrApprovingController({
         if (verdict === undefined) await prepareForKarmada(csr, context, signal)
         return
       }
+      const virtual = virtualAgentAsked(csr, request)
+      if (virtual !== undefined) return decideVirtual(csr, virtual, context, signal)
       if (!isOwnRequest(csr, request)) return
       const fingerprint = keyFingerprint(request.publicKeyPem)
       if (verdict === 'Approved') return notePerson(csr, fingerprint, context, signal)
@@ -60,6 +75,33 @@ export function agentCsrApprovingController({
       else await letWait(csr, why, context, signal)
     },
   }
+}
+
+/** The parent of a virtual cluster asks for it, and later it asks for itself. */
+async function decideVirtual(
+  csr: CertificateSigningRequest,
+  asked: VirtualAgent,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { cluster } = context
+  const { certificate } = csr.status ?? {}
+  if (certificate !== undefined) {
+    const { notAfterMs } = validityOf(Buffer.from(certificate, 'base64').toString('utf8'))
+    return noteExpiry(cluster, { cluster: asked.cluster, notAfterMs }, signal)
+  }
+  if (verdictOf(csr) !== undefined) return
+  const isRenewal = isRenewalOfVirtual(csr)
+  const judged = await judgeVirtualAgent(cluster, { asked, isRenewal }, signal)
+  if (judged.verdict === 'approve') return approve(csr, context, signal)
+  if (judged.verdict === 'wait') return letWait(csr, judged.why, context, signal)
+  const decision = { type: 'Denied', reason: 'NotItsOwn', message: judged.why } as const
+  const requests = context.client(resources.certificateSigningRequests)
+  await requests.updateSubresource(decided(csr, decision, context.clock.now()), signal)
+  context.log.info('Certificate of a virtual cluster denied', {
+    cluster: asked.cluster,
+    why: judged.why,
+  })
 }
 
 /** What a person has accepted has used its token, too. */
@@ -155,30 +197,16 @@ export function isOwnRequest(csr: CertificateSigningRequest, request: SigningReq
     (isOpenToken(asker)
       ? clusterOfAgent({ name: request.commonName ?? '', groups: [agentsGroup] })
       : undefined)
-  return cluster !== undefined && isClientRequest(csr, request, agentUserName(cluster))
+  return cluster !== undefined && isAgents(csr, request, agentUserName(cluster))
 }
 
 /** Of `karmadactl register`, which may then do next to nothing: see roleGeneratorAuthorizer. */
 function isGeneratorRequest(csr: CertificateSigningRequest, request: SigningRequest): boolean {
-  return isTokens(csr) && isClientRequest(csr, request, roleGeneratorName)
+  return isTokens(csr) && isAgents(csr, request, roleGeneratorName)
 }
 
-function isClientRequest(
-  { spec }: CertificateSigningRequest,
-  { commonName, organizations, ...names }: SigningRequest,
-  wanted: string,
-): boolean {
-  const usages = new Set(spec?.usages ?? [])
-  const isComplete = usages.delete('client auth') && usages.delete('digital signature')
-  usages.delete('key encipherment')
-  const alternatives = [names.dnsNames, names.ipAddresses, names.emails, names.uris].flat()
-  return (
-    commonName === wanted &&
-    organizations.join() === agentsGroup &&
-    alternatives.length === 0 &&
-    isComplete &&
-    usages.size === 0
-  )
+function isAgents(csr: CertificateSigningRequest, request: SigningRequest, commonName: string) {
+  return isClientRequest(csr.spec?.usages ?? [], request, { commonName, organization: agentsGroup })
 }
 
 async function approve(

@@ -1,8 +1,8 @@
 import { StatusError, isStatusError, type ConfigMap } from '@skerry/api'
-import type { Authenticator, Objects } from '@skerry/apiserver'
+import type { Authenticator, Objects, UserInfo } from '@skerry/apiserver'
 import { resources, type Cluster as Api } from '@skerry/client'
 import { readClientCertificate } from '@skerry/pki'
-import { clusterOfAgent } from './agent-identity.ts'
+import { clusterOfAgent, virtualAgentOf } from './agent-identity.ts'
 import { clusterNamespace } from './cluster.ts'
 
 /** One entry per cluster: certificates of its agent that were issued before this time are void. */
@@ -26,15 +26,26 @@ export function refuseRevoked(
     async authenticate(credentials, signal) {
       const found = await inner.authenticate(credentials, signal)
       const [leaf] = credentials.clientCertificates
-      const cluster = found && clusterOfAgent(found.user)
-      if (cluster === undefined || leaf === undefined) return found
+      const clusters = found ? clustersBehind(found.user) : []
+      if (clusters.length === 0 || leaf === undefined) return found
       const { notBeforeMs } = readClientCertificate(leaf)
-      if (!isRevoked(objects, { cluster, notBeforeMs, backdateMs })) return found
+      const cluster = clusters.find((each) =>
+        isRevoked(objects, { cluster: each, notBeforeMs, backdateMs }),
+      )
+      if (cluster === undefined) return found
       throw new StatusError('Unauthorized', 'Unauthorized', {
         cause: new Error(`Cannot authenticate: the agent of cluster "${cluster}" was revoked`),
       })
     },
   }
+}
+
+/** With whose revocation this user's certificate is void: a virtual cluster goes with its parent, too. */
+function clustersBehind(user: UserInfo): readonly string[] {
+  const own = clusterOfAgent(user)
+  if (own !== undefined) return [own]
+  const virtual = virtualAgentOf(user)
+  return virtual ? [virtual.cluster, virtual.parent] : []
 }
 
 export interface IssuedCertificate extends RevocationOptions {

@@ -10,6 +10,9 @@ import { clusterNamespace, clusterResource, executionNamespace } from './cluster
  */
 export const virtualOfKey = 'hub.skerry.io/virtual-of'
 
+/** Annotation of a virtual cluster's Cluster: until when its newest certificate is good; RFC 3339. */
+export const certificateExpiresKey = 'hub.skerry.io/certificate-expires'
+
 /** One entry per cluster whose agent may register groups of its nodes as clusters of their own. */
 export const virtualParentsKey = Object.freeze({
   namespace: clusterNamespace,

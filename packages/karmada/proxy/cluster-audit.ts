@@ -1,5 +1,5 @@
 import type { AuditRecord, AuditSink, RequestInfo } from '@skerry/apiserver'
-import { clusterOfAgent } from '../cluster/agent-identity.ts'
+import { clusterOfReporter } from '../cluster/agent-identity.ts'
 
 /** One request that passes through the hub: how much went through, and how it ended. */
 export interface Transfer {
@@ -75,7 +75,7 @@ function isWorthALine({ info, status, user, sourceAddress }: AuditRecord): boole
   if (refusals.has(status)) return true
   if (info.path.startsWith('/clusters/') || info.subresource === 'proxy') return true
   const isWrite = info.method !== 'GET' && info.method !== 'HEAD'
-  return isWrite && sourceAddress !== '' && (!user || clusterOfAgent(user) === undefined)
+  return isWrite && sourceAddress !== '' && (!user || clusterOfReporter(user) === undefined)
 }
 
 function lineOf(record: AuditRecord, passage: Passage | undefined): string {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { StatusError, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, Authorizer, UserInfo } from '@skerry/apiserver'
 import { resources } from '@skerry/client'
-import { agentsGroup } from '../cluster/agent-identity.ts'
+import { agentsGroup, virtualAgentOf } from '../cluster/agent-identity.ts'
 import { clusterResource, type Cluster, type ClusterSpec } from '../cluster/cluster.ts'
 
 /** They say where a cluster in push mode is dialled, and by which credentials. */
@@ -32,7 +32,8 @@ export function pushAdmission(isOn: boolean, authorizer: Authorizer): AdmissionP
       const next = clusterOf(object)
       const old = oldObject && clusterOf(oldObject)
       if (!isPushed(next) && !isPushed(old)) return
-      const why = user.groups.includes(agentsGroup)
+      const isAgent = user.groups.includes(agentsGroup) || virtualAgentOf(user) !== undefined
+      const why = isAgent
         ? agentProblem(old)
         : await userProblem({ next, old, user }, isOn, authorizer)
       if (why === undefined) return

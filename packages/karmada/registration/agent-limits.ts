@@ -1,6 +1,6 @@
 import { StatusError, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin } from '@skerry/apiserver'
-import { clusterOfAgent } from '../cluster/agent-identity.ts'
+import { clusterOfReporter } from '../cluster/agent-identity.ts'
 import { clusterResource, conditionTypes, type Cluster } from '../cluster/cluster.ts'
 import { defaultResourceModels } from '../cluster/resource-models.ts'
 import { virtualOfKey } from '../cluster/virtual-parent.ts'
@@ -42,7 +42,7 @@ export const agentLimitsPlugin: AdmissionPlugin = {
     (operation === 'CREATE' || operation === 'UPDATE') &&
     resource.group === clusterResource.group &&
     resource.resource === 'clusters' &&
-    clusterOfAgent(user) !== undefined,
+    clusterOfReporter(user) !== undefined,
   async validate({ object, oldObject, name }) {
     if (object === undefined) return
     const why = problemOf(clusterOf(object), oldObject && clusterOf(oldObject))

@@ -24,6 +24,25 @@ export async function readAgentRequest({
   }
 }
 
+/** For exactly this subject, to identify as it to a server, and nothing else. */
+export function isClientRequest(
+  usages: readonly string[],
+  { commonName, organizations, ...names }: SigningRequest,
+  wanted: { readonly commonName: string; readonly organization: string },
+): boolean {
+  const left = new Set(usages)
+  const isComplete = left.delete('client auth') && left.delete('digital signature')
+  left.delete('key encipherment')
+  const alternatives = [names.dnsNames, names.ipAddresses, names.emails, names.uris].flat()
+  return (
+    commonName === wanted.commonName &&
+    organizations.join() === wanted.organization &&
+    alternatives.length === 0 &&
+    isComplete &&
+    left.size === 0
+  )
+}
+
 export interface Decision {
   readonly type: Verdict
   /** A word of CamelCase. */

@@ -1,5 +1,6 @@
 import { isStatusError, type CertificateSigningRequest } from '@skerry/api'
 import { resources, type Cluster as Api } from '@skerry/client'
+import type { SigningRequest } from '@skerry/pki'
 import { isOwnRequest } from '../cluster/agent-csr-approving-controller.ts'
 import {
   agentsGroup,
@@ -8,6 +9,7 @@ import {
   isOpenToken,
 } from '../cluster/agent-identity.ts'
 import { clusterResource } from '../cluster/cluster.ts'
+import { acceptVirtualAgent, virtualAgentAsked } from '../cluster/virtual-agent-request.ts'
 import { agentSigner, decided, readAgentRequest, verdictOf } from './agent-request.ts'
 import { keyFingerprint } from './key-fingerprint.ts'
 import { registrationKeys, shownCharsMax } from './registration-keys.ts'
@@ -75,7 +77,11 @@ export async function decideRegistration(
   const decision = accepts
     ? ({ type: 'Approved', reason: 'Accepted', message: 'A person accepted the agent.' } as const)
     : ({ type: 'Denied', reason: 'Rejected', message: 'The hub rejected the agent.' } as const)
-  if (!accepts) await voidTokenOf(hub, { csr, nowMs }, signal)
+  const asked = await readAgentRequest(csr)
+  const virtual = asked && virtualThatWaits(csr, asked)
+  if (virtual === undefined && !accepts) await voidTokenOf(hub, { csr, nowMs }, signal)
+  // First: what is asked for later should not wait again.
+  if (virtual && accepts) await acceptVirtualAgent(hub, { cluster: virtual, nowMs }, signal)
   await requests.updateSubresource(decided(csr, decision, nowMs), signal)
 }
 
@@ -92,16 +98,33 @@ async function pendingRequests(
   const { items } = await hub.resource(resources.certificateSigningRequests).list({}, signal)
   const pending: PendingRequest[] = []
   for (const csr of items) {
-    const asker = { name: csr.spec?.username ?? '', groups: csr.spec?.groups ?? [] }
-    const isTokens = clusterOfToken(asker) !== undefined || isOpenToken(asker)
-    if (!isTokens || csr.spec?.signerName !== agentSigner || verdictOf(csr)) continue
+    if (csr.spec?.signerName !== agentSigner || verdictOf(csr)) continue
     const request = await readAgentRequest(csr)
-    if (request === undefined || !isOwnRequest(csr, request)) continue
-    const cluster = clusterOfAgent({ name: request.commonName ?? '', groups: [agentsGroup] })
+    if (request === undefined) continue
+    const cluster = virtualThatWaits(csr, request) ?? clusterAskedBy(csr, request)
     if (cluster === undefined) continue
     pending.push({ csr, cluster, fingerprint: keyFingerprint(request.publicKeyPem) })
   }
   return pending
+}
+
+/** For which virtual cluster it is; undefined of those that nobody needs to decide. */
+function virtualThatWaits(
+  csr: CertificateSigningRequest,
+  request: SigningRequest,
+): string | undefined {
+  if (csr.metadata.annotations?.[registrationKeys.waitsFor] === undefined) return undefined
+  return virtualAgentAsked(csr, request)?.cluster
+}
+
+function clusterAskedBy(
+  csr: CertificateSigningRequest,
+  request: SigningRequest,
+): string | undefined {
+  const asker = { name: csr.spec?.username ?? '', groups: csr.spec?.groups ?? [] }
+  const isTokens = clusterOfToken(asker) !== undefined || isOpenToken(asker)
+  if (!isTokens || !isOwnRequest(csr, request)) return undefined
+  return clusterOfAgent({ name: request.commonName ?? '', groups: [agentsGroup] })
 }
 
 async function idOf(

@@ -71,7 +71,7 @@ export async function runWorks(
       clusters.informers.informer(clusters.works),
       executionNamespace(clusterName),
     )
-  const informers = clusters && followed ? withFollowed(own, clusters, followed) : own
+  const informers = clusters && followed ? withFollowed(own, clusters, { followed, hub }) : own
   const interpreter =
     options.interpreter ?? (await interpreterOf({ ...deps, hub, informers }, signal))
   const shared: WorkContext = {
@@ -97,11 +97,11 @@ export async function runWorks(
   ])
 }
 
-/** All of one set, but Clusters and Works, which are followed elsewhere. */
+/** All of one set, but Clusters and Works, which are followed elsewhere, and written by the hub's client. */
 function withFollowed(
   own: InformerSet,
   { resource, works, informers }: FollowedClusters,
-  followed: NamespaceInformer<Work>,
+  { followed, hub }: { readonly followed: NamespaceInformer<Work>; readonly hub: Api },
 ): InformerSet {
   const isFollowed = (asked: ResourceRef): boolean => asked === resource || asked === works
   return {
@@ -111,7 +111,7 @@ function withFollowed(
       return (isFollowed(asked) ? informers : own).informer(asked)
     },
     existing: (asked) => (isFollowed(asked) ? informers : own).existing(asked),
-    client: (asked) => (isFollowed(asked) ? informers : own).client(asked),
+    client: (asked) => (isFollowed(asked) ? informers.client(asked, hub) : own.client(asked)),
     whenSynced: (signal) => own.whenSynced(signal),
     run: (signal) => own.run(signal),
   }

@@ -49,8 +49,9 @@ export interface VirtualClustersDeps {
   readonly edge: EdgeNames
   /** The control plane, in the name of the whole cluster. */
   readonly hub: Api
-  /** Absent: at our hub, the whole cluster's own. */
-  readonly identityOf?: IdentityOf
+  readonly identityOf: IdentityOf
+  /** Whether the whole cluster's agent may follow and make the Clusters of all; Karmada keeps each for itself. */
+  readonly isFollowed: boolean
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -139,13 +140,16 @@ async function runGroups(
     works: selected(workResource, { labelSelector }),
     informers: createInformerSet(hub, deps),
   }
-  const { identityOf = () => ({ hub, clusters: followed }) } = deps
+  const identityOf: IdentityOf = (clusterName) => ({
+    ...deps.identityOf(clusterName),
+    ...(deps.isFollowed ? { clusters: followed } : {}),
+  })
   const interpreting = { ...deps, informers: followed.informers }
   const member = new MemberCluster(local, deps)
   const running = new RunningClusters()
   let known: Promise<ResourceInterpreter> | undefined
   const interpreter = () => (known ??= interpreterOf(interpreting, signal))
-  const howToAllow = deps.identityOf ? karmadasWay : hubsWay
+  const howToAllow = deps.isFollowed ? hubsWay : karmadasWay
   const shared = { member, running, identityOf, howToAllow, interpreter, timing: options.timing }
   const parts = { ...deps, ...shared }
   const tasks = createVirtualClusterTasks(parts)

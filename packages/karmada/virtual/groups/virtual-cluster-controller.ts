@@ -209,13 +209,20 @@ function textsOf(
       { type: virtualConditions.ready, status, reason, message: why },
     ]
   }
-  if (conditionOf(known, type)?.status === 'True') return []
+  if (conditionOf(known, type)?.status === 'True') return refusedTexts(round?.error)
   if (isStatusError(round?.error, 'Forbidden')) {
     const message = `The hub does not take it: ${round.error.message}. Its administrator ${howToAllow}`
     return [{ type, status: 'False', reason: 'NotAllowed', message }]
   }
   const message = round?.error?.message ?? 'The hub has not answered yet.'
   return [{ type, status: 'False', reason: 'NotRegistered', message }]
+}
+
+/** Of one that is registered: a hub that is away has refused nothing. */
+function refusedTexts(error: Error | undefined): ConditionText[] {
+  if (!isStatusError(error, 'Forbidden') && !isStatusError(error, 'Unauthorized')) return []
+  const message = `The hub does not take what is reported of it: ${error.message}`
+  return [{ type: virtualConditions.ready, status: 'Unknown', reason: 'NotTaken', message }]
 }
 
 async function writeStatus(

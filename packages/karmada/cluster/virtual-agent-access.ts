@@ -1,0 +1,79 @@
+import type { Attributes } from '@skerry/apiserver'
+import type { VirtualAgent } from './agent-identity.ts'
+import { isCovered, type AgentRule } from './agent-rule.ts'
+import { clusterNamespace, clusterResource, executionNamespace } from './cluster.ts'
+import type { VirtualChildren } from './virtual-parent.ts'
+
+const own = (name: string): string => name
+
+/** What the identity of a virtual cluster may do; whether there is one is followed by its parent's. */
+const virtualRules: readonly AgentRule[] = [
+  {
+    group: clusterResource.group,
+    resources: ['clusters'],
+    verbs: ['get', 'update', 'patch', 'delete'],
+    name: own,
+  },
+  {
+    group: clusterResource.group,
+    resources: ['clusters/status'],
+    verbs: ['get', 'update', 'patch'],
+    name: own,
+  },
+  {
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['create'],
+    namespace: () => clusterNamespace,
+  },
+  {
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['get', 'update', 'patch'],
+    name: own,
+    namespace: () => clusterNamespace,
+  },
+  {
+    group: 'work.karmada.io',
+    resources: ['works'],
+    verbs: ['get', 'list', 'update', 'patch', 'delete'],
+    namespace: executionNamespace,
+  },
+  {
+    group: 'work.karmada.io',
+    resources: ['works/status'],
+    verbs: ['get', 'update', 'patch'],
+    namespace: executionNamespace,
+  },
+  {
+    group: '',
+    resources: ['events'],
+    verbs: ['create', 'update', 'patch'],
+    namespace: executionNamespace,
+  },
+  {
+    group: 'certificates.k8s.io',
+    resources: ['certificatesigningrequests'],
+    verbs: ['create', 'get'],
+  },
+]
+
+/** To see that its Cluster has gone. */
+const goneRules: readonly AgentRule[] = [
+  { group: clusterResource.group, resources: ['clusters'], verbs: ['get'], name: own },
+]
+
+/**
+ * Whether a virtual cluster may do this: while its Cluster is there as this parent's, and the parent may
+ * have virtual clusters.
+ */
+export function isVirtuals(
+  { cluster, parent }: VirtualAgent,
+  attributes: Attributes,
+  children: VirtualChildren,
+): boolean {
+  return (
+    (isCovered(virtualRules, cluster, attributes) && children.has(parent, cluster)) ||
+    (isCovered(goneRules, cluster, attributes) && children.mayRegister(parent, cluster))
+  )
+}

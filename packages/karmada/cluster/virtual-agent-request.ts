@@ -1,0 +1,136 @@
+import { isStatusError, type CertificateSigningRequest, type ConfigMap } from '@skerry/api'
+import { resources, type Cluster as Api } from '@skerry/client'
+import type { SigningRequest } from '@skerry/pki'
+import { isClientRequest } from '../registration/agent-request.ts'
+import {
+  agentUserName,
+  agentsGroup,
+  clusterOfAgent,
+  virtualAgentGroup,
+  virtualAgentOf,
+  type VirtualAgent,
+} from './agent-identity.ts'
+import { revocationsKey } from './agent-revocation.ts'
+import { clusterNamespace, clusterResource } from './cluster.ts'
+import { certificateExpiresKey, parentOf, virtualParentsKey } from './virtual-parent.ts'
+
+/** One entry per virtual cluster that was revoked and is let in again: since when. */
+const acceptancesKey = Object.freeze({
+  namespace: clusterNamespace,
+  name: 'accepted-virtual-clusters',
+})
+
+/**
+ * Whose certificate is asked for by the agent of its parent, or by the virtual cluster itself; undefined
+ * of every other request.
+ */
+export function virtualAgentAsked(
+  { spec }: CertificateSigningRequest,
+  request: SigningRequest,
+): VirtualAgent | undefined {
+  const asker = { name: spec?.username ?? '', groups: spec?.groups ?? [] }
+  const wanted = virtualAgentOf({
+    name: request.commonName ?? '',
+    groups: request.organizations,
+  })
+  if (wanted === undefined) return undefined
+  const itself = virtualAgentOf(asker)
+  const isAskers =
+    clusterOfAgent(asker) === wanted.parent ||
+    (itself?.cluster === wanted.cluster && itself.parent === wanted.parent)
+  const names = {
+    commonName: agentUserName(wanted.cluster),
+    organization: virtualAgentGroup(wanted.parent),
+  }
+  return isAskers && isClientRequest(spec?.usages ?? [], request, names) ? wanted : undefined
+}
+
+export type VirtualVerdict =
+  | { readonly verdict: 'approve' }
+  | { readonly verdict: 'deny' | 'wait'; readonly why: string }
+
+/**
+ * Whether the agent of a cluster gets a certificate for this virtual one: where the hub has it as that
+ * cluster's, and allows such. Whom somebody has revoked waits until somebody lets it in again; its own
+ * certificate was issued since, so that it renews itself.
+ */
+export async function judgeVirtualAgent(
+  hub: Pick<Api, 'resource'>,
+  { asked: { cluster, parent }, isRenewal }: { asked: VirtualAgent; isRenewal: boolean },
+  signal: AbortSignal,
+): Promise<VirtualVerdict> {
+  const found = await ifThere(hub.resource(clusterResource).get({ name: cluster }, signal))
+  if (found === undefined || parentOf(found) !== parent) {
+    return { verdict: 'deny', why: `the hub has no virtual cluster "${cluster}" of "${parent}"` }
+  }
+  const parents = await dataOf(hub, virtualParentsKey, signal)
+  if (parents[parent] !== 'allowed') {
+    return { verdict: 'deny', why: `the hub does not allow "${parent}" virtual clusters` }
+  }
+  if (isRenewal) return { verdict: 'approve' }
+  const revoked = (await dataOf(hub, revocationsKey, signal))[cluster]
+  const accepted = (await dataOf(hub, acceptancesKey, signal))[cluster]
+  const isOut = revoked !== undefined && !(Date.parse(accepted ?? '') >= Date.parse(revoked))
+  return isOut ? { verdict: 'wait', why: 'it was revoked' } : { verdict: 'approve' }
+}
+
+/** Whether it is the virtual cluster that asks, not its parent. */
+export function isRenewalOfVirtual({ spec }: CertificateSigningRequest): boolean {
+  const groups = spec?.groups ?? []
+  return (
+    !groups.includes(agentsGroup) &&
+    virtualAgentOf({ name: spec?.username ?? '', groups }) !== undefined
+  )
+}
+
+/** Its parent may ask certificates for it again, whatever it was revoked before. */
+export async function acceptVirtualAgent(
+  hub: Pick<Api, 'resource'>,
+  { cluster, nowMs }: { readonly cluster: string; readonly nowMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const configMaps = hub.resource(resources.configMaps)
+  const data = { [cluster]: new Date(nowMs).toISOString() }
+  const patch = { ...acceptancesKey, type: 'merge' as const, patch: { data } }
+  if (await ifThere(configMaps.patch(patch, signal))) return
+  const fresh: ConfigMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { ...acceptancesKey },
+    data,
+  }
+  await configMaps.create(fresh, signal)
+}
+
+/** Writes on its Cluster until when the certificate is good, for whoever looks after it. */
+export async function noteExpiry(
+  hub: Pick<Api, 'resource'>,
+  { cluster: name, notAfterMs }: { readonly cluster: string; readonly notAfterMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const clusters = hub.resource(clusterResource)
+  const found = await ifThere(clusters.get({ name }, signal))
+  const known = found?.metadata.annotations?.[certificateExpiresKey]
+  // A request stays for a while after it was answered, and is looked at again.
+  if (found === undefined || Date.parse(known ?? '') >= notAfterMs) return
+  const annotations = { [certificateExpiresKey]: new Date(notAfterMs).toISOString() }
+  const patch = { metadata: { annotations } }
+  await ifThere(clusters.patch({ name, type: 'merge', patch }, signal))
+}
+
+async function dataOf(
+  hub: Pick<Api, 'resource'>,
+  key: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  return (await ifThere(hub.resource(resources.configMaps).get(key, signal)))?.data ?? {}
+}
+
+async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return undefined
+    throw error
+  }
+}
