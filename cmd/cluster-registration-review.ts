@@ -6,6 +6,7 @@ import {
   agentManifest,
   allowVirtualClusters,
   parseAllowedService,
+  placeArguments,
   refuseVirtualName,
   registrationCauses,
   registrationDefaultTtlSeconds,
@@ -112,8 +113,9 @@ function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created
     ...limits,
   ]
   const words = flags.map(([flag, value = '']) => `${flag} ${quoted(value)}`)
+  const place = placeArguments(spec).map((word) => ` ${quoted(word)}`)
   const way = wayArguments(spec).map((word) => ` ${word}`)
-  return `skerry agent ${words.join(' ')}${works}${virtual}${way.join('')}`
+  return `skerry agent ${words.join(' ')}${works}${virtual}${place.join('')}${way.join('')}`
 }
 
 function quoted(text: string): string {
@@ -133,6 +135,7 @@ async function manifestText(spec: ClusterRegistrationSpec, created: Created): Pr
     appliesWorks: spec.applyWorks === true,
     hasVirtualClusters: spec.virtualClusters === true,
     way: spec,
+    place: spec,
     services: (spec.allowServices ?? []).flatMap((text) => parseAllowedService(text) ?? []),
   })
   const options = { aliasDuplicateObjects: false, lineWidth: 0 }

@@ -12,6 +12,7 @@ import { addLeave } from './leave-commands.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
 import { withLoginOptions, type LoginFlags } from './login-flags.ts'
 import { addRegistrationCommands } from './registration-commands.ts'
+import { placeOf, withPlaceOptions, type PlaceFlags } from './place-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from './policy-flags.ts'
 import { proxiesOf, withProxyProtocol, type ProxyProtocolFlags } from './proxy-protocol-flags.ts'
 import {
@@ -19,7 +20,7 @@ import {
   withRegistrationOptions,
   type RegistrationFlags,
 } from './registration-flags.ts'
-import { collect, example, role, toHostPort, toLabel, toPort } from './role-commands.ts'
+import { collect, example, role, toHostPort, toPort } from './role-commands.ts'
 import { runRole } from './role-context.ts'
 import { withTracingOptions, type TracingFlags } from './tracing-flags.ts'
 import { withWayOptions, type WayFlags } from './way-flags.ts'
@@ -128,7 +129,7 @@ function parted(options: HubFlags) {
   }
 }
 
-interface AgentFlags extends WayFlags, AllowedServicesFlags, PolicyFlags, TracingFlags {
+interface AgentFlags extends WayFlags, PlaceFlags, AllowedServicesFlags, PolicyFlags, TracingFlags {
   dataDir: string
   hub: string | undefined
   karmada: string | undefined
@@ -138,10 +139,6 @@ interface AgentFlags extends WayFlags, AllowedServicesFlags, PolicyFlags, Tracin
   caHash: string | undefined
   kubeconfig: string | undefined
   context: string | undefined
-  provider: string | undefined
-  region: string | undefined
-  zone: string[]
-  label: string[]
   identitySecret: string | undefined
   probePort: number | undefined
   applyWorks: boolean | undefined
@@ -152,7 +149,9 @@ interface AgentFlags extends WayFlags, AllowedServicesFlags, PolicyFlags, Tracin
 
 function addAgent(program: Command): void {
   const agent = withWayOptions(
-    withAllowedServices(withPolicyOptions(withTracingOptions(role(program.command('agent'))))),
+    withPlaceOptions(
+      withAllowedServices(withPolicyOptions(withTracingOptions(role(program.command('agent'))))),
+    ),
   )
   agent
     .description('Connect a Kubernetes cluster to a hub: dials out, and serves its API there')
@@ -165,10 +164,6 @@ function addAgent(program: Command): void {
     .option('--kubeconfig <path>', 'how to reach the cluster (default: the pod it runs in)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--data-dir <path>', 'where its identity is kept', join(dataDirectoryDefault, 'agent'))
-    .option('--provider <text>', 'who runs the place, for the Cluster object')
-    .option('--region <text>', 'where it is, for the Cluster object')
-    .option('--zone <text>', 'zone of the Cluster object (repeatable)', collect, [])
-    .option('--label <key=value>', 'label of the Cluster object (repeatable)', collect, [])
     .option(
       '--identity-secret <namespace/name>',
       'Secret of the cluster that keeps the identity when the data directory goes',
@@ -211,7 +206,8 @@ function addAgent(program: Command): void {
 }
 
 function agentOptions(flags: AgentFlags, hub: string) {
-  const { dataDir, name, tokenFile, caHash, provider, region, zone, label } = flags
+  const { dataDir, name, tokenFile, caHash } = flags
+  const { labels = {}, ...place } = placeOf(flags)
   return {
     directory: dataDir,
     hub,
@@ -219,12 +215,8 @@ function agentOptions(flags: AgentFlags, hub: string) {
     tokenFile,
     tokenText: process.env['SKERRY_TOKEN'],
     caHash,
-    place: {
-      ...(provider === undefined ? {} : { provider }),
-      ...(region === undefined ? {} : { region }),
-      ...(zone.length === 0 ? {} : { zones: zone }),
-    },
-    labels: Object.fromEntries(label.map(toLabel)),
+    place,
+    labels,
     services: flags.allowService,
     appliesWorks: flags.applyWorks,
     hasVirtualClusters: flags.virtualClusters,

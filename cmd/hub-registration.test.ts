@@ -227,6 +227,16 @@ test('who has the right to it gets command and manifest for a cluster over the A
   )
   assert.match(serving?.manifest ?? '', /--allow-service=shop\/\*:http/)
   assert.match(serving?.manifest ?? '', /endpointslices/)
+  const labels = { link: 'lte' }
+  const placed = { ...registration.spec, region: "o'north", zones: ['a'], labels }
+  const { status: somewhere } = await fleet.admin
+    .resource(registrationResource)
+    .create({ ...registration, spec: placed }, soon())
+  assert.match(somewhere?.command ?? '', / '--region=o'\\''north' --zone=a --label=link=lte$/)
+  assert.match(
+    somewhere?.manifest ?? '',
+    /- --region=o'north\n +- --zone=a\n +- --label=link=lte\n/,
+  )
   const everywhere = { ...registration, spec: { ...served, allowServices: ['*/web:80'] } }
   await assert.rejects(
     fleet.admin.resource(registrationResource).create(everywhere, soon()),

@@ -9,8 +9,9 @@ import {
 } from '@skerry/karmada'
 import { openAdminCluster } from './admin-cluster.ts'
 import { advertised } from './host-addresses.ts'
+import { placeOf, type PlaceFlags } from './place-flags.ts'
 
-export interface JoinCommandOptions {
+export interface JoinCommandOptions extends PlaceFlags {
   /** Of the hub. */
   dataDir: string
   output: string | undefined
@@ -71,6 +72,7 @@ async function register(
       ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
       proxyCredentials: options.proxyCredentials === true,
       inspectedTls: options.inspectedTls === true,
+      ...placeOf(options),
     },
   }
   const signal = AbortSignal.timeout(askMs)

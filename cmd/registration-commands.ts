@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { dataDirectoryDefault } from './data-directory.ts'
 import type { JoinCommandOptions } from './join-command.ts'
+import { withPlaceOptions } from './place-flags.ts'
 import type { RegistrationsOptions } from './registrations.ts'
 import { collect, example } from './role-commands.ts'
 
@@ -24,7 +25,7 @@ function onHub(command: Command): Command {
 }
 
 function addJoinCommand(cluster: Command): void {
-  onHub(cluster.command('join-command'))
+  withPlaceOptions(onHub(cluster.command('join-command')))
     .description('Make a registration token and print the command or the manifest for the edge')
     .argument('<name>', 'name that the cluster will have on the hub')
     .option('--server <url>', 'address of the hub that the agent dials')

@@ -6,6 +6,7 @@ import { dataDirectoryDefault } from './data-directory.ts'
 import { withEtcdOptions, type EtcdFlags } from './etcd-flags.ts'
 import { defaultNodeName } from './host-addresses.ts'
 import { withKindOptions, type KindFlags } from './kind-flags.ts'
+import { placeOf, withPlaceOptions, type PlaceFlags } from './place-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from './policy-flags.ts'
 import { runRole } from './role-context.ts'
 import { withAllowedServices, type AllowedServicesFlags } from './allowed-services.ts'
@@ -22,8 +23,10 @@ export function addRoleCommands(program: Command): void {
 
 function addSite(program: Command): void {
   const site = withAllowedServices(
-    withWayOptions(
-      withAccessOptions(withPolicyOptions(withTracingOptions(role(program.command('site'))))),
+    withPlaceOptions(
+      withWayOptions(
+        withAccessOptions(withPolicyOptions(withTracingOptions(role(program.command('site'))))),
+      ),
     ),
   )
   withKindOptions(withEtcdOptions(site, '/skerry/site'))
@@ -70,6 +73,7 @@ function addSite(program: Command): void {
               etcd: options,
               wayToHub: options,
               agentPolicy: policyOf(options),
+              place: placeOf(options),
             },
             context,
           ),
@@ -151,7 +155,7 @@ interface NodeFlags {
   logLevel: LogLevel
 }
 
-export function toLabel(text: string): [string, string] {
+function toLabel(text: string): [string, string] {
   const [key = '', value = ''] = text.split('=')
   return [key, value]
 }
@@ -162,6 +166,7 @@ interface SiteFlags
     KindFlags,
     EtcdFlags,
     WayFlags,
+    PlaceFlags,
     AllowedServicesFlags,
     PolicyFlags,
     TracingFlags {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createMetrics, linkedSignal } from '@skerry/base'
 import { readBody } from '@skerry/client'
-import type { ImpersonationPolicy } from '@skerry/karmada'
+import { clusterResource, type ImpersonationPolicy } from '@skerry/karmada'
 import { spkiHash } from '@skerry/pki'
 import { runSite } from './site.ts'
 import { freshToken, startTestHub, untilCluster, type TestHub } from './test-fleet.ts'
@@ -33,6 +33,7 @@ async function startSite(fleet: TestHub, name: string, agentPolicy: Impersonatio
       hubTokenFile,
       hubCaHash: spkiHash(fleet.caPem),
       agentPolicy,
+      place: { region: 'north', labels: { link: 'lte' } },
     },
     { ...fleet.context, metrics: createMetrics(), signal: stop.signal },
   )
@@ -64,4 +65,14 @@ test("a site's own agent acts for those whom the site's operator named, and for 
     const refusal = `403 Cannot pass request: the cluster's agent does not act for group "${group}"`
     assert.equal(await ask(['system:masters', group]), refusal)
   }
+})
+
+test('a site says by its options where it is, and its labels', async () => {
+  await using fleet = await startTestHub()
+  await using _site = await startSite(fleet, 'shop', {})
+  const { spec, metadata } = await fleet.admin
+    .resource(clusterResource)
+    .get({ name: 'shop' }, soon())
+  assert.equal(spec.region, 'north')
+  assert.equal(metadata.labels?.['link'], 'lte')
 })

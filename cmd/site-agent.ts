@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { ExpectedError, type Clock, type Task } from '@skerry/base'
 import { issueClientCertificate, renewAtMs } from '@skerry/bootstrap'
 import type { CredentialSource } from '@skerry/client'
-import type { AllowedService, ImpersonationPolicy } from '@skerry/karmada'
+import type { AgentPlace, AllowedService, ImpersonationPolicy } from '@skerry/karmada'
 import { readCertificate, type Authority } from '@skerry/pki'
 import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
 import { runAgent } from './agent.ts'
@@ -22,6 +22,8 @@ export interface SiteAgentOptions extends WayFlags {
   hubCaHash: string | undefined
   /** As whom it acts; absent: as everybody whom the hub names. */
   policy: ImpersonationPolicy | undefined
+  /** Where it is and its labels; absent: its Cluster has none. */
+  place?: AgentPlace | undefined
   /** That the hub may reach. */
   services: readonly AllowedService[]
   appliesWorks: boolean | undefined
@@ -36,6 +38,7 @@ export function siteAgentTask(
 ): Task {
   return async (signal) => {
     await ensureAgentObjects(plane.objects, options)
+    const { labels, ...place } = options.place ?? {}
     try {
       await runAgent(
         {
@@ -47,6 +50,8 @@ export function siteAgentTask(
           caHash: options.hubCaHash,
           ...(options.policy ? { policy: options.policy } : {}),
           ...(await connectBy(options, context)),
+          place,
+          ...(labels ? { labels } : {}),
           services: options.services,
           appliesWorks: options.appliesWorks,
           hasVirtualClusters: options.hasVirtualClusters,

@@ -10,7 +10,7 @@ import {
 } from '@skerry/apiserver'
 import { createCluster, createEventSink } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
-import type { AllowedService, ImpersonationPolicy } from '@skerry/karmada'
+import type { AgentPlace, AllowedService, ImpersonationPolicy } from '@skerry/karmada'
 import {
   clusterTrustBundlePublisher,
   csrSigningController,
@@ -54,6 +54,8 @@ export interface SiteOptions {
   hubCaHash?: string | undefined
   /** As whom the agent acts; absent: as everybody whom the hub names. */
   agentPolicy?: ImpersonationPolicy | undefined
+  /** Where it is and its labels, for its Cluster on the hub. */
+  place?: AgentPlace
   /** Services that the hub may reach; absent: none. */
   allowService?: readonly AllowedService[]
   /** The Works that the hub has for this cluster are applied to it. */
@@ -179,13 +181,14 @@ async function agentTasks(
     applyWorks: appliesWorks,
     virtualClusters: hasVirtualClusters,
     agentPolicy: policy,
+    place,
   }: SiteOptions,
   plane: ControlPlane,
   context: RoleContext,
 ): Promise<Task[]> {
   if (hub === undefined) return []
   const { siteAgentTask } = await import('./site-agent.ts')
-  const given = { dataDir, name, hub, hubTokenFile, hubCaHash, services, policy }
+  const given = { dataDir, name, hub, hubTokenFile, hubCaHash, services, policy, place }
   const duties = { appliesWorks, hasVirtualClusters }
   return [siteAgentTask({ ...wayToHub, ...given, ...duties }, plane, context)]
 }

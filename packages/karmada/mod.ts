@@ -69,6 +69,7 @@ export {
   type ClusterRegistrationStatus,
 } from './registration/cluster-registration.ts'
 export { agentManifest, type AgentManifestOptions } from './registration/agent-manifest.ts'
+export { placeArguments, type AgentPlace } from './registration/agent-place.ts'
 export { wayArguments } from './registration/agent-way.ts'
 export {
   serviceRules,
@@ -300,6 +301,7 @@ export {
   type PropagationPolicy,
 } from './policy/propagation-policy.ts'
 export { overridePolicyResource, type OverridePolicy } from './policy/override-policy.ts'
+export { clusterTaintPolicyResource } from './policy/cluster-taint-policy.ts'
 export { propagation, type PropagationOptions } from './propagation/run-propagation.ts'
 export { createFleetScheduler, type FleetSchedulerOptions } from './placement/binding-scheduler.ts'
 export { placeBinding } from './placement/place-binding.ts'

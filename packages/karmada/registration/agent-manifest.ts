@@ -1,6 +1,7 @@
 import type { AnyObject } from '@skerry/api'
 import { workRules } from '../work/work-rules.ts'
 import { allowedServiceText, type AllowedService } from '../services/allowed-service.ts'
+import { placeArguments, type AgentPlace } from './agent-place.ts'
 import { podWay, type AgentWay } from './agent-way.ts'
 import {
   impersonationRules,
@@ -27,6 +28,8 @@ export interface AgentManifestOptions {
   readonly hasVirtualClusters?: boolean
   /** To the hub; default: straight, or as the environment says. */
   readonly way?: AgentWay
+  /** Where the cluster is; default: it does not say. */
+  readonly place?: AgentPlace
 }
 
 /** Where the agent lives, and the object that keeps its identity when the pod goes. */
@@ -192,6 +195,7 @@ function agentArguments(options: AgentManifestOptions): string[] {
     ...flags('allow-service', services.map(allowedServiceText)),
     ...(options.appliesWorks ? ['--apply-works'] : []),
     ...(options.hasVirtualClusters === true ? ['--virtual-clusters'] : []),
+    ...placeArguments(options.place ?? {}),
     ...podWay(options.way ?? {}).args,
   ]
 }

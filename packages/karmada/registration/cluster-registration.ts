@@ -11,6 +11,7 @@ import {
 import type { TypedResource } from '@skerry/client'
 import { hubKind } from '../access/hub-kind.ts'
 import { parseAllowedService } from '../services/allowed-service.ts'
+import { placeCauses, type AgentPlace } from './agent-place.ts'
 import { wayCauses, type AgentWay } from './agent-way.ts'
 
 /**
@@ -22,7 +23,7 @@ export interface ClusterRegistration extends KubeObject {
   status?: ClusterRegistrationStatus
 }
 
-export interface ClusterRegistrationSpec extends AgentWay {
+export interface ClusterRegistrationSpec extends AgentWay, AgentPlace {
   /** Name that the cluster will have on the hub. */
   clusterName: string
   /** https://host:port by which the agent dials the hub; absent: as the hub knows itself. */
@@ -93,6 +94,10 @@ const spec: Schema = {
     proxy: text,
     proxyCredentials: { type: 'boolean' },
     inspectedTls: { type: 'boolean' },
+    provider: text,
+    region: text,
+    zones: texts,
+    labels: { type: 'object', additionalProperties: text },
   },
 }
 
@@ -176,7 +181,7 @@ export function registrationCauses({ spec: asked }: ClusterRegistration): Status
     const why = 'must be namespace/name:port; * may stand for name or port'
     causes.push(fieldInvalid(`spec.allowServices[${at}]`, service, why))
   }
-  causes.push(...wayCauses(asked))
+  causes.push(...wayCauses(asked), ...placeCauses(asked))
   return causes
 }
 

@@ -1,0 +1,56 @@
+import { fieldInvalid, validateLabels, type StatusCause } from '@skerry/api'
+import { agentLimits } from './agent-limits.ts'
+
+/** What an agent says of where its cluster is, for the Cluster object; absent: it says nothing of that. */
+export interface AgentPlace {
+  /** Who runs the place. */
+  provider?: string
+  region?: string
+  zones?: string[]
+  /** Of the Cluster. */
+  labels?: Record<string, string>
+}
+
+/** Of a registration's spec: what the hub would not take from the agent is refused before it is printed. */
+export function placeCauses({ provider, region, zones = [], labels }: AgentPlace): StatusCause[] {
+  const texts: [field: string, text: string][] = [
+    ...(provider === undefined ? [] : [['provider', provider] satisfies [string, string]]),
+    ...(region === undefined ? [] : [['region', region] satisfies [string, string]]),
+    ...zones.map((zone, at): [string, string] => [`zones[${at}]`, zone]),
+  ]
+  const { textCharsMax, zonesMax, labelsMax } = agentLimits
+  const isPlain = (text: string): boolean =>
+    text !== '' && text.length <= textCharsMax && !/[\p{Cc}\p{Cf}]/u.test(text)
+  const causes = texts
+    .filter(([, text]) => !isPlain(text))
+    .map(([field, text]) =>
+      fieldInvalid(`spec.${field}`, text, `must have 1 to ${textCharsMax} printable characters`),
+    )
+  if (zones.length > zonesMax) {
+    causes.push(fieldInvalid('spec.zones', zones.length, `must be ${zonesMax} at most`))
+  }
+  const keys = Object.keys(labels ?? {})
+  if (keys.length > labelsMax) {
+    causes.push(fieldInvalid('spec.labels', keys.length, `must be ${labelsMax} at most`))
+  }
+  const own = keys.find((key) => key.startsWith('hub.skerry.io/'))
+  if (own !== undefined) {
+    causes.push(fieldInvalid('spec.labels', own, 'hub.skerry.io/ is for the operator of the hub'))
+  }
+  return [...causes, ...validateLabels(labels, 'spec.labels')]
+}
+
+/** Flags of `skerry agent`. */
+export function placeArguments({
+  provider,
+  region,
+  zones = [],
+  labels = {},
+}: AgentPlace): string[] {
+  return [
+    ...(provider === undefined ? [] : [`--provider=${provider}`]),
+    ...(region === undefined ? [] : [`--region=${region}`]),
+    ...zones.map((zone) => `--zone=${zone}`),
+    ...Object.entries(labels).map(([key, value]) => `--label=${key}=${value}`),
+  ]
+}
