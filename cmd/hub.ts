@@ -105,6 +105,8 @@ export interface HubOptions {
   failover?: boolean | undefined
   /** True: it dials clusters in push mode, where their Clusters say. */
   push?: boolean | undefined
+  /** How often it asks these how they are. Default: every 10 s. */
+  pushPeriodMs?: number
   /** How often it looks whether open watches and sessions may go on. Default: every 10 s. */
   accessCheckMs?: number
 }
@@ -406,6 +408,7 @@ function configuredControllers({
   planOf,
 }: Omit<HubParts, 'replicating'>) {
   const { authority } = plane.pki
+  const { pushPeriodMs, failover } = options
   return [
     rootCaPublisher(authority.certificatePem),
     csrSigningController({
@@ -416,8 +419,8 @@ function configuredControllers({
     registration.approving,
     clusterController,
     createClusterMonitor(tunnels.states),
-    createPushController(planOf),
-    ...fleetControllers({ isOn: options.failover === true }),
+    createPushController(planOf, pushPeriodMs ? { statusPeriodMs: pushPeriodMs } : {}),
+    ...fleetControllers({ isOn: failover === true }),
   ]
 }
 

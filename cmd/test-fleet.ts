@@ -71,6 +71,9 @@ export interface TestHubOptions {
   allowInspectedTls?: boolean
   /** True: it dials clusters in push mode. */
   push?: boolean
+  pushPeriodMs?: number
+  /** True: objects leave clusters that are tainted. */
+  failover?: boolean
   /** Addresses whose connections begin with a PROXY header. */
   proxies?: TrustedProxies
   /** Default 127.0.0.1. */
@@ -81,17 +84,10 @@ export async function startTestHub({
   parent = tmpdir(),
   etcd,
   replicaKeyFile,
-  registration,
-  clusterDomain,
   log = silentLogger,
   tracer,
-  access,
-  login,
-  accessCheckMs,
-  allowInspectedTls,
-  push,
-  proxies,
   bindAddress = '127.0.0.1',
+  ...given
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(parent, 'skerry-hub-'))
@@ -100,19 +96,12 @@ export async function startTestHub({
   const traced = tracer ? { tracer } : {}
   const context = { ...deps, log, metrics: createMetrics(), signal: stop.signal, ...traced }
   const options = {
+    ...given,
     ...(etcd ? { etcd, replicaKeyFile } : {}),
-    ...(registration ? { registration } : {}),
-    ...(access ? { access } : {}),
-    ...(login ? { login } : {}),
-    ...(accessCheckMs === undefined ? {} : { accessCheckMs }),
     dataDir: directory,
     bindAddress,
-    allowInspectedTls,
-    push,
-    proxies,
     port: 0,
     extraSans: [],
-    clusterDomain,
   }
   const hub = stack.use(await startHub(options, context))
   const running = hub.run(stop.signal)

@@ -75,24 +75,24 @@ export async function joinCluster(
   fleet: TestHub,
   member: TestApiServer,
   edge: Api,
-  more: Partial<ClusterSpec> = {},
+  { name = 'shop', ...more }: Partial<ClusterSpec> & { name?: string } = {},
 ): Promise<void> {
   const { token, impersonatorToken } = await memberTokens(edge)
   const secrets = fleet.admin.resource(resources.secrets)
   const caBundle = member.credentials.ca
   const kubeSystem = await edge.resource(resources.namespaces).get({ name: 'kube-system' }, signal)
-  const impersonatorSecretRef = { ...space, name: 'shop-impersonator' }
-  await secrets.create(secretOf('shop-impersonator', { token: impersonatorToken }), signal)
-  await secrets.create(secretOf('shop', { token, caBundle }), signal)
+  const impersonatorSecretRef = { ...space, name: `${name}-impersonator` }
+  await secrets.create(secretOf(impersonatorSecretRef.name, { token: impersonatorToken }), signal)
+  await secrets.create(secretOf(name, { token, caBundle }), signal)
   const id = kubeSystem.metadata.uid ?? ''
   const spec = { id, apiEndpoint: member.url, impersonatorSecretRef, ...more }
   const { metadata, apiVersion, kind } = await fleet.admin
     .resource(clusterResource)
-    .create(clusterOf('shop', spec), signal)
-  const owner = { apiVersion, kind, name: 'shop', uid: metadata.uid, controller: true }
+    .create(clusterOf(name, spec), signal)
+  const owner = { apiVersion, kind, name, uid: metadata.uid, controller: true }
   const patch = { metadata: { ownerReferences: [owner] } }
-  for (const name of ['shop', 'shop-impersonator']) {
-    await secrets.patch({ ...space, name, type: 'merge', patch }, signal)
+  for (const secret of [name, impersonatorSecretRef.name]) {
+    await secrets.patch({ ...space, name: secret, type: 'merge', patch }, signal)
   }
 }
 

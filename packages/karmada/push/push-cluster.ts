@@ -8,7 +8,7 @@ import {
   type Random,
 } from '@skerry/base'
 import { createCluster, createHttpsTransport, type Cluster as Api } from '@skerry/client'
-import { runClusterReporter } from '../agent/cluster-reporter.ts'
+import { runClusterReporter, type ClusterReporterTiming } from '../agent/cluster-reporter.ts'
 import { EdgeObserver } from '../agent/edge-observer.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import { runWorks } from '../work/run-works.ts'
@@ -19,6 +19,7 @@ import type { PushTarget } from './push-target.ts'
 export interface PushDeps {
   readonly hub: Api
   readonly interpreter: () => Promise<ResourceInterpreter>
+  readonly timing: Partial<ClusterReporterTiming>
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -64,7 +65,7 @@ export async function partFrom(
 
 async function pushOnce(
   { name, id, target }: PushedCluster,
-  { hub, interpreter, clock, random, log }: PushDeps,
+  { hub, interpreter, timing, clock, random, log }: PushDeps,
   signal: AbortSignal,
 ): Promise<void> {
   using transport = createHttpsTransport(memberApi(target, target.token, clock))
@@ -74,7 +75,8 @@ async function pushOnce(
   const { impersonator } = target
   await runAll(signal, [
     (scope) => observer.run(scope),
-    (scope) => runClusterReporter({ name, isPushed: true }, { ...parts, hub, observer }, scope),
+    (scope) =>
+      runClusterReporter({ name, isPushed: true, timing }, { ...parts, hub, observer }, scope),
     async (scope) => {
       await untilDone(parts, scope, () => checkIdentity(observer, id))
       if (impersonator) {

@@ -6,6 +6,7 @@ import {
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
+import type { ClusterReporterTiming } from '../agent/cluster-reporter.ts'
 import { clusterResource, conditionTypes, type Cluster } from '../cluster/cluster.ts'
 import { conditionOf, withCondition } from '../cluster/conditions.ts'
 import { writeFinalizers } from '../cluster/write-finalizers.ts'
@@ -24,7 +25,10 @@ const lookAgainMs = 30_000
 const missingMs = 5_000
 
 /** Writes to the API of each cluster in push mode, as an agent there would. In one process at a time. */
-export function createPushController(planOf: PushPlans): BackgroundController {
+export function createPushController(
+  planOf: PushPlans,
+  timing: Partial<ClusterReporterTiming> = {},
+): BackgroundController {
   return {
     name: 'cluster-push-controller',
     async run(deps, signal) {
@@ -34,7 +38,7 @@ export function createPushController(planOf: PushPlans): BackgroundController {
       // Where nobody is pushed to, nothing is watched for it.
       const interpreter = (): Promise<ResourceInterpreter> =>
         (asked ??= interpreterOf({ hub, informers, clock, random, log }, signal))
-      const parts = { hub, interpreter, clock, random, log }
+      const parts = { hub, interpreter, timing, clock, random, log }
       await runAll(signal, [
         (scope) => running.run(scope),
         (scope) => runController(definition({ running, planOf, parts }), deps, scope),
