@@ -148,6 +148,8 @@ test('a virtual cluster keeps what is its own, and reaches nothing of a sibling 
   const stranger = await virtualOf(fleet, { cluster: 'bank-east', parent: 'other' }, stack)
   await refusedAll(stranger, 'bank-east')
   await refusedAll(await virtualOf(fleet, { cluster: 'bank', parent: 'bank' }, stack), 'bank')
+  // Nor one of a whole cluster by this name, as from a token that was given while it was free.
+  await refusedAll(await agentOf(fleet, 'bank-east', stack), 'bank-east')
   await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: false }, signal)
   await refusedAll(east, 'bank-east')
   await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: true }, signal)

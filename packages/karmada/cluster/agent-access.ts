@@ -11,7 +11,7 @@ import { electionLease, electionNamespace } from '../registration/karmada-agent.
 import { clusterNamespace, clusterResource, executionNamespace } from './cluster.ts'
 import { isVirtuals } from './virtual-agent-access.ts'
 import { isCovered, type AgentRule } from './agent-rule.ts'
-import { childrenSelector, clusterAskedFor, virtualChildren } from './virtual-parent.ts'
+import { childrenSelector, clusterAskedFor, parentOf, virtualChildren } from './virtual-parent.ts'
 
 const read = ['get', 'list', 'watch']
 const write = ['create', 'update', 'patch']
@@ -108,10 +108,14 @@ export function agentAuthorizer(objects: Objects): Authorizer {
     async authorize(attributes) {
       const { user } = attributes
       const agentOf = clusterOfAgent(user)
-      if (agentOf !== undefined && isPushed(agentOf, objects)) {
+      const virtual = virtualAgentOf(user)
+      const whole = agentOf ?? virtual?.parent
+      if (whole !== undefined && isPushed(whole, objects)) {
         return { verdict: 'no-opinion', reason: 'its cluster is in push mode' }
       }
-      const virtual = virtualAgentOf(user)
+      if (agentOf !== undefined && isVirtual(agentOf, objects)) {
+        return { verdict: 'no-opinion', reason: 'its name is a virtual cluster of another one' }
+      }
       const tokenOf = clusterOfToken(user)
       const allowed =
         (agentOf !== undefined && isAgents(agentOf, attributes)) ||
@@ -127,6 +131,12 @@ export function agentAuthorizer(objects: Objects): Authorizer {
 function isPushed(name: string, objects: Objects): boolean {
   const spec = objects.get(clusterResource, '', name)?.['spec']
   return isJsonObject(spec) && spec['syncMode'] === 'Push'
+}
+
+/** Who has a token or certificate from before, when the name was free, is not that cluster. */
+function isVirtual(name: string, objects: Objects): boolean {
+  const cluster = objects.get(clusterResource, '', name)
+  return cluster !== undefined && parentOf(cluster) !== undefined
 }
 
 /** To follow all its virtual clusters by one watch, and their Works by another. */
