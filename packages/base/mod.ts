@@ -49,4 +49,8 @@ export {
 export { connectByProxy, type HttpProxy, type ProxyLogin } from './outbound/connect-by-proxy.ts'
 export { connectByTcp, type TcpOptions } from './outbound/connect-by-tcp.ts'
 export { isProxyBypassed } from './outbound/proxy-bypass.ts'
-export { secureConnection, type SecureOptions } from './outbound/secure-connection.ts'
+export {
+  patientProtocol,
+  secureConnection,
+  type SecureOptions,
+} from './outbound/secure-connection.ts'

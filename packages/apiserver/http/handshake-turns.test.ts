@@ -21,7 +21,13 @@ function scene(overrides: Partial<typeof limits> = {}) {
   const dropped: string[] = []
   const open = new Map<string, Turn>()
   const arrive = (name: string, address = name): void => {
-    const arrival = { address, begin: () => begun.push(name), drop: () => dropped.push(name) }
+    const isPatient = name.startsWith('agent')
+    const arrival = {
+      address,
+      isPatient,
+      begin: () => begun.push(name),
+      drop: () => dropped.push(name),
+    }
     open.set(name, turns.arrive(arrival))
   }
   const pass = (): void => passes.shift()?.()
@@ -149,4 +155,20 @@ test('an address that floods has half of the places, the others go on', async ()
   comes('four')
   assert.equal(begun.at(-1), 'four')
   assert.deepEqual(dropped, [])
+})
+
+test('agents say that they are patient: however many come, whoever is in a hurry is next', () => {
+  const { begun, dropped, comes, end } = scene({ handshakesMax: 8, waitingHandshakesMax: 7 })
+  for (let number = 0; number < 9; number += 1) comes(`agent-${number}`)
+  assert.deepEqual(begun, ['agent-0', 'agent-1', 'agent-2'], 'five places are left to others')
+  comes('user')
+  assert.deepEqual(begun.slice(3), ['user'], 'at once')
+  for (const name of ['p', 'q', 'r', 's', 'late-user']) comes(name)
+  assert.deepEqual(begun.slice(4), ['p', 'q', 'r', 's'])
+  comes('agent-9')
+  assert.deepEqual(dropped, ['agent-3'], 'seven wait, and a patient one goes')
+  end('agent-0')
+  assert.deepEqual(begun.slice(8), ['late-user'], 'before agents that came later')
+  for (const name of ['agent-1', 'user', 'p', 'q']) end(name)
+  assert.deepEqual(begun.slice(9), ['agent-9', 'agent-8'])
 })

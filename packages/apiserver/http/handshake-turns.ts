@@ -14,6 +14,8 @@ export type HandshakeLimits = Pick<
 export interface Arrival {
   /** Where it comes from. */
   readonly address: string
+  /** It says that others may go first; see patientProtocol. */
+  readonly isPatient: boolean
   /** Its turn has come. */
   begin(): void
   /** Closes it: it does not get its turn. */
@@ -33,6 +35,9 @@ const acceptingMsMax = 20
 const msForEach = 8
 const inLongPassMax = 16
 
+/** Of the handshakes in progress; so that of one address's half a quarter is left to who else comes from there. */
+const patientShare = 3 / 8
+
 export interface HandshakeTurnsDeps {
   readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
   readonly log: Logger
@@ -44,9 +49,10 @@ export interface HandshakeTurnsDeps {
  * Who may begin a TLS handshake when more come than the processor can greet. All at once would all end at
  * once, after their clients have given up; one after another, a user would wait behind thousands of agents. So
  * what waits for the port is accepted first, which costs little; a few begin in one pass of the event loop, more
- * where passes are long; a bounded number is in progress; and the newest goes first: whoever comes while thousands
- * wait is greeted next. Who waits in vain is told so by a closed connection, and comes again as a new one. One address
- * has at most half of the places, so that a flood from there leaves the other half.
+ * where passes are long; a bounded number is in progress; agents, which say that they are patient, go last and have
+ * part of the places only; and of either the newest goes first: whoever comes while thousands wait is greeted next.
+ * Who waits in vain is told so by a closed connection, and comes again as a new one. One address has at most half of
+ * the places, so that a flood from there leaves the other half.
  */
 export class HandshakeTurns {
   readonly #limits: HandshakeLimits
@@ -54,9 +60,12 @@ export class HandshakeTurns {
   /** By address; slow ones are not in it. */
   readonly #inProgress = new Map<string, number>()
   #count = 0
-  /** The oldest first. */
-  readonly #waiting: Waiting[] = []
-  #oldest: Timer | undefined
+  /** Of them. */
+  #patientCount = 0
+  /** Who waits: the oldest first. */
+  readonly #urgent: Waiting[] = []
+  readonly #patient: Waiting[] = []
+  #late: Timer | undefined
   /** When the next pass was asked for; undefined: none is due. */
   #askedMs: number | undefined
   #hasArrived = false
@@ -74,8 +83,10 @@ export class HandshakeTurns {
     const sinceMs = this.#deps.clock.monotonicMs()
     const waiting: Waiting = { arrival, sinceMs, end: () => undefined }
     waiting.end = () => this.#leave(waiting)
-    this.#waiting.push(waiting)
-    if (this.#waiting.length > this.#limits.waitingHandshakesMax) this.#dropOldest()
+    this.#laneOf(waiting).push(waiting)
+    if (this.#waitingCount > this.#limits.waitingHandshakesMax) {
+      this.#dropFirst(this.#patient.length > 0 ? this.#patient : this.#urgent)
+    }
     this.#hasArrived = true
     this.#makePass()
     this.#watchOldest()
@@ -98,14 +109,13 @@ export class HandshakeTurns {
       Math.min(Math.floor(tookMs / msForEach), inLongPassMax),
     )
     for (let begun = 0; begun < atOnceMax; begun += 1) {
-      const index = this.#count < this.#limits.handshakesMax ? this.#nextIndex() : -1
-      const [next] = index < 0 ? [] : this.#waiting.splice(index, 1)
+      const next = this.#next()
       // The next that ends makes a pass.
       if (next === undefined) return this.#watchOldest()
       this.#begin(next)
     }
     this.#watchOldest()
-    if (this.#waiting.length > 0) this.#makePass()
+    if (this.#waitingCount > 0) this.#makePass()
   }
 
   /** Whether more may wait for the port. A process with much to do has arrivals in each of its long passes. */
@@ -120,27 +130,47 @@ export class HandshakeTurns {
     return isAccepting
   }
 
-  /** The newest of an address that has not its half; below 0: there is none. */
-  #nextIndex(): number {
+  get #waitingCount(): number {
+    return this.#urgent.length + this.#patient.length
+  }
+
+  #laneOf({ arrival }: Waiting): Waiting[] {
+    return arrival.isPatient ? this.#patient : this.#urgent
+  }
+
+  /** Takes it out of its lane. */
+  #next(): Waiting | undefined {
+    const { handshakesMax } = this.#limits
+    if (this.#count >= handshakesMax) return undefined
+    const urgent = this.#takeNewest(this.#urgent)
+    const isRoom = this.#patientCount < handshakesMax * patientShare
+    return urgent ?? (isRoom ? this.#takeNewest(this.#patient) : undefined)
+  }
+
+  /** The newest of an address that has not its half. */
+  #takeNewest(lane: Waiting[]): Waiting | undefined {
     const ofOneMax = this.#limits.handshakesMax / 2
-    return this.#waiting.findLastIndex(
+    const index = lane.findLastIndex(
       ({ arrival: { address } }) => (this.#inProgress.get(address) ?? 0) < ofOneMax,
     )
+    return index < 0 ? undefined : lane.splice(index, 1)[0]
   }
 
   #begin(waiting: Waiting): void {
-    const { address } = waiting.arrival
+    const { address, isPatient } = waiting.arrival
     this.#count += 1
+    if (isPatient) this.#patientCount += 1
     this.#inProgress.set(address, (this.#inProgress.get(address) ?? 0) + 1)
     let isCounted = true
     const free = (): void => {
       if (!isCounted) return
       isCounted = false
       this.#count -= 1
+      if (isPatient) this.#patientCount -= 1
       const left = (this.#inProgress.get(address) ?? 1) - 1
       if (left > 0) this.#inProgress.set(address, left)
       else this.#inProgress.delete(address)
-      if (this.#waiting.length > 0) this.#makePass()
+      if (this.#waitingCount > 0) this.#makePass()
     }
     const slow = this.#deps.clock.setTimer(this.#limits.quickHandshakeMs, free)
     waiting.end = () => {
@@ -151,45 +181,53 @@ export class HandshakeTurns {
   }
 
   #leave(waiting: Waiting): void {
-    const index = this.#waiting.indexOf(waiting)
-    if (index >= 0) this.#waiting.splice(index, 1)
+    const lane = this.#laneOf(waiting)
+    const index = lane.indexOf(waiting)
+    if (index >= 0) lane.splice(index, 1)
     this.#watchOldest()
   }
 
-  /** One timer for all: they come in the order of time. */
+  /** One timer for all: in each lane they come in the order of time. */
   #watchOldest(): void {
-    const [oldest] = this.#waiting
-    if (oldest === undefined) {
-      this.#oldest?.[Symbol.dispose]()
-      this.#oldest = undefined
+    if (this.#waitingCount === 0) {
+      this.#late?.[Symbol.dispose]()
+      this.#late = undefined
       if (this.#dropped === 0) return
       this.#deps.log.info('All connections are greeted again', { dropped: this.#dropped })
       this.#dropped = 0
-    } else if (this.#oldest === undefined) {
-      const dueMs = oldest.sinceMs + this.#limits.handshakeWaitMs
+    } else if (this.#late === undefined) {
+      const sinceMs = Math.min(sinceOf(this.#urgent), sinceOf(this.#patient))
+      const dueMs = sinceMs + this.#limits.handshakeWaitMs
       const inMs = Math.max(0, dueMs - this.#deps.clock.monotonicMs())
-      this.#oldest = this.#deps.clock.setTimer(inMs, () => this.#dropLate())
+      this.#late = this.#deps.clock.setTimer(inMs, () => this.#dropLate())
     }
   }
 
   #dropLate(): void {
-    this.#oldest = undefined
+    this.#late = undefined
     const lateMs = this.#deps.clock.monotonicMs() - this.#limits.handshakeWaitMs
-    while ((this.#waiting[0]?.sinceMs ?? Infinity) <= lateMs) this.#dropOldest()
+    for (const lane of [this.#urgent, this.#patient]) {
+      while (sinceOf(lane) <= lateMs) this.#dropFirst(lane)
+    }
     this.#watchOldest()
   }
 
-  #dropOldest(): void {
-    const oldest = this.#waiting.shift()
+  #dropFirst(lane: Waiting[]): void {
+    const oldest = lane.shift()
     if (oldest === undefined) return
     if (this.#dropped === 0) {
       const text = 'More connections come than can be greeted, some are closed'
-      this.#deps.log.info(text, { waiting: this.#waiting.length })
+      this.#deps.log.info(text, { waiting: this.#waitingCount })
     }
     this.#dropped += 1
     oldest.end = () => undefined
     oldest.arrival.drop()
   }
+}
+
+/** When the first of them came; endless where nobody waits. */
+function sinceOf(lane: readonly Waiting[]): number {
+  return lane[0]?.sinceMs ?? Infinity
 }
 
 interface Waiting {

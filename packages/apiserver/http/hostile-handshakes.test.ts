@@ -4,7 +4,9 @@ import { get } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
+import { patientProtocol } from '@skerry/base'
 import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { helloOf } from '../testing/client-hello.ts'
 
 async function isResponsive(server: TestApiServer): Promise<boolean> {
   const answer = await server.transport.send(
@@ -40,30 +42,53 @@ test('hundreds of handshakes that never end keep nobody out, and are dropped', a
   assert.ok(await isResponsive(server))
 })
 
-test('a flood of handshakes from one address takes half of the places, and no more', async () => {
-  const limits = { handshakesMax: 8, quickHandshakeMs: 60_000, handshakeWaitMs: 60_000 }
-  await using server = await startTestApiServer({ limits })
+/** Connections from one address that say hello and nothing more; they end when they are disposed of. */
+async function silentAfterHello(server: TestApiServer, protocols: string[]): Promise<Disposable> {
   const { hostname: host, port } = new URL(server.url)
+  const hello = await helloOf({ ALPNProtocols: protocols })
   const sockets: Socket[] = []
   for (let number = 0; number < 100; number += 1) {
     const socket = connect({ host, port: Number(port), localAddress: '127.0.0.3' })
     socket.on('error', () => undefined)
     await once(socket, 'connect')
-    socket.write(begun)
+    socket.write(hello)
     sockets.push(socket)
   }
-  // None of theirs ends, and none of their places comes free.
+  return { [Symbol.dispose]: () => sockets.forEach((socket) => socket.destroy()) }
+}
+
+function statusFor(server: TestApiServer, localAddress: string): Promise<number | undefined> {
   const { ca, cert, key } = server.credentials
-  const status = await new Promise<number | undefined>((resolve, reject) => {
-    const options = { ca, cert, key, agent: false, localAddress: '127.0.0.2' }
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(50_000)
+    const options = { ca, cert, key, agent: false, localAddress, signal }
     const request = get(new URL('/version', server.url), options, (response) => {
       resolve(response.statusCode)
       response.destroy()
     })
     request.on('error', reject)
   })
-  assert.equal(status, 200)
-  for (const socket of sockets) socket.destroy()
+}
+
+// None of their handshakes ends, and none of their places comes free.
+const minutesMs = 300_000
+const floodLimits = {
+  handshakesMax: 8,
+  handshakeMs: minutesMs,
+  quickHandshakeMs: minutesMs,
+  handshakeWaitMs: minutesMs,
+}
+
+test('a flood of handshakes from one address takes half of the places, and no more', async () => {
+  await using server = await startTestApiServer({ limits: floodLimits })
+  using _flood = await silentAfterHello(server, ['http/1.1'])
+  assert.equal(await statusFor(server, '127.0.0.2'), 200)
+})
+
+test('agents that say they are patient leave places to a user, also to one beside them', async () => {
+  await using server = await startTestApiServer({ limits: floodLimits })
+  using _agents = await silentAfterHello(server, [patientProtocol, 'http/1.1'])
+  assert.equal(await statusFor(server, '127.0.0.3'), 200)
 })
 
 test('a flood of headers ends its own connection', async () => {

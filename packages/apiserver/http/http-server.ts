@@ -6,8 +6,9 @@ import type { Duplex, Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { ExpectedError, exitCodes, type Clock, type Logger } from '@skerry/base'
 import type { ApiServerLimits } from '../limits-table.ts'
+import { awaitHello } from './await-hello.ts'
 import { isWhole, type ApiAnswer, type ApiRequest, type Peer } from './exchange.ts'
-import { HandshakeTurns } from './handshake-turns.ts'
+import { HandshakeTurns, type Turn } from './handshake-turns.ts'
 import { takeProxyHeader, type TrustedProxies } from './proxied-connections.ts'
 import { writeAnswer } from './write-answer.ts'
 
@@ -75,14 +76,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   /** TLS begins in it when its turn has come. */
   const onArrival = (connection: Duplex, address: string, takenFrom?: string): void => {
     connection.on('error', quiet)
+    let turn: Turn | undefined
     const begin = (): void => {
-      const context = { takenFrom, onSecure: () => turn.end() }
+      const context = { takenFrom, onSecure: () => turn?.end() }
       arrivals.run(context, () => server.emit('connection', connection))
     }
-    const turn = turns.arrive({ address, begin, drop: () => connection.destroy() })
-    connection.once('close', () => turn.end())
+    const drop = (): void => void connection.destroy()
+    connection.once('close', () => turn?.end())
+    awaitHello(connection, { helloMs: limits.handshakeMs, clock }, (isPatient) => {
+      turn = turns.arrive({ address, isPatient, begin, drop })
+    })
   }
-  // Paused: nothing is read of a connection that waits, and so nothing is worked at. No delay: over HTTP/1.1 an
+  // Paused: no more is read of a connection that waits than its client's hello. No delay: over HTTP/1.1 an
   // answer's head and body are two writes, of which the second would wait for an ACK, 40 ms.
   const port = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
     own(socket)

@@ -4,6 +4,12 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'n
 import { abortReason } from '../abort.ts'
 import { ConnectError } from './connect.ts'
 
+/**
+ * Offered by ALPN (RFC 7301) beside the protocol that is spoken: others may be greeted first. Agents say it, which all
+ * come back at once after their hub was away, while a user waits.
+ */
+export const patientProtocol = 'skerry-patient'
+
 export interface SecureOptions {
   /** Expected in the certificate, and sent as SNI when it is a name. */
   readonly host: string
@@ -13,15 +19,18 @@ export interface SecureOptions {
   readonly key?: string
   /** True: whoever answers is taken. Only for what carries a connection that is checked itself. */
   readonly isUnchecked?: boolean
+  /** True: says so to a server that knows; see patientProtocol. */
+  readonly isPatient?: boolean
 }
 
 /** TLS over an open connection, for HTTP/1.1. Destroys it when it fails. */
 export function secureConnection(
   raw: Duplex,
-  { host, isUnchecked, ...pems }: SecureOptions,
+  { host, isUnchecked, isPatient, ...pems }: SecureOptions,
   signal: AbortSignal,
 ): Promise<TLSSocket> {
-  const options: ConnectionOptions = { ...pems, socket: raw, ALPNProtocols: ['http/1.1'], host }
+  const ALPNProtocols = isPatient === true ? [patientProtocol, 'http/1.1'] : ['http/1.1']
+  const options: ConnectionOptions = { ...pems, socket: raw, ALPNProtocols, host }
   // SNI carries names only (RFC 6066, 3).
   if (isIP(host) === 0) options.servername = host
   if (isUnchecked === true) options.rejectUnauthorized = false

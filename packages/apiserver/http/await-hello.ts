@@ -1,0 +1,45 @@
+import type { Duplex } from 'node:stream'
+import { patientProtocol, type Clock } from '@skerry/base'
+import { parseClientHello } from './client-hello.ts'
+
+export interface HelloDeps {
+  /** For the client to say what it wants. */
+  readonly helloMs: number
+  readonly clock: Pick<Clock, 'setTimer'>
+}
+
+/**
+ * Looks at the client's first words on a connection that nobody has read from, leaves them there for TLS, and tells
+ * whether it is in no hurry. A connection that says nothing takes nobody's turn, and ends.
+ */
+export function awaitHello(
+  connection: Duplex,
+  { helloMs, clock }: HelloDeps,
+  onHello: (isPatient: boolean) => void,
+): void {
+  let bytes: Buffer = Buffer.alloc(0)
+  const onReadable = (): void => {
+    for (let part = readPart(connection); part; part = readPart(connection)) {
+      bytes = bytes.length === 0 ? part : Buffer.concat([bytes, part])
+    }
+    const hello = parseClientHello(bytes)
+    if (!hello.isWhole) return
+    release()
+    if (bytes.length > 0) connection.unshift(bytes)
+    onHello(hello.protocols.includes(patientProtocol))
+  }
+  const timer = clock.setTimer(helloMs, () => void connection.destroy())
+  const release = (): void => {
+    timer[Symbol.dispose]()
+    connection.off('readable', onReadable)
+    connection.off('close', release)
+  }
+  connection.once('close', release)
+  connection.on('readable', onReadable)
+}
+
+function readPart(connection: Duplex): Buffer | undefined {
+  // A connection without an encoding reads buffers, and null when there are none.
+  const part: unknown = connection.read()
+  return Buffer.isBuffer(part) ? part : undefined
+}
