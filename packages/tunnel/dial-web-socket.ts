@@ -64,7 +64,7 @@ async function openSocket(
     const raw = await connect(to, signal)
     if (url.protocol !== 'wss:') return raw
     const { serverName = to.host, ...pems } = endpoint.tls ?? {}
-    return await secureConnection(raw, { host: serverName, ...pems }, signal)
+    return await secureConnection(raw, { host: serverName, isPatient: true, ...pems }, signal)
   } catch (cause) {
     if (!(cause instanceof ConnectError)) throw cause
     const { message, status } = cause
