@@ -67,7 +67,7 @@ export function agentCsrApprovingController({
       }
       const virtual = virtualAgentAsked(csr, request)
       if (virtual !== undefined) return decideVirtual(csr, virtual, context, signal)
-      if (!isOwnRequest(csr, request)) return
+      if (!isOwnRequest(csr, request)) return denyMistaken(csr, request, context, signal)
       const fingerprint = keyFingerprint(request.publicKeyPem)
       if (verdict === 'Approved') return notePerson(csr, fingerprint, context, signal)
       const why = await reasonToWait(csr, { request, requiresAcceptance }, context, signal)
@@ -95,13 +95,35 @@ async function decideVirtual(
   const judged = await judgeVirtualAgent(cluster, { asked, isRenewal }, signal)
   if (judged.verdict === 'approve') return approve(csr, context, signal)
   if (judged.verdict === 'wait') return letWait(csr, judged.why, context, signal)
-  const decision = { type: 'Denied', reason: 'NotItsOwn', message: judged.why } as const
+  await deny(csr, judged.why, context, signal)
+}
+
+/** An agent with the token of another cluster would wait for ever, and nobody would hear of it. */
+async function denyMistaken(
+  csr: CertificateSigningRequest,
+  { commonName }: SigningRequest,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const own = clusterOfToken(askerOf(csr))
+  const asked = clusterOfAgent({ name: commonName, groups: [agentsGroup] })
+  if (own === undefined || asked === undefined || own === asked) return
+  if (verdictOf(csr) !== undefined) return
+  const why = `the token is for cluster "${own}", not "${asked}"; pass --name ${own}, or the token of "skerry cluster join-command ${asked}"`
+  await deny(csr, why, context, signal)
+}
+
+async function deny(
+  csr: CertificateSigningRequest,
+  message: string,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const decision = { type: 'Denied', reason: 'NotItsOwn', message } as const
   const requests = context.client(resources.certificateSigningRequests)
   await requests.updateSubresource(decided(csr, decision, context.clock.now()), signal)
-  context.log.info('Certificate of a virtual cluster denied', {
-    cluster: asked.cluster,
-    why: judged.why,
-  })
+  const { name: request } = csr.metadata
+  context.log.info('Agent certificate denied', { request, why: message })
 }
 
 /** What a person has accepted has used its token, too. */
