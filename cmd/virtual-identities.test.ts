@@ -4,7 +4,7 @@ import { cp, readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { StatusError } from '@skerry/api'
-import { linkedSignal, systemClock } from '@skerry/base'
+import { connectByTcp, linkedSignal, systemClock } from '@skerry/base'
 import { requestCertificate } from '@skerry/bootstrap'
 import { createCluster, createHttpsTransport, resources, type Cluster as Api } from '@skerry/client'
 import {
@@ -55,7 +55,9 @@ async function startBank(fleet: TestHub, given: Given = {}) {
     monotonicMs: () => systemClock.monotonicMs() + ahead.ms,
   }
   const context = { ...fleet.context, clock, signal: stop.signal }
-  const options = { directory, hub: fleet.url, clusterName: 'bank', identitySecret }
+  // As the program comes: by a way of its own.
+  const connect = connectByTcp({ timeoutMs: 10_000, clock: systemClock })
+  const options = { directory, hub: fleet.url, clusterName: 'bank', identitySecret, connect }
   const tokenText = await freshToken(fleet, 'bank')
   const registering = { ...options, tokenFile: undefined, tokenText, caHash: spkiHash(fleet.caPem) }
   const parent = await openAgentIdentity(registering, fleet.context)

@@ -89,7 +89,7 @@ async function openVirtualIdentity(
     using transport = createHttpsTransport(asker)
     const userAgent = `skerry/${version} (agent certificates)`
     const hub = createCluster(transport, { ...context, userAgent })
-    return requestFor(child, { hub, parentName, privateKeyPem }, context, signal)
+    return await requestFor(child, { hub, parentName, privateKeyPem }, context, signal)
   }
   const client = await holdCertificate(paths, next, context, context.signal)
   held.client = client
