@@ -83,6 +83,22 @@ test('each branch is a cluster on the hub, and what is sent there runs on its no
       ),
     )
   }
+  // What wants the nodes of another branch would wait for ever.
+  const astray = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'astray', namespace: 'shop' },
+    spec: { containers: [{ name: 'a', image: 'a' }], nodeSelector: { branch: 'west' } },
+  }
+  const work = workFor('bank-east', astray)
+  const place = { ...work.metadata, name: 'astray' }
+  await hub.resource(workResource).create({ ...work, metadata: place }, signal)
+  const told = await until(hub, workResource, place, (found) =>
+    (found?.status?.conditions ?? []).some(({ type }) => type === 'Applied'),
+  )
+  const applied = told?.status?.conditions?.find(({ type }) => type === 'Applied')
+  assert.equal(applied?.status, 'False')
+  assert.match(applied.message, /"shop\/astray" .* selects nodes with branch: "west"/)
   // The branch is closed.
   await edge.resource(resources.nodes).delete({ name: 'n3' }, signal)
   await until(hub, clusterResource, { name: 'bank-west' }, (found) => found === undefined)

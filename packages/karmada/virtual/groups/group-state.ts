@@ -2,6 +2,7 @@ import type { Node } from '@skerry/api'
 import type { Change, Informer } from '@skerry/client'
 import { createMapping, type Mapping } from '../mapping/mapping.ts'
 import { createNamespaceRule } from '../mapping/namespace-rule.ts'
+import type { NodeLabels } from '../mapping/pod-spec.ts'
 import { groupLabel, type VirtualGroup } from '../virtual-group.ts'
 import { planGroups, type GroupPlan, type PlannedGroup } from './plan-groups.ts'
 import type { VirtualCluster } from './virtual-cluster.ts'
@@ -94,9 +95,15 @@ export function viewOf(clusterName: string, { spec }: Pick<VirtualCluster, 'spec
   const mapping = createMapping(group, {
     ...(podTemplatePaths ? { podTemplatePaths } : {}),
     ...(sharedKinds ? { sharedKinds } : {}),
+    nodeLabels: nodeLabelsOf(spec),
     allowsClusterRights: spec.isolation?.allowsClusterRights === true,
   })
   return { group, mapping }
+}
+
+/** Labels that each of its nodes has by its selector; none where it has nodes by name, too. */
+export function nodeLabelsOf({ nodeSelector, nodeNames = [] }: VirtualCluster['spec']): NodeLabels {
+  return nodeNames.length > 0 ? {} : (nodeSelector?.matchLabels ?? {})
 }
 
 /** Heartbeats are the most of what a node says. */

@@ -53,6 +53,17 @@ test('groups that cannot be names, or that would have one name, are told', () =>
   assert.equal(plan.problems.length, 2)
 })
 
+test('a group that is there keeps its nodes when another one would have its name', () => {
+  const made = planSet(set, labelGroups('branch', [node('ost')]), []).create
+  const plan = planSet(set, labelGroups('branch', [node('ost'), node('Ost')]), made)
+  assert.deepEqual(plan, {
+    create: [],
+    update: [],
+    remove: [],
+    problems: ['two groups would be called "ost"'],
+  })
+})
+
 const foreign: [keyof typeof foreignSources, AnyObject['spec'], SourceGroup['nodes']][] = [
   [
     'nodeGroups',

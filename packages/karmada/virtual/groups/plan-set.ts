@@ -22,7 +22,9 @@ export function planSet(
 ): SetPlan {
   const problems: string[] = []
   const wanted = new Map<string, VirtualCluster>()
-  for (const group of groups) {
+  const isHeld = (group: SourceGroup): boolean => owned.some((each) => isOf(each, group))
+  // One that is there keeps its name: a node that says `East` closes no `east`.
+  for (const group of [...groups.filter(isHeld), ...groups.filter((group) => !isHeld(group))]) {
     const [why] = checkDnsLabel(group.name)
     if (why !== undefined) problems.push(`group "${group.name}" cannot be a name: ${why}`)
     else if (wanted.has(group.name)) problems.push(`two groups would be called "${group.name}"`)
@@ -47,6 +49,13 @@ export function planSet(
     problems,
   }
 }
+
+function isOf({ metadata, spec }: VirtualCluster, { name, nodes }: SourceGroup): boolean {
+  const { nodeSelector, nodeNames } = spec
+  return metadata.name === name && equalJson({ nodeSelector, nodeNames }, { ...none, ...nodes })
+}
+
+const none: SourceGroup['nodes'] = Object.freeze({ nodeSelector: undefined, nodeNames: undefined })
 
 /** Goes with its set, by the owner. */
 function memberOf(

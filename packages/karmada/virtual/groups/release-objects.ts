@@ -15,7 +15,14 @@ export async function releaseObjects(
   local: Api,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { resources } = await local.discover(signal)
+  const { resources, stale } = await local.discover(signal)
+  const [unread] = stale
+  if (unread) {
+    const group = `${unread.group}/${unread.version}`
+    throw new Error(
+      `Cannot take away objects of "${clusterName}": server of ${group} does not answer`,
+    )
+  }
   let isGone = true
   for (const resource of inOneVersion(resources).filter(hasOwn)) {
     for (const object of await sentObjects(local, resource, signal)) {

@@ -26,7 +26,7 @@ import type { WorkContext } from '../../work/work-context.ts'
 import type { EdgeNames } from '../view/edge-names.ts'
 import type { IdentityOf } from './child-hub.ts'
 import { emptyNamespaceController } from './empty-namespace-controller.ts'
-import { viewOf } from './group-state.ts'
+import { nodeLabelsOf, viewOf } from './group-state.ts'
 import { retireVirtualCluster } from './retire-virtual-cluster.ts'
 import type { RunningClusters } from './running-clusters.ts'
 import type { VirtualClusterTasks } from './virtual-cluster-controller.ts'
@@ -66,10 +66,11 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
   return {
     howToAllow: deps.howToAllow,
     ensure(clusterName, virtualCluster) {
-      // Which nodes it has is seen by their label, and changes nothing of what runs.
+      // Which nodes it has is seen by their label; what they have in common, manifests may contradict.
       const { nodeSelector: _selector, nodeNames: _names, ...spec } = virtualCluster.spec
+      const version = JSON.stringify([spec, nodeLabelsOf(virtualCluster.spec)])
       return deps.running.ensure(clusterName, {
-        version: JSON.stringify(spec),
+        version,
         task: taskOf(clusterName, virtualCluster, { ...deps, gate }, (round) =>
           onRound(clusterName, round),
         ),

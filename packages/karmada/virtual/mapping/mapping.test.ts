@@ -92,6 +92,25 @@ test('a pod that is bound for another place is refused', () => {
   assert.deepEqual(metadata, { namespace: 'shop-east', name: 'web' }, 'it is found all the same')
 })
 
+test('a pod that wants other nodes than those of its group is refused', () => {
+  const nodeLabels = { 'example.com/branch': 'east' }
+  const pod = (nodeSelector: object) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    spec: { containers, nodeSelector },
+  })
+  assert.throws(() => mapped(pod({ 'example.com/branch': 'west' }), { nodeLabels }), {
+    name: 'MappingRefusal',
+    message:
+      /it selects nodes with example.com\/branch: "west", and those of virtual cluster "east" have "east"/,
+  })
+  const own = { 'example.com/branch': 'east', disk: 'fast' }
+  assert.deepEqual(mapped(pod(own), { nodeLabels })['spec'], {
+    containers,
+    nodeSelector: { ...own, ...onEast.nodeSelector },
+  })
+})
+
 test('pods of custom kinds are found by declared paths', () => {
   const part = { template: { spec: { containers } } }
   const placed = { template: { spec: { containers, ...onEast } } }

@@ -10,7 +10,7 @@ import { MappingRefusal } from './mapping-refusal.ts'
 import { createMemberNames, namespaceNameLabel, type MemberNames } from './member-names.ts'
 import { namespacePaths } from './namespace-paths-table.ts'
 import { mapNetworkPolicy } from './network-policy.ts'
-import { mapClaimSpec, mapPodSpec, podTemplatePaths } from './pod-spec.ts'
+import { mapClaimSpec, mapPodSpec, podTemplatePaths, type NodeLabels } from './pod-spec.ts'
 import { mapSubjects } from './rbac-subjects.ts'
 import { isSharingKey, sharedManifest, sharedPlace } from './shared-object.ts'
 import { statusFromMember } from './status-from-member.ts'
@@ -30,6 +30,8 @@ export interface MappingOptions {
   readonly podTemplatePaths?: Readonly<Record<string, readonly string[]>>
   /** Cluster-scoped custom kinds, as `'cert-manager.io/ClusterIssuer'`, that virtual clusters share. */
   readonly sharedKinds?: readonly string[]
+  /** Absent: none is known to be on all nodes of the group. */
+  readonly nodeLabels?: NodeLabels
   /** Whether it may bind ClusterRoles in the whole edge cluster, siblings included. Default: no. */
   readonly allowsClusterRights?: boolean
 }
@@ -199,7 +201,7 @@ function mapContent(manifest: AnyObject, names: MemberNames, options: MappingOpt
   }
   for (const path of templatePathsOf(manifest, options)) {
     mapped = changeAt(mapped, path === '' ? 'spec' : `${path}.spec`, (spec) =>
-      mapPodSpec(isJsonObject(spec) ? spec : {}, names),
+      mapPodSpec(isJsonObject(spec) ? spec : {}, names, options.nodeLabels),
     )
   }
   // What was changed stands below metadata, spec and the like: an object it still is.

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@skerry/api'
+import { isJsonObject, memberOf, type JsonObject } from '@skerry/api'
 import { textAt } from '../../interpreter/fields.ts'
 import { groupLabel } from '../virtual-group.ts'
 import { changeAt, ofObject, ofText } from './change-at.ts'
@@ -23,11 +23,23 @@ export const podTemplatePaths: Readonly<Record<string, readonly string[]>> = Obj
  * holds together with whatever affinity there is. Throws MappingRefusal of a pod that is bound for
  * another place.
  */
-export function mapPodSpec(spec: JsonObject, names: MemberNames): JsonObject {
-  return referenceRules.reduce((mapped, rule) => rule(mapped, names), placed(spec, names))
+export function mapPodSpec(
+  spec: JsonObject,
+  names: MemberNames,
+  nodeLabels: NodeLabels = {},
+): JsonObject {
+  const own = placed(spec, names, nodeLabels)
+  return referenceRules.reduce((mapped, rule) => rule(mapped, names), own)
 }
 
-function placed(spec: JsonObject, { clusterName }: MemberNames): JsonObject {
+/** Labels that each node of a group has: a pod that wants another value would wait for ever. */
+export type NodeLabels = Readonly<Record<string, string>>
+
+function placed(
+  spec: JsonObject,
+  { clusterName }: MemberNames,
+  nodeLabels: NodeLabels,
+): JsonObject {
   const node = textAt(spec, 'nodeName')
   if (node !== '') {
     throw new MappingRefusal(
@@ -40,6 +52,13 @@ function placed(spec: JsonObject, { clusterName }: MemberNames): JsonObject {
   if (wanted !== clusterName) {
     throw new MappingRefusal(
       `it selects nodes of virtual cluster ${JSON.stringify(wanted)} and is sent to "${clusterName}": take ${groupLabel} out of its node selector`,
+    )
+  }
+  for (const [key, own] of Object.entries(nodeLabels)) {
+    const asked = memberOf(selector, key) ?? own
+    if (asked === own) continue
+    throw new MappingRefusal(
+      `it selects nodes with ${key}: ${JSON.stringify(asked)}, and those of virtual cluster "${clusterName}" have ${JSON.stringify(own)}: take it out of its node selector, or override it for this cluster`,
     )
   }
   return { ...spec, nodeSelector: { ...selector, [groupLabel]: clusterName } }
