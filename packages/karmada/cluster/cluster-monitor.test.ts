@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterCondition } from './cluster.ts'
 import {
-  areReturning,
   clusterMonitorDefaults,
+  nextLookMs,
   planConditions,
+  returnLeftMs,
+  type ConditionsInput,
   type ReturnTimes,
   type TunnelState,
 } from './cluster-monitor.ts'
@@ -172,10 +174,60 @@ test('what was said of a silent cluster stays as it is', () => {
 test('agents are waited for as long as some of them come, and for five minutes at most', () => {
   const times: ReturnTimes = {}
   const at = (seconds: number): boolean =>
-    areReturning(times, clusterMonitorDefaults, seconds * 1_000)
+    returnLeftMs(times, clusterMonitorDefaults, seconds * 1_000) > 0
   assert.deepEqual([at(7), at(36), at(37)], [true, true, false])
   times.openedMs = 36_000
   assert.deepEqual([at(45), at(46)], [true, false])
   times.openedMs = 306_000
   assert.deepEqual([at(306), at(307)], [true, false])
+})
+
+test('a cluster is looked at again when time alone may change what is said of it', () => {
+  const settings = clusterMonitorDefaults
+  const away = { isConnected: false }
+  const look = (changes: Partial<ConditionsInput>, leftMs = 0): number =>
+    nextLookMs(
+      {
+        conditions: [ready, connected],
+        isPushed: false,
+        silence: { ms: 10_000, hasLease: true },
+        areReturning: leftMs > 0,
+        tunnel: { isConnected: true },
+        nowMs,
+        settings,
+        ...changes,
+      },
+      leftMs,
+    )
+  assert.equal(look({}), 30_001, 'its agent falls silent then')
+  assert.equal(look({ silence: { ms: 40_000, hasLease: true } }), 1)
+  assert.equal(look({ silence: { ms: 50_000, hasLease: true } }), 40_000, 'that was said already')
+  assert.equal(look({ silence: { ms: 55_000, hasLease: false } }), 5_001, 'its agent never spoke')
+  assert.equal(look({ tunnel: away }, 7_000), 7_000, 'its agent is not waited for any more then')
+  assert.equal(look({}, 7_000), 30_001, 'its agent is back')
+  assert.equal(look({ isPushed: true }), 40_000)
+})
+
+test('what a look finds later is said at the time that was told for it, and not before', () => {
+  const settings = clusterMonitorDefaults
+  const times: ReturnTimes = { startedMs: 0, openedMs: 40_000 }
+  const conditions = [ready, connected]
+  const at = (ms: number): ConditionsInput => ({
+    conditions,
+    isPushed: false,
+    silence: { ms: ms - 15_000, hasLease: true },
+    areReturning: returnLeftMs(times, settings, ms) > 0,
+    tunnel: { isConnected: false },
+    nowMs,
+    settings,
+  })
+  let ms = 41_000
+  const changes: string[] = []
+  while (ms < 60_000) {
+    ms += nextLookMs(at(ms), returnLeftMs(times, settings, ms))
+    assert.deepEqual(planConditions(at(ms - 1)), conditions, `${ms} ms is not too late`)
+    for (const { type, reason } of planConditions(at(ms))) changes.push(`${type} ${reason}`)
+    if (changes.some((text) => text.endsWith('HubRestarted'))) break
+  }
+  assert.deepEqual([ms, changes], [50_000, ['Ready ClusterReady', 'Connected HubRestarted']])
 })

@@ -30,6 +30,7 @@ export interface TunnelStates {
 }
 
 export interface ClusterMonitorOptions {
+  /** How often a virtual cluster is looked at: nobody says when its parent's tunnel changes. */
   readonly periodMs: number
   /** An agent that did not renew its lease for this long is not known to be alive. */
   readonly graceMs: number
@@ -80,18 +81,22 @@ export function createClusterMonitor(
       const lease = context.informer(resources.leases).get({ namespace: clusterNamespace, name })
       const monotonicMs = context.clock.monotonicMs()
       const silence = listen(heard, { name, lease }, monotonicMs)
-      const conditions = planConditions({
+      const parent = parentOf(cluster)
+      const leftMs = returnLeftMs(times, settings, monotonicMs)
+      const input: ConditionsInput = {
         conditions: cluster.status?.conditions ?? [],
         isPushed: cluster.spec.syncMode === 'Push',
         silence,
-        areReturning: areReturning(times, settings, monotonicMs),
-        tunnel: tunnels.of(parentOf(cluster) ?? name),
+        areReturning: leftMs > 0,
+        tunnel: tunnels.of(parent ?? name),
         nowMs: context.clock.now(),
         settings,
-      })
+      }
+      const conditions = planConditions(input)
       await writeConditions(cluster, conditions, context, signal)
       recordChange(cluster, conditions, context)
-      return { requeueAfterMs: settings.periodMs }
+      const lookMs = nextLookMs(input, leftMs)
+      return { requeueAfterMs: parent === undefined ? lookMs : Math.min(lookMs, settings.periodMs) }
     },
   }
 }
@@ -115,17 +120,20 @@ function tunnelWatch(tunnels: TunnelStates, times: ReturnTimes): Watch {
   }
 }
 
-/** Whether agents whose tunnels ended with the last hub are still coming back to this one. */
-export function areReturning(
+/**
+ * For how long agents whose tunnels ended with the last hub are waited for, if none comes meanwhile; 0 or less: no
+ * longer.
+ */
+export function returnLeftMs(
   times: ReturnTimes,
   settings: ClusterMonitorOptions,
   nowMs: number,
-): boolean {
+): number {
   times.startedMs ??= nowMs
-  const runningMs = nowMs - times.startedMs
-  if (runningMs < settings.returnGraceMs) return true
-  const { openedMs = -Infinity } = times
-  return runningMs < settings.returnGraceMsMax && nowMs - openedMs < settings.returnPauseMs
+  const { startedMs, openedMs = -Infinity } = times
+  const pauseEndMs = openedMs + settings.returnPauseMs
+  const endMs = Math.min(pauseEndMs, startedMs + settings.returnGraceMsMax)
+  return Math.max(endMs, startedMs + settings.returnGraceMs) - nowMs
 }
 
 /** The lease as last seen, and when this clock first saw it so. */
@@ -181,6 +189,20 @@ export function planConditions(input: ConditionsInput): ClusterCondition[] {
     message: `The agent was last heard at ${apiTime(nowMs - silence.ms)}.`,
   }
   return withCondition(connected, unknown, nowMs)
+}
+
+/**
+ * In how many milliseconds time alone may change what planConditions says; thousands of clusters are not to be looked
+ * at for nothing. All else that changes it is watched; a look in between costs little and forgives a lost word.
+ */
+export function nextLookMs(input: ConditionsInput, leftMs: number): number {
+  const { silence, settings } = input
+  const allowedMs = silence.hasLease ? settings.graceMs : settings.startupGraceMs
+  // Silence counts once it is longer than that.
+  const silentInMs =
+    input.isPushed || silence.ms > allowedMs ? Infinity : allowedMs - silence.ms + 1
+  const givenUpInMs = mayComeBack(input) ? leftMs : Infinity
+  return Math.max(1, Math.min(silentInMs, givenUpInMs, settings.graceMs))
 }
 
 function connectedText(input: ConditionsInput): ConditionText {
