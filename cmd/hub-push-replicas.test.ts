@@ -20,11 +20,12 @@ const skip = await whyNoEtcd()
 const signal = AbortSignal.timeout(120_000)
 
 test(
-  'any replica reaches a cluster in push mode, and takes what is placed there',
+  'any replica reaches a cluster in push mode; one feeds it, and another when that one stops',
   { skip },
   async () => {
     await using etcd = await startTestEtcd()
-    await using first = await startTestHub({ etcd: etcdFlags(etcd), push: true })
+    await using stack = new AsyncDisposableStack()
+    const first = stack.use(await startTestHub({ etcd: etcdFlags(etcd), push: true }))
     const replicaKeyFile = replicaKeyPath(first.directory)
     await using second = await startTestHub({ etcd: etcdFlags(etcd), replicaKeyFile, push: true })
     await using member = await startTestEdge()
@@ -38,6 +39,7 @@ test(
       const { status, text } = await ask(admin, '/clusters/shop/api/v1/namespaces/default')
       assert.equal(status, 200, text)
     }
+    await stack.disposeAsync()
     const made = { namespace: 'default', name: 'till' }
     await placeAtShop(second.admin, made)
     const configMap = await edge.resource(resources.configMaps).get(made, signal)

@@ -10,7 +10,7 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from '@skerry/client'
-import { simulatedClock, startTestApiServer, type SimulatedClock } from '@skerry/testing'
+import { simulatedClock, startTestApiServer, until, type SimulatedClock } from '@skerry/testing'
 import { runAsLeader } from './leader-election.ts'
 
 const lease = { namespace: 'kube-system', name: 'test' }
@@ -18,6 +18,8 @@ const lease = { namespace: 'kube-system', name: 'test' }
 /** A candidate's way to the server, which a test can cut. */
 interface Line extends Transport {
   isCut: boolean
+  /** What is written gets there; its answer does not come back. */
+  losesAnswers: boolean
   underWay: number
 }
 
@@ -29,6 +31,7 @@ interface Candidate extends AsyncDisposable {
 function lineTo(target: Transport): Line {
   const line: Line = {
     isCut: false,
+    losesAnswers: false,
     underWay: 0,
     async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
       if (line.isCut) throw new Error('cut')
@@ -36,6 +39,7 @@ function lineTo(target: Transport): Line {
       try {
         const answer = await target.send(request, signal)
         const whole = await readBody(answer.body)
+        if (line.losesAnswers && request.method === 'PUT') await aborted(signal)
         return { ...answer, body: once(whole) }
       } finally {
         line.underWay--
@@ -43,6 +47,12 @@ function lineTo(target: Transport): Line {
     },
   }
   return line
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
 }
 
 async function* once(whole: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
@@ -113,6 +123,27 @@ test('one candidate leads, and the next takes over at once when it goes in good 
   const { signal } = new AbortController()
   const held: Lease = await cluster.resource(resources.leases).get(lease, signal)
   assert.equal(held.spec?.holderIdentity, other === first ? 'first' : 'second')
+})
+
+test('one that stops while it renews lets the next one in at once, too', async () => {
+  await using api = await startTestApiServer()
+  const clock = simulatedClock()
+  await using first = stand('first', clock, api.transport)
+  assert.ok(await pass({ clock, candidates: [first] }, 5_000, () => first.leads()))
+  await using second = stand('second', clock, api.transport)
+  assert.ok(!(await pass({ clock, candidates: [first, second] }, 10_000, () => second.leads())))
+  const client = createCluster(api.transport, { log: silentLogger, clock, userAgent: 'test' })
+  const leases = client.resource(resources.leases)
+  const { signal } = new AbortController()
+  const before = (await leases.get(lease, signal)).metadata.resourceVersion
+  first.line.losesAnswers = true
+  await clock.advance(2_000)
+  await until(async () => (await leases.get(lease, signal)).metadata.resourceVersion !== before)
+  const stopped = first[Symbol.asyncDispose]()
+  first.line.losesAnswers = false
+  await stopped
+  const tookOver = await pass({ clock, candidates: [second] }, 6_000, () => second.leads())
+  assert.ok(tookOver, 'a released lease was not taken')
 })
 
 test('a leader that is cut off stops before another one starts, and never leads beside it', async () => {

@@ -111,8 +111,18 @@ class Candidate {
 
   /** Lets the next candidate in at once. Failing is fine: then it waits for the lease to expire. */
   async release(): Promise<void> {
-    const held = this.#observed?.lease
-    if (held?.spec?.holderIdentity !== this.#options.identity) return
+    const signal = AbortSignal.timeout(this.#options.retryPeriodMs)
+    try {
+      while (!(await this.#tryRelease(signal))) signal.throwIfAborted()
+    } catch (error) {
+      this.#deps.log.debug('Lease not released', { error: asError(error) })
+    }
+  }
+
+  /** False: a renewal of ours was written meanwhile, though nobody waited for its answer any more. */
+  async #tryRelease(signal: AbortSignal): Promise<boolean> {
+    const held = await this.#read(signal)
+    if (held?.spec?.holderIdentity !== this.#options.identity) return true
     const now = this.#now()
     const spec = {
       ...held.spec,
@@ -122,12 +132,11 @@ class Candidate {
       acquireTime: now,
     }
     try {
-      await this.#leases().update(
-        { ...held, spec },
-        AbortSignal.timeout(this.#options.retryPeriodMs),
-      )
+      await this.#leases().update({ ...held, spec }, signal)
+      return true
     } catch (error) {
-      this.#deps.log.debug('Lease not released', { error: asError(error) })
+      if (isStatusError(error, 'Conflict')) return false
+      throw error
     }
   }
 
