@@ -21,6 +21,12 @@ export const clientLimits = Object.freeze({
   /** Each watch holds one socket. */
   socketsMax: 256,
   freeSocketsMax: 8,
+  /** Of an answer's head, and of the trailers after it. */
+  answerHeadBytesMax: 16_384,
+  /** The size of a piece of an answer, in hexadecimal. */
+  chunkLineBytesMax: 64,
+  /** Answers of 1xx before the answer. */
+  interimAnswersMax: 16,
   execPluginTimeoutMs: 60_000,
   execPluginOutputBytesMax: 1024 * 1024,
   /** A token file is read again when the copy in memory is older, as client-go does. */

@@ -29,19 +29,9 @@ export function connectingAgent(
   { connect, base, sockets, tls }: ConnectingAgentOptions,
   signal: AbortSignal,
 ): http.Agent {
-  const to = destinationOf(base)
-  const { serverName = to.host, ...checks } = tls
-  const ms = clientLimits.wayTimeoutMs
-  const message = `Cannot connect to ${base.host}: no connection in ${ms} ms`
-  const open = async (): Promise<Duplex> =>
-    withTimeout({ ms, message }, signal, async (scope) => {
-      const raw = await connect(to, scope)
-      if (base.protocol === 'http:') return raw
-      return secureConnection(raw, { host: serverName, ...checks }, scope)
-    })
   const agent = base.protocol === 'http:' ? new http.Agent(sockets) : new https.Agent(sockets)
   agent.createConnection = (_options, onCreated) => {
-    open().then(
+    openByWay({ connect, base, tls }, signal).then(
       (socket) => onCreated?.(null, socket),
       // The types want a stream beside the error; Node looks at the error first.
       (error: Error) => onCreated?.(error, undefined as never),
@@ -49,4 +39,20 @@ export function connectingAgent(
     return undefined
   }
   return agent
+}
+
+/** A connection by a way of the caller's, with TLS inside it for https. Rejects with why there is none. */
+export function openByWay(
+  { connect, base, tls }: Omit<ConnectingAgentOptions, 'sockets'>,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  const to = destinationOf(base)
+  const { serverName = to.host, ...checks } = tls
+  const ms = clientLimits.wayTimeoutMs
+  const message = `Cannot connect to ${base.host}: no connection in ${ms} ms`
+  return withTimeout({ ms, message }, signal, async (scope) => {
+    const raw = await connect(to, scope)
+    if (base.protocol === 'http:') return raw
+    return secureConnection(raw, { host: serverName, ...checks }, scope)
+  })
 }

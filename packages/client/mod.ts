@@ -12,7 +12,10 @@ export {
   type HttpsTransport,
   type HttpsTransportConfig,
 } from './https-transport.ts'
-export { connectingAgent, type ConnectingAgentOptions } from './connecting-agent.ts'
+export { connectingAgent, openByWay, type ConnectingAgentOptions } from './connecting-agent.ts'
+export { type AnswerHeaders } from './http1/answer-head.ts'
+export { type HttpAnswer } from './http1/http-connection.ts'
+export { HttpPool, type HttpPoolOptions } from './http1/http-pool.ts'
 export {
   fixedCredentials,
   tokenFileCredentials,

@@ -1,29 +1,29 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
-import { connect as connectTcp, type Socket } from 'node:net'
-import { pipeline } from 'node:stream/promises'
-import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 import { StatusError } from '@skerry/api'
 import { abortReason, type Logger } from '@skerry/base'
 import {
-  connectingAgent,
-  tlsOptions,
+  HttpPool,
+  type AnswerHeaders,
   type ClientCredentials,
+  type HttpAnswer,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import type {
-  TunnelHandler,
-  TunnelHeaders,
-  TunnelRequest,
-  TunnelResponse,
-  TunnelUpgraded,
+import {
+  WholeBody,
+  type TunnelHandler,
+  type TunnelHeaders,
+  type TunnelRequest,
+  type TunnelResponse,
+  type TunnelUpgraded,
 } from '@skerry/tunnel'
 import {
   impersonationRefusal,
   type ImpersonationPolicy,
 } from '../registration/impersonation-policy.ts'
 import type { AgentRefusal } from '../state/agent-metrics.ts'
-import { isBoundedInTime, limitAnswerTime } from './answer-limit.ts'
+import { isBoundedInTime, notAnswered } from './answer-limit.ts'
+import { agentByWay, openKept, openOwn } from './api-connection.ts'
 import { statusAnswer } from './status-answer.ts'
 
 export interface ApiForwarderOptions {
@@ -69,7 +69,7 @@ export function createApiForwarder(options: ApiForwarderOptions, log: Logger): A
     base: new URL(api.server),
     limits: { ...apiForwarderDefaults, ...options.limits },
     signal: stop.signal,
-    sockets: undefined,
+    pool: undefined,
   }
   const answering = async <Answer extends TunnelUpgraded>(
     request: TunnelRequest,
@@ -95,17 +95,15 @@ export function createApiForwarder(options: ApiForwarderOptions, log: Logger): A
   return {
     onRequest: (request, signal) =>
       answering(request, signal, async () => {
-        const outgoing = await start(server, { request, isUpgrade: false }, signal)
-        return toAnswer(await answerOf(outgoing, request), asker)
+        return toAnswer(await ask(server, request, signal), asker)
       }),
     onUpgrade: (request, signal) =>
       answering(request, signal, async () => {
-        const outgoing = await start(server, { request, isUpgrade: true }, signal)
-        return upgraded(outgoing, asker)
+        return upgraded(await startUpgrade(server, request, signal), asker)
       }),
     [Symbol.dispose]() {
       stop.abort(new Error('The way to the cluster is closed'))
-      server.sockets?.agent.destroy()
+      server.pool?.connections[Symbol.dispose]()
     },
   }
 }
@@ -150,41 +148,66 @@ interface Server {
   /** Aborts when it is disposed. */
   readonly signal: AbortSignal
   /** Kept open for the certificate that they were opened with. */
-  sockets: { readonly agent: http.Agent; readonly certificate: string | undefined } | undefined
+  pool: { readonly connections: HttpPool; readonly certificate: string | undefined } | undefined
 }
 
-interface Outgoing {
-  readonly request: TunnelRequest
-  readonly isUpgrade: boolean
-}
-
-async function start(
+async function ask(
   server: Server,
-  { request, isUpgrade }: Outgoing,
+  request: TunnelRequest,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const { base, api } = server
+  const credentials = api.credentials ? await api.credentials(signal) : noCredentials
+  const { method, path, body } = request
+  const headers = ownHeaders(request.headers, credentials, base)
+  const isBounded = isBoundedInTime(path)
+  const asked = { method, path: pathAt(base, path), headers, body, isBounded }
+  return poolFor(server, credentials).ask(asked, signal)
+}
+
+const noCredentials: ClientCredentials = Object.freeze({})
+
+function pathAt({ pathname }: URL, path: string): string {
+  return pathname === '/' ? path : `${pathname.replace(/\/$/, '')}${path}`
+}
+
+function poolFor(server: Server, credentials: ClientCredentials): HttpPool {
+  const { certificate } = credentials
+  if (server.pool && server.pool.certificate === certificate) return server.pool.connections
+  // What is under way goes on with the certificate that it began with.
+  server.pool?.connections.retire()
+  const { limits } = server
+  const connections = new HttpPool({
+    ...limits,
+    open: openKept(server, credentials),
+    late: () => notAnswered(limits.answerMs),
+  })
+  server.pool = { connections, certificate }
+  return connections
+}
+
+/** A session has a connection of its own, and may last: it goes by Node's client. */
+async function startUpgrade(
+  server: Server,
+  request: TunnelRequest,
   signal: AbortSignal,
 ): Promise<http.ClientRequest> {
   const { base, api } = server
-  const credentials = (await api.credentials?.(signal)) ?? {}
+  const credentials = api.credentials ? await api.credentials(signal) : noCredentials
   const options: https.RequestOptions = {
     method: request.method,
     host: base.hostname.replace(/^\[|\]$/g, ''),
     port: base.port || (base.protocol === 'http:' ? 80 : 443),
-    path: `${base.pathname.replace(/\/$/, '')}${request.path}`,
-    headers: ownHeaders(request.headers, credentials, base),
+    path: pathAt(base, request.path),
+    headers: mutable(ownHeaders(request.headers, credentials, base)),
   }
   signal.throwIfAborted()
-  const isOwnSocket = isUpgrade && api.connect === undefined
-  const outgoing = isOwnSocket
-    ? http.request({ ...options, createConnection: () => openSocket(server, credentials) })
-    : (base.protocol === 'http:' ? http : https).request({
-        ...options,
-        agent: agentFor(server, credentials),
-      })
+  const byWay = agentByWay(server, credentials)
+  const outgoing = byWay
+    ? (base.protocol === 'http:' ? http : https).request({ ...options, agent: byWay })
+    : http.request({ ...options, createConnection: () => openOwn(server, credentials) })
   endWith(outgoing, signal)
   limitConnectTime(outgoing, server.limits.connectMs)
-  if (!isUpgrade && isBoundedInTime(request.path)) {
-    limitAnswerTime(outgoing, server.limits.answerMs)
-  }
   return outgoing
 }
 
@@ -200,83 +223,24 @@ function ownHeaders(
   headers: TunnelHeaders,
   { bearerToken }: ClientCredentials,
   base: URL,
-): http.OutgoingHttpHeaders {
-  const out: http.OutgoingHttpHeaders = {}
-  for (const [name, value] of Object.entries(headers)) {
-    if (name === 'authorization' || /^x[-_]remote[-_]/.test(name)) continue
-    out[name] = typeof value === 'string' ? value : [...value]
+): AnswerHeaders {
+  const out: Record<string, string | readonly string[]> = Object.create(null)
+  for (const name in headers) {
+    const value = headers[name]
+    if (value === undefined || name === 'authorization' || /^x[-_]remote[-_]/.test(name)) continue
+    out[name] = value
   }
   out['host'] = base.host
   if (bearerToken) out['authorization'] = `Bearer ${bearerToken}`
   return out
 }
 
-function agentFor(server: Server, credentials: ClientCredentials): http.Agent {
-  const { certificate } = credentials
-  if (server.sockets && server.sockets.certificate === certificate) return server.sockets.agent
-  const { base, limits } = server
-  const shared: https.AgentOptions = {
-    keepAlive: true,
-    maxSockets: limits.socketsMax,
-    maxFreeSockets: limits.idleSocketsMax,
-    timeout: limits.idleSocketMs,
+function mutable(headers: AnswerHeaders): http.OutgoingHttpHeaders {
+  const out: http.OutgoingHttpHeaders = {}
+  for (const [name, value] of Object.entries(headers)) {
+    out[name] = typeof value === 'string' ? value : [...value]
   }
-  const agent = madeAgent(server, credentials, shared)
-  // All its sockets are alike: the name that it would make of all options, three times a request, is not needed.
-  agent.getName = () => base.host
-  server.sockets = { agent, certificate }
-  return agent
-}
-
-function madeAgent(
-  { api, base, signal }: Server,
-  credentials: ClientCredentials,
-  sockets: https.AgentOptions,
-): http.Agent {
-  const { connect, certificateAuthority: ca, serverName, isTlsVerifySkipped } = api
-  if (connect) {
-    const { certificate: cert, key } = credentials
-    const tls = {
-      ...(ca ? { ca } : {}),
-      ...(serverName ? { serverName } : {}),
-      ...(isTlsVerifySkipped ? { isUnchecked: true } : {}),
-      ...(cert ? { cert } : {}),
-      ...(key ? { key } : {}),
-    }
-    return connectingAgent({ connect, base, sockets, tls }, signal)
-  }
-  if (base.protocol === 'http:') return new http.Agent(sockets)
-  return new https.Agent({ ...sockets, ...sharedTls(api, credentials) })
-}
-
-/** Certificates are parsed once, not for each connection. */
-function sharedTls(
-  api: HttpsTransportConfig,
-  credentials: ClientCredentials,
-): https.AgentOptions & { secureContext: SecureContext } {
-  const { ca, cert, key, ...own } = tlsOptions(api, credentials)
-  const context = { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) }
-  return { ...own, secureContext: createSecureContext(context) }
-}
-
-/** A connection of its own for each session, which lets each side end its half first. */
-function openSocket({ base, api }: Server, credentials: ClientCredentials): Socket {
-  const host = base.hostname.replace(/^\[|\]$/g, '')
-  const isPlain = base.protocol === 'http:'
-  const port = Number(base.port) || (isPlain ? 80 : 443)
-  const tcp = connectTcp({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true })
-  if (isPlain) return tcp
-  const isAddress = /^[\d.]+$|:/.test(host)
-  const secured = connectTls({
-    socket: tcp,
-    host,
-    ...(isAddress ? {} : { servername: host }),
-    ...tlsOptions(api, credentials),
-    ALPNProtocols: ['http/1.1'],
-  })
-  // An error of the inner socket reaches whoever uses the outer one.
-  tcp.on('error', (error) => secured.destroy(error))
-  return secured
+  return out
 }
 
 function limitConnectTime(outgoing: http.ClientRequest, connectMs: number): void {
@@ -291,33 +255,17 @@ function limitConnectTime(outgoing: http.ClientRequest, connectMs: number): void
   })
 }
 
-async function answerOf(
-  outgoing: http.ClientRequest,
-  { body }: TunnelRequest,
-): Promise<http.IncomingMessage> {
-  const head = new Promise<http.IncomingMessage>((resolve, reject) => {
-    outgoing.once('response', resolve)
-    outgoing.on('error', reject)
-  })
-  if (body === undefined) outgoing.end()
-  else if (body instanceof Uint8Array) outgoing.end(body)
-  else {
-    // The server may answer before it has read all; then the rest does not matter.
-    pipeline(body, outgoing).catch((error: unknown) => {
-      outgoing.destroy(error instanceof Error ? error : new Error(String(error)))
-    })
+function toAnswer({ status, headers, body }: HttpAnswer, asker: string): TunnelResponse {
+  if (status === 401) {
+    if (!(body instanceof Uint8Array)) body.destroy()
+    throw refused(asker)
   }
-  return head
+  return { status, headers, body: body instanceof Uint8Array ? new WholeBody(body) : body }
 }
 
-function toAnswer(answer: http.IncomingMessage, asker: string): TunnelResponse {
-  const status = answer.statusCode ?? 502
-  if (status === 401) {
-    answer.destroy()
-    const text = `Cannot pass request: the cluster refuses ${asker}`
-    throw new OwnAnswer('unauthorized', new StatusError('ServiceUnavailable', text))
-  }
-  return { status, headers: headersOf(answer), body: answer }
+function refused(asker: string): OwnAnswer {
+  const text = `Cannot pass request: the cluster refuses ${asker}`
+  return new OwnAnswer('unauthorized', new StatusError('ServiceUnavailable', text))
 }
 
 function headersOf({ rawHeaders }: http.IncomingMessage): TunnelHeaders {
@@ -336,11 +284,10 @@ function headersOf({ rawHeaders }: http.IncomingMessage): TunnelHeaders {
 function upgraded(outgoing: http.ClientRequest, asker: string): Promise<TunnelUpgraded> {
   return new Promise((resolve, reject) => {
     outgoing.once('response', (answer) => {
-      try {
-        resolve(toAnswer(answer, asker))
-      } catch (error) {
-        reject(error instanceof Error ? error : new Error(String(error)))
-      }
+      const { statusCode: status = 502 } = answer
+      if (status !== 401) return resolve({ status, headers: headersOf(answer), body: answer })
+      answer.destroy()
+      reject(refused(asker))
     })
     outgoing.once('upgrade', (answer, socket, head) => {
       if (head.length > 0) socket.unshift(head)

@@ -1,0 +1,181 @@
+import { clientLimits } from '../client-limits.ts'
+import { BadAnswerError, parseAnswerHead, parseFields, type AnswerHead } from './answer-head.ts'
+
+export interface AnswerEvents {
+  onHead(head: AnswerHead): void
+  /** A piece of the body. */
+  onData(bytes: Buffer): void
+  /** The answer is whole. */
+  onEnd(): void
+}
+
+type State =
+  | 'idle'
+  | 'head'
+  | 'length'
+  | 'size'
+  | 'piece'
+  | 'piece-end'
+  | 'trailers'
+  | 'until-close'
+
+const headEnd = Buffer.from('\r\n\r\n')
+const lineEnd = Buffer.from('\r\n')
+
+/**
+ * Reads the answers of one connection, one after the other, however their bytes are cut (RFC 9112). As strict as a
+ * reader may be: what is not sure to be what the server meant is refused, and bytes that nobody asked for are.
+ */
+export class AnswerParser {
+  readonly #events: AnswerEvents
+  #state: State = 'idle'
+  #isHead = false
+  /** Of a head or line that is not there as a whole. */
+  #held: Buffer | undefined
+  /** Of a body with a length, or of a piece. */
+  #leftBytes = 0
+  #interim = 0
+  #trailerBytes = 0
+
+  constructor(events: AnswerEvents) {
+    this.#events = events
+  }
+
+  /** A request is sent. `isHead`: its answer has no body, whatever length it names. */
+  begin(isHead: boolean): void {
+    this.#state = 'head'
+    this.#isHead = isHead
+    this.#interim = 0
+    this.#trailerBytes = 0
+  }
+
+  /** Throws BadAnswerError; it reads nothing after that. */
+  read(chunk: Buffer): void {
+    let rest = chunk
+    if (this.#held) {
+      rest = Buffer.concat([this.#held, chunk])
+      this.#held = undefined
+    }
+    while (rest.length > 0) {
+      const next = this.#step(rest)
+      if (next === undefined) {
+        this.#held = rest
+        return
+      }
+      rest = next
+    }
+  }
+
+  /** The server has ended the connection. False: in the middle of an answer. */
+  end(): boolean {
+    if (this.#state !== 'until-close') return this.#state === 'idle'
+    this.#finish()
+    return true
+  }
+
+  /** What is left after it; undefined where more is needed to go on. */
+  #step(bytes: Buffer): Buffer | undefined {
+    switch (this.#state) {
+      case 'idle':
+        throw new BadAnswerError('bytes that nobody asked for')
+      case 'head':
+        return this.#readHead(bytes)
+      case 'length':
+      case 'piece':
+        return this.#readBody(bytes)
+      case 'size':
+        return this.#readSize(bytes)
+      case 'piece-end':
+        return this.#readPieceEnd(bytes)
+      case 'trailers':
+        return this.#readTrailer(bytes)
+      case 'until-close':
+        this.#events.onData(bytes)
+        return noBytes
+    }
+  }
+
+  #readHead(bytes: Buffer): Buffer | undefined {
+    const max = clientLimits.answerHeadBytesMax
+    const at = bytes.indexOf(headEnd)
+    if (at > max || (at < 0 && bytes.length > max)) {
+      throw new BadAnswerError(`its head has more than ${max} bytes`)
+    }
+    if (at < 0) return undefined
+    const head = parseAnswerHead(bytes.toString('latin1', 0, at), this.#isHead)
+    const rest = bytes.subarray(at + headEnd.length)
+    if (head.status < 200) return this.#skip(head, rest)
+    this.#state = stateOf(head)
+    this.#leftBytes = typeof head.body === 'number' ? head.body : 0
+    this.#events.onHead(head)
+    if (this.#state === 'length' && this.#leftBytes === 0) this.#finish()
+    return rest
+  }
+
+  /** An answer before the answer, e.g. 103. */
+  #skip({ status }: AnswerHead, rest: Buffer): Buffer {
+    this.#interim += 1
+    if (status === 101) throw new BadAnswerError('it switches protocols unasked')
+    if (this.#interim > clientLimits.interimAnswersMax) throw new BadAnswerError('too many of 1xx')
+    return rest
+  }
+
+  #readBody(bytes: Buffer): Buffer {
+    const taken = bytes.length <= this.#leftBytes ? bytes : bytes.subarray(0, this.#leftBytes)
+    this.#leftBytes -= taken.length
+    this.#events.onData(taken)
+    if (this.#leftBytes === 0) {
+      if (this.#state === 'length') this.#finish()
+      else this.#state = 'piece-end'
+    }
+    return bytes.subarray(taken.length)
+  }
+
+  #readSize(bytes: Buffer): Buffer | undefined {
+    const line = lineOf(bytes, clientLimits.chunkLineBytesMax)
+    if (line === undefined) return undefined
+    // What may follow the size is an extension, which nobody uses, and in which readers differ.
+    if (!/^[\da-f]{1,12}$/i.test(line)) throw new BadAnswerError('bad size of a piece')
+    this.#leftBytes = Number.parseInt(line, 16)
+    this.#state = this.#leftBytes === 0 ? 'trailers' : 'piece'
+    return bytes.subarray(line.length + lineEnd.length)
+  }
+
+  #readPieceEnd(bytes: Buffer): Buffer | undefined {
+    const isWrong = bytes[0] !== 0x0d || (bytes.length > 1 && bytes[1] !== 0x0a)
+    if (isWrong) throw new BadAnswerError('a piece is longer than it says')
+    if (bytes.length < lineEnd.length) return undefined
+    this.#state = 'size'
+    return bytes.subarray(lineEnd.length)
+  }
+
+  /** They are checked, and dropped: nobody here asks for any. */
+  #readTrailer(bytes: Buffer): Buffer | undefined {
+    const max = clientLimits.answerHeadBytesMax - this.#trailerBytes
+    const line = lineOf(bytes, max)
+    if (line === undefined) return undefined
+    this.#trailerBytes += line.length + lineEnd.length
+    if (line === '') this.#finish()
+    else parseFields([line])
+    return bytes.subarray(line.length + lineEnd.length)
+  }
+
+  #finish(): void {
+    this.#state = 'idle'
+    this.#events.onEnd()
+  }
+}
+
+const noBytes = Buffer.alloc(0)
+
+function stateOf({ body }: AnswerHead): State {
+  if (body === 'chunked') return 'size'
+  return body === 'until-close' ? body : 'length'
+}
+
+/** Undefined until it is there as a whole. */
+function lineOf(bytes: Buffer, bytesMax: number): string | undefined {
+  const at = bytes.indexOf(lineEnd)
+  if (at > bytesMax || (at < 0 && bytes.length > bytesMax)) throw new BadAnswerError('a long line')
+  return at < 0 ? undefined : bytes.toString('latin1', 0, at)
+}

@@ -1,0 +1,265 @@
+import { Readable, type Duplex } from 'node:stream'
+import { abortReason } from '@skerry/base'
+import { BadAnswerError, type AnswerHead, type AnswerHeaders } from './answer-head.ts'
+import { AnswerParser } from './answer-parser.ts'
+import { requestHead, type HttpRequest, type RequestHead } from './request-head.ts'
+import { sendRequestBody } from './send-request-body.ts'
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: AnswerHeaders
+  /** Bytes where the whole answer has come at once; else give it to a reader or destroy it. */
+  readonly body: Uint8Array | Readable
+}
+
+/** The connection ended before the first byte of the answer: on a connection that was used before, the request may not have been read. */
+export class UnansweredError extends Error {
+  override name = 'UnansweredError'
+}
+
+export interface HttpAsk extends HttpRequest {
+  /** Its answer must begin within the limit. */
+  readonly isBounded: boolean
+}
+
+export interface AnswerLimit {
+  /** For the answer's head, from when the request is all sent. */
+  readonly answerMs: number
+  /** What a request fails with that is not answered in time. */
+  readonly late: () => Error
+}
+
+export interface ConnectionEvents {
+  /** It takes another request. */
+  onFree(connection: HttpConnection): void
+  onClose(connection: HttpConnection): void
+}
+
+interface Exchange {
+  readonly signal: AbortSignal
+  readonly isBounded: boolean
+  readonly onAbort: () => void
+  readonly resolve: (answer: HttpAnswer) => void
+  readonly reject: (error: Error) => void
+  head: AnswerHead | undefined
+  /** Of the body, before anybody reads it. */
+  pieces: Buffer[]
+  body: Readable | undefined
+  isEnded: boolean
+  isSent: boolean
+  stopSending: (() => void) | undefined
+}
+
+/** One connection of HTTP/1.1, one request at a time. */
+export class HttpConnection {
+  readonly socket: Duplex
+  /** How many requests it has taken. */
+  asked = 0
+  /** For how long the server keeps it unused, where it says so. */
+  idleMs: number | undefined
+  readonly #parser: AnswerParser
+  readonly #limit: AnswerLimit
+  readonly #events: ConnectionEvents
+  #exchange: Exchange | undefined
+  /** One for all its requests, begun anew by each. */
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+  #hasBytes = false
+
+  constructor(socket: Duplex, limit: AnswerLimit, events: ConnectionEvents) {
+    this.socket = socket
+    this.#limit = limit
+    this.#events = events
+    this.#parser = new AnswerParser({
+      onHead: (head) => this.#onHead(head),
+      onData: (bytes) => this.#onData(bytes),
+      onEnd: () => this.#onEnd(),
+    })
+    socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    socket.on('end', () => this.#onEof())
+    socket.on('error', (error) => this.#lose(error))
+    socket.on('close', () => this.#lose(new Error('the connection was closed')))
+  }
+
+  get isOpen(): boolean {
+    return !this.#isClosed
+  }
+
+  /** Rejects with UnansweredError, BadAnswerError, RangeError for a bad request, or the signal's reason. */
+  ask(request: HttpAsk, signal: AbortSignal): Promise<HttpAnswer> {
+    return new Promise((resolve, reject) => {
+      let head: RequestHead
+      try {
+        signal.throwIfAborted()
+        head = requestHead(request)
+      } catch (error) {
+        this.#events.onFree(this)
+        throw error
+      }
+      const onAbort = (): void => this.close(abortReason(signal))
+      const { isBounded } = request
+      const exchange: Exchange = {
+        signal,
+        isBounded,
+        onAbort,
+        resolve,
+        reject,
+        head: undefined,
+        pieces: [],
+        body: undefined,
+        isEnded: false,
+        isSent: false,
+        stopSending: undefined,
+      }
+      signal.addEventListener('abort', onAbort, once)
+      this.#exchange = exchange
+      this.#hasBytes = false
+      this.asked += 1
+      this.#parser.begin(request.method === 'HEAD')
+      this.#send(exchange, request.body, head)
+    })
+  }
+
+  /** At once; what is under way fails with the error. */
+  close(error?: Error): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    this.socket.destroy()
+    const exchange = this.#exchange
+    if (exchange) this.#fail(exchange, error ?? new Error('the connection was closed'))
+    this.#events.onClose(this)
+  }
+
+  #send(exchange: Exchange, body: HttpRequest['body'], { text, lengthBytes }: RequestHead): void {
+    const { socket } = this
+    const onSent = (): void => {
+      exchange.isSent = true
+      exchange.stopSending = undefined
+      if (exchange.isBounded) this.#limitAnswer()
+    }
+    if (body === undefined || body instanceof Uint8Array) {
+      // Head and body in one write, and so in one record of TLS.
+      socket.cork()
+      socket.write(text, 'latin1')
+      if (body && body.length > 0) socket.write(body)
+      socket.uncork()
+      return onSent()
+    }
+    socket.write(text, 'latin1')
+    exchange.stopSending = sendRequestBody(body, socket, {
+      lengthBytes,
+      onSent,
+      onFault: (error) => this.close(error),
+    })
+  }
+
+  #limitAnswer(): void {
+    if (this.#timer) return void this.#timer.refresh()
+    this.#timer = setTimeout(() => {
+      const exchange = this.#exchange
+      if (exchange?.isSent && exchange.isBounded && !exchange.head) this.close(this.#limit.late())
+    }, this.#limit.answerMs).unref()
+  }
+
+  #read(chunk: Buffer): void {
+    this.#hasBytes = true
+    try {
+      this.#parser.read(chunk)
+    } catch (error) {
+      const cause = error instanceof Error ? error : new BadAnswerError(String(error))
+      return this.close(cause)
+    }
+    const exchange = this.#exchange
+    if (exchange?.head && !exchange.body) this.#answer(exchange, exchange.head)
+    if (exchange) this.#settle(exchange)
+  }
+
+  #onHead(head: AnswerHead): void {
+    const exchange = this.#exchange
+    if (!exchange) return
+    exchange.head = head
+    this.idleMs = head.idleMs
+  }
+
+  #onData(bytes: Buffer): void {
+    const exchange = this.#exchange
+    if (!exchange) return
+    if (!exchange.body) exchange.pieces.push(bytes)
+    else if (!exchange.body.push(bytes)) this.socket.pause()
+  }
+
+  #onEnd(): void {
+    const exchange = this.#exchange
+    if (!exchange) return
+    exchange.isEnded = true
+    exchange.body?.push(null)
+  }
+
+  /** What has come with the head is handed over; what is still to come is read as somebody wants it. */
+  #answer(exchange: Exchange, { status, headers }: AnswerHead): void {
+    const { pieces, resolve } = exchange
+    if (exchange.isEnded) {
+      const [only = noBytes] = pieces
+      return resolve({ status, headers, body: pieces.length > 1 ? Buffer.concat(pieces) : only })
+    }
+    const body = new Readable({
+      highWaterMark: readableHighWaterMark,
+      read: () => {
+        if (this.#exchange === exchange) this.socket.resume()
+      },
+      destroy: (error, done) => {
+        if (!exchange.isEnded) this.close(error ?? new Error('nobody reads the answer'))
+        done(error)
+      },
+    })
+    // Whoever reads gets the error; without a reader it must not end the process.
+    body.on('error', ignore)
+    exchange.body = body
+    for (const piece of pieces) if (!body.push(piece)) this.socket.pause()
+    exchange.pieces = []
+    resolve({ status, headers, body })
+  }
+
+  /** Both directions have ended: the connection is free, or at its own end. */
+  #settle(exchange: Exchange): void {
+    const { head } = exchange
+    if (!exchange.isEnded || this.#exchange !== exchange) return
+    this.#exchange = undefined
+    exchange.signal.removeEventListener('abort', exchange.onAbort)
+    // An answer before the request was whole: the rest would stand before the next one.
+    exchange.stopSending?.()
+    if (!head?.isKept || !exchange.isSent || this.#isClosed) return this.close()
+    this.socket.resume()
+    this.#events.onFree(this)
+  }
+
+  #onEof(): void {
+    if (this.#parser.end()) {
+      const exchange = this.#exchange
+      if (exchange?.head && !exchange.body) this.#answer(exchange, exchange.head)
+      if (exchange) this.#settle(exchange)
+    }
+    this.#lose(new Error('the server closed the connection'))
+  }
+
+  /** The other end did it. */
+  #lose(cause: Error): void {
+    this.close(this.#hasBytes ? cause : new UnansweredError(cause.message, { cause }))
+  }
+
+  #fail(exchange: Exchange, error: Error): void {
+    this.#exchange = undefined
+    exchange.signal.removeEventListener('abort', exchange.onAbort)
+    exchange.stopSending?.()
+    if (exchange.body) exchange.body.destroy(error)
+    else exchange.reject(error)
+  }
+}
+
+const once = Object.freeze({ once: true })
+const noBytes = Buffer.alloc(0)
+/** Beyond it the server waits. */
+const readableHighWaterMark = 65_536
+
+function ignore(): void {}

@@ -1,0 +1,163 @@
+import type { Duplex } from 'node:stream'
+import { abortReason } from '@skerry/base'
+import {
+  HttpConnection,
+  UnansweredError,
+  type AnswerLimit,
+  type HttpAnswer,
+  type HttpAsk,
+} from './http-connection.ts'
+
+export interface HttpPoolOptions extends AnswerLimit {
+  /** Rejects with why there is none; in words for the asker. */
+  readonly open: (signal: AbortSignal) => Promise<Duplex>
+  readonly socketsMax: number
+  readonly idleSocketsMax: number
+  readonly idleSocketMs: number
+}
+
+interface Waiting {
+  go(): void
+}
+
+/**
+ * Kept-alive connections to one server, the youngest taken first. A request waits where all are in use; askers
+ * bound how many do. Dispose it to close all.
+ */
+export class HttpPool implements Disposable {
+  readonly #options: HttpPoolOptions
+  readonly #idle: HttpConnection[] = []
+  readonly #all = new Set<HttpConnection>()
+  readonly #since = new WeakMap<HttpConnection, number>()
+  readonly #waiting = new Set<Waiting>()
+  #opening = 0
+  #isRetired = false
+  #sweeper: NodeJS.Timeout | undefined
+
+  constructor(options: HttpPoolOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Asks once more, on a new connection, where a kept one ended without a byte of an answer to what changes nothing
+   * (RFC 9110, 9.2.2). Rejects as HttpConnection.ask().
+   */
+  async ask(request: HttpAsk, signal: AbortSignal): Promise<HttpAnswer> {
+    const connection = this.#idle.pop() ?? (await this.#take(signal))
+    const isKept = connection.asked > 0
+    try {
+      return await connection.ask(request, signal)
+    } catch (error) {
+      const isStale = isKept && error instanceof UnansweredError
+      if (!isStale || !mayRepeat(request)) throw error
+    }
+    // Those that wait there are as old: a new one.
+    const fresh = await this.#openOne(signal)
+    return fresh.ask(request, signal)
+  }
+
+  /** No new requests: what is idle ends now, what is under way ends with its answer. */
+  retire(): void {
+    this.#isRetired = true
+    for (const connection of this.#idle.splice(0)) connection.close()
+    clearInterval(this.#sweeper)
+  }
+
+  [Symbol.dispose](): void {
+    this.retire()
+    for (const connection of this.#all) connection.close(new Error('the way is closed'))
+  }
+
+  async #take(signal: AbortSignal): Promise<HttpConnection> {
+    while (this.#all.size + this.#opening >= this.#options.socketsMax) {
+      await this.#turn(signal)
+      const free = this.#idle.pop()
+      if (free) return free
+    }
+    return this.#openOne(signal)
+  }
+
+  async #openOne(signal: AbortSignal): Promise<HttpConnection> {
+    this.#opening += 1
+    try {
+      const socket = await this.#options.open(signal)
+      const connection = new HttpConnection(socket, this.#options, {
+        onFree: (free) => this.#onFree(free),
+        onClose: (closed) => this.#onClose(closed),
+      })
+      this.#all.add(connection)
+      this.#opening -= 1
+      return connection
+    } catch (error) {
+      this.#opening -= 1
+      this.#wakeOne()
+      throw error
+    }
+  }
+
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(abortReason(signal))
+      const onAbort = (): void => {
+        this.#waiting.delete(waiting)
+        reject(abortReason(signal))
+      }
+      const waiting: Waiting = {
+        go: () => {
+          signal.removeEventListener('abort', onAbort)
+          resolve()
+        },
+      }
+      this.#waiting.add(waiting)
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  #wakeOne(): void {
+    const [first] = this.#waiting
+    if (!first) return
+    this.#waiting.delete(first)
+    first.go()
+  }
+
+  #onFree(connection: HttpConnection): void {
+    const isTooMany = this.#idle.length >= this.#options.idleSocketsMax
+    if (this.#isRetired || isTooMany || this.#idleMs(connection) <= 0) return connection.close()
+    this.#idle.push(connection)
+    this.#since.set(connection, performance.now())
+    this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs).unref()
+    this.#wakeOne()
+  }
+
+  #onClose(connection: HttpConnection): void {
+    this.#all.delete(connection)
+    const at = this.#idle.indexOf(connection)
+    if (at >= 0) this.#idle.splice(at, 1)
+    this.#wakeOne()
+  }
+
+  /** A little less than the server says: a request must not meet its end. */
+  #idleMs({ idleMs = Number.POSITIVE_INFINITY }: HttpConnection): number {
+    return Math.min(this.#options.idleSocketMs, idleMs - serverMarginMs)
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now()
+    const old = this.#idle.filter((connection) => {
+      const sinceMs = this.#since.get(connection) ?? 0
+      return nowMs - sinceMs + sweepMs > this.#idleMs(connection)
+    })
+    for (const connection of old) connection.close()
+    if (this.#all.size > 0) return
+    clearInterval(this.#sweeper)
+    this.#sweeper = undefined
+  }
+}
+
+const serverMarginMs = 1_000
+/** One look at all of them costs less than a timer for each request. */
+const sweepMs = 1_000
+
+function mayRepeat({ method, body }: HttpAsk): boolean {
+  return body === undefined && /^(GET|HEAD|OPTIONS)$/.test(method)
+}

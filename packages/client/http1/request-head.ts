@@ -1,0 +1,72 @@
+import type { AnswerHeaders } from './answer-head.ts'
+
+export interface HttpRequest {
+  readonly method: string
+  /** Path and query, already encoded. */
+  readonly path: string
+  /** With `host`, without what concerns one connection: that is said here. */
+  readonly headers: AnswerHeaders
+  readonly body?: AsyncIterable<Uint8Array> | Uint8Array | undefined
+}
+
+export interface RequestHead {
+  readonly text: string
+  /** Of the body; undefined: it goes in pieces. */
+  readonly lengthBytes: number | undefined
+}
+
+/** They concern the connection, or say where the body ends. */
+const ownNames: ReadonlySet<string> = new Set([
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const methodShape = /^[A-Z]{1,32}$/
+const pathShape = /^\/[\x21-\x7e]*$/
+const nameShape = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const valueShape = /^[\t\x20-\x7e\x80-\xff]*$/
+/** Of these nobody expects a body: without one they name no length. */
+const bodiless = /^(GET|HEAD|DELETE|OPTIONS|TRACE)$/
+
+/** Throws RangeError for what would be read as something else than is meant. */
+export function requestHead({ method, path, headers, body }: HttpRequest): RequestHead {
+  if (!methodShape.test(method)) throw new RangeError('Cannot ask: bad method')
+  if (!pathShape.test(path)) throw new RangeError('Cannot ask: bad path')
+  // It is meant anyway, but proxies of old want to be told.
+  let text = `${method} ${path} HTTP/1.1\r\nconnection: keep-alive\r\n`
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    if (name === 'content-length' || ownNames.has(name)) continue
+    if (typeof value === 'string') text += line(name, value)
+    else for (const one of value) text += line(name, one)
+  }
+  const lengthBytes = lengthOf(body, headers['content-length'])
+  if (lengthBytes === undefined) text += 'transfer-encoding: chunked\r\n'
+  else if (lengthBytes > 0 || !bodiless.test(method)) text += `content-length: ${lengthBytes}\r\n`
+  return { text: `${text}\r\n`, lengthBytes }
+}
+
+function line(name: string, value: string): string {
+  if (!nameShape.test(name)) throw new RangeError('Cannot ask: bad header name')
+  if (!valueShape.test(value)) throw new RangeError(`Cannot ask: bad value of header ${name}`)
+  return `${name}: ${value}\r\n`
+}
+
+function lengthOf(body: HttpRequest['body'], named: AnswerHeaders[string] | undefined) {
+  if (named !== undefined && (typeof named !== 'string' || !/^\d{1,15}$/.test(named))) {
+    throw new RangeError('Cannot ask: bad content-length')
+  }
+  const length = named === undefined ? undefined : Number(named)
+  if (body !== undefined && !(body instanceof Uint8Array)) return length
+  const bytes = body?.length ?? 0
+  if (length !== undefined && length !== bytes) {
+    throw new RangeError(`Cannot ask: a body of ${bytes} bytes, and a length of ${length}`)
+  }
+  return bytes
+}

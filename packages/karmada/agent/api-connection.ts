@@ -1,0 +1,139 @@
+import type * as http from 'node:http'
+import { connect as connectTcp, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect as connectTls, createSecureContext, type ConnectionOptions } from 'node:tls'
+import { abortReason } from '@skerry/base'
+import {
+  connectingAgent,
+  openByWay,
+  tlsOptions,
+  type ClientCredentials,
+  type ConnectingAgentOptions,
+  type HttpsTransportConfig,
+} from '@skerry/client'
+
+export interface ApiServerPlace {
+  readonly api: HttpsTransportConfig
+  readonly base: URL
+  readonly limits: { readonly connectMs: number }
+  /** Aborts when nobody wants connections any more. */
+  readonly signal: AbortSignal
+}
+
+/** Opens connections to the API server for requests that follow each other. Certificates are parsed once for all. */
+export function openKept(
+  place: ApiServerPlace,
+  credentials: ClientCredentials,
+): (signal: AbortSignal) => Promise<Duplex> {
+  const way = wayOf(place, credentials)
+  const either = (signal: AbortSignal) => AbortSignal.any([signal, place.signal])
+  if (way) return (signal) => openByWay(way, either(signal))
+  const { host, port, isPlain } = addressOf(place.base)
+  if (isPlain) return (signal) => connected(connectTcp({ host, port }), place, either(signal))
+  const { ca, cert, key, ...own } = tlsOptions(place.api, credentials)
+  const secureContext = createSecureContext({
+    ...(ca ? { ca } : {}),
+    ...(cert ? { cert } : {}),
+    ...(key ? { key } : {}),
+  })
+  const options: ConnectionOptions = { host, port, ...serverNameOf(host), ...own, secureContext }
+  // Of an earlier connection: a later one begins with less work for both ends.
+  let session: Buffer | undefined
+  return async (signal) => {
+    const resumed = session ? { session } : {}
+    const socket = connectTls({ ...options, ...resumed, ALPNProtocols: ['http/1.1'] })
+    socket.on('session', (made) => (session = made))
+    try {
+      return await connected(socket, place, either(signal))
+    } catch (error) {
+      session = undefined
+      throw error
+    }
+  }
+}
+
+/** A connection of its own for each session, which lets each side end its half first. */
+export function openOwn({ base, api }: ApiServerPlace, credentials: ClientCredentials): Socket {
+  const { host, port, isPlain } = addressOf(base)
+  const tcp = connectTcp({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true })
+  if (isPlain) return tcp
+  const secured = connectTls({
+    socket: tcp,
+    host,
+    ...serverNameOf(host),
+    ...tlsOptions(api, credentials),
+    ALPNProtocols: ['http/1.1'],
+  })
+  // An error of the inner socket reaches whoever uses the outer one.
+  tcp.on('error', (error) => secured.destroy(error))
+  return secured
+}
+
+/** For one session by a way of the caller's; undefined where there is none. */
+export function agentByWay(
+  place: ApiServerPlace,
+  credentials: ClientCredentials,
+): http.Agent | undefined {
+  const way = wayOf(place, credentials)
+  return way && connectingAgent({ ...way, sockets: { keepAlive: false } }, place.signal)
+}
+
+function wayOf(
+  { api, base }: ApiServerPlace,
+  { certificate: cert, key }: ClientCredentials,
+): Omit<ConnectingAgentOptions, 'sockets'> | undefined {
+  const { connect, certificateAuthority: ca, serverName, isTlsVerifySkipped } = api
+  if (!connect) return undefined
+  const tls = {
+    ...(ca ? { ca } : {}),
+    ...(serverName ? { serverName } : {}),
+    ...(isTlsVerifySkipped ? { isUnchecked: true } : {}),
+    ...(cert ? { cert } : {}),
+    ...(key ? { key } : {}),
+  }
+  return { connect, base, tls }
+}
+
+function addressOf(base: URL): { host: string; port: number; isPlain: boolean } {
+  const isPlain = base.protocol === 'http:'
+  const host = base.hostname.replace(/^\[|\]$/g, '')
+  return { host, port: Number(base.port) || (isPlain ? 80 : 443), isPlain }
+}
+
+/** An address is none (RFC 6066, 3). */
+function serverNameOf(host: string): { servername?: string } {
+  return /^[\d.]+$|:/.test(host) ? {} : { servername: host }
+}
+
+function connected(
+  socket: Socket,
+  { limits: { connectMs }, base }: ApiServerPlace,
+  signal: AbortSignal,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => void socket.destroy(new Error(`no connection in ${connectMs} ms`))
+    const onAbort = (): void => void socket.destroy(abortReason(signal))
+    const timer = setTimeout(late, connectMs)
+    const settle = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+    socket.once(base.protocol === 'http:' ? 'connect' : 'secureConnect', () => {
+      settle()
+      socket.setNoDelay(true)
+      socket.setKeepAlive(true, keepAliveProbeMs)
+      socket.off('error', reject)
+      resolve(socket)
+    })
+    socket.once('error', reject)
+    socket.once('close', () => {
+      settle()
+      reject(new Error('the connection was closed'))
+    })
+  })
+}
+
+/** Of the kernel, on a connection on which nothing moves. */
+const keepAliveProbeMs = 1_000
