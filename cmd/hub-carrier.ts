@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { StatusError } from '@skerry/api'
 import type { ExtraAccess, Route } from '@skerry/apiserver'
-import type { Logger } from '@skerry/base'
+import { systemClock, type Logger } from '@skerry/base'
 import { CarrierRefusal, carrierLimits, carrierPath, createCarrierServer } from '@skerry/tunnel'
 import type { ControlPlane } from './control-plane.ts'
 
@@ -28,6 +28,7 @@ export function createHubCarrier(isAllowed: boolean, { log }: { log: Logger }): 
   }
   const carriers = createCarrierServer({
     accept: (connection, socket) => take(connection, sources.get(socket) ?? ''),
+    clock: systemClock,
   })
   const route: Route = {
     prefix: carrierPath,

@@ -8,11 +8,11 @@ import {
   type Clock,
 } from '@skerry/base'
 import { endWithAddress } from './lost-address.ts'
-import { openWebSocket } from './open-web-socket.ts'
 import { TunnelDialError } from './tunnel-dial-error.ts'
 import { featuresHeader, ownFeaturesText } from './tunnel-features.ts'
 import { messageBytesMax, type TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelDial, TunnelEndpoint } from './tunnel-link.ts'
+import { openWebSocket } from './web-socket/open-web-socket.ts'
 import { webSocketLink } from './web-socket-link.ts'
 
 /** Names the protocol in the handshake; a change that old peers cannot speak gets a new number. */
@@ -28,21 +28,23 @@ export function webSocketDial(limits: TunnelLimits, clock: Clock): TunnelDial {
     const { url, headers = {} } = endpoint
     endWithAddress(socket, { clock })
     try {
-      return await openWebSocket(
+      const opened = await openWebSocket(
         socket,
         {
           url,
           protocol: tunnelProtocol,
           headers: { ...headers, [featuresHeader]: ownFeaturesText },
-          messageBytesMax: messageBytesMax(limits),
           what: 'tunnel',
-          onOpen(webSocket, { [featuresHeader]: features }) {
-            const featuresText = typeof features === 'string' ? features : undefined
-            return webSocketLink(webSocket, { socket: bytesReadOf(socket), featuresText })
-          },
         },
         scope.signal,
       )
+      const features = opened.headers[featuresHeader]
+      return webSocketLink(socket, {
+        masks: opened.masks,
+        messageBytesMax: messageBytesMax(limits),
+        clock,
+        featuresText: typeof features === 'string' ? features : undefined,
+      })
     } catch (error) {
       socket.destroy()
       throw error
@@ -70,9 +72,4 @@ async function openSocket(
     const { message, status } = cause
     throw new TunnelDialError(message, { cause, ...(status === undefined ? {} : { status }) })
   }
-}
-
-function bytesReadOf(socket: Duplex): { bytesRead: number } {
-  // Sockets and TLS connections count; a bare stream does not.
-  return 'bytesRead' in socket ? (socket as Duplex & { bytesRead: number }) : { bytesRead: 0 }
 }

@@ -5,6 +5,7 @@ import { frameHeaderBytes, frameTypes, writeFrameHeader, type FrameType } from '
 import { Multiplexer } from './multiplexer.ts'
 import { memoryLinks } from './testing/memory-link.ts'
 import { validateTunnelLimits } from './tunnel-limits.ts'
+import { behindHead } from './web-socket/web-socket-endpoint.ts'
 import type { TunnelLink } from './tunnel-link.ts'
 
 const deps = { clock: simulatedClock() }
@@ -25,7 +26,7 @@ const head = Buffer.concat([number(65_536), Buffer.from('GET\n/\n\n')])
 const answer = Buffer.from('200\n')
 
 function sendAll(link: TunnelLink, messages: readonly Buffer[]): void {
-  for (const message of messages) link.send(message, () => undefined)
+  for (const message of messages) link.send(behindHead(message), () => undefined)
 }
 
 interface Attack {

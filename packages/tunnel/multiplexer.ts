@@ -1,19 +1,17 @@
 import type { Clock } from '@skerry/base'
 import type { PingProof } from './delay-window.ts'
+import { FramePieces, type Frame } from './frame-pieces.ts'
 import { SendQueue } from './send-queue.ts'
 import type { StreamTraffic } from './stream-traffic.ts'
 import { ReceiveBudget } from './session-window.ts'
 import {
   firstCreditBytes,
-  frameHeaderBytes,
   FrameError,
   frameTypes,
   headLines,
   headText,
-  readFrames,
   resetCodes,
   streamIdMax,
-  type Frame,
 } from './tunnel-frame.ts'
 import { TrafficMeter, type TrafficBytes } from './traffic-meter.ts'
 import { defaultTrafficRules, parseTrafficRules, type TrafficRules } from './traffic-rules.ts'
@@ -53,8 +51,9 @@ export class Multiplexer {
   readonly #clock: Clock
   readonly #onBytes: ((bytes: number) => void) | undefined
   readonly #meter = new TrafficMeter()
+  readonly #pieces = new FramePieces()
   #rules = defaultTrafficRules
-  /** Of the message that is being read. */
+  /** Of the piece that is being read. */
   #nowMs = 0
   #lastId = 0
   #isEnded = false
@@ -82,7 +81,7 @@ export class Multiplexer {
       budget: this.#budget,
       onOver: (stream) => this.#remove(stream),
     }
-    link.receive((message) => this.#onMessage(message))
+    link.receive((piece, isLast) => this.#onPiece(piece, isLast))
   }
 
   get count(): number {
@@ -178,12 +177,12 @@ export class Multiplexer {
     if (this.#streams.size === 0) this.#onEmpty?.()
   }
 
-  #onMessage(message: Buffer): void {
+  #onPiece(piece: Buffer, isLast: boolean): void {
     if (this.#isEnded) return
     this.#nowMs = this.#clock.monotonicMs()
-    this.#onBytes?.(message.length)
+    this.#onBytes?.(piece.length)
     try {
-      readFrames(message, (frame) => this.#onFrame(frame))
+      this.#pieces.read(piece, isLast, (frame) => this.#onFrame(frame))
       if (this.#queue.controlBytes > controlBytesMax) throw new FrameError('nothing is taken')
     } catch (error) {
       if (!(error instanceof FrameError)) throw error
@@ -192,8 +191,8 @@ export class Multiplexer {
   }
 
   #onFrame(frame: Frame): void {
-    const { type, payload } = frame
-    if (type !== frameTypes.data) this.#meter.onReceived(0, frameHeaderBytes + payload.length)
+    const { type, payload, wireBytes } = frame
+    if (type !== frameTypes.data) this.#meter.onReceived(0, wireBytes)
     switch (type) {
       case frameTypes.open:
         return this.#onOpen(frame)
@@ -209,7 +208,7 @@ export class Multiplexer {
       }
       case frameTypes.data: {
         const stream = this.#find(frame)
-        this.#count(stream?.received, frameHeaderBytes + payload.length)
+        this.#count(stream?.received, wireBytes)
         return stream?.onData(payload, frame.isEnd)
       }
       case frameTypes.credit:

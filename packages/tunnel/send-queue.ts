@@ -4,14 +4,15 @@ import { RateLimit } from './rate-limit.ts'
 import type { TrafficMeter } from './traffic-meter.ts'
 import { defaultTrafficRules, type TrafficRules } from './traffic-rules.ts'
 import { frameHeaderBytes, frameTypes, writeFrameHeader, type FrameType } from './tunnel-frame.ts'
-import type { TunnelLink } from './tunnel-link.ts'
+import { linkHeadBytes, type TunnelLink } from './tunnel-link.ts'
 import { TurnOrder, type Sender } from './turn-order.ts'
 
 /**
- * With the WebSocket's own header three full TLS records; and just below what the launcher's
+ * With the room for the link's head three full TLS records at most; and just below what the launcher's
  * settings make the allocator map anew each time (cmd/launcher).
  */
-const messageBytesMax = 3 * 16_384 - 8
+const messageBytesMax = 3 * 16_384 - 32
+const bufferBytes = linkHeadBytes + messageBytesMax
 /** One stream's turn while others wait. */
 const turnBytes = 16_384 - frameHeaderBytes
 /** Given to the link and not yet taken by the kernel: more would only make small frames wait. */
@@ -146,16 +147,17 @@ export class SendQueue {
       const hasRoom = most === Infinity || this.#window.admit()
       if (!hasRoom && this.#control.length === 0) return
       const buffer = this.#bufferForNext()
+      const message = buffer.subarray(linkHeadBytes)
       const room = Math.min(
-        this.#rate?.messageBytesMax ?? buffer.length,
+        this.#rate?.messageBytesMax ?? message.length,
         this.#window.messageBytesMax,
       )
-      const controlEnd = this.#writeControl(buffer, room)
+      const controlEnd = this.#writeControl(message, room)
       const hasMoreControl = this.#control.length > 0
       const end =
         hasMoreControl || !hasRoom
           ? controlEnd
-          : this.#writeData({ buffer, room, start: controlEnd, nowMs })
+          : this.#writeData({ buffer: message, room, start: controlEnd, nowMs })
       if (end > 0) this.#send(buffer, end, nowMs)
       else giveBack(buffer)
     }
@@ -181,9 +183,9 @@ export class SendQueue {
   #bufferForNext(): Buffer {
     const [first] = this.#control
     if (first !== undefined && bytesOf(first) > messageBytesMax) {
-      return Buffer.allocUnsafeSlow(bytesOf(first))
+      return Buffer.allocUnsafeSlow(linkHeadBytes + bytesOf(first))
     }
-    return spareBuffers.pop() ?? Buffer.allocUnsafeSlow(messageBytesMax)
+    return spareBuffers.pop() ?? Buffer.allocUnsafeSlow(bufferBytes)
   }
 
   /** The first one goes even where it is more than there is room for. */
@@ -240,9 +242,10 @@ export class SendQueue {
     this.#onBytes?.(end)
     this.#rate?.take(end)
     const isCopied = end <= copiedBytesMax
-    const message = isCopied ? Buffer.from(buffer.subarray(0, end)) : buffer.subarray(0, end)
+    const bytes = buffer.subarray(0, linkHeadBytes + end)
+    const sent = isCopied ? Buffer.from(bytes) : bytes
     if (isCopied) giveBack(buffer)
-    this.#link.send(message, () => {
+    this.#link.send(sent, () => {
       this.#unsent -= end
       if (!isCopied) giveBack(buffer)
       if (this.#isWaiting) this.#schedule()
@@ -277,7 +280,7 @@ function writeControlFrame(buffer: Buffer, start: number, frame: ControlFrame): 
 }
 
 function giveBack(buffer: Buffer): void {
-  if (buffer.length === messageBytesMax && spareBuffers.length < spareBuffersMax) {
+  if (buffer.length === bufferBytes && spareBuffers.length < spareBuffersMax) {
     spareBuffers.push(buffer)
   }
 }

@@ -5,13 +5,19 @@ import {
   FrameError,
   frameHeaderBytes,
   frameTypes,
-  readFrames,
   writeFrameHeader,
-  type Frame,
   type FrameType,
 } from './tunnel-frame.ts'
+import { FramePieces, type Frame as FramePart } from './frame-pieces.ts'
 
 const bodyTypes: readonly FrameType[] = [frameTypes.open, frameTypes.answer, frameTypes.data]
+
+interface Frame {
+  readonly type: FrameType
+  readonly isEnd: boolean
+  readonly stream: number
+  readonly payload: Buffer
+}
 
 function encode(frames: readonly Frame[]): Buffer {
   const parts = frames.flatMap(({ payload, ...rest }) => {
@@ -24,7 +30,9 @@ function encode(frames: readonly Frame[]): Buffer {
 
 function decode(message: Buffer): Frame[] {
   const frames: Frame[] = []
-  readFrames(message, (frame) => frames.push(frame))
+  new FramePieces().read(message, true, ({ type, isEnd, stream, payload }) => {
+    frames.push({ type, isEnd, stream, payload })
+  })
   return frames
 }
 
@@ -45,6 +53,35 @@ test(`frames come out of a message as they went in (seed ${seed})`, () => {
     assert.deepEqual(decode(encode(frames)), frames)
   }
 })
+
+test(`frames come out the same however their bytes are cut (seed ${seed})`, () => {
+  const random = seededRandom(seed)
+  for (let round = 0; round < 300; round += 1) {
+    const frames = Array.from({ length: 1 + whole(random, 8) }, () => randomFrame(random))
+    const wire = encode(frames)
+    const reader = new FramePieces()
+    const parts: Frame[] = []
+    let wireBytes = 0
+    for (let offset = 0; offset < wire.length || offset === 0;) {
+      const end = offset + 1 + whole(random, random.next() < 0.5 ? 12 : 3_000)
+      reader.read(wire.subarray(offset, end), end >= wire.length, (part) => {
+        wireBytes += part.wireBytes
+        addTo(parts, part)
+      })
+      offset = end
+    }
+    assert.deepEqual(parts, frames)
+    assert.equal(wireBytes, wire.length)
+  }
+})
+
+/** Puts bodies that come in parts together; a stream may have several whole frames in a row. */
+function addTo(parts: Frame[], { type, isEnd, stream, payload, wireBytes }: FramePart): void {
+  const last = parts.at(-1)
+  const isFirst = wireBytes === payload.length + frameHeaderBytes
+  if (isFirst || last === undefined) parts.push({ type, isEnd, stream, payload })
+  else parts[parts.length - 1] = { ...last, isEnd, payload: Buffer.concat([last.payload, payload]) }
+}
 
 test(`a changed or shortened message is refused, or read within its bounds (seed ${seed})`, () => {
   const random = seededRandom(seed)

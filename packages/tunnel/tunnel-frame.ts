@@ -41,12 +41,13 @@ export const streamIdMax = 0x7fff_ffff
 const endFlag = 0x80
 const payloadBytesMax = 0xff_ffff
 
-export interface Frame {
+/** What the 8 bytes before a payload say. */
+export interface FrameHeader {
   readonly type: FrameType
   readonly isEnd: boolean
   readonly stream: number
-  /** A view of the message, not a copy. */
-  readonly payload: Buffer
+  /** Of the payload. */
+  readonly length: number
 }
 
 /** The other end does not keep to the protocol. */
@@ -54,36 +55,22 @@ export class FrameError extends Error {
   override name = 'FrameError'
 }
 
-/** Hands over each frame of a message; throws FrameError at the first bad one. */
-export function readFrames(message: Buffer, onFrame: (frame: Frame) => void): void {
-  if (message.length === 0) throw new FrameError('a message without a frame')
-  let offset = 0
-  while (offset < message.length) {
-    if (message.length - offset < frameHeaderBytes) throw new FrameError('a frame is cut short')
-    const start = message.readUInt32BE(offset)
-    const flags = start >>> 24
-    const stream = message.readUInt32BE(offset + 4)
-    const end = offset + frameHeaderBytes + (start & payloadBytesMax)
-    if (end > message.length) throw new FrameError('a frame is longer than its message')
-    const type = typeOf(flags & ~endFlag)
-    const frame = {
-      type,
-      isEnd: flags >= endFlag,
-      stream,
-      payload: message.subarray(offset + frameHeaderBytes, end),
-    }
-    checkFrame(frame)
-    onFrame(frame)
-    offset = end
+/** The header at that place, of which all bytes are there. Throws FrameError for one that nobody may send. */
+export function readFrameHeader(bytes: Buffer, offset: number): FrameHeader {
+  const start = bytes.readUInt32BE(offset)
+  const flags = start >>> 24
+  const header = {
+    type: typeOf(flags & ~endFlag),
+    isEnd: flags >= endFlag,
+    stream: bytes.readUInt32BE(offset + 4),
+    length: start & payloadBytesMax,
   }
+  checkHeader(header)
+  return header
 }
 
 /** Writes the 8 bytes before a payload. */
-export function writeFrameHeader(
-  target: Buffer,
-  offset: number,
-  frame: { type: FrameType; isEnd: boolean; stream: number; length: number },
-): void {
+export function writeFrameHeader(target: Buffer, offset: number, frame: FrameHeader): void {
   target[offset] = frame.isEnd ? frame.type | endFlag : frame.type
   target.writeUIntBE(frame.length, offset + 1, 3)
   target.writeUInt32BE(frame.stream, offset + 4)
@@ -113,7 +100,7 @@ function typeOf(number: number): FrameType {
   }
 }
 
-function checkFrame({ type, isEnd, stream, payload }: Frame): void {
+function checkHeader({ type, isEnd, stream, length }: FrameHeader): void {
   const isOfTunnel = type === frameTypes.goAway || type === frameTypes.traffic
   if (stream > streamIdMax || (stream === 0) !== isOfTunnel) {
     throw new FrameError(`a frame of type ${type} for stream ${stream}`)
@@ -122,10 +109,10 @@ function checkFrame({ type, isEnd, stream, payload }: Frame): void {
     throw new FrameError(`an end in a frame of type ${type}`)
   }
   const bytesWanted = numbersOf[type]
-  if (bytesWanted !== undefined && payload.length !== bytesWanted) {
-    throw new FrameError(`a frame of type ${type} with ${payload.length} bytes`)
+  if (bytesWanted !== undefined && length !== bytesWanted) {
+    throw new FrameError(`a frame of type ${type} with ${length} bytes`)
   }
-  if (type === frameTypes.open && payload.length < 4) throw new FrameError('a head cut short')
+  if (type === frameTypes.open && length < 4) throw new FrameError('a head cut short')
 }
 
 const numbersOf: Readonly<Partial<Record<FrameType, number>>> = {

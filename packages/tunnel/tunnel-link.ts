@@ -1,5 +1,6 @@
 import type { Connect } from '@skerry/base'
 import type { TunnelFeature } from './tunnel-features.ts'
+import { frameHeadBytesMax } from './web-socket/frame-head.ts'
 
 /** What a tunnel hears from its link, besides messages. */
 export interface LinkListener {
@@ -10,6 +11,12 @@ export interface LinkListener {
   onPing?(payload: string): void
 }
 
+/** Bytes of a message as they come, cut anywhere; the last piece of a message may be empty. */
+export type OnPiece = (piece: Buffer, isLast: boolean) => void
+
+/** Before a message, in its memory: the link writes its own head there, so that nothing is copied. */
+export const linkHeadBytes = frameHeadBytesMax
+
 /**
  * One ordered, reliable connection of messages between hub and agent with a ping of its own. The seam under
  * the tunnel: WebSocket in production (web-socket-link.ts), memory in a simulation.
@@ -17,10 +24,13 @@ export interface LinkListener {
 export interface TunnelLink {
   /** What of the protocol both ends know, beyond what all do; absent: nothing. */
   readonly features?: ReadonlySet<TunnelFeature>
-  /** `onSent` is called when the kernel has taken the message, or will not any more. */
-  send(message: Uint8Array, onSent: () => void): void
-  /** One receiver; what came before it was set is kept for it. */
-  receive(onMessage: (message: Buffer) => void): void
+  /**
+   * Sends a message, which stands behind `linkHeadBytes` that are free. All of that memory is the link's, to be
+   * changed, until `onSent` is called: when the kernel has taken the message, or will not any more.
+   */
+  send(bytes: Buffer, onSent: () => void): void
+  /** One receiver; nothing is read before it is set. */
+  receive(onPiece: OnPiece): void
   /** All bytes that arrived so far, also of a message that is not whole yet. */
   readonly bytesHeard: number
   /** Bytes of messages. */

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { WebSocketServer, type ServerOptions } from 'ws'
 import { AcceptRate } from './accept-rate.ts'
 import type { SessionDeps } from './agent-session.ts'
 import { tunnelProtocol } from './dial-web-socket.ts'
@@ -11,7 +9,8 @@ import { featuresHeader, ownFeaturesText } from './tunnel-features.ts'
 import { messageBytesMax, validateTunnelLimits, type TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelLink } from './tunnel-link.ts'
 import type { TunnelRegistry } from './tunnel-registry.ts'
-import { closeOptions, webSocketLink, type LinkHandshake } from './web-socket-link.ts'
+import { answerUpgrade, asksForWebSocket } from './web-socket/answer-upgrade.ts'
+import { webSocketLink } from './web-socket-link.ts'
 
 /** Who the agent is, or why it may not come in. */
 export type TunnelAuthentication =
@@ -63,16 +62,6 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
   const limits = validateTunnelLimits(options.limits)
   const { acceptsPerSecond, handshakesMax } = { ...tunnelServerDefaults, ...options }
   const rate = new AcceptRate(acceptsPerSecond, deps.clock)
-  const serverOptions: ServerOptions & typeof closeOptions = {
-    ...closeOptions,
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: messageBytesMax(limits),
-    handleProtocols: () => tunnelProtocol,
-  }
-  const server = new WebSocketServer(serverOptions)
-  server.on('headers', (headers) => headers.push(`${featuresHeader}: ${ownFeaturesText}`))
   const admit = admission({ ...options, handshakesMax }, rate)
   const open = (request: IncomingMessage, link: TunnelLink, identity: string): void => {
     const session = acceptTunnel(link, { limits }, deps)
@@ -102,13 +91,18 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
             report(resultOf(verdict))
             return refuse(socket, verdict)
           }
-          server.handleUpgrade(request, socket, head, (webSocket) => {
-            // From here on the WebSocket listens; what the request brought need not be kept for it.
-            socket.off('error', onEarlyEnd)
-            socket.off('close', onEarlyEnd)
-            report('accepted')
-            open(request, webSocketLink(webSocket, handshakeOf(request, socket)), verdict.identity)
+          answerUpgrade(request, { socket, head }, answerHeaders)
+          const link = webSocketLink(socket, {
+            masks: 'none',
+            messageBytesMax: messageBytesMax(limits),
+            clock: deps.clock,
+            featuresText: featuresTextOf(request),
           })
+          // From here on the link listens; what the request brought need not be kept for it.
+          socket.off('error', onEarlyEnd)
+          socket.off('close', onEarlyEnd)
+          report('accepted')
+          open(request, link, verdict.identity)
         })
         .catch((error: unknown) => {
           timer[Symbol.dispose]()
@@ -129,6 +123,7 @@ function admission(
   let handshakes = 0
   return async (request, signal) => {
     if (!offersProtocol(request)) return { status: 400, reason: anotherVersion }
+    if (!asksForWebSocket(request)) return { status: 400, reason: noWebSocket }
     if (registry.isFull) return fullRefusal
     if (handshakes >= handshakesMax || !rate.take()) {
       return { status: 503, reason: tooMany, retryAfterS: rate.retryAfterS() }
@@ -144,6 +139,12 @@ function admission(
 
 type Admission = Required<Pick<TunnelServerOptions, 'registry' | 'authenticate' | 'handshakesMax'>>
 
+const answerHeaders = Object.freeze({
+  'Sec-WebSocket-Protocol': tunnelProtocol,
+  [featuresHeader]: ownFeaturesText,
+})
+
+const noWebSocket = 'this is for WebSockets of version 13'
 const tooMany = 'too many agents come at once'
 const allTaken = 'all its tunnels are taken'
 /** A hub that is full stays so for long. */
@@ -155,10 +156,9 @@ function offersProtocol(request: IncomingMessage): boolean {
   return offered.split(',').some((name) => name.trim() === tunnelProtocol)
 }
 
-function handshakeOf({ headers }: IncomingMessage, socket: Duplex): LinkHandshake {
+function featuresTextOf({ headers }: IncomingMessage): string | undefined {
   const named = headers[featuresHeader]
-  const featuresText = typeof named === 'string' ? named : undefined
-  return { socket: bytesReadOf(socket), featuresText }
+  return typeof named === 'string' ? named : undefined
 }
 
 function resultOf({ reason, status }: Refusal): HandshakeResult {
@@ -180,12 +180,9 @@ function refuse(socket: Duplex, verdict: Refusal): void {
     'Connection: close',
     'Content-Type: text/plain; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    // RFC 6455, 4.2.2: whoever asks for another version is told which there is.
+    ...(reason === noWebSocket ? ['Sec-WebSocket-Version: 13'] : []),
     ...(retryAfterS === undefined ? [] : [`Retry-After: ${retryAfterS}`]),
   ]
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
-}
-
-function bytesReadOf(socket: Duplex): Pick<Socket, 'bytesRead'> {
-  // Node's HTTP servers hand out net.Socket or tls.TLSSocket; a bare Duplex counts nothing.
-  return 'bytesRead' in socket ? (socket as Socket) : { bytesRead: 0 }
 }

@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { WebSocketServer, createWebSocketStream, type ServerOptions } from 'ws'
-import { closeOptions } from '../web-socket-link.ts'
+import type { Clock } from '@skerry/base'
+import { answerUpgrade, asksForWebSocket } from '../web-socket/answer-upgrade.ts'
+import { webSocketStream } from '../web-socket/web-socket-stream.ts'
 import { carrierLimits, carrierProtocol } from './carrier-limits.ts'
 
 export interface CarrierServerOptions {
   /** Gets the bytes that come inside, a TLS connection that nobody has checked yet, and what they came by. */
   readonly accept: (connection: Duplex, socket: Duplex) => void
+  readonly clock: Clock
   limits?: Partial<Pick<typeof carrierLimits, 'carriersMax' | 'messageBytesMax'>>
 }
 
@@ -28,17 +30,12 @@ export interface CarrierServer {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
-export function createCarrierServer({ accept, limits }: CarrierServerOptions): CarrierServer {
+export function createCarrierServer({
+  accept,
+  clock,
+  limits,
+}: CarrierServerOptions): CarrierServer {
   const { carriersMax, messageBytesMax } = { ...carrierLimits, ...limits }
-  const options: ServerOptions & typeof closeOptions = {
-    ...closeOptions,
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: messageBytesMax,
-    handleProtocols: () => carrierProtocol,
-  }
-  const server = new WebSocketServer(options)
   let open = 0
   return {
     get open() {
@@ -46,6 +43,9 @@ export function createCarrierServer({ accept, limits }: CarrierServerOptions): C
     },
     upgrade(request, socket, head) {
       const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',')
+      if (!asksForWebSocket(request)) {
+        throw new CarrierRefusal(400, 'Cannot carry: this is for WebSockets of version 13')
+      }
       if (!offered.some((name) => name.trim() === carrierProtocol)) {
         throw new CarrierRefusal(400, `Cannot carry: this speaks ${carrierProtocol}`)
       }
@@ -54,12 +54,12 @@ export function createCarrierServer({ accept, limits }: CarrierServerOptions): C
       }
       open += 1
       socket.once('close', () => (open -= 1))
-      server.handleUpgrade(request, socket, head, (webSocket) => {
-        const connection = createWebSocketStream(webSocket)
-        // Whoever takes it listens, too; between the two nothing may be unheard.
-        connection.on('error', () => undefined)
-        accept(connection, socket)
-      })
+      const options = { masks: 'none', messageBytesMax, clock } as const
+      answerUpgrade(request, { socket, head }, { 'Sec-WebSocket-Protocol': carrierProtocol })
+      const connection = webSocketStream(socket, options)
+      // Whoever takes it listens, too; between the two nothing may be unheard.
+      connection.on('error', () => undefined)
+      accept(connection, socket)
     },
   }
 }

@@ -7,9 +7,9 @@ import {
   type Clock,
   type Connect,
 } from '@skerry/base'
-import { createWebSocketStream } from 'ws'
-import { openWebSocket } from '../open-web-socket.ts'
 import { TunnelDialError } from '../tunnel-dial-error.ts'
+import { openWebSocket } from '../web-socket/open-web-socket.ts'
+import { webSocketStream } from '../web-socket/web-socket-stream.ts'
 import { carrierLimits, carrierPath, carrierProtocol } from './carrier-limits.ts'
 
 /**
@@ -35,17 +35,13 @@ export function connectByCarrier(
     const raw = await connect(own, scope.signal)
     const outer = await secureConnection(raw, { host: own.host, isUnchecked: true }, scope.signal)
     try {
-      return await openWebSocket(
-        outer,
-        {
-          url: `wss://${base.host}${carrierPath}`,
-          protocol: carrierProtocol,
-          messageBytesMax,
-          what: 'carrier',
-          onOpen: (webSocket) => createWebSocketStream(webSocket),
-        },
-        scope.signal,
-      )
+      const asked = {
+        url: `wss://${base.host}${carrierPath}`,
+        protocol: carrierProtocol,
+        what: 'carrier',
+      }
+      const { masks } = await openWebSocket(outer, asked, scope.signal)
+      return webSocketStream(outer, { masks, messageBytesMax, clock })
     } catch (error) {
       outer.destroy()
       throw explained(error, base.host)

@@ -1,5 +1,5 @@
 import type { Clock } from '@skerry/base'
-import type { LinkListener, TunnelLink } from '../tunnel-link.ts'
+import { linkHeadBytes, type LinkListener, type OnPiece, type TunnelLink } from '../tunnel-link.ts'
 
 export interface DeepLinkOptions {
   readonly clock: Clock
@@ -48,7 +48,7 @@ function createEnd(options: DeepLinkOptions, way: () => Way): End {
   const counts = { bytesIn: 0, bytesOut: 0 }
   const sizes: number[] = []
   let listener: LinkListener | undefined
-  let receiver: ((message: Buffer) => void) | undefined
+  let receiver: OnPiece | undefined
   let freeMs = 0
   let arrivesMs = 0
   const pass = (bytes: number, onPassed: () => void): void => {
@@ -65,14 +65,14 @@ function createEnd(options: DeepLinkOptions, way: () => Way): End {
     sizes,
     link: {
       features: new Set(['traffic'] as const),
-      send(message, onSent) {
-        const copy = Buffer.from(message)
+      send(bytes, onSent) {
+        const copy = Buffer.from(bytes.subarray(linkHeadBytes))
         counts.bytesOut += copy.length
         sizes.push(copy.length)
         pass(copy.length, () => way().peer.take(copy))
         setImmediate(onSent)
       },
-      receive: (onMessage) => void (receiver = onMessage),
+      receive: (onPiece) => void (receiver = onPiece),
       get bytesHeard() {
         return counts.bytesIn
       },
@@ -91,7 +91,7 @@ function createEnd(options: DeepLinkOptions, way: () => Way): End {
     take(message) {
       counts.bytesIn += message.length
       listener?.onHeard()
-      receiver?.(message)
+      receiver?.(message, true)
     },
     ping(payload) {
       listener?.onHeard()

@@ -1,5 +1,5 @@
 import type { Clock } from '@skerry/base'
-import type { LinkListener, TunnelLink } from '../tunnel-link.ts'
+import { linkHeadBytes, type LinkListener, type OnPiece, type TunnelLink } from '../tunnel-link.ts'
 
 export interface MemoryLinkOptions {
   /** Absent: both ends know all that this version knows. */
@@ -47,22 +47,22 @@ function createEnd(options: MemoryLinkOptions): End {
   let bytesOut = 0
   let isOpen = true
   let early: Buffer[] = []
-  let receiver: ((message: Buffer) => void) | undefined
+  let receiver: OnPiece | undefined
   const end: End = {
     link: {
       features: options.features ?? new Set(['traffic'] as const),
-      send(message, onSent) {
+      send(bytes, onSent) {
         // The sender may use its memory again as soon as it is told so.
-        const copy = Buffer.from(message)
-        bytesOut += message.length
+        const copy = Buffer.from(bytes.subarray(linkHeadBytes))
+        bytesOut += copy.length
         pass(copy.length, () => {
           if (isOpen) end.peer?.take(copy)
           onSent()
         })
       },
-      receive(onMessage) {
-        receiver = onMessage
-        for (const message of early) onMessage(message)
+      receive(onPiece) {
+        receiver = onPiece
+        for (const message of early) onPiece(message, true)
         early = []
       },
       closed: closed.promise,
@@ -98,7 +98,7 @@ function createEnd(options: MemoryLinkOptions): End {
       if (!isOpen) return
       bytesIn += message.length
       end.listener?.onHeard()
-      if (receiver) receiver(message)
+      if (receiver) receiver(message, true)
       else early.push(message)
     },
     end(reason) {

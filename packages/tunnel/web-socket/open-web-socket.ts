@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import { request as askFor, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { abortReason } from '@skerry/base'
+import { TunnelDialError } from '../tunnel-dial-error.ts'
+import { acceptKey } from './accept-key.ts'
+import type { Masks } from './web-socket-endpoint.ts'
+
+export interface OpenWebSocketOptions {
+  /** ws: or wss:; the socket is already secured. */
+  url: string
+  protocol: string
+  headers?: Readonly<Record<string, string>>
+  /** What is to be opened, for errors: `tunnel`. */
+  what: string
+}
+
+/** Frames may already have come; nothing is read before an endpoint does. */
+export interface OpenedWebSocket {
+  readonly headers: IncomingHttpHeaders
+  readonly masks: Masks
+}
+
+/** The client's WebSocket handshake (RFC 6455, 4.1) over an open connection; that is a WebSocket's then. */
+export function openWebSocket(
+  socket: Duplex,
+  options: OpenWebSocketOptions,
+  signal: AbortSignal,
+): Promise<OpenedWebSocket> {
+  const { url, what } = options
+  const key = randomBytes(16).toString('base64')
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      socket.destroy()
+      reject(abortReason(signal))
+    }
+    if (signal.aborted) return onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    const fail = (cause: Error): void => {
+      signal.removeEventListener('abort', onAbort)
+      socket.destroy()
+      reject(cause)
+    }
+    const asking = askFor(requestOf(options, socket, key))
+    asking.on('error', (cause) => {
+      fail(new TunnelDialError(`Cannot open ${what}: ${cause.message}`, { cause }))
+    })
+    asking.once('response', (answer: IncomingMessage) => {
+      answer.resume()
+      fail(refusal(answer, { what, url }))
+    })
+    asking.once('upgrade', (answer: IncomingMessage, _socket, head: Buffer) => {
+      const fault = faultOf(answer, options.protocol, key)
+      if (fault !== undefined) return fail(new TunnelDialError(`Cannot open ${what}: ${fault}`, {}))
+      signal.removeEventListener('abort', onAbort)
+      if (head.length > 0) socket.unshift(head)
+      resolve({ headers: answer.headers, masks: url.startsWith('wss:') ? 'zeros' : 'random' })
+    })
+    asking.end()
+  })
+}
+
+function requestOf({ url, protocol, headers }: OpenWebSocketOptions, socket: Duplex, key: string) {
+  const { host, pathname, search } = new URL(url)
+  if (socket instanceof Socket) {
+    socket.setTimeout(0)
+    socket.setNoDelay(true)
+  }
+  return {
+    path: `${pathname}${search}`,
+    createConnection: () => socket,
+    headers: {
+      ...headers,
+      host,
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': key,
+      'sec-websocket-protocol': protocol,
+    },
+  }
+}
+
+/** Why it is no answer to what was asked; undefined where it is one. */
+function faultOf({ headers }: IncomingMessage, protocol: string, key: string): string | undefined {
+  if (headers.upgrade?.toLowerCase() !== 'websocket') return 'the answer is of no WebSocket'
+  if (headers['sec-websocket-accept'] !== acceptKey(key))
+    return 'the answer is not to what was asked'
+  if (headers['sec-websocket-protocol'] !== protocol)
+    return `the other end does not speak ${protocol}`
+  if (headers['sec-websocket-extensions'] !== undefined) return 'it takes extensions nobody offered'
+  return undefined
+}
+
+function refusal(
+  answer: IncomingMessage,
+  { what, url }: { what: string; url: string },
+): TunnelDialError {
+  const status = answer.statusCode ?? 0
+  const phrase = `${status} ${answer.statusMessage ?? ''}`.trimEnd()
+  const isPage = /^text\/html\b/i.test(answer.headers['content-type'] ?? '')
+  if (isPage || (status >= 200 && status < 400)) {
+    const { host } = new URL(url)
+    const text = `Cannot open ${what}: not the hub but something else answers at ${host}, with ${phrase}${isPage ? ' and a web page' : ''}; look for a captive portal to sign in at, or a proxy in between`
+    return new TunnelDialError(text, { status })
+  }
+  const seconds = Number(answer.headers['retry-after'])
+  const retryAfterMs = seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {}
+  return new TunnelDialError(`Cannot open ${what}: the hub answered ${phrase}`, {
+    status,
+    ...retryAfterMs,
+  })
+}
