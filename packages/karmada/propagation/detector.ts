@@ -24,7 +24,7 @@ import {
   type PolicyScope,
 } from './claim.ts'
 import type { FleetContext } from './fleet-context.ts'
-import { mergedBinding, plannedBinding } from './plan-binding.ts'
+import { asksForTheSame, mergedBinding, plannedBinding } from './plan-binding.ts'
 import { planPropagation } from './plan-propagation.ts'
 import { isPropagatable } from './reserved-objects.ts'
 import { releaseTemplate } from './release-template.ts'
@@ -219,10 +219,11 @@ class Detector {
   ): Promise<boolean> {
     const { resource } = bindingScopeOf(template.metadata.namespace)
     const known = context.informer(resource).get(bindingKeyOf(template))
-    if (policy.spec.activationPreference === 'Lazy' && !isChangedByUser) {
-      if (known !== undefined || !isNewer(template, policy)) return false
-    }
+    const mayWait = policy.spec.activationPreference === 'Lazy' && !isChangedByUser
+    if (mayWait && known === undefined && !isNewer(template, policy)) return false
     const planned = await this.#planned(template, policy, context, signal)
+    // It may have been changed while nobody looked.
+    if (mayWait && known && asksForTheSame(known, planned)) return false
     const bindings = context.client(resource)
     if (known === undefined) {
       await bindings.create(planned, signal)

@@ -1,4 +1,4 @@
-import type { AnyObject } from '@skerry/api'
+import { equalJson, type AnyObject } from '@skerry/api'
 import {
   bindingName,
   type BindingComponent,
@@ -60,6 +60,15 @@ export function mergedBinding(known: ResourceBinding, planned: ResourceBinding):
     metadata: { ...metadata, finalizers: [...finalizers] },
     spec: mergedSpec(known.spec, planned.spec),
   }
+}
+
+/** Whether the objects ask for the same of clusters, whatever the policies say. */
+export function asksForTheSame({ spec: one }: ResourceBinding, { spec: other }: ResourceBinding) {
+  return equalJson(askedOf(one), askedOf(other))
+}
+
+function askedOf({ replicas, replicaRequirements, components }: BindingSpec): unknown[] {
+  return [replicas, replicaRequirements, components].map((each) => each ?? null)
 }
 
 /** Whose the binding is: with the object it goes. */

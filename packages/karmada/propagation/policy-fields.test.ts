@@ -64,6 +64,21 @@ test('a lazy policy that changes counts for an object when somebody changes that
   await untilSettings(scene, 'reef', undefined)
 })
 
+test('an object of a lazy policy that was scaled while no hub led is scaled when one does', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const { hub } = scene
+  const lazy = { resourceSelectors: ofWeb, activationPreference: 'Lazy' } as const
+  await select(scene, 'lazy', { ...lazy, ...on('reef') })
+  await hub.resource(anyDeployments).create(deployment(), signal)
+  const there = { api: scene.edge('reef'), resource: resources.deployments, key: web }
+  await scene.until(there, (object) => object?.spec?.replicas === 2)
+  await scene.restart(async () => {
+    const patch = { spec: { replicas: 5 } }
+    await hub.resource(anyDeployments).patch({ ...web, type: 'merge', patch }, signal)
+  })
+  await scene.until(there, (object) => object?.spec?.replicas === 5)
+})
+
 test('an object is placed with the priority of the class that its policy names', async () => {
   await using scene = await startFleetScene(['reef'], signal)
   const { hub } = scene
