@@ -1,5 +1,7 @@
 /** Groups of an edge cluster's nodes are clusters of their own on the hub, and Works reach them there. */
 import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { isStatusError, type KubeObject } from '@skerry/api'
 import { resources, type Cluster as Api, type ObjectKey, type TypedResource } from '@skerry/client'
@@ -103,6 +105,9 @@ test('each branch is a cluster on the hub, and what is sent there runs on its no
   await edge.resource(resources.nodes).delete({ name: 'n3' }, signal)
   await until(hub, clusterResource, { name: 'bank-west' }, (found) => found === undefined)
   await until(edge, virtualClusterResource, { name: 'west' }, (found) => found === undefined)
+  // Who it was at the hub goes with it.
+  const identities = await readdir(join(fleet.directory, 'agent-bank', 'clusters'))
+  assert.deepEqual(identities.toSorted(), ['bank-east', 'bank-north'])
   const left = await edge.resource(resources.namespaces).list({}, signal)
   assert.deepEqual(
     left.items.map(({ metadata }) => metadata.name).filter((name) => name?.endsWith('west')),

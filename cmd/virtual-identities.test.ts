@@ -25,7 +25,7 @@ import { describeCluster, readCluster } from './cluster-describe.ts'
 import { freshToken, startTestHub, type TestHub } from './test-fleet.ts'
 import { createVirtualIdentities } from './virtual-identities.ts'
 
-const signal = AbortSignal.timeout(100_000)
+const signal = AbortSignal.timeout(240_000)
 
 function cluster(name: string): Cluster {
   return {

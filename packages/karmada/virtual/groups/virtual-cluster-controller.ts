@@ -1,4 +1,3 @@
-import { isStatusError } from '@skerry/api'
 import {
   watch,
   type ControllerContext,
@@ -6,10 +5,10 @@ import {
   type ReconcileResult,
 } from '@skerry/controller-runtime'
 import type { ReportedRound } from '../../agent/cluster-reporter.ts'
-import { conditionTypes } from '../../cluster/cluster.ts'
-import { conditionOf, withCondition, type ConditionText } from '../../cluster/conditions.ts'
+import { withCondition, type ConditionText } from '../../cluster/conditions.ts'
 import type { GroupState } from './group-state.ts'
 import type { PlannedGroup } from './plan-groups.ts'
+import { virtualConditionTexts, type ToldRound } from './virtual-condition-texts.ts'
 import {
   virtualClusterFinalizer,
   virtualClusterResource,
@@ -185,44 +184,14 @@ function refusedStatus(
   return statusOf(planned, { conditions: withCondition(others, text, clock.now()) })
 }
 
-interface Told extends Pick<VirtualClusterTasks, 'howToAllow'> {
-  readonly round: ReportedRound | undefined
-}
-
-function joinedConditions({ status }: VirtualCluster, told: Told, { clock }: ControllerContext) {
+function joinedConditions(
+  { status }: VirtualCluster,
+  told: ToldRound,
+  { clock }: ControllerContext,
+) {
   const known = status?.conditions ?? []
-  return textsOf(known, told).reduce((list, text) => withCondition(list, text, clock.now()), known)
-}
-
-/** A hub that does not answer for a while does not unregister anybody. */
-function textsOf(
-  known: NonNullable<VirtualClusterStatus['conditions']>,
-  { round, howToAllow }: Told,
-): ConditionText[] {
-  const type = virtualConditions.registered
-  if (round?.cluster) {
-    const ready = conditionOf(round.cluster.status?.conditions, conditionTypes.ready)
-    const message = `The hub has it as Cluster "${round.cluster.metadata.name ?? ''}".`
-    const { status = 'Unknown', reason = 'NotReportedYet', message: why = '' } = ready ?? {}
-    return [
-      { type, status: 'True', reason: 'Registered', message },
-      { type: virtualConditions.ready, status, reason, message: why },
-    ]
-  }
-  if (conditionOf(known, type)?.status === 'True') return refusedTexts(round?.error)
-  if (isStatusError(round?.error, 'Forbidden')) {
-    const message = `The hub does not take it: ${round.error.message}. Its administrator ${howToAllow}`
-    return [{ type, status: 'False', reason: 'NotAllowed', message }]
-  }
-  const message = round?.error?.message ?? 'The hub has not answered yet.'
-  return [{ type, status: 'False', reason: 'NotRegistered', message }]
-}
-
-/** Of one that is registered: a hub that is away has refused nothing. */
-function refusedTexts(error: Error | undefined): ConditionText[] {
-  if (!isStatusError(error, 'Forbidden') && !isStatusError(error, 'Unauthorized')) return []
-  const message = `The hub does not take what is reported of it: ${error.message}`
-  return [{ type: virtualConditions.ready, status: 'Unknown', reason: 'NotTaken', message }]
+  const texts = virtualConditionTexts(known, told)
+  return texts.reduce((list, text) => withCondition(list, text, clock.now()), known)
 }
 
 async function writeStatus(
