@@ -72,18 +72,53 @@ async function readDoor(path: string): Promise<ReadonlyMap<string, string>> {
 }
 
 /**
- * Importing node:http as a module makes Node read all its exports, one of which loads the whole of
- * fetch (5 MB resident). Requiring it does not.
+ * Importing a module of Node's makes Node read all its exports, some of which load more: that of node:http all
+ * of fetch (5 MB resident), others the certificates that Node brings, web cryptography, diagnostic reports.
+ * Requiring it does not.
  */
-export const requireHttp: Plugin = {
-  name: 'require-http',
+export const requireBuiltins: Plugin = {
+  name: 'require-builtins',
   setup(build) {
-    build.onResolve({ filter: /^node:http$/ }, ({ path, kind }) =>
+    build.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
       kind === 'import-statement' ? { path, namespace: 'required' } : { path, external: true },
     )
     build.onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
-      contents: `module.exports = require(${JSON.stringify(path)})`,
+      contents: builtinModule(path),
       loader: 'js',
     }))
+  },
+}
+
+/** What Node loads only when it is read, and is large: `import * as` would read it. The default export has it. */
+const loadedLate: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  'node:crypto': ['getRandomValues', 'subtle', 'webcrypto'],
+  'node:http': ['CloseEvent', 'MessageEvent', 'WebSocket'],
+  'node:tls': ['rootCertificates'],
+})
+
+/** Each export is read when somebody imports it: the bundler leaves out the others. */
+function builtinModule(path: string): string {
+  const left = ['default', ...(loadedLate[path] ?? [])]
+  const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter(
+    (name) => !left.includes(name),
+  )
+  const lines = names.map((name) => `export const ${name}=/* @__PURE__ */(()=>builtin.${name})()`)
+  const builtin = `const builtin=/* @__PURE__ */require(${JSON.stringify(path)})`
+  return [builtin, 'export default builtin', ...lines].join('\n')
+}
+
+/** Parts of CommonJS packages, which are bundled whole, that nothing here calls: 150 kB with what they need. */
+const uncalled =
+  /node_modules\/(prom-client\/lib\/(cluster|defaultMetrics|pushgateway|summary)|pino\/lib\/(multistream|transport))\.js$/
+
+/** Leaves them out; whoever does call one is told. */
+export const leaveOut: Plugin = {
+  name: 'leave-out',
+  setup(build) {
+    build.onLoad({ filter: uncalled }, ({ path }) => {
+      const [file = path] = /[^/]+\/lib\/.*$/.exec(path) ?? []
+      const text = JSON.stringify(`Cannot use ${file}: it is not in the bundle`)
+      return { contents: `module.exports=function(){throw new Error(${text})}`, loader: 'js' }
+    })
   },
 }

@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { basename, dirname, join } from 'node:path'
 import { build, type BuildOptions, type OutputFile } from 'esbuild'
 import { engineFlags } from './engine-flags.ts'
-import { openDoors, requireHttp } from './bundle-plugins.ts'
+import { leaveOut, openDoors, requireBuiltins } from './bundle-plugins.ts'
 
 export interface BundleOptions {
   /** Made if absent. A bundle that is there is replaced while programs may be running from it. */
@@ -63,7 +63,7 @@ function sharedOptions(version: string): BuildOptions {
     logLevel: 'silent',
     // What works on the sources themselves; requireSourceTree() stops a bundled program before.
     external: ['esbuild', './bench.ts', './build.ts', './test.ts'],
-    plugins: [openDoors(join(root, 'packages')), requireHttp],
+    plugins: [openDoors(join(root, 'packages')), requireBuiltins, leaveOut],
     define: { SKERRY_VERSION: JSON.stringify(version) },
     // Some CommonJS packages require() what is built into Node.
     banner: {
