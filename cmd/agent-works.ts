@@ -2,57 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { runAll, type Task } from '@skerry/base'
 import type { Cluster } from '@skerry/client'
-import {
-  createVirtualClusters,
-  createVirtualViews,
-  leadInCluster,
-  runWorks,
-  type EdgeObserver,
-  type IdentityOf,
-  type ImpersonationPolicy,
-  type VirtualClusters,
-  type VirtualViews,
-} from '@skerry/karmada'
+import { leadInCluster, runWorks, type VirtualClusters } from '@skerry/karmada'
+import type { AgentVirtual, AgentVirtualDeps, AgentVirtualOptions } from './agent-virtual.ts'
 import type { RoleContext } from './role-context.ts'
 
-export interface AgentVirtualOptions {
-  readonly clusterName: string
-  readonly policy?: ImpersonationPolicy
-  readonly hasVirtualClusters?: boolean | undefined
-  /** Told of the views; absent: only VirtualClusters of the cluster have any. */
-  readonly onViews?: (views: VirtualViews) => Task
-}
-
-interface AgentVirtualDeps {
-  readonly hub: Cluster
-  readonly local: Cluster
-  readonly observer: EdgeObserver
-  /** As whom each virtual cluster is at the control plane. */
-  readonly identityOf: IdentityOf
-  /** At our hub one watch follows all. */
-  readonly isFollowed: boolean
-}
-
-/** What an agent needs to answer for virtual clusters; nothing where it has none. */
-export function openVirtual(
-  { clusterName, policy = {}, hasVirtualClusters = false, onViews }: AgentVirtualOptions,
+/** Nothing where an agent has no virtual clusters: it does not even load what they need, 1 MB in memory. */
+export async function openVirtual(
+  options: AgentVirtualOptions,
   deps: AgentVirtualDeps,
-  { clock, random, log }: RoleContext,
-): { views?: VirtualViews; virtual?: VirtualClusters; tasks: readonly Task[] } {
-  if (!hasVirtualClusters && onViews === undefined) return { tasks: [] }
-  const given = { local: deps.local, clock, random, log }
-  const held: { virtual?: VirtualClusters } = {}
-  const find = (cluster: string) => held.virtual?.find(cluster)
-  const views = createVirtualViews({ ...given, policy, find })
-  if (hasVirtualClusters) {
-    const parts = { ...deps, ...given, edge: views.edge }
-    held.virtual = createVirtualClusters({ parent: clusterName }, parts)
-  }
-  return {
-    ...held,
-    views,
-    tasks: [(scope) => views.run(scope), ...(onViews ? [onViews(views)] : [])],
-  }
+  context: RoleContext,
+): Promise<AgentVirtual> {
+  if (!options.hasVirtualClusters && options.onViews === undefined) return { tasks: [] }
+  const { createAgentVirtual } = await import('./agent-virtual.ts')
+  return createAgentVirtual(options, deps, context)
 }
 
 export interface AgentWorksOptions {

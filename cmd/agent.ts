@@ -94,7 +94,7 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   const observer = new EdgeObserver({ local, clock, random, log })
   const each = identitiesOf(options, { local, parent: identity }, context)
   const identityOf = each?.identityOf ?? (() => ({ hub }))
-  const { views, virtual, tasks } = openVirtual(
+  const { views, virtual, tasks } = await openVirtual(
     options,
     { hub, local, observer, identityOf, isFollowed: true },
     context,

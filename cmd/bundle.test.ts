@@ -6,23 +6,35 @@ import { test } from 'node:test'
 import { bundleProgram } from './bundle.ts'
 import { version } from './version.ts'
 
-/** A name that the bundle keeps of what @peculiar/x509 needs: 9 MB in memory with what it brings along. */
-const x509Library = 'reflect-metadata/Reflect.js'
+/** Names that the bundle keeps, of what whoever mostly waits should not hold in memory. */
+const marks = {
+  /** What @peculiar/x509 needs: 9 MB with what it brings along. */
+  x509: 'reflect-metadata/Reflect.js',
+  lua: 'function readLuaScript(',
+  virtualClusters: 'function createVirtualClusters(',
+  metricsOfNode: '@opentelemetry/api',
+  logsOfWorkers: 'thread-stream/index.js',
+}
 
-test('agents and nodes, which mostly wait, are without the X.509 library', async () => {
+test('agents and nodes, which mostly wait, are without what they do not need, or not yet', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-bundle-'))
   try {
     await bundleProgram({ outputDirectory: directory, version })
     const chunks = join(directory, 'chunks')
     const names = await readdir(chunks)
-    const holdsLibrary = async (role: string): Promise<boolean> => {
+    const heldBy = async (role: string): Promise<string[]> => {
       const entry = names.find((name) => new RegExp(`^${role}-\\w+\\.mjs$`).test(name)) ?? ''
       const texts = await loadedWith(chunks, entry)
-      return texts.some((text) => text.includes(x509Library))
+      const held = Object.entries(marks).filter(([, mark]) =>
+        texts.some((text) => text.includes(mark)),
+      )
+      return held.map(([name]) => name)
     }
-    assert.ok(await holdsLibrary('hub'), 'it signs certificates')
+    assert.deepEqual(await heldBy('hub'), ['x509'], 'it signs certificates')
+    assert.deepEqual(await heldBy('agent-virtual'), ['virtualClusters'])
+    assert.deepEqual(await heldBy('lua-interpreter'), ['lua'])
     for (const role of ['agent-pod', 'agent-way', 'node'])
-      assert.equal(await holdsLibrary(role), false, role)
+      assert.deepEqual(await heldBy(role), [], role)
   } finally {
     await rm(directory, { recursive: true, force: true })
   }

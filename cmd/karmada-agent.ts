@@ -70,7 +70,7 @@ export async function runKarmadaAgent(
   const observer = new EdgeObserver({ local, clock, random, log })
   const each = identity && identitiesOf(options, { local, parent: identity }, context)
   const identityOf = each?.identityOf ?? (() => ({ hub }))
-  const { virtual, tasks } = openVirtual(
+  const { virtual, tasks } = await openVirtual(
     options,
     { hub, local, observer, identityOf, isFollowed: false },
     context,

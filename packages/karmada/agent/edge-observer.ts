@@ -53,6 +53,12 @@ export interface SeenWorkload {
 const byGroup = 'group'
 const byNode = 'node'
 
+const groupOfNode = ({ metadata }: Node): readonly string[] => listOf(metadata.labels?.[groupLabel])
+const nodeOfPod = ({ spec }: Pod): readonly string[] => listOf(spec?.nodeName)
+/** Of a pod that is on no node yet. */
+const groupOfWaiting = ({ spec }: Pod): readonly string[] =>
+  spec?.nodeName ? [] : listOf(spec?.nodeSelector?.[groupLabel])
+
 /**
  * What an agent sees of its API server: asked once, however many Clusters are told of it. Nodes and
  * pods are watched as far as summaries and groups need them.
@@ -78,11 +84,6 @@ export class EdgeObserver {
     this.pods = createInformer(local.resource(resources.pods), { transform: pod }, deps)
     this.nodes.onChange(() => void (this.#changes += 1))
     this.pods.onChange(() => void (this.#changes += 1))
-    this.nodes.addIndex(byGroup, ({ metadata }) => listOf(metadata.labels?.[groupLabel]))
-    this.pods.addIndex(byNode, ({ spec }) => listOf(spec?.nodeName))
-    this.pods.addIndex(byGroup, ({ spec }) =>
-      spec?.nodeName ? [] : listOf(spec?.nodeSelector?.[groupLabel]),
-    )
     const { freshMs, discoveryPeriodMs } = this.#timing
     this.#health = this.#remembered(freshMs, (signal) => readHealth(local, signal))
     this.#version = this.#remembered(freshMs, (signal) => readVersion(local, signal))
@@ -131,12 +132,16 @@ export class EdgeObserver {
   /** Of the nodes of one group; absent: all. */
   workload(group: string | undefined): SeenWorkload {
     if (group === undefined) return { nodes: this.nodes.list(), pods: this.pods.list() }
+    this.nodes.addIndex(byGroup, groupOfNode)
+    this.pods.addIndex(byGroup, groupOfWaiting)
     const nodes = this.nodes.byIndex(byGroup, group)
     const pods = nodes.flatMap(({ metadata }) => this.podsOn(metadata.name ?? ''))
     return { nodes, pods: [...pods, ...this.pods.byIndex(byGroup, group)] }
   }
 
+  /** Indexed when that is first asked: a cluster without virtual clusters never does. */
   podsOn(node: string): readonly Pod[] {
+    this.pods.addIndex(byNode, nodeOfPod)
     return this.pods.byIndex(byNode, node)
   }
 

@@ -3,7 +3,8 @@ import { createBackoff, type Clock, type Logger, type Random } from '@skerry/bas
 import type { Cluster, Informer, TypedResource } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
 import { CustomScripts, customizationResource, type Customization } from './custom/customization.ts'
-import { LuaInterpreter, type LuaClock } from './custom/lua-interpreter.ts'
+import { lateLuaInterpreter } from './custom/late-lua-interpreter.ts'
+import type { LuaClock } from './custom/lua-interpreter.ts'
 import { layeredInterpreter } from './layered-interpreter.ts'
 import { nativeInterpreter } from './native-interpreter.ts'
 import type { ResourceInterpreter } from './resource-interpreter.ts'
@@ -39,7 +40,7 @@ export function createInterpreter(
   const layers: ResourceInterpreter[] = []
   if (customizations) {
     const scripts = following(customizations, (list) => new CustomScripts(list))
-    layers.push(new LuaInterpreter(scripts, clock))
+    layers.push(lateLuaInterpreter(scripts, clock))
   }
   if (webhooks) {
     const known = following(webhooks, (list) => new InterpreterWebhooks(list))
