@@ -4,6 +4,7 @@ import { access, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ExpectedError, exitCodes } from '@skerry/base'
 import { bundleProgram } from '../cmd/bundle.ts'
 import { version } from '../cmd/version.ts'
 import { defaultKarmadaCache } from '../hack/upstream/karmada-build.ts'
@@ -58,6 +59,13 @@ const wanted: Readonly<Record<string, Wanted>> = {
 
 /** A fleet of our hub and agents beside one of Karmada's, in turns. */
 export async function run(options: BenchOptions): Promise<Figure[]> {
+  const unknown = options.loads?.find((load) => !loadNames.some((name) => name === load))
+  if (unknown !== undefined) {
+    throw new ExpectedError(
+      `Cannot measure load ${unknown}: there are ${loadNames.join(', ')}`,
+      exitCodes.usage,
+    )
+  }
   await mkdir(join(root, '.cache'), { recursive: true })
   const parent = await mkdtemp(join(root, '.cache', 'bench-fleet-'))
   try {
@@ -70,6 +78,7 @@ export async function run(options: BenchOptions): Promise<Figure[]> {
           program,
           directory: join(parent, `${name}-${round}`),
           upstream: options.upstream,
+          loads: options.loads,
         }
         values.get(name)?.push(await measureSubject(name, start, place))
       }
@@ -91,28 +100,36 @@ async function subjectsOf(): Promise<[string, StartControlPlane][]> {
   return [ours, ['karmada', startKarmadaPlane]]
 }
 
+/** What `--loads` may name; without it, all. */
+const loadNames = ['fleet', 'agent', '5000-nodes', 'virtual'] as const
+
 async function measureSubject(
   name: string,
   start: StartControlPlane,
-  place: FleetPlace,
+  { loads = loadNames, ...place }: FleetPlace & { readonly loads?: readonly string[] | undefined },
 ): Promise<Values> {
   await mkdir(place.directory, { recursive: true })
   const told = (values: Values): Values => {
     console.error(`${name}: ${JSON.stringify(values)}`)
     return values
   }
+  const none: Values = {}
   await using plane = await start(place)
-  const fleet = told(await measureFleet(plane))
-  const agent = told(await measureBigCluster(plane, { name: 'big', ...big }))
-  const most = told(await measureBigCluster(plane, { name: 'huge', ...huge }))
-  const { 'agents.each': each = 0, ...rest } = fleet
-  const virtual = name === 'ours' ? await measureVirtual(plane) : each * groups
+  const fleet = loads.includes('fleet') ? told(await measureFleet(plane)) : none
+  const agent = loads.includes('agent')
+    ? told(await measureBigCluster(plane, { name: 'big', ...big }))
+    : none
+  const most = loads.includes('5000-nodes')
+    ? told(await measureBigCluster(plane, { name: 'huge', ...huge }))
+    : none
+  const { 'agents.each': each = NaN, ...rest } = fleet
+  const virtual = name === 'ours' ? () => measureVirtual(plane) : async () => each * groups
   return {
     ...rest,
     ...agent,
     'agent.memory.5000-nodes': most['agent.memory'] ?? NaN,
     'agent.processor.5000-nodes': most['agent.processor'] ?? NaN,
-    'virtual.memory': virtual,
+    'virtual.memory': loads.includes('virtual') ? await virtual() : NaN,
   }
 }
 
@@ -271,7 +288,10 @@ async function memoryOfAll(pids: readonly number[]): Promise<number> {
 }
 
 function figuresOf(ours: readonly Values[], peer: readonly Values[] | undefined): Figure[] {
-  return Object.entries(wanted).map(([name, { unit, goal }]) => {
+  const measured = Object.entries(wanted).filter(([name]) =>
+    ours.some((values) => Number.isFinite(values[name])),
+  )
+  return measured.map(([name, { unit, goal }]) => {
     const of = (all: readonly Values[]): number[] => all.map((values) => values[name] ?? NaN)
     if (peer === undefined) return alone(`fleet.${name}`, unit, median(of(ours)), null)
     return beside(`fleet.${name}`, { unit, ours: of(ours), peer: of(peer), goal })

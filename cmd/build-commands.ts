@@ -60,7 +60,11 @@ function addBench(program: Command): void {
       'node_modules/.cache/upstream/v1.36.3/bin',
     )
     .option('--only <peer,...>', 'beside these only (tunnel)', (text) => text.split(','))
-    .option('--loads <load,...>', 'these only, on loopback (tunnel)', (text) => text.split(','))
+    .option(
+      '--loads <load,...>',
+      'these only (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual)',
+      (text) => text.split(','),
+    )
     .option('--json', 'one JSON object a line instead of a table')
     .option('--record', 'write the figures and the machine into docs/benchmarks.md')
     .addHelpText('after', example('./skerry bench store', 'sudo ./skerry bench main --record'))
