@@ -35,3 +35,22 @@ test('where no time passes nobody waits for a turn', () => {
   const clock = { monotonicMs: () => 7 }
   for (let step = 0; step < 1_000; step += 1) assert.equal(giveWay(clock), undefined)
 })
+
+test('while others are served, they rest for as long as they have worked', async () => {
+  let nowMs = 0
+  const clock = { monotonicMs: () => nowMs }
+  let served = 0
+  let isOver = false
+  const serve = (): void => {
+    served += 1
+    nowMs += 1
+    if (!isOver) setImmediate(serve)
+  }
+  setImmediate(serve)
+  for (let step = 0; step < 500; step += 1) {
+    nowMs += 1
+    await giveWay(clock)
+  }
+  isOver = true
+  assert.ok(served >= 450 && served <= 650, `${served} passes of a millisecond in 500 ms of steps`)
+})

@@ -2,31 +2,54 @@ import type { Clock } from './clock.ts'
 
 /** All loops of a process together keep what it serves waiting for so long. */
 const turnMsMax = 10
+/** Then they rest for as long, or until a pass of the event loop finds nothing to serve, which is a shorter one. */
+const restMsMax = 10
+const idlePassMs = 0.05
+
+type Time = Pick<Clock, 'monotonicMs'>
 
 interface Turn {
   readonly sinceMs: number
-  next?: Promise<void>
+  rest?: Promise<void>
 }
 
-const turns = new WeakMap<Pick<Clock, 'monotonicMs'>, Turn>()
+const turns = new WeakMap<Time, Turn>()
 
 /**
  * For loops whose steps wait for nothing but promises of this process: thousands of steps would be one turn of
  * the event loop, and no connection is served before its end. To be called after each step. Undefined: go on; else
- * wait for it, which is the next turn, as this one has gone on for 10 ms by the clock.
+ * wait for it, as this turn has gone on for 10 ms by the clock: what others are served then has half of the time, as a
+ * pass of the event loop accepts one connection only.
  */
-export function giveWay(clock: Pick<Clock, 'monotonicMs'>): Promise<void> | undefined {
+export function giveWay(clock: Time): Promise<void> | undefined {
   const nowMs = clock.monotonicMs()
   const turn = turns.get(clock) ?? beginTurn(clock, nowMs)
-  if (nowMs - turn.sinceMs < turnMsMax) return undefined
-  turn.next ??= new Promise((resolve) => setImmediate(resolve))
-  return turn.next
+  if (!turn.rest && nowMs - turn.sinceMs < turnMsMax) return undefined
+  turn.rest ??= rest(clock)
+  return turn.rest
 }
 
-function beginTurn(clock: Pick<Clock, 'monotonicMs'>, sinceMs: number): Turn {
+function beginTurn(clock: Time, sinceMs: number): Turn {
   const turn: Turn = { sinceMs }
   turns.set(clock, turn)
-  // Before those who wait for the next one go on, as it was asked for first.
-  setImmediate(() => turns.delete(clock))
+  setImmediate(() => {
+    if (!turn.rest) turns.delete(clock)
+  })
   return turn
+}
+
+function rest(clock: Time): Promise<void> {
+  const sinceMs = clock.monotonicMs()
+  return new Promise((resolve) => {
+    let lastMs = sinceMs
+    const pass = (): void => {
+      const nowMs = clock.monotonicMs()
+      const isServing = nowMs - lastMs > idlePassMs && nowMs - sinceMs < restMsMax
+      lastMs = nowMs
+      if (isServing) return void setImmediate(pass)
+      turns.delete(clock)
+      resolve()
+    }
+    setImmediate(pass)
+  })
 }
