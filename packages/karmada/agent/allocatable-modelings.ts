@@ -1,13 +1,9 @@
-import {
-  compareQuantities,
-  parseQuantity,
-  subtractQuantities,
-  type Node,
-  type Pod,
-  type Quantity,
-} from '@skerry/api'
+import { parseQuantity, type Node, type Pod } from '@skerry/api'
 import type { ResourceModel } from '../cluster/cluster.ts'
 import { podRequests } from './cluster-facts.ts'
+
+/** Of each resource, in billionths. */
+type Amounts = ReadonlyMap<string, bigint>
 
 /** How many nodes have what each grade begins with still free; a node counts in the highest one. */
 export function allocatableModelings(
@@ -16,10 +12,16 @@ export function allocatableModelings(
   pods: readonly Pod[],
 ): { grade: number; count: number }[] {
   const requested = requestsByNode(pods)
+  const floors = models.map(({ ranges }) =>
+    ranges.map(({ name, min }) => ({ name, nanos: parseQuantity(min).nanos })),
+  )
+  const offerOf = createOffers()
   const counts = models.map(() => 0)
-  for (const node of nodes) {
-    const free = freeOn(node, requested.get(node.metadata.name ?? ''))
-    const at = free === undefined ? -1 : gradeIndex(models, free)
+  for (const { metadata, status } of nodes) {
+    const free = freeOn(offerOf(status?.allocatable ?? {}), requested.get(metadata.name ?? ''))
+    const at = free
+      ? floors.findLastIndex((all) => all.every((min) => free(min.name) >= min.nanos))
+      : -1
     if (counts[at] !== undefined) counts[at] += 1
   }
   return models.map(({ grade }, index) => ({ grade, count: counts[index] ?? 0 }))
@@ -27,7 +29,7 @@ export function allocatableModelings(
 
 interface Requested {
   pods: number
-  readonly totals: Map<string, Quantity[]>
+  readonly totals: Map<string, bigint>
 }
 
 function requestsByNode(pods: readonly Pod[]): ReadonlyMap<string, Requested> {
@@ -36,38 +38,39 @@ function requestsByNode(pods: readonly Pod[]): ReadonlyMap<string, Requested> {
     const { nodeName } = pod.spec ?? {}
     const { phase } = pod.status ?? {}
     if (!nodeName || phase === 'Succeeded' || phase === 'Failed') continue
-    const known = byNode.get(nodeName) ?? { pods: 0, totals: new Map<string, Quantity[]>() }
+    const known = byNode.get(nodeName) ?? { pods: 0, totals: new Map<string, bigint>() }
     known.pods += 1
-    for (const [name, quantity] of podRequests(pod)) {
-      known.totals.set(name, [...(known.totals.get(name) ?? []), quantity])
+    for (const [name, { nanos }] of podRequests(pod)) {
+      known.totals.set(name, (known.totals.get(name) ?? 0n) + nanos)
     }
     byNode.set(nodeName, known)
   }
   return byNode
 }
 
-/** Undefined of a node that takes no more pods. */
-function freeOn(
-  { status }: Node,
-  requested: Requested | undefined,
-): ReadonlyMap<string, Quantity> | undefined {
-  const allocatable = Object.entries(status?.allocatable ?? {})
-  const free = new Map(allocatable.map(([name, text]) => [name, parseQuantity(text)]))
-  if (requested === undefined) return free
-  const podsMax = free.get('pods') ?? parseQuantity('0')
-  if (compareQuantities(podsMax, parseQuantity(String(requested.pods))) <= 0) return undefined
-  for (const [name, quantities] of requested.totals) {
-    const had = free.get(name)
-    if (had) free.set(name, quantities.reduce(subtractQuantities, had))
+/** Nodes that offer the very same, as slim-objects.ts has those of one sort: read once. */
+function createOffers(): (allocatable: Readonly<Record<string, string>>) => Amounts {
+  const known = new Map<object, Amounts>()
+  return (allocatable) => {
+    const found = known.get(allocatable)
+    if (found !== undefined) return found
+    const texts = Object.entries(allocatable)
+    const offer = new Map(texts.map(([name, text]) => [name, parseQuantity(text).nanos]))
+    known.set(allocatable, offer)
+    return offer
   }
-  return free
 }
 
-function gradeIndex(models: readonly ResourceModel[], free: ReadonlyMap<string, Quantity>): number {
-  const zero = parseQuantity('0')
-  return models.findLastIndex(({ ranges }) =>
-    ranges.every(
-      ({ name, min }) => compareQuantities(free.get(name) ?? zero, parseQuantity(min)) >= 0,
-    ),
-  )
+/** What is left of each resource; undefined of a node that takes no more pods. */
+function freeOn(
+  offer: Amounts,
+  requested: Requested | undefined,
+): ((name: string) => bigint) | undefined {
+  if (requested === undefined) return (name) => offer.get(name) ?? 0n
+  const podsMax = offer.get('pods') ?? 0n
+  if (podsMax <= parseQuantity(String(requested.pods)).nanos) return undefined
+  return (name) => {
+    const had = offer.get(name)
+    return had === undefined ? 0n : had - (requested.totals.get(name) ?? 0n)
+  }
 }

@@ -3,6 +3,7 @@ import {
   compareQuantities,
   formatQuantity,
   parseQuantity,
+  quantityOf,
   type Node,
   type Pod,
   type Quantity,
@@ -38,22 +39,48 @@ export function nodeSummaryOf(nodes: readonly Node[]): NodeSummary {
 
 /** Allocatable of all nodes; requests of pods on a node (allocated), and of those that wait (allocating). */
 export function resourceSummaryOf(nodes: readonly Node[], pods: readonly Pod[]): ResourceSummary {
-  const allocatable: Totals = new Map()
-  const allocated: Totals = new Map()
-  const allocating: Totals = new Map()
-  for (const { status } of nodes) addAll(allocatable, status?.allocatable ?? {})
+  const offers: Counts<Readonly<Record<string, string>>> = new Map()
+  const onNodes: Counts<ReadonlyMap<string, Quantity>> = new Map()
+  const waiting: Counts<ReadonlyMap<string, Quantity>> = new Map()
+  for (const { status } of nodes) if (status?.allocatable) count(offers, status.allocatable)
   for (const pod of pods) {
     const phase = pod.status?.phase
     if (phase === 'Succeeded' || phase === 'Failed') continue
-    const target = pod.spec?.nodeName ? allocated : allocating
-    for (const [name, quantity] of podRequests(pod)) add(target, name, quantity)
-    add(target, 'pods', parseQuantity('1'))
+    count(pod.spec?.nodeName ? onNodes : waiting, podRequests(pod))
+  }
+  const allocatable: Totals = new Map()
+  for (const [texts, nodesOfIt] of offers) {
+    for (const [name, text] of Object.entries(texts)) {
+      add(allocatable, name, times(parseQuantity(text), nodesOfIt))
+    }
   }
   return {
     allocatable: textOf(allocatable),
-    allocated: textOf(allocated),
-    allocating: textOf(allocating),
+    allocated: textOf(totalOf(onNodes)),
+    allocating: textOf(totalOf(waiting)),
   }
+}
+
+/** How many have the very same one: each is added once, times their number, as most of many thousands are alike. */
+type Counts<T> = Map<T, number>
+
+function count<T>(counts: Counts<T>, one: T): void {
+  counts.set(one, (counts.get(one) ?? 0) + 1)
+}
+
+function totalOf(counts: Counts<ReadonlyMap<string, Quantity>>): Totals {
+  const totals: Totals = new Map()
+  for (const [requests, pods] of counts) {
+    for (const [name, quantity] of requests) add(totals, name, times(quantity, pods))
+    add(totals, 'pods', quantityOf(pods))
+  }
+  return totals
+}
+
+/** Said as a sum of them would be. */
+function times(quantity: Quantity, factor: number): Quantity {
+  if (factor === 1) return quantity
+  return { nanos: quantity.nanos * BigInt(factor), format: quantity.format }
 }
 
 type Totals = Map<string, Quantity>
