@@ -40,7 +40,11 @@ async function branches(edge: Api): Promise<void> {
     apiVersion: 'edge.skerry.io/v1alpha1',
     kind: 'VirtualClusterSet',
     metadata: { name: 'branches' },
-    spec: { source: { label: { key: 'branch' } }, template: { provider: 'branches' } },
+    spec: {
+      source: { label: { key: 'branch' } },
+      template: { provider: 'branches' },
+      gracePeriodSeconds: 0,
+    },
   }
   await edge.resource(virtualClusterSetResource).create(set, signal)
 }

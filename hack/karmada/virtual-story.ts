@@ -243,7 +243,11 @@ const branchSet = {
   apiVersion: 'edge.skerry.io/v1alpha1',
   kind: 'VirtualClusterSet',
   metadata: { name: 'branches' },
-  spec: { source: { label: { key: branchKey } }, template: { provider: 'branches' } },
+  spec: {
+    source: { label: { key: branchKey } },
+    template: { provider: 'branches' },
+    gracePeriodSeconds: 0,
+  },
 }
 
 const settings: AnyObject = {

@@ -1,5 +1,6 @@
 import { checkDnsLabel, equalJson } from '@skerry/api'
 import type { SourceGroup } from './group-sources.ts'
+import { isNotedGone, planLeaving, withoutGoneSince } from './plan-leaving.ts'
 import {
   setLabel,
   virtualClusterResource,
@@ -12,13 +13,21 @@ export interface SetPlan {
   readonly update: readonly VirtualCluster[]
   readonly remove: readonly string[]
   readonly problems: readonly string[]
+  /** Those without a group that stay for now. */
+  readonly waiting: readonly string[]
+  /** In so many milliseconds the first of them goes. */
+  readonly nextMs?: number
 }
 
-/** Decides what a set's groups need of VirtualClusters, beside those that it has. */
+/**
+ * Decides what a set's groups need of VirtualClusters, beside those that it has. `nowMs` is the time of day,
+ * in milliseconds since 1970.
+ */
 export function planSet(
   set: VirtualClusterSet,
   groups: readonly SourceGroup[],
   owned: readonly VirtualCluster[],
+  nowMs: number,
 ): SetPlan {
   const problems: string[] = []
   const wanted = new Map<string, VirtualCluster>()
@@ -31,23 +40,36 @@ export function planSet(
     else wanted.set(group.name, memberOf(set, group))
   }
   const known = new Map(owned.map((each) => [each.metadata.name ?? '', each]))
-  const update: VirtualCluster[] = []
-  for (const [name, next] of wanted) {
-    const found = known.get(name)
-    if (found === undefined || found.metadata.deletionTimestamp) continue
-    // Under which name it is registered is for who changes it there.
-    const { clusterName } = found.spec
-    const spec = { ...next.spec, ...(clusterName === undefined ? {} : { clusterName }) }
-    if (!equalJson(spec, found.spec)) update.push({ ...found, spec })
-  }
+  const present = owned.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const back = present.flatMap((found) => {
+    const next = wanted.get(found.metadata.name ?? '')
+    const changed = next && withGroup(found, next)
+    return changed === undefined || equalJson(changed, found) ? [] : [changed]
+  })
+  const leaving = planLeaving(
+    set,
+    present.filter(({ metadata }) => !wanted.has(metadata.name ?? '')),
+    nowMs,
+  )
   return {
     create: [...wanted].flatMap(([name, each]) => (known.has(name) ? [] : [each])),
-    update,
-    remove: [...known].flatMap(([name, { metadata }]) =>
-      wanted.has(name) || metadata.deletionTimestamp ? [] : [name],
-    ),
-    problems,
+    update: [...back, ...leaving.update],
+    remove: leaving.remove,
+    problems: [...problems, ...leaving.problems],
+    waiting: leaving.waiting,
+    ...(leaving.nextMs === undefined ? {} : { nextMs: leaving.nextMs }),
   }
+}
+
+/** As its set says, without the time since when it had no group. */
+function withGroup(found: VirtualCluster, { spec }: VirtualCluster): VirtualCluster {
+  // Under which name it is registered is for who changes it there.
+  const { clusterName } = found.spec
+  const next = {
+    ...found,
+    spec: { ...spec, ...(clusterName === undefined ? {} : { clusterName }) },
+  }
+  return isNotedGone(next) ? withoutGoneSince(next) : next
 }
 
 function isOf({ metadata, spec }: VirtualCluster, { name, nodes }: SourceGroup): boolean {

@@ -68,6 +68,8 @@ const source: JsonObject = {
 }
 
 const whole: JsonObject = { type: 'integer', format: 'int32' }
+/** A week at most: who wants a cluster for good writes a VirtualCluster. */
+const graceSeconds: JsonObject = { ...whole, minimum: 0, maximum: 604_800 }
 
 /** What an agent with virtual clusters installs in its cluster; applied at each start. */
 export const virtualClusterCrds: readonly AnyObject[] = [
@@ -93,7 +95,9 @@ export const virtualClusterCrds: readonly AnyObject[] = [
   crd({
     plural: virtualClusterSetResource.resource,
     kind: 'VirtualClusterSet',
-    spec: object({ source, template: object(template) }, ['source']),
+    spec: object({ source, template: object(template), gracePeriodSeconds: graceSeconds }, [
+      'source',
+    ]),
     status: object({ virtualClusters: whole, problems: texts, conditions }),
     columns: [
       { ...column('Clusters', '.status.virtualClusters'), type: 'integer' },

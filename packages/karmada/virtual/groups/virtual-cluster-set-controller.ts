@@ -19,6 +19,7 @@ import {
   type SourceGroup,
 } from './group-sources.ts'
 import type { GroupState } from './group-state.ts'
+import { isNotedGone, withoutGoneSince } from './plan-leaving.ts'
 import { planSet } from './plan-set.ts'
 import {
   setLabel,
@@ -33,7 +34,10 @@ import {
 const settleMs = 500
 const sourceCondition = 'SourceFound'
 
-/** Makes a VirtualCluster for each group of a set's source, and deletes those whose group is gone. */
+/**
+ * Makes a VirtualCluster for each group of a set's source, and deletes those whose group has been gone for
+ * the set's grace period.
+ */
 export function virtualClusterSetController(state: GroupState): ControllerDefinition {
   const followed = new FollowedSources()
   return {
@@ -50,14 +54,19 @@ export function virtualClusterSetController(state: GroupState): ControllerDefini
       const set = context.informer(virtualClusterSetResource).get({ name })
       if (set === undefined || set.metadata.deletionTimestamp || !state.isKnown()) return
       const found = followed.groupsOf(set.spec.source, context)
-      if (found.groups === undefined) return writeStatus(set, { found }, context, signal)
+      const client = context.client(virtualClusterResource)
       const owned = context
         .informer(virtualClusterResource)
         .list()
         .filter(({ metadata }) => setOf(metadata.labels).includes(name))
-      const plan = planSet(set, found.groups, owned)
+      if (found.groups === undefined) {
+        const restarted = found.isAbsent ? owned.filter(isNotedGone).map(withoutGoneSince) : []
+        for (const virtualCluster of restarted) await client.update(virtualCluster, signal)
+        await writeStatus(set, { found }, context, signal)
+        return {}
+      }
+      const plan = planSet(set, found.groups, owned, context.clock.now())
       const problems = [...plan.problems]
-      const client = context.client(virtualClusterResource)
       for (const virtualCluster of plan.create) {
         try {
           await client.create(virtualCluster, signal)
@@ -69,7 +78,9 @@ export function virtualClusterSetController(state: GroupState): ControllerDefini
       }
       for (const virtualCluster of plan.update) await client.update(virtualCluster, signal)
       for (const gone of plan.remove) await client.delete({ name: gone }, signal)
-      await writeStatus(set, { found, problems }, context, signal)
+      const total = found.groups.length + plan.waiting.length
+      await writeStatus(set, { found, problems, total }, context, signal)
+      return plan.nextMs === undefined ? {} : { requeueAfterMs: plan.nextMs }
     },
   }
 }
@@ -108,6 +119,8 @@ function whenAnythingChanges(state: GroupState, followed: FollowedSources): Watc
 interface FoundGroups {
   /** Undefined: the source is not there yet, or not all of it was seen. */
   readonly groups?: readonly SourceGroup[]
+  /** The source itself is not there: groups that come back with it are to find what they had. */
+  readonly isAbsent?: boolean
   readonly message: string
 }
 
@@ -132,7 +145,7 @@ class FollowedSources {
     const crd = context.informer(resources.customResourceDefinitions).get({ name })
     const version = crd && storedVersion(crd)
     if (version === undefined) {
-      return { message: `This cluster has no kind ${name}; what there is stays.` }
+      return { isAbsent: true, message: `This cluster has no kind ${name}; what there is stays.` }
     }
     const informer = context.informer(this.#resourceOf(source, version, context))
     if (!informer.hasSynced()) return { message: `Objects of ${name} are being read.` }
@@ -173,9 +186,16 @@ function storedVersion({ spec, metadata }: CustomResourceDefinition): string | u
   return spec?.versions?.find(({ served, storage }) => served === true && storage === true)?.name
 }
 
+interface SetFindings {
+  readonly found: FoundGroups
+  /** Undefined where it is not known which groups there are: what was told stays. */
+  readonly total?: number
+  readonly problems?: readonly string[]
+}
+
 async function writeStatus(
   set: VirtualClusterSet,
-  { found, problems = [] }: { found: FoundGroups; problems?: readonly string[] },
+  { found, problems, total }: SetFindings,
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
@@ -188,10 +208,10 @@ async function writeStatus(
   } as const
   const known = set.status ?? {}
   const status: VirtualClusterSetStatus = {
-    ...(isFound ? { virtualClusters: found.groups.length } : { ...known }),
+    ...(total === undefined ? { ...known } : { virtualClusters: total }),
     conditions: withCondition(known.conditions ?? [], condition, context.clock.now()),
   }
-  if (problems.length > 0) status.problems = [...problems]
+  if (problems !== undefined && problems.length > 0) status.problems = [...problems]
   if (equalJson(status, known)) return
   const { status: _before, ...rest } = set
   await context.client(virtualClusterSetResource).updateStatus({ ...rest, status }, signal)

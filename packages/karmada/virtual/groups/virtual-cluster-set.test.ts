@@ -15,7 +15,12 @@ import { conditionOf } from '../../cluster/conditions.ts'
 import { GroupState } from './group-state.ts'
 import { virtualClusterCrds } from './virtual-cluster-crds.ts'
 import { virtualClusterSetController } from './virtual-cluster-set-controller.ts'
-import { virtualClusterResource, virtualClusterSetResource } from './virtual-cluster.ts'
+import {
+  goneSinceAnnotation,
+  virtualClusterResource,
+  virtualClusterSetResource,
+  type VirtualCluster,
+} from './virtual-cluster.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
 const signal = AbortSignal.timeout(60_000)
@@ -88,17 +93,22 @@ function pool(name: string): AnyObject {
   return { apiVersion: 'apps.openyurt.io/v1beta1', kind: 'NodePool', metadata: { name } }
 }
 
-test('groups of another system become virtual clusters once it is there, and go with it', async () => {
-  await using server = await startTestApiServer()
+async function startWithPools(spec: object): Promise<{ api: Api } & AsyncDisposable> {
+  const server = await startTestApiServer()
   const api = createCluster(server.transport, deps)
   for (const each of virtualClusterCrds) await define(api, each)
   const set = {
     apiVersion: 'edge.skerry.io/v1alpha1',
     kind: 'VirtualClusterSet',
     metadata: { name: 'pools' },
-    spec: { source: { nodePools: {} } },
+    spec: { source: { nodePools: {} }, ...spec },
   }
   await api.resource(virtualClusterSetResource).create(set, signal)
+  return { api, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
+
+/** Runs the controller until it is disposed of. */
+function follow(api: Api): AsyncDisposable {
   const informers = createInformerSet(api, deps)
   const virtualClusters = informers.informer(virtualClusterResource)
   const state = new GroupState('bank', virtualClusters, informers.informer(resources.nodes))
@@ -110,6 +120,22 @@ test('groups of another system become virtual clusters once it is there, and go 
     (scope) => events.run(scope),
     (scope) => runController(virtualClusterSetController(state), controllers, scope),
   ])
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error('the test is over'))
+      await running
+    },
+  }
+}
+
+function goneSince(found: VirtualCluster | undefined): string | undefined {
+  return found?.metadata.annotations?.[goneSinceAnnotation]
+}
+
+test('groups of another system become virtual clusters once it is there, and go with it', async () => {
+  await using scene = await startWithPools({ gracePeriodSeconds: 0 })
+  const { api } = scene
+  await using _following = follow(api)
   await until(api, virtualClusterSetResource, 'pools', (found) =>
     /has no kind nodepools.apps.openyurt.io/.test(
       conditionOf(found?.status?.conditions, 'SourceFound')?.message ?? '',
@@ -124,6 +150,34 @@ test('groups of another system become virtual clusters once it is there, and go 
   })
   await api.resource(poolResource).delete({ name: 'east' }, signal)
   await until(api, virtualClusterResource, 'east', (found) => found === undefined)
-  stop.abort(new Error('the test is over'))
-  await running
+})
+
+test('a virtual cluster outlives its group for a while, and goes even if the agent was away', async () => {
+  await using scene = await startWithPools({})
+  const { api } = scene
+  await define(api, nodePools)
+  const pools = api.resource(poolResource)
+  const virtualClusters = api.resource(virtualClusterResource)
+  await pools.create(pool('east'), signal)
+  {
+    await using _following = follow(api)
+    await until(api, virtualClusterResource, 'east', (found) => found !== undefined)
+    const { metadata } = await virtualClusters.get({ name: 'east' }, signal)
+    await pools.delete({ name: 'east' }, signal)
+    await until(api, virtualClusterSetResource, 'pools', (found) =>
+      /^group "east" is gone: .* goes at /.test(found?.status?.problems?.[0] ?? ''),
+    )
+    assert.ok(goneSince(await virtualClusters.get({ name: 'east' }, signal)))
+    await pools.create(pool('east'), signal)
+    await until(api, virtualClusterSetResource, 'pools', (found) => !found?.status?.problems)
+    const back = await virtualClusters.get({ name: 'east' }, signal)
+    assert.deepEqual([back.metadata.uid, goneSince(back)], [metadata.uid, undefined])
+    await pools.delete({ name: 'east' }, signal)
+    await until(api, virtualClusterResource, 'east', (found) => goneSince(found) !== undefined)
+  }
+  const annotations = { [goneSinceAnnotation]: '2026-01-01T00:00:00Z' }
+  const patch = { metadata: { annotations } }
+  await virtualClusters.patch({ name: 'east', type: 'merge', patch }, signal)
+  await using _following = follow(api)
+  await until(api, virtualClusterResource, 'east', (found) => found === undefined)
 })

@@ -63,6 +63,8 @@ export interface VirtualClusterSetSpec {
   source: GroupSource
   /** Of each VirtualCluster it makes; names and nodes come from the source. */
   template?: Omit<VirtualClusterSpec, 'clusterName' | 'nodeSelector' | 'nodeNames'>
+  /** For so long a VirtualCluster stays whose group is gone; 0: it goes at once. Default 600. */
+  gracePeriodSeconds?: number
 }
 
 /** Exactly one of them. */
@@ -92,6 +94,9 @@ export const virtualClusterSetResource: TypedResource<VirtualClusterSet> = Objec
 
 /** Label of each VirtualCluster that a set has made. */
 export const setLabel = 'edge.skerry.io/virtual-cluster-set'
+
+/** On a VirtualCluster whose set has its group no more: since when, in RFC 3339. */
+export const goneSinceAnnotation = 'edge.skerry.io/group-gone-since'
 
 /** On a VirtualCluster while the hub or this cluster has something of it. */
 export const virtualClusterFinalizer = 'edge.skerry.io/virtual-cluster'
