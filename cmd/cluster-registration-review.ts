@@ -96,11 +96,10 @@ interface Created {
 /** For a shell; values with anything but plain letters are quoted. */
 function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created): string {
   const { users = [], groups = [], deniedGroups = [] } = policyOf(spec)
-  const isNarrowed = spec.allowUsers !== undefined || spec.allowGroups !== undefined
   const limits = [
     ...users.map((name) => ['--allow-user', name]),
     ...groups.map((name) => ['--allow-group', name]),
-    ...(isNarrowed ? deniedGroups.map((name) => ['--deny-group', name]) : []),
+    ...deniedGroups.map((name) => ['--deny-group', name]),
     ...(spec.allowServices ?? []).map((text) => ['--allow-service', text]),
   ]
   const works = spec.applyWorks === true ? ' --apply-works' : ''

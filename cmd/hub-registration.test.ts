@@ -215,6 +215,23 @@ test('who has the right to it gets command and manifest for a cluster over the A
     /^skerry agent --hub https:\/\/hub\.example:7443 --name shop-7 --token-file token --ca-hash sha256:\w+ --allow-group staff --deny-group system:masters$/,
   )
   assert.match(status?.manifest ?? '', /--allow-group=staff/)
+  // Nobody in system:masters, unless it is said: command and manifest alike.
+  const table: [allowed: Partial<ClusterRegistration['spec']>, isDenied: boolean][] = [
+    [{}, true],
+    [{ allowUsers: ['rita'] }, true],
+    [{ allowMasters: false }, true],
+    [{ allowMasters: true }, false],
+    [{ allowMasters: true, allowGroups: ['staff'] }, false],
+  ]
+  for (const [allowed, isDenied] of table) {
+    const spec = { clusterName: 'shop-7', server: 'https://hub.example:7443', ...allowed }
+    const { status: told } = await fleet.admin
+      .resource(registrationResource)
+      .create({ ...registration, spec }, soon())
+    const what = JSON.stringify(allowed)
+    assert.equal(/ --deny-group system:masters\b/.test(told?.command ?? ''), isDenied, what)
+    assert.equal(/--deny-group=system:masters\b/.test(told?.manifest ?? ''), isDenied, what)
+  }
   // What finds services is allowed only where services are.
   assert.doesNotMatch(status?.manifest ?? '', /endpointslices/)
   const served = { ...registration.spec, allowServices: ['shop/web:80', 'shop/*:http'] }

@@ -196,7 +196,7 @@ test('RBAC on the hub decides who may reach which cluster, and by which verb', a
     // Let through by the hub, and answered by the edge: rita has no rights there.
     ['/api/v1/namespaces', {}, 403],
     ['/version', {}, 200],
-    [selfReviewPath, selfReview, 403],
+    ['/api/v1/namespaces', selfReview, 403],
     ['/api/v1/namespaces?watch=1', {}, 403],
     ['/api/v1/namespaces/default/pods/web/exec?command=sh', {}, 403],
   ]
@@ -213,6 +213,16 @@ test('RBAC on the hub decides who may reach which cluster, and by which verb', a
   assert.match(audited[2] ?? '', /cannot create resource "clusters\/proxy"/)
   assert.match(audited[3] ?? '', /cannot watch resource "clusters\/proxy"/)
   assert.match(audited[4] ?? '', /cannot create resource "clusters\/proxy"/)
+  // Who may read may ask the edge about themselves, and is answered by their own name.
+  const asked = { user: reader, ...selfReview }
+  const myself = await rawCall(fleet, `${edgePath}${selfReviewPath}`, asked)
+  assert.equal(myself.status, 201)
+  assert.equal(userOf(myself).username, 'rita')
+  const elsewhere = await rawCall(fleet, `/clusters/other${selfReviewPath}`, asked)
+  assert.match(elsewhere.body.message ?? '', /cannot get resource "clusters\/proxy"/)
+  const stranger = { ...asked, user: { commonName: 'walt' } }
+  const unknown = await rawCall(fleet, `${edgePath}${selfReviewPath}`, stranger)
+  assert.match(unknown.body.message ?? '', /User "walt" cannot get resource "clusters\/proxy"/)
   const other = await rawCall(fleet, '/clusters/other/version', { user: reader })
   assert.match(other.body.message ?? '', /clusters.cluster.karmada.io "other" is forbidden/)
 })

@@ -35,7 +35,7 @@ function addJoinCommand(cluster: Command): void {
     .option('--needs-acceptance', 'the agent waits for "skerry cluster accept"')
     .option('--allow-user <name>', 'the agent acts for these users only (repeatable)', collect, [])
     .option('--allow-group <name>', 'and for these groups only (repeatable)', collect, [])
-    .option('--allow-masters', 'in the manifest: also for users in system:masters')
+    .option('--allow-masters', 'the agent acts for users in system:masters, too')
     .option(
       '--allow-service <namespace/name:port>',
       'the hub may reach this service; * for name or port (repeatable)',

@@ -87,3 +87,44 @@ test("the hub's RBAC is asked by the verb that the edge will see", () => {
     assert.equal(attributes.name, 'a')
   }
 })
+
+test('whoever may read may ask the edge who they are and what they may do, and nothing else by POST', () => {
+  const authentication = '/apis/authentication.k8s.io/v1'
+  const authorization = '/apis/authorization.k8s.io/v1'
+  const table: [method: string, target: string, verb: string][] = [
+    ['POST', `${authentication}/selfsubjectreviews`, 'get'],
+    ['POST', `${authentication}beta1/selfsubjectreviews?fieldManager=a`, 'get'],
+    ['POST', `${authorization}/selfsubjectaccessreviews`, 'get'],
+    ['POST', `${authorization}/selfsubjectrulesreviews?`, 'get'],
+    ['PUT', `${authorization}/selfsubjectaccessreviews`, 'update'],
+    ['PATCH', `${authorization}/selfsubjectaccessreviews`, 'patch'],
+    ['DELETE', `${authorization}/selfsubjectaccessreviews`, 'deletecollection'],
+    ['POST', `${authentication}/tokenreviews`, 'create'],
+    ['POST', `${authorization}/subjectaccessreviews`, 'create'],
+    ['POST', `${authorization}/namespaces/a/localsubjectaccessreviews`, 'create'],
+    ['POST', `${authorization}/selfsubjectreviews`, 'create'],
+    ['POST', `${authentication}/selfsubjectaccessreviews`, 'create'],
+    ['POST', '/apis/authorization.k8sxio/v1/selfsubjectaccessreviews', 'create'],
+    ['POST', '/apis/example.com/v1/selfsubjectaccessreviews', 'create'],
+    ['POST', '/api/v1/selfsubjectaccessreviews', 'create'],
+    ['POST', `${authorization}/selfsubjectaccessreviews/`, 'create'],
+    ['POST', `${authorization}/selfsubjectaccessreviews/a`, 'create'],
+    ['POST', `${authorization}/selfsubjectaccessreviews/a/exec`, 'create'],
+    ['POST', `${authorization}/namespaces/a/selfsubjectaccessreviews`, 'create'],
+    ['POST', `${authorization}/selfsubjectaccessreview%73`, 'create'],
+    ['POST', `${authorization}/selfsubjectaccessreviews%3f`, 'create'],
+    ['POST', `${authorization}/selfsubjectaccessreviews\n`, 'create'],
+    ['POST', `${authorization}/selfsubjectaccessreviewsx`, 'create'],
+    ['POST', `/clusters/b${authorization}/selfsubjectaccessreviews`, 'create'],
+    [
+      'POST',
+      `/api/v1/namespaces/a/services/b/proxy${authorization}/selfsubjectaccessreviews`,
+      'create',
+    ],
+    ['POST', `/api/v1/pods?${authorization}/selfsubjectaccessreviews`, 'create'],
+  ]
+  for (const [method, target, verb] of table) {
+    const attributes = clusterProxyAttributes(method, { cluster: 'a', target })
+    assert.equal(attributes.verb, verb, `${method} ${target}`)
+  }
+})

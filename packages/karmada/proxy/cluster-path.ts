@@ -67,20 +67,28 @@ function refused(why: string): StatusError {
 
 /** Sessions into containers and to their ports: whoever may only look must not open one with GET. */
 const sessionSubresources = new Set(['attach', 'exec', 'portforward', 'proxy'])
+/** Who am I, what may I do: answered to the asker alone, and nothing is kept. Byte for byte, no encoding. */
+const selfReview =
+  /^\/apis\/(?:authentication\.k8s\.io\/v1(?:alpha1|beta1)?\/selfsubjectreviews|authorization\.k8s\.io\/v1\/selfsubject(?:access|rules)reviews)(?:\?|$)/
 const verbOfMethod: Readonly<Record<string, string>> = Object.freeze({
   post: 'create',
   put: 'update',
 })
 
-/** What the hub's RBAC is asked: clusters/proxy of this name, by the verb that the edge will see. */
+/**
+ * What the hub's RBAC is asked: clusters/proxy of this name, by the verb that the edge will see. Whoever
+ * may read may ask the edge about themselves, too, which is a POST.
+ */
 export function clusterProxyAttributes(
   method: string,
   { cluster, target }: ClusterTarget,
 ): Omit<Attributes, 'user'> {
   const info = parseRequestInfo(method, target)
   const isSession = info.isResourceRequest && sessionSubresources.has(info.subresource)
+  const isSelfReview = method === 'POST' && selfReview.test(target)
+  const seen = isSelfReview ? 'get' : (verbOfMethod[info.verb] ?? info.verb)
   return {
-    verb: isSession ? 'create' : (verbOfMethod[info.verb] ?? info.verb),
+    verb: isSession ? 'create' : seen,
     isResourceRequest: true,
     resource: clusterResource,
     subresource: 'proxy',
