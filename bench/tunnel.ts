@@ -95,8 +95,11 @@ const ownGoals: Readonly<Record<string, number>> = {
   recovery: 2,
 }
 
-/** Of these, direct has none: it is no tunnel. */
-const tunnelsOnly: ReadonlySet<Measure> = new Set(['stalled', 'cut'])
+/** Ways that are no tunnels are measured by these alone; the relays stand for what the machine can do. */
+const measuresOfOthers: Readonly<Record<string, ReadonlySet<Measure>>> = {
+  direct: new Set(['loopback', 'link']),
+  relay: new Set(['loopback']),
+}
 
 /** Hub and agent beside other tunnels, all with the same client and target, in turns. */
 export async function run(options: BenchOptions): Promise<Figure[]> {
@@ -125,7 +128,7 @@ export async function run(options: BenchOptions): Promise<Figure[]> {
     for (let round = 0; round < options.rounds; round += 1) {
       for (const measure of measures) {
         for (const subject of ['ours', ...peers]) {
-          if (subject === 'direct' && tunnelsOnly.has(measure)) continue
+          if (measuresOfOthers[subject]?.has(measure) === false) continue
           const home = join(directory, `${measure}-${subject}-${round}`)
           const side = { subject, measure, program, directory: home }
           const found = await measureSide({
@@ -160,8 +163,8 @@ async function peersOf(only: readonly string[] | undefined): Promise<string[]> {
   for (const name of only ?? known) {
     // One peer may be measured in several of its modes.
     const [peer = ''] = name.split('-')
-    if (name === 'direct' || (await hasPrograms(peer, join(defaultPeerCache, 'bin'))))
-      found.push(name)
+    const isOurs = name in measuresOfOthers
+    if (isOurs || (await hasPrograms(peer, join(defaultPeerCache, 'bin')))) found.push(name)
     else console.error(`Left out: ${name} is not built; run node hack/upstream/upstream.ts peers`)
   }
   return found

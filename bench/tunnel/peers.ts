@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { pkcs12Password } from './certificates.ts'
 import { startOurs } from './ours.ts'
+import { startRelay } from './relay.ts'
 import { pidsOf, targetEntry, type Processes, type Site, type SubjectStart } from './subject.ts'
 
 /** Every way that is measured. The target is the same, and what the client does. */
@@ -12,6 +13,7 @@ export const subjects: Readonly<Record<string, SubjectStart>> = Object.freeze({
     const to = { host: site.edgeAddress, port: site.targetPort }
     return { entry: await targetEntry(site, to) }
   },
+  relay: startRelay,
   konnectivity: startKonnectivity,
   'konnectivity-grpc': startKonnectivityGrpc,
   frp: startFrp,
