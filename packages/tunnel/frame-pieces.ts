@@ -1,21 +1,21 @@
-import { FrameError, frameHeaderBytes, frameTypes, readFrameHeader } from './tunnel-frame.ts'
+import { FrameError, frameHeaderBytes, readFrameHeader } from './tunnel-frame.ts'
 import type { FrameHeader, FrameType } from './tunnel-frame.ts'
 
-/** A frame, or of one that carries a body a part. */
+/** A frame, whole. */
 export interface Frame {
   readonly type: FrameType
   /** The sender's direction of the stream ends with it. */
   readonly isEnd: boolean
   readonly stream: number
-  /** A view of what came, not a copy. */
+  /** A view of what came, where it came in one piece. */
   readonly payload: Buffer
-  /** Of this part, with the header where it is the first one. */
+  /** With the header. */
   readonly wireBytes: number
 }
 
 /**
- * Finds the frames in messages whose bytes come in pieces that are cut anywhere. Of a body it hands on what there is;
- * other frames wait until they are whole, which is at most as long as a message may be.
+ * Finds the frames in messages whose bytes come in pieces that are cut anywhere. A frame waits until it is whole, at most
+ * as long as a message may be: bodies in many small pieces cost more on their way than one copy.
  */
 export class FramePieces {
   /** The beginning of a header that is not whole. */
@@ -31,39 +31,27 @@ export class FramePieces {
   read(piece: Buffer, isLast: boolean, onFrame: (frame: Frame) => void): void {
     const bytes = this.#cut ? Buffer.concat([this.#cut, piece]) : piece
     this.#cut = undefined
-    let offset = this.#header
-      ? this.#take(this.#header, bytes, { at: 0, bytesBefore: 0 }, onFrame)
-      : 0
+    let offset = this.#header ? this.#take(this.#header, bytes, 0, onFrame) : 0
     while (this.#header === undefined && bytes.length - offset >= frameHeaderBytes) {
       const header = readFrameHeader(bytes, offset)
       this.#isBegun = true
       this.#bytesLeft = header.length
       const at = offset + frameHeaderBytes
-      offset = this.#take(header, bytes, { at, bytesBefore: frameHeaderBytes }, onFrame)
+      offset = this.#take(header, bytes, at, onFrame)
     }
     if (offset < bytes.length) this.#cut = Buffer.from(bytes.subarray(offset))
     if (isLast) this.#onMessageEnd()
   }
 
   /** Of the payload, what is there; says where it ends. */
-  #take(
-    header: FrameHeader,
-    bytes: Buffer,
-    { at, bytesBefore }: { at: number; bytesBefore: number },
-    onFrame: (frame: Frame) => void,
-  ): number {
+  #take(header: FrameHeader, bytes: Buffer, at: number, onFrame: (frame: Frame) => void): number {
     const { type, stream } = header
     const end = Math.min(bytes.length, at + this.#bytesLeft)
     const part = bytes.subarray(at, end)
     this.#bytesLeft -= part.length
     const isWhole = this.#bytesLeft === 0
     this.#header = isWhole ? undefined : header
-    if (type === frameTypes.data) {
-      const wireBytes = bytesBefore + part.length
-      // An end comes with the last of the body.
-      const isEnd = header.isEnd && isWhole
-      if (wireBytes > 0) onFrame({ type, isEnd, stream, payload: part, wireBytes })
-    } else if (isWhole) {
+    if (isWhole) {
       const payload = this.#parts ? Buffer.concat([...this.#parts, part]) : part
       this.#parts = undefined
       const wireBytes = frameHeaderBytes + payload.length
