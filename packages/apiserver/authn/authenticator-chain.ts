@@ -24,13 +24,22 @@ export function createAuthenticatorChain(options: AuthenticatorChainOptions): {
   authenticate(...given: Parameters<Authenticator['authenticate']>): Promise<AuthenticatedUser>
 } {
   const byToken = tokenAttempt(options)
+  // A certificate's user is one object: with its group it is one, too.
+  const known = new WeakMap<UserInfo, UserInfo>()
+  const knownUser = (user: UserInfo): UserInfo => {
+    const seen = known.get(user)
+    if (seen) return seen
+    const grouped = withAuthenticatedGroup(user)
+    known.set(user, grouped)
+    return grouped
+  }
   return {
     async authenticate(credentials, signal) {
       const failures: unknown[] = []
       for (const attempt of [options.certificates, byToken]) {
         try {
           const found = await attempt.authenticate(credentials, signal)
-          if (found) return { ...found, user: withAuthenticatedGroup(found.user) }
+          if (found) return { ...found, user: knownUser(found.user) }
         } catch (error) {
           if (!isStatusError(error, 'Unauthorized')) throw error
           failures.push(error)

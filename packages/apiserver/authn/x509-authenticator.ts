@@ -12,16 +12,37 @@ import { extraKeys } from './user-names.ts'
 export function createX509Authenticator(clock: Clock): Authenticator {
   return {
     async authenticate({ clientCertificates: [leaf] }) {
-      return leaf && toUser(readClientCertificate(leaf), clock.now())
+      if (!leaf) return undefined
+      const certificate = readClientCertificate(leaf)
+      checkDates(certificate, clock.now())
+      return userOf(certificate)
     },
   }
 }
 
-function toUser(certificate: ClientCertificate, nowMs: number): AuthenticatedUser {
-  const { commonName, organizations, extendedUsages } = certificate
+function checkDates(certificate: ClientCertificate, nowMs: number): void {
   if (nowMs < certificate.notBeforeMs || nowMs > certificate.notAfterMs) {
     throw unauthorized(new Error('Cannot authenticate: the client certificate is out of its dates'))
   }
+}
+
+/** One object for all requests of a certificate: what is made of a user is made once. */
+const users = new WeakMap<ClientCertificate, AuthenticatedUser>()
+
+function userOf(certificate: ClientCertificate): AuthenticatedUser {
+  const known = users.get(certificate)
+  if (known) return known
+  const user = toUser(certificate)
+  users.set(certificate, user)
+  return user
+}
+
+function toUser({
+  commonName,
+  organizations,
+  extendedUsages,
+  fingerprint,
+}: ClientCertificate): AuthenticatedUser {
   const isForClients =
     extendedUsages.length === 0 ||
     extendedUsages.includes('clientAuth') ||
@@ -33,7 +54,7 @@ function toUser(certificate: ClientCertificate, nowMs: number): AuthenticatedUse
     user: {
       name: commonName,
       groups: organizations,
-      extra: { [extraKeys.credentialId]: [`X509SHA256=${certificate.fingerprint}`] },
+      extra: { [extraKeys.credentialId]: [`X509SHA256=${fingerprint}`] },
     },
   }
 }

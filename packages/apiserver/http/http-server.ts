@@ -340,11 +340,13 @@ async function onUpgrade(
 }
 
 function http1Request(request: IncomingMessage, controller: AbortController): ApiRequest {
+  let fields: [string, string][] | undefined
   return {
     method: request.method ?? 'GET',
     target: request.url ?? '/',
     headers: http1Headers(request),
-    fields: () => pairs(request.rawHeaders),
+    // Several ask on its way.
+    fields: () => (fields ??= pairs(request.rawHeaders)),
     body: kept(request),
     message: request,
     peer: peerOf(request.socket),

@@ -67,7 +67,18 @@ export function clientHeaders(fields: HeaderFields): Record<string, string[]> {
 }
 
 /** As client-go writes them: what is not ASCII as bytes of UTF-8, keys of extras escaped. */
-export function impersonation(user: UserInfo): Record<string, string | string[]> {
+export function impersonation(user: UserInfo): TunnelHeaders {
+  const known = impersonations.get(user)
+  if (known) return known
+  const made = impersonationOf(user)
+  impersonations.set(user, made)
+  return made
+}
+
+/** Who comes by a certificate is the same object in each request. */
+const impersonations = new WeakMap<UserInfo, TunnelHeaders>()
+
+function impersonationOf(user: UserInfo): TunnelHeaders {
   if (user.name === '') throw new StatusError('Unauthorized', 'Unauthorized')
   const groups = user.groups.filter((group) => !impliedGroups.has(group))
   const headers: Record<string, string | string[]> = { 'impersonate-user': bytesOf(user.name) }
@@ -111,10 +122,24 @@ function escapeKey(key: string): string {
 }
 
 function namedByConnection(fields: HeaderFields): ReadonlySet<string> {
-  const values = fields.filter(([name]) => name.toLowerCase() === 'connection')
+  const values = valuesOf(fields, 'connection')
+  if (values === undefined) return noNames
   return new Set(
-    values.flatMap(([, value]) => value.split(',').map((name) => name.trim().toLowerCase())),
+    values.flatMap((value) => value.split(',').map((name) => name.trim().toLowerCase())),
   )
+}
+
+const noNames: ReadonlySet<string> = new Set()
+
+/** Undefined for none, which most requests have of most names. */
+function valuesOf(fields: HeaderFields, wanted: string): string[] | undefined {
+  let values: string[] | undefined
+  for (const [name, value] of fields) {
+    if (name.length !== wanted.length || name.toLowerCase() !== wanted) continue
+    if (values) values.push(value)
+    else values = [value]
+  }
+  return values
 }
 
 /** A bearer token may hide among the subprotocols of a WebSocket; it is for the hub alone. */
@@ -136,10 +161,8 @@ function checkLength(lengths: readonly string[] | undefined): void {
 
 /** Where a body ends, hub and client must see alike: pieces say so, and last (RFC 9112, 6.1). Throws BadRequest. */
 export function checkEncoding(fields: HeaderFields): void {
-  const codings = fields
-    .filter(([name]) => name.toLowerCase() === 'transfer-encoding')
-    .flatMap(([, value]) => value.split(','))
-  if (codings.length === 0 || codings.at(-1)?.trim().toLowerCase() === 'chunked') return
+  const codings = valuesOf(fields, 'transfer-encoding')?.flatMap((value) => value.split(','))
+  if (codings === undefined || codings.at(-1)?.trim().toLowerCase() === 'chunked') return
   throw new StatusError('BadRequest', 'Cannot pass request to a cluster: bad transfer-encoding')
 }
 

@@ -38,12 +38,15 @@ export function createHostNames({
 
 /** Throws where a request has none, or several that differ. */
 function hostOf({ fields }: ApiRequest): string {
-  const isHost = /^(?:host|:authority)$/i
-  const names = fields().filter(([name]) => isHost.test(name))
-  const isTwice = names.length > new Set(names.map(([name]) => name.toLowerCase())).size
-  const hosts = new Set(names.map(([, value]) => value))
-  if (isTwice || hosts.size > 1) throw badRequest('it has more than one Host')
-  const [host = ''] = hosts
+  const found: { host?: string; ':authority'?: string } = {}
+  for (const [rawName, value] of fields()) {
+    const name = rawName.toLowerCase()
+    if (name !== 'host' && name !== ':authority') continue
+    if (found[name] !== undefined) throw badRequest('it has more than one Host')
+    found[name] = value
+  }
+  const { host = found[':authority'] ?? '', ':authority': authority = host } = found
+  if (host !== authority) throw badRequest('it has more than one Host')
   // HTTP/1.0 knows no Host; what has none means no cluster by it.
   if (/[\s,/@\\?#]/.test(host)) throw badRequest('its Host is not a name')
   return bareName(host)
