@@ -1,5 +1,6 @@
 import { StatusError, isJsonObject, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, Attributes, Authorizer, Objects } from '@skerry/apiserver'
+import { resources } from '@skerry/client'
 import {
   clusterOfAgent,
   clusterOfReporter,
@@ -107,6 +108,7 @@ export function agentAuthorizer(objects: Objects): Authorizer {
   return {
     async authorize(attributes) {
       const { user } = attributes
+      if (isOthersRequest(attributes, objects)) return { verdict: 'no-opinion', reason: '' }
       const agentOf = clusterOfAgent(user)
       const virtual = virtualAgentOf(user)
       const whole = agentOf ?? virtual?.parent
@@ -125,6 +127,16 @@ export function agentAuthorizer(objects: Objects): Authorizer {
       return { verdict: allowed ? 'allow' : 'no-opinion', reason: '' }
     },
   }
+}
+
+/**
+ * A request for a certificate that somebody else has made: an agent must not fetch the certificate of a
+ * revoked one. What is not there yet answers that to whoever asks.
+ */
+function isOthersRequest({ user, resource, name = '' }: Attributes, objects: Objects): boolean {
+  if (resource?.group !== 'certificates.k8s.io' || name === '') return false
+  const spec = objects.get(resources.certificateSigningRequests, '', name)?.['spec']
+  return isJsonObject(spec) && spec['username'] !== user.name
 }
 
 /** Then the hub does what an agent would: two would write over each other. */

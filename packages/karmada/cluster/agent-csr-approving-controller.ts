@@ -13,6 +13,7 @@ import {
   isClientRequest,
   readAgentRequest,
   verdictOf,
+  type Decision,
 } from '../registration/agent-request.ts'
 import { needsAcceptanceGroup, registrationKeys } from '../registration/registration-keys.ts'
 import { bindToken } from '../registration/registration-token.ts'
@@ -26,7 +27,9 @@ import {
   roleGeneratorName,
   type VirtualAgent,
 } from './agent-identity.ts'
+import { revocationsKey, revokedSince } from './agent-revocation.ts'
 import { clusterResource } from './cluster.ts'
+import { configMapData } from './config-map-data.ts'
 import {
   isRenewalOfVirtual,
   judgeVirtualAgent,
@@ -95,7 +98,7 @@ async function decideVirtual(
   const judged = await judgeVirtualAgent(cluster, { asked, isRenewal }, signal)
   if (judged.verdict === 'approve') return approve(csr, context, signal)
   if (judged.verdict === 'wait') return letWait(csr, judged.why, context, signal)
-  await deny(csr, judged.why, context, signal)
+  await deny(csr, { reason: notItsOwn, message: judged.why }, context, signal)
 }
 
 /** An agent with the token of another cluster would wait for ever, and nobody would hear of it. */
@@ -109,17 +112,19 @@ async function denyMistaken(
   const asked = clusterOfAgent({ name: commonName, groups: [agentsGroup] })
   if (own === undefined || asked === undefined || own === asked) return
   if (verdictOf(csr) !== undefined) return
-  const why = `the token is for cluster "${own}", not "${asked}"; pass --name ${own}, or the token of "skerry cluster join-command ${asked}"`
-  await deny(csr, why, context, signal)
+  const message = `the token is for cluster "${own}", not "${asked}"; pass --name ${own}, or the token of "skerry cluster join-command ${asked}"`
+  await deny(csr, { reason: notItsOwn, message }, context, signal)
 }
+
+const notItsOwn = 'NotItsOwn'
 
 async function deny(
   csr: CertificateSigningRequest,
-  message: string,
+  { reason, message }: Omit<Decision, 'type'>,
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const decision = { type: 'Denied', reason: 'NotItsOwn', message } as const
+  const decision = { type: 'Denied', reason, message } as const
   const requests = context.client(resources.certificateSigningRequests)
   await requests.updateSubresource(decided(csr, decision, context.clock.now()), signal)
   const { name: request } = csr.metadata
@@ -231,11 +236,18 @@ function isAgents(csr: CertificateSigningRequest, request: SigningRequest, commo
   return isClientRequest(csr.spec?.usages ?? [], request, { commonName, organization: agentsGroup })
 }
 
+/** What an agent asked before it was revoked is not granted after it. */
 async function approve(
   csr: CertificateSigningRequest,
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
+  const revocations = await configMapData(context.cluster, revocationsKey, signal)
+  const revoked = revokedSince(csr, revocations)
+  if (revoked !== undefined) {
+    const message = `the agent of cluster "${revoked}" was revoked after this was asked`
+    return deny(csr, { reason: 'Revoked', message }, context, signal)
+  }
   const decision = {
     type: 'Approved',
     reason: 'AutoApproved',

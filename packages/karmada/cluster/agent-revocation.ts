@@ -1,4 +1,9 @@
-import { StatusError, isStatusError, type ConfigMap } from '@skerry/api'
+import {
+  StatusError,
+  isStatusError,
+  type CertificateSigningRequest,
+  type ConfigMap,
+} from '@skerry/api'
 import type { Authenticator, Objects, UserInfo } from '@skerry/apiserver'
 import { resources, type Cluster as Api } from '@skerry/client'
 import { readClientCertificate } from '@skerry/pki'
@@ -41,7 +46,7 @@ export function refuseRevoked(
 }
 
 /** With whose revocation this user's certificate is void: a virtual cluster goes with its parent, too. */
-function clustersBehind(user: UserInfo): readonly string[] {
+function clustersBehind(user: Pick<UserInfo, 'name' | 'groups'>): readonly string[] {
   const own = clusterOfAgent(user)
   if (own !== undefined) return [own]
   const virtual = virtualAgentOf(user)
@@ -69,6 +74,23 @@ function revokedBeforeMs(objects: Objects, cluster: string): number | undefined 
   if (typeof data !== 'object' || data === null) return undefined
   const text: unknown = Object.entries(data).find(([key]) => key === cluster)?.[1]
   return typeof text === 'string' ? Date.parse(text) : undefined
+}
+
+/**
+ * The cluster that was revoked after its agent, or virtual cluster, had made this request; undefined where
+ * none was. A certificate for it would begin after the revocation, and so be good. Times of objects and
+ * certificates have whole seconds: what is of the revocation's own second came before it, here as there.
+ */
+export function revokedSince(
+  { metadata, spec }: CertificateSigningRequest,
+  revocations: ReadonlyMap<string, string>,
+): string | undefined {
+  const askedMs = Date.parse(metadata.creationTimestamp ?? '')
+  const asker = { name: spec?.username ?? '', groups: spec?.groups ?? [] }
+  return clustersBehind(asker).find((cluster) => {
+    const revoked = revocations.get(cluster)
+    return revoked !== undefined && !(askedMs > Date.parse(revoked))
+  })
 }
 
 /** Voids every certificate that this cluster's agent has now. The hub then cuts its tunnel. */

@@ -12,6 +12,7 @@ import {
 } from './agent-identity.ts'
 import { revocationsKey } from './agent-revocation.ts'
 import { clusterNamespace, clusterResource } from './cluster.ts'
+import { configMapData } from './config-map-data.ts'
 import { certificateExpiresKey, parentOf, virtualParentsKey } from './virtual-parent.ts'
 
 /** One entry per virtual cluster that was revoked and is let in again: since when. */
@@ -63,13 +64,13 @@ export async function judgeVirtualAgent(
   if (found === undefined || parentOf(found) !== parent) {
     return { verdict: 'deny', why: `the hub has no virtual cluster "${cluster}" of "${parent}"` }
   }
-  const parents = await dataOf(hub, virtualParentsKey, signal)
-  if (parents[parent] !== 'allowed') {
+  const parents = await configMapData(hub, virtualParentsKey, signal)
+  if (parents.get(parent) !== 'allowed') {
     return { verdict: 'deny', why: `the hub does not allow "${parent}" virtual clusters` }
   }
   if (isRenewal) return { verdict: 'approve' }
-  const revoked = (await dataOf(hub, revocationsKey, signal))[cluster]
-  const accepted = (await dataOf(hub, acceptancesKey, signal))[cluster]
+  const revoked = (await configMapData(hub, revocationsKey, signal)).get(cluster)
+  const accepted = (await configMapData(hub, acceptancesKey, signal)).get(cluster)
   const isOut = revoked !== undefined && !(Date.parse(accepted ?? '') >= Date.parse(revoked))
   return isOut ? { verdict: 'wait', why: 'it was revoked' } : { verdict: 'approve' }
 }
@@ -116,14 +117,6 @@ export async function noteExpiry(
   const annotations = { [certificateExpiresKey]: new Date(notAfterMs).toISOString() }
   const patch = { metadata: { annotations } }
   await ifThere(clusters.patch({ name, type: 'merge', patch }, signal))
-}
-
-async function dataOf(
-  hub: Pick<Api, 'resource'>,
-  key: { readonly namespace: string; readonly name: string },
-  signal: AbortSignal,
-): Promise<Readonly<Record<string, string>>> {
-  return (await ifThere(hub.resource(resources.configMaps).get(key, signal)))?.data ?? {}
 }
 
 async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {

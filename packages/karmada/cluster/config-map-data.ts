@@ -1,0 +1,17 @@
+import { isStatusError } from '@skerry/api'
+import { resources, type Cluster as Api } from '@skerry/client'
+
+/** A ConfigMap's entries; none where the hub has no such ConfigMap. */
+export async function configMapData(
+  hub: Pick<Api, 'resource'>,
+  key: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  try {
+    const { data } = await hub.resource(resources.configMaps).get(key, signal)
+    return new Map(Object.entries(data ?? {}))
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return new Map()
+    throw error
+  }
+}
