@@ -1,12 +1,15 @@
-import type { GroupResource, GroupVersionResource } from '@skerry/api'
+import { StatusError, type GroupResource, type GroupVersionResource } from '@skerry/api'
 import type { Clock } from '@skerry/base'
 import type { Cluster, DiscoveredResource } from '@skerry/client'
 
 /** What the edge serves, as far as paths do not say it. */
 export interface EdgeKinds {
-  /** Undefined of a resource that the edge does not serve. */
+  /**
+   * Undefined of a resource that the edge does not serve. Throws StatusError ServiceUnavailable where the
+   * edge passes the group on to a server that does not answer: nobody can say what is there.
+   */
   find(resource: GroupVersionResource, signal: AbortSignal): Promise<DiscoveredResource | undefined>
-  /** The same, in whichever version. */
+  /** Undefined of a resource that the edge does not serve in any version, as far as it can be seen. */
   findAny(resource: GroupResource, signal: AbortSignal): Promise<DiscoveredResource | undefined>
 }
 
@@ -17,15 +20,17 @@ const absentMs = 5_000
 
 export function createEdgeKinds(local: Cluster, clock: Pick<Clock, 'monotonicMs'>): EdgeKinds {
   let known: ReadonlyMap<string, DiscoveredResource> | undefined
+  let away: ReadonlySet<string> = new Set()
   let readMs = 0
   const read = async (signal: AbortSignal): Promise<void> => {
-    const { resources } = await local.discover(signal)
+    const { resources, stale } = await local.discover(signal)
     known = new Map(
       resources.flatMap((each) => [
         [keyOf(each), each],
         [`${each.group}/${each.resource}`, each],
       ]),
     )
+    away = new Set(stale.map(({ group, version }) => `${group}/${version}`))
     readMs = clock.monotonicMs()
   }
   const fresh = async (key: string, signal: AbortSignal) => {
@@ -35,9 +40,20 @@ export function createEdgeKinds(local: Cluster, clock: Pick<Clock, 'monotonicMs'
     return known?.get(key)
   }
   return {
-    find: (resource, signal) => fresh(keyOf(resource), signal),
+    async find(resource, signal) {
+      const found = await fresh(keyOf(resource), signal)
+      if (found === undefined && away.has(`${resource.group}/${resource.version}`)) {
+        throw serverAway(resource)
+      }
+      return found
+    },
     findAny: ({ group, resource }, signal) => fresh(`${group}/${resource}`, signal),
   }
+}
+
+function serverAway({ group, version }: GroupVersionResource): StatusError {
+  const text = `Cannot reach the server of ${group}/${version}: it does not answer; look at APIService "${version}.${group}" of the edge cluster`
+  return new StatusError('ServiceUnavailable', text)
 }
 
 function keyOf({ group, version, resource }: GroupVersionResource): string {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
 import { test } from 'node:test'
-import { readBody, readLines } from '@skerry/client'
+import { readBody, readLines, type Transport } from '@skerry/client'
 import { until } from '@skerry/testing'
 import {
   addNamespace,
@@ -339,6 +340,33 @@ test('what the operator keeps the agent from, its own rights do not answer', asy
   const { status, body } = await scene.ask('east', '/api/v1/configmaps', { as: { user: 'eve' } })
   assert.equal(status, 403)
   assert.match(String(body['message']), /does not act as user "eve"/)
+})
+
+/** The edge with a group of kinds whose own server it does not reach. */
+function withServerAway(transport: Transport): Transport {
+  return {
+    async send(request, signal) {
+      const answer = await transport.send(request, signal)
+      if (request.path !== '/apis') return answer
+      const list = JSON.parse(Buffer.from(await readBody(answer.body)).toString('utf8'))
+      const away = { version: 'v1', freshness: 'Stale', resources: [] }
+      list.items.push({ metadata: { name: 'away.example.com' }, versions: [away] })
+      const { 'content-length': _length, ...headers } = answer.headers
+      return { ...answer, headers, body: Readable.from([Buffer.from(JSON.stringify(list))]) }
+    },
+  }
+}
+
+test('kinds whose own server is away are not told to be absent', async () => {
+  await using scene = await startViewScene(undefined, withServerAway)
+  const things = 'namespaces/default/things'
+  const { status, body } = await scene.ask('east', `/apis/away.example.com/v1/${things}`)
+  assert.equal(status, 503)
+  assert.equal(body['reason'], 'ServiceUnavailable')
+  assert.match(String(body['message']), /server of away\.example\.com\/v1: it does not answer/)
+  for (const absent of ['away.example.com/v2', 'absent.example.com/v1']) {
+    assert.equal((await scene.ask('east', `/apis/${absent}/${things}`)).status, 404, absent)
+  }
 })
 
 test('a long answer is compressed for who takes that', async () => {

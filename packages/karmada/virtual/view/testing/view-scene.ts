@@ -1,6 +1,12 @@
 /** An edge cluster with two virtual clusters in it, and their views, for tests. */
 import { silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, createHttpsTransport, fixedCredentials, type Cluster } from '@skerry/client'
+import {
+  createCluster,
+  createHttpsTransport,
+  fixedCredentials,
+  type Cluster,
+  type Transport,
+} from '@skerry/client'
 import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
 import type { TunnelHandler, TunnelHeaders, TunnelResponse } from '@skerry/tunnel'
 import { createApiForwarder } from '../../../agent/api-forwarder.ts'
@@ -57,7 +63,10 @@ export interface ViewScene extends AsyncDisposable {
 export const root: Asker = { user: 'root', groups: ['system:masters'] }
 export const virtualClusters = ['east', 'west'] as const
 
-export async function startViewScene(policy?: ImpersonationPolicy): Promise<ViewScene> {
+export async function startViewScene(
+  policy?: ImpersonationPolicy,
+  through = (transport: Transport): Transport => transport,
+): Promise<ViewScene> {
   await using stack = new AsyncDisposableStack()
   const edge = stack.use(await startTestApiServer({ withAccess: true }))
   const { ca, cert, key } = edge.credentials
@@ -67,7 +76,7 @@ export async function startViewScene(policy?: ImpersonationPolicy): Promise<View
     credentials: fixedCredentials({ certificate: cert, key }),
   }
   const transport = stack.use(createHttpsTransport(api))
-  const local = createCluster(transport, { ...deps, userAgent: 'test' })
+  const local = createCluster(through(transport), { ...deps, userAgent: 'test' })
   const views = createVirtualViews({ local, ...(policy ? { policy } : {}), ...deps })
   for (const name of virtualClusters) views.set(viewOf(name))
   const stop = new AbortController()
