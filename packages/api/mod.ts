@@ -245,6 +245,7 @@ export {
   matchesNodeAffinity,
   matchesNodeSelectorTerm,
   matchesNodeSelectorTerms,
+  meetsRequirement,
   type SelectableNode,
 } from './node-selector.ts'
 export { localPath } from './local-path.ts'

@@ -29,12 +29,16 @@ export function matchesNodeSelectorTerm(
 ): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false
   return (
-    matchExpressions.every((each) => isMet(each, labels[each.key])) &&
-    matchFields.every((each) => each.key === 'metadata.name' && isMet(each, name))
+    matchExpressions.every((each) => meetsRequirement(each, labels[each.key])) &&
+    matchFields.every((each) => each.key === 'metadata.name' && meetsRequirement(each, name))
   )
 }
 
-function isMet({ operator, values = [] }: NodeSelectorRequirement, value: string | undefined) {
+/** Whether this value of the label that it names does; undefined: the node has no such label. */
+export function meetsRequirement(
+  { operator, values = [] }: NodeSelectorRequirement,
+  value: string | undefined,
+): boolean {
   switch (operator) {
     case 'In':
       return value !== undefined && values.includes(value)

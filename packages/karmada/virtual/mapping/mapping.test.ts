@@ -102,13 +102,43 @@ test('a pod that wants other nodes than those of its group is refused', () => {
   assert.throws(() => mapped(pod({ 'example.com/branch': 'west' }), { nodeLabels }), {
     name: 'MappingRefusal',
     message:
-      /it selects nodes with example.com\/branch: "west", and those of virtual cluster "east" have "east"/,
+      /it selects nodes with example.com\/branch: "west", and those of virtual cluster "east" have example.com\/branch=east/,
   })
   const own = { 'example.com/branch': 'east', disk: 'fast' }
   assert.deepEqual(mapped(pod(own), { nodeLabels })['spec'], {
     containers,
     nodeSelector: { ...own, ...onEast.nodeSelector },
   })
+})
+
+test('a pod whose required node affinity no node of its group meets is refused', () => {
+  const key = 'example.com/branch'
+  const nodeLabels = { [key]: 'east' }
+  const not = (value: string) => [{ key, operator: 'NotIn', values: [value] }]
+  const table: [isTaken: boolean, ...terms: object[]][] = [
+    [false, { matchExpressions: [{ key, operator: 'In', values: ['west', 'north'] }] }],
+    [true, { matchExpressions: [{ key, operator: 'In', values: ['west', 'east'] }] }],
+    [false, { matchExpressions: not('east') }],
+    [true, { matchExpressions: not('west') }],
+    [false, { matchExpressions: [{ key, operator: 'DoesNotExist' }] }],
+    [true, { matchExpressions: [{ key, operator: 'Exists' }] }],
+    [true, { matchExpressions: [{ key: 'disk', operator: 'In', values: ['fast'] }] }],
+    [false, { matchExpressions: [{ key: groupLabel, operator: 'In', values: ['west'] }] }],
+    [true, { matchExpressions: not('east') }, { matchExpressions: not('west') }],
+    [
+      false,
+      { matchExpressions: not('east') },
+      { matchExpressions: [...not('west'), ...not('east')] },
+    ],
+  ]
+  for (const [isTaken, ...nodeSelectorTerms] of table) {
+    const requiredDuringSchedulingIgnoredDuringExecution = { nodeSelectorTerms }
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution } }
+    const pod = { apiVersion: 'v1', kind: 'Pod', spec: { containers, affinity } }
+    const map = () => mapped(pod, { nodeLabels })
+    if (isTaken) assert.deepEqual(map()['spec'], { ...pod.spec, ...onEast })
+    else assert.throws(map, { name: 'MappingRefusal', message: /it requires nodes with / })
+  }
 })
 
 test('pods of custom kinds are found by declared paths', () => {

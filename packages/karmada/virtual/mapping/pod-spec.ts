@@ -1,7 +1,8 @@
-import { isJsonObject, memberOf, type JsonObject } from '@skerry/api'
+import { isJsonObject, type JsonObject } from '@skerry/api'
 import { textAt } from '../../interpreter/fields.ts'
 import { groupLabel } from '../virtual-group.ts'
 import { changeAt, ofObject, ofText } from './change-at.ts'
+import { contradictionOf, type NodeLabels } from './contradiction.ts'
 import { MappingRefusal } from './mapping-refusal.ts'
 import type { MemberNames } from './member-names.ts'
 
@@ -32,9 +33,6 @@ export function mapPodSpec(
   return referenceRules.reduce((mapped, rule) => rule(mapped, names), own)
 }
 
-/** Labels that each node of a group has: a pod that wants another value would wait for ever. */
-export type NodeLabels = Readonly<Record<string, string>>
-
 function placed(
   spec: JsonObject,
   { clusterName }: MemberNames,
@@ -54,14 +52,20 @@ function placed(
       `it selects nodes of virtual cluster ${JSON.stringify(wanted)} and is sent to "${clusterName}": take ${groupLabel} out of its node selector`,
     )
   }
-  for (const [key, own] of Object.entries(nodeLabels)) {
-    const asked = memberOf(selector, key) ?? own
-    if (asked === own) continue
+  const labels = { ...nodeLabels, [groupLabel]: clusterName }
+  const contradiction = contradictionOf(spec, labels)
+  if (contradiction !== undefined) {
     throw new MappingRefusal(
-      `it selects nodes with ${key}: ${JSON.stringify(asked)}, and those of virtual cluster "${clusterName}" have ${JSON.stringify(own)}: take it out of its node selector, or override it for this cluster`,
+      `it ${contradiction}, and those of virtual cluster "${clusterName}" have ${labelText(labels)}: take it out, or override it for this cluster`,
     )
   }
   return { ...spec, nodeSelector: { ...selector, [groupLabel]: clusterName } }
+}
+
+function labelText(labels: NodeLabels): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ')
 }
 
 type PodRule = (spec: JsonObject, names: MemberNames) => JsonObject
