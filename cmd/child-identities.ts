@@ -51,7 +51,7 @@ export interface ChildIdentities {
 }
 
 /** Of the requests and certificates that a new identity takes, so many at once. */
-const openingMax = 4
+const openingMax = 16
 
 /** Who each virtual cluster is at the control plane: a certificate of its own, which renews itself. */
 export function createChildIdentities(

@@ -30,9 +30,7 @@ export function selectClusters(
 }
 
 /** Of several the first of these counts. Upstream knows regions alone, and passes over the others. */
-function groupConstraint(
-  constraints: readonly SpreadConstraint[],
-): SpreadConstraint | undefined {
+function groupConstraint(constraints: readonly SpreadConstraint[]): SpreadConstraint | undefined {
   return (
     lastOf(constraints, 'region') ??
     lastOf(constraints, 'zone') ??
