@@ -5,9 +5,12 @@ import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { WebSocket } from 'ws'
+import { systemClock } from '@skerry/base'
 import { readBody } from '@skerry/client'
-import { clusterResource } from '@skerry/karmada'
-import { startTestAgent, startTestHub, type TestHub } from './test-fleet.ts'
+import { agentsGroup, agentUserName, clusterResource, tunnelPrefix } from '@skerry/karmada'
+import { auditedLines } from './audited-lines.ts'
+import { registerCluster, startTestAgent, startTestHub, type TestHub } from './test-fleet.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const masters = ['system:masters']
@@ -102,4 +105,50 @@ test('a user who opens ever more watches of a cluster leaves half of its tunnel 
   sessions.push(other)
   assert.equal(await statusOf(other, path), 200)
   for (const session of sessions) session.destroy()
+})
+
+const brokenRules: [what: string, sent: string | Buffer, cut: RegExp][] = [
+  ['text', 'GET /clusters/rome/version HTTP/1.1', /text is not understood/],
+  ['a message above the limit', Buffer.alloc(2_000_000), /max payload size exceeded/],
+  ['bytes that are no frames', Buffer.alloc(1_000, 0xff), /a frame of /],
+]
+
+test('an agent that breaks a rule of the tunnel is written down with the rule', async () => {
+  await using fleet = await startTestHub()
+  await registerCluster(fleet, 'edge')
+  const user = agentUserName('edge')
+  const subject = { commonName: user, organizations: [agentsGroup] }
+  const { certificate: cert, key } = await fleet.credentialsOf(subject)
+  const url = `${fleet.url.replace('https:', 'wss:')}${tunnelPrefix}edge`
+  for (const [what, sent] of brokenRules) {
+    const socket = new WebSocket(url, 'tunnel.v2.skerry', {
+      ca: fleet.caPem,
+      cert,
+      key,
+      headers: { 'user-agent': what },
+    })
+    await once(socket, 'open', { signal: soon() })
+    socket.on('error', () => undefined)
+    const closed = once(socket, 'close', { signal: soon() })
+    socket.send(sent)
+    await closed
+  }
+  const limit = soon()
+  for (const [what, , cut] of brokenRules) {
+    const read = async () => {
+      const lines = await auditedLines(fleet)
+      return lines.map((each) => JSON.parse(each)).find(({ userAgent }) => userAgent === what)
+    }
+    let line = await read()
+    while (line === undefined) {
+      await systemClock.sleep(10, limit)
+      line = await read()
+    }
+    assert.match(line.cut, cut)
+    const { cluster, source, status, uri } = line
+    assert.deepEqual(
+      { user: line.user, cluster, source, status, uri },
+      { user, cluster: 'edge', source: '127.0.0.1', status: 101, uri: `${tunnelPrefix}edge` },
+    )
+  }
 })

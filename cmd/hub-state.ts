@@ -12,6 +12,7 @@ import {
   tracedTunnels,
   tunnelRoute,
   type ClusterProxyDeps,
+  type OnBrokenTunnel,
   type PushPlans,
 } from '@skerry/karmada'
 import type { HubTunnels } from './hub-tunnels.ts'
@@ -32,8 +33,8 @@ export interface HubState extends Disposable {
 
 interface Given {
   readonly options: { readonly push?: boolean | undefined }
-  /** Its objects come when it opens. */
-  readonly access: { readonly objects?: Objects }
+  /** Its objects come when it opens, its audit log before. */
+  readonly access: { readonly objects?: Objects; readonly onBroken?: OnBrokenTunnel }
 }
 
 export function createHubState(
@@ -59,6 +60,7 @@ export function createHubState(
           tunnels.onOpened(session, agent)
           metrics.onOpened(cluster, session)
         },
+        onBroken: (opener, session) => access.onBroken?.(opener, session),
         onHandshake: (result) => metrics.onHandshake(result),
         replica: tunnels.replica,
         clock,

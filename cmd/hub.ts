@@ -27,6 +27,7 @@ import {
   clusterNamespace,
   clusterProxyRoutes,
   clusterResource,
+  createBrokenTunnelAudit,
   createClusterAudit,
   createClusterMonitor,
   createDelegation,
@@ -38,6 +39,7 @@ import {
   karmadaAgentSecrets,
   karmadaAgentTarget,
   pushAdmission,
+  type OnBrokenTunnel,
   type PushPlans,
   roleGeneratorAuthorizer,
   karmadaKinds,
@@ -156,14 +158,13 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   await using stack = new AsyncDisposableStack()
   const { clock, random, log } = context
   const tunnels = createHubTunnels(context)
-  const access: { objects?: Objects } = {}
+  const access: { objects?: Objects; onBroken?: OnBrokenTunnel } = {}
   const state = stack.use(createHubState(tunnels, { options, access }, context))
   const auditPath = join(options.dataDir, 'audit.log')
   const auditLog = stack.use(await openAuditLog(auditPath, state, log))
-  const audit = createClusterAudit({
-    write: (line) => auditLog.write(line),
-    monotonicMs: () => clock.monotonicMs(),
-  })
+  const write = (line: string): void => auditLog.write(line)
+  const audit = createClusterAudit({ write, monotonicMs: () => clock.monotonicMs() })
+  access.onBroken = createBrokenTunnelAudit({ write, clock })
   const isKnown = (name: string): boolean =>
     access.objects?.get(clusterResource, '', name) !== undefined
   const registration = createHubRegistration(registrationRules(options), context)

@@ -117,6 +117,7 @@ export { framedStream } from './services/framed-stream.ts'
 export { serviceProtocol } from './services/service-link.ts'
 export { tracedTunnels } from './proxy/traced-tunnels.ts'
 export { createDelegation, delegatesResource, type Delegation } from './proxy/delegation.ts'
+export { createBrokenTunnelAudit, type OnBrokenTunnel } from './proxy/broken-tunnel-audit.ts'
 export { createClusterAudit, type ClusterAudit } from './proxy/cluster-audit.ts'
 export { createHostNames, type HostNamesOptions } from './proxy/host-names.ts'
 export {

@@ -63,6 +63,8 @@ export interface TunnelSession {
   readonly isOpen: boolean
   /** Why it is not open; absent while it is. */
   readonly endReason: string | undefined
+  /** What of the protocol its agent broke, which ended it; undefined: it is open, or ended otherwise. */
+  readonly brokenRule: string | undefined
   /** Why it ended; never rejects. */
   readonly closed: Promise<string>
   /** Since it began, by class; `sent` went to the agent. */
@@ -98,6 +100,7 @@ class HubSession implements TunnelSession {
   readonly #probe: AnswerProbe<TunnelStream>
   #rules: TunnelTraffic = { toAgent: defaultTrafficRules, toHub: defaultTrafficRules }
   #reason: string | undefined
+  #fault: string | undefined
   #drainTimer: Timer | undefined
 
   constructor(link: TunnelLink, limits: TunnelLimits, deps: SessionDeps) {
@@ -107,7 +110,10 @@ class HubSession implements TunnelSession {
     this.openedAtMs = deps.clock.now()
     const events: MultiplexerEvents = {
       onGoAway: () => (this.#reason ??= 'the agent is leaving'),
-      onFault: (error) => this.#end(`protocol failed: ${error.message}`),
+      onFault: (error) => {
+        this.#fault ??= error.message
+        this.#end(`protocol failed: ${error.message}`)
+      },
     }
     this.#streams = new Multiplexer(link, limits, events, deps)
     this.#health = watchLink(link, limits, deps.clock, {
@@ -146,6 +152,9 @@ class HubSession implements TunnelSession {
   }
   get endReason(): string | undefined {
     return this.#reason ?? (this.#probe.isSilent ? this.#silence() : undefined)
+  }
+  get brokenRule(): string | undefined {
+    return this.#fault ?? this.#link.brokenRule
   }
   get isOpen(): boolean {
     return this.#reason === undefined && !this.#probe.isSilent

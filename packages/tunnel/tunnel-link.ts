@@ -44,6 +44,8 @@ export interface TunnelLink {
   close(reason: string): void
   /** Ends at once, without the other end's help. */
   terminate(): void
+  /** What of the link's own protocol the other end broke; absent: it did not, or such a link cannot tell. */
+  readonly brokenRule?: string | undefined
   /** Why it ended, in words; never rejects. */
   readonly closed: Promise<string>
 }

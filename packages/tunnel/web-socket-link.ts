@@ -6,7 +6,7 @@ import {
   type EndpointEvents,
   type EndpointOptions,
 } from './web-socket/web-socket-endpoint.ts'
-import { closeCodes } from './web-socket/web-socket-fault.ts'
+import { closeCodes, WebSocketFault } from './web-socket/web-socket-fault.ts'
 
 export interface LinkHandshake extends EndpointOptions {
   /** The other end's header that names what it knows. */
@@ -24,6 +24,7 @@ class WebSocketLink implements TunnelLink, EndpointEvents {
   readonly features: NonNullable<TunnelLink['features']>
   readonly #endpoint: WebSocketEndpoint
   readonly #socket: Duplex & { readonly bytesRead?: number }
+  #brokenRule: string | undefined
   #bytesIn = 0
   #bytesOut = 0
   #listener: LinkListener | undefined
@@ -40,6 +41,9 @@ class WebSocketLink implements TunnelLink, EndpointEvents {
 
   get bytesHeard(): number {
     return this.#socket.bytesRead ?? 0
+  }
+  get brokenRule(): string | undefined {
+    return this.#brokenRule
   }
   get bytesIn(): number {
     return this.#bytesIn
@@ -91,6 +95,7 @@ class WebSocketLink implements TunnelLink, EndpointEvents {
   }
 
   onClosed(code: number, text: string, fault: Error | undefined): void {
+    if (fault instanceof WebSocketFault) this.#brokenRule = fault.message
     this.#onEnded?.(reasonOf(code, text, fault))
   }
 }

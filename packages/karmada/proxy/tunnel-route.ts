@@ -16,6 +16,7 @@ import { holdsReplica } from '../replicas/replica-notice.ts'
 import type { ReplicatedTunnels } from '../replicas/replicated-tunnels.ts'
 import { classifyRequest } from '../traffic/classify-request.ts'
 import { agentFactsOf, type AgentFacts } from '../state/agent-facts.ts'
+import type { OnBrokenTunnel, TunnelOpener } from './broken-tunnel-audit.ts'
 
 export const tunnelPrefix = '/tunnel/v1/clusters/'
 
@@ -25,6 +26,7 @@ export interface TunnelRouteDeps {
   readonly describe: ReplicatedTunnels['describe']
   /** A tunnel has opened; called before anybody may use it. */
   readonly onOpened?: (cluster: string, session: TunnelSession, agent: AgentFacts) => void
+  readonly onBroken?: OnBrokenTunnel
   /** This replica of the hub, where there are several; absent: it is the only one. */
   readonly replica?: () => HubReplica | undefined
   /** How an agent's handshake ended. */
@@ -53,12 +55,17 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
           return { status: 409, reason: 'the agent has a tunnel to this replica' }
         }
         return admission
-          ? { identity: admission.cluster }
+          ? { identity: admission.opener.cluster }
           : { status: 401, reason: 'unknown agent' }
       },
       onAccepted(request, session, cluster) {
         const admission = admitted.get(request)
-        if (admission) deps.onOpened?.(cluster, session, admission.agent)
+        if (!admission) return
+        const { agent, opener } = admission
+        deps.onOpened?.(cluster, session, agent)
+        void session.closed.then(() => {
+          if (session.brokenRule !== undefined) deps.onBroken?.(opener, session)
+        })
       },
       ...(deps.onHandshake ? { onHandshake: deps.onHandshake } : {}),
     },
@@ -84,7 +91,7 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
       const name = clusterNameOf(request.target)
       return jsonAnswer((await deps.describe([name], signal)).get(name))
     },
-    async upgrade({ request, user }, { socket, head }) {
+    async upgrade({ request, user, auditId }, { socket, head }) {
       const name = clusterNameOf(request.target)
       if (clusterOfAgent(user) !== name) {
         deps.onHandshake?.('refused')
@@ -95,7 +102,11 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
       }
       const { message } = request
       if (!message) throw new TypeError('Cannot upgrade: it did not come by HTTP/1.1')
-      admitted.set(message, { cluster: name, agent: agentFactsOf(request) })
+      const agent = agentFactsOf(request)
+      const { target: uri, headers } = request
+      const userAgent = (headers['user-agent'] ?? '').slice(0, userAgentCharsMax)
+      const opener = { cluster: name, user, auditId, uri, source: agent.address, userAgent }
+      admitted.set(message, { agent, opener })
       server.onUpgrade(message, socket, Buffer.from(head))
     },
   }
@@ -103,9 +114,12 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
 
 /** Of an upgrade that came in as its own agent. */
 interface Admission {
-  readonly cluster: string
   readonly agent: AgentFacts
+  readonly opener: TunnelOpener
 }
+
+/** It is kept as long as the tunnel. */
+const userAgentCharsMax = 128
 
 function clusterNameOf(target: string): string {
   const name = target.startsWith(tunnelPrefix) ? target.slice(tunnelPrefix.length) : ''

@@ -1,0 +1,94 @@
+import type { UserInfo } from '@skerry/apiserver'
+import type { Clock } from '@skerry/base'
+import type { TunnelSession } from '@skerry/tunnel'
+
+/** Who opened a tunnel: as the hub knew the request for it. */
+export interface TunnelOpener {
+  readonly cluster: string
+  readonly user: UserInfo
+  readonly auditId: string
+  readonly uri: string
+  /** IP address; empty where it did not come by a socket. */
+  readonly source: string
+  readonly userAgent: string
+}
+
+/** An agent broke a rule of the tunnel's protocol, which ended it. */
+export type OnBrokenTunnel = (opener: TunnelOpener, session: TunnelSession) => void
+
+export interface BrokenTunnelAuditDeps {
+  readonly write: (line: string) => void
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>
+}
+
+/** An agent that comes back and breaks rules again and again must not push out what others did. */
+export const brokenTunnelLimits = Object.freeze({ linesMax: 10, perMs: 60_000 })
+
+const ruleCharsMax = 256
+
+interface Window {
+  readonly startMs: number
+  lines: number
+  /** Not written since the last line. */
+  omitted: number
+}
+
+/**
+ * A line of the audit log for a tunnel that ended as its agent broke a rule of the protocol: as that of any request
+ * that was cut, by the audit id of the request that opened it. At most ten a minute for each cluster; the next line
+ * then says how many were `omitted`.
+ */
+export function createBrokenTunnelAudit({ write, clock }: BrokenTunnelAuditDeps): OnBrokenTunnel {
+  const windows = new Map<string, Window>()
+  return (opener, session) => {
+    const nowMs = clock.monotonicMs()
+    const window = windowOf(windows, opener.cluster, nowMs)
+    if (window.lines >= brokenTunnelLimits.linesMax) {
+      window.omitted += 1
+      return
+    }
+    window.lines += 1
+    write(lineOf(opener, session, { nowMs: clock.now(), omitted: window.omitted }))
+    window.omitted = 0
+  }
+}
+
+/** That of now. Those that are over and owe no number are forgotten; the oldest stand first. */
+function windowOf(windows: Map<string, Window>, cluster: string, nowMs: number): Window {
+  const isOver = ({ startMs }: Window): boolean => nowMs - startMs >= brokenTunnelLimits.perMs
+  const known = windows.get(cluster)
+  if (known && !isOver(known)) return known
+  for (const [name, window] of windows) {
+    if (!isOver(window)) break
+    if (window.omitted === 0) windows.delete(name)
+  }
+  const begun = { startMs: nowMs, lines: 0, omitted: known?.omitted ?? 0 }
+  windows.delete(cluster)
+  windows.set(cluster, begun)
+  return begun
+}
+
+function lineOf(
+  { cluster, user, auditId, uri, source, userAgent }: TunnelOpener,
+  { openedAtMs, bytesIn, bytesOut, brokenRule = '' }: TunnelSession,
+  { nowMs, omitted }: { nowMs: number; omitted: number },
+): string {
+  const line = {
+    time: new Date(openedAtMs).toISOString(),
+    auditID: auditId,
+    user: user.name,
+    groups: user.groups,
+    source,
+    userAgent,
+    cluster,
+    method: 'GET',
+    uri,
+    status: 101,
+    bytesIn,
+    bytesOut,
+    ms: Math.max(0, Math.round(nowMs - openedAtMs)),
+    cut: `the agent broke a rule of the tunnel: ${brokenRule.slice(0, ruleCharsMax)}`,
+    ...(omitted === 0 ? {} : { omitted }),
+  }
+  return `${JSON.stringify(line)}\n`
+}
