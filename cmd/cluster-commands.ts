@@ -1,27 +1,21 @@
-import { join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { Cluster as Api } from '@skerry/client'
 import { clusterResource, parentOf } from '@skerry/karmada'
-import { openAdminCluster, type AdminCluster } from './admin-cluster.ts'
+import { openAdminCluster } from './admin-cluster.ts'
+import { hubKubeconfig, type ChosenHub } from './chosen-hub.ts'
 import { deleteFromHub, shutOut } from './strike-off.ts'
 
-interface OnHub {
-  /** Of the hub. */
-  dataDir: string
+interface OnHub extends ChosenHub {
   output: string | undefined
 }
 
 const askMs = 30_000
 
-function openHub({ dataDir }: OnHub): Promise<AdminCluster> {
-  return openAdminCluster(join(dataDir, 'admin.kubeconfig'))
-}
-
 export async function revokeCluster(
   options: OnHub & { name: string; deletesObject: boolean },
 ): Promise<void> {
   const { name } = options
-  const { cluster } = await openHub(options)
+  const { cluster } = await openAdminCluster(hubKubeconfig(options))
   const signal = AbortSignal.timeout(askMs)
   const wayBack = await wayBackOf(cluster, name, signal)
   await shutOut(cluster, { name, nowMs: Date.now() }, signal)

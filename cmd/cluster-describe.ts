@@ -1,4 +1,5 @@
-import type { Event } from '@skerry/api'
+import { isStatusError, type Event } from '@skerry/api'
+import { ExpectedError, exitCodes } from '@skerry/base'
 import { resources, type Cluster as Api } from '@skerry/client'
 import {
   certificateExpiresKey,
@@ -6,28 +7,30 @@ import {
   type Cluster,
   type ClusterState,
 } from '@skerry/karmada'
-import { askMs, openHub, readState } from './cluster-states.ts'
+import { askMs, noCluster, openHub, readState } from './cluster-states.ts'
+import type { ChosenHub } from './chosen-hub.ts'
 import { ageText, bytesText, leftText, rttText } from './human-figures.ts'
 import { tableLines } from './print-table.ts'
 
-export interface DescribeOptions {
-  /** Of the hub. */
-  dataDir: string
+export interface DescribeOptions extends ChosenHub {
   name: string
   /** json or yaml; absent: for people. */
   output: string | undefined
 }
 
-/** All that is known of one cluster. */
+/** All that is known of one cluster to whoever asks; what they may not see is absent. */
 export interface ClusterFacts {
-  readonly cluster: Cluster
-  readonly state: ClusterState
+  readonly cluster?: Cluster
+  readonly state?: ClusterState
   /** Oldest first. */
-  readonly events: readonly Event[]
+  readonly events?: readonly Event[]
+  /** What is absent, and the hub's words why. */
+  readonly hidden: readonly string[]
 }
 
-export async function printCluster({ dataDir, name, output }: DescribeOptions): Promise<void> {
-  const hub = await openHub(dataDir)
+export async function printCluster(options: DescribeOptions): Promise<void> {
+  const { name, output } = options
+  const hub = await openHub(options)
   const facts = await readCluster(hub, name, AbortSignal.timeout(askMs))
   if (output === 'json') return console.log(JSON.stringify(facts))
   if (output === 'yaml') {
@@ -35,36 +38,75 @@ export async function printCluster({ dataDir, name, output }: DescribeOptions): 
     const { default: yaml } = await import('yaml')
     return console.log(yaml.stringify(facts, { aliasDuplicateObjects: false }).trimEnd())
   }
-  for (const line of describeCluster(facts, Date.now())) console.log(line)
+  for (const line of describeCluster(name, facts, Date.now())) console.log(line)
 }
 
+/** Throws ExpectedError where there is no such cluster, or neither it nor its state may be seen. */
 export async function readCluster(
   hub: Api,
   name: string,
   signal: AbortSignal,
 ): Promise<ClusterFacts> {
-  const state = await readState(hub, name, signal)
   const fieldSelector = `involvedObject.kind=Cluster,involvedObject.name=${name}`
-  const [cluster, { items }] = await Promise.all([
-    hub.resource(clusterResource).get({ name }, signal),
-    hub.resource(resources.events).list({ fieldSelector }, signal),
+  const [state, cluster, events] = await Promise.all([
+    unlessHidden('state', readState(hub, name, signal)),
+    unlessHidden('object', readObject(hub, name, signal)),
+    unlessHidden('events', hub.resource(resources.events).list({ fieldSelector }, signal)),
   ])
-  const events = items.toSorted((a, b) => lastTime(a).localeCompare(lastTime(b)))
-  return { cluster, state, events }
+  const hidden = [state, cluster, events].flatMap(({ why }) => why ?? [])
+  if (state.value === undefined && cluster.value === undefined) {
+    const text = `Cannot describe cluster "${name}": you may see neither: ${hidden.join('; ')}`
+    throw new ExpectedError(text, exitCodes.failure)
+  }
+  const sorted = events.value?.items.toSorted((a, b) => lastTime(a).localeCompare(lastTime(b)))
+  return {
+    ...(cluster.value ? { cluster: cluster.value } : {}),
+    ...(state.value ? { state: state.value } : {}),
+    ...(sorted ? { events: sorted } : {}),
+    hidden,
+  }
+}
+
+async function readObject(hub: Api, name: string, signal: AbortSignal): Promise<Cluster> {
+  try {
+    return await hub.resource(clusterResource).get({ name }, signal)
+  } catch (error) {
+    throw isStatusError(error, 'NotFound') ? noCluster(name) : error
+  }
+}
+
+/** Absent for whoever lacks the right to it. */
+async function unlessHidden<T>(
+  what: string,
+  read: Promise<T>,
+): Promise<{ readonly value?: T; readonly why?: string }> {
+  try {
+    return { value: await read }
+  } catch (error) {
+    if (!isStatusError(error, 'Forbidden')) throw error
+    return { why: `${what}: ${error.message}` }
+  }
 }
 
 /** Lines as `kubectl describe` lays them out. */
-export function describeCluster(facts: ClusterFacts, nowMs: number): string[] {
-  const { cluster, state, events } = facts
-  return [
-    ...headLines(cluster, nowMs),
+export function describeCluster(name: string, facts: ClusterFacts, nowMs: number): string[] {
+  const { cluster, state, events, hidden } = facts
+  const ofState = state && [
     ...stateLines(state, nowMs),
-    ...certificateLines(facts, nowMs),
+    ...certificateLines(state, cluster, nowMs),
     ...section('Agents', agentRows(state, nowMs), '<none>'),
     ...section('Traffic', trafficRows(state), '<none>'),
+  ]
+  const ofObject = cluster && [
     ...section('Conditions', conditionRows(cluster, nowMs), '<none>'),
     ...section('Resources', resourceRows(cluster), '<unknown>'),
-    ...section('Events', eventRows(events, nowMs), '<none>'),
+  ]
+  return [
+    ...(cluster ? headLines(cluster, nowMs) : [field('Name', name)]),
+    ...(ofState ?? []),
+    ...(ofObject ?? []),
+    ...(events ? section('Events', eventRows(events, nowMs), '<none>') : []),
+    ...hidden.map((why) => field('Not allowed', why)),
   ]
 }
 
@@ -117,8 +159,12 @@ function stateLines(state: ClusterState, nowMs: number): string[] {
 }
 
 /** Of a virtual cluster, which has no tunnel whose agent would show it. */
-function certificateLines({ cluster, state }: ClusterFacts, nowMs: number): string[] {
-  if (state.through === undefined) return []
+function certificateLines(
+  { through }: ClusterState,
+  cluster: Cluster | undefined,
+  nowMs: number,
+): string[] {
+  if (through === undefined || cluster === undefined) return []
   const expires = cluster.metadata.annotations?.[certificateExpiresKey]
   return [field('Certificate', expiry(expires, nowMs))]
 }

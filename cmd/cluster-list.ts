@@ -1,21 +1,21 @@
 import { runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import type { ClusterState } from '@skerry/karmada'
 import { askMs, openHub, readStates } from './cluster-states.ts'
+import type { ChosenHub } from './chosen-hub.ts'
 import { ageText, bytesText, leftText, rttText } from './human-figures.ts'
 import { tableLines } from './print-table.ts'
 import { stopSignal } from './role-context.ts'
 import { followStates } from './follow-states.ts'
 
-export interface ListOptions {
-  /** Of the hub. */
-  dataDir: string
+export interface ListOptions extends ChosenHub {
   /** wide, json, yaml or name; absent: a table. */
   output: string | undefined
   isWatching: boolean
 }
 
-export async function printClusters({ dataDir, output, isWatching }: ListOptions): Promise<void> {
-  const hub = await openHub(dataDir)
+export async function printClusters(options: ListOptions): Promise<void> {
+  const { output, isWatching } = options
+  const hub = await openHub(options)
   const print = statePrinter(output, isWatching, console.log)
   if (!isWatching) {
     return print(await readStates(hub, AbortSignal.timeout(askMs)), Date.now())
@@ -65,7 +65,7 @@ function tablePrinter(shown: readonly Column[], write: (line: string) => void): 
   let hasHead = false
   return async (states, nowMs) => {
     const rows = states.map((state) => shown.map(({ cell }) => cell(state, nowMs)))
-    if (states.length === 0 && !hasHead) return write('No cluster is registered')
+    if (states.length === 0 && !hasHead) return write('No cluster is registered that you may see')
     const head = hasHead ? [] : [shown.map(({ name }) => name)]
     hasHead = true
     for (const line of tableLines([...head, ...rows], widths)) write(line)

@@ -1,16 +1,16 @@
-import { join } from 'node:path'
 import { isStatusError } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { readBody, statusErrorOf, type Cluster as Api } from '@skerry/client'
 import { clusterStatesPath, type ClusterState, type ClusterStates } from '@skerry/karmada'
 import { openAdminCluster } from './admin-cluster.ts'
+import { hubKubeconfig, type ChosenHub } from './chosen-hub.ts'
 
 /** One answer of the hub may take so long. */
 export const askMs = 30_000
 
-/** The hub whose state is there. Throws ExpectedError. */
-export async function openHub(dataDir: string): Promise<Api> {
-  return (await openAdminCluster(join(dataDir, 'admin.kubeconfig'))).cluster
+/** Throws ExpectedError. */
+export async function openHub(flags: ChosenHub): Promise<Api> {
+  return (await openAdminCluster(hubKubeconfig(flags))).cluster
 }
 
 /** How all clusters are that this user may see. */
@@ -34,11 +34,15 @@ export async function readState(
     )) as ClusterState
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) throw error
-    throw new ExpectedError(
-      `Cannot find cluster "${name}": the hub has none of that name; see "skerry cluster list"`,
-      exitCodes.usage,
-    )
+    throw noCluster(name)
   }
+}
+
+export function noCluster(name: string): ExpectedError {
+  return new ExpectedError(
+    `Cannot find cluster "${name}": the hub has none of that name; see "skerry cluster list"`,
+    exitCodes.usage,
+  )
 }
 
 async function read(hub: Api, path: string, signal: AbortSignal): Promise<unknown> {

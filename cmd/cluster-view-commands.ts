@@ -1,10 +1,8 @@
-import { join } from 'node:path'
 import { Option, type Command } from 'commander'
-import { dataDirectoryDefault } from './data-directory.ts'
+import { withHubFlags, type ChosenHub } from './chosen-hub.ts'
 import { example } from './role-commands.ts'
 
-interface ViewFlags {
-  dataDir: string
+interface ViewFlags extends ChosenHub {
   output: string | undefined
 }
 
@@ -14,12 +12,8 @@ export function addClusterViews(cluster: Command): void {
   addDescribe(cluster)
 }
 
-function onHub(command: Command): Command {
-  return command.option('--data-dir <path>', 'of the hub', join(dataDirectoryDefault, 'hub'))
-}
-
 function addList(cluster: Command): void {
-  onHub(cluster.command('list'))
+  withHubFlags(cluster.command('list'))
     .description('Every cluster: connected or not, since when, last seen, round trip, agents')
     .addOption(new Option('-o, --output <format>', 'how').choices(['wide', 'json', 'yaml', 'name']))
     .option('-w, --watch', 'go on, and print a cluster again when it changes')
@@ -29,6 +23,7 @@ function addList(cluster: Command): void {
         'skerry cluster list',
         'skerry cluster list -o wide --watch',
         'skerry cluster list -o json',
+        'skerry cluster list --kubeconfig hub.kubeconfig',
       ),
     )
     .action(async (options: ViewFlags & { watch: boolean | undefined }) => {
@@ -38,7 +33,7 @@ function addList(cluster: Command): void {
 }
 
 function addDescribe(cluster: Command): void {
-  onHub(cluster.command('describe'))
+  withHubFlags(cluster.command('describe'))
     .description('All that the hub knows of one cluster: its object, tunnels, agents and events')
     .argument('<name>')
     .addOption(new Option('-o, --output <format>', 'how').choices(['json', 'yaml']))

@@ -1,26 +1,20 @@
-import { join } from 'node:path'
 import { Option, type Command } from 'commander'
-import { dataDirectoryDefault } from './data-directory.ts'
+import { withHubFlags, type ChosenHub } from './chosen-hub.ts'
 import { example } from './role-commands.ts'
 
-interface ExplainFlags {
-  dataDir: string
-  kubeconfig: string | undefined
+interface ExplainFlags extends ChosenHub {
   namespace: string
   output: string | undefined
 }
 
 /** Why an object of the hub is where it is. */
 export function addExplainCommand(program: Command): void {
-  program
-    .command('explain')
+  withHubFlags(program.command('explain'))
     .description(
       'Why an object of the hub goes to these clusters and not to others, and what holds it up',
     )
     .argument('<kind/name>', 'e.g. deployment/web, or deployments.apps/web')
     .option('-n, --namespace <name>', 'of the object', 'default')
-    .option('--data-dir <path>', 'of the hub', join(dataDirectoryDefault, 'hub'))
-    .option('--kubeconfig <path>', 'how to reach the hub, instead of --data-dir')
     .addOption(new Option('-o, --output <format>', 'how').choices(['json', 'yaml']))
     .addHelpText(
       'after',

@@ -1,28 +1,24 @@
-import { join } from 'node:path'
 import { isStatusError } from '@skerry/api'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import { explain, type Explanation, type ExplainedRef } from '@skerry/karmada'
 import { openAdminCluster } from './admin-cluster.ts'
 import { askMs } from './cluster-states.ts'
+import { hubKubeconfig, type ChosenHub } from './chosen-hub.ts'
 import { tableLines } from './print-table.ts'
 
-export interface ExplainOptions {
+export interface ExplainOptions extends ChosenHub {
   /** `kind/name`. */
   object: string
   namespace: string
-  /** Of the hub. */
-  dataDir: string
-  /** Instead of the hub's own. */
-  kubeconfig: string | undefined
   /** json or yaml; absent: for people. */
   output: string | undefined
 }
 
 /** Throws ExpectedError for what a person can put right. */
 export async function printExplanation(options: ExplainOptions): Promise<void> {
-  const { output, dataDir, kubeconfig = join(dataDir, 'admin.kubeconfig') } = options
+  const { output } = options
   const ref = parseRef(options)
-  const { cluster: hub } = await openAdminCluster(kubeconfig)
+  const { cluster: hub } = await openAdminCluster(hubKubeconfig(options))
   const deps = { hub, clock: systemClock }
   const told = await explain(deps, ref, AbortSignal.timeout(askMs)).catch((error: unknown) => {
     if (!isStatusError(error, 'NotFound')) throw error

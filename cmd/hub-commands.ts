@@ -6,6 +6,7 @@ import { dataDirectoryDefault } from './data-directory.ts'
 import { withEtcdOptions, type EtcdFlags } from './etcd-flags.ts'
 import type { MetricsAddress } from './agent-metrics-server.ts'
 import { addClusterViews } from './cluster-view-commands.ts'
+import { withHubFlags, type ChosenHub } from './chosen-hub.ts'
 import { withAllowedServices, type AllowedServicesFlags } from './allowed-services.ts'
 import { addKarmadaManifest } from './karmada-commands.ts'
 import { addLeave } from './leave-commands.ts'
@@ -236,15 +237,12 @@ function confinedBy(flags: AgentFlags) {
   }
 }
 
-interface ClusterFlags {
-  dataDir: string
+interface ClusterFlags extends ChosenHub {
   output: string | undefined
 }
 
 function onHub(command: Command): Command {
-  return command
-    .option('--data-dir <path>', 'of the hub', hubDirectory)
-    .option('-o, --output <format>', 'json')
+  return withHubFlags(command).option('-o, --output <format>', 'json')
 }
 
 function addRevoke(cluster: Command): void {

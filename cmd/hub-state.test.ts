@@ -127,9 +127,9 @@ test('what an operator asks of a cluster is told: how it is, since when, by whom
   assert.equal(later.lastEnd?.reason, 'a digger found the cable')
   const events = await until(async () => {
     const facts = await readCluster(fleet.admin, 'edge', soon())
-    return facts.events.some(({ reason }) => reason === 'TunnelClosed') ? facts : undefined
+    return facts.events?.some(({ reason }) => reason === 'TunnelClosed') ? facts : undefined
   })
-  const text = describeCluster(events, Date.now()).join('\n')
+  const text = describeCluster('edge', events, Date.now()).join('\n')
   for (const expected of [
     /^Name: +edge$/m,
     /^Kubernetes: +v1\.36\.3\+skerry$/m,

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { isStatusError, parseDurationMs } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { Cluster } from '@skerry/client'
@@ -9,11 +8,10 @@ import {
 } from '@skerry/karmada'
 import { openAdminCluster } from './admin-cluster.ts'
 import { advertised } from './host-addresses.ts'
+import { hubKubeconfig, type ChosenHub } from './chosen-hub.ts'
 import { placeOf, type PlaceFlags } from './place-flags.ts'
 
-export interface JoinCommandOptions extends PlaceFlags {
-  /** Of the hub. */
-  dataDir: string
+export interface JoinCommandOptions extends PlaceFlags, ChosenHub {
   output: string | undefined
   name: string
   server: string | undefined
@@ -36,8 +34,8 @@ const askMs = 30_000
 
 /** Asks the hub for a registration and prints what the edge has to run. */
 export async function printJoinCommand(options: JoinCommandOptions): Promise<void> {
-  const { name, output, dataDir } = options
-  const hub = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
+  const { name, output } = options
+  const hub = await openAdminCluster(hubKubeconfig(options))
   const server = options.server ?? advertised(hub.server)
   const status = await register(hub.cluster, { ...options, server })
   const { token, command, manifest, caHash, expires } = status

@@ -1,6 +1,5 @@
-import { join } from 'node:path'
 import type { Command } from 'commander'
-import { dataDirectoryDefault } from './data-directory.ts'
+import { withHubFlags } from './chosen-hub.ts'
 import type { JoinCommandOptions } from './join-command.ts'
 import { withPlaceOptions } from './place-flags.ts'
 import type { RegistrationsOptions } from './registrations.ts'
@@ -19,9 +18,7 @@ export function addRegistrationCommands(cluster: Command): void {
 }
 
 function onHub(command: Command): Command {
-  return command
-    .option('--data-dir <path>', 'of the hub', join(dataDirectoryDefault, 'hub'))
-    .option('-o, --output <format>', 'json')
+  return withHubFlags(command).option('-o, --output <format>', 'json')
 }
 
 function addJoinCommand(cluster: Command): void {

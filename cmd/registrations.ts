@@ -1,13 +1,11 @@
-import { join } from 'node:path'
 import { humanDuration } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { decideRegistration, pendingRegistrations, type Registration } from '@skerry/karmada'
 import { openAdminCluster } from './admin-cluster.ts'
+import { hubKubeconfig, type ChosenHub } from './chosen-hub.ts'
 import { printTable } from './print-table.ts'
 
-export interface RegistrationsOptions {
-  /** Of the hub. */
-  dataDir: string
+export interface RegistrationsOptions extends ChosenHub {
   output: string | undefined
 }
 
@@ -75,6 +73,6 @@ function chosen(found: readonly Registration[], options: DecisionOptions): Regis
   )
 }
 
-async function open({ dataDir }: RegistrationsOptions) {
-  return (await openAdminCluster(join(dataDir, 'admin.kubeconfig'))).cluster
+async function open(options: RegistrationsOptions) {
+  return (await openAdminCluster(hubKubeconfig(options))).cluster
 }

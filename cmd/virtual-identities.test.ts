@@ -132,7 +132,7 @@ test('each virtual cluster has a certificate of its own, for which its parent ha
       .annotations ?? {}
   await until(async () => certificateExpiresKey in (await annotations()), signal)
   const facts = await readCluster(fleet.admin, 'bank-east', signal)
-  const lines = describeCluster(facts, Date.now()).join('\n')
+  const lines = describeCluster('bank-east', facts, Date.now()).join('\n')
   assert.match(lines, /^Certificate: +\d+\w* left, until 20/m)
 })
 
