@@ -146,6 +146,8 @@ class ClusterReporter {
   #id: string | undefined
   #hasBeenReady = false
   #hasTold = false
+  /** What the agent is told to say of itself has changed; no status has the time of it yet. */
+  #isSaidAnew = false
   #counted:
     | { readonly changes: number; readonly grades: string; readonly summaries: Summaries }
     | undefined
@@ -190,6 +192,7 @@ class ClusterReporter {
     if (found !== undefined && this.#hasTold && says(found, wanted)) return found
     const told = await this.#tell(wanted, found === undefined, signal)
     this.#hasTold = true
+    this.#isSaidAnew ||= found === undefined || saidOf(found) !== saidOf(told)
     if (found === undefined) this.#deps.log.info('Cluster registered', { cluster: name })
     return told
   }
@@ -273,7 +276,11 @@ class ClusterReporter {
       known.conditions ?? [],
     )
     const status: ClusterStatus = { ...known, ...seen.facts, conditions }
-    const told = { status: known, annotations: cluster.metadata.annotations ?? {} }
+    const told = {
+      status: known,
+      annotations: cluster.metadata.annotations ?? {},
+      isSaidAnew: this.#isSaidAnew,
+    }
     const annotations = observedAnnotations(told, status, seen.times)
     const wasReady = conditionOf(known.conditions, conditionTypes.ready)?.status
     if (wasReady !== health.status) {
@@ -286,6 +293,7 @@ class ClusterReporter {
     await this.#inTime(signal, (scope) =>
       this.#clusters().updateStatus({ ...cluster, metadata, status }, scope),
     )
+    if (isHealthy) this.#isSaidAnew = false
   }
 
   /** Counted anew only when a node or pod has changed: five thousand pods take a tenth of a second. */
@@ -317,7 +325,9 @@ class ClusterReporter {
     const apisMs = nowMs - (clock.monotonicMs() - apis.atMs)
     const texts = [enablementsText(apis)]
     const facts = { kubernetesVersion, apiEnablements: apis.list }
-    const times = { version: nowMs, apis: apisMs }
+    // In push mode nobody at the cluster says where it is.
+    const said = this.#options.isPushed ? {} : { labels: nowMs, place: nowMs }
+    const times = { version: nowMs, apis: apisMs, ...said }
     if (!observer.hasSeenAll()) return { facts, texts, times }
     const { nodeSummary, resourceSummary } = this.#summaries(spec.resourceModels ?? [])
     return {
@@ -383,6 +393,12 @@ function enablementsText({ list, isWhole }: SeenApis): ConditionText {
   }
   const message = 'collected complete APIEnablements from the cluster'
   return { type, status: 'True', reason: 'Complete', message }
+}
+
+/** What an agent says of its cluster by its command line, in one text to compare. */
+function saidOf({ metadata, spec: { provider, region, zones } }: Cluster): string {
+  const labels = Object.entries(metadata.labels ?? {}).map(([key, value]) => `${key}=${value}`)
+  return JSON.stringify([labels.toSorted(), provider, region, zones])
 }
 
 /** Whether all that is wanted is there; others may have added to it. */

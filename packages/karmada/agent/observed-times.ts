@@ -8,6 +8,9 @@ export const observedKeys = Object.freeze({
   nodes: 'hub.skerry.io/observed-nodes',
   resources: 'hub.skerry.io/observed-resources',
   apis: 'hub.skerry.io/observed-apis',
+  labels: 'hub.skerry.io/observed-labels',
+  /** Provider, region and zones. */
+  place: 'hub.skerry.io/observed-place',
 })
 
 /** A fact that does not change is confirmed this often: a write for each cluster. */
@@ -19,6 +22,8 @@ export type SeenTimes = Partial<Record<keyof typeof observedKeys, number>>
 interface Observed {
   readonly status: ClusterStatus
   readonly annotations: Readonly<Record<string, string>>
+  /** Labels or place are others than before; no status has told the time of it yet. */
+  readonly isSaidAnew: boolean
 }
 
 /** The annotations that go with the next status; the same ones when there is nothing new to say. */
@@ -32,9 +37,11 @@ export function observedAnnotations(
     nodes: [known.status.nodeSummary, next.nodeSummary],
     resources: [known.status.resourceSummary, next.resourceSummary],
     apis: [known.status.apiEnablements, next.apiEnablements],
+    labels: [known.isSaidAnew, false],
+    place: [known.isSaidAnew, false],
   }
   const annotations = { ...known.annotations }
-  for (const fact of ['version', 'nodes', 'resources', 'apis'] as const) {
+  for (const fact of ['version', 'nodes', 'resources', 'apis', 'labels', 'place'] as const) {
     const seenMs = seen[fact]
     if (seenMs === undefined) continue
     const [before, after] = facts[fact]
