@@ -152,7 +152,8 @@ async function attaches(cloud: Cloud, env: Record<string, string>): Promise<void
 async function tellsWho({ cluster, host, command, env, kubeconfig, directory, skerry }: Cloud) {
   const admin = join(directory, 'admin.kubeconfig')
   const [program = ''] = command([])
-  const right = ['--verb=create', '--resource=clusters.cluster.karmada.io/proxy']
+  // Whoever may read may ask, though asking is a POST.
+  const right = ['--verb=get', '--resource=clusters.cluster.karmada.io/proxy']
   for (const args of [
     ['create', 'clusterrole', 'staff', ...right],
     ['create', 'clusterrolebinding', 'staff', '--clusterrole=staff', '--group=staff'],
