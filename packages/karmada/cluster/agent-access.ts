@@ -9,9 +9,9 @@ import {
   virtualAgentOf,
 } from './agent-identity.ts'
 import { electionLease, electionNamespace } from '../registration/karmada-agent.ts'
-import { clusterNamespace, clusterResource, executionNamespace } from './cluster.ts'
+import { clusterResource, executionNamespace } from './cluster.ts'
 import { isVirtuals } from './virtual-agent-access.ts'
-import { isCovered, type AgentRule } from './agent-rule.ts'
+import { isCovered, reporterRules, requestRule, type AgentRule } from './agent-rule.ts'
 import { childrenSelector, clusterAskedFor, parentOf, virtualChildren } from './virtual-parent.ts'
 
 const read = ['get', 'list', 'watch']
@@ -30,29 +30,11 @@ const agentRules: readonly AgentRule[] = [
   // By the field selector metadata.name.
   { group: clusterResource.group, resources: ['clusters'], verbs: ['list', 'watch'], name: own },
   { group: clusterResource.group, resources: ['clusters/tunnel'], verbs: ['get'], name: own },
-  {
-    group: 'coordination.k8s.io',
-    resources: ['leases'],
-    verbs: ['create'],
-    namespace: () => clusterNamespace,
-  },
-  {
-    group: 'coordination.k8s.io',
-    resources: ['leases'],
-    verbs: ['get', 'update', 'patch'],
-    name: own,
-    namespace: () => clusterNamespace,
-  },
+  ...reporterRules,
   {
     group: 'work.karmada.io',
     resources: ['works'],
     verbs: [...read, 'update', 'patch', 'delete'],
-    namespace: executionNamespace,
-  },
-  {
-    group: 'work.karmada.io',
-    resources: ['works/status'],
-    verbs: ['get', 'update', 'patch'],
     namespace: executionNamespace,
   },
   {
@@ -68,16 +50,10 @@ const agentRules: readonly AgentRule[] = [
     name: executionNamespace,
     namespace: executionNamespace,
   },
-  {
-    group: 'certificates.k8s.io',
-    resources: ['certificatesigningrequests'],
-    verbs: ['create', 'get'],
-  },
+  requestRule,
 ]
 
-const tokenRules: readonly AgentRule[] = agentRules.filter(
-  ({ group }) => group === 'certificates.k8s.io',
-)
+const tokenRules: readonly AgentRule[] = [requestRule]
 
 /** Of a name that is free: to look for it, and to make a virtual cluster of it, by apply. */
 const futureRules: readonly AgentRule[] = [

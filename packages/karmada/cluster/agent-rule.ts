@@ -1,4 +1,5 @@
 import type { Attributes } from '@skerry/apiserver'
+import { clusterNamespace, executionNamespace } from './cluster.ts'
 
 /** What an agent may do: one rule for all, in which `own` stands for its own cluster. */
 export interface AgentRule {
@@ -9,6 +10,36 @@ export interface AgentRule {
   readonly name?: (own: string) => string
   /** Absent: cluster scope. */
   readonly namespace?: (own: string) => string
+}
+
+/** How who tells of a cluster, whole or virtual, says that it is alive and what became of its Works. */
+export const reporterRules: readonly AgentRule[] = [
+  {
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['create'],
+    namespace: () => clusterNamespace,
+  },
+  {
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['get', 'update', 'patch'],
+    name: (own) => own,
+    namespace: () => clusterNamespace,
+  },
+  {
+    group: 'work.karmada.io',
+    resources: ['works/status'],
+    verbs: ['get', 'update', 'patch'],
+    namespace: executionNamespace,
+  },
+]
+
+/** To ask for a certificate, and to fetch it. */
+export const requestRule: AgentRule = {
+  group: 'certificates.k8s.io',
+  resources: ['certificatesigningrequests'],
+  verbs: ['create', 'get'],
 }
 
 export function isCovered(

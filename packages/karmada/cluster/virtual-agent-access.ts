@@ -1,7 +1,7 @@
 import type { Attributes } from '@skerry/apiserver'
 import type { VirtualAgent } from './agent-identity.ts'
-import { isCovered, type AgentRule } from './agent-rule.ts'
-import { clusterNamespace, clusterResource, executionNamespace } from './cluster.ts'
+import { isCovered, reporterRules, requestRule, type AgentRule } from './agent-rule.ts'
+import { clusterResource, executionNamespace } from './cluster.ts'
 import type { VirtualChildren } from './virtual-parent.ts'
 
 const own = (name: string): string => name
@@ -20,29 +20,11 @@ const virtualRules: readonly AgentRule[] = [
     verbs: ['get', 'update', 'patch'],
     name: own,
   },
-  {
-    group: 'coordination.k8s.io',
-    resources: ['leases'],
-    verbs: ['create'],
-    namespace: () => clusterNamespace,
-  },
-  {
-    group: 'coordination.k8s.io',
-    resources: ['leases'],
-    verbs: ['get', 'update', 'patch'],
-    name: own,
-    namespace: () => clusterNamespace,
-  },
+  ...reporterRules,
   {
     group: 'work.karmada.io',
     resources: ['works'],
     verbs: ['get', 'list', 'update', 'patch', 'delete'],
-    namespace: executionNamespace,
-  },
-  {
-    group: 'work.karmada.io',
-    resources: ['works/status'],
-    verbs: ['get', 'update', 'patch'],
     namespace: executionNamespace,
   },
   {
@@ -51,11 +33,7 @@ const virtualRules: readonly AgentRule[] = [
     verbs: ['create', 'update', 'patch'],
     namespace: executionNamespace,
   },
-  {
-    group: 'certificates.k8s.io',
-    resources: ['certificatesigningrequests'],
-    verbs: ['create', 'get'],
-  },
+  requestRule,
 ]
 
 /** To see that its Cluster has gone. */
