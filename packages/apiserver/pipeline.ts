@@ -1,6 +1,7 @@
 import { StatusError, exactFieldValue, parseFieldSelector } from '@skerry/api'
 import {
   linkedSignal,
+  whenAborted,
   type Clock,
   type LinkedSignal,
   type Logger,
@@ -254,7 +255,8 @@ function followAccess(
   // Without the query, which may hold what somebody types into a session.
   const [path = ''] = request.target.split('?', 1)
   const held = lasting.add({ path, mayGoOn, end: () => linked.abort(accessEnded) })
-  linked.signal.addEventListener('abort', () => held[Symbol.dispose](), { once: true })
+  // The client may have left while it was asked who it is.
+  whenAborted(linked.signal, () => held[Symbol.dispose]())
   return linked
 }
 

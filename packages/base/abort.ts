@@ -17,6 +17,12 @@ export function linkedSignal(parent: AbortSignal): LinkedSignal {
   }
 }
 
+/** Calls once when the signal aborts; at once where it has, as a listener of its own would never hear. */
+export function whenAborted(signal: AbortSignal, onAbort: () => void): void {
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
+}
+
 /** The reason as an Error, whatever was passed to abort(). */
 export function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason))

@@ -19,6 +19,7 @@ export {
   abortReason,
   linkedSignal,
   unlessAborted,
+  whenAborted,
   withTimeout,
   type LinkedSignal,
 } from './abort.ts'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
-import { UserStreams } from './user-streams.ts'
+import { parseRequestInfo, type Admitted, type ApiRequest, type Route } from '@skerry/apiserver'
+import { limitUserStreams, UserStreams } from './user-streams.ts'
 
 function isRefused(words: RegExp): (error: unknown) => boolean {
   return (error) => {
@@ -44,3 +45,39 @@ test('a hundred thousand requests of one user leave nothing behind when they are
   for (const one of open) one[Symbol.dispose]()
   for (let number = 0; number < 500; number += 1) streams.take('mallory', 'edge-1')
 })
+
+test('a request whose client has left before it was let in holds no place', async () => {
+  const route: Route = {
+    prefix: '/',
+    serve: async () => ({ status: 200, headers: {}, body: new Uint8Array(0) }),
+  }
+  const [limited] = limitUserStreams([route], new UserStreams({ perCluster: 1, inAll: 1 }))
+  const gone = AbortSignal.abort(new Error('the client left'))
+  for (let number = 0; number < 3; number += 1) {
+    const answer = await limited?.serve(admittedAs('mallory', '/clusters/oslo/version', gone))
+    assert.equal(answer?.status, 200)
+  }
+})
+
+function admittedAs(name: string, target: string, signal: AbortSignal): Admitted {
+  const user = { name, groups: [], extra: {} }
+  const request: ApiRequest = {
+    method: 'GET',
+    target,
+    headers: {},
+    fields: () => [],
+    body: (async function* () {})(),
+    peer: { type: 'process', user },
+    signal,
+  }
+  return {
+    request,
+    info: parseRequestInfo('GET', target),
+    user,
+    authorizer: { authorize: async () => ({ verdict: 'allow', reason: '' }) },
+    auditId: '',
+    warn: () => undefined,
+    mayGoOn: async () => undefined,
+    signal,
+  }
+}

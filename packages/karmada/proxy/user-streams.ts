@@ -1,5 +1,6 @@
 import { StatusError } from '@skerry/api'
 import type { Admitted, Route } from '@skerry/apiserver'
+import { whenAborted } from '@skerry/base'
 import { clusterResource } from '../cluster/cluster.ts'
 import { parseClusterTarget } from './cluster-path.ts'
 
@@ -65,8 +66,8 @@ export function limitUserStreams(
 ): Route[] {
   const take = ({ request, user, signal }: Admitted): void => {
     const held = streams.take(user.name, clusterOf(request.target))
-    // It aborts when the exchange is over, however it ended.
-    signal.addEventListener('abort', () => held[Symbol.dispose](), { once: true })
+    // It aborts when the exchange is over, however it ended; the client may have left while it was asked who it is.
+    whenAborted(signal, () => held[Symbol.dispose]())
   }
   return routes.map((route) => {
     const limited: Route = {

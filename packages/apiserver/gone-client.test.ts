@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createMetrics, seededRandom, silentLogger, simulatedClock } from '@skerry/base'
+import type { ApiRequest } from './http/exchange.ts'
+import { jsonAnswer } from './http/exchange.ts'
+import { apiServerLimits } from './limits-table.ts'
+import type { LastingRequest } from './lasting-requests.ts'
+import { createPipeline } from './pipeline.ts'
+import { createRequestMetrics } from './request-metrics.ts'
+
+test('a client that leaves while it is asked who it is, is not followed any more', async () => {
+  const client = new AbortController()
+  const followed = new Set<LastingRequest>()
+  const pipeline = createPipeline({
+    access: {
+      authenticators: [
+        {
+          async authenticate() {
+            client.abort(new Error('the client left'))
+            return { user: { name: 'olga', groups: [], extra: {} } }
+          },
+        },
+      ],
+      authorizers: [{ authorize: async () => ({ verdict: 'allow', reason: '' }) }],
+      admission: [],
+      subresources: {},
+    },
+    limits: apiServerLimits,
+    clock: simulatedClock(),
+    random: seededRandom(1),
+    log: silentLogger,
+    metrics: createRequestMetrics(createMetrics()),
+    audit: () => undefined,
+    lasting: {
+      add(request) {
+        followed.add(request)
+        return { [Symbol.dispose]: () => void followed.delete(request) }
+      },
+      run: () => new Promise<never>(() => undefined),
+    },
+    serve: async () => jsonAnswer(200, {}),
+    upgrade: async () => undefined,
+    isLongRunning: () => true,
+  })
+  const request: ApiRequest = {
+    method: 'GET',
+    target: '/api/v1/pods?watch=1',
+    headers: {},
+    fields: () => [],
+    body: (async function* () {})(),
+    peer: { type: 'socket', address: '', certificates: [], isCertificateBad: false },
+    signal: client.signal,
+    abort: (reason) => client.abort(reason),
+  }
+  assert.equal((await pipeline.onRequest(request)).status, 200)
+  assert.equal(followed.size, 0)
+})
