@@ -15,6 +15,8 @@ export interface TcpOptions {
 
 /** After this the next address is tried beside the one that has not answered (RFC 8305, 5). */
 const staggerMs = 250
+/** A watch may say nothing for minutes: routers forget what is silent for 30 s, and the kernel alone would wait for two hours. */
+const lasting = Object.freeze({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 })
 /** Of a name with more addresses the first ones are tried. */
 const addressesMax = 8
 
@@ -100,7 +102,7 @@ function firstToAnswer(
     const address = addresses[begun]
     if (address === undefined) return
     begun += 1
-    const socket = connectTcp({ host: address, port, noDelay: true, keepAlive: true })
+    const socket = connectTcp({ ...lasting, host: address, port })
     const silent = new Error(`no answer in ${timeoutMs} ms`)
     open.set(
       socket,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { readFile } from 'node:fs/promises'
+import { createServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { issueServingCertificate } from '@skerry/bootstrap'
@@ -62,6 +63,29 @@ function through(url: string, further: { login?: ProxyLogin; ca?: string } = {})
 }
 
 const clerk = { user: 'clerk', password: 'p@ss:wörd' }
+
+/** After how many seconds of silence the kernel asks whether the other end is there; undefined: never. */
+async function silenceOf(way: Duplex): Promise<number | undefined> {
+  assert.ok(way instanceof Socket)
+  const port = (way.localPort ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  const rows = (await readFile('/proc/net/tcp', 'utf8'))
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/))
+  const [timer = '', hundredths = ''] =
+    rows.find(([, local]) => local?.endsWith(`:${port}`))?.[5]?.split(':') ?? []
+  return timer === '02' ? Number.parseInt(hundredths, 16) / 100 : undefined
+}
+
+test('a connection on which nothing is said is kept open before routers forget it, after 30 s', async () => {
+  await using echo = await startEcho()
+  await using proxy = await startTestProxy()
+  const to = { host: '127.0.0.1', port: echo.port }
+  for (const way of [await tcp(to, never), await through(proxy.url)(to, never)]) {
+    const seconds = await silenceOf(way)
+    assert.ok(seconds !== undefined && seconds <= 15, String(seconds))
+    way.destroy()
+  }
+})
 
 test('bytes pass a proxy that wants a user and a password', async () => {
   await using echo = await startEcho()
