@@ -301,6 +301,13 @@ test('one name of a request is in every log from the client to the cluster', asy
     return lines.find((each) => each.includes(auditId))
   })
   assert.equal(JSON.parse(line).auditID, auditId)
+  // A service of the edge is asked for by the same name.
+  const service = await ask(fleet, '/clusters/edge/services/shop/web:80/', {
+    headers: { 'audit-id': 's-1' },
+  })
+  assert.deepEqual([service.status, service.headers['audit-id']], [403, 's-1'])
+  assert.equal(find(hubLog, 'Cluster answered', 's-1')?.['cluster'], 'edge')
+  assert.equal(find(agentLog, 'Service not reached', 's-1')?.['service'], 'shop/web:80')
   // What would not stand in a line of a log is not taken.
   for (const odd of ['a b', 'x'.repeat(65), '"}', 'ä', '']) {
     const sent = Buffer.from(odd, 'utf8').toString('latin1')

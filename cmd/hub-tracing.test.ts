@@ -45,11 +45,11 @@ async function startFleet(options: TestHubOptions) {
   const owned = stack.move()
   return {
     edge,
-    async ask(): Promise<void> {
-      const request = { method: 'GET', path, headers: { traceparent } } as const
+    async ask(asked = path, expected = 200): Promise<void> {
+      const request = { method: 'GET', path: asked, headers: { traceparent } } as const
       const { status, body } = await transport.send(request, soon())
       await readBody(body)
-      assert.equal(status, 200)
+      assert.equal(status, expected)
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -86,6 +86,22 @@ test('one trace goes from the client through hub, tunnel and agent to the API se
   assert.equal(asked?.['traceparent'], `00-${traceId}-${call.context.spanId}-01`)
   // One id finds the request in audit, logs and traces alike.
   assert.equal(tunnel.attributes.get('audit-id'), asked?.['audit-id'])
+})
+
+test('the way to a service of the edge is a part of its request, by the same id', async () => {
+  const spans: SpanData[] = []
+  const onEnd = (span: SpanData): void => void spans.push(span)
+  const tracer = createTracer(0, { clock: systemClock, random: systemRandom, onEnd })
+  await using scene = await startFleet({ tracer })
+  // Its agent allows none.
+  await scene.ask('/clusters/edge/services/shop/web:80/', 403)
+  const tunnel = spans.find(({ name, attributes }) => {
+    return name === 'tunnel' && attributes.get('http.request.method') === 'CONNECT'
+  })
+  const request = spans.find(({ context }) => context.spanId === tunnel?.parentSpanId)
+  assert.equal(request?.parentSpanId, parentId)
+  assert.equal(tunnel?.context.traceId, traceId)
+  assert.match(String(tunnel.attributes.get('audit-id')), /^[0-9a-f-]{36}$/)
 })
 
 test('a hub that traces nothing passes no trace on', async () => {

@@ -109,7 +109,7 @@ export function createApiForwarder(options: ApiForwarderOptions, log: Logger): A
 }
 
 /** The name by which the hub, its audit log and the API server know the request. */
-function auditIdOf({ headers }: TunnelRequest): string {
+export function auditIdOf({ headers }: TunnelRequest): string {
   const { 'audit-id': auditId } = headers
   return typeof auditId === 'string' ? auditId : ''
 }

@@ -14,6 +14,7 @@ import {
   type SpokenProtocol,
 } from '../services/service-link.ts'
 import { servicesLimits } from '../services/services-limits.ts'
+import { auditIdOf } from './api-forwarder.ts'
 import type { FoundService, ServiceFinder } from './service-finder.ts'
 
 /**
@@ -61,16 +62,17 @@ async function connected(
   signal: AbortSignal,
 ): Promise<TunnelUpgraded> {
   const asked = parseConnect(request)
+  const about = { auditId: auditIdOf(request), service: asked ? serviceText(asked.service) : '' }
   try {
     if (asked === undefined) throw badConnect()
     const meant = await atEdge(asked, dialer, signal)
     const { stream, spoken } = await dialInBounds(meant, dialer, signal)
+    dialer.log.debug('Service reached', about)
     return { status: 101, headers: connectedHeaders(spoken), stream }
   } catch (error) {
     if (signal.aborted) throw abortReason(signal)
     const cause = error instanceof Error ? error : new Error(String(error))
-    const service = asked ? serviceText(asked.service) : ''
-    dialer.log.info('Service not reached', { service, error: cause })
+    dialer.log.info('Service not reached', { ...about, error: cause })
     if (error instanceof StatusError) return connectRefusal(error)
     return connectRefusal(new StatusError('ServiceUnavailable', cause.message, { cause }))
   }

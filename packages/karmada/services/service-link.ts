@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import { StatusError, isJsonObject, type StatusReason } from '@skerry/api'
 import {
   isSwitched,
+  type TunnelHeaders,
   type TunnelRegistry,
   type TunnelRequest,
   type TunnelResponse,
@@ -37,12 +38,17 @@ export function isConnect({ method }: Pick<TunnelRequest, 'method'>): boolean {
   return method === connectMethod
 }
 
-export function connectRequest({ service, isTls }: ServiceConnect): TunnelRequest {
+/** `named`: by what hub and agent call the user's request in their logs and traces. */
+export function connectRequest(
+  { service, isTls }: ServiceConnect,
+  named: TunnelHeaders = {},
+): TunnelRequest {
   const { namespace, name, port } = service
   return {
     method: connectMethod,
     path: `/services/${namespace}/${name}/${port}`,
     headers: {
+      ...named,
       connection: 'Upgrade',
       upgrade: serviceProtocol,
       ...(isTls ? { [tlsHeader]: 'yes' } : {}),
@@ -94,10 +100,11 @@ export interface ServiceStream {
 /** A connection to a service of a cluster. Throws the agent's refusal as a StatusError, and what the tunnel throws. */
 export async function connectService(
   tunnels: Pick<TunnelRegistry, 'upgrade'>,
-  asked: ServiceConnect & { readonly cluster: string },
+  asked: ServiceConnect & { readonly cluster: string; readonly named: TunnelHeaders },
   signal: AbortSignal,
 ): Promise<ServiceStream> {
-  const answer = await tunnels.upgrade(asked.cluster, connectRequest(asked), signal)
+  const request = connectRequest(asked, asked.named)
+  const answer = await tunnels.upgrade(asked.cluster, request, signal)
   if (!isSwitched(answer)) throw await refusalOf(answer, asked)
   const spoken = answer.headers[spokenHeader]
   return {

@@ -129,12 +129,18 @@ function toRoot({ seen }: Visit, target: string): ApiAnswer {
 }
 
 async function connect(
-  { cluster, service, isTls, auditId }: Visit,
+  { cluster, service, isTls, auditId, request }: Visit,
   { tunnels, clock, awaySinceMs }: ServiceRoutesDeps,
   signal: AbortSignal,
 ): Promise<ServiceStream> {
+  const { traceparent, tracestate } = request.headers
+  const named = {
+    'audit-id': auditId,
+    ...(traceparent ? { traceparent } : {}),
+    ...(tracestate ? { tracestate } : {}),
+  }
   try {
-    return await connectService(tunnels, { cluster, service, isTls }, signal)
+    return await connectService(tunnels, { cluster, service, isTls, named }, signal)
   } catch (error) {
     const asked = { cluster, auditId, nowMs: clock.now(), awaySinceMs: awaySinceMs?.(cluster) }
     throw tunnelRefusal(asked, error)
