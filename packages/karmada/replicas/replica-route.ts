@@ -4,6 +4,7 @@ import { StatusError } from '@skerry/api'
 import type { ApiRequest, Route } from '@skerry/apiserver'
 import type { Clock, Logger } from '@skerry/base'
 import { createTunnelServer, type TunnelRegistry } from '@skerry/tunnel'
+import { linkLimits } from './link-limits.ts'
 import type { ReplicaDirectory } from './replica-directory.ts'
 import { replicaOfUser, replicaPrefix } from './replica-identity.ts'
 
@@ -27,6 +28,7 @@ export function replicaRoute(deps: ReplicaRouteDeps): Route {
   const server = createTunnelServer(
     {
       registry: links,
+      limits: linkLimits,
       async authenticate(request) {
         const identity = admitted.get(request)
         return identity === undefined ? { status: 401, reason: 'unknown replica' } : { identity }

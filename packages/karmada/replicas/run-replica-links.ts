@@ -1,5 +1,6 @@
 import { linkedSignal, type Clock, type Logger, type Random, type WakeFlag } from '@skerry/base'
 import { runTunnelAgent, type TunnelHandler, type TunnelTls } from '@skerry/tunnel'
+import { linkLimits } from './link-limits.ts'
 import type { ReplicaDirectory } from './replica-directory.ts'
 import { replicaPrefix } from './replica-identity.ts'
 
@@ -67,7 +68,7 @@ function openLink(
 ): Link {
   const scope = linkedSignal(signal)
   const url = `${address.replace(/^http/, 'ws')}${replicaPrefix}${id}`
-  const endpoint = () => ({ url, tls: tls() })
+  const endpoint = () => ({ url, tls: tls(), limits: linkLimits })
   const running = runTunnelAgent({ endpoint }, handler, deps, scope.signal).catch(
     (error: unknown) => {
       if (!scope.signal.aborted) throw error
