@@ -85,7 +85,7 @@ test(
     for (const name of clusters) {
       while ((await statusOf(asking, `/clusters/${name}/version`)) !== 200) limit.throwIfAborted()
     }
-    for (const name of clusters) {
+    for (const name of ['oslo', 'rome']) {
       for (let count = 0; count < watchesOfEach; count += perSession) {
         const session = await open()
         const path = `/clusters/${name}/api/v1/pods?watch=1`
