@@ -1,7 +1,9 @@
-import { ExpectedError, exitCodes, systemClock, type Logger, silentLogger } from '@skerry/base'
+import { ExpectedError, exitCodes, systemClock, silentLogger } from '@skerry/base'
 import { createCluster, createHttpsTransport, loadKubeconfig, type Cluster } from '@skerry/client'
+import { hubKubeconfig, type ChosenHub } from './chosen-hub.ts'
 import { codeOf } from './data-directory.ts'
 import { reachControlPlane } from './reach-control-plane.ts'
+import { wayOfKubeconfig } from './way-to-hub.ts'
 import { version } from './version.ts'
 
 export interface AdminCluster {
@@ -10,18 +12,24 @@ export interface AdminCluster {
   caPem: string
 }
 
+/** The hub that is meant; one elsewhere is reached as kubectl reaches it, by a proxy where there is one. */
+export async function openChosenHub(flags: ChosenHub): Promise<AdminCluster> {
+  return openAdminCluster(hubKubeconfig(flags), { isElsewhere: flags.kubeconfig !== undefined })
+}
+
 /**
  * A control plane seen through a kubeconfig file of ours, for commands that act on it. Throws
  * ExpectedError when there is no such file; so do requests where nobody answers.
  */
 export async function openAdminCluster(
   kubeconfigPath: string,
-  log: Logger = silentLogger,
+  { isElsewhere = false }: { readonly isElsewhere?: boolean } = {},
 ): Promise<AdminCluster> {
+  const environment = process.env
   const target = await loadKubeconfig(
     kubeconfigPath,
     {},
-    { clock: systemClock, environment: process.env },
+    { clock: systemClock, environment },
   ).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error
     throw new ExpectedError(
@@ -29,10 +37,16 @@ export async function openAdminCluster(
       exitCodes.dataDirectory,
     )
   })
-  const transport = createHttpsTransport(target.transport)
+  const way = isElsewhere
+    ? await wayOfKubeconfig(target.transport, { clock: systemClock, environment })
+    : undefined
+  const transport = createHttpsTransport({
+    ...target.transport,
+    ...(way?.described.proxy === undefined ? {} : { connect: way.connect }),
+  })
   const reaching = reachControlPlane(transport, target.transport.server, systemClock)
   const cluster = createCluster(reaching, {
-    log,
+    log: silentLogger,
     clock: systemClock,
     userAgent: `skerry/${version}`,
   })

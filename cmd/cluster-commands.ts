@@ -1,8 +1,8 @@
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { Cluster as Api } from '@skerry/client'
 import { clusterResource, parentOf } from '@skerry/karmada'
-import { openAdminCluster } from './admin-cluster.ts'
-import { hubKubeconfig, type ChosenHub } from './chosen-hub.ts'
+import { openChosenHub } from './admin-cluster.ts'
+import type { ChosenHub } from './chosen-hub.ts'
 import { deleteFromHub, shutOut } from './strike-off.ts'
 
 interface OnHub extends ChosenHub {
@@ -15,7 +15,7 @@ export async function revokeCluster(
   options: OnHub & { name: string; deletesObject: boolean },
 ): Promise<void> {
   const { name } = options
-  const { cluster } = await openAdminCluster(hubKubeconfig(options))
+  const { cluster } = await openChosenHub(options)
   const signal = AbortSignal.timeout(askMs)
   const wayBack = await wayBackOf(cluster, name, signal)
   await shutOut(cluster, { name, nowMs: Date.now() }, signal)

@@ -2,15 +2,15 @@ import { isStatusError } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { readBody, statusErrorOf, type Cluster as Api } from '@skerry/client'
 import { clusterStatesPath, type ClusterState, type ClusterStates } from '@skerry/karmada'
-import { openAdminCluster } from './admin-cluster.ts'
-import { hubKubeconfig, type ChosenHub } from './chosen-hub.ts'
+import { openChosenHub } from './admin-cluster.ts'
+import type { ChosenHub } from './chosen-hub.ts'
 
 /** One answer of the hub may take so long. */
 export const askMs = 30_000
 
 /** Throws ExpectedError. */
 export async function openHub(flags: ChosenHub): Promise<Api> {
-  return (await openAdminCluster(hubKubeconfig(flags))).cluster
+  return (await openChosenHub(flags)).cluster
 }
 
 /** How all clusters are that this user may see. */

@@ -1,9 +1,9 @@
 import { isStatusError } from '@skerry/api'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import { explain, type Explanation, type ExplainedRef } from '@skerry/karmada'
-import { openAdminCluster } from './admin-cluster.ts'
+import { openChosenHub } from './admin-cluster.ts'
 import { askMs } from './cluster-states.ts'
-import { hubKubeconfig, type ChosenHub } from './chosen-hub.ts'
+import type { ChosenHub } from './chosen-hub.ts'
 import { tableLines } from './print-table.ts'
 
 export interface ExplainOptions extends ChosenHub {
@@ -18,7 +18,7 @@ export interface ExplainOptions extends ChosenHub {
 export async function printExplanation(options: ExplainOptions): Promise<void> {
   const { output } = options
   const ref = parseRef(options)
-  const { cluster: hub } = await openAdminCluster(hubKubeconfig(options))
+  const { cluster: hub } = await openChosenHub(options)
   const deps = { hub, clock: systemClock }
   const told = await explain(deps, ref, AbortSignal.timeout(askMs)).catch((error: unknown) => {
     if (!isStatusError(error, 'NotFound')) throw error

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { ExpectedError } from '@skerry/base'
 import { formatKubeconfig } from '@skerry/client'
 import type { Subject } from '@skerry/pki'
+import { startTestProxy } from '@skerry/testing'
 import { runForward } from './forward.ts'
 import { shopper, startServiceScene, type ServiceScene } from './service-scene.ts'
 
@@ -34,7 +35,7 @@ before(async () => {
 after(() => scene[Symbol.asyncDispose]())
 
 /** A kubeconfig whose context leads to the hub, or to a cluster behind it. */
-async function kubeconfigOf(user: Subject, path = ''): Promise<string> {
+async function kubeconfigOf(user: Subject, path = '', proxy?: string): Promise<string> {
   const { certificate, key } = await scene.fleet.credentialsOf(user)
   const base64 = (text: string): string => Buffer.from(text).toString('base64')
   const file = join(scene.fleet.directory, `${user.commonName}.kubeconfig`)
@@ -47,6 +48,7 @@ async function kubeconfigOf(user: Subject, path = ''): Promise<string> {
         cluster: {
           server: `${scene.fleet.url}${path}`,
           'certificate-authority-data': base64(scene.fleet.caPem),
+          ...(proxy === undefined ? {} : { 'proxy-url': proxy }),
         },
       },
     ],
@@ -71,12 +73,19 @@ interface Running extends AsyncDisposable {
   complained(): Promise<void>
 }
 
+interface ForwardCall {
+  readonly user?: Subject
+  readonly path?: string
+  readonly output?: string
+  readonly proxy?: string
+}
+
 async function startForward(
   services: readonly string[],
-  { user = shopper, path = '', output }: { user?: Subject; path?: string; output?: string } = {},
+  { user = shopper, path = '', output, proxy }: ForwardCall = {},
 ): Promise<Running> {
   const stop = new AbortController()
-  const kubeconfig = await kubeconfigOf(user, path)
+  const kubeconfig = await kubeconfigOf(user, path, proxy)
   const printed: string[] = []
   const complaints: string[] = []
   let waiting = Promise.withResolvers<void>()
@@ -201,6 +210,16 @@ test('after a broken tunnel the next connection goes by the new one', async () =
   await cut
   await back
   assert.equal(await say(port, 'again'), 'again yourself')
+})
+
+test('the hub is reached by the proxy of the kubeconfig, with its login', async () => {
+  await using proxy = await startTestProxy({ login: 'clerk:p@ss' })
+  const named = proxy.url.replace('//', '//clerk:p%40ss@')
+  await using running = await startForward(['0:shop/echo:80'], { proxy: named })
+  assert.equal(await say(running.ports[0] ?? 0, 'mind'), 'mind yourself')
+  const { host } = new URL(scene.fleet.url)
+  // Once for the right, and once for the connection.
+  assert.deepEqual(proxy.asked, [host, host])
 })
 
 test('a refusal is said, and the connection is reset', async () => {

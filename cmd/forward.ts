@@ -10,8 +10,9 @@ import {
 } from '@skerry/client'
 import { clusterResource, parseServiceText, serviceText, type EdgeService } from '@skerry/karmada'
 import { joinStreams } from '@skerry/tunnel'
-import { openServiceConnection } from './service-connection.ts'
+import { openServiceConnection, type HubConnection } from './service-connection.ts'
 import { version } from './version.ts'
+import { wayOfKubeconfig } from './way-to-hub.ts'
 
 export interface ForwardOptions {
   /** Name of the cluster on the hub. */
@@ -94,7 +95,7 @@ function unusable(why: string): ExpectedError {
 }
 
 /** A context of a cluster behind the hub leads to the hub, too. */
-async function findHub(options: ForwardOptions): Promise<HttpsTransportConfig> {
+async function findHub(options: ForwardOptions): Promise<HubConnection> {
   const { kubeconfig, context, environment } = options
   const deps = { clock: systemClock, environment }
   let found: HttpsTransportConfig
@@ -108,16 +109,15 @@ async function findHub(options: ForwardOptions): Promise<HttpsTransportConfig> {
     )
   }
   const { origin, pathname } = new URL(found.server)
-  if (/^\/(?:clusters\/[^/]+\/?)?$/.test(pathname)) return { ...found, server: origin }
+  if (/^\/(?:clusters\/[^/]+\/?)?$/.test(pathname)) {
+    const { connect } = await wayOfKubeconfig(found, deps)
+    return { ...found, server: origin, connect }
+  }
   throw unusable(`${found.server} is no hub; pass --context with one that leads to the hub`)
 }
 
 /** Who may not, or cannot come there, learns it now and not with the first connection. */
-async function requireRight(
-  hub: HttpsTransportConfig,
-  name: string,
-  signal: AbortSignal,
-): Promise<void> {
+async function requireRight(hub: HubConnection, name: string, signal: AbortSignal): Promise<void> {
   using transport = createHttpsTransport(hub)
   const deps = { clock: systemClock, log: silentLogger, userAgent: `skerry/${version}` }
   const { group, resource } = clusterResource
@@ -169,7 +169,7 @@ async function listen(
 }
 
 interface Leading {
-  readonly hub: HttpsTransportConfig
+  readonly hub: HubConnection
   readonly cluster: string
   readonly service: EdgeService
 }

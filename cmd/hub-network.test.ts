@@ -18,7 +18,7 @@ import {
   untilCluster,
   type TestHub,
 } from './test-fleet.ts'
-import { wayToHub } from './way-to-hub.ts'
+import { wayOfKubeconfig, wayToHub } from './way-to-hub.ts'
 import type { WayFlags } from './way-flags.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
@@ -224,6 +224,22 @@ test('the environment chooses the proxy; NO_PROXY and the option come before it'
     proxy,
     chosenBy: '--proxy',
   })
+})
+
+test('whoever asks a hub elsewhere goes by the proxy of their kubeconfig or environment, as kubectl', async () => {
+  const server = 'https://hub.example:443/clusters/shop-7'
+  const chosen = async (proxyUrl: string | undefined, environment: Record<string, string>) => {
+    const target = { server, ...(proxyUrl === undefined ? {} : { proxyUrl }) }
+    return (await wayOfKubeconfig(target, { clock: systemClock, environment })).described.proxy
+  }
+  const HTTPS_PROXY = 'http://clerk:s3cret@proxy.corp:3128'
+  const named = 'http://other.corp:3129'
+  assert.equal(await chosen(undefined, {}), undefined)
+  assert.equal(await chosen(undefined, { HTTPS_PROXY }), 'http://proxy.corp:3128')
+  assert.equal(await chosen(undefined, { HTTPS_PROXY, NO_PROXY: 'hub.example' }), undefined)
+  assert.equal(await chosen(named, { HTTPS_PROXY, NO_PROXY: '*' }), named)
+  const wrong = chosen('socks5://a:s3cret@proxy', {})
+  await assert.rejects(wrong, /Cannot use proxy-url of the kubeconfig: .*SOCKS is not spoken$/)
 })
 
 const mistakes: readonly [

@@ -6,9 +6,9 @@ import {
   type ClusterRegistration,
   type ClusterRegistrationStatus,
 } from '@skerry/karmada'
-import { openAdminCluster } from './admin-cluster.ts'
+import { openChosenHub } from './admin-cluster.ts'
 import { advertised } from './host-addresses.ts'
-import { hubKubeconfig, type ChosenHub } from './chosen-hub.ts'
+import type { ChosenHub } from './chosen-hub.ts'
 import { placeOf, type PlaceFlags } from './place-flags.ts'
 
 export interface JoinCommandOptions extends PlaceFlags, ChosenHub {
@@ -35,7 +35,7 @@ const askMs = 30_000
 /** Asks the hub for a registration and prints what the edge has to run. */
 export async function printJoinCommand(options: JoinCommandOptions): Promise<void> {
   const { name, output } = options
-  const hub = await openAdminCluster(hubKubeconfig(options))
+  const hub = await openChosenHub(options)
   const server = options.server ?? advertised(hub.server)
   const status = await register(hub.cluster, { ...options, server })
   const { token, command, manifest, caHash, expires } = status

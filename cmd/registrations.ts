@@ -1,8 +1,8 @@
 import { humanDuration } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { decideRegistration, pendingRegistrations, type Registration } from '@skerry/karmada'
-import { openAdminCluster } from './admin-cluster.ts'
-import { hubKubeconfig, type ChosenHub } from './chosen-hub.ts'
+import { openChosenHub } from './admin-cluster.ts'
+import type { ChosenHub } from './chosen-hub.ts'
 import { printTable } from './print-table.ts'
 
 export interface RegistrationsOptions extends ChosenHub {
@@ -74,5 +74,5 @@ function chosen(found: readonly Registration[], options: DecisionOptions): Regis
 }
 
 async function open(options: RegistrationsOptions) {
-  return (await openAdminCluster(hubKubeconfig(options))).cluster
+  return (await openChosenHub(options)).cluster
 }

@@ -2,11 +2,8 @@ import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import {
   abortReason,
-  connectByProxy,
-  connectByTcp,
   destinationOf,
   secureConnection,
-  systemClock,
   withTimeout,
   type Connect,
 } from '@skerry/base'
@@ -18,8 +15,11 @@ import {
 } from '@skerry/client'
 import { framedStream, serviceProtocol, type EdgeService } from '@skerry/karmada'
 
-/** For an address of the hub, or a proxy, to answer. */
-const answerMs = 15_000
+/** How the hub is reached, and as whom. */
+export interface HubConnection extends HttpsTransportConfig {
+  readonly connect: Connect
+}
+
 /** For hub, tunnel and service together. */
 const openMs = 60_000
 const refusalBytesMax = 65_536
@@ -29,7 +29,7 @@ const refusalBytesMax = 65_536
  * StatusError that the hub or the agent refuses with.
  */
 export async function openServiceConnection(
-  hub: HttpsTransportConfig,
+  hub: HubConnection,
   asked: { readonly cluster: string; readonly service: EdgeService },
   signal: AbortSignal,
 ): Promise<Duplex> {
@@ -44,13 +44,13 @@ export async function openServiceConnection(
 }
 
 async function connectToHub(
-  hub: HttpsTransportConfig,
+  hub: HubConnection,
   { certificate, key }: ClientCredentials,
   signal: AbortSignal,
 ): Promise<Duplex> {
   const { certificateAuthority: ca, serverName, isTlsVerifySkipped } = hub
   const to = destinationOf(new URL(hub.server))
-  const raw = await wayOf(hub)(to, signal)
+  const raw = await hub.connect(to, signal)
   const checks = {
     host: serverName ?? to.host,
     ...(ca === undefined ? {} : { ca }),
@@ -61,13 +61,6 @@ async function connectToHub(
   const secured = await secureConnection(raw, checks, signal)
   // Keystrokes are small and must not wait for each other.
   return secured.setNoDelay(true)
-}
-
-function wayOf({ connect, proxyUrl }: HttpsTransportConfig): Connect {
-  if (connect) return connect
-  const tcp = connectByTcp({ timeoutMs: answerMs, clock: systemClock })
-  if (proxyUrl === undefined) return tcp
-  return connectByProxy({ url: proxyUrl }, tcp, { answerMs, clock: systemClock })
 }
 
 function headersOf(

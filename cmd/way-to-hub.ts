@@ -60,6 +60,27 @@ export async function wayToHub(
   }
 }
 
+/**
+ * As kubectl comes to a server: by the proxy that its kubeconfig names, else by the environment's. Throws
+ * ExpectedError with what to do.
+ */
+export async function wayOfKubeconfig(
+  { server, proxyUrl: named }: { readonly server: string; readonly proxyUrl?: string },
+  { clock, environment }: { clock: Clock; environment: Environment },
+): Promise<WayToHub> {
+  const { origin } = new URL(server)
+  const found =
+    named === undefined
+      ? chosenProxy(origin, {}, environment)
+      : { url: proxyUrl(named, chosenByKubeconfig), chosenBy: chosenByKubeconfig }
+  const tcp = connectByTcp({ timeoutMs: tunnelLimitDefaults.connectMs, clock })
+  if (!found) return { connect: tcp, described: {} }
+  const connect = connectByProxy(await proxyOf(found, {}), tcp, { answerMs: proxyAnswerMs, clock })
+  return { connect, described: { proxy: found.url.origin, chosenBy: found.chosenBy } }
+}
+
+const chosenByKubeconfig = 'proxy-url of the kubeconfig'
+
 /** TLS alone; and no path, as a hub has its own. Throws ExpectedError, which shows no password. */
 function requireAddress(hub: string): void {
   const url = URL.canParse(hub) ? new URL(hub) : undefined
