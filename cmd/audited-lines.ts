@@ -1,14 +1,37 @@
 /** For tests: what a hub has written down. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { systemClock } from '@skerry/base'
 
-/** The lines of a hub's audit log that are whole by now: others come while it writes. */
-export async function auditedLines({
-  directory,
-}: {
+interface AuditedHub {
   /** Of the hub. */
   readonly directory: string
-}): Promise<string[]> {
+}
+
+export interface AuditedLine {
+  readonly user?: string
+  readonly method: string
+  readonly uri: string
+  readonly status: number
+}
+
+/** The lines of a hub's audit log that are whole by now: others come while it writes. */
+export async function auditedLines({ directory }: AuditedHub): Promise<string[]> {
   const text = await readFile(join(directory, 'audit.log'), 'utf8')
   return text.split('\n').slice(0, -1)
+}
+
+/** Those that are as wanted, once there are as many. Rejects with the signal's reason. */
+export async function untilAudited(
+  hub: AuditedHub,
+  { count, isWanted }: { count: number; isWanted: (line: AuditedLine) => boolean },
+  signal: AbortSignal,
+): Promise<AuditedLine[]> {
+  for (;;) {
+    // As the hub writes them.
+    const lines = (await auditedLines(hub)).map((line) => JSON.parse(line) as AuditedLine)
+    const found = lines.filter(isWanted)
+    if (found.length >= count) return found
+    await systemClock.sleep(10, signal)
+  }
 }

@@ -9,7 +9,7 @@ import { WebSocket } from 'ws'
 import { systemClock } from '@skerry/base'
 import { readBody } from '@skerry/client'
 import { agentsGroup, agentUserName, clusterResource, tunnelPrefix } from '@skerry/karmada'
-import { auditedLines } from './audited-lines.ts'
+import { auditedLines, untilAudited, type AuditedLine } from './audited-lines.ts'
 import { registerCluster, startTestAgent, startTestHub, type TestHub } from './test-fleet.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
@@ -68,6 +68,9 @@ test('a compressed body is not opened by the hub', async () => {
   const answer = await transport.send(request, soon())
   const text = String(await readBody(answer.body))
   assert.ok(answer.status === 400 || answer.status === 415, `${answer.status} ${text}`)
+  const isWanted = (line: AuditedLine): boolean => line.uri === path && line.user === 'olga'
+  const [line] = await untilAudited(all.fleet, { count: 1, isWanted }, soon())
+  assert.equal(line?.status, answer.status)
 })
 
 async function sessionOf(fleet: TestHub, commonName: string): Promise<ClientHttp2Session> {

@@ -20,7 +20,11 @@ import {
   type Registration,
 } from '@skerry/karmada'
 import { generateKeyPair, readCertificate, signCertificate } from '@skerry/pki'
-import { auditedLines } from './audited-lines.ts'
+import {
+  auditedLines,
+  untilAudited as untilAuditedLines,
+  type AuditedLine,
+} from './audited-lines.ts'
 import {
   freshToken,
   startTestAgent,
@@ -108,6 +112,9 @@ test('a token that is used again, by whomever, lets nobody in by itself', async 
   assert.match(one?.waitsFor ?? '', /^its token was used before, by key sha256:/)
   assert.match(one?.warnings.join() ?? '', /another cluster is registered under this name/)
   assert.equal(fleet.hub.tunnels.sessions('edge').length, 1)
+  const isWanted = ({ uri, user }: AuditedLine): boolean =>
+    uri.includes('/certificatesigningrequests') && user?.startsWith('system:bootstrap:') === true
+  await untilAuditedLines(fleet, { count: 2, isWanted }, soon())
 })
 
 /** As if the agent had been away since its certificate expired. */
@@ -182,9 +189,7 @@ test('beyond the grace, after a revocation or for a deleted cluster an old key i
   assert.equal(fleet.hub.tunnels.sessions('edge').length, 0)
 })
 
-interface AuditLine {
-  uri: string
-  status: number
+interface AuditLine extends AuditedLine {
   source: string
 }
 
@@ -407,4 +412,8 @@ test('an agent that lies about its cluster is bounded, and refused what is the h
     const asked = clusters.patchStatus({ name: 'edge', type: 'merge', patch }, soon())
     await assert.rejects(asked, refusal)
   }
+  const isWanted = ({ user, method }: AuditedLine): boolean =>
+    user === agentUserName('edge') && method === 'PATCH'
+  const count = lies.length + statusLies.length
+  await untilAuditedLines(fleet, { count, isWanted }, soon())
 })

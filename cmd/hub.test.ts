@@ -12,7 +12,7 @@ import {
   executionNamespace,
   revokeAgent,
 } from '@skerry/karmada'
-import { auditedLines } from './audited-lines.ts'
+import { auditedLines, untilAudited, type AuditedLine } from './audited-lines.ts'
 import { openAgentIdentity } from './agent-identity.ts'
 import { createClusterToken } from './hub-join-token.ts'
 import {
@@ -323,6 +323,12 @@ test('only its own agent may open the tunnel of a cluster', async () => {
     assert.equal(answer.status, 403, user.commonName)
   }
   assert.equal(fleet.hub.tunnels.sessions('edge').length, 1)
+  const isWanted = ({ uri }: AuditedLine): boolean => uri === '/tunnel/v1/clusters/edge'
+  const lines = await untilAudited(fleet, { count: 3, isWanted }, soon())
+  assert.deepEqual(
+    lines.map(({ user, status }) => [user, status]),
+    [foreign, operator, { commonName: agentUserName('edge') }].map((one) => [one.commonName, 403]),
+  )
 })
 
 test('an agent touches its own objects and nothing else on the hub', async () => {
@@ -364,6 +370,9 @@ test('an agent touches its own objects and nothing else on the hub', async () =>
   const path = '/clusters/edge/version'
   const { status } = await cluster.raw({ method: 'GET', path, headers: {} }, soon())
   assert.equal(status, 403)
+  const isWanted = (line: AuditedLine): boolean =>
+    line.user === agentUserName('edge') && line.status === 403
+  await untilAudited(fleet, { count: forbidden.length + 1, isWanted }, soon())
 })
 
 test('a cluster is registered with its own token and the right hub only', async () => {

@@ -67,8 +67,8 @@ export function createClusterAudit({ write, monotonicMs }: ClusterAuditDeps): Cl
   }
 }
 
-/** Of those who are not known or lack a right, and of what could be read in two ways. */
-const refusals: ReadonlySet<number> = new Set([400, 401, 403, 421])
+/** Of those who are not known or lack a right, of what could be read in two ways, is too much, packed, or not to be said. */
+const refusals: ReadonlySet<number> = new Set([400, 401, 403, 413, 415, 421, 422])
 
 /** Agents report every few seconds, and controllers are the hub itself: neither is a person's doing. */
 function isWorthALine({ info, status, user, sourceAddress }: AuditRecord): boolean {
