@@ -1,3 +1,4 @@
+import { StatusError } from '@skerry/api'
 import type { Metrics, ObservedValue } from '@skerry/base'
 import {
   BadMessageError,
@@ -162,5 +163,7 @@ function failureReason(error: Error): string {
   if (error instanceof TunnelClosedError) return 'tunnel_ended'
   if (error instanceof TunnelStreamError) return 'stream_broke'
   if (error instanceof BadMessageError) return 'bad_request'
+  // Of a cluster that the hub dials itself.
+  if (error instanceof StatusError) return error.code >= 500 ? 'unreachable' : 'bad_request'
   return 'client_gone'
 }
