@@ -13,6 +13,8 @@ export interface AuditedLine {
   readonly method: string
   readonly uri: string
   readonly status: number
+  /** Of requests to a cluster. */
+  readonly cluster?: string
 }
 
 /** The lines of a hub's audit log that are whole by now: others come while it writes. */

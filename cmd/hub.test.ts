@@ -463,7 +463,7 @@ test('every request to a cluster leaves a line that says who, what, where and ho
     ['olga', 'edge', 'GET', 200, 'sextant/1', '127.0.0.1'],
   )
   assert.ok(good.bytesOut > 100 && good.bytesIn === 0 && good.ms >= 0 && good.auditID)
-  assert.deepEqual([bad.user, bad.status, bad.cluster], ['rita', 403, undefined])
+  assert.deepEqual([bad.user, bad.status, bad.cluster], ['rita', 403, 'edge'])
 })
 
 test('the hub answers its own users in the shape of a Kubernetes API', async () => {

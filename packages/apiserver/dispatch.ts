@@ -1,6 +1,5 @@
 import type { Kind } from '@skerry/api'
 import type { Metrics } from '@skerry/base'
-import type { Duplex } from 'node:stream'
 import type { Attributes } from './access.ts'
 import type { Aggregation } from './aggregation/aggregation.ts'
 import type { Access } from './server-access.ts'
@@ -29,6 +28,7 @@ import { trackCreate } from './registry/managed-fields.ts'
 import type { Objects } from './objects.ts'
 import type { Admitted } from './pipeline.ts'
 import type { ReviewHandler } from './review.ts'
+import type { UpgradeSocket } from './subresource.ts'
 
 /** A path prefix that somebody else serves, e.g. `/clusters/`. */
 export interface Route {
@@ -38,7 +38,7 @@ export interface Route {
   /** What the authorizers are asked, in place of the path itself. May refuse with a StatusError. */
   attributes?(info: RequestInfo, target: string): Omit<Attributes, 'user'>
   serve(admitted: Admitted): Promise<ApiAnswer>
-  upgrade?(admitted: Admitted, client: { socket: Duplex; head: Uint8Array }): Promise<void>
+  upgrade?(admitted: Admitted, client: UpgradeSocket): Promise<void>
 }
 
 export interface DispatchDeps {
@@ -97,7 +97,7 @@ export function createDispatcher(deps: DispatchDeps) {
       if (aggregated) return aggregated.serve(admitted)
       return info.isResourceRequest ? serveKind(admitted, deps) : servePath(admitted, paths)
     },
-    async upgrade(admitted: Admitted, client: { socket: Duplex; head: Uint8Array }): Promise<void> {
+    async upgrade(admitted: Admitted, client: UpgradeSocket): Promise<void> {
       const { info } = admitted
       const route = routeOf(info)
       if (route) {

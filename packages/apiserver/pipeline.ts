@@ -39,6 +39,7 @@ import { accessEnded, type LastingRequests } from './lasting-requests.ts'
 import type { ApiServerLimits } from './limits-table.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import type { Access } from './server-access.ts'
+import type { UpgradeSocket } from './subresource.ts'
 
 /** An authorized request. */
 export interface Admitted {
@@ -79,10 +80,7 @@ export interface PipelineDeps {
   /** The target that a request means, where that is not the one it has. May refuse with a StatusError. */
   readonly retarget?: ((request: ApiRequest) => string) | undefined
   readonly serve: (admitted: Admitted) => Promise<ApiAnswer>
-  readonly upgrade: (
-    admitted: Admitted,
-    client: { socket: Duplex; head: Uint8Array },
-  ) => Promise<void>
+  readonly upgrade: (admitted: Admitted, client: UpgradeSocket) => Promise<void>
   /** Attributes of paths that others serve, where they differ from what the path itself says. */
   readonly attributes?: (info: RequestInfo, target: string) => Omit<Attributes, 'user'> | undefined
   /** True for paths whose requests may last. */
@@ -106,7 +104,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   }
 }
 
-/** What is recorded of an upgrade that went through, when it ends. */
+/** What is recorded of an upgrade that went through, when it ends; of another one what was answered. */
 const switchedStatus = 101
 
 interface InFlight {
@@ -324,7 +322,7 @@ function record(exchange: Exchange, status: number, { clock, audit }: PipelineDe
 
 async function answerUpgrade(
   received: ApiRequest,
-  client: { socket: Duplex; head: Uint8Array },
+  client: UpgradeSocket,
   running: Running,
 ): Promise<void> {
   const { deps } = running
@@ -342,10 +340,11 @@ async function answerUpgrade(
     await authorize(admitted, running)
     lasting?.signal.addEventListener('abort', () => client.socket.destroy(), { once: true })
     exchange.trace?.authorized()
-    await deps.upgrade(admitted, client)
-    exchange.entry?.switched(switchedStatus)
-    exchange.trace?.ended(switchedStatus)
-    record(exchange, switchedStatus, deps)
+    let status = switchedStatus
+    await deps.upgrade(admitted, { ...client, onRefused: (code) => (status = code) })
+    exchange.entry?.switched(status)
+    exchange.trace?.ended(status)
+    record(exchange, status, deps)
   } catch (error) {
     const answer = statusAnswer(reported(error, exchange, deps))
     exchange.entry?.answered(answer, false)

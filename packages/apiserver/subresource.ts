@@ -50,4 +50,6 @@ export interface UpgradeSocket {
   readonly socket: Duplex
   /** Bytes that arrived with the request head. */
   readonly head: Uint8Array
+  /** Who writes an answer that switches no protocols says with which status; it is what is recorded. */
+  readonly onRefused?: (status: number) => void
 }

@@ -1,12 +1,12 @@
 import type { ApiResource } from '@skerry/api'
-import type { Duplex } from 'node:stream'
 import type { ApiAnswer } from '../http/exchange.ts'
 import type { Admitted } from '../pipeline.ts'
+import type { UpgradeSocket } from '../subresource.ts'
 
 /** Serves one group version in place of the registry. */
 export interface AggregatedApi {
   serve(admitted: Admitted): Promise<ApiAnswer>
-  upgrade(admitted: Admitted, client: { socket: Duplex; head: Uint8Array }): Promise<void>
+  upgrade(admitted: Admitted, client: UpgradeSocket): Promise<void>
 }
 
 /**

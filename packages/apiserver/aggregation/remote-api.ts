@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type { Duplex } from 'node:stream'
 import { textAnswer, type ApiAnswer } from '../http/exchange.ts'
 import type { Admitted } from '../pipeline.ts'
+import type { UpgradeSocket } from '../subresource.ts'
 import { passUpgrade, writePlainRefusal } from '../subresources/backend/upgrade-tunnel.ts'
 import type { AggregatedApi } from './aggregated-api.ts'
 import {
@@ -35,14 +35,14 @@ export function createRemoteApi(
         return failureAnswer(error)
       }
     },
-    async upgrade(admitted, client: { socket: Duplex; head: Uint8Array }) {
-      if (!isAvailable) return writePlainRefusal(client.socket, 503, 'service unavailable\n')
+    async upgrade(admitted, client: UpgradeSocket) {
+      if (!isAvailable) return writePlainRefusal(client, 503, 'service unavailable\n')
       try {
         const { endpoint: _endpoint, ...backend } = toExtension(server, requestOf(admitted), deps)
         await passUpgrade(backend, client, admitted.request.signal)
       } catch (error) {
         if (!(error instanceof ExtensionServerError)) throw error
-        writePlainRefusal(client.socket, 503, 'service unavailable\n')
+        writePlainRefusal(client, 503, 'service unavailable\n')
       }
     },
   }

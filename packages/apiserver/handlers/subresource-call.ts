@@ -1,5 +1,4 @@
 import { StatusError, type AnyObject, type GroupVersionKind } from '@skerry/api'
-import type { Duplex } from 'node:stream'
 import type { Objects } from '../objects.ts'
 import type { ApiAnswer } from '../http/exchange.ts'
 import { methodNotAllowed } from '../http/status-answer.ts'
@@ -7,7 +6,7 @@ import type { RequestInfo } from '../http/request-info.ts'
 import { admit, admitValid, type AdmissionInput } from '../registry/admission-chain.ts'
 import { trackBody } from '../registry/managed-fields.ts'
 import { decodeKindObject } from '../registry/decode.ts'
-import type { SubresourceHandler, SubresourceRequest } from '../subresource.ts'
+import type { SubresourceHandler, SubresourceRequest, UpgradeSocket } from '../subresource.ts'
 import { connectOptions } from './connect-options.ts'
 import { valueAnswer } from './represent.ts'
 import { parseWriteOptions } from './request-options.ts'
@@ -36,7 +35,7 @@ export async function serveSubresource(
 export async function upgradeSubresource(
   handler: SubresourceHandler,
   call: ResourceCall,
-  client: { socket: Duplex; head: Uint8Array },
+  client: UpgradeSocket,
   deps: HandlerDeps & { objects: Objects },
 ): Promise<void> {
   if (!handler.upgrade) throw methodNotAllowed()

@@ -10,7 +10,8 @@ const newline = 10
 
 /**
  * A watch as WebSocket messages, one event each, over the subprotocol that the client named first.
- * Owns the socket; resolves when the watch has ended or the client is gone.
+ * Owns the socket; resolves when the watch has ended or the client is gone. Throws BadRequest, before
+ * anything is written, for a handshake that is none.
  */
 export async function serveWatchSocket(
   answer: ApiAnswer,
@@ -27,9 +28,13 @@ export async function serveWatchSocket(
       return [...protocols].find((each) => !each.startsWith(bearerProtocolPrefix)) ?? false
     },
   })
-  const webSocket = await new Promise<WebSocket>((resolve) =>
-    server.handleUpgrade(message, client.socket, Buffer.from(client.head), resolve),
-  )
+  const webSocket = await new Promise<WebSocket>((resolve, reject) => {
+    // Whoever called answers it, and writes it down.
+    server.once('wsClientError', ({ message: why }: Error) =>
+      reject(new StatusError('BadRequest', `Cannot open WebSocket: ${why}`)),
+    )
+    server.handleUpgrade(message, client.socket, Buffer.from(client.head), resolve)
+  })
   // A socket that breaks closes, and that is all there is to it.
   webSocket.on('error', () => undefined)
   for await (const line of linesOf(answer)) if (!(await sent(webSocket, line))) break

@@ -1,5 +1,7 @@
+import { checkDnsLabel } from '@skerry/api'
 import type { AuditRecord, AuditSink, RequestInfo } from '@skerry/apiserver'
 import { clusterOfReporter } from '../cluster/agent-identity.ts'
+import { aggregatedPrefix, clustersPrefix } from './cluster-path.ts'
 
 /** One request that passes through the hub: how much went through, and how it ended. */
 export interface Transfer {
@@ -78,8 +80,20 @@ function isWorthALine({ info, status, user, sourceAddress }: AuditRecord): boole
   return isWrite && sourceAddress !== '' && (!user || clusterOfReporter(user) === undefined)
 }
 
+const clusterPath = new RegExp(
+  `^(?:${clustersPrefix}([^/]+)|${aggregatedPrefix}([^/]+)/proxy)(?:/|$)`,
+)
+
+/** Which cluster was asked for, also where the hub did not let it through; undefined: none that can be one. */
+function clusterAskedFor({ path }: RequestInfo): string | undefined {
+  const [, byPath, byKarmadas = ''] = clusterPath.exec(path) ?? []
+  const name = byPath ?? byKarmadas
+  return checkDnsLabel(name).length === 0 ? name : undefined
+}
+
 function lineOf(record: AuditRecord, passage: Passage | undefined): string {
   const { info, user, impersonator } = record
+  const cluster = passage?.cluster ?? clusterAskedFor(info)
   const line = {
     time: new Date(record.startedAtMs).toISOString(),
     auditID: record.auditId,
@@ -88,7 +102,7 @@ function lineOf(record: AuditRecord, passage: Passage | undefined): string {
     ...(impersonator ? { impersonator: impersonator.name } : {}),
     source: record.sourceAddress,
     userAgent: record.userAgent,
-    ...(passage ? { cluster: passage.cluster } : {}),
+    ...(cluster === undefined ? {} : { cluster }),
     method: info.method,
     uri: record.uri,
     status: record.status,

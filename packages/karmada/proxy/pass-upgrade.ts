@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { UpgradeSocket } from '@skerry/apiserver'
 import {
   isSwitched,
   joinStreams,
@@ -12,25 +12,29 @@ import {
 import type { Transfer } from './cluster-audit.ts'
 import { answeredHeaders } from './forwarded-headers.ts'
 
-interface Client {
-  readonly socket: Duplex
-  /** Bytes that came with the request's head. */
-  readonly head: Uint8Array
+interface Client extends UpgradeSocket {
   readonly auditId: string
 }
 
 /** Writes the edge's answer to an upgrade; then bytes pass both ways until both ends are done. */
 export async function passUpgrade(
   answer: TunnelUpgraded,
-  { socket, head, auditId }: Client,
+  { socket, head, auditId, onRefused }: Client,
   transfer: Transfer,
 ): Promise<void> {
   // Keystrokes are small and must not wait for each other.
   if (socket instanceof Socket) socket.setNoDelay(true)
   if (isSwitched(answer)) return passSession(answer, { socket, head, auditId }, transfer)
+  onRefused?.(answer.status)
   const headers = answeredHeaders(answer.headers)
   socket.write(headText(answer.status, { ...headers, 'audit-id': auditId, connection: 'close' }))
-  await pipeline(answer.body, socket).catch((error: unknown) => {
+  const counting = async function* (body: AsyncIterable<Uint8Array>) {
+    for await (const piece of body) {
+      transfer.bytesOut += piece.length
+      yield piece
+    }
+  }
+  await pipeline(answer.body, counting, socket).catch((error: unknown) => {
     transfer.end(error instanceof Error ? error.message : String(error))
   })
 }

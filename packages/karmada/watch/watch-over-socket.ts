@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { isStatusError } from '@skerry/api'
 import { openWatchSocket, type Admitted, type ApiAnswer } from '@skerry/apiserver'
 import type { TunnelHeaders, TunnelRequest } from '@skerry/tunnel'
 import { isWatch } from './watch-request.ts'
@@ -28,6 +29,8 @@ export async function serveSocketWatch(
   try {
     await openWatchSocket(answer, request, client)
   } catch (error) {
+    // A handshake that is none has not been answered yet.
+    if (isStatusError(error, 'BadRequest')) throw error
     client.socket.destroy()
     if (!signal.aborted) throw error
   }

@@ -22,9 +22,10 @@ const encodings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = O
  */
 export async function sendOverSocket(
   headers: Readonly<Record<string, string>>,
-  { socket }: UpgradeSocket,
+  client: UpgradeSocket,
   open: () => Promise<SubresourceAnswer>,
 ): Promise<void> {
+  const { socket } = client
   socket.on('error', () => undefined)
   try {
     const { protocol, reply } = acceptSocket(headers)
@@ -41,7 +42,7 @@ export async function sendOverSocket(
     socket.end(frame(opcodes.close, Buffer.from([0x03, 0xe8])))
   } catch (error) {
     if (socket.writableLength > 0) socket.destroy()
-    else writeRefusal(socket, error)
+    else writeRefusal(client, error)
   }
 }
 

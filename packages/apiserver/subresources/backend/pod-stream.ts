@@ -29,7 +29,7 @@ export function createPodStreamHandler(
         backend = toBackend(request, pathOf, dial)
         await request.admit(undefined)
       } catch (error) {
-        return writeRefusal(client.socket, error)
+        return writeRefusal(client, error)
       }
       await passUpgrade(backend, client, request.signal)
     },

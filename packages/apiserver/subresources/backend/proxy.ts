@@ -86,7 +86,7 @@ function createProxy(word: string, route: Route): SubresourceHandler {
         backend = toBackend(request)
         await request.admit(undefined)
       } catch (error) {
-        return writeRefusal(client.socket, error)
+        return writeRefusal(client, error)
       }
       await passUpgrade(backend, client, request.signal)
     },

@@ -22,20 +22,23 @@ export async function passUpgrade(
   socket.allowHalfOpen = true
   try {
     const answer = await sendToBackend(request, signal)
-    if (answer.type === 'response') return await passResponse(answer.response, socket)
+    if (answer.type === 'response') return await passResponse(answer.response, client)
     socket.write(headOf(answer.response))
     if (answer.head.length > 0) socket.write(answer.head)
     if (client.head.length > 0) answer.socket.write(client.head)
     await joinStreams(socket, answer.socket, signal)
   } catch (error) {
-    writeRefusal(socket, error)
+    writeRefusal(client, error)
   }
 }
 
+type Refused = Pick<UpgradeSocket, 'socket' | 'onRefused'>
+
 /** Answers an upgrade that was refused, in the form of every other refusal. */
-export function writeRefusal(socket: Duplex, error: unknown): void {
-  if (socket.destroyed || socket.writableEnded) return
+export function writeRefusal({ socket, onRefused }: Refused, error: unknown): void {
   const status = error instanceof StatusError ? error : backendError(error)
+  onRefused?.(status.code)
+  if (socket.destroyed || socket.writableEnded) return
   const body = Buffer.from(JSON.stringify(status.toStatus()))
   socket.write(
     `HTTP/1.1 ${status.code} ${STATUS_CODES[status.code] ?? 'Error'}\r\n` +
@@ -45,7 +48,12 @@ export function writeRefusal(socket: Duplex, error: unknown): void {
 }
 
 /** As writeRefusal, where upstream answers in plain text. */
-export function writePlainRefusal(socket: Duplex, status: number, text: string): void {
+export function writePlainRefusal(
+  { socket, onRefused }: Refused,
+  status: number,
+  text: string,
+): void {
+  onRefused?.(status)
   if (socket.destroyed || socket.writableEnded) return
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n` +
@@ -55,7 +63,11 @@ export function writePlainRefusal(socket: Duplex, status: number, text: string):
 }
 
 /** The backend answered instead of switching protocols: the client gets that answer. */
-async function passResponse(response: IncomingMessage, socket: Duplex): Promise<void> {
+async function passResponse(
+  response: IncomingMessage,
+  { socket, onRefused }: Refused,
+): Promise<void> {
+  onRefused?.(response.statusCode ?? 502)
   const kept = rawHeaders(response).filter(
     ([name]) => !['connection', 'transfer-encoding', 'keep-alive'].includes(name.toLowerCase()),
   )
