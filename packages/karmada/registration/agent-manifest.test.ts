@@ -20,7 +20,9 @@ function made(appliesWorks: boolean, hasVirtualClusters = false) {
   const deployment = objects.find(({ kind }) => kind === 'Deployment')
   const [container] = objectsAt(deployment, 'spec', 'template', 'spec', 'containers')
   const args = fieldAt(container, 'args')
-  return { rules, args: Array.isArray(args) ? args : [] }
+  const roles = objects.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole')
+  const allRules = roles.flatMap((each) => objectsAt(each, 'rules'))
+  return { rules, allRules, args: Array.isArray(args) ? args : [] }
 }
 
 const changing = ['create', 'update', 'patch', 'delete', 'escalate', 'bind', '*']
@@ -56,5 +58,19 @@ test('only an agent that is asked to apply Works, or has virtual clusters, may c
   const groups = impersonating.filter(({ resources }) => String(resources) === 'groups')
   assert.deepEqual(groups, [
     { apiGroups: [''], resources: ['groups'], verbs: ['impersonate'], resourceNames: ['staff'] },
+  ])
+})
+
+test('an agent that only reports may read and write the Secret of its identity, and no other', () => {
+  const ofSecrets = made(false).allRules.filter(({ resources }) =>
+    /secrets|\*/.test(String(resources)),
+  )
+  const rights = ofSecrets.map(({ resources, resourceNames, verbs }) => ({
+    resources,
+    resourceNames,
+    verbs,
+  }))
+  assert.deepEqual(rights, [
+    { resources: ['secrets'], resourceNames: ['skerry-agent-identity'], verbs: ['get', 'patch'] },
   ])
 })
