@@ -1,6 +1,14 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isStatusError, type AnyObject } from '@skerry/api'
 import type { Objects } from '@skerry/apiserver'
-import { serviceRules, workRules, type AllowedService } from '@skerry/karmada'
+import {
+  impersonationRules,
+  reportingRules,
+  serviceRules,
+  workRules,
+  type AllowedService,
+  type ImpersonationPolicy,
+} from '@skerry/karmada'
 
 /** Who the built-in agent is to its own site. */
 export const localAgentUser = 'system:skerry:agent'
@@ -22,19 +30,21 @@ export const agentRole: AnyObject = Object.freeze({
     { apiGroups: [''], resources: ['users', 'groups', 'serviceaccounts'], verbs: ['impersonate'] },
     // uids, and userextras/<any key>, for which RBAC has no narrower pattern.
     { apiGroups: ['authentication.k8s.io'], resources: ['*'], verbs: ['impersonate'] },
-    { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'watch'] },
-    {
-      apiGroups: [''],
-      resources: ['namespaces'],
-      resourceNames: ['kube-system'],
-      verbs: ['get'],
-    },
-    {
-      nonResourceURLs: ['/readyz', '/version', '/api', '/api/*', '/apis', '/apis/*'],
-      verbs: ['get'],
-    },
+    ...reportingRules,
   ],
 })
+
+/** The rules that this program wrote last: what differs from them is an operator's. */
+const writtenKey = 'skerry.io/written-rules'
+
+/** For those alone whom the policy names. What else is said of users gives no rights, and stays open. */
+function agentRoleFor(policy: ImpersonationPolicy): AnyObject {
+  const named = impersonationRules(policy).filter(({ apiGroups }) => apiGroups?.includes(''))
+  const more = { apiGroups: ['authentication.k8s.io'], resources: ['*'], verbs: ['impersonate'] }
+  const rules = [...named, more, ...reportingRules]
+  const annotations = { [writtenKey]: JSON.stringify(rules) }
+  return { ...agentRole, metadata: { name: roleName, annotations }, rules }
+}
 
 /** To find the services that the hub may reach; apart, as most agents reach none. */
 const servicesRole: AnyObject = Object.freeze({
@@ -63,21 +73,58 @@ function bindingOf(name: string): AnyObject {
 }
 
 export interface AgentDuties {
+  /** As whom it acts; absent: as everybody whom the hub names. */
+  readonly policy?: ImpersonationPolicy | undefined
   /** That the hub may reach. */
   readonly services?: readonly AllowedService[]
   readonly appliesWorks?: boolean | undefined
   readonly hasVirtualClusters?: boolean | undefined
 }
 
-/** Made when missing; an operator who narrows the role keeps it narrow. What is no duty any more is unbound. */
+/**
+ * Made when missing; the role follows the policy, unless an operator has changed it. What is no duty any more is
+ * unbound.
+ */
 export async function ensureAgentObjects(
   objects: Objects,
-  { services = [], appliesWorks = false, hasVirtualClusters = false }: AgentDuties = {},
+  {
+    policy = {},
+    services = [],
+    appliesWorks = false,
+    hasVirtualClusters = false,
+  }: AgentDuties = {},
 ): Promise<void> {
-  await ensureBound(objects, agentRole)
+  const role = policy.users || policy.groups ? agentRoleFor(policy) : agentRole
+  await ensureBound(objects, role)
+  await follow(objects, role)
   if (services.length > 0) await ensureBound(objects, servicesRole)
   if (appliesWorks || hasVirtualClusters) await ensureBound(objects, worksRole)
   else await unbind(objects, worksRoleName)
+}
+
+/** Writes the role as it is wanted, where it still is as this program has written it. */
+async function follow(objects: Objects, wanted: AnyObject): Promise<void> {
+  const { [writtenKey]: written } = wanted.metadata.annotations ?? {}
+  const key = { namespace: '', name: roleName }
+  await objects.update({ group: rbac, resource: 'clusterroles' }, key, (role) => {
+    if (!isOurs(role) || isDeepStrictEqual(role['rules'], wanted['rules'])) return false
+    const { [writtenKey]: _before, ...others } = role.metadata.annotations ?? {}
+    role.metadata.annotations =
+      written === undefined ? others : { ...others, [writtenKey]: written }
+    Object.assign(role, { rules: wanted['rules'] })
+    return true
+  })
+}
+
+function isOurs(role: AnyObject): boolean {
+  const { [writtenKey]: written } = role.metadata.annotations ?? {}
+  if (written === undefined) return isDeepStrictEqual(role['rules'], agentRole['rules'])
+  try {
+    return isDeepStrictEqual(role['rules'], JSON.parse(written))
+  } catch {
+    // Somebody else has written it.
+    return false
+  }
 }
 
 async function unbind(objects: Objects, name: string): Promise<void> {

@@ -72,6 +72,8 @@ export { agentManifest, type AgentManifestOptions } from './registration/agent-m
 export { placeArguments, type AgentPlace } from './registration/agent-place.ts'
 export { wayArguments } from './registration/agent-way.ts'
 export {
+  impersonationRules,
+  reportingRules,
   serviceRules,
   type ImpersonationPolicy,
   type PolicyRule,
@@ -244,6 +246,7 @@ export {
   type HubMetrics,
   type HubMetricsDeps,
 } from './state/hub-metrics.ts'
+export { observeClusters, type ClusterMetricsDeps } from './state/cluster-metrics.ts'
 export { observedWay, type ObservedWayDeps } from './state/observed-way.ts'
 export { awaySinceMs } from './state/away-since.ts'
 export {
