@@ -375,6 +375,7 @@ test('the metrics that are documented are those that hub and agent serve', async
     Object.values(hubMetricNames).toSorted(),
   )
   for (const line of [
+    /^skerry_hub_cluster_connected\{cluster="edge"\} 1$/m,
     /^skerry_hub_tunnels 1$/m,
     /^skerry_hub_tunnel_handshakes_total\{result="accepted"\} 1$/m,
     /^skerry_hub_tunnel_bytes_total\{cluster="edge",direction="in"\} [1-9]\d+$/m,
@@ -408,4 +409,10 @@ test('the metrics that are documented are those that hub and agent serve', async
     }),
   )
   assert.deepEqual(statuses, [404, 405, 404])
+  // A cluster that is gone has a line, by which one is told; one that never came has none.
+  assert.doesNotMatch(hub, /^skerry_hub_cluster_connected\{cluster="gone"\}/m)
+  await agent[Symbol.asyncDispose]()
+  await untilState(fleet, ({ tunnel }) => tunnel === 'closed')
+  const later = (await ask(fleet, '/metrics')).text
+  assert.match(later, /^skerry_hub_cluster_connected\{cluster="edge"\} 0$/m)
 })

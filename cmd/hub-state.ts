@@ -4,6 +4,7 @@ import {
   clusterResource,
   clusterStatesRoute,
   createHubMetrics,
+  observeClusters,
   observedWay,
   parentOf,
   pushPlans,
@@ -45,6 +46,7 @@ export function createHubState(
   const { own, links, all } = tunnels
   const objects = (): Objects | undefined => access.objects
   const metrics = createHubMetrics(registry, { tunnels: own, links })
+  observeClusters(registry, { objects, isConnected: (cluster) => all.isConnected(cluster) })
   const tunnelled = throughParents(all, (cluster) => {
     const object = objects()?.get(clusterResource, '', cluster)
     return object && parentOf(object)

@@ -12,6 +12,7 @@ import {
   type TunnelRequest,
   type TunnelSession,
 } from '@skerry/tunnel'
+import { clusterConnectedName } from './cluster-metrics.ts'
 import { requestClass } from './request-class.ts'
 import { TrafficTotals, type TrafficTotal } from './traffic-totals.ts'
 
@@ -35,6 +36,7 @@ export interface HubMetrics {
 
 /** Every name that a hub adds to an API server's; docs/operating.md says what each means. */
 export const hubMetricNames = Object.freeze({
+  connected: clusterConnectedName,
   tunnels: 'skerry_hub_tunnels',
   links: 'skerry_hub_replica_links',
   handshakes: 'skerry_hub_tunnel_handshakes_total',
