@@ -7,6 +7,7 @@ import { withEtcdOptions, type EtcdFlags } from './etcd-flags.ts'
 import type { MetricsAddress } from './agent-metrics-server.ts'
 import { addClusterViews } from './cluster-view-commands.ts'
 import { withHubFlags, type ChosenHub } from './chosen-hub.ts'
+import { toClusterDomain } from './cluster-domain.ts'
 import { withAllowedServices, type AllowedServicesFlags } from './allowed-services.ts'
 import { addKarmadaManifest } from './karmada-commands.ts'
 import { addLeave } from './leave-commands.ts'
@@ -75,6 +76,7 @@ function addHub(program: Command): void {
     .option(
       '--cluster-domain <domain>',
       'each cluster is also https://<cluster>.<domain>, for clients that take no path',
+      toClusterDomain,
     )
     .option(
       '--allow-inspected-tls',
