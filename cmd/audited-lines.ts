@@ -13,6 +13,8 @@ export interface AuditedLine {
   readonly method: string
   readonly uri: string
   readonly status: number
+  /** Why it did not end by itself. */
+  readonly cut?: string
   /** Of requests to a cluster. */
   readonly cluster?: string
 }

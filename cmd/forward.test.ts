@@ -5,9 +5,10 @@ import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { ExpectedError } from '@skerry/base'
-import { formatKubeconfig } from '@skerry/client'
+import { formatKubeconfig, resources } from '@skerry/client'
 import type { Subject } from '@skerry/pki'
 import { startTestProxy } from '@skerry/testing'
+import { untilAudited, type AuditedLine } from './audited-lines.ts'
 import { runForward } from './forward.ts'
 import { shopper, startServiceScene, type ServiceScene } from './service-scene.ts'
 
@@ -16,7 +17,8 @@ let scene: ServiceScene
 const events = new EventEmitter()
 
 before(async () => {
-  scene = await startServiceScene(['shop/echo:80', 'shop/bulk:80', 'shop/gone:80'])
+  const allowed = ['shop/echo:80', 'shop/bulk:80', 'shop/gone:80']
+  scene = await startServiceScene(allowed, { accessCheckMs: 50 })
   await scene.allow('sven', ['create'])
   await scene.allow('reader', ['get'])
   // Says what it heard when it has heard all: by then its client has ended its half.
@@ -210,6 +212,25 @@ test('after a broken tunnel the next connection goes by the new one', async () =
   await cut
   await back
   assert.equal(await say(port, 'again'), 'again yourself')
+})
+
+test('a connection is cut soon after the right to it is taken away, and the audit line says so', async () => {
+  await scene.allow('temp', ['create'])
+  await using running = await startForward(['0:shop/echo:80'], { user: { commonName: 'temp' } })
+  const heard = once(events, 'heard')
+  const socket = connect({ port: running.ports[0] ?? 0, host: '127.0.0.1' })
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  socket.on('error', () => undefined)
+  socket.write('still here')
+  await heard
+  const bindings = scene.fleet.admin.resource(resources.clusterRoleBindings)
+  await bindings.delete({ name: 'temp-clusters-services' }, AbortSignal.timeout(20_000))
+  await closed
+  const path = '/clusters/edge/services/shop/echo:80'
+  const isCut = (line: AuditedLine): boolean => line.uri === path && line.user === 'temp'
+  const asked = { count: 1, isWanted: isCut }
+  const [line] = await untilAudited(scene.fleet, asked, AbortSignal.timeout(20_000))
+  assert.equal(line?.cut, 'Cannot go on: the right to it has ended')
 })
 
 test('the hub is reached by the proxy of the kubeconfig, with its login', async () => {

@@ -1,19 +1,24 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { createSecureServer, createServer as createHttp2Server } from 'node:http2'
 import type { IncomingHttpHeaders as Http2Headers, ServerHttp2Stream } from 'node:http2'
 import { createServer as createTlsServer, request as httpsRequest } from 'node:https'
-import { Readable } from 'node:stream'
+import { Readable, type Duplex } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
+import { resources } from '@skerry/client'
+import { untilAudited, type AuditedLine } from './audited-lines.ts'
 import { startServiceScene, type ServiceScene } from './service-scene.ts'
 
 let scene: ServiceScene
 
 before(async () => {
-  scene = await startServiceScene(['shop/*:*'], 'clusters.test')
+  scene = await startServiceScene(['shop/*:*'], {
+    clusterDomain: 'clusters.test',
+    accessCheckMs: 50,
+  })
   await scene.allow('sven', ['*'])
 })
 
@@ -340,6 +345,39 @@ async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
   for await (const chunk of body) chunks.push(chunk)
   return Buffer.concat(chunks).toString()
 }
+
+test('what is open to a service ends soon after the right to it is taken away, and the audit line says so', async () => {
+  await scene.allow('temp', ['get', 'create'])
+  const server = createServer((_request, response) => void response.write('more to come'))
+  server.on('upgrade', (_request, socket: Duplex) => {
+    socket.on('error', () => undefined)
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
+  })
+  await scene.serve('endless', server)
+  const path = '/clusters/edge/services/shop/endless:80/x'
+  const options = { ...(await scene.options(path, { commonName: 'temp' })), agent: false }
+  const plain = httpsRequest(options).end()
+  const [answer] = (await once(plain, 'response')) as [IncomingMessage]
+  answer.on('error', () => undefined).resume()
+  const headers = { connection: 'Upgrade', upgrade: 'x' }
+  const upgrading = httpsRequest({ ...options, headers }).end()
+  const [, socket] = (await once(upgrading, 'upgrade')) as [unknown, Duplex]
+  socket.on('error', () => undefined).resume()
+  const closed = [answer, socket].map(
+    (each) => new Promise((resolve) => each.once('close', resolve)),
+  )
+  const limit = AbortSignal.timeout(20_000)
+  const bindings = scene.fleet.admin.resource(resources.clusterRoleBindings)
+  await bindings.delete({ name: 'temp-clusters-services' }, limit)
+  await Promise.all(closed)
+  const isWanted = ({ uri }: AuditedLine): boolean => uri === path
+  const lines = await untilAudited(scene.fleet, { count: 2, isWanted }, limit)
+  const why = 'Cannot go on: the right to it has ended'
+  assert.deepEqual(
+    lines.map(({ cut }) => cut),
+    [why, why],
+  )
+})
 
 test('a service that breaks off does not look whole', async () => {
   const server = createServer((_request, response) => {

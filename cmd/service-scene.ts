@@ -20,6 +20,7 @@ import {
   type HeldWay,
   type TestAgent,
   type TestHub,
+  type TestHubOptions,
 } from './test-fleet.ts'
 
 export const shopper: Subject = Object.freeze({ commonName: 'sven' })
@@ -84,11 +85,12 @@ export interface AuditLine {
   readonly status: number
   readonly bytesIn?: number
   readonly bytesOut?: number
+  readonly cut?: string
 }
 
 export async function startServiceScene(
   allowed: readonly string[],
-  clusterDomain?: string,
+  hub: TestHubOptions = {},
 ): Promise<ServiceScene> {
   await using stack = new AsyncDisposableStack()
   const edge = stack.use(await startTestEdge())
@@ -98,7 +100,7 @@ export async function startServiceScene(
     { group: '', resource: 'namespaces' },
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
   )
-  const fleet = stack.use(await startTestHub(clusterDomain === undefined ? {} : { clusterDomain }))
+  const fleet = stack.use(await startTestHub(hub))
   const way = heldWay()
   const agent = stack.use(
     await startTestAgent(fleet, {

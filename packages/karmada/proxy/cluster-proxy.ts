@@ -126,7 +126,8 @@ async function serve(
   }
 }
 
-function endOf({ reason }: AbortSignal): string {
+/** Why a request ended before its answer did. */
+export function endOf({ reason }: AbortSignal): string {
   return reason === accessEnded ? accessEnded.message : 'the client went away'
 }
 

@@ -1,11 +1,18 @@
 import { StatusError } from '@skerry/api'
-import { requireAllowed, type Admitted, type ApiAnswer, type Route } from '@skerry/apiserver'
+import {
+  accessEnded,
+  requireAllowed,
+  type Admitted,
+  type ApiAnswer,
+  type Route,
+} from '@skerry/apiserver'
 import { joinStreams, type TunnelUpgraded } from '@skerry/tunnel'
 import type { Transfer } from '../proxy/cluster-audit.ts'
 import { clustersPrefix } from '../proxy/cluster-path.ts'
 import {
   answerBody,
   counted,
+  endOf,
   hasBody,
   unknownCluster,
   type ClusterProxyDeps,
@@ -99,7 +106,7 @@ async function serve(admitted: Admitted, deps: ServiceRoutesDeps): Promise<ApiAn
   const visit = open(admitted, deps)
   const { transfer, seen } = visit
   const { signal, request } = admitted
-  signal.addEventListener('abort', () => transfer.end('the client went away'), { once: true })
+  signal.addEventListener('abort', () => transfer.end(endOf(signal)), { once: true })
   if (!visit.hasPath && /^(?:GET|HEAD)$/.test(request.method)) {
     transfer.end()
     return toRoot(visit, request.target)
@@ -203,7 +210,7 @@ async function upgrade(admitted: Admitted, client: Client, deps: ServiceRoutesDe
   } catch (error) {
     throw failure(error, visit, signal)
   } finally {
-    visit.transfer.end()
+    visit.transfer.end(signal.reason === accessEnded ? accessEnded.message : undefined)
   }
 }
 
