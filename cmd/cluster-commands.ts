@@ -1,6 +1,6 @@
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { Cluster as Api } from '@skerry/client'
-import { clusterResource, parentOf } from '@skerry/karmada'
+import { clusterResource, parentOf, type Cluster } from '@skerry/karmada'
 import { openChosenHub } from './admin-cluster.ts'
 import type { ChosenHub } from './chosen-hub.ts'
 import { deleteFromHub, shutOut } from './strike-off.ts'
@@ -11,26 +11,36 @@ interface OnHub extends ChosenHub {
 
 const askMs = 30_000
 
+/**
+ * Throws ExpectedError where the hub knows no such cluster; what an agent of that name may still hold is void then,
+ * too.
+ */
 export async function revokeCluster(
   options: OnHub & { name: string; deletesObject: boolean },
 ): Promise<void> {
   const { name } = options
   const { cluster } = await openChosenHub(options)
   const signal = AbortSignal.timeout(askMs)
-  const wayBack = await wayBackOf(cluster, name, signal)
-  await shutOut(cluster, { name, nowMs: Date.now() }, signal)
+  const [known] = await findClusters(cluster, name, signal)
+  const tokens = await shutOut(cluster, { name, nowMs: Date.now() }, signal)
+  if (known === undefined && tokens === 0) {
+    throw new ExpectedError(
+      `Cannot revoke the agent of "${name}": the hub has no such cluster and no token for it (certificates of that name are void all the same); "skerry cluster list" shows the names`,
+      exitCodes.usage,
+    )
+  }
   if (options.deletesObject && !(await deleteFromHub(cluster, name, signal))) {
     throw new ExpectedError(`Cannot delete cluster "${name}": the hub has none`, exitCodes.usage)
   }
+  // A virtual cluster asks by itself, by its parent's agent; every other one needs a token.
+  const isVirtual = known !== undefined && parentOf(known) !== undefined
+  const wayBack = `skerry cluster ${isVirtual ? 'accept' : 'join-command'} ${name}`
   if (options.output === 'json') console.log(JSON.stringify({ cluster: name, revoked: true }))
   else console.log(`Revoked the agent of ${name}; "${wayBack}" lets it in again`)
 }
 
-/** A virtual cluster asks by itself, by its parent's agent; every other one needs a token. */
-async function wayBackOf(hub: Api, name: string, signal: AbortSignal): Promise<string> {
-  const { items } = await hub
-    .resource(clusterResource)
-    .list({ fieldSelector: `metadata.name=${name}` }, signal)
-  const isVirtual = items.some((cluster) => parentOf(cluster) !== undefined)
-  return `skerry cluster ${isVirtual ? 'accept' : 'join-command'} ${name}`
+/** The one with this name, or none. */
+async function findClusters(hub: Api, name: string, signal: AbortSignal): Promise<Cluster[]> {
+  const request = { fieldSelector: `metadata.name=${name}` }
+  return (await hub.resource(clusterResource).list(request, signal)).items
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { example } from './role-commands.ts'
+import { example, toJson } from './role-commands.ts'
 
 interface ForwardFlags {
   kubeconfig: string | undefined
@@ -18,7 +18,7 @@ export function addForwardCommand(program: Command): void {
     .option('--kubeconfig <path>', 'how to reach the hub (default: the one of kubectl)')
     .option('--context <name>', 'context that leads to the hub (default: the current one)')
     .option('--address <ip>', 'listen on this address', '127.0.0.1')
-    .option('-o, --output <format>', 'json: one line for each port')
+    .option('-o, --output <format>', 'json: one line for each port', toJson)
     .addHelpText(
       'after',
       example(

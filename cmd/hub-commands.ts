@@ -22,7 +22,7 @@ import {
   withRegistrationOptions,
   type RegistrationFlags,
 } from './registration-flags.ts'
-import { collect, example, role, toHostPort, toPort } from './role-commands.ts'
+import { collect, example, role, toHostPort, toJson, toPort } from './role-commands.ts'
 import { runRole } from './role-context.ts'
 import { withTracingOptions, type TracingFlags } from './tracing-flags.ts'
 import { withWayOptions, type WayFlags } from './way-flags.ts'
@@ -244,7 +244,7 @@ interface ClusterFlags extends ChosenHub {
 }
 
 function onHub(command: Command): Command {
-  return withHubFlags(command).option('-o, --output <format>', 'json')
+  return withHubFlags(command).option('-o, --output <format>', 'json', toJson)
 }
 
 function addRevoke(cluster: Command): void {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { collect, example, toPort } from './role-commands.ts'
+import { collect, example, toJson, toPort } from './role-commands.ts'
 
 /** Logging in at the issuer of a hub's users, and what gives clients its tokens. */
 export function addLoginCommands(program: Command): void {
@@ -47,7 +47,7 @@ function addLogin(program: Command): void {
     .option('--output-file <path>', 'kubeconfig to merge into (default: the one of kubectl)')
     .option('--host-names', 'clusters by their host names instead of by path')
     .option('--prefix <text>', 'before each name, where others have the same', '')
-    .option('-o, --output <format>', 'json')
+    .option('-o, --output <format>', 'json', toJson)
     .addHelpText(
       'after',
       example(
@@ -71,7 +71,7 @@ function addLogout(program: Command): void {
   program
     .command('logout <hub>')
     .description('End the login that a hub is used with, here and at its issuer; contexts stay')
-    .option('-o, --output <format>', 'json')
+    .option('-o, --output <format>', 'json', toJson)
     .addHelpText('after', example('skerry logout https://hub.example.com:7443'))
     .action(async (hub: string, { output }: { output: string | undefined }) => {
       const { logOut } = await import('./login.ts')

@@ -3,7 +3,7 @@ import { withHubFlags } from './chosen-hub.ts'
 import type { JoinCommandOptions } from './join-command.ts'
 import { withPlaceOptions } from './place-flags.ts'
 import type { RegistrationsOptions } from './registrations.ts'
-import { collect, example } from './role-commands.ts'
+import { collect, example, toJson, toLife } from './role-commands.ts'
 
 /** How clusters come to the hub: tokens, and who is let in. */
 export function addRegistrationCommands(cluster: Command): void {
@@ -18,7 +18,7 @@ export function addRegistrationCommands(cluster: Command): void {
 }
 
 function onHub(command: Command): Command {
-  return withHubFlags(command).option('-o, --output <format>', 'json')
+  return withHubFlags(command).option('-o, --output <format>', 'json', toJson)
 }
 
 function addJoinCommand(cluster: Command): void {
@@ -26,7 +26,7 @@ function addJoinCommand(cluster: Command): void {
     .description('Make a registration token and print the command or the manifest for the edge')
     .argument('<name>', 'name that the cluster will have on the hub')
     .option('--server <url>', 'address of the hub that the agent dials')
-    .option('--ttl <duration>', 'how long the token is good, e.g. 30m, 24h', '24h')
+    .option('--ttl <duration>', 'how long the token is good, e.g. 30m, 24h', toLife, '24h')
     .option('--manifest', 'print a manifest for "kubectl apply -f -" in the cluster')
     .option('--image <reference>', "of the agent's container (default: as build --agent-image)")
     .option('--needs-acceptance', 'the agent waits for "skerry cluster accept"')

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import { parseDurationMs } from '@skerry/api'
 import type { LogLevel } from '@skerry/base'
 import { withAccessOptions, type AccessFlags } from './access-flags.ts'
 import { dataDirectoryDefault } from './data-directory.ts'
@@ -202,6 +203,18 @@ export function toPort(text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
   throw new InvalidArgumentError('a port is a whole number from 0 to 65535')
+}
+
+/** Of commands that print either for people or as JSON. */
+export function toJson(text: string): 'json' {
+  if (text === 'json') return text
+  throw new InvalidArgumentError('json is the only one')
+}
+
+/** How long something is good, as Kubernetes writes it; a second at least. */
+export function toLife(text: string): string {
+  if ((parseDurationMs(text) ?? 0) >= 1_000) return text
+  throw new InvalidArgumentError('a duration has its unit and is 1s or longer, e.g. 30m or 24h')
 }
 
 /** `127.0.0.1:9273`, `[::1]:9273`. */

@@ -3,14 +3,18 @@ import { resources, type Cluster as Api } from '@skerry/client'
 import { agentTokenGroup, clusterResource, revokeAgent } from '@skerry/karmada'
 import { deleteKarmadaAccess } from './karmada-access.ts'
 
-/** Voids what lets a cluster's agent in: its certificates, and tokens with which it could get others. */
+/**
+ * Voids what lets a cluster's agent in: its certificates, and tokens with which it could get others. Resolves with
+ * the number of tokens that there were.
+ */
 export async function shutOut(
   hub: Api,
   { name, nowMs }: { readonly name: string; readonly nowMs: number },
   signal: AbortSignal,
-): Promise<void> {
-  await deleteTokens(hub, name, signal)
+): Promise<number> {
+  const tokens = await deleteTokens(hub, name, signal)
   await revokeAgent(hub, { cluster: name, nowMs }, signal)
+  return tokens
 }
 
 /** Deletes the cluster, and what lets Karmada go there. False when the hub has none. */
@@ -26,7 +30,8 @@ export async function deleteFromHub(hub: Api, name: string, signal: AbortSignal)
 }
 
 /** Else whoever holds one could register anew. */
-async function deleteTokens(hub: Api, name: string, signal: AbortSignal): Promise<void> {
+async function deleteTokens(hub: Api, name: string, signal: AbortSignal): Promise<number> {
+  let deleted = 0
   const secrets = hub.resource(resources.secrets)
   const request = { namespace: bootstrapNamespace, fieldSelector: `type=${bootstrapSecretType}` }
   const { items } = await secrets.list(request, signal)
@@ -34,5 +39,7 @@ async function deleteTokens(hub: Api, name: string, signal: AbortSignal): Promis
     const groups = Buffer.from(data?.['auth-extra-groups'] ?? '', 'base64').toString('utf8')
     if (!groups.split(',').includes(agentTokenGroup(name))) continue
     await secrets.delete({ namespace: bootstrapNamespace, name: metadata.name ?? '' }, signal)
+    deleted += 1
   }
+  return deleted
 }

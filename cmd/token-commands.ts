@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { join } from 'node:path'
 import { systemClock } from '@skerry/base'
 import { dataDirectoryDefault } from './data-directory.ts'
-import { example } from './role-commands.ts'
+import { example, toJson, toLife } from './role-commands.ts'
 
 interface TokenFlags {
   dataDir: string
@@ -24,9 +24,9 @@ export function addTokenCommands(program: Command): void {
       `${dataDirectoryDefault}/site`,
     )
     .option('--server <url>', 'address that the new node dials (default: what cluster-info says)')
-    .option('--ttl <duration>', 'how long it is good, e.g. 30m, 24h', '24h')
+    .option('--ttl <duration>', 'how long it is good, e.g. 30m, 24h', toLife, '24h')
     .option('--print-join-command', 'print the whole command for the new machine')
-    .option('-o, --output <format>', 'json')
+    .option('-o, --output <format>', 'json', toJson)
     .addHelpText('after', example('skerry token create --print-join-command'))
     .action(async (options: TokenFlags) => {
       const { createJoinToken, parseDurationMs } = await import('./join-token.ts')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { LogLevel } from '@skerry/base'
 import { dataDirectoryDefault } from './data-directory.ts'
 import { defaultNodeName } from './host-addresses.ts'
-import { example, toLogLevel, toPort } from './role-commands.ts'
+import { example, toJson, toLogLevel, toPort } from './role-commands.ts'
 
 const runDirectoryDefault = '/run/skerry'
 
@@ -82,7 +82,7 @@ function addStatus(program: Command): void {
   withDataDir(program.command('status'))
     .description('Show what runs: versions, cluster, node and tunnel, each with its age')
     .addHelpText('after', example('skerry status', 'skerry status -o json'))
-    .option('-o, --output <format>', 'json')
+    .option('-o, --output <format>', 'json', toJson)
     .action(async (options: { dataDir: string; output?: string }) => {
       const { formatStatus, readStatus } = await import('./status.ts')
       const report = await readStatus(options.dataDir)
@@ -187,7 +187,7 @@ function addImage(program: Command): void {
     command
       .option('--node-dir <path>', "the node's data directory", join(dataDirectoryDefault, 'node'))
       .option('--run-dir <path>', "the node's run directory", join(runDirectoryDefault, 'node'))
-      .option('-o, --output <format>', 'json')
+      .option('-o, --output <format>', 'json', toJson)
   withNode(image.command('import <archive>'))
     .description('Import an OCI layout or "docker save" archive')
     .addHelpText('after', example('skerry image import app.tar'))

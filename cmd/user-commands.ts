@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { dataDirectoryDefault } from './data-directory.ts'
-import { collect, example } from './role-commands.ts'
+import { collect, example, toJson } from './role-commands.ts'
 
 interface UserFlags {
   dataDir: string
@@ -48,5 +48,5 @@ function addAdd(user: Command): void {
 function onHub(command: Command): Command {
   return command
     .option('--data-dir <path>', 'of the hub', join(dataDirectoryDefault, 'hub'))
-    .option('-o, --output <format>', 'json')
+    .option('-o, --output <format>', 'json', toJson)
 }

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { freshToken, registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
+
+const program = join(import.meta.dirname, 'skerry.ts')
+
+interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** A file by which the hub's administrator comes. */
+async function administrators(fleet: TestHub): Promise<string> {
+  const subject = { commonName: 'olga', organizations: ['system:masters'] }
+  const { certificate, key } = await fleet.credentialsOf(subject)
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  const cluster = { server: fleet.url, 'certificate-authority-data': base64(fleet.caPem) }
+  const user = {
+    'client-certificate-data': base64(certificate),
+    'client-key-data': base64(key),
+  }
+  const path = join(fleet.directory, 'olga.kubeconfig')
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'hub', cluster }],
+    users: [{ name: 'olga', user }],
+    contexts: [{ name: 'hub', context: { cluster: 'hub', user: 'olga' } }],
+    'current-context': 'hub',
+  }
+  await writeFile(path, JSON.stringify(config), { mode: 0o600 })
+  return path
+}
+
+function cluster(kubeconfig: string, ...words: string[]): Promise<Ended> {
+  const asked = [program, 'cluster', ...words, '--kubeconfig', kubeconfig]
+  const signal = AbortSignal.timeout(60_000)
+  return new Promise((resolve) => {
+    const ran = execFile(process.execPath, asked, { signal }, (_error, out, err) =>
+      resolve({ code: ran.exitCode ?? -1, out, err }),
+    )
+  })
+}
+
+test('a name that is mistyped is not said to be revoked', async () => {
+  await using fleet = await startTestHub()
+  const kubeconfig = await administrators(fleet)
+  await registerCluster(fleet, 'oslo')
+  await freshToken(fleet, 'rome')
+  const mistyped = await cluster(kubeconfig, 'revoke', 'osol')
+  assert.deepEqual([mistyped.code, mistyped.out], [2, ''])
+  assert.match(mistyped.err, /the hub has no such cluster and no token for it.*skerry cluster list/)
+  for (const name of ['oslo', 'rome']) {
+    const { code, out } = await cluster(kubeconfig, 'revoke', name)
+    assert.deepEqual([code, out.split(';', 1)[0]], [0, `Revoked the agent of ${name}`])
+  }
+})
+
+test('what is written without its unit, or in a form that there is not, is refused by its name', async () => {
+  for (const [option, value, why] of [
+    ['--ttl', '24', /--ttl.*'24'.*a duration has its unit/],
+    ['--output', 'yaml', /--output.*'yaml'.*json is the only one/],
+  ] as const) {
+    const { code, out, err } = await cluster('not-read', 'join-command', 'oslo', option, value)
+    assert.deepEqual([code, out], [2, ''])
+    assert.match(err, why)
+  }
+})
