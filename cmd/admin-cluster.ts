@@ -32,10 +32,11 @@ export async function openAdminCluster(
     { clock: systemClock, environment },
   ).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error
-    throw new ExpectedError(
-      `Cannot reach the control plane: there is no ${kubeconfigPath}; name the directory of a running one with --data-dir`,
-      exitCodes.dataDirectory,
-    )
+    const help = isElsewhere
+      ? 'pass another --kubeconfig, or make one with "skerry login" or "skerry kubeconfig"'
+      : 'name the directory of a running one with --data-dir'
+    const text = `Cannot reach the control plane: there is no ${kubeconfigPath}; ${help}`
+    throw new ExpectedError(text, exitCodes.dataDirectory)
   })
   const way = isElsewhere
     ? await wayOfKubeconfig(target.transport, { clock: systemClock, environment })

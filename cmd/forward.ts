@@ -1,15 +1,17 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { checkDnsLabel } from '@skerry/api'
+import { checkDnsLabel, isStatusError } from '@skerry/api'
 import { ExpectedError, exitCodes, silentLogger, systemClock } from '@skerry/base'
 import {
   createCluster,
   createHttpsTransport,
   loadKubeconfig,
   resources,
+  type Cluster,
   type HttpsTransportConfig,
 } from '@skerry/client'
 import { clusterResource, parseServiceText, serviceText, type EdgeService } from '@skerry/karmada'
 import { joinStreams } from '@skerry/tunnel'
+import { readState } from './cluster-states.ts'
 import { openServiceConnection, type HubConnection } from './service-connection.ts'
 import { version } from './version.ts'
 import { wayOfKubeconfig } from './way-to-hub.ts'
@@ -116,14 +118,15 @@ async function findHub(options: ForwardOptions): Promise<HubConnection> {
   throw unusable(`${found.server} is no hub; pass --context with one that leads to the hub`)
 }
 
-/** Who may not, or cannot come there, learns it now and not with the first connection. */
+/** Who may not, cannot come there, or means no cluster learns it now and not with the first connection. */
 async function requireRight(hub: HubConnection, name: string, signal: AbortSignal): Promise<void> {
   using transport = createHttpsTransport(hub)
   const deps = { clock: systemClock, log: silentLogger, userAgent: `skerry/${version}` }
   const { group, resource } = clusterResource
   const resourceAttributes = { group, resource, subresource: 'services', name, verb: 'create' }
   const asking = AbortSignal.any([signal, AbortSignal.timeout(askMs)])
-  const { status } = await createCluster(transport, deps)
+  const api = createCluster(transport, deps)
+  const { status } = await api
     .resource(resources.selfSubjectAccessReviews)
     .create(
       {
@@ -140,11 +143,20 @@ async function requireRight(hub: HubConnection, name: string, signal: AbortSigna
         cause: error,
       })
     })
-  if (status?.allowed === true) return
+  if (status?.allowed === true) return await requireCluster(api, name, asking)
   throw new ExpectedError(
     `Cannot forward: the hub ${hub.server} does not let you to the services of cluster "${name}"; ask for the verb create on clusters/services`,
     exitCodes.failure,
   )
+}
+
+async function requireCluster(hub: Cluster, name: string, signal: AbortSignal): Promise<void> {
+  try {
+    await readState(hub, name, signal)
+  } catch (error) {
+    // A right to services alone does not show how the cluster is.
+    if (!isStatusError(error, 'Forbidden')) throw error
+  }
 }
 
 async function listen(
