@@ -169,12 +169,25 @@ test('who asks what they may do is told of the clusters that a ClusterAccess lea
   const spec = { subjects: [{ kind: 'User', name: 'rita', apiGroup: rbac }], verbs: ['watch'] }
   for (const each of [access('north', {}), access('watchers', spec)])
     await fleet.admin.resource(clusterAccessResource).create(each, soon())
-  const ask = async (subject: Asker['subject']): Promise<unknown[]> => {
+  interface Told {
+    readonly resourceRules?: object[]
+    readonly nonResourceRules?: { readonly nonResourceURLs?: string[] }[]
+  }
+  const asked = async (subject: Asker['subject']): Promise<Told> => {
     const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
     const kind = 'SelfSubjectRulesReview'
     const body = { apiVersion: 'authorization.k8s.io/v1', kind, spec: { namespace: 'default' } }
     const answer = await call(fleet, path, subject ? { subject } : {}, { method: 'POST', body })
-    const { resourceRules = [] } = answer.body['status'] as { resourceRules?: object[] }
+    // The review's status, as its kind has it.
+    return answer.body['status'] as Told
+  }
+  const askPaths = async (subject: Asker['subject']): Promise<string[]> => {
+    const { nonResourceRules = [] } = await asked(subject)
+    const all = nonResourceRules.flatMap(({ nonResourceURLs = [] }) => nonResourceURLs)
+    return all.filter((path) => path.startsWith('/hub/'))
+  }
+  const ask = async (subject: Asker['subject']): Promise<unknown[]> => {
+    const { resourceRules = [] } = await asked(subject)
     return resourceRules.filter((rule) => JSON.stringify(rule).includes('clusters/proxy'))
   }
   const rule = {
@@ -187,6 +200,8 @@ test('who asks what they may do is told of the clusters that a ClusterAccess lea
     { ...rule, verbs: ['get', 'list'] },
   ])
   assert.deepEqual(await ask({ commonName: 'tom' }), [])
+  const paths = ['/hub/v1/clusters', '/hub/v1/cluster-states', '/hub/v1/cluster-states/*']
+  assert.deepEqual(await askPaths({ commonName: 'tom' }), paths)
   const patch = { metadata: { labels: { region: 'west' } } }
   await fleet.admin.resource(clusterResource).patch({ name: 'oslo', type: 'merge', patch }, soon())
   assert.deepEqual(await ask(rita), [])

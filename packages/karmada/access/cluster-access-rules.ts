@@ -1,6 +1,7 @@
 import type { PolicyRule } from '@skerry/api'
 import type { FurtherRules, Objects } from '@skerry/apiserver'
 import { clusterResource } from '../cluster/cluster.ts'
+import { clusterStatesPath } from '../state/cluster-states-route.ts'
 import type { ClusterGrants } from './cluster-grants.ts'
 import { reachableClustersPath } from './reachable-clusters.ts'
 
@@ -11,7 +12,8 @@ import { reachableClustersPath } from './reachable-clusters.ts'
 export function clusterAccessRules(grants: ClusterGrants, objects: Objects): FurtherRules {
   return (user) => {
     const isKnown = user.groups.includes('system:authenticated')
-    const list = { verbs: ['get'], nonResourceURLs: [reachableClustersPath] }
+    const own = [reachableClustersPath, clusterStatesPath, `${clusterStatesPath}/*`]
+    const list = { verbs: ['get'], nonResourceURLs: own }
     const rules: PolicyRule[] = isKnown ? [list] : []
     const held = grants.of(user)
     const clusters = held.length === 0 ? [] : objects.list(clusterResource)

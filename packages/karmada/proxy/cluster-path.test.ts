@@ -77,6 +77,7 @@ test("the hub's RBAC is asked by the verb that the edge will see", () => {
     ['GET', '/api/v1/namespaces/a/pods/b/portforward', 'create'],
     ['GET', '/api/v1/namespaces/a/services/b/proxy/x', 'create'],
     ['GET', '/version', 'get'],
+    ['HEAD', '/healthz', 'get'],
     ['POST', '/anything', 'create'],
     ['GET', '/', 'get'],
   ]

@@ -71,6 +71,7 @@ const sessionSubresources = new Set(['attach', 'exec', 'portforward', 'proxy'])
 const selfReview =
   /^\/apis\/(?:authentication\.k8s\.io\/v1(?:alpha1|beta1)?\/selfsubjectreviews|authorization\.k8s\.io\/v1\/selfsubject(?:access|rules)reviews)(?:\?|$)/
 const verbOfMethod: Readonly<Record<string, string>> = Object.freeze({
+  head: 'get',
   post: 'create',
   put: 'update',
 })
