@@ -25,7 +25,7 @@ export async function startRoleProcess(options: RoleProcessOptions): Promise<Rol
   const { program, role, args, directory } = options
   await using log = await open(join(directory, `${role}.log`), 'a')
   const flags = ['--disable-warning=ExperimentalWarning', ...(engineFlags[role] ?? [])]
-  const environment = { ...process.env, ...(await launcherEnvironment()) }
+  const environment = { ...process.env, ...(await launcherEnvironment(role)) }
   const startMs = performance.now()
   const child = spawn(process.execPath, [...flags, program, role, ...args], {
     stdio: ['ignore', log.fd, log.fd, 'ipc'],

@@ -113,7 +113,7 @@ async function startAgent(
     path: process.execPath,
     args: [...flags, program, 'agent', ...registering, ...own, ...edge],
     logPath: join(directory, 'agent.log'),
-    environment: await launcherEnvironment(),
+    environment: await launcherEnvironment('agent'),
   })
 }
 

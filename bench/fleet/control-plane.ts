@@ -73,7 +73,7 @@ export async function startHubPlane({ program, directory }: FleetPlace): Promise
         args: [...flags, program, 'agent', ...registering, ...own, ...duties],
         logPath: join(home, 'agent.log'),
         environment: {
-          ...(await launcherEnvironment()),
+          ...(await launcherEnvironment('agent')),
           NODE_COMPILE_CACHE: join(directory, 'compile-cache'),
         },
       })

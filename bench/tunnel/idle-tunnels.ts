@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { engineFlags } from '../../cmd/engine-flags.ts'
 import { alone, type Figure } from '../figure.ts'
 import { freePort } from '../free-port.ts'
+import { launcherEnvironment } from '../launcher-environment.ts'
 import { memoryOf } from '../role-process.ts'
 import { writeCertificates } from './certificates.ts'
 
@@ -30,6 +31,7 @@ export async function measureIdleTunnels(parent: string): Promise<Figure[]> {
       [...flags, script, role, directory, port, String(count)],
       {
         stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, ...(await launcherEnvironment('hub')) },
       },
     )
     processes.defer(async () => {

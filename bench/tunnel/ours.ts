@@ -19,7 +19,6 @@ const execute = promisify(execFile)
  */
 export async function startOurs(site: Site, processes: Processes): Promise<Subject> {
   const { directory, cloudAddress, edge } = site
-  const environment = await launcherEnvironment()
   const hubData = join(directory, 'hub')
   const agentData = join(directory, 'agent')
   await mkdir(hubData, { recursive: true, mode: 0o700 })
@@ -28,7 +27,11 @@ export async function startOurs(site: Site, processes: Processes): Promise<Subje
   const server = `https://${cloudAddress}:${port}`
   // Its own commands reach it by loopback, agents by the cloud's address.
   const where = ['--data-dir', hubData, '--port', String(port)]
-  const hub = await processes.start('hub', roleCommand(site, 'hub', where), environment)
+  const hub = await processes.start(
+    'hub',
+    roleCommand(site, 'hub', where),
+    await launcherEnvironment('hub'),
+  )
   const entry = await hubEntry(hubData, { host: cloudAddress, port })
   await untilAnswered({ ...entry, prefix: '/readyz?' })
   const { token, caHash } = await joinCommand(site, { hubData, server })
@@ -38,7 +41,11 @@ export async function startOurs(site: Site, processes: Processes): Promise<Subje
   const registering = ['--hub', server, '--name', 'edge', '--token-file', tokenFile]
   const own = ['--ca-hash', caHash, '--kubeconfig', kubeconfig, '--data-dir', agentData]
   const command = roleCommand(site, 'agent', [...registering, ...own])
-  const agent = await processes.start('agent', [...edge, ...command], environment)
+  const agent = await processes.start(
+    'agent',
+    [...edge, ...command],
+    await launcherEnvironment('agent'),
+  )
   return { entry, ...pidsOf({ cloud: hub, edge: agent }) }
 }
 
