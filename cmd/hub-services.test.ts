@@ -297,6 +297,24 @@ test('a service speaks TLS, or HTTP/2 because its Service says so', async () => 
   }
 })
 
+test('a WebSocket passes to a service by TLS that would rather speak HTTP/2', async () => {
+  const { certificate: cert, key } = await scene.fleet.credentialsOf({ commonName: 'shop' })
+  const server = createSecureServer({ cert, key, allowHTTP1: true })
+  const sockets = new WebSocketServer({ noServer: true })
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    sockets.handleUpgrade(request, socket, head, (each) => each.send('ahoy'))
+  })
+  await scene.serve('modern', server)
+  const path = '/clusters/edge/services/shop/https:modern:80/room'
+  const { ca, cert: own, key: ownKey } = await scene.options(path)
+  const url = `${scene.fleet.url.replace('https', 'wss')}${path}`
+  const socket = new WebSocket(url, { ca, cert: own, key: ownKey })
+  const [said] = await once(socket, 'message')
+  assert.equal(String(said), 'ahoy')
+  socket.close(1000)
+  await once(socket, 'close')
+})
+
 const bulkBytes = 20 * 1024 * 1024
 
 function* pattern(): Generator<Buffer> {

@@ -4,7 +4,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { StatusError } from '@skerry/api'
 import { abortReason, withTimeout, type Logger, type Random } from '@skerry/base'
 import type { TunnelHandler, TunnelRequest, TunnelUpgraded } from '@skerry/tunnel'
-import { serviceText, type EdgeService } from '../services/edge-service.ts'
+import { serviceText } from '../services/edge-service.ts'
 import {
   connectedHeaders,
   connectRefusal,
@@ -84,11 +84,11 @@ async function atEdge(
   { memberNamespaceOf }: Dialer,
   signal: AbortSignal,
 ): Promise<ServiceConnect> {
-  const { service, isTls, virtual: cluster } = asked
+  const { service, virtual: cluster, ...wanted } = asked
   if (cluster === undefined) return asked
   if (memberNamespaceOf === undefined) throw badConnect()
   const namespace = await memberNamespaceOf({ cluster, namespace: service.namespace }, signal)
-  return { service: { ...service, namespace }, isTls }
+  return { service: { ...service, namespace }, ...wanted }
 }
 
 interface Dialled {
@@ -120,16 +120,16 @@ async function dialInBounds(
 }
 
 async function dialService(
-  { service, isTls }: ServiceConnect,
+  asked: ServiceConnect,
   { finder, random }: Dialer,
   signal: AbortSignal,
 ): Promise<Dialled> {
-  const found = await finder.find(service, signal)
+  const found = await finder.find(asked.service, signal)
   const addresses = shuffled(found.addresses, random).slice(0, servicesLimits.addressesTried)
   let fault: unknown
   for (const address of addresses) {
     try {
-      return await dialAddress(address, { service, isTls, found }, signal)
+      return await dialAddress(address, { ...asked, found }, signal)
     } catch (error) {
       fault = error
       signal.throwIfAborted()
@@ -141,7 +141,7 @@ async function dialService(
 /** Each end may end its half first. */
 function dialAddress(
   address: { host: string; port: number },
-  { service, isTls, found }: ServiceConnect & { found: FoundService },
+  { found, ...asked }: ServiceConnect & { found: FoundService },
   signal: AbortSignal,
 ): Promise<Dialled> {
   const { connectMs: ms } = servicesLimits
@@ -151,20 +151,21 @@ function dialAddress(
     await opened(tcp, 'connect', scope)
     // Until somebody joins it to the tunnel, nobody else listens.
     tcp.on('error', () => undefined)
-    if (!isTls) return { stream: tcp, spoken: found.isHttp2 ? 'h2' : 'unknown' }
-    const secured = secure(tcp, service)
+    if (!asked.isTls) return { stream: tcp, spoken: found.isHttp2 ? 'h2' : 'unknown' }
+    const secured = secure(tcp, asked)
     await opened(secured, 'secureConnect', scope)
     return { stream: secured, spoken: secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1' }
   })
 }
 
 /** As for the API server's own proxy, a service's certificate is its own affair: nobody said whom to trust for it. */
-function secure(socket: Socket, { namespace, name }: EdgeService): TLSSocket {
+function secure(socket: Socket, { service, isUpgrade }: ServiceConnect): TLSSocket {
+  const { namespace, name } = service
   const secured = connectTls({
     socket,
     servername: `${name}.${namespace}.svc`,
     rejectUnauthorized: false,
-    ALPNProtocols: ['h2', 'http/1.1'],
+    ALPNProtocols: isUpgrade ? ['http/1.1'] : ['h2', 'http/1.1'],
   })
   // An error of the inner socket reaches whoever uses the outer one.
   socket.on('error', (error) => secured.destroy(error))

@@ -18,6 +18,7 @@ import { edgeServiceOf, serviceText, type EdgeService } from './edge-service.ts'
 const connectMethod = 'CONNECT'
 export const serviceProtocol = 'tcp.skerry'
 const tlsHeader = 'skerry-service-tls'
+const tlsForUpgrade = 'http/1.1'
 /** Of the agent's answer: what the service speaks, where that is known. */
 const spokenHeader = 'skerry-service-protocol'
 /** Of a refusal: it is an agent that knows services. */
@@ -27,6 +28,8 @@ const refusalBytesMax = 16_384
 export interface ServiceConnect {
   readonly service: EdgeService
   readonly isTls: boolean
+  /** By TLS it is to speak HTTP/1.1, though it knows HTTP/2, which has no upgrades. */
+  readonly isUpgrade?: boolean
   /** Of which virtual cluster the service's namespace is; absent: of the edge cluster itself. */
   readonly virtual?: string
 }
@@ -40,7 +43,7 @@ export function isConnect({ method }: Pick<TunnelRequest, 'method'>): boolean {
 
 /** `named`: by what hub and agent call the user's request in their logs and traces. */
 export function connectRequest(
-  { service, isTls }: ServiceConnect,
+  { service, isTls, isUpgrade }: ServiceConnect,
   named: TunnelHeaders = {},
 ): TunnelRequest {
   const { namespace, name, port } = service
@@ -51,7 +54,7 @@ export function connectRequest(
       ...named,
       connection: 'Upgrade',
       upgrade: serviceProtocol,
-      ...(isTls ? { [tlsHeader]: 'yes' } : {}),
+      ...(isTls ? { [tlsHeader]: isUpgrade ? tlsForUpgrade : 'yes' } : {}),
     },
   }
 }
@@ -67,8 +70,9 @@ export function parseConnect({ path, headers }: TunnelRequest): ServiceConnect |
   const [root, word, namespace = '', name = '', port = '', ...more] = place.split('/')
   if (root !== '' || word !== 'services' || more.length > 0) return undefined
   const service = edgeServiceOf({ namespace, name, port })
-  const isTls = headers[tlsHeader] !== undefined
-  return service && { service, isTls, ...(virtual === undefined ? {} : { virtual }) }
+  const tls = headers[tlsHeader]
+  const wanted = { isTls: tls !== undefined, isUpgrade: tls === tlsForUpgrade }
+  return service && { service, ...wanted, ...(virtual === undefined ? {} : { virtual }) }
 }
 
 export function connectedHeaders(spoken: SpokenProtocol): Record<string, string> {

@@ -71,6 +71,7 @@ export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
 }
 
 interface Visit extends ServiceTarget {
+  readonly isUpgrade?: boolean
   readonly auditId: string
   readonly seen: ServicePlace
   readonly transfer: Transfer
@@ -136,7 +137,7 @@ function toRoot({ seen }: Visit, target: string): ApiAnswer {
 }
 
 async function connect(
-  { cluster, service, isTls, auditId, request }: Visit,
+  { cluster, service, isTls, auditId, request, isUpgrade = false }: Visit,
   { tunnels, clock, awaySinceMs }: ServiceRoutesDeps,
   signal: AbortSignal,
 ): Promise<ServiceStream> {
@@ -147,7 +148,7 @@ async function connect(
     ...(tracestate ? { tracestate } : {}),
   }
   try {
-    return await connectService(tunnels, { cluster, service, isTls, named }, signal)
+    return await connectService(tunnels, { cluster, service, isTls, isUpgrade, named }, signal)
   } catch (error) {
     const asked = { cluster, auditId, nowMs: clock.now(), awaySinceMs: awaySinceMs?.(cluster) }
     throw tunnelRefusal(asked, error)
@@ -247,7 +248,7 @@ async function upgraded(
   if (!/^[\w./-]{1,64}$/.test(protocol)) {
     throw new StatusError('BadRequest', 'Cannot pass upgrade to a service: bad protocol name')
   }
-  const { stream, spoken } = await connect(visit, deps, signal)
+  const { stream, spoken } = await connect({ ...visit, isUpgrade: true }, deps, signal)
   if (spoken === 'h2') {
     stream.destroy()
     const why = 'it speaks HTTP/2, which has no upgrades'
