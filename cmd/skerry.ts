@@ -33,4 +33,10 @@ function report(error: unknown): number {
   return exitCodes.failure
 }
 
+/** Who reads the output may stop, as `head` does. The program ends then without a word, as one that SIGPIPE ends. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(exitCodes.brokenPipe)
+  throw error
+})
+
 await main()

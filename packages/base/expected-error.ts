@@ -9,6 +9,8 @@ export const exitCodes = Object.freeze({
   diskFull: 7,
   alreadyRunning: 8,
   unreachable: 9,
+  /** As a shell says of a program that SIGPIPE ended. */
+  brokenPipe: 141,
 })
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
