@@ -118,7 +118,8 @@ export interface ExecInfo {
   readonly isInteractive: boolean
 }
 
-const apiVersions = ['v1', 'v1beta1'].map((version) => `client.authentication.k8s.io/${version}`)
+/** The first where nobody says: kubectl before 1.20 asks for what the kubeconfig has, without a word. */
+const apiVersions = ['v1beta1', 'v1'].map((version) => `client.authentication.k8s.io/${version}`)
 
 /** KUBERNETES_EXEC_INFO, as the client sets it; who starts us by hand is asked nothing. Throws ExpectedError. */
 export function readExecInfo(text = '{}'): ExecInfo {

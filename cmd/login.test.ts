@@ -153,6 +153,8 @@ test('one logs in once; kubectl then reaches hub and clusters by tokens that ren
   assert.match(oslo.stderr, /ServiceUnavailable|not connected|no tunnel/)
   assert.equal(issuer.grants['refresh_token'], 2)
   const text = await readFile(options.outputFile, 'utf8')
+  // Which kubectl 1.20 knows, too.
+  assert.match(text, /apiVersion: client\.authentication\.k8s\.io\/v1beta1\n/)
   const path = await sessionFile(fleet)
   const kept = await readFile(path, 'utf8')
   const { tokens } = JSON.parse(kept)
