@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect as connectTcp, type AddressInfo } from 'node:net'
 import { Readable, type Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
+import { systemClock } from '@skerry/base'
 import { clusterResource } from '@skerry/karmada'
 import type { TunnelHeaders } from '@skerry/tunnel'
 import { startTestAgent, startTestHub, type TestHub } from './test-fleet.ts'
@@ -167,6 +170,40 @@ test('an upgrade passes as bytes, and one end may close its half first', async (
     assert.match(text, new RegExp(`upgrade: ${protocol}\r\n`))
     assert.ok(text.endsWith('\r\n\r\nmind yourself'), text)
   }
+})
+
+/** After how many seconds of silence the hub's kernel asks whether its client at this port is there. */
+async function silenceOf(hubPort: number, clientPort: number): Promise<number | undefined> {
+  const ends = [hubPort, clientPort].map(
+    (each) => `:${each.toString(16).toUpperCase().padStart(4, '0')}`,
+  )
+  const rows = (await readFile('/proc/net/tcp', 'utf8'))
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/))
+  const [own = '', peer = ''] = ends
+  const row = rows.find(([, local, remote]) => local?.endsWith(own) && remote?.endsWith(peer))
+  const [timer, hundredths = ''] = row?.[5]?.split(':') ?? []
+  return timer === '02' ? Number.parseInt(hundredths, 16) / 100 : undefined
+}
+
+test('a client that vanishes from its session is missed: the hub asks for it when nothing is said', async () => {
+  await using all = await startFleet()
+  const { port, ca, cert, key } = await optionsFor(all.fleet, '')
+  const tcp = connectTcp({ host: '127.0.0.1', port })
+  const socket = connectTls({ socket: tcp, host: '127.0.0.1', ca, cert, key })
+  const lines = ['host: hub', 'connection: Upgrade', 'upgrade: websocket']
+  socket.write(`POST /clusters/echo/api/v1/exec HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+  await once(socket, 'data')
+  const limit = AbortSignal.timeout(20_000)
+  // While something is on its way, the kernel waits for that.
+  let seconds = await silenceOf(port, tcp.localPort ?? 0)
+  while (seconds === undefined || seconds > 15) {
+    await systemClock.sleep(20, limit)
+    seconds = await silenceOf(port, tcp.localPort ?? 0)
+  }
+  const closed = once(socket, 'close')
+  socket.resume().end()
+  await closed
 })
 
 test('what a client sends of itself stays on the hub', async () => {

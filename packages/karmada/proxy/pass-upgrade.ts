@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http'
-import { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import type { UpgradeSocket } from '@skerry/apiserver'
 import {
@@ -11,6 +10,7 @@ import {
 } from '@skerry/tunnel'
 import type { Transfer } from './cluster-audit.ts'
 import { answeredHeaders } from './forwarded-headers.ts'
+import { watchOverClient } from './watch-over-client.ts'
 
 interface Client extends UpgradeSocket {
   readonly auditId: string
@@ -22,8 +22,7 @@ export async function passUpgrade(
   { socket, head, auditId, onRefused }: Client,
   transfer: Transfer,
 ): Promise<void> {
-  // Keystrokes are small and must not wait for each other.
-  if (socket instanceof Socket) socket.setNoDelay(true)
+  watchOverClient(socket)
   if (isSwitched(answer)) return passSession(answer, { socket, head, auditId }, transfer)
   onRefused?.(answer.status)
   const headers = answeredHeaders(answer.headers)
