@@ -28,6 +28,8 @@ export const clientLimits = Object.freeze({
   /** Answers of 1xx before the answer. */
   interimAnswersMax: 16,
   execPluginTimeoutMs: 60_000,
+  /** A plugin whose answer a server refuses is not started again before. */
+  execPluginAgainMs: 10_000,
   execPluginOutputBytesMax: 1024 * 1024,
   /** A token file is read again when the copy in memory is older, as client-go does. */
   tokenFileMaxAgeMs: 60_000,

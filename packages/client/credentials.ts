@@ -10,7 +10,11 @@ export interface ClientCredentials {
 }
 
 /** Asked before each request; answers from memory while what it has is fresh. */
-export type CredentialSource = (signal: AbortSignal) => Promise<ClientCredentials>
+export interface CredentialSource {
+  (signal: AbortSignal): Promise<ClientCredentials>
+  /** The server has answered 401 to these: what is kept of them is asked for anew. Absent: nothing else would come. */
+  readonly onRefused?: (refused: ClientCredentials) => void
+}
 
 export function fixedCredentials(credentials: ClientCredentials): CredentialSource {
   return () => Promise.resolve(credentials)

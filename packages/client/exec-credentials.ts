@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import type { Clock } from '@skerry/base'
+import { abortReason, type Clock } from '@skerry/base'
 import { clientLimits } from './client-limits.ts'
 import type { ClientCredentials, CredentialSource } from './credentials.ts'
 
@@ -20,24 +20,75 @@ export interface ExecDeps {
 
 interface Answer {
   credentials: ClientCredentials
-  /** Wall clock; absent: good until the process ends. */
+  /** Wall clock; absent: good until a server refuses it. */
   expiresAtMs: number | undefined
+  /** Monotonic. */
+  givenAtMs: number
 }
 
-/** Runs the plugin when there is no answer yet or the last one expired. Never through a shell. */
+/** One start of the plugin, for all who need its answer meanwhile. */
+interface Run {
+  readonly answer: Promise<Answer>
+  readonly stop: AbortController
+  waiting: number
+}
+
+/**
+ * Runs the plugin when there is no answer yet, the last one expired, or a server refused it. Never through a
+ * shell. Who leaves takes it from nobody else: it is stopped when the last one has left.
+ */
 export function execCredentials(plugin: ExecPlugin, deps: ExecDeps): CredentialSource {
   let answer: Answer | undefined
-  let running: Promise<Answer> | undefined
-  return async (signal) => {
+  let running: Run | undefined
+  const start = (): Run => {
+    const stop = new AbortController()
+    const run = { answer: runPlugin(plugin, deps, stop.signal), stop, waiting: 0 }
+    const over = (): void => void (running === run && (running = undefined))
+    run.answer.then(over, over)
+    return run
+  }
+  const source = async (signal: AbortSignal): Promise<ClientCredentials> => {
     if (answer && (answer.expiresAtMs === undefined || deps.clock.now() < answer.expiresAtMs)) {
       return answer.credentials
     }
-    running ??= runPlugin(plugin, deps, signal).finally(() => {
-      running = undefined
-    })
-    answer = await running
-    return answer.credentials
+    const run = (running ??= start())
+    run.waiting += 1
+    try {
+      answer = await unlessAborted(run.answer, signal)
+      return answer.credentials
+    } finally {
+      run.waiting -= 1
+      if (run.waiting === 0) {
+        if (running === run) running = undefined
+        run.stop.abort()
+      }
+    }
   }
+  const onRefused = (refused: ClientCredentials): void => {
+    if (!answer || !isPartOf(answer.credentials, refused)) return
+    const ageMs = deps.clock.monotonicMs() - answer.givenAtMs
+    if (ageMs >= clientLimits.execPluginAgainMs) answer = undefined
+  }
+  return Object.assign(source, { onRefused })
+}
+
+/** What else is refused was not the plugin's, or comes of an answer before. */
+function isPartOf(given: ClientCredentials, refused: ClientCredentials): boolean {
+  return (
+    (given.bearerToken === undefined || given.bearerToken === refused.bearerToken) &&
+    (given.certificate === undefined || given.certificate === refused.certificate)
+  )
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(abortReason(signal))
+    if (signal.aborted) return onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    const done = (): void => signal.removeEventListener('abort', onAbort)
+    promise.then(resolve, reject)
+    promise.then(done, done)
+  })
 }
 
 async function runPlugin(plugin: ExecPlugin, deps: ExecDeps, signal: AbortSignal): Promise<Answer> {
@@ -61,7 +112,7 @@ async function runPlugin(plugin: ExecPlugin, deps: ExecDeps, signal: AbortSignal
     )
     child.stdin?.end()
   })
-  return parseAnswer(plugin, output)
+  return { ...parseAnswer(plugin, output), givenAtMs: deps.clock.monotonicMs() }
 }
 
 function pluginError(plugin: ExecPlugin, cause: Error): Error {
@@ -72,7 +123,7 @@ function pluginError(plugin: ExecPlugin, cause: Error): Error {
 }
 
 /** The output may be secret, so that no error message quotes it. */
-function parseAnswer(plugin: ExecPlugin, output: string): Answer {
+function parseAnswer(plugin: ExecPlugin, output: string): Omit<Answer, 'givenAtMs'> {
   let status: unknown
   try {
     status = (JSON.parse(output) as { status?: unknown } | null)?.status // checked field by field below

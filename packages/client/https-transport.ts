@@ -43,7 +43,9 @@ export function createHttpsTransport(config: HttpsTransportConfig): HttpsTranspo
     async send(request, signal) {
       const credentials = (await config.credentials?.(signal)) ?? {}
       try {
-        return await sendOnce(target, { request, credentials }, signal)
+        const answer = await sendOnce(target, { request, credentials }, signal)
+        if (answer.status === 401) config.credentials?.onRefused?.(credentials)
+        return answer
       } catch (error) {
         // The server closed an idle socket while we took it; reading again is safe, writing is not.
         if (!(error instanceof StaleSocketError) || request.method !== 'GET') throw error

@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ExpectedError, systemClock } from '@skerry/base'
+import { ExpectedError, simulatedClock, systemClock } from '@skerry/base'
 import { loadKubeconfig, parseKubeconfig, writeKubeconfig, type Kubeconfig } from './kubeconfig.ts'
 
 const deps = { clock: systemClock, environment: { PATH: '/usr/bin:/bin' } }
@@ -72,6 +72,50 @@ test('an exec plugin gets its arguments as they are and its answer is kept while
   assert.deepEqual(await transport.credentials?.(signal), { bearerToken: 't' })
   assert.deepEqual(await transport.credentials?.(signal), { bearerToken: 't' })
   assert.equal((await stat(calls)).size, 2)
+})
+
+/** A plugin that gives the next token each time; and how often it was started. */
+async function countingPlugin(home: string) {
+  const calls = join(home, 'calls')
+  const script =
+    'echo x >> "$1"; printf \'{"kind":"ExecCredential","status":{"token":"t%d"}}\' "$(wc -l < "$1")"'
+  const exec = {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: 'sh',
+    args: ['-c', script, 'sh', calls],
+  }
+  const path = join(home, 'config')
+  await writeKubeconfig(path, config({ exec }))
+  return { path, starts: async () => (await stat(calls)).size / 2 }
+}
+
+test('whoever leaves while a plugin runs takes its answer from nobody else', async () => {
+  await using home = await directory()
+  const plugin = await countingPlugin(home.path)
+  const { transport } = await loadKubeconfig(plugin.path, {}, deps)
+  const leaving = new AbortController()
+  const first = transport.credentials?.(leaving.signal)
+  const second = transport.credentials?.(signal)
+  leaving.abort(new Error('the client went away'))
+  await assert.rejects(first ?? Promise.resolve(), /the client went away/)
+  assert.deepEqual(await second, { bearerToken: 't1' })
+  assert.equal(await plugin.starts(), 1)
+})
+
+test('a plugin is asked again when a server has refused what it gave, and not at once', async () => {
+  await using home = await directory()
+  const plugin = await countingPlugin(home.path)
+  const clock = simulatedClock()
+  const { transport } = await loadKubeconfig(plugin.path, {}, { ...deps, clock })
+  const { credentials } = transport
+  const given = (await credentials?.(signal)) ?? {}
+  credentials?.onRefused?.(given)
+  assert.deepEqual(await credentials?.(signal), { bearerToken: 't1' })
+  await clock.advance(10_000)
+  credentials?.onRefused?.({ bearerToken: 'another' })
+  assert.deepEqual(await credentials?.(signal), { bearerToken: 't1' })
+  credentials?.onRefused?.(given)
+  assert.deepEqual(await credentials?.(signal), { bearerToken: 't2' })
 })
 
 const broken: [string, string, RegExp][] = [

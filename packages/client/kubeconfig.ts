@@ -163,7 +163,9 @@ function withFixed(
   fixed: Awaited<ReturnType<CredentialSource>>,
   source: CredentialSource,
 ): CredentialSource {
-  return async (signal) => ({ ...fixed, ...(await source(signal)) })
+  const { onRefused } = source
+  const merged = async (signal: AbortSignal) => ({ ...fixed, ...(await source(signal)) })
+  return Object.assign(merged, onRefused ? { onRefused } : {})
 }
 
 /** A command with a slash is a file, relative to the kubeconfig; one without is looked up in PATH. */

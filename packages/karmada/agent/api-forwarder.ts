@@ -162,7 +162,9 @@ async function ask(
   const headers = ownHeaders(request.headers, credentials, base)
   const isBounded = isBoundedInTime(path)
   const asked = { method, path: pathAt(base, path), headers, body, isBounded }
-  return poolFor(server, credentials).ask(asked, signal)
+  const answer = await poolFor(server, credentials).ask(asked, signal)
+  if (answer.status === 401) api.credentials?.onRefused?.(credentials)
+  return answer
 }
 
 const noCredentials: ClientCredentials = Object.freeze({})
@@ -206,6 +208,9 @@ async function startUpgrade(
   const outgoing = byWay
     ? (base.protocol === 'http:' ? http : https).request({ ...options, agent: byWay })
     : http.request({ ...options, createConnection: () => openOwn(server, credentials) })
+  outgoing.once('response', ({ statusCode }) => {
+    if (statusCode === 401) api.credentials?.onRefused?.(credentials)
+  })
   endWith(outgoing, signal)
   limitConnectTime(outgoing, server.limits.connectMs)
   return outgoing
