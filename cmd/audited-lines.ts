@@ -15,6 +15,8 @@ export interface AuditedLine {
   readonly status: number
   /** Why it did not end by itself. */
   readonly cut?: string
+  /** Which of the user's it was. */
+  readonly credential?: string
   /** Of requests to a cluster. */
   readonly cluster?: string
 }

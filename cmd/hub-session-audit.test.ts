@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
+import { createHttpsTransport, fixedCredentials, readBody } from '@skerry/client'
 import { untilAudited, type AuditedLine } from './audited-lines.ts'
 import {
   registerCluster,
@@ -10,6 +11,7 @@ import {
   startTestHub,
   type TestHub,
 } from './test-fleet.ts'
+import { createUserToken } from './user-tokens.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 const masters = ['system:masters']
@@ -75,4 +77,31 @@ test('a session that was refused is written down as refused, by whomever, with i
     const line = (await untilAudited(fleet, { count, isWanted }, soon())).at(-1)
     assert.deepEqual([line?.status, line?.cluster, line?.uri], [status, 'edge', one.path], who)
   }
+})
+
+test("which of a user's credentials was used is written down, so that it can be taken away", async () => {
+  await using fleet = await startTestHub()
+  const path = '/clusters/edge/version'
+  const lines = async (count: number) => {
+    const isWanted = ({ uri }: AuditedLine): boolean => uri === path
+    return (await untilAudited(fleet, { count, isWanted }, soon())).map((line) => line.credential)
+  }
+  const ids: string[] = []
+  for (const ttlMs of [3_600_000, undefined]) {
+    const user = { name: 'rita', groups: [], ttlMs }
+    const { id, token } = await createUserToken(fleet.admin, user, Date.now(), soon())
+    ids.push(id)
+    using transport = createHttpsTransport({
+      server: fleet.url,
+      certificateAuthority: fleet.caPem,
+      credentials: fixedCredentials({ bearerToken: token }),
+    })
+    const { status, body } = await transport.send({ method: 'GET', path, headers: {} }, soon())
+    await readBody(body)
+    assert.equal(status, 403)
+    assert.deepEqual(await lines(ids.length), ids)
+  }
+  using byCertificate = await fleet.as({ commonName: 'rita' })
+  await readBody((await byCertificate.send({ method: 'GET', path, headers: {} }, soon())).body)
+  assert.match((await lines(3)).at(-1) ?? '', /^X509SHA256=[0-9a-f]{64}$/)
 })

@@ -1,5 +1,6 @@
 import { checkDnsLabel } from '@skerry/api'
-import type { AuditRecord, AuditSink, RequestInfo } from '@skerry/apiserver'
+import type { AuditRecord, AuditSink, RequestInfo, UserInfo } from '@skerry/apiserver'
+import { tokenIdKey } from '../access/user-token.ts'
 import { clusterOfReporter } from '../cluster/agent-identity.ts'
 import { aggregatedPrefix, clustersPrefix } from './cluster-path.ts'
 
@@ -69,6 +70,9 @@ export function createClusterAudit({ write, monotonicMs }: ClusterAuditDeps): Cl
   }
 }
 
+/** Of certificates their fingerprint, of tokens their own id, as Kubernetes says it (KEP-4193). */
+const credentialIdKey = 'authentication.kubernetes.io/credential-id'
+
 /** Of those who are not known or lack a right, of what could be read in two ways, is too much, packed, or not to be said. */
 const refusals: ReadonlySet<number> = new Set([400, 401, 403, 413, 415, 421, 422])
 
@@ -91,6 +95,13 @@ function clusterAskedFor({ path }: RequestInfo): string | undefined {
   return checkDnsLabel(name).length === 0 ? name : undefined
 }
 
+/** Which of somebody's tokens or certificates it was: the name by which it is found, and taken away. */
+function credentialOf(user: UserInfo | undefined): { credential?: string } {
+  const { [tokenIdKey]: token, [credentialIdKey]: other } = user?.extra ?? {}
+  const [credential] = token ?? other ?? []
+  return credential === undefined ? {} : { credential }
+}
+
 function lineOf(record: AuditRecord, passage: Passage | undefined): string {
   const { info, user, impersonator } = record
   const cluster = passage?.cluster ?? clusterAskedFor(info)
@@ -100,6 +111,7 @@ function lineOf(record: AuditRecord, passage: Passage | undefined): string {
     user: user?.name,
     groups: user?.groups,
     ...(impersonator ? { impersonator: impersonator.name } : {}),
+    ...credentialOf(impersonator ?? user),
     source: record.sourceAddress,
     userAgent: record.userAgent,
     ...(cluster === undefined ? {} : { cluster }),
