@@ -145,6 +145,9 @@ test('who cannot ask the hub is told what to do', async () => {
     [{ tokenFile: undefined }, /pass --token-file, or --client-certificate and --client-key/],
     [{ caFile: undefined }, /--ca-file the hub's pki\/ca.crt/],
     [{ hub: 'hub:7443' }, /no https:\/\/ address/],
+    [{ renewBy: ['skerry'] }, /--token-file excludes .*--renew/],
+    [{ clientCertificate: 'nora.crt' }, /--token-file excludes --client-certificate/],
+    [{ tokenFile: undefined, renewBy: ['skerry'] }, /--renew is for --client-certificate/],
   ]
   for (const [change, message] of wrong) {
     await assert.rejects(writeHubKubeconfig({ ...options, ...change }, soon()), message)

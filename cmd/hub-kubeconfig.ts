@@ -44,6 +44,7 @@ export async function hubKubeconfig(
   options: HubKubeconfigOptions,
   signal: AbortSignal,
 ): Promise<JsonObject> {
+  checkCredentials(options)
   const { hub, outputFile, prefix } = options
   const ca = options.caFile === undefined ? undefined : await readText(options.caFile)
   const found = await askHub(options, ca, signal)
@@ -59,6 +60,21 @@ export async function hubKubeconfig(
   const own = { user: `${prefix}hub-user`, credentials: credentialFields(options), contexts }
   const path = outputFile ?? 'on standard output'
   return mergeKubeconfig(await readExisting(outputFile), own, path)
+}
+
+/** Of two ways to say who one is, one would have no effect. */
+function checkCredentials(options: HubKubeconfigOptions): void {
+  const { tokenFile, clientCertificate, clientKey, renewBy } = options
+  const pair = clientCertificate ?? clientKey
+  const text =
+    tokenFile !== undefined && (pair ?? renewBy) !== undefined
+      ? '--token-file excludes --client-certificate, --client-key and --renew; pass one of both'
+      : renewBy !== undefined && pair === undefined
+        ? '--renew is for --client-certificate and --client-key; pass both, or leave it out'
+        : undefined
+  if (text !== undefined) {
+    throw new ExpectedError(`Cannot write kubeconfig: ${text}`, exitCodes.usage)
+  }
 }
 
 /** Replaces the file at once, readable by its owner alone. */
