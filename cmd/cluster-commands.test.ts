@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { freshToken, registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
 
 const program = join(import.meta.dirname, 'skerry.ts')
@@ -58,6 +59,18 @@ test('a name that is mistyped is not said to be revoked', async () => {
     const { code, out } = await cluster(kubeconfig, 'revoke', name)
     assert.deepEqual([code, out.split(';', 1)[0]], [0, `Revoked the agent of ${name}`])
   }
+})
+
+test('the line for the edge leaves a token that its owner alone may read', async () => {
+  await using fleet = await startTestHub()
+  const kubeconfig = await administrators(fleet)
+  const { out } = await cluster(kubeconfig, 'join-command', 'oslo')
+  const [write = ''] = out.split(' && skerry agent ')
+  const { directory: cwd } = fleet
+  await promisify(execFile)('sh', ['-c', `umask 022; ${write}`], { cwd })
+  const token = join(cwd, 'token')
+  assert.match(await readFile(token, 'utf8'), /^[a-z0-9]{6}\.[a-z0-9]{16}\n$/)
+  assert.equal((await stat(token)).mode & 0o777, 0o600)
 })
 
 test('what is written without its unit, or in a form that there is not, is refused by its name', async () => {

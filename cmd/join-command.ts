@@ -43,7 +43,7 @@ export async function printJoinCommand(options: JoinCommandOptions): Promise<voi
     const shown = { cluster: name, server, token, caHash, expires, command, manifest }
     console.log(JSON.stringify(shown))
   } else if (options.manifest === true) console.log(manifest.trimEnd())
-  else console.log(`echo ${token} > token && ${command}`)
+  else console.log(`(umask 077 && echo ${token} > token) && ${command}`)
 }
 
 async function register(

@@ -48,7 +48,7 @@ export function addTokenCommands(program: Command): void {
       if (options.output === 'json') console.log(JSON.stringify(created))
       else if (options.printJoinCommand === true) {
         console.log(
-          `echo ${created.token} > token && skerry node --server ${created.server} --token-file token --ca-hash ${created.caHash}`,
+          `(umask 077 && echo ${created.token} > token) && skerry node --server ${created.server} --token-file token --ca-hash ${created.caHash}`,
         )
       } else console.log(created.token)
     })
