@@ -12,6 +12,8 @@ const sharesMin = 8
 const streamsPerShare = 8
 /** What a stream begins with while that uses up less than a quarter of the budget. */
 const eagerWindowBytes = 262_144
+/** Each step takes a round trip, in which the link stands idle; the budget bounds what a step may be. */
+const growthFactor = 4
 
 /**
  * Decides the window that a stream may grow to: what is left of the budget, shared by those that may
@@ -53,9 +55,9 @@ export class ReceiveBudget {
     return Math.max(windowBytesMin, Math.min(eagerWindowBytes, this.#plan(windowBytesMin)))
   }
 
-  /** A reader keeps up: its window may double. It shrinks when others need the budget more. */
+  /** A reader keeps up: its window may grow. It shrinks when others need the budget more. */
   nextWindow(window: number): number {
-    return Math.max(this.windowBytesMin, Math.min(window * 2, this.#plan(window)))
+    return Math.max(this.windowBytesMin, Math.min(window * growthFactor, this.#plan(window)))
   }
 
   /** A window changed; 0 is none. */
