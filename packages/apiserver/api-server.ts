@@ -12,6 +12,7 @@ import {
 import type { AdmissionPlugin } from './admission.ts'
 import { runPolicyStatus, validatingPolicies } from './admission-policies/policy-status.ts'
 import type { AuditSink } from './audit.ts'
+import { auditUnreadable } from './audit-unreadable.ts'
 import type { AuditTrail } from './audit/audit-trail.ts'
 import { levelDumpRoutes } from './flow-control/dump-levels.ts'
 import { createFlowControl, type FlowControl } from './flow-control/flow-control.ts'
@@ -30,7 +31,7 @@ import { inProcessTransport } from './http/in-process-transport.ts'
 import { createLastingRequests } from './lasting-requests.ts'
 import { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
 import type { Objects } from './objects.ts'
-import { createPipeline } from './pipeline.ts'
+import { createPipeline, type Pipeline } from './pipeline.ts'
 import { LeasePool } from './registry/lease-pool.ts'
 import { ServedKinds } from './registry/served-kinds.ts'
 import { createServerObjects } from './registry/server-objects.ts'
@@ -156,7 +157,7 @@ export async function createApiServer(
     ...forPipeline(options),
     flowControl,
   })
-  const server = createHttpServer({ ...portOf(options), limits, clock, log, ...pipeline })
+  const server = httpServerOf(options, { ...deps, limits, access }, pipeline)
   const work = runAll(stop.signal, [
     ...registryTasks(registry, customKinds),
     ...(options.checksPolicyTypes === false ? [] : policyStatusTasks(registry, objects, deps)),
@@ -183,8 +184,15 @@ export async function createApiServer(
   }
 }
 
-function portOf({ tls, proxies }: ApiServerOptions) {
-  return { tls, proxies }
+function httpServerOf(
+  options: ApiServerOptions,
+  { limits, access, ...deps }: ApiServerDeps & { limits: ApiServerLimits; access: Access },
+  pipeline: Pipeline,
+): HttpServer {
+  const { tls, proxies } = options
+  const { clock, log } = deps
+  const onUnreadable = auditUnreadable({ ...deps, ...forPipeline(options), access })
+  return createHttpServer({ tls, proxies, limits, clock, log, ...pipeline, onUnreadable })
 }
 
 function forPipeline({ audit = () => undefined, auditTrail, retarget, tracing }: ApiServerOptions) {

@@ -16,6 +16,8 @@ export interface AuditRecord {
   /** Wall clock, milliseconds since the Unix epoch. */
   readonly startedAtMs: number
   readonly durationMs: number
+  /** Where it was no request, what was wrong with it; it has neither method nor target then. */
+  readonly unreadable?: string
 }
 
 /** Called once per request when its answer starts. Must not throw. */

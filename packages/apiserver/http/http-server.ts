@@ -10,6 +10,7 @@ import { awaitHello } from './await-hello.ts'
 import { isWhole, type ApiAnswer, type ApiRequest, type Peer } from './exchange.ts'
 import { HandshakeTurns, type Turn } from './handshake-turns.ts'
 import { takeProxyHeader, type TrustedProxies } from './proxied-connections.ts'
+import { refusalOfParser, type UnreadableRequest } from './unreadable-request.ts'
 import { writeAnswer } from './write-answer.ts'
 
 export interface TlsFiles {
@@ -30,6 +31,8 @@ export interface HttpServerOptions {
   /** Never rejects: errors are answers. */
   readonly onRequest: (request: ApiRequest) => Promise<ApiAnswer>
   readonly onUpgrade: (request: ApiRequest, socket: Duplex, head: Uint8Array) => Promise<void>
+  /** Its sender has had its answer. */
+  readonly onUnreadable: (unreadable: UnreadableRequest) => void
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -47,6 +50,12 @@ const arrivals = new AsyncLocalStorage<{
   readonly onSecure: () => void
 }>()
 
+/**
+ * A client that vanished without a word is found, as a watch or a shell at the edge would wait for it for ever: after
+ * this the kernel asks ten times, a second apart.
+ */
+const keptAlive = Object.freeze({ keepAlive: true, keepAliveInitialDelay: 15_000 })
+
 /** One for all: every exchange ends with it, and taking a stack costs 4 % of a GET. */
 const clientGone = Object.freeze(new Error('Client closed the connection'))
 
@@ -58,7 +67,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const sessions = new Set<http2.ServerHttp2Session>()
   const quiet = (error: Error): void => log.debug('Connection failed', { error })
   const server = createTlsServer(options)
-  server.on('secureConnection', () => arrivals.getStore()?.onSecure())
+  // Node's own listener answers what its parser refuses, and ends the connection with that error.
+  const onFault = function (this: TLSSocket, error: Error): void {
+    const refusal = refusalOfParser(error)
+    if (refusal) options.onUnreadable({ ...refusal, peer: peerOf(this) })
+  }
+  server.on('secureConnection', (socket: TLSSocket) => {
+    arrivals.getStore()?.onSecure()
+    socket.on('error', onFault)
+    // After an error nobody can say any more whose certificate it was.
+    if (socket.alpnProtocol !== 'h2') peerOf(socket)
+  })
   server.on('session', (session) => {
     sessions.add(session)
     closeWhenIdle(session, limits.idleConnectionMs)
@@ -89,7 +108,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
   // Paused: no more is read of a connection that waits than its client's hello. No delay: over HTTP/1.1 an
   // answer's head and body are two writes, of which the second would wait for an ACK, 40 ms.
-  const port = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+  const port = createServer({ pauseOnConnect: true, noDelay: true, ...keptAlive }, (socket) => {
     own(socket)
     whenKnown(socket, options, quiet, (address, takenFrom) => onArrival(socket, address, takenFrom))
   })

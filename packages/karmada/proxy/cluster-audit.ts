@@ -74,7 +74,7 @@ export function createClusterAudit({ write, monotonicMs }: ClusterAuditDeps): Cl
 const credentialIdKey = 'authentication.kubernetes.io/credential-id'
 
 /** Of those who are not known or lack a right, of what could be read in two ways, is too much, packed, or not to be said. */
-const refusals: ReadonlySet<number> = new Set([400, 401, 403, 413, 415, 421, 422])
+const refusals: ReadonlySet<number> = new Set([400, 401, 403, 413, 415, 421, 422, 431])
 
 /** Agents report every few seconds, and controllers are the hub itself: neither is a person's doing. */
 function isWorthALine({ info, status, user, sourceAddress }: AuditRecord): boolean {
@@ -105,6 +105,8 @@ function credentialOf(user: UserInfo | undefined): { credential?: string } {
 function lineOf(record: AuditRecord, passage: Passage | undefined): string {
   const { info, user, impersonator } = record
   const cluster = passage?.cluster ?? clusterAskedFor(info)
+  const { unreadable } = record
+  const cause = unreadable === undefined ? passage?.cause : `this is no HTTP: ${unreadable}`
   const line = {
     time: new Date(record.startedAtMs).toISOString(),
     auditID: record.auditId,
@@ -120,7 +122,7 @@ function lineOf(record: AuditRecord, passage: Passage | undefined): string {
     status: record.status,
     ...(passage ? { bytesIn: passage.bytesIn, bytesOut: passage.bytesOut } : {}),
     ms: Math.round(passage?.endedMs ?? record.durationMs),
-    ...(passage?.cause === undefined ? {} : { cut: passage.cause }),
+    ...(cause === undefined ? {} : { cut: cause }),
   }
   return `${JSON.stringify(line)}\n`
 }

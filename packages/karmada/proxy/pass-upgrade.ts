@@ -10,7 +10,6 @@ import {
 } from '@skerry/tunnel'
 import type { Transfer } from './cluster-audit.ts'
 import { answeredHeaders } from './forwarded-headers.ts'
-import { watchOverClient } from './watch-over-client.ts'
 
 interface Client extends UpgradeSocket {
   readonly auditId: string
@@ -22,7 +21,6 @@ export async function passUpgrade(
   { socket, head, auditId, onRefused }: Client,
   transfer: Transfer,
 ): Promise<void> {
-  watchOverClient(socket)
   if (isSwitched(answer)) return passSession(answer, { socket, head, auditId }, transfer)
   onRefused?.(answer.status)
   const headers = answeredHeaders(answer.headers)

@@ -21,7 +21,6 @@ import { checkEncoding } from '../proxy/forwarded-headers.ts'
 import { passUpgrade } from '../proxy/pass-upgrade.ts'
 import { tunnelRefusal } from '../proxy/tunnel-refusal.ts'
 import { limitUserStreams, UserStreams } from '../proxy/user-streams.ts'
-import { watchOverClient } from '../proxy/watch-over-client.ts'
 import { serviceText } from './edge-service.ts'
 import { framedStream } from './framed-stream.ts'
 import {
@@ -231,7 +230,6 @@ async function passBytes(
   const { transfer, auditId } = visit
   const lines = ['connection: Upgrade', `upgrade: ${serviceProtocol}`, `audit-id: ${auditId}`]
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`)
-  watchOverClient(socket)
   if (head.length > 0) socket.unshift(head)
   const bytes = framedStream(socket)
   stream.on('error', (error) => transfer.end(error.message))

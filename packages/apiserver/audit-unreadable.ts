@@ -1,0 +1,55 @@
+import type { Clock, Random } from '@skerry/base'
+import type { Authenticator } from './access.ts'
+import type { AuditSink } from './audit.ts'
+import { auditIdOf } from './http/audit-id.ts'
+import type { ApiRequest } from './http/exchange.ts'
+import { parseRequestInfo } from './http/request-info.ts'
+import type { UnreadableRequest } from './http/unreadable-request.ts'
+import { identify } from './identify.ts'
+
+export interface UnreadableDeps {
+  readonly access: { readonly authenticators: readonly Authenticator[] }
+  readonly audit: AuditSink
+  readonly clock: Pick<Clock, 'now'>
+  readonly random: Random
+}
+
+/** To ask who a certificate names may take so long. */
+const identifyMs = 10_000
+
+/**
+ * Hands on what was no request, to be written down: neither method nor target, as none could be read, by whom the
+ * connection's certificate names. What a header would have said of its sender is not known.
+ */
+export function auditUnreadable(
+  deps: UnreadableDeps,
+): (unreadable: UnreadableRequest) => Promise<void> {
+  const { access, audit, clock, random } = deps
+  return async ({ peer, status, why }) => {
+    const startedAtMs = clock.now()
+    const signal = AbortSignal.timeout(identifyMs)
+    // A bad certificate names nobody.
+    const caller = await identify(nothingFrom(peer, signal), access, () => undefined).catch(
+      () => undefined,
+    )
+    audit({
+      auditId: auditIdOf({}, random),
+      info: parseRequestInfo('', ''),
+      uri: '',
+      user: caller?.user,
+      impersonator: undefined,
+      sourceAddress: peer.type === 'socket' ? peer.address : '',
+      userAgent: '',
+      status,
+      startedAtMs,
+      durationMs: 0,
+      unreadable: why,
+    })
+  }
+}
+
+function nothingFrom(peer: ApiRequest['peer'], signal: AbortSignal): ApiRequest {
+  return { method: '', target: '', headers: {}, fields: () => [], body: nothing(), peer, signal }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
