@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { abortReason, type Clock } from '@skerry/base'
+import { unlessAborted, type Clock } from '@skerry/base'
 import { clientLimits } from './client-limits.ts'
 import type { ClientCredentials, CredentialSource } from './credentials.ts'
 
@@ -78,17 +78,6 @@ function isPartOf(given: ClientCredentials, refused: ClientCredentials): boolean
     (given.bearerToken === undefined || given.bearerToken === refused.bearerToken) &&
     (given.certificate === undefined || given.certificate === refused.certificate)
   )
-}
-
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(abortReason(signal))
-    if (signal.aborted) return onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    const done = (): void => signal.removeEventListener('abort', onAbort)
-    promise.then(resolve, reject)
-    promise.then(done, done)
-  })
 }
 
 async function runPlugin(plugin: ExecPlugin, deps: ExecDeps, signal: AbortSignal): Promise<Answer> {
