@@ -95,3 +95,11 @@ test('where one name always leads to one replica, others are looked for ever les
   await fleet.clock.advance(2_000)
   assert.deepEqual(fleet.counts.slice(0, 3), [1, 0, 1])
 })
+
+test('a hub that says it has ever more replicas is dialled no more than eight times', async () => {
+  await using fleet = startFleet((dial) => `replica-${dial}`)
+  for (let index = 0; index < 20; index += 1) fleet.live.add(`replica-${index}`)
+  await fleet.clock.advance(3_600_000)
+  assert.equal(fleet.dials.length, 8)
+  assert.deepEqual(fleet.counts, [1, 2, 3, 4, 5, 6, 7, 8])
+})
