@@ -16,6 +16,7 @@ export { connectingAgent, openByWay, type ConnectingAgentOptions } from './conne
 export { type AnswerHeaders } from './http1/answer-head.ts'
 export { type HttpAnswer } from './http1/http-connection.ts'
 export { HttpPool, type HttpPoolOptions } from './http1/http-pool.ts'
+export { ifThere } from './if-there.ts'
 export {
   fixedCredentials,
   tokenFileCredentials,

@@ -1,5 +1,4 @@
-import { isStatusError } from '@skerry/api'
-import { resources, type Cluster as Api } from '@skerry/client'
+import { ifThere, resources, type Cluster as Api } from '@skerry/client'
 
 /** A ConfigMap's entries; none where the hub has no such ConfigMap. */
 export async function configMapData(
@@ -7,11 +6,6 @@ export async function configMapData(
   key: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  try {
-    const { data } = await hub.resource(resources.configMaps).get(key, signal)
-    return new Map(Object.entries(data ?? {}))
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return new Map()
-    throw error
-  }
+  const found = await ifThere(hub.resource(resources.configMaps).get(key, signal))
+  return new Map(Object.entries(found?.data ?? {}))
 }

@@ -1,5 +1,5 @@
-import { isStatusError, type CertificateSigningRequest, type ConfigMap } from '@skerry/api'
-import { resources, type Cluster as Api } from '@skerry/client'
+import type { CertificateSigningRequest, ConfigMap } from '@skerry/api'
+import { ifThere, resources, type Cluster as Api } from '@skerry/client'
 import type { SigningRequest } from '@skerry/pki'
 import { isClientRequest } from '../registration/agent-request.ts'
 import {
@@ -117,13 +117,4 @@ export async function noteExpiry(
   const annotations = { [certificateExpiresKey]: new Date(notAfterMs).toISOString() }
   const patch = { metadata: { annotations } }
   await ifThere(clusters.patch({ name, type: 'merge', patch }, signal))
-}
-
-async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return undefined
-    throw error
-  }
 }

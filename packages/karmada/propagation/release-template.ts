@@ -1,4 +1,5 @@
-import { isStatusError, type AnyObject } from '@skerry/api'
+import type { AnyObject } from '@skerry/api'
+import { ifThere } from '@skerry/client'
 import type { ControllerContext } from '@skerry/controller-runtime'
 import { bindingName } from '../binding/resource-binding.ts'
 import { bindingScopeOf } from './binding-scope.ts'
@@ -36,12 +37,4 @@ export async function releaseTemplate(
   const { resourceVersion } = template.metadata
   const exact = { metadata: { ...patch.metadata, resourceVersion } }
   await ifThere(client.patch({ ...within, name, type: 'merge', patch: exact }, signal))
-}
-
-async function ifThere(write: Promise<unknown>): Promise<void> {
-  try {
-    await write
-  } catch (error) {
-    if (!isStatusError(error, 'NotFound')) throw error
-  }
 }

@@ -1,6 +1,6 @@
 import { isStatusError } from '@skerry/api'
 import { createBackoff, linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
-import type { Cluster as Api } from '@skerry/client'
+import { ifThere, type Cluster as Api } from '@skerry/client'
 import { clusterResource, executionNamespace } from '../cluster/cluster.ts'
 import { sayNotReady } from '../cluster/say-not-ready.ts'
 import { asTheyAre } from '../work/manifest-mapping.ts'
@@ -89,15 +89,6 @@ async function isGone(ask: () => Promise<unknown>): Promise<boolean> {
     return false
   } catch (error) {
     if (isStatusError(error, 'NotFound')) return true
-    throw error
-  }
-}
-
-async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return undefined
     throw error
   }
 }

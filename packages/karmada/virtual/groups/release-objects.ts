@@ -1,5 +1,10 @@
 import { isStatusError, type KubeObject } from '@skerry/api'
-import type { Cluster as Api, DiscoveredResource, PartialObject } from '@skerry/client'
+import {
+  ifThere,
+  type Cluster as Api,
+  type DiscoveredResource,
+  type PartialObject,
+} from '@skerry/client'
 import { karmadaKeys } from '../../work/karmada-keys.ts'
 import { sharerPatch, sharersOf } from '../mapping/shared-object.ts'
 import { virtualNamespaceLabels } from '../virtual-group.ts'
@@ -33,12 +38,12 @@ export async function releaseObjects(
       const place = { name: object.metadata.name ?? '' }
       const patch = sharerPatch(clusterName, null)
       const left = isShared
-        ? await ifThere(client.patch({ ...place, type: 'merge', patch }, signal))
+        ? await ifUnchanged(client.patch({ ...place, type: 'merge', patch }, signal))
         : object
       if (left === undefined || isWanted(left)) continue
       isGone = false
       if (left.metadata.deletionTimestamp === undefined) {
-        await ifThere(client.delete({ ...place, preconditions: versionOf(left) }, signal))
+        await ifUnchanged(client.delete({ ...place, preconditions: versionOf(left) }, signal))
       }
     }
   }
@@ -71,12 +76,12 @@ function versionOf({ metadata: { uid, resourceVersion } }: KubeObject) {
   return { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) }
 }
 
-/** Undefined where kind or object is gone, or the object has changed: then it is looked at again. */
-async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+/** Undefined where the object is gone, or has changed: then it is looked at again. */
+async function ifUnchanged<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked
+    return await ifThere(asked)
   } catch (error) {
-    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Conflict')) return undefined
+    if (isStatusError(error, 'Conflict')) return undefined
     throw error
   }
 }
