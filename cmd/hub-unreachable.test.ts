@@ -179,3 +179,18 @@ test('whichever way a request comes, an unreachable cluster answers at once, why
   // Those that have just gone are mostly soon back.
   for (const each of paths) checkAnswer(each.what, await each.ask(fleet, 'edge'), gone)
 })
+
+test('kubectl shows which cluster is away, though it has not asked it for its kinds yet', async () => {
+  await using fleet = await startTestHub()
+  const object = { apiVersion: 'cluster.karmada.io/v1alpha1', kind: 'Cluster' }
+  const created = { ...object, metadata: { name: 'never' }, spec: { syncMode: 'Pull' } } as const
+  await fleet.admin.resource(clusterResource).create(created, soon())
+  const warned = async (path: string) => (await ask(fleet, { path })).headers['warning']
+  const away = '299 - "Cannot reach cluster \\"never\\": it has not connected yet"'
+  for (const path of ['/api?timeout=32s', '/apis', '/api/v1', '/apis/apps/v1', '/version']) {
+    assert.equal(await warned(`/clusters/never${path}`), away, path)
+  }
+  assert.match(String(await warned('/clusters/nobody/api')), /nobody/)
+  // There the client shows what the answer itself says.
+  assert.equal(await warned(`/clusters/never${pods}`), undefined)
+})

@@ -24,6 +24,7 @@ import {
 import { answeredHeaders, checkEncoding, forwardedHeaders } from './forwarded-headers.ts'
 import { passUpgrade } from './pass-upgrade.ts'
 import { tunnelRefusal } from './tunnel-refusal.ts'
+import { warnOfRefusal } from './warn-of-refusal.ts'
 
 export interface ClusterProxyDeps {
   readonly tunnels: Pick<TunnelRegistry, 'send' | 'upgrade'>
@@ -45,7 +46,11 @@ export function clusterProxyRoutes(deps: ClusterProxyDeps): Route[] {
   const watches = createClusterWatches(deps)
   const shared: Omit<Route, 'prefix'> = {
     attributes: ({ method }, target) => clusterProxyAttributes(method, parseClusterTarget(target)),
-    serve: (admitted) => serve(admitted, deps, watches),
+    serve: (admitted) =>
+      serve(admitted, deps, watches).catch((error: unknown) => {
+        warnOfRefusal(admitted, error)
+        throw error
+      }),
     upgrade: async (admitted, client) => {
       const passage = open(admitted, deps)
       const { transfer, cluster, request } = passage
