@@ -155,3 +155,21 @@ test('an agent that breaks a rule of the tunnel is written down with the rule', 
     )
   }
 })
+
+test('a handshake of an agent that is refused is written down with its status', async () => {
+  await using fleet = await startTestHub()
+  await registerCluster(fleet, 'edge')
+  const user = agentUserName('edge')
+  const { certificate: cert, key } = await fleet.credentialsOf({
+    commonName: user,
+    organizations: [agentsGroup],
+  })
+  const uri = `${tunnelPrefix}edge`
+  const url = `${fleet.url.replace('https:', 'wss:')}${uri}`
+  const socket = new WebSocket(url, 'tunnel.v0.skerry', { ca: fleet.caPem, cert, key })
+  const [failed] = await once(socket, 'error', { signal: soon() })
+  assert.match(String(failed), /400/)
+  const isWanted = (line: AuditedLine): boolean => line.uri === uri
+  const [line] = await untilAudited(fleet, { count: 1, isWanted }, soon())
+  assert.deepEqual([line?.user, line?.status], [user, 400])
+})

@@ -54,8 +54,15 @@ export const tunnelServerDefaults = Object.freeze({ acceptsPerSecond: 500, hands
 
 /** Server side of the handshake; the caller has routed the request here by its path. */
 export interface TunnelServer {
-  /** For the 'upgrade' event of an HTTP/1.1 server, also of http2's with allowHTTP1. */
-  readonly onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /**
+   * For the 'upgrade' event of an HTTP/1.1 server, also of http2's with allowHTTP1. Resolves when it is decided, with
+   * the status of a refusal, and undefined for a tunnel, or where nobody waits for an answer any more. Never rejects.
+   */
+  readonly onUpgrade: (
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+  ) => Promise<number | undefined>
 }
 
 export function createTunnelServer(options: TunnelServerOptions, deps: SessionDeps): TunnelServer {
@@ -83,13 +90,14 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
       })
       const report = options.onHandshake ?? (() => undefined)
       const unanswered = (): HandshakeResult => (ended.isLate ? 'late' : 'gone')
-      admit(request, abort.signal)
+      return admit(request, abort.signal)
         .then((verdict) => {
           timer[Symbol.dispose]()
-          if (socket.destroyed) return report(unanswered())
+          if (socket.destroyed) return void report(unanswered())
           if (!('identity' in verdict)) {
             report(resultOf(verdict))
-            return refuse(socket, verdict)
+            refuse(socket, verdict)
+            return verdict.status
           }
           answerUpgrade(request, { socket, head }, answerHeaders)
           const link = webSocketLink(socket, {
@@ -103,6 +111,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
           socket.off('close', onEarlyEnd)
           report('accepted')
           open(request, link, verdict.identity)
+          return undefined
         })
         .catch((error: unknown) => {
           timer[Symbol.dispose]()
@@ -110,6 +119,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
           if (!abort.signal.aborted) deps.log.error('Agent not authenticated', { error: cause })
           report(abort.signal.aborted ? unanswered() : 'failed')
           refuse(socket, { status: 503, reason: 'authentication failed', retryAfterS: 5 })
+          return 503
         })
     },
   }

@@ -91,7 +91,7 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
       const name = clusterNameOf(request.target)
       return jsonAnswer((await deps.describe([name], signal)).get(name))
     },
-    async upgrade({ request, user, auditId }, { socket, head }) {
+    async upgrade({ request, user, auditId }, { socket, head, onRefused }) {
       const name = clusterNameOf(request.target)
       if (clusterOfAgent(user) !== name) {
         deps.onHandshake?.('refused')
@@ -107,7 +107,8 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
       const userAgent = (headers['user-agent'] ?? '').slice(0, userAgentCharsMax)
       const opener = { cluster: name, user, auditId, uri, source: agent.address, userAgent }
       admitted.set(message, { agent, opener })
-      server.onUpgrade(message, socket, Buffer.from(head))
+      const refused = await server.onUpgrade(message, socket, Buffer.from(head))
+      if (refused !== undefined) onRefused?.(refused)
     },
   }
 }

@@ -41,7 +41,7 @@ export function replicaRoute(deps: ReplicaRouteDeps): Route {
     async serve() {
       throw new StatusError('BadRequest', 'Cannot answer: replicas open a tunnel here')
     },
-    async upgrade({ request, user }, { socket, head }) {
+    async upgrade({ request, user }, { socket, head, onRefused }) {
       const id = replicaOfUser(user)
       const replica = id === undefined ? undefined : await directory.find(id)
       if (!replica || certificateHashOf(request) !== replica.certificateHash) {
@@ -51,7 +51,8 @@ export function replicaRoute(deps: ReplicaRouteDeps): Route {
       const { message } = request
       if (!message) throw new TypeError('Cannot upgrade: it did not come by HTTP/1.1')
       admitted.set(message, replica.id)
-      server.onUpgrade(message, socket, Buffer.from(head))
+      const refused = await server.onUpgrade(message, socket, Buffer.from(head))
+      if (refused !== undefined) onRefused?.(refused)
     },
   }
 }
