@@ -93,7 +93,10 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
       return admit(request, abort.signal)
         .then((verdict) => {
           timer[Symbol.dispose]()
-          if (socket.destroyed) return void report(unanswered())
+          if (socket.destroyed) {
+            report(unanswered())
+            return undefined
+          }
           if (!('identity' in verdict)) {
             report(resultOf(verdict))
             refuse(socket, verdict)
