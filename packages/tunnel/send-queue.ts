@@ -9,7 +9,7 @@ import { TurnOrder, type Sender } from './turn-order.ts'
 
 /**
  * With the room for the link's head three full TLS records at most; and just below what the launcher's
- * settings make the allocator map anew each time (cmd/launcher).
+ * settings make a hub's allocator map anew each time.
  */
 const messageBytesMax = 3 * 16_384 - 32
 const bufferBytes = linkHeadBytes + messageBytesMax
