@@ -1,5 +1,5 @@
-import { isStatusError, type KubeObject } from '@skerry/api'
-import { resources } from '@skerry/client'
+import { isStatusError } from '@skerry/api'
+import { ifThere, resources } from '@skerry/client'
 import {
   watch,
   type ControllerContext,
@@ -97,13 +97,5 @@ async function ensureNamespace(
     await namespaces.create(namespace, signal)
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error
-  }
-}
-
-async function ifThere(deletion: Promise<KubeObject>): Promise<void> {
-  try {
-    await deletion
-  } catch (error) {
-    if (!isStatusError(error, 'NotFound')) throw error
   }
 }
