@@ -116,20 +116,25 @@ const brokenRules: [what: string, sent: string | Buffer, cut: RegExp][] = [
   ['bytes that are no frames', Buffer.alloc(1_000, 0xff), /a frame of /],
 ]
 
-test('an agent that breaks a rule of the tunnel is written down with the rule', async () => {
-  await using fleet = await startTestHub()
+/** As the agent of a cluster opens its tunnel. */
+async function agentDoor(fleet: TestHub) {
   await registerCluster(fleet, 'edge')
   const user = agentUserName('edge')
   const subject = { commonName: user, organizations: [agentsGroup] }
   const { certificate: cert, key } = await fleet.credentialsOf(subject)
   const url = `${fleet.url.replace('https:', 'wss:')}${tunnelPrefix}edge`
+  const open = (protocol: string, userAgent: string): WebSocket => {
+    const headers = { 'user-agent': userAgent }
+    return new WebSocket(url, protocol, { ca: fleet.caPem, cert, key, headers })
+  }
+  return { user, open }
+}
+
+test('an agent that breaks a rule of the tunnel is written down with the rule', async () => {
+  await using fleet = await startTestHub()
+  const { user, open } = await agentDoor(fleet)
   for (const [what, sent] of brokenRules) {
-    const socket = new WebSocket(url, 'tunnel.v2.skerry', {
-      ca: fleet.caPem,
-      cert,
-      key,
-      headers: { 'user-agent': what },
-    })
+    const socket = open('tunnel.v2.skerry', what)
     await once(socket, 'open', { signal: soon() })
     socket.on('error', () => undefined)
     const closed = once(socket, 'close', { signal: soon() })
@@ -158,18 +163,10 @@ test('an agent that breaks a rule of the tunnel is written down with the rule', 
 
 test('a handshake of an agent that is refused is written down with its status', async () => {
   await using fleet = await startTestHub()
-  await registerCluster(fleet, 'edge')
-  const user = agentUserName('edge')
-  const { certificate: cert, key } = await fleet.credentialsOf({
-    commonName: user,
-    organizations: [agentsGroup],
-  })
-  const uri = `${tunnelPrefix}edge`
-  const url = `${fleet.url.replace('https:', 'wss:')}${uri}`
-  const socket = new WebSocket(url, 'tunnel.v0.skerry', { ca: fleet.caPem, cert, key })
-  const [failed] = await once(socket, 'error', { signal: soon() })
+  const { user, open } = await agentDoor(fleet)
+  const [failed] = await once(open('tunnel.v0.skerry', 'old'), 'error', { signal: soon() })
   assert.match(String(failed), /400/)
-  const isWanted = (line: AuditedLine): boolean => line.uri === uri
+  const isWanted = ({ uri }: AuditedLine): boolean => uri === `${tunnelPrefix}edge`
   const [line] = await untilAudited(fleet, { count: 1, isWanted }, soon())
   assert.deepEqual([line?.user, line?.status], [user, 400])
 })
