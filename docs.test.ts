@@ -1,6 +1,5 @@
 /** The documents test themselves: what they name must exist, so that they cannot grow old unseen. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -10,16 +9,12 @@ import { builtinKinds, checkFields, isJsonObject, type Kind } from '@skerry/api'
 import { exitCodes } from '@skerry/base'
 import { clusterAccessKind, clusterKind, trafficContractKind } from '@skerry/karmada'
 import { addCommands } from './cmd/command-table.ts'
+import { documentedProofs } from './documented-proofs.ts'
+import { sourceFiles } from './source-files.ts'
 
 const root = import.meta.dirname
 
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-  cwd: root,
-  encoding: 'utf8',
-  maxBuffer: 64 * 1024 * 1024,
-})
-  .split('\n')
-  .filter((file) => file !== '' && existsSync(join(root, file)))
+const files = sourceFiles()
 const documents = files.filter((file) => file.endsWith('.md'))
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
@@ -80,22 +75,13 @@ test('every relative link in a document leads somewhere', () => {
 })
 
 test('every test that a document names as proof exists', () => {
-  const wrong: string[] = []
-  let proofs = 0
-  for (const file of documents) {
-    const text = read(file).replaceAll(/\s+/g, ' ')
-    const groups = text.matchAll(/((?:“[^”]+”(?:,? and|,)? )+)\(\[[^\]]+\]\(([^)]+)\)\)/g)
-    for (const [, names = '', target = ''] of groups) {
-      const path = join(dirname(file), target)
-      const source = existsSync(join(root, path)) ? read(path) : ''
-      for (const [, name = ''] of names.matchAll(/“([^”]+)”/g)) {
-        proofs += 1
-        if (!source.replaceAll('’', "'").includes(name)) wrong.push(`${file}: "${name}" in ${path}`)
-      }
-    }
-  }
+  const proofs = documents.flatMap((document) => documentedProofs(document, read(document)))
+  const wrong = proofs.filter(({ file, name }) => {
+    const source = existsSync(join(root, file)) ? read(file) : ''
+    return !source.replaceAll('’', "'").includes(name)
+  })
   assert.deepEqual(wrong, [])
-  assert.ok(proofs > 30, 'ARCHITECTURE.md names its proofs')
+  assert.ok(proofs.length > 30, 'ARCHITECTURE.md names its proofs')
 })
 
 test('every path and file name in the architecture exists', () => {

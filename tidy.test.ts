@@ -1,19 +1,13 @@
 /** The code tests its own style: rules of STYLE.md and ARCHITECTURE.md that the linter cannot see. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { sourceFiles } from './source-files.ts'
 
 const root = import.meta.dirname
 
-const sources = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-  cwd: root,
-  encoding: 'utf8',
-  maxBuffer: 64 * 1024 * 1024,
-})
-  .split('\n')
-  .filter((file) => file !== '' && existsSync(join(root, file)))
+const sources = sourceFiles()
 const code = sources.filter(
   (file) => /\.tsx?$/.test(file) && !/(^|\/)(generated|testdata)\//.test(file),
 )

@@ -20,7 +20,10 @@ export interface RawClient {
   close(): void
 }
 
-export async function openRawClient(kubeconfig: string): Promise<RawClient> {
+export async function openRawClient(
+  kubeconfig: string,
+  { localAddress }: { localAddress?: string } = {},
+): Promise<RawClient> {
   const { transport } = await loadKubeconfig(
     kubeconfig,
     {},
@@ -34,7 +37,7 @@ export async function openRawClient(kubeconfig: string): Promise<RawClient> {
     key,
     rejectUnauthorized: transport.isTlsVerifySkipped !== true,
   }
-  const agent = new Agent({ keepAlive: true, maxSockets: 512, ...tls })
+  const agent = new Agent({ keepAlive: true, maxSockets: 512, localAddress, ...tls })
   const server = new URL(transport.server)
   const base: Target = {
     host: server.hostname,

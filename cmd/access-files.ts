@@ -5,6 +5,7 @@ import {
   createConfiguredUsers,
   createEncryptedStore,
   followFile,
+  optionalPluginNames,
   readAuthenticationConfig,
   readEncryptionConfig,
   type AuditTrail,
@@ -12,7 +13,7 @@ import {
   type ConfiguredUsers,
   type EncryptedStore,
 } from '@skerry/apiserver'
-import type { Task } from '@skerry/base'
+import { ExpectedError, exitCodes, type Task } from '@skerry/base'
 import { readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
 import type { Store } from '@skerry/store'
 import type { AccessFlags } from './access-flags.ts'
@@ -28,6 +29,7 @@ import type { RoleContext } from './role-context.ts'
 export interface AccessFiles extends AsyncDisposable {
   readonly configuredUsers?: ConfiguredUsers
   readonly tokenFile?: string
+  readonly enabledPlugins: readonly string[]
   readonly webhooks?: AccessWebhooks
   readonly auditTrail?: AuditTrail
   /** Between the server and its store. */
@@ -56,6 +58,7 @@ export async function openAccessFiles(
   const configuredUsers = users && createConfiguredUsers(users.config, clock)
   const tokenFile = flags.tokenAuthFile && (await readText(flags.tokenAuthFile))
   const webhooks = await openWebhooks(flags, { context, stack })
+  const enabledPlugins = pluginNames(flags.enableAdmissionPlugins)
   const audit = stack.use(await openAudit(directory, flags, context))
   const info = metrics.gauge(
     'apiserver_encryption_config_controller_last_config_info',
@@ -68,6 +71,7 @@ export async function openAccessFiles(
   return {
     ...(configuredUsers ? { configuredUsers } : {}),
     ...(tokenFile ? { tokenFile } : {}),
+    enabledPlugins,
     ...(webhooks ? { webhooks } : {}),
     ...(audit.trail ? { auditTrail: audit.trail } : {}),
     encrypted: (below) => (store = createEncryptedStore(below, keys.plan)),
@@ -97,6 +101,17 @@ export async function openAccessFiles(
   }
 }
 
+function pluginNames(list: string = ''): string[] {
+  const names = list.split(',').map((name) => name.trim())
+  const wanted = names.filter((name) => name !== '')
+  const unknown = wanted.find((name) => !optionalPluginNames.includes(name))
+  if (unknown === undefined) return wanted
+  const known = optionalPluginNames.join(', ')
+  throw wrongUse(
+    `admission plugin ${JSON.stringify(unknown)} is on already, or not known; use ${known}`,
+  )
+}
+
 function followUsers(
   file: { path: string; text: string },
   users: ConfiguredUsers,
@@ -121,7 +136,7 @@ async function openWebhooks(
 /** A first start makes a key of its own: secrets are encrypted unless somebody says otherwise. */
 async function openKeys(
   directory: string,
-  { encryptionProviderConfig }: AccessFlags,
+  { encryptionProviderConfig, newEncryptionKey = false }: AccessFlags,
   { context, store }: { context: RoleContext; store: Store | undefined },
 ) {
   const path = encryptionProviderConfig ?? ownKeysPath(directory)
@@ -132,11 +147,26 @@ async function openKeys(
   const found = await readFileIfPresent(path)
   const text =
     found ?? encryptionConfigOf([{ name: 'key1', secret: randomBytes(32).toString('base64') }])
-  const plan = await readEncryptionConfig(text, context)
+  const plan = await readOwnKeys(path, text, context)
   // Before a new key is written: what stands in its place would hide that the old one is missing.
-  if (store) await requireReadable(store, plan, { path, isFound: found !== undefined })
+  if (store && !newEncryptionKey) {
+    await requireReadable(store, plan, { path, isFound: found !== undefined })
+  }
   if (found === undefined) await writeFileDurably(path, text, secretMode)
   return { path, text, plan }
+}
+
+async function readOwnKeys(path: string, text: string, context: RoleContext) {
+  try {
+    return await readEncryptionConfig(text, context)
+  } catch (error) {
+    if (!(error instanceof ExpectedError)) throw error
+    throw new ExpectedError(
+      `Cannot start: ${path} is damaged: ${error.message}; restore it from a backup; if there is none, move it away and pass --new-encryption-key, which gives up the Secrets in the store`,
+      exitCodes.dataDirectory,
+      { cause: error },
+    )
+  }
 }
 
 export function ownKeysPath(directory: string): string {

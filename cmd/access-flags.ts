@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 /** Options of every control plane about who gets in, what is recorded, and what is encrypted. */
 export interface AccessFlags {
   encryptionProviderConfig?: string | undefined
+  newEncryptionKey?: boolean | undefined
   authenticationConfig?: string | undefined
   tokenAuthFile?: string | undefined
   authenticationTokenWebhookConfigFile?: string | undefined
@@ -18,6 +19,7 @@ export interface AccessFlags {
   oidcRequiredClaim?: readonly string[] | undefined
   oidcSigningAlgs?: string | undefined
   oidcCaFile?: string | undefined
+  enableAdmissionPlugins?: string | undefined
   auditPolicyFile?: string | undefined
   auditLogPath?: string | undefined
   auditLogMaxsize?: number | undefined
@@ -35,6 +37,10 @@ export function withAccessOptions(command: Command): Command {
     .option(
       '--encryption-provider-config <file>',
       'EncryptionConfiguration (default: one with a key of its own, in pki/)',
+    )
+    .option(
+      '--new-encryption-key',
+      'make a key where pki/encryption.yaml is lost; Secrets of the old one stay unreadable',
     )
     .option('--authentication-config <file>', 'AuthenticationConfiguration: issuers of tokens')
     .option('--token-auth-file <file>', 'lines of token,user,uid,"groups"')
@@ -62,6 +68,10 @@ export function withAccessOptions(command: Command): Command {
     )
     .option('--oidc-signing-algs <list>', 'with commas between', 'RS256')
     .option('--oidc-ca-file <file>', 'authority of the issuer (default: those of the system)')
+    .option(
+      '--enable-admission-plugins <list>',
+      'in addition to those that are always on: DenyServiceExternalIPs',
+    )
     .option('--audit-policy-file <file>', 'Policy of audit.k8s.io/v1: what is recorded')
     .option('--audit-log-path <file>', 'where audit events go (default: audit-events.log)')
     .option('--audit-log-maxsize <megabytes>', 'of one file', Number, 100)

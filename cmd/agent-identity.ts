@@ -5,9 +5,12 @@ import { ExpectedError, exitCodes, type Connect } from '@skerry/base'
 import {
   discoverCluster,
   holdCertificate,
+  isWithin,
   publicMode,
   readCertificateAndKey,
+  readCertificateInUse,
   readFileIfPresent,
+  readKnownAuthority,
   requestCertificate,
   writeCertificateAndKey,
   writeFileDurably,
@@ -70,10 +73,10 @@ export async function openAgentIdentity(
   const way = options.connect ? { connect: options.connect } : {}
   const base = { server: hub, certificateAuthority: authorityPem, ...way }
   const held: { client?: CertificateHolder } = {}
-  // First with the token, then with the certificate before. An expired one gets the next by its key.
+  // First with the token, then with the certificate before. One that is out of its dates gets the next by its key.
   const credentials = async (signal: AbortSignal): Promise<ClientCredentials> => {
     const { client } = held
-    if (client && !isExpired(client.current, context.clock.now())) {
+    if (client && !isOutOfDates(client.current, context.clock.now())) {
       return client.credentials(signal)
     }
     if (token) return { bearerToken: `${token.id}.${token.secret}` }
@@ -82,7 +85,7 @@ export async function openAgentIdentity(
   const enrolling = { ...base, clusterName, hasToken: token !== undefined }
   const next = async (signal: AbortSignal): Promise<CertificateAndKey> => {
     const { current } = held.client ?? {}
-    if (current && isExpired(current, context.clock.now())) {
+    if (current && isOutOfDates(current, context.clock.now())) {
       const renewed = await reEnrol({ ...enrolling, current }, context, signal)
       if (renewed) return renewed
     }
@@ -94,7 +97,7 @@ export async function openAgentIdentity(
     certificatePath: join(directory, 'agent.crt'),
     keyPath: join(directory, 'agent.key'),
   }
-  await replaceExpired(paths, enrolling, context)
+  await replaceUseless(paths, enrolling, context)
   if (token) await dropRefused(paths, base, context)
   const client = await holdCertificate(paths, next, context, context.signal)
   held.client = client
@@ -109,14 +112,14 @@ async function readTokenIfNeeded({ tokenFile, directory }: AgentIdentityOptions)
   return isRegistered && isGone ? undefined : readToken(tokenFile)
 }
 
-/** Before anything else is tried with it: nobody takes an expired certificate. */
-async function replaceExpired(
+/** Before anything else is tried with it: nobody takes a certificate that has expired or not begun. */
+async function replaceUseless(
   paths: KeyPairPaths,
   enrolling: Omit<ReEnrolOptions, 'current'>,
   context: RoleContext,
 ): Promise<void> {
-  const current = await readCertificateAndKey(paths)
-  if (current === undefined || !isExpired(current, context.clock.now())) return
+  const current = await readCertificateInUse(paths, context.clock.now())
+  if (current === undefined || !isOutOfDates(current, context.clock.now())) return
   const renewed = await reEnrol({ ...enrolling, current }, context, context.signal)
   if (renewed) await writeCertificateAndKey(paths, renewed)
   else await rm(paths.certificatePath, { force: true })
@@ -146,14 +149,14 @@ async function ensureTrust(
 ): Promise<string> {
   const { directory, hub: server, token, caHash, connect } = options
   const path = join(directory, 'ca.crt')
-  const known = await readFileIfPresent(path)
+  const tokenCommand = `skerry cluster join-command ${options.clusterName}`
+  const known = await readKnownAuthority(path, tokenCommand)
   const hasMoved = known !== undefined && token && caHash !== undefined && !isPinned(known, caHash)
   if (known !== undefined && !hasMoved) return known
   if (!token || caHash === undefined) {
     throw notRegistered(options, `there is no identity yet in ${directory}`)
   }
   const way = connect ? { connect } : {}
-  const tokenCommand = `skerry cluster join-command ${options.clusterName}`
   const discovery = { server, token, authorityHashes: [caHash], tokenCommand, ...way }
   const { authorityPem } = await discoverCluster(discovery, context, context.signal)
   if (hasMoved) {
@@ -176,8 +179,8 @@ function notRegistered({ hub, clusterName }: AgentIdentityOptions, why: string):
   )
 }
 
-function isExpired({ certificatePem }: CertificateAndKey, nowMs: number): boolean {
-  return validityOf(certificatePem).notAfterMs < nowMs
+function isOutOfDates({ certificatePem }: CertificateAndKey, nowMs: number): boolean {
+  return !isWithin(validityOf(certificatePem), nowMs)
 }
 
 async function requestOver(

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ExpectedError, exitCodes, type Logger, type Metrics } from '@skerry/base'
+import { ExpectedError, exitCodes, lastCatch, type Logger, type Metrics } from '@skerry/base'
 import { codeOf } from './data-directory.ts'
 
 export interface MetricsServer extends AsyncDisposable {
@@ -23,7 +23,7 @@ export async function openMetricsServer(
   metrics: Metrics,
   log: Logger,
 ): Promise<MetricsServer> {
-  const server = createServer({ requestTimeout: requestMs }, (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (!isRead || request.url?.split('?', 1)[0] !== '/metrics') {
       response.writeHead(isRead ? 404 : 405, { 'content-type': 'text/plain', connection: 'close' })
@@ -40,7 +40,8 @@ export async function openMetricsServer(
         response.writeHead(500).end()
       },
     )
-  })
+  }
+  const server = createServer({ requestTimeout: requestMs }, lastCatch(answer, log))
   server.maxConnections = connectionsMax
   server.listen(port, host)
   try {

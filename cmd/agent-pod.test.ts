@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { createMetrics, linkedSignal, systemClock } from '@skerry/base'
+import { createMetrics, linkedSignal, silentLogger, systemClock } from '@skerry/base'
 import { issueClientCertificate, writeCertificateAndKey, writeFileDurably } from '@skerry/bootstrap'
 import { fixedCredentials, readBody, type HttpsTransportConfig } from '@skerry/client'
 import { registrationResource, type ClusterRegistration } from '@skerry/karmada'
@@ -172,7 +172,7 @@ async function grantProxy(fleet: TestHub): Promise<void> {
 
 test('probes say that the process runs, and whether it is connected', async () => {
   const state = { isReady: false }
-  await using probes = await openProbes(0, () => state.isReady)
+  await using probes = await openProbes(0, () => state.isReady, silentLogger)
   const statusOf = async (path: string) =>
     (await fetch(`http://127.0.0.1:${probes.port}${path}`)).status
   assert.deepEqual([await statusOf('/livez'), await statusOf('/readyz')], [200, 503])

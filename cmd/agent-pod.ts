@@ -18,7 +18,9 @@ export async function runAgentPod(options: AgentPodOptions, context: RoleContext
   const tunnels = { count: 0 }
   const { probePort, identitySecret: secret, directory } = options
   await using _probes =
-    probePort === undefined ? undefined : await openProbes(probePort, () => tunnels.count > 0)
+    probePort === undefined
+      ? undefined
+      : await openProbes(probePort, () => tunnels.count > 0, context.log)
   const { metricsAddress } = options
   await using _metrics = metricsAddress
     ? await openMetricsServer(metricsAddress, context.metrics, context.log)

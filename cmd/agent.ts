@@ -35,6 +35,7 @@ import { openAgentIdentity, type AgentIdentity } from './agent-identity.ts'
 import { agentWorks, openVirtual } from './agent-works.ts'
 import type { ChildIdentities } from './child-identities.ts'
 import { withClockCheck } from './clock-check.ts'
+import { interfaceAddresses } from './host-addresses.ts'
 import type { RoleContext } from './role-context.ts'
 import { untilRegistered } from './until-registered.ts'
 import { version } from './version.ts'
@@ -62,6 +63,8 @@ export interface AgentOptions {
   policy?: ImpersonationPolicy
   /** Services of the cluster that the hub may reach; absent: none. */
   services?: readonly AllowedService[]
+  /** Where no service leads; absent: the addresses of this machine's interfaces. */
+  ownAddresses?: () => readonly string[]
   /** The Works that the hub has for this cluster are applied to it; absent: they are left where they are. */
   appliesWorks?: boolean | undefined
   /** Groups of the cluster's nodes are clusters of their own, as its VirtualClusters say. */
@@ -105,6 +108,7 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
     random,
     log,
     memberNamespaceOf: views?.memberNamespaceOf,
+    ownAddresses: options.ownAddresses ?? interfaceAddresses,
   })
   const measured = metrics.measured(handler)
   const { clusterName: name, place, labels } = options

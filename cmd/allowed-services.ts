@@ -9,7 +9,7 @@ export interface AllowedServicesFlags {
 export function withAllowedServices(command: Command): Command {
   return command.option(
     '--allow-service <namespace/name:port>',
-    'the hub may reach this service; * for name or port (repeatable)',
+    'the hub may reach the pods of this service; * for name or port (repeatable). anywhere=<namespace/name:port>: also endpoints written by hand, and a name elsewhere',
     collectAllowed,
     [],
   )
@@ -18,5 +18,7 @@ export function withAllowedServices(command: Command): Command {
 export function collectAllowed(text: string, previous: AllowedService[]): AllowedService[] {
   const allowed = parseAllowedService(text)
   if (allowed) return [...previous, allowed]
-  throw new InvalidArgumentError('use namespace/name:port, e.g. shop/web:80, "shop/*:http"')
+  throw new InvalidArgumentError(
+    'use namespace/name:port, e.g. shop/web:80, "shop/*:http", anywhere=shop/db:5432',
+  )
 }

@@ -51,7 +51,7 @@ function addBench(program: Command): void {
     .description('Measure this program beside its peers, in turns, on this machine')
     .argument(
       '<name>',
-      'main (start, memory, pods), store (durable writes), apiserver (beside upstream), tunnel (beside other tunnels), hub-reconnect (all agents come back), fleet (beside Karmada), virtual-clusters or idle-connections',
+      'main (start, memory, pods), store (durable writes), apiserver (beside upstream), tunnel (beside other tunnels), hub-reconnect (all agents come back), fleet (beside Karmada), hostile (what others wait), virtual-clusters or idle-connections',
     )
     .option('--rounds <number>', 'how often each is measured; medians are shown', toRounds, 5)
     .option(
@@ -62,7 +62,7 @@ function addBench(program: Command): void {
     .option('--only <peer,...>', 'beside these only (tunnel)', (text) => text.split(','))
     .option(
       '--loads <load,...>',
-      'these only (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual)',
+      'these only (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual; hostile: its attacks)',
       (text) => text.split(','),
     )
     .option('--json', 'one JSON object a line instead of a table')

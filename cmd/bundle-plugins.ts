@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Plugin } from 'esbuild'
+import { build as runBuild, type BuildOptions, type Plugin } from 'esbuild'
 
 const doorImport = /\b(import|export) \{([^}]*)\} from '@skerry\/([a-z-]+)'/g
 const doorExport = /\bexport (type )?\{([^}]*)\} from '\.\/([^']+)'/g
@@ -121,4 +121,24 @@ export const leaveOut: Plugin = {
       return { contents: `module.exports=function(){throw new Error(${text})}`, loader: 'js' }
     })
   },
+}
+
+/** The YAML thread's code in a file of its own: a bundle may be one file, which cannot start a thread by its name. */
+export function inlineThread(options: BuildOptions): Plugin {
+  return {
+    name: 'inline-thread',
+    setup(build) {
+      build.onLoad({ filter: /\/yaml-thread-entry\.ts$/ }, async ({ path }) => {
+        const { outputFiles } = await runBuild({
+          ...options,
+          entryPoints: [join(dirname(path), 'yaml-thread.ts')],
+          format: 'cjs',
+          banner: {},
+          write: false,
+        })
+        const code = JSON.stringify(outputFiles[0]?.text ?? '')
+        return { contents: `export const yamlThreadEntry={code:${code}}`, loader: 'js' }
+      })
+    },
+  }
 }

@@ -33,6 +33,12 @@ test('agents and nodes, which mostly wait, are without what they do not need, or
     assert.deepEqual(await heldBy('hub'), ['x509'], 'it signs certificates')
     assert.deepEqual(await heldBy('agent-virtual'), ['virtualClusters'])
     assert.deepEqual(await heldBy('lua-interpreter'), ['lua'])
+    const thread = names.find((name) => name.startsWith('yaml-thread-entry-')) ?? ''
+    const text = await readFile(join(chunks, thread), 'utf8')
+    assert.ok(
+      text.includes('yamlThreadEntry={code:'),
+      'the thread that reads YAML starts from the bundle alone',
+    )
     for (const role of ['agent-pod', 'agent-way', 'node'])
       assert.deepEqual(await heldBy(role), [], role)
   } finally {

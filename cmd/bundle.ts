@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { basename, dirname, join } from 'node:path'
 import { build, type BuildOptions, type OutputFile } from 'esbuild'
 import { engineFlags } from './engine-flags.ts'
-import { leaveOut, openDoors, requireBuiltins } from './bundle-plugins.ts'
+import { inlineThread, leaveOut, openDoors, requireBuiltins } from './bundle-plugins.ts'
 
 export interface BundleOptions {
   /** Made if absent. A bundle that is there is replaced while programs may be running from it. */
@@ -48,6 +48,11 @@ export async function bundleSingleFile(outputFile: string, version: string): Pro
 }
 
 function sharedOptions(version: string): BuildOptions {
+  const options = commonOptions(version)
+  return { ...options, plugins: [inlineThread(options), ...(options.plugins ?? [])] }
+}
+
+function commonOptions(version: string): BuildOptions {
   return {
     absWorkingDir: root,
     entryPoints: [join(root, 'cmd', 'skerry.ts')],

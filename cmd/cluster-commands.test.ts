@@ -4,6 +4,8 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { resources } from '@skerry/client'
+import { revocationsKey } from '@skerry/karmada'
 import { freshToken, registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
 
 const program = join(import.meta.dirname, 'skerry.ts')
@@ -38,7 +40,16 @@ async function administrators(fleet: TestHub): Promise<string> {
 }
 
 function cluster(kubeconfig: string, ...words: string[]): Promise<Ended> {
-  const asked = [program, 'cluster', ...words, '--kubeconfig', kubeconfig]
+  return clusterBy([], kubeconfig, ...words)
+}
+
+/** With options of Node itself. */
+function clusterBy(
+  options: readonly string[],
+  kubeconfig: string,
+  ...words: string[]
+): Promise<Ended> {
+  const asked = [...options, program, 'cluster', ...words, '--kubeconfig', kubeconfig]
   const signal = AbortSignal.timeout(60_000)
   return new Promise((resolve) => {
     const ran = execFile(process.execPath, asked, { signal }, (_error, out, err) =>
@@ -58,6 +69,28 @@ test('a name that is mistyped is not said to be revoked', async () => {
   for (const name of ['oslo', 'rome']) {
     const { code, out } = await cluster(kubeconfig, 'revoke', name)
     assert.deepEqual([code, out.split(';', 1)[0]], [0, `Revoked the agent of ${name}`])
+  }
+})
+
+const behind = (ms: number): string =>
+  `data:text/javascript,const now = Date.now; Date.now = () => now() - ${ms}`
+
+test('a revocation goes by the clock of the hub, whatever the clock of the administrator says', async () => {
+  await using fleet = await startTestHub()
+  const kubeconfig = await administrators(fleet)
+  await registerCluster(fleet, 'oslo')
+  // The hub's answer names whole seconds.
+  const beforeMs = Math.floor(Date.now() / 1_000) * 1_000
+  const yearMs = 365 * 86_400_000
+  for (const offsetMs of [yearMs, -yearMs]) {
+    const clock = ['--import', behind(offsetMs)]
+    const { code, err } = await clusterBy(clock, kubeconfig, 'revoke', 'oslo')
+    assert.deepEqual([code, err], [0, ''])
+    const { data } = await fleet.admin
+      .resource(resources.configMaps)
+      .get(revocationsKey, AbortSignal.timeout(20_000))
+    const revokedMs = Date.parse(data?.['oslo'] ?? '')
+    assert.ok(beforeMs <= revokedMs && revokedMs <= Date.now(), `revoked at ${revokedMs}`)
   }
 })
 

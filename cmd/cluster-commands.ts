@@ -22,7 +22,8 @@ export async function revokeCluster(
   const { cluster } = await openChosenHub(options)
   const signal = AbortSignal.timeout(askMs)
   const [known] = await findClusters(cluster, name, signal)
-  const tokens = await shutOut(cluster, { name, nowMs: Date.now() }, signal)
+  const nowMs = await hubNowMs(cluster, signal)
+  const tokens = await shutOut(cluster, { name, nowMs }, signal)
   if (known === undefined && tokens === 0) {
     throw new ExpectedError(
       `Cannot revoke the agent of "${name}": the hub has no such cluster and no token for it (certificates of that name are void all the same); "skerry cluster list" shows the names`,
@@ -37,6 +38,18 @@ export async function revokeCluster(
   const wayBack = `skerry cluster ${isVirtual ? 'accept' : 'join-command'} ${name}`
   if (options.output === 'json') console.log(JSON.stringify({ cluster: name, revoked: true }))
   else console.log(`Revoked the agent of ${name}; "${wayBack}" lets it in again`)
+}
+
+/**
+ * Certificates begin by the hub's clock, so a revocation goes by it too: this machine's clock may be behind, and
+ * would leave the newest certificates good. Falls back to this machine's clock if the answer has no date.
+ */
+async function hubNowMs(hub: Api, signal: AbortSignal): Promise<number> {
+  const answer = await hub.raw({ method: 'GET', path: '/version', headers: {} }, signal)
+  // An answer that is not read to its end keeps its connection open.
+  for await (const _chunk of answer.body) continue
+  const dateMs = Date.parse(answer.headers['date'] ?? '')
+  return Number.isNaN(dateMs) ? Date.now() : dateMs
 }
 
 /** The one with this name, or none. */

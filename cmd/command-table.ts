@@ -35,11 +35,16 @@ function addTestCommands(program: Command): void {
     )
     .argument('[parts...]', 'only test files whose path contains one of these')
     .option('--quick', 'leave out the end-to-end tests, which need root')
+    .option(
+      '--no-install',
+      'run without the system packages that are missing; tests that need them fail',
+    )
     .addHelpText('after', '\nExamples:\n  ./skerry test\n  ./skerry test tidy service-proxy\n')
-    .action(async (only: string[], options: { quick?: boolean }) => {
+    .action(async (only: string[], options: { quick?: boolean; install: boolean }) => {
       requireSourceTree('test')
       const { runTests } = await import('./test.ts')
-      process.exitCode = await runTests({ only, isQuick: options.quick === true })
+      const { quick, install } = options
+      process.exitCode = await runTests({ only, isQuick: quick === true, skipsInstall: !install })
     })
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -11,9 +11,12 @@ import {
   silentLogger,
   systemClock,
   systemRandom,
+  type Clock,
   type ExpectedError,
 } from '@skerry/base'
+import { writeCertificateAndKey } from '@skerry/bootstrap'
 import { createCluster, resources } from '@skerry/client'
+import { createAuthority, readCertificate } from '@skerry/pki'
 import { administrator, startTestEtcd, whyNoEtcd, type TestEtcd } from '@skerry/testing'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { etcdOptionsOf, type EtcdFlags } from './etcd-flags.ts'
@@ -23,9 +26,20 @@ const nowhere = new AbortController().signal
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 
-async function start(directory: string, etcd: TestEtcd): Promise<ControlPlane> {
-  const context = { ...deps, metrics: createMetrics(), signal: nowhere }
+interface StartOptions {
+  readonly clock?: Clock
+  readonly replicas?: { keyFile: undefined }
+  readonly newStore?: boolean
+}
+
+async function start(
+  directory: string,
+  etcd: TestEtcd,
+  { clock = systemClock, ...more }: StartOptions = {},
+): Promise<ControlPlane> {
+  const context = { ...deps, clock, metrics: createMetrics(), signal: nowhere }
   const options = {
+    ...more,
     directory,
     authorityName: 'test',
     bindAddress: '127.0.0.1',
@@ -62,6 +76,44 @@ test(
     await assert.rejects(start(join(directory.path, 'other'), etcd), (error: ExpectedError) => {
       return error.exitCode === exitCodes.dataDirectory && /another site/.test(error.message)
     })
+  },
+)
+
+test(
+  'a replica whose authority was made while the clock was ahead starts again and again',
+  { skip },
+  async () => {
+    await using etcd = await startTestEtcd()
+    await using directory = await scratch()
+    const pki = join(directory.path, 'pki')
+    const aheadMs = Date.now() + 2 * 365 * 86_400_000
+    await mkdir(pki, { recursive: true })
+    // Earlier versions let an authority begin when it was made.
+    for (const name of ['ca', 'front-proxy-ca']) {
+      await writeCertificateAndKey(
+        { certificatePath: join(pki, `${name}.crt`), keyPath: join(pki, `${name}.key`) },
+        await createAuthority({
+          subject: { commonName: name },
+          notBeforeMs: aheadMs - 60_000,
+          notAfterMs: aheadMs + 3650 * 86_400_000,
+        }),
+      )
+    }
+    const replicas = { keyFile: undefined }
+    const clock: Clock = { ...systemClock, now: () => aheadMs }
+    const authorityAt = async (when?: Clock): Promise<string> => {
+      await using plane = await start(directory.path, etcd, {
+        replicas,
+        // The first time, its keys are older than its store.
+        ...(when ? { clock: when, newStore: true } : {}),
+      })
+      return plane.pki.authority.certificatePem
+    }
+    const shared = await authorityAt(clock)
+    const redated = await authorityAt()
+    assert.notEqual(redated, shared)
+    assert.ok(readCertificate(redated).notBeforeMs <= Date.now())
+    assert.equal(await authorityAt(), redated)
   },
 )
 

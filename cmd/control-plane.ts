@@ -23,12 +23,19 @@ import {
   type TrustedProxies,
 } from '@skerry/apiserver'
 import { ExpectedError, exitCodes, abortReason, runAll, type Task } from '@skerry/base'
-import { ensureClusterPki, type ClusterPki, type ClusterPkiOptions } from '@skerry/bootstrap'
+import {
+  ensureClusterPki,
+  openTimeFloor,
+  type ClusterPki,
+  type ClusterPkiOptions,
+  type TimeFloor,
+} from '@skerry/bootstrap'
 import {
   StoreFullError,
   compactionDefaults,
   openSqliteStore,
   runCompaction,
+  sqliteFault,
   takeStoreLock,
   type Store,
 } from '@skerry/store'
@@ -40,14 +47,20 @@ import {
 } from './front-proxy.ts'
 import { openAccessFiles, type AccessFiles } from './access-files.ts'
 import type { AccessFlags } from './access-flags.ts'
+import { keepCertificates, newestCertificateMs, type Renewal } from './certificate-upkeep.ts'
 import type { EtcdFlags } from './etcd-flags.ts'
+import { codeOf } from './data-directory.ts'
+import { requireAuthority, requireStore } from './require-store.ts'
 import type { RoleContext } from './role-context.ts'
-import { fetchSharedKeys, requireOwner, shareKeys } from './shared-keys.ts'
+import { fetchSharedKeys, shareKeys } from './shared-keys.ts'
+import { claimStore, type StorePlace } from './store-owner.ts'
 import { version } from './version.ts'
 
 export interface ControlPlaneOptions {
   /** Holds pki/, and store.db unless the state is in etcd. */
   directory: string
+  /** True: keys without a store are no reason to refuse; the cluster begins empty. */
+  newStore?: boolean | undefined
   /** Where the state is; no servers: in store.db. */
   etcd?: EtcdFlags
   /** Others run on the same etcd, with the same keys; `keyFile` opens those, and is needed once. */
@@ -93,6 +106,8 @@ export interface ControlPlaneStore extends Store {
 export interface ControlPlane extends AsyncDisposable {
   server: ApiServer
   pki: ClusterPki
+  /** For certificates that this control plane signs. */
+  time: TimeFloor
   objects: Objects
   store: ControlPlaneStore
   /** OpenID Connect issuers whose tokens it takes now. */
@@ -114,13 +129,32 @@ export async function startControlPlane(
   try {
     return await openControlPlane(options, context)
   } catch (error) {
-    if (!(error instanceof StoreFullError)) throw error
+    const fault = sqliteFault(error instanceof ExpectedError ? error.cause : error)
+    if (fault === 'corrupt' || fault === 'notADatabase') throw damaged(options.directory, error)
+    if (codeOf(error) === 'EISDIR' || codeOf(error) === 'ERR_FS_EISDIR') {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new ExpectedError(
+        `Cannot start: a directory is in the place of a file under ${options.directory}: ${reason}; remove it, or restore the file`,
+        exitCodes.dataDirectory,
+        { cause: error },
+      )
+    }
+    if (!(error instanceof StoreFullError) && codeOf(error) !== 'ENOSPC') throw error
     throw new ExpectedError(
       `Cannot start: the disk under ${options.directory} is full; free some space and start again`,
       exitCodes.diskFull,
       { cause: error },
     )
   }
+}
+
+/** Pages that were not read when the file was opened. */
+function damaged(directory: string, cause: unknown): ExpectedError {
+  return new ExpectedError(
+    `Cannot start: ${join(directory, 'store.db')} is damaged; run "skerry restore <backup> --data-dir ${directory}"`,
+    exitCodes.dataDirectory,
+    { cause },
+  )
 }
 
 async function openControlPlane(
@@ -130,6 +164,9 @@ async function openControlPlane(
   await using stack = new AsyncDisposableStack()
   const { clock, random, log, metrics, signal } = context
   await mkdir(options.directory, { recursive: true, mode: 0o700 })
+  // Replicas get a missing authority from etcd.
+  if (!options.replicas) await requireAuthority(options.directory)
+  if (!isInEtcd(options) && options.newStore !== true) await requireStore(options.directory)
   const store = stack.use(await openStore(options, context))
   // Replicas that start at the same time follow each other: one makes what all of them share.
   const { replicas } = options
@@ -137,8 +174,11 @@ async function openControlPlane(
     ? await takeStoreLock(store, '/locks/start', { clock }, signal)
     : undefined
   const isFirst = replicas && !(await fetchSharedKeys(store, options.directory, replicas.keyFile))
-  const pkiOptions = { ...options, directory: join(options.directory, 'pki') }
-  const pki = await ensureClusterPki(pkiOptions, clock)
+  // What replicas share is of one cluster already.
+  const finishClaim = replicas && !isFirst ? undefined : await claimStore(store, placeOf(options))
+  const pkiOptions: ClusterPkiOptions = { ...options, directory: join(options.directory, 'pki') }
+  const time = stack.use(await openTime(options.directory, context))
+  const pki = await ensureClusterPki(pkiOptions, time)
   const renewal: Renewal = { current: pki, listeners: [] }
   const dial = options.dial?.(() => renewal.current)
   const frontProxies = await frontProxiesOf(options.frontProxy ?? {}, () => renewal.current)
@@ -146,9 +186,7 @@ async function openControlPlane(
     await openAccessFiles(options.directory, options.access ?? {}, context, store),
   )
   if (isFirst) await shareKeys(store, options.directory)
-  if (isInEtcd(options) && !replicas) {
-    await requireOwner(store, pki.authority.certificatePem)
-  }
+  await finishClaim?.(pki.authority.certificatePem)
   const encrypted = files.encrypted(store)
   const parts = { pki, renewal, dial, frontProxies, files }
   const server = stack.use(
@@ -173,18 +211,50 @@ async function openControlPlane(
   return {
     server,
     pki,
+    time,
     objects: server.objects,
     store,
     issuers: () => files.configuredUsers?.issuers() ?? [],
     onRenewed: (listener) => void renewal.listeners.push(listener),
-    upkeep: (scope) =>
-      runAll(scope, [
-        failWith(server),
-        ...files.follow(() => server.retryUnreadable()),
-        (each) => runCompaction(store, compactionDefaults, clock, each),
-        (each) => renewServing({ pkiOptions, server, context, renewal, frontProxies }, each),
-      ]),
+    upkeep: upkeepOf({ ...parts, store, server, time, pkiOptions }, context),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** What goes on while it serves. */
+function upkeepOf(
+  parts: ServerParts & {
+    store: Store
+    server: ApiServer
+    time: TimeFloor
+    pkiOptions: ClusterPkiOptions
+  },
+  context: RoleContext,
+): Task {
+  const { store, server, time, files, frontProxies } = parts
+  const certificates = { ...parts, tlsOf: (pki: ClusterPki) => tlsOf(pki, frontProxies) }
+  return (scope) =>
+    runAll(scope, [
+      failWith(server),
+      ...files.follow(() => server.retryUnreadable()),
+      (each) => runCompaction(store, compactionDefaults, context.clock, each),
+      (each) => time.run(each),
+      (each) => keepCertificates(certificates, context, each),
+    ])
+}
+
+/** What this machine knows of the time, beside the store. */
+async function openTime(directory: string, context: RoleContext): Promise<TimeFloor> {
+  const earliestMs = await newestCertificateMs(directory, context.clock.now())
+  return openTimeFloor({ path: join(directory, 'time.json'), earliestMs }, context)
+}
+
+function placeOf(options: ControlPlaneOptions): StorePlace {
+  return {
+    directory: options.directory,
+    isInEtcd: isInEtcd(options),
+    newStore: options.newStore === true,
+    givesUpKeys: options.access?.newEncryptionKey === true,
   }
 }
 
@@ -199,7 +269,7 @@ async function openStore(
   const { directory, etcd = {} } = options
   const { clock, log } = context
   if (!isInEtcd(options)) {
-    return openSqliteStore(join(directory, 'store.db'), {}, { clock, log })
+    return openSqliteStore(join(directory, 'store.db'), { hasReserve: true }, { clock, log })
   }
   const { openEtcd } = await import('./open-etcd.ts')
   return openEtcd(etcd, context)
@@ -218,7 +288,7 @@ function serverOptions(
   { pki, renewal, dial, frontProxies, files }: ServerParts,
   context: RoleContext,
 ): ApiServerOptions {
-  const { configuredUsers, tokenFile, auditTrail, webhooks } = files
+  const { configuredUsers, tokenFile, auditTrail, webhooks, enabledPlugins } = files
   const { tokenWebhook, configuredAuthorizers } = webhooks ?? {}
   const serviceAccounts = { issuer: tokenIssuer, signingKeyPem: pki.serviceAccountKeyPem }
   return {
@@ -231,6 +301,7 @@ function serverOptions(
       {
         serviceAccounts,
         requestHeader: frontProxies.requestHeader,
+        enabledPlugins,
         ...(configuredUsers === undefined ? {} : { configuredUsers }),
         ...(tokenFile === undefined ? {} : { tokenFile }),
         ...(tokenWebhook === undefined ? {} : { tokenWebhook }),
@@ -271,42 +342,6 @@ function tlsOf(pki: ClusterPki, { authorityPem }: FrontProxies): TlsFiles {
     cert: pki.serving.certificatePem,
     key: pki.serving.privateKeyPem,
     clientCa: [pki.authority.certificatePem, authorityPem],
-  }
-}
-
-/** The newest certificates, and who wants to know of newer ones. */
-interface Renewal {
-  current: ClusterPki
-  readonly listeners: ((pki: ClusterPki) => Promise<void>)[]
-}
-
-/** How often the certificates are looked at; they are renewed with a tenth of their year left. */
-const renewalLookMs = 12 * 3_600_000
-
-/** A control plane may run for years: its certificates are made anew while it serves. */
-async function renewServing(
-  parts: {
-    pkiOptions: ClusterPkiOptions
-    server: ApiServer
-    context: RoleContext
-    renewal: Renewal
-    frontProxies: FrontProxies
-  },
-  signal: AbortSignal,
-): Promise<never> {
-  const { clock, log } = parts.context
-  for (;;) {
-    await clock.sleep(renewalLookMs, signal)
-    try {
-      const next = await ensureClusterPki(parts.pkiOptions, clock)
-      parts.renewal.current = next
-      parts.server.setTls(tlsOf(next, parts.frontProxies))
-      for (const listener of parts.renewal.listeners) await listener(next)
-    } catch (error) {
-      log.error('Certificates not renewed, trying again', {
-        error: error instanceof Error ? error : null,
-      })
-    }
   }
 }
 

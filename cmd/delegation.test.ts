@@ -142,6 +142,32 @@ test('a right to the way is no right to speak for others', async () => {
   )
   const answer = await call(all.fleet, { token, ...review, headers: asAnna })
   assert.equal(answer.status, 403)
+  const every = { apiGroups: ['cluster.karmada.io'], resources: ['clusters/proxy'], verbs: ['*'] }
+  await all.fleet.admin.resource(resources.clusterRoles).create(
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'way-by-every-verb' },
+      rules: [every],
+    },
+    soon(),
+  )
+  await all.fleet.admin.resource(resources.clusterRoleBindings).create(
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'way-by-every-verb' },
+      roleRef: {
+        apiGroup: 'rbac.authorization.k8s.io',
+        kind: 'ClusterRole',
+        name: 'way-by-every-verb',
+      },
+      subjects: [{ kind: 'ServiceAccount', namespace: clusterNamespace, name: account }],
+    },
+    soon(),
+  )
+  const wide = await call(all.fleet, { token, ...review, headers: asAnna })
+  assert.equal(wide.status, 403)
 })
 
 test('tokens that were given to Karmada are void when its access is taken away', async () => {

@@ -27,6 +27,13 @@ export function allHostAddresses(): string[] {
   return [...hostAddresses(), ...six]
 }
 
+/** Every address of every interface of this machine, of bridges and the loopback as well. */
+export function interfaceAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((infos) =>
+    (infos ?? []).map(({ address }) => address),
+  )
+}
+
 /** As other machines reach this one; the server's own address may be the loopback's. */
 export function advertised(server: string): string {
   const [address] = allHostAddresses()

@@ -133,10 +133,11 @@ test('a cluster is reached by its host name as by its path, and by no other name
     assert.ok(answer.endsWith('oslo /version?x=1') || answer.includes('oslo /version?x=1'), answer)
   }
   assert.equal(oslo.seen[0]?.headers['impersonate-user'], 'mallory')
-  const upgrade = get('/api/v1/watch', `Host: ${host}`, 'Upgrade: websocket').replace(
-    'Connection: close',
-    'Connection: Upgrade',
-  )
+  const upgrade = get(
+    '/api/v1/namespaces/a/pods/b/log',
+    `Host: ${host}`,
+    'Upgrade: websocket',
+  ).replace('Connection: close', 'Connection: Upgrade')
   const switched = await exchange(fleet, { text: upgrade, serverName: host })
   assert.match(switched, /^HTTP\/1\.1 101 [^]*oslo$/)
   // The same rights as by the path.

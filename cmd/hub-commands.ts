@@ -58,8 +58,11 @@ interface HubFlags
   san: string[]
   clusterDomain: string | undefined
   allowInspectedTls: boolean | undefined
+  newStore: boolean | undefined
   failover: boolean | undefined
   push: boolean | undefined
+  allowAnyOverride: boolean | undefined
+  allowForeignDependencies: boolean | undefined
   logLevel: LogLevel
 }
 
@@ -70,6 +73,7 @@ function addHub(program: Command): void {
   withLoginOptions(withKindOptions(withEtcdOptions(hub, '/skerry/hub')))
     .description('Run the hub: the API of the fleet, and the way to every cluster in it')
     .option('--data-dir <path>', 'where its state is kept', hubDirectory)
+    .option('--new-store', 'begin with an empty store where the one of pki/ is missing or empty')
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
     .option('--port <number>', 'port for users and agents', toPort, 7443)
     .option('--san <name>', 'a further name or address that clients use (repeatable)', collect, [])
@@ -89,6 +93,14 @@ function addHub(program: Command): void {
     .option(
       '--push',
       'dial clusters in push mode (karmadactl join): the addresses that their Clusters name',
+    )
+    .option(
+      '--allow-any-override',
+      'OverridePolicies may change what an object is, what it grants and what it limits',
+    )
+    .option(
+      '--allow-foreign-dependencies',
+      'propagateDeps also takes what an interpreter names in other namespaces',
     )
     .option(
       '--replica-key-file <path>',
@@ -129,6 +141,10 @@ function parted(options: HubFlags) {
     served: options,
     etcd: options,
     login: options,
+    rules: {
+      anyOverride: options.allowAnyOverride === true,
+      foreignDependencies: options.allowForeignDependencies === true,
+    },
   }
 }
 

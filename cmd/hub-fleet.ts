@@ -4,9 +4,14 @@ import {
   createFleetScheduler,
   propagation,
   type FleetFailoverOptions,
+  type TenantRules,
 } from '@skerry/karmada'
 
 /** What a hub does with policies: it finds what they select, places it, writes the Works, and moves what must leave. */
-export function fleetControllers(failover: FleetFailoverOptions = {}): BackgroundController[] {
-  return [propagation({ others: [...createFleetScheduler(), ...createFleetFailover(failover)] })]
+export function fleetControllers(
+  failover: FleetFailoverOptions = {},
+  rules: TenantRules = {},
+): BackgroundController[] {
+  const others = [...createFleetScheduler(), ...createFleetFailover(failover)]
+  return [propagation({ others, rules })]
 }

@@ -167,6 +167,17 @@ test('an agent that comes back after its certificate expired goes on by its old 
   assert.deepEqual([audit.status, audit.source], [201, '127.0.0.1'])
 })
 
+test('an agent whose certificate has not begun, as the hub was ahead then, goes on by its key', async () => {
+  await using all = await startFleet()
+  const { edge, fleet, directory } = all
+  await writeExpired(fleet, directory, -800 * dayMs)
+  const target = { name: 'edge', api: edge.api, directory, token: '' }
+  await using agent = await startTestAgent(fleet, target)
+  await agent.connected()
+  const { notBeforeMs } = readCertificate(await readFile(join(directory, 'agent.crt'), 'utf8'))
+  assert.ok(notBeforeMs <= Date.now())
+})
+
 test('beyond the grace, after a revocation or for a deleted cluster an old key is worth nothing', async () => {
   await using all = await startFleet()
   const { edge, fleet, directory } = all

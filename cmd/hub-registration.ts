@@ -64,6 +64,7 @@ export function createHubRegistration(
         server,
         graceMs: rules.reEnrolmentGraceMs,
         lifetimeMs: certificateLifetimes.leafMs,
+        reckonedMs: () => attached.plane?.time.reckonedMs(),
         backdateMs,
         clock,
         log,

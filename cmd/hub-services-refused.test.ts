@@ -17,13 +17,14 @@ before(async () => {
     'shop/web:80',
     'shop/any-port:*',
     'shop/named:metrics',
-    'shop/named-name:80',
-    'shop/cloud:*',
-    'shop/cloud6:*',
-    'shop/node:80',
-    'shop/away-1:80',
-    'shop/away-2:80',
-    'shop/away-3:80',
+    'anywhere=shop/named-name:80',
+    'anywhere=shop/cloud:80',
+    'anywhere=shop/cloud6:80',
+    'anywhere=shop/node:80',
+    'anywhere=shop/away-1:80',
+    'anywhere=shop/away-2:80',
+    'anywhere=shop/away-3:80',
+    'shop/name-by-number:80',
     'shop/empty:80',
     'shop/gone:80',
   ])
@@ -62,6 +63,7 @@ test('a service that the edge does not allow is not reached, and is not even loo
 
 test('another port of an allowed service, and a service that is not there, are refused', async () => {
   await scene.createService('named', {
+    selector: { app: 'named' },
     ports: [
       { name: 'metrics', port: 9100 },
       { name: 'admin', port: 9200 },
@@ -202,10 +204,14 @@ test('a service leads to no node, and not to where clouds tell machines their se
 test('a name elsewhere is reached only where the edge allows that very service and port', async () => {
   const spec = { type: 'ExternalName', externalName: 'localhost', ports: [{ port: 80 }] }
   await scene.createService('any-port', spec)
+  await scene.createService('name-by-number', spec)
   await scene.createService('named-name', spec)
-  const [status, text] = await refusal(`${root}/shop/any-port:80/`)
-  assert.equal(status, 403)
-  assert.match(text, /it is an ExternalName; only --allow-service shop\/any-port:80 leads there/)
+  for (const name of ['any-port', 'name-by-number']) {
+    const [status, text] = await refusal(`${root}/shop/${name}:80/`)
+    assert.equal(status, 403)
+    const flag = `--allow-service anywhere=shop/${name}:80`
+    assert.ok(text.includes(`it is an ExternalName; only ${flag} leads there`), text)
+  }
   // Allowed by name; but what it leads to is the machine itself, or where it finds its secrets.
   const names = ['169.254.169.254', '127.1', nodeAddress]
   for (const [at, externalName] of names.entries()) {
@@ -247,7 +253,7 @@ test('a path that two servers could read in two ways is refused', async () => {
 })
 
 test('who is away is said to be so, and a service without pods, too', async () => {
-  await scene.createService('empty', { ports: [{ port: 80 }] })
+  await scene.createService('empty', { selector: { app: 'empty' }, ports: [{ port: 80 }] })
   assert.deepEqual(await refusal(`${root}/shop/empty:80/`), [
     503,
     'Cannot reach service shop/empty:80 of cluster "edge": it has no ready endpoints',

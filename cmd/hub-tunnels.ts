@@ -85,7 +85,7 @@ export function createHubTunnels(context: RoleContext): HubTunnels {
     route: replicaRoute({ links, directory, clock, log, ...(onBytes ? { onBytes } : {}) }),
     async join(plane, address) {
       const changed = createWakeFlag()
-      const { self, tls } = await identityOf(plane, address, context)
+      const { self, tls } = await identityOf(plane, address)
       const onReplicas = (): void => {
         changed.raise()
         teller.tellAll()
@@ -134,12 +134,12 @@ function directoryOf(joined: Joined) {
 }
 
 /** Made anew at each start: a replica is a process. */
-async function identityOf(plane: ControlPlane, address: string, { clock }: RoleContext) {
+async function identityOf(plane: ControlPlane, address: string) {
   const id = randomBytes(8).toString('hex')
   const { authority } = plane.pki
   const subject = { commonName: replicaUserName(id), organizations: [replicasGroup] }
   const options = { subject, lifetimeMs: certificateMs }
-  const issued = await issueClientCertificate(authority, options, clock)
+  const issued = await issueClientCertificate(authority, options, plane.time)
   const { raw } = new X509Certificate(issued.certificatePem)
   const certificateHash = createHash('sha256').update(raw).digest('hex')
   const self: Replica = { id, address, certificateHash }

@@ -448,22 +448,24 @@ test('every request to a cluster leaves a line that says who, what, where and ho
   const { fleet } = all
   await rawCall(fleet, `${edgePath}/version`, { headers: { 'user-agent': 'sextant/1' } })
   await rawCall(fleet, `${edgePath}/version`, { user: { commonName: 'rita' } })
+  await rawCall(fleet, `${edgePath}${selfReviewPath}`, selfReview)
   const read = async () =>
     (await auditedLines(fleet))
-      .filter((line) => line.includes(`${edgePath}/version`))
+      .filter((line) => line.includes(`${edgePath}/version`) || line.includes(selfReviewPath))
       .map((line) => JSON.parse(line))
   let lines = await read()
-  while (lines.length < 2) {
+  while (lines.length < 3) {
     await systemClock.sleep(10, soon())
     lines = await read()
   }
-  const [good, bad] = lines
+  const [good, bad, sent] = lines
   assert.deepEqual(
     [good.user, good.cluster, good.method, good.status, good.userAgent, good.source],
     ['olga', 'edge', 'GET', 200, 'sextant/1', '127.0.0.1'],
   )
   assert.ok(good.bytesOut > 100 && good.bytesIn === 0 && good.ms >= 0 && good.auditID)
   assert.deepEqual([bad.user, bad.status, bad.cluster], ['rita', 403, 'edge'])
+  assert.deepEqual([sent.method, sent.bytesIn], ['POST', selfReview.body.length])
 })
 
 test('the hub answers its own users in the shape of a Kubernetes API', async () => {

@@ -50,6 +50,8 @@ import {
   trafficContractKind,
   virtualParentPlugin,
   virtualWorksPlugin,
+  type KarmadaKindsOptions,
+  type TenantRules,
   type TrafficContractsParts,
   serviceRoutes,
 } from '@skerry/karmada'
@@ -103,10 +105,14 @@ export interface HubOptions {
   proxies?: TrustedProxies | undefined
   /** Absent: the hub does not say where its users log in. */
   login?: LoginFlags
+  /** True: a missing store is made again, empty. */
+  newStore?: boolean | undefined
   /** True: objects leave clusters whose taints they do not tolerate, or where they are ill. */
   failover?: boolean | undefined
   /** True: it dials clusters in push mode, where their Clusters say. */
   push?: boolean | undefined
+  /** If omitted, the writers of a namespace reach nothing outside of it. */
+  rules?: TenantRules
   /** How often it asks these how they are. Default: every 10 s. */
   pushPeriodMs?: number
   /** How often it looks whether open watches and sessions may go on. Default: every 10 s. */
@@ -265,6 +271,7 @@ async function startPlane(
   return startControlPlane(
     {
       directory: options.dataDir,
+      newStore: options.newStore,
       etcd,
       ...(hasReplicas(options) ? { replicas: { keyFile: options.replicaKeyFile } } : {}),
       authorityName: 'skerry-hub',
@@ -279,7 +286,7 @@ async function startPlane(
         clusterRegistrationKind(kinds),
         clusterAccessKind(kinds),
         trafficContractKind(kinds),
-        ...(await karmadaKinds(kinds, { allowsNoExecute: options.failover === true })),
+        ...(await karmadaKinds(kinds, kindOptions(options))),
       ],
       routes,
       retarget: (request) => karmadaAgentTarget({ ...request, target: users.retarget(request) }),
@@ -293,6 +300,10 @@ async function startPlane(
     },
     context,
   )
+}
+
+function kindOptions({ failover, rules = {} }: HubOptions): KarmadaKindsOptions {
+  return { allowsNoExecute: failover === true, rules }
 }
 
 function hubAccess(
@@ -409,19 +420,21 @@ function configuredControllers({
   planOf,
 }: Omit<HubParts, 'replicating'>) {
   const { authority } = plane.pki
-  const { pushPeriodMs, failover } = options
+  const { pushPeriodMs, failover, rules } = options
   return [
     rootCaPublisher(authority.certificatePem),
     csrSigningController({
       clientAuthority: authority,
       servingAuthority: authority,
       durationSecondsMax: yearSeconds,
+      // Only their end: revocations go by when a certificate begins.
+      reckonedMs: () => Math.max(plane.time.now(), plane.time.reckonedMs()),
     }),
     registration.approving,
     clusterController,
     createClusterMonitor(tunnels.states),
     createPushController(planOf, pushPeriodMs ? { statusPeriodMs: pushPeriodMs } : {}),
-    ...fleetControllers({ isOn: failover === true }),
+    ...fleetControllers({ isOn: failover === true }, rules),
   ]
 }
 

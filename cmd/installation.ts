@@ -14,6 +14,9 @@ export interface Installation {
   logFile: (role: string) => string
   /** What this installation was started with, so that a later command finds its ports. */
   settingsFile: string
+  formatFile: string
+  /** There from the first step of a reset to its last. */
+  resetMark: string
 }
 
 export function installationAt(dataDir: string, runDir: string): Installation {
@@ -27,6 +30,8 @@ export function installationAt(dataDir: string, runDir: string): Installation {
     lockFile: join(dataDir, 'up.pid'),
     logFile: (role) => join(dataDir, 'log', `${role}.log`),
     settingsFile: join(dataDir, 'settings.json'),
+    formatFile: join(dataDir, 'format.json'),
+    resetMark: join(dataDir, 'reset-unfinished'),
   }
 }
 

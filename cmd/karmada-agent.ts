@@ -53,7 +53,7 @@ export async function runKarmadaAgent(
   const { karmada, clusterName: name, place, labels, probePort, metricsAddress } = options
   const told = { isReported: false }
   await using _probes =
-    probePort === undefined ? undefined : await openProbes(probePort, () => told.isReported)
+    probePort === undefined ? undefined : await openProbes(probePort, () => told.isReported, log)
   await using _metrics = metricsAddress
     ? await openMetricsServer(metricsAddress, context.metrics, log)
     : undefined

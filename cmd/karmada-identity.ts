@@ -5,6 +5,7 @@ import { ExpectedError, exitCodes, type Connect } from '@skerry/base'
 import {
   discoverCluster,
   holdCertificate,
+  isWithin,
   publicMode,
   readFileIfPresent,
   requestCertificate,
@@ -71,7 +72,7 @@ export async function openKarmadaIdentity(
   const authorityPem = await ensureTrust(options, token, context)
   const base = { server, certificateAuthority: authorityPem, ...(connect ? { connect } : {}) }
   const held: { client?: CertificateHolder } = {}
-  const isGood = (pem: string): boolean => validityOf(pem).notAfterMs > context.clock.now()
+  const isGood = (pem: string): boolean => isWithin(validityOf(pem), context.clock.now())
   const next = async (signal: AbortSignal): Promise<CertificateAndKey> => {
     const current = held.client?.current
     const privateKeyPem = await pendingKey(directory, current?.privateKeyPem)

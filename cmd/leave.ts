@@ -45,7 +45,14 @@ export interface Left {
 }
 
 /** What the agent has in its data directory. */
-const files = Object.freeze(['agent.crt', 'agent.key', 'agent-next.key', 'ca.crt'])
+const files = Object.freeze([
+  'agent.crt',
+  'agent.key',
+  'agent-next.key',
+  'agent.previous.crt',
+  'agent.previous.key',
+  'ca.crt',
+])
 
 /**
  * Takes the cluster out of a fleet by its agent's own identity, which goes last. Waits for the agent to

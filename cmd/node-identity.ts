@@ -28,7 +28,7 @@ export async function openNodeIdentity(
   const directory = pkiDirectory(options)
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const serverFile = join(directory, 'server')
-  const server = options.server ?? (await readFileIfPresent(serverFile))?.trim()
+  const server = options.server ?? (await knownServer(serverFile))
   if (server === undefined) {
     throw new ExpectedError(
       'Cannot start node: it has not joined a cluster; pass --server, --token-file and --ca-hash as "skerry token create --print-join-command" prints them',
@@ -49,6 +49,15 @@ export async function openNodeIdentity(
   )
   await writeFileDurably(serverFile, server, 0o644)
   return identity
+}
+
+async function knownServer(path: string): Promise<string | undefined> {
+  const server = (await readFileIfPresent(path))?.trim()
+  if (server === undefined || URL.canParse(server)) return server
+  throw new ExpectedError(
+    `Cannot start node: ${path} is damaged: it holds no address; pass --server with that of the cluster`,
+    exitCodes.dataDirectory,
+  )
 }
 
 export function pkiDirectory({ dataDir }: { dataDir: string }): string {

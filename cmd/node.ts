@@ -7,6 +7,7 @@ import { createCluster, createHttpsTransport, type Cluster } from '@skerry/clien
 import {
   createCallerCheck,
   dialContainerd,
+  endForgottenShims,
   ensurePauseImage,
   runKubelet,
   runLocalPathVolumes,
@@ -19,6 +20,7 @@ import {
   type SupervisedContainerd,
 } from '@skerry/kubelet'
 import {
+  NetworkHealth,
   createNetworkPolicies,
   createNft,
   fileSnapshot,
@@ -63,12 +65,15 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
   await mkdir(options.runDir, { recursive: true, mode: 0o711 })
   const { log, signal } = context
   const containerd = await startContainerd(options, context)
-  await using runtime = dialContainerd(containerd.socket)
-  await prepareImages(options, { runtime, socket: containerd.socket }, context)
+  const { socket } = containerd
+  await using runtime = dialContainerd(socket)
+  const prepare = (): Promise<void> => prepareRuntime(options, { runtime, socket }, context)
+  await prepare()
   const identity = await openNodeIdentity(options, context)
   const cluster = clusterOf(identity, context)
   const parts: NodeParts = { options, nodeIp, cluster, runtime, identity }
   const policies = networkPolicies(options, { ...context, cluster })
+  const health = new NetworkHealth()
   log.info('Node starts', {
     node: options.nodeName,
     address: nodeIp,
@@ -79,7 +84,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
   const podAddress = (uid: string): string | undefined =>
     running?.pods.list().find((pod) => pod.metadata.uid === uid)?.status?.podIP
   await runAll(signal, [
-    (scope) => containerd.keepRunning(scope),
+    (scope) => containerd.keepRunning(scope, prepare),
     (scope) => identity.client.run(scope),
     (scope) =>
       runKubelet(
@@ -89,6 +94,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
           cluster,
           runtime,
           isolation: policies,
+          networkProblems: () => health.problems(),
           onReady: (ready) => {
             running = ready
             kubelet.resolve(ready)
@@ -98,7 +104,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
         scope,
       ),
     async (scope) => serveKubelet(await kubelet.promise, { ...parts, context }, scope),
-    async (scope) => serviceNetwork({ ...parts, podAddress, policies }, context, scope),
+    async (scope) => serviceNetwork({ ...parts, podAddress, policies, health }, context, scope),
     (scope) =>
       runLocalPathVolumes(
         { nodeName: options.nodeName, directory: join(options.dataDir, 'volumes') },
@@ -128,12 +134,14 @@ function startContainerd(
   )
 }
 
-async function prepareImages(
+/** Gives a containerd that is new, or has lost its directories, what it lacks. */
+async function prepareRuntime(
   options: NodeOptions,
   { runtime, socket }: { runtime: ContainerRuntime; socket: string },
   context: RoleContext,
 ): Promise<void> {
   const target = { socket, rootDirectory: join(options.dataDir, 'containerd') }
+  await endForgottenShims(runtime, socket, context.signal)
   await ensurePauseImage(runtime, target, context.signal)
   await importPreloaded(options.preloadDir, target, context)
 }
@@ -154,6 +162,7 @@ function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKub
     logDirectory: join(options.dataDir, 'logs'),
     cniConfDirectory: join(options.runDir, 'cni'),
     cniPluginDirectory: cniPluginDirectory(options.dataDir),
+    podBridge: 'skerry0',
     staticPodDirectory: join(options.dataDir, 'manifests'),
     port: options.kubeletPort,
     labels: options.labels,
@@ -204,11 +213,12 @@ async function serviceNetwork(
   parts: NodeParts & {
     podAddress: (podUid: string) => string | undefined
     policies: NetworkPolicies
+    health: NetworkHealth
   },
   context: RoleContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, nodeIp, cluster, podAddress, policies } = parts
+  const { options, nodeIp, cluster, podAddress, policies, health } = parts
   const dnsAddress = addressOf(options.serviceCidr, 10)
   await runServiceNetwork(
     {
@@ -227,6 +237,7 @@ async function serviceNetwork(
       snapshot: fileSnapshot(join(options.dataDir, 'service-network.json')),
       podAddress,
       policies,
+      health,
     },
     signal,
   )

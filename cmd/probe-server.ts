@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { ExpectedError, exitCodes, lastCatch, type Logger } from '@skerry/base'
 import { codeOf } from './data-directory.ts'
 
 export interface ProbeServer extends AsyncDisposable {
@@ -12,8 +12,12 @@ const connectionsMax = 32
 const requestMs = 5_000
 
 /** `/livez` answers while the process runs, `/readyz` while it is ready; without any word about why. */
-export async function openProbes(port: number, isReady: () => boolean): Promise<ProbeServer> {
-  const server = createServer({ requestTimeout: requestMs }, (request, response) => {
+export async function openProbes(
+  port: number,
+  isReady: () => boolean,
+  log: Logger,
+): Promise<ProbeServer> {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const isGood =
       request.method === 'GET' &&
       (request.url === '/livez' || (request.url === '/readyz' && isReady()))
@@ -21,7 +25,8 @@ export async function openProbes(port: number, isReady: () => boolean): Promise<
     const status = isGood ? 200 : isKnown ? 503 : 404
     response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' })
     response.end(isGood ? 'ok\n' : 'not ready\n')
-  })
+  }
+  const server = createServer({ requestTimeout: requestMs }, lastCatch(answer, log))
   server.maxConnections = connectionsMax
   server.listen(port)
   try {

@@ -2,19 +2,22 @@ import { isEncryptedValue, type EncryptionPlan } from '@skerry/apiserver'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { Store } from '@skerry/store'
 
+const objectsPrefix = '/registry/'
 const secretsPrefix = '/registry/core/secrets/'
 /** A key that opens none of so many Secrets is another store's key. */
 const sampleMax = 100
 
 /**
- * A store that came from a backup needs the key that it was written with. Throws ExpectedError with
- * the name of the file when not one encrypted Secret can be read.
+ * A store needs the key that it was written with. Throws ExpectedError with the name of the file when not one
+ * encrypted Secret can be read, or when the file is missing and the store has objects: a first start makes the key
+ * before them.
  */
 export async function requireReadable(
   store: Store,
   plan: EncryptionPlan,
   { path, isFound }: { path: string; isFound: boolean },
 ): Promise<void> {
+  if (!isFound) await requireEmpty(store, path)
   const { entries } = await store.list({ prefix: secretsPrefix, limit: sampleMax })
   const encrypted = entries.filter(({ value }) => isEncryptedValue(value))
   const chain = plan.chainFor('core/secrets')
@@ -28,11 +31,17 @@ export async function requireReadable(
     }
   }
   if (encrypted.length === 0 || encrypted.some(isReadable)) return
-  const what = isFound
-    ? `are not encrypted with the key in ${path}`
-    : `need ${path}, which is missing`
-  throw new ExpectedError(
-    `Cannot start: the Secrets in the store ${what}; put the file there that belongs to this store or backup`,
+  throw refusal(`the Secrets in the store are not encrypted with the key in ${path}`)
+}
+
+async function requireEmpty(store: Store, path: string): Promise<void> {
+  const { entries } = await store.list({ prefix: objectsPrefix, limit: 1 })
+  if (entries.length > 0) throw refusal(`the Secrets in the store need ${path}, which is missing`)
+}
+
+function refusal(what: string): ExpectedError {
+  return new ExpectedError(
+    `Cannot start: ${what}; restore the file that belongs to this store or backup, or, if it is lost, pass --new-encryption-key, which gives up those Secrets (docs/operating.md)`,
     exitCodes.dataDirectory,
   )
 }

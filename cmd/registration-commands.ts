@@ -35,7 +35,7 @@ function addJoinCommand(cluster: Command): void {
     .option('--allow-masters', 'the agent acts for users in system:masters, too')
     .option(
       '--allow-service <namespace/name:port>',
-      'the hub may reach this service; * for name or port (repeatable)',
+      'the hub may reach the pods of this service; * for name or port (repeatable). anywhere=<namespace/name:port>: also endpoints written by hand, and a name elsewhere',
       collect,
       [],
     )

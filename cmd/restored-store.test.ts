@@ -18,7 +18,7 @@ import { encryptionConfigOf } from './encryption-keys.ts'
 
 const secrets = { group: '', resource: 'secrets' }
 
-async function start(directory: string) {
+async function start(directory: string, newEncryptionKey = false) {
   return startControlPlane(
     {
       directory,
@@ -27,6 +27,7 @@ async function start(directory: string) {
       port: 0,
       dnsNames: [],
       ipAddresses: ['127.0.0.1'],
+      access: { newEncryptionKey },
       kinds: await builtinKinds(),
     },
     {
@@ -65,6 +66,10 @@ test('a restored store starts with the key that belongs to it, and without it sa
     await assert.rejects(readFile(key), { code: 'ENOENT' }, 'no other key takes its place')
     const foreign = Buffer.alloc(32, 7).toString('base64')
     await writeFile(key, encryptionConfigOf([{ name: 'key1', secret: foreign }]))
+    await assert.rejects(start(next), refused(`are not encrypted with the key in ${key}`))
+    await rm(key)
+    await (await start(next, true))[Symbol.asyncDispose]()
+    assert.ok((await readFile(key)).length > 0, 'who gives up the Secrets gets another key')
     await assert.rejects(start(next), refused(`are not encrypted with the key in ${key}`))
     await cp(join(old, 'pki', 'encryption.yaml'), key)
     await using plane = await start(next)

@@ -33,6 +33,7 @@ function addSite(program: Command): void {
   withKindOptions(withEtcdOptions(site, '/skerry/site'))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'where its state is kept', siteDataDirectory)
+    .option('--new-store', 'begin with an empty store where the one of pki/ is missing or empty')
     .option('--name <name>', 'the name of this cluster', 'site')
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
     .option('--port <number>', 'port of the API', toPort, 6443)
@@ -182,6 +183,7 @@ interface SiteFlags
   disableControllerManager: boolean | undefined
   disableScheduler: boolean | undefined
   schedulerConfig: string | undefined
+  newStore: boolean | undefined
   hub: string | undefined
   hubTokenFile: string | undefined
   hubCaHash: string | undefined

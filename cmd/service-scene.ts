@@ -24,6 +24,8 @@ import {
 } from './test-fleet.ts'
 
 export const shopper: Subject = Object.freeze({ commonName: 'sven' })
+const pods = Object.freeze({ group: '', resource: 'pods' })
+const accounts = Object.freeze({ group: '', resource: 'serviceaccounts' })
 const rbac = 'rbac.authorization.k8s.io'
 
 export interface ServiceScene extends AsyncDisposable, EdgeObjects {
@@ -50,6 +52,19 @@ interface EdgeObjects {
   /** Leads the only port of a Service to addresses. */
   createEndpoints(name: string, addresses: readonly string[], port: EndpointPort): Promise<void>
   createNode(name: string, address: string): Promise<void>
+  /** A ready pod `shop/<name>` with the label `app: <name>`, and what a test changes of it. */
+  createPod(name: string, address: string, more?: PodShape): Promise<void>
+}
+
+export interface PodShape {
+  readonly labels?: Record<string, string>
+  readonly spec?: Record<string, unknown>
+  readonly status?: Record<string, unknown>
+}
+
+export interface SceneOptions extends TestHubOptions {
+  /** Where no service leads; default: nowhere, as its services are this machine's. */
+  readonly ownAddresses?: () => readonly string[]
 }
 
 interface EndpointPort {
@@ -90,7 +105,7 @@ export interface AuditLine {
 
 export async function startServiceScene(
   allowed: readonly string[],
-  hub: TestHubOptions = {},
+  { ownAddresses = () => [], ...hub }: SceneOptions = {},
 ): Promise<ServiceScene> {
   await using stack = new AsyncDisposableStack()
   const edge = stack.use(await startTestEdge())
@@ -108,6 +123,7 @@ export async function startServiceScene(
       connect: way.connect,
       api: edge.api,
       services: services satisfies AllowedService[],
+      ownAddresses,
     }),
   )
   await untilCluster(fleet, 'edge', ({ Connected }) => Connected === 'True')
@@ -136,8 +152,9 @@ export async function startServiceScene(
         ...(portName === undefined ? {} : { name: portName }),
         ...(appProtocol === undefined ? {} : { appProtocol }),
       }
-      await objectsOf.createService(name, { ports: [{ port: 80, ...own }] })
-      await objectsOf.createEndpoints(name, [address], { port, ...own })
+      const ports = [{ port: 80, targetPort: port, ...own }]
+      await objectsOf.createService(name, { selector: { app: name }, ports })
+      await objectsOf.createPod(name, address)
       return port
     },
     ...objectsOf,
@@ -155,6 +172,30 @@ export async function startServiceScene(
   }
   const owned = stack.move()
   return { ...scene, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** A pod that runs, as its node would report it. */
+export async function createReadyPod(
+  objects: Objects,
+  { namespace, name, address }: { namespace: string; name: string; address: string },
+  { labels = { app: name }, spec = {}, status = {} }: PodShape = {},
+): Promise<void> {
+  const containers = [{ name: 'main', image: 'main' }]
+  const conditions = [{ type: 'Ready', status: 'True' }]
+  if (!objects.get(accounts, namespace, 'default')) {
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount' }
+    await objects.create(accounts, { ...account, metadata: { namespace, name: 'default' } })
+  }
+  await objects.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace, name, labels },
+    spec: { nodeName: 'somewhere', containers, ...spec },
+  })
+  const running = { phase: 'Running', podIP: address, podIPs: [{ ip: address }], conditions }
+  await objects.update(pods, { namespace, name, subresource: 'status' }, (object) => {
+    object['status'] = { ...running, ...status }
+  })
 }
 
 function edgeObjects(objects: Objects): EdgeObjects {
@@ -179,6 +220,8 @@ function edgeObjects(objects: Objects): EdgeObjects {
       }
       await objects.create({ group: 'discovery.k8s.io', resource: 'endpointslices' }, slice)
     },
+    createPod: (name, address, more) =>
+      createReadyPod(objects, { namespace: 'shop', name, address }, more),
     async createNode(name, address) {
       const status = { addresses: [{ type: 'InternalIP', address }] }
       const node = { apiVersion: 'v1', kind: 'Node', metadata: { name }, status }

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { publicMode, readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
-import { spkiHash } from '@skerry/pki'
+import { readCertificate, spkiHash } from '@skerry/pki'
 import type { Store } from '@skerry/store'
 import { readText } from './read-config-file.ts'
 
@@ -17,6 +17,8 @@ const sharedFiles: Readonly<Record<string, number>> = Object.freeze({
   'sa.key': secretMode,
   'encryption.yaml': secretMode,
 })
+
+const authorityFiles: ReadonlySet<string> = new Set(['ca.crt', 'front-proxy-ca.crt'])
 
 const recordKey = '/replicas/keys'
 /** Bound to what it is sealed for: the record of something else does not open. */
@@ -53,7 +55,9 @@ export async function fetchSharedKeys(
   for (const [name, mode] of Object.entries(sharedFiles)) {
     const text = files[name]
     const target = join(directory, 'pki', name)
-    if (text === undefined || (await readFileIfPresent(target)) === text) continue
+    const present = await readFileIfPresent(target)
+    if (text === undefined || present === text) continue
+    if (authorityFiles.has(name) && present && isSameAuthority(present, text)) continue
     await writeFileDurably(target, text, mode)
   }
   if (own === undefined) await writeFileDurably(path, text, secretMode)
@@ -121,27 +125,29 @@ function unseal(record: Uint8Array, key: Buffer, path: string): Record<string, s
   }
 }
 
-const ownerKey = '/owner'
-
-/** A site is one process: another one on its keys would give away the same addresses. Throws ExpectedError. */
-export async function requireOwner(store: Store, authorityPem: string): Promise<void> {
-  const value = Buffer.from(spkiHash(authorityPem))
-  const result = await store.write({ key: ownerKey, value, expectRevision: 0 })
-  if (result.isApplied || Buffer.compare(result.current?.value ?? noBytes, value) === 0) return
-  throw new ExpectedError(
-    'Cannot start: the state under --etcd-prefix belongs to another site; choose another prefix, or use the data directory that belongs to it',
-    exitCodes.dataDirectory,
-  )
-}
-
-const noBytes = new Uint8Array(0)
-
 /** A data directory that was another control plane's would lose its authority. */
 async function refuseOthers(files: Readonly<Record<string, string>>, directory: string) {
   const own = await readFileIfPresent(join(directory, 'pki', 'ca.crt'))
-  if (own === undefined || own === files['ca.crt']) return
+  if (own === undefined || isSameAuthority(own, files['ca.crt'] ?? '')) return
   throw new ExpectedError(
     `Cannot start: ${directory} belongs to another hub than the one in etcd; use an empty --data-dir, or another --etcd-prefix`,
     exitCodes.dataDirectory,
   )
+}
+
+/** An authority keeps its key and its name when it gets other dates; the shared record keeps the first dates. */
+function isSameAuthority(own: string, shared: string): boolean {
+  if (own === shared) return true
+  try {
+    const { commonName, organizations } = readCertificate(own)
+    const other = readCertificate(shared)
+    return (
+      spkiHash(own) === spkiHash(shared) &&
+      commonName === other.commonName &&
+      organizations.join() === other.organizations.join()
+    )
+  } catch {
+    // A certificate that cannot be read proves nothing.
+    return false
+  }
 }

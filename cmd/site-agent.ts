@@ -1,6 +1,11 @@
 import { join } from 'node:path'
-import { ExpectedError, type Clock, type Task } from '@skerry/base'
-import { issueClientCertificate, renewAtMs } from '@skerry/bootstrap'
+import { ExpectedError, type Task } from '@skerry/base'
+import {
+  isFresh,
+  issueClientCertificate,
+  type IssuerTime,
+  type ValidityPeriod,
+} from '@skerry/bootstrap'
 import type { CredentialSource } from '@skerry/client'
 import type { AgentPlace, AllowedService, ImpersonationPolicy } from '@skerry/karmada'
 import { readCertificate, type Authority } from '@skerry/pki'
@@ -58,7 +63,7 @@ export function siteAgentTask(
           api: {
             server: localServer(plane.server.address),
             certificateAuthority: plane.pki.authority.certificatePem,
-            credentials: localCredentials(plane.pki.authority, context.clock),
+            credentials: localCredentials(plane.pki.authority, plane.time),
           },
         },
         { ...context, signal },
@@ -71,19 +76,22 @@ export function siteAgentTask(
   }
 }
 
-/** Issued by the site itself, anew in good time, and kept in memory only. */
-function localCredentials(authority: Authority, clock: Clock): CredentialSource {
-  let held: { certificate: string; key: string; dueMs: number } | undefined
+/** Issued by the site itself, again in good time and when the clock was set, and kept in memory only. */
+function localCredentials(authority: Authority, time: IssuerTime): CredentialSource {
+  let held: { certificate: string; key: string; period: ValidityPeriod } | undefined
   return async () => {
-    if (held && clock.now() < held.dueMs) return held
+    if (held && isFresh(held.period, time.now())) return held
     const subject = { commonName: localAgentUser }
     const { certificatePem, privateKeyPem } = await issueClientCertificate(
       authority,
       { subject },
-      clock,
+      time,
     )
-    const dueMs = renewAtMs(readCertificate(certificatePem), 0)
-    held = { certificate: certificatePem, key: privateKeyPem, dueMs }
+    held = {
+      certificate: certificatePem,
+      key: privateKeyPem,
+      period: readCertificate(certificatePem),
+    }
     return held
   }
 }

@@ -8,8 +8,8 @@ export interface SiteAddresses {
   /** The range that addresses of services are given out of. */
   serviceCidr: string
   dnsServiceIp: string
-  /** Where clients in the cluster's network reach this API server. */
-  advertiseAddress: string
+  /** Where clients in the cluster's network reach this API server; undefined: nowhere, until it starts with an address. */
+  advertiseAddress: string | undefined
   port: number
 }
 
@@ -78,6 +78,8 @@ function apiService({ apiServiceIp, port }: SiteAddresses): AnyObject {
 /** This server's own address, as kube-apiserver publishes it; written again when it changed. */
 async function publishApiEndpoints(objects: Objects, addresses: SiteAddresses): Promise<void> {
   const { advertiseAddress, port } = addresses
+  // Endpoints never are of the loopback. What was published before stays: the address may come back.
+  if (advertiseAddress === undefined) return
   const ports = [{ name: 'https', port, protocol: 'TCP' }]
   const meta = { name: 'kubernetes', namespace: 'default' }
   await put(objects, endpoints, {

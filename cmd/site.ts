@@ -74,6 +74,8 @@ export interface SiteOptions {
   served?: KindFlags
   /** A KubeSchedulerConfiguration; absent: upstream's one profile. */
   schedulerConfig?: string | undefined
+  /** True: a missing store is made again, empty. */
+  newStore?: boolean | undefined
   /** True: metrics.k8s.io is left to a metrics-server. */
   disableMetricsApi?: boolean | undefined
   requestheaderClientCaFile?: string | undefined
@@ -95,6 +97,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
   await using plane = await startControlPlane(
     {
       directory: options.dataDir,
+      newStore: options.newStore,
       authorityName: `skerry-site-${options.name}`,
       bindAddress: options.bindAddress,
       port: options.port,
@@ -141,7 +144,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
     apiServiceIp,
     serviceCidr: options.serviceCidr,
     dnsServiceIp: addressOf(options.serviceCidr, 10),
-    advertiseAddress: addresses[0] ?? '127.0.0.1',
+    advertiseAddress: addresses[0],
     port,
   })
   await ensureMetricsApiService(plane.objects, options.disableMetricsApi !== true)
@@ -150,7 +153,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
   plane.onRenewed((pki) => writeAdminKubeconfig(pki, adminFile))
   await using _backups = await openBackupSocket(join(options.dataDir, 'backup.sock'), plane.store)
   reportReady()
-  context.log.info('Site serves', { address: plane.server.address, version })
+  reportServing(plane.server.address, addresses, context)
   const scheduling = await schedulerConfiguration(options)
   await runAll(context.signal, [
     plane.upkeep,
@@ -162,6 +165,18 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
 /** Nodes read pods of other nodes in this form alone. */
 function withPodPeers(builtin: readonly Kind[]): Kind[] {
   return [...builtin, servedPodPeers(builtin)]
+}
+
+function reportServing(
+  address: string,
+  ownAddresses: readonly string[],
+  { log }: Pick<RoleContext, 'log'>,
+): void {
+  if (ownAddresses.length === 0) {
+    const reason = 'this machine has no IPv4 address but loopback; restart the site when it has one'
+    log.info('Service kubernetes has no endpoint', { reason })
+  }
+  log.info('Site serves', { address, version })
 }
 
 function adminFileOf({ dataDir, name }: SiteOptions, { server }: ControlPlane): AdminFile {
@@ -234,6 +249,7 @@ function controllerTasks(
       clientAuthority: authority,
       servingAuthority: authority,
       durationSecondsMax: yearSeconds,
+      reckonedMs: () => plane.time.reckonedMs(),
     }),
   ]
   return [

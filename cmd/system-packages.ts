@@ -1,19 +1,12 @@
 import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
-import { access } from 'node:fs/promises'
+import { access, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ExpectedError, exitCodes } from '@skerry/base'
+import { systemPrograms, type ProgramUser, type SystemProgram } from './programs-table.ts'
 
 const execute = promisify(execFile)
-
-/** A program the node runs, and the Debian package that brings it. */
-interface Requirement {
-  program: string
-  debianPackage: string
-  /** Where it is looked for besides the usual directories. */
-  directories?: readonly string[]
-}
 
 const usualDirectories = [
   '/usr/local/sbin',
@@ -24,42 +17,41 @@ const usualDirectories = [
   '/bin',
 ]
 
-export const requirements: readonly Requirement[] = Object.freeze([
-  { program: 'containerd', debianPackage: 'containerd' },
-  { program: 'ctr', debianPackage: 'containerd' },
-  { program: 'runc', debianPackage: 'runc' },
-  {
-    program: 'bridge',
-    debianPackage: 'containernetworking-plugins',
-    directories: ['/usr/lib/cni'],
-  },
-  { program: 'nft', debianPackage: 'nftables' },
-  { program: 'ip', debianPackage: 'iproute2' },
-  { program: 'iptables', debianPackage: 'iptables' },
-  { program: 'conntrack', debianPackage: 'conntrack' },
-  { program: 'mount', debianPackage: 'mount' },
-  { program: 'tar', debianPackage: 'tar' },
-])
-
-/** The Debian packages whose programs are not there. */
-export async function findMissingPackages(): Promise<string[]> {
-  const missing = new Set<string>()
-  for (const requirement of requirements) {
-    if (!(await isFound(requirement))) missing.add(requirement.debianPackage)
+/** The programs of these users that this machine lacks. */
+export async function findMissingPrograms(
+  users: readonly ProgramUser[],
+  programs = systemPrograms,
+): Promise<SystemProgram[]> {
+  const missing: SystemProgram[] = []
+  for (const each of programs) {
+    if (users.includes(each.neededBy) && !(await isFound(each))) missing.push(each)
   }
-  return [...missing]
+  return missing
 }
 
-async function isFound({ program, directories = usualDirectories }: Requirement): Promise<boolean> {
-  for (const directory of directories) {
+export function packagesOf(programs: readonly SystemProgram[]): string[] {
+  return [...new Set(programs.map(({ debianPackage }) => debianPackage))]
+}
+
+async function isFound({ program, directories, isStatic }: SystemProgram): Promise<boolean> {
+  for (const directory of directories ?? usualDirectories) {
+    const path = join(directory, program)
     try {
-      await access(join(directory, program), constants.X_OK)
-      return true
+      await access(path, constants.X_OK)
     } catch (error) {
-      if (!isMissingFile(error)) throw error
+      if (isMissingFile(error)) continue
+      throw error
     }
+    if (isStatic !== true || (await isStaticProgram(path))) return true
   }
   return false
+}
+
+/** A dynamic program names its loader, e.g. /lib64/ld-linux-x86-64.so.2, right behind its headers. */
+async function isStaticProgram(path: string): Promise<boolean> {
+  await using file = await open(path)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(4_096), 0, 4_096, 0)
+  return !/\/ld-[\w.-]+\.so/.test(buffer.toString('latin1', 0, bytesRead))
 }
 
 function isMissingFile(error: unknown): boolean {
@@ -71,30 +63,66 @@ function isMissingFile(error: unknown): boolean {
 }
 
 /**
- * Installs them with apt. A system without apt gets an error that names what to install.
- * containerd's own service is not started: the node runs its own.
+ * Installs their packages with apt. A system without apt gets an error that names what to install.
+ * Services that come with them neither start now nor at boot: we start our own processes.
  */
-export async function installPackages(
-  packages: readonly string[],
+export async function installPrograms(
+  programs: readonly SystemProgram[],
   signal: AbortSignal,
 ): Promise<void> {
-  const apt = '/usr/bin/apt-get'
-  if (!(await isFound({ program: 'apt-get', debianPackage: 'apt' }))) {
+  const packages = packagesOf(programs)
+  if (!(await isFound({ program: 'apt-get', debianPackage: 'apt', neededBy: 'node' }))) {
     throw new ExpectedError(
       `Cannot install ${packages.join(', ')}: this system has no apt; install them and run again`,
       exitCodes.missingDependency,
     )
   }
+  // An init system other than systemd starts no service in runlevel 1.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
   const options = { env, signal, maxBuffer: 64 * 1024 * 1024 }
+  const services = programs.flatMap(({ service }) => (service === undefined ? [] : [service]))
+  await using _asleep = await keepServicesAsleep(services)
   try {
-    await execute(apt, ['update', '-qq'], options)
-    await execute(apt, ['install', '-y', '-qq', '--no-install-recommends', ...packages], options)
+    await execute('apt-get', ['update', '-qq'], options)
+    await execute(
+      'apt-get',
+      ['install', '-y', '-qq', '--no-install-recommends', ...packages],
+      options,
+    )
   } catch (error) {
     throw new ExpectedError(
       `Cannot install ${packages.join(', ')}: apt-get failed; run "apt-get install ${packages.join(' ')}" and read what it says`,
       exitCodes.missingDependency,
       { cause: error },
     )
+  }
+}
+
+/**
+ * Under systemd a package starts and enables its services as it is installed. Masked, they do not
+ * start; the mask is one of /run, which a reboot forgets even if we are killed here.
+ */
+async function keepServicesAsleep(services: readonly string[]): Promise<AsyncDisposable> {
+  const isUsed = services.length > 0 && (await isSystemdRunning())
+  if (isUsed) await execute('systemctl', ['mask', '--runtime', ...services])
+  return {
+    async [Symbol.asyncDispose]() {
+      if (!isUsed) return
+      await execute('systemctl', ['unmask', '--runtime', ...services])
+      // A package that apt could not install left no unit to disable.
+      for (const service of services) {
+        await execute('systemctl', ['disable', service]).catch(() => undefined)
+      }
+    },
+  }
+}
+
+/** See sd_booted(3). */
+async function isSystemdRunning(): Promise<boolean> {
+  try {
+    return (await stat('/run/systemd/system')).isDirectory()
+  } catch (error) {
+    if (isMissingFile(error)) return false
+    throw error
   }
 }

@@ -180,6 +180,8 @@ export interface TestAgentOptions {
   token?: string
   policy?: ImpersonationPolicy
   services?: AgentOptions['services']
+  /** Absent: the addresses of this machine's interfaces. */
+  ownAddresses?: AgentOptions['ownAddresses']
   appliesWorks?: boolean
   hasVirtualClusters?: boolean
   place?: AgentOptions['place']
@@ -220,6 +222,7 @@ export async function startTestAgent(
       ...(options.place ? { place: options.place } : {}),
       ...(options.labels ? { labels: options.labels } : {}),
       ...(options.services ? { services: options.services } : {}),
+      ...(options.ownAddresses ? { ownAddresses: options.ownAddresses } : {}),
       appliesWorks: options.appliesWorks,
       hasVirtualClusters: options.hasVirtualClusters,
       onTunnel: (state) => {

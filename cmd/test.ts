@@ -3,12 +3,17 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import type { ProgramUser } from './programs-table.ts'
+import { findMissingPrograms, installPrograms, packagesOf } from './system-packages.ts'
 
 export interface TestOptions {
   /** Only the files whose path contains one of these. */
   only: readonly string[]
-  /** Leave out e2e/, which needs root and the system packages. */
+  /** Leave out e2e/, which needs root. */
   isQuick: boolean
+  /** Install nothing; tests that need a missing program fail. */
+  skipsInstall: boolean
 }
 
 interface Check {
@@ -21,6 +26,8 @@ const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
 
 /** Proves the tree: types, lint, format, then every test. Resolves the process's exit code. */
 export async function runTests(options: TestOptions): Promise<number> {
+  const files = filesOf(options)
+  await ensurePrograms(files, options)
   const totals = { passed: 0, failed: 0 }
   if (options.only.length === 0) {
     for (const check of checks()) {
@@ -28,10 +35,41 @@ export async function runTests(options: TestOptions): Promise<number> {
       totals[isGood ? 'passed' : 'failed'] += 1
     }
   }
-  await runTestFiles(filesOf(options), totals)
+  await runTestFiles(files, totals)
   console.log(`${totals.passed} passed, ${totals.failed} failed`)
   return totals.failed === 0 && totals.passed > 0 ? 0 : 1
 }
+
+const isRoot = process.getuid?.() === 0
+const isEndToEnd = (file: string): boolean => file.startsWith(join(root, 'e2e'))
+
+/** What the tests execute is installed first, so that none is skipped for the lack of it. */
+async function ensurePrograms(
+  files: readonly string[],
+  { skipsInstall }: TestOptions,
+): Promise<void> {
+  const users: ProgramUser[] = ['node', 'tests']
+  if (files.some(isEndToEnd)) users.push('end-to-end tests')
+  const found = await findMissingPrograms(users)
+  // Tests that need the others are skipped for anybody but root.
+  const missing = isRoot ? found : found.filter(({ isForUsers }) => isForUsers === true)
+  if (missing.length === 0) return
+  const packages = packagesOf(missing).join(' ')
+  if (skipsInstall) {
+    console.log(`Tests that need these system packages fail: ${packages}`)
+  } else if (isRoot) {
+    console.log(`Installing system packages: ${packages}`)
+    await installPrograms(missing, AbortSignal.timeout(installMsMax))
+  } else {
+    throw new ExpectedError(
+      `Cannot test: system packages are missing; run "apt-get install ${packages}" as root, or pass --no-install`,
+      exitCodes.missingDependency,
+    )
+  }
+}
+
+/** For slow mirrors; apt says by itself when one does not answer. */
+const installMsMax = 1_800_000
 
 function checks(): Check[] {
   return [
@@ -67,7 +105,6 @@ function filesOf(options: TestOptions): string[] {
 
 /** End-to-end files each own the machine's containers while they run, so they go one by one, last. */
 async function runTestFiles(files: readonly string[], totals: Totals): Promise<void> {
-  const isEndToEnd = (file: string): boolean => file.startsWith(join(root, 'e2e'))
   await runGroup(
     files.filter((file) => !isEndToEnd(file)),
     2,
@@ -91,6 +128,10 @@ async function runGroup(
 ): Promise<void> {
   if (files.length === 0) return
   const stream = run({ files: [...files], concurrency, timeout: fileMsMax })
+  const skipped: string[] = []
+  stream.on('test:pass', ({ name, skip }) => {
+    if (skip !== undefined) skipped.push(`${name}: ${String(skip)}`)
+  })
   stream.on('test:summary', (summary) => {
     if (summary.file !== undefined) return
     totals.passed += summary.counts.passed
@@ -99,4 +140,8 @@ async function runGroup(
     if (!summary.success && totals.failed === 0) totals.failed += 1
   })
   for await (const chunk of stream.compose(spec)) process.stdout.write(chunk)
+  if (!isRoot) return
+  // Root can have all that a test needs.
+  for (const each of skipped) console.log(`✖ skipped: ${each}`)
+  totals.failed += skipped.length
 }

@@ -232,6 +232,7 @@ function addBackup(program: Command): void {
       const kept =
         result.replacedPath === undefined ? '' : `; the store before is ${result.replacedPath}`
       console.log(`Restored at revision ${result.revision}${kept}`)
+      for (const key of result.damagedKeys) console.error(`Damaged in the backup: ${key}`)
     })
 }
 

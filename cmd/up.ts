@@ -25,7 +25,7 @@ import { programCommand } from './program-command.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { engineFlags } from './engine-flags.ts'
 import { StopRequested } from './role-context.ts'
-import { findMissingPackages, installPackages } from './system-packages.ts'
+import { findMissingPrograms, installPrograms, packagesOf } from './system-packages.ts'
 
 export interface UpOptions extends UpSettings {
   dataDir: string
@@ -43,6 +43,7 @@ const nodeReadyMsMax = 120_000
 export async function runUp(options: UpOptions, signal: AbortSignal): Promise<void> {
   requireRoot()
   const installation = installationAt(options.dataDir, options.runDir)
+  await refuseHalfReset(installation)
   await openDataDirectory(options.dataDir)
   if (options.isDetached) return detach(options, installation)
   await using _lock = await takeLock(installation.lockFile)
@@ -66,6 +67,15 @@ function requireRoot(): void {
   )
 }
 
+/** Refuses the remains of an installation: a role would take them for a damaged one, or start empty. */
+async function refuseHalfReset({ dataDir, resetMark }: Installation): Promise<void> {
+  if ((await readFileIfPresent(resetMark)) === undefined) return
+  throw new ExpectedError(
+    `Cannot start: a reset of ${dataDir} did not come to its end; run "skerry reset --yes" again first`,
+    exitCodes.dataDirectory,
+  )
+}
+
 function settingsOf(options: UpOptions): UpSettings {
   const {
     clusterName,
@@ -85,17 +95,18 @@ async function ensurePackages(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
-  const missing = await findMissingPackages()
+  const missing = await findMissingPrograms(['node'])
   if (missing.length === 0) return
+  const packages = packagesOf(missing)
   if (options.skipsInstall) {
     throw new ExpectedError(
-      `Cannot start: system packages are missing; run "apt-get install ${missing.join(' ')}"`,
+      `Cannot start: system packages are missing; run "apt-get install ${packages.join(' ')}"`,
       exitCodes.missingDependency,
     )
   }
   await progress.step('System packages', async (tell) => {
-    tell(`installing ${missing.join(', ')}`)
-    await installPackages(missing, signal)
+    tell(`installing ${packages.join(', ')}`)
+    await installPrograms(missing, signal)
   })
 }
 
@@ -133,6 +144,7 @@ interface UpScope {
 async function startRoles(scope: UpScope, signal: AbortSignal): Promise<void> {
   const { options, installation, progress } = scope
   const started = performance.now()
+  const startedMs = systemClock.now()
   const roles: ChildRole[] = []
   const start = (role: string, args: readonly string[]): ChildRole => {
     const child = startRole(scope, { role, args }, signal)
@@ -155,7 +167,8 @@ async function startRoles(scope: UpScope, signal: AbortSignal): Promise<void> {
     await progress.step(`Node ${options.nodeName}`, async (tell) => {
       // What the API says of the node may be from before it was stopped.
       await untilReady(node, tell, 'starting', nodeReadyMsMax)
-      await untilNodeReady(siteAdmin.cluster, { name: options.nodeName, tell }, signal)
+      const waiting = { name: options.nodeName, tell, sinceMs: startedMs }
+      await untilNodeReady(siteAdmin.cluster, waiting, signal)
     })
     await progress.step('Tunnel', (tell) =>
       untilConnected(hubAdmin.cluster, { name: options.clusterName, tell }, signal),
@@ -292,9 +305,10 @@ interface Waiting {
   tell: (text: string) => void
 }
 
+/** Waits for a report made since the start: an older one says nothing about the node as it is now. */
 async function untilNodeReady(
   cluster: Cluster,
-  { name, tell }: Waiting,
+  { name, tell, sinceMs }: Waiting & { sinceMs: number },
   signal: AbortSignal,
 ): Promise<void> {
   await poll(
@@ -307,6 +321,9 @@ async function untilNodeReady(
         .catch(() => undefined)
       if (node === undefined) return 'joining'
       const ready = (node.status?.conditions ?? []).find((each) => each.type === 'Ready')
+      // Heartbeats are whole seconds.
+      const heardMs = Date.parse(ready?.lastHeartbeatTime ?? '') + 999
+      if (!(heardMs >= sinceMs)) return 'looking at its network'
       if (ready?.status === 'True') return undefined
       return ready?.message ?? 'registered'
     },

@@ -49,6 +49,7 @@ export async function currentCertificate(
   if (!isDue(before.certificate, deps.clock)) return before
   try {
     const certificate = await renew(options, before, signal)
+    requireBegun(certificate, options, deps.clock)
     await writeFileDurably(options.certificateFile, certificate, publicMode)
     return { ...before, certificate, notAfterMs: validityOf(certificate).notAfterMs }
   } catch (error) {
@@ -58,6 +59,16 @@ export async function currentCertificate(
     )
     return before
   }
+}
+
+/** The hub's clock is ahead of this machine's: the certificate before is good here, and this one is not yet. */
+function requireBegun(certificate: string, { hub }: UserCertificateOptions, clock: Clock): void {
+  const { notBeforeMs } = validityOf(certificate)
+  if (notBeforeMs <= clock.now()) return
+  throw new ExpectedError(
+    `Cannot use the certificate that ${hub} has renewed: it begins at ${new Date(notBeforeMs).toISOString()}, and here it is ${new Date(clock.now()).toISOString()}; set the clock that is wrong`,
+    exitCodes.certificates,
+  )
 }
 
 async function readOwn(options: UserCertificateOptions): Promise<UserCertificate> {

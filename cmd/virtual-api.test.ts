@@ -22,6 +22,7 @@ import {
 } from '@skerry/karmada'
 import { unpackClients, type TestApiServer } from '@skerry/testing'
 import { hostAddresses } from './host-addresses.ts'
+import { createReadyPod } from './service-scene.ts'
 import {
   startTestAgent,
   startTestEdge,
@@ -50,6 +51,8 @@ async function startFleet(services: readonly AllowedService[] = []): Promise<Fle
       api: edge.api,
       appliesWorks: true,
       services,
+      // Their pods are this machine's.
+      ownAddresses: () => [],
       onViews: (views) => async (signal) => {
         for (const clusterName of virtualClusters) {
           const group = { clusterName, namespaces: createNamespaceRule({ clusterName }) }
@@ -197,26 +200,13 @@ test('services of a virtual cluster are reached by its name, as far as the edge 
   }
   for (const name of ['till', 'office']) {
     const metadata = { namespace: 'shop-edge-east', name }
+    const spec = { selector: { app: name }, ports: [{ port: 80, targetPort: port }] }
     await edge.objects.create(
       { group: '', resource: 'services' },
-      { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 80 }] } },
+      { apiVersion: 'v1', kind: 'Service', metadata, spec },
     )
   }
-  await edge.objects.create(
-    { group: 'discovery.k8s.io', resource: 'endpointslices' },
-    {
-      apiVersion: 'discovery.k8s.io/v1',
-      kind: 'EndpointSlice',
-      metadata: {
-        namespace: 'shop-edge-east',
-        name: 'till-1',
-        labels: { 'kubernetes.io/service-name': 'till' },
-      },
-      addressType: address.includes(':') ? 'IPv6' : 'IPv4',
-      endpoints: [{ addresses: [address], conditions: { ready: true } }],
-      ports: [{ protocol: 'TCP', name: '', port }],
-    },
-  )
+  await createReadyPod(edge.objects, { namespace: 'shop-edge-east', name: 'till', address })
   using transport = await hub.as(operator)
   const table: [path: string, status: number, text: RegExp][] = [
     ['edge-east/services/shop/till:80/', 200, /^a till of the east$/],

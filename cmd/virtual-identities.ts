@@ -4,6 +4,7 @@ import { StatusError, isStatusError } from '@skerry/api'
 import { ExpectedError } from '@skerry/base'
 import {
   holdCertificate,
+  isWithin,
   readCertificateAndKey,
   requestCertificate,
   type CertificateAndKey,
@@ -70,7 +71,7 @@ async function openVirtualIdentity(
   const { authorityPem } = parent
   // One of another hub, where the agent was before, is none here.
   const isGood = (pem: string): boolean =>
-    validityOf(pem).notAfterMs > context.clock.now() && isIssuedBy(pem, authorityPem)
+    isWithin(validityOf(pem), context.clock.now()) && isIssuedBy(pem, authorityPem)
   const paths = {
     certificatePath: join(directory, 'agent.crt'),
     keyPath: join(directory, 'agent.key'),

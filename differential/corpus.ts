@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { builtinKinds, type KindSwitches } from '@skerry/api'
 import type { BackendDial } from '@skerry/apiserver'
+import { systemClock, type Clock } from '@skerry/base'
 import { startTestApiServer } from '@skerry/testing'
 import { compareAnswers, type Difference } from './compare.ts'
 import { explanationOf } from './explained-differences.ts'
@@ -54,9 +55,16 @@ export function readGolden(script: string): Answer[] {
   return parseGolden(readFileSync(path, 'utf8'))
 }
 
+/** Stands still, so that nothing depends on whether a second begins between two requests, as in a recording. */
+function standingClock(): Clock {
+  const now = systemClock.now()
+  return { ...systemClock, now: () => now }
+}
+
 /** Ours over a real socket: what upstream's API server does by itself, and nothing that a controller does. */
 export async function startOurs(withBeta: boolean): Promise<Subject & AsyncDisposable> {
   return startTestApiServer({
+    clock: standingClock(),
     withAccess: true,
     ...(withBeta ? { kinds: await builtinKinds({ switches: betaSwitches }) } : {}),
     hasFlowControl: true,

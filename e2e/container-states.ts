@@ -5,7 +5,7 @@ export type ContainerStates = Readonly<Record<string, string>>
 
 interface PodList {
   items: {
-    metadata: { namespace: string; name: string }
+    metadata: { namespace: string; name: string; deletionTimestamp?: string }
     spec: { nodeName?: string }
     status: {
       containerStatuses?: { name: string; containerID?: string; restartCount: number }[]
@@ -13,7 +13,10 @@ interface PodList {
   }[]
 }
 
-/** Of the pods that the selector names; those of jobs come and go, so leave them out. */
+/**
+ * Reads the pods that the selector names, without those that are being deleted: a rollout before may
+ * not be over for them. Pods of jobs come and go, so select none.
+ */
 export async function containerStates(
   cluster: ClusterOnHosts,
   ...selection: string[]
@@ -22,11 +25,13 @@ export async function containerStates(
   // kubectl prints what the API schema says; a missing field shows as a difference below.
   const { items } = JSON.parse(output) as PodList
   return Object.fromEntries(
-    items.flatMap(({ metadata, status }) =>
-      (status.containerStatuses ?? []).map((container) => [
-        `${metadata.namespace}/${metadata.name}/${container.name}`,
-        `${container.containerID} restarted ${container.restartCount} times`,
-      ]),
-    ),
+    items
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .flatMap(({ metadata, status }) =>
+        (status.containerStatuses ?? []).map((container) => [
+          `${metadata.namespace}/${metadata.name}/${container.name}`,
+          `${container.containerID} restarted ${container.restartCount} times`,
+        ]),
+      ),
   )
 }

@@ -19,7 +19,11 @@ async function tourOf(readme: string): Promise<string> {
   const steps = [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text]) => text)
   const tour = steps.join('\n')
   assert.ok(tour.includes(buildLine), 'the tour builds the images')
-  return tour.replace(buildLine, ':').replaceAll('/tmp/skerry-images', await exampleArchives())
+  // What that line runs must be there all the same: it is the launcher's to bring.
+  const checkLine = buildLine.replace(/^(\S+) (\S+) .*$/, '$1 --check $2')
+  return tour
+    .replace(buildLine, checkLine)
+    .replaceAll('/tmp/skerry-images', await exampleArchives())
 }
 
 interface Machine {

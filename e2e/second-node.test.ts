@@ -1,13 +1,13 @@
 /** A second machine joins with the printed command; the two share a pod and service network. */
 import assert from 'node:assert/strict'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { CommandResult, TestHost } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
 import { containerStates } from './container-states.ts'
 import { whyNot } from './prerequisites.ts'
-import { skerryCommand } from './role-process.ts'
+import { RoleProcess, skerryCommand } from './role-process.ts'
 
 /** One web server on each node, and a service over both. */
 const manifest = `
@@ -38,9 +38,15 @@ test('two nodes', { skip: await whyNot(), timeout: 400_000 }, async (t) => {
   const first = await cluster.addNode(1)
   await t.test('a wrong CA hash is refused in one line', () => refusesHash(cluster))
   await t.test('a wrong token is refused in one line', () => refusesToken(cluster))
+  await t.test('a join that is killed at any step leaves nothing in the way of the next', () =>
+    killJoins(cluster),
+  )
   const second = await joinByPrintedCommand(cluster)
   await t.test('the printed command joins a second node', () => cluster.untilNodeReady(second.name))
   await t.test('pods reach each other by address, service and name', () => reach(cluster))
+  await t.test('routes to pods of the other node, once deleted, are put back', () =>
+    losesRoutes(cluster, first),
+  )
   await t.test('a policy that denies all stops both directions until it is deleted', () =>
     denyAll(cluster),
   )
@@ -72,6 +78,30 @@ async function tryToJoin(
   await writeFile(tokenFile, token)
   const joining = ['--server', server, '--token-file', tokenFile, '--ca-hash', caHash]
   return host.run([...skerryCommand, 'node', ...flags, ...joining], { timeoutMs: 30_000 })
+}
+
+/** What joining writes, in this order: each start of the node gets one file further. */
+const joinFiles = ['containerd/config.toml', 'pki/ca.crt', 'pki/kubelet-client.key', 'pki/server']
+
+async function killJoins(cluster: ClusterOnHosts): Promise<void> {
+  const { server, token, caHash } = await cluster.createToken()
+  const { host, name, dataDirectory, flags } = await cluster.planNode(2)
+  const tokenFile = join(cluster.directory, 'killed')
+  await writeFile(tokenFile, token)
+  const joining = ['--server', server, '--token-file', tokenFile, '--ca-hash', caHash]
+  const command = [...skerryCommand, 'node', ...flags, ...joining]
+  for (const file of joinFiles) {
+    const logFile = join(cluster.directory, `${name}-killed.log`)
+    const role = new RoleProcess({ host, name, command, logFile })
+    await role.start()
+    const look = (): Promise<true | undefined> =>
+      access(join(dataDirectory, file)).then(
+        () => true,
+        () => undefined,
+      )
+    await cluster.waitFor(`${file} to be written`, look, { intervalMs: 5 })
+    await role.kill()
+  }
 }
 
 /** What a person reads: the lines that are no structured log. */
@@ -124,6 +154,18 @@ async function reach(cluster: ClusterOnHosts): Promise<void> {
       })
     }
   }
+}
+
+async function losesRoutes(cluster: ClusterOnHosts, first: EdgeNode): Promise<void> {
+  const pods = await echoPods(cluster)
+  const near = pods.find((pod) => pod.node === first.name)
+  const far = pods.find((pod) => pod.node !== first.name)
+  assert.ok(near && far)
+  const flushed = await first.host.run(['ip', 'route', 'flush', 'proto', '73'])
+  assert.equal(flushed.exitCode, 0, flushed.stderr)
+  await cluster.waitFor('pods of the other node to be in reach', async () =>
+    (await hasAnswer(cluster, near, far)) ? true : undefined,
+  )
 }
 
 const denial = `

@@ -6,6 +6,7 @@
  *   node hack/differential.ts generate --seed <n> --count <n> [--add]   sends random requests to both
  *   node hack/differential.ts custom --seed <n> --count <n> [--add]   the same for random definitions
  *   node hack/differential.ts kinds             writes the scripts kind-* from kind-examples.yaml
+ *   node hack/differential.ts nodes             writes node-mirror-pods and node-reads from podReferences
  * A name is a part of a script's file name; none means all.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -30,6 +31,7 @@ import type { Subject } from '../differential/subject.ts'
 import { generateCustomScript } from './differential-custom.ts'
 import { generateScript } from './differential-generate.ts'
 import { kindScripts } from './differential-kinds.ts'
+import { nodeScripts } from './differential-nodes.ts'
 import { showGenerated } from './differential-show.ts'
 import { buildUpstream } from './upstream/build-upstream.ts'
 import { startUpstream } from './upstream/run-upstream.ts'
@@ -51,6 +53,7 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
   compare,
   replay,
   kinds,
+  nodes,
   generate,
   custom,
 }
@@ -140,6 +143,12 @@ async function kinds(): Promise<void> {
   }
 }
 
+async function nodes(): Promise<void> {
+  for (const [name, text] of nodeScripts()) {
+    await writeFile(join(folder, 'scripts', `${name}.http`), text)
+  }
+}
+
 function report(script: string, differences: readonly Difference[]): void {
   const exchanges = new Set(differences.map(({ exchange }) => exchange))
   console.log(`${script}: ${exchanges.size} exchanges differ`)
@@ -167,7 +176,9 @@ async function startEmptyUpstream(withBeta: boolean): Promise<Subject & AsyncDis
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-upstream-'))
   stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
-  const apiServerArguments = withBeta ? betaArguments() : []
+  // Ours restricts nodes by default, as installers of upstream have it.
+  const restricted = '--enable-admission-plugins=NodeRestriction'
+  const apiServerArguments = [restricted, ...(withBeta ? betaArguments() : [])]
   const { url, credentials } = stack.use(
     await startUpstream({ bin, directory, apiServerArguments }),
   )

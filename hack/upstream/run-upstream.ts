@@ -15,6 +15,8 @@ export interface UpstreamOptions {
   readonly directory: string
   readonly withControllers?: boolean
   readonly withScheduler?: boolean
+  /** Who decides. Default: Node,RBAC. */
+  readonly authorizationMode?: string
   /** Further arguments of kube-apiserver, e.g. `--runtime-config=api/all=true`. */
   readonly apiServerArguments?: readonly string[]
   /** Further arguments of kube-controller-manager. */
@@ -100,7 +102,7 @@ function apiServerArguments(
     'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
     'service-account-key-file': join(directory, 'sa.pub'),
     'service-account-signing-key-file': join(directory, 'sa.key'),
-    'authorization-mode': 'Node,RBAC',
+    'authorization-mode': options.authorizationMode ?? 'Node,RBAC',
     'service-cluster-ip-range': serviceRange,
     'allow-privileged': 'true',
     'enable-bootstrap-token-auth': 'true',

@@ -170,12 +170,17 @@ export {
 export {
   bodyLimits,
   decodeBody,
+  decodeBodyBy,
   decodeObjectBody,
   inBodyOrder,
+  objectOfBody,
   type BodyLimits,
   type DecodeOptions,
   type DecodedBody,
+  type ReadYaml,
 } from './encoding/body.ts'
+export { parseYaml, type YamlRequest } from './encoding/yaml.ts'
+export { YamlError } from './encoding/yaml-error.ts'
 export { cloneAsSent, hasSentEmpty } from './encoding/sent-empty.ts'
 export { jsonErrorText, unreadableBody } from './encoding/unreadable-body.ts'
 export {
@@ -238,6 +243,14 @@ export { aggregatedRules } from './aggregated-rules.ts'
 export { toleratesTaint } from './taints.ts'
 export { pemBlocks, type PemBlock } from './strategies/pem-text.ts'
 export { invalidOmitted } from './strategies/invalid-omitted.ts'
+export {
+  podReferenceFields,
+  podReferences,
+  referenceOfStaticPod,
+  type PodReference,
+  type PodReferenceResource,
+  type PodReferenceVia,
+} from './pod-references.ts'
 export { addLists, isAbove, podResources, type ResourceList } from './quota/pod-resources.ts'
 export { quotaUsage, type QuotaUser } from './quota/quota-usage.ts'
 export { hasQuotaScopes, isInQuotaScopes } from './quota/quota-scope.ts'

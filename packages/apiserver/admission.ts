@@ -17,6 +17,8 @@ export interface AdmissionRequest {
   readonly subresource: string
   readonly namespace: string
   readonly name: string
+  /** The name in the request's path; empty where it has none, as for a POST. */
+  readonly pathName: string
   /** A private copy that mutating plugins change in place; undefined on DELETE and CONNECT without body. */
   readonly object: AnyObject | undefined
   readonly oldObject: AnyObject | undefined

@@ -26,6 +26,8 @@ import type { HealthChecks } from './handlers/health.ts'
 import type { HandlerDeps } from './handlers/resource-call.ts'
 import type { ApiRequest } from './http/exchange.ts'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/http-server.ts'
+import { RequestBodies } from './http/request-bodies.ts'
+import { UnreadBytes } from './http/unread-bytes.ts'
 import type { TrustedProxies } from './http/proxied-connections.ts'
 import { inProcessTransport } from './http/in-process-transport.ts'
 import { createLastingRequests } from './lasting-requests.ts'
@@ -38,6 +40,7 @@ import { createServerObjects } from './registry/server-objects.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import type { Access } from './server-access.ts'
 import type { RequestTracing } from './tracing/request-trace.ts'
+import { YamlReader } from './yaml/yaml-reader.ts'
 import {
   createServiceAllocator,
   type ServiceAddressOptions,
@@ -104,6 +107,8 @@ export interface ApiServer extends AsyncDisposable {
   readonly objects: Objects
   /** The API for callers in this process, as that user: the same checks, no socket. */
   transport(user: UserInfo): Transport
+  /** What waits in memory for readers of answers. */
+  unreadBytes(): number
   /** Renewed certificates, for connections that open from now on. */
   setTls(tls: TlsFiles): void
   /** Rejects when the server can no longer do its work, e.g. the store is gone. */
@@ -154,10 +159,10 @@ export async function createApiServer(
     limits,
     lasting,
     metrics: createRequestMetrics(deps.metrics),
-    ...forPipeline(options),
+    ...forPipeline(options, registry),
     flowControl,
   })
-  const server = httpServerOf(options, { ...deps, limits, access }, pipeline)
+  const server = httpServerOf(options, { ...deps, ...registry, access }, pipeline)
   const work = runAll(stop.signal, [
     ...registryTasks(registry, customKinds),
     ...(options.checksPolicyTypes === false ? [] : policyStatusTasks(registry, objects, deps)),
@@ -172,30 +177,46 @@ export async function createApiServer(
     },
     objects,
     transport: (user) => inProcessTransport(user, (request) => pipeline.onRequest(request)),
+    unreadBytes: () => registry.unread.bytes,
     setTls: (tls) => server.setTls(tls),
     failed: failureOf(work),
     retryUnreadable: () => cache.retryUnreadable(),
     async [Symbol.asyncDispose]() {
       signal.removeEventListener('abort', onAbort)
       stop.abort(new Error('API server is closed'))
-      await server[Symbol.asyncDispose]()
-      await work.catch(() => undefined)
+      await closed(server, registry, work)
     },
   }
 }
 
+async function closed(server: HttpServer, { yaml, bodies }: HandlerDeps, work: Promise<void>) {
+  await server[Symbol.asyncDispose]()
+  yaml[Symbol.dispose]()
+  bodies[Symbol.dispose]()
+  await work.catch(() => undefined)
+}
+
 function httpServerOf(
   options: ApiServerOptions,
-  { limits, access, ...deps }: ApiServerDeps & { limits: ApiServerLimits; access: Access },
+  {
+    limits,
+    access,
+    unread,
+    ...deps
+  }: ApiServerDeps & { limits: ApiServerLimits; access: Access; unread: UnreadBytes },
   pipeline: Pipeline,
 ): HttpServer {
   const { tls, proxies } = options
   const { clock, log } = deps
-  const onUnreadable = auditUnreadable({ ...deps, ...forPipeline(options), access })
-  return createHttpServer({ tls, proxies, limits, clock, log, ...pipeline, onUnreadable })
+  const onUnreadable = auditUnreadable({ ...deps, ...forAudit(options), access })
+  return createHttpServer({ tls, proxies, limits, clock, log, unread, ...pipeline, onUnreadable })
 }
 
-function forPipeline({ audit = () => undefined, auditTrail, retarget, tracing }: ApiServerOptions) {
+function forPipeline(options: ApiServerOptions, { bodies }: HandlerDeps) {
+  return { ...forAudit(options), bodies }
+}
+
+function forAudit({ audit = () => undefined, auditTrail, retarget, tracing }: ApiServerOptions) {
   return { audit, trail: auditTrail, retarget, tracing }
 }
 
@@ -301,6 +322,7 @@ function createRegistry(
     random,
     log,
     limits,
+    yaml: new YamlReader({ limits, clock, log }),
     admission: [],
     interceptors: options.services
       ? { 'core/services': createServiceAllocator(options.services, { cache, random }) }
@@ -308,6 +330,8 @@ function createRegistry(
     leases: new LeasePool(store, clock),
     isStale: deps.isStale,
     watchCount: { open: 0 },
+    unread: new UnreadBytes(limits),
+    bodies: new RequestBodies(limits, clock),
   }
 }
 

@@ -53,6 +53,8 @@ export interface DefaultAccessOptions {
   readonly dial?: BackendDial
   /** Shown to webhooks; asked for at each connection. Default: nothing is shown, as upstream. */
   readonly webhookIdentity?: WebhookClientDeps['identity']
+  /** Admission plugins in addition to those that are on by default. */
+  readonly enabledPlugins?: readonly string[]
   /** What this server adds to the usual checks. */
   readonly extra?: (objects: Objects) => ExtraAccess
 }
@@ -135,7 +137,10 @@ export function createDefaultAccess(
       impersonation: extra.impersonation?.(impersonation, authorizer) ?? impersonation,
       converterOf: createConverters({ client: webhooks, random }),
       admission: [
-        ...createDefaultPlugins({ objects, authorizer, rules, clock, random, webhooks }),
+        ...createDefaultPlugins(
+          { objects, authorizer, rules, clock, random, webhooks },
+          options.enabledPlugins,
+        ),
         ...extra.admission(authorizer),
       ],
       subresources: createSubresourceTable(

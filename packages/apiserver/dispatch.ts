@@ -1,6 +1,5 @@
 import type { Kind } from '@skerry/api'
 import type { Metrics } from '@skerry/base'
-import type { Attributes } from './access.ts'
 import type { Aggregation } from './aggregation/aggregation.ts'
 import type { Access } from './server-access.ts'
 import type { HealthChecks } from './handlers/health.ts'
@@ -27,6 +26,7 @@ import { admit, admitValid } from './registry/admission-chain.ts'
 import { trackCreate } from './registry/managed-fields.ts'
 import type { Objects } from './objects.ts'
 import type { Admitted } from './pipeline.ts'
+import type { RequestAttributes } from './request-attributes.ts'
 import type { ReviewHandler } from './review.ts'
 import type { UpgradeSocket } from './subresource.ts'
 
@@ -36,7 +36,7 @@ export interface Route {
   /** Of the paths below the prefix only these; absent: all. */
   matches?(info: RequestInfo): boolean
   /** What the authorizers are asked, in place of the path itself. May refuse with a StatusError. */
-  attributes?(info: RequestInfo, target: string): Omit<Attributes, 'user'>
+  attributes?(info: RequestInfo, target: string): RequestAttributes
   serve(admitted: Admitted): Promise<ApiAnswer>
   upgrade?(admitted: Admitted, client: UpgradeSocket): Promise<void>
 }
@@ -83,7 +83,7 @@ export function createDispatcher(deps: DispatchDeps) {
       (route) => info.path.startsWith(route.prefix) && (route.matches?.(info) ?? true),
     )
   return {
-    attributes: (info: RequestInfo, target: string): Omit<Attributes, 'user'> | undefined =>
+    attributes: (info: RequestInfo, target: string): RequestAttributes | undefined =>
       routeOf(info)?.attributes?.(info, target),
     isLongRunning: (info: RequestInfo): boolean =>
       info.verb === 'watch' ||
@@ -106,6 +106,7 @@ export function createDispatcher(deps: DispatchDeps) {
       }
       const aggregated = aggregation?.find(info)
       if (aggregated) return aggregated.upgrade(admitted, client)
+      requireOwnVerb(info)
       const reader = registry.kinds.find(info.resource)
       if (reader && info.verb === 'watch') {
         // Events are text here, whatever else the client could read.
@@ -124,6 +125,7 @@ export function createDispatcher(deps: DispatchDeps) {
 async function serveKind(admitted: Admitted, deps: DispatchDeps): Promise<ApiAnswer> {
   const { info } = admitted
   const { registry, access } = deps
+  requireOwnVerb(info)
   const reader = registry.kinds.find(info.resource)
   if (!reader) {
     const unknown = unknownResource(info, registry.kinds)
@@ -150,6 +152,21 @@ async function serveKind(admitted: Admitted, deps: DispatchDeps): Promise<ApiAns
   const handler = access.subresources[`${resource}/${info.subresource}`]
   if (handler) return serveSubresource(handler, call, { ...registry, objects: deps.objects })
   return serveResource(call, registry)
+}
+
+/**
+ * Refuses what would do something else than the verb that was authorized: below `/api/v1/watch/` that verb
+ * is `watch` whatever the method and the subresource are, and only a GET of objects watches.
+ */
+function requireOwnVerb(info: RequestInfo): void {
+  const isEmptyGroup = info.prefix === 'apis' && info.resource.group === ''
+  const isNamelessPart = info.subresource !== '' && info.name === ''
+  // Only a proxy reads on.
+  const isTooDeep = info.restOfPath !== '' && info.subresource !== 'proxy'
+  if (info.isResourceRequest && (isEmptyGroup || isNamelessPart || isTooDeep)) throw notFoundPath()
+  if (!info.isVerbInPath) return
+  if (info.verb !== 'watch' || info.subresource !== '') throw notFoundPath()
+  if (info.method !== 'GET') throw methodNotAllowed()
 }
 
 /** Custom kinds have no path with a namespace too many, nor one too few but to look at all of them. */

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { createMetrics, seededRandom, silentLogger, simulatedClock } from '@skerry/base'
 import type { ApiRequest } from './http/exchange.ts'
 import { jsonAnswer } from './http/exchange.ts'
+import { RequestBodies } from './http/request-bodies.ts'
 import { apiServerLimits } from './limits-table.ts'
 import type { LastingRequest } from './lasting-requests.ts'
 import { createPipeline } from './pipeline.ts'
@@ -26,6 +27,7 @@ test('a client that leaves while it is asked who it is, is not followed any more
       subresources: {},
     },
     limits: apiServerLimits,
+    bodies: new RequestBodies(apiServerLimits, simulatedClock()),
     clock: simulatedClock(),
     random: seededRandom(1),
     log: silentLogger,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { request as httpsRequest } from 'node:https'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
@@ -77,6 +78,11 @@ const bodies: Readonly<Record<string, Sent & { status: number; says: RegExp | st
     status: 400,
     says: /json parse error: invalid character '\[' exceeded max depth \(/,
   },
+  'is two hundred thousand members': {
+    body: `{"a":{${Array.from({ length: 200_000 }, (_, at) => `"u${at}":1`).join(',')}}}`,
+    status: 413,
+    says: 'Request entity too large: limit is 300000 members and commas',
+  },
   'is a hundred thousand levels deep': {
     body: `{"x":${nested(100_000)}}`,
     status: 400,
@@ -94,8 +100,14 @@ const bodies: Readonly<Record<string, Sent & { status: number; says: RegExp | st
     status: 400,
     says: /: yaml: Excessive alias/,
   },
-  'is a hundred thousand aliases': {
-    body: `${head}a: &a x\nb: [${'*a,'.repeat(100_000)}]\n`,
+  'is a map that is a key of a map, five hundred times': {
+    body: `${head}x:\n  ${'? '.repeat(500)}`,
+    ...asYaml,
+    status: 400,
+    says: /: yaml: invalid map key: (map\[interface \{\}\]interface \{\}\{)+.{0,40}\.\.\. \(/,
+  },
+  'is two thousand brackets of YAML': {
+    body: `${head}x: ${'['.repeat(2_000)}`,
     ...asYaml,
     status: 400,
     says: /: yaml: /,
@@ -176,15 +188,7 @@ test('selectors of hundreds of kilobytes are answered', async () => {
 })
 
 test('a name reaches no other object, whatever is in it', async () => {
-  for (const name of [
-    'a%2fb',
-    'a%00b',
-    '%C3%BC',
-    'a'.repeat(254),
-    '/kept',
-    'kept%2f',
-    'kept%2f..',
-  ]) {
+  for (const name of ['a%2fb', 'a%00b', '%C3%BC', 'a'.repeat(254), '/kept', 'kept%2f..']) {
     const { status } = await send({ method: 'GET', path: `${configMaps}/${name}` })
     assert.equal(status, 404, name)
   }
@@ -276,4 +280,83 @@ test('a key as long as a body is not told once for each thing that is wrong belo
     assert.equal(answer.status, status, answer.message.slice(0, 200))
     assert.ok(answer.message.length < 8 * 1024 * 1024, `${answer.message.length} characters`)
   }
+})
+
+test("a question about one's own rights is short", async () => {
+  for (const [group, kind] of [
+    ['authorization', 'SelfSubjectAccessReview'],
+    ['authorization', 'SelfSubjectRulesReview'],
+    ['authentication', 'SelfSubjectReview'],
+  ] as const) {
+    const path = `/apis/${group}.k8s.io/v1/${kind.toLowerCase()}s`
+    for (const type of [json, yaml]) {
+      const body = `{"kind":"${kind}","x":"${'x'.repeat(64 * 1024)}"}`
+      const { status, message } = await send({ path, body, headers: { 'content-type': type } })
+      assert.equal(status, 413, message)
+      assert.equal(message, 'Request entity too large: limit is 65536')
+    }
+  }
+})
+
+test('a body that is a hundred thousand aliases is refused, by their number or by the time they take', async () => {
+  const body = `${head}a: &a x\nb: [${'*a,'.repeat(100_000)}]\n`
+  const { status, message } = await send({ body, ...asYaml })
+  const refusals: Record<number, RegExp> = {
+    400: /: yaml: Excessive alias/,
+    413: /^Request entity too large: this YAML takes more time or memory to read than is granted/,
+  }
+  assert.match(message, refusals[status] ?? /^$/, `${status}`)
+})
+
+test('who may not write is refused before anything of the body has come', async () => {
+  await using guarded = await startTestApiServer({ withAccess: true })
+  const path = `${guarded.url}${configMaps}`
+  for (const [headers, expected] of [
+    [{}, 403],
+    [{ authorization: 'Bearer unknown' }, 401],
+  ] as const) {
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
+    const request = httpsRequest(path, {
+      method: 'POST',
+      ca: guarded.credentials.ca,
+      agent: false,
+      headers: { ...headers, 'content-type': json, 'content-length': '3000000' },
+    })
+    request.on('response', (response) => resolve(response.statusCode))
+    request.on('error', reject)
+    request.flushHeaders()
+    assert.equal(await promise, expected)
+    request.destroy()
+  }
+})
+
+test('the bodies of one user have a bound together, and another user is served', async () => {
+  const userOf = (name: string) => ({ user: { name, groups: ['system:authenticated'], extra: {} } })
+  await using bounded = await startTestApiServer({
+    limits: { bodiesBytesPerUserMax: 100_000, bodiesBytesMax: 1_000_000 },
+    access: () => ({
+      authenticators: [{ authenticate: async ({ headers }) => userOf(headers['x-name'] ?? '') }],
+      authorizers: [{ authorize: async () => ({ verdict: 'allow', reason: '' }) }],
+      admission: [],
+      subresources: {},
+    }),
+  })
+  const post = (user: string, bytes: number): Promise<number | undefined> => {
+    const name = `${user}-${bytes}`
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
+    const request = httpsRequest(`${bounded.url}${configMaps}`, {
+      method: 'POST',
+      ca: bounded.credentials.ca,
+      agent: false,
+      headers: { 'x-name': user, 'content-type': json },
+    })
+    request.on('response', (response) => resolve(response.resume().statusCode))
+    request.on('error', reject)
+    const data = { a: 'a'.repeat(bytes) }
+    request.end(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }))
+    return promise
+  }
+  assert.equal(await post('mallory', 200_000), 429)
+  assert.equal(await post('mallory', 1_000), 201, 'what was refused is not held')
+  assert.equal(await post('alice', 90_000), 201)
 })

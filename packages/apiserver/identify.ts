@@ -2,6 +2,7 @@ import { StatusError } from '@skerry/api'
 import type { Authenticator, UserInfo } from './access.ts'
 import type { Impersonation } from './authn/impersonation.ts'
 import type { ApiRequest } from './http/exchange.ts'
+import type { RequestAttributes } from './request-attributes.ts'
 
 export interface Caller {
   readonly user: UserInfo
@@ -17,17 +18,18 @@ const anonymous: UserInfo = Object.freeze({
 
 /**
  * Who asks, and as whom. `onAsker` hears who asks before it is known whether they may act as somebody
- * else. Throws StatusError Unauthorized, Forbidden.
+ * else; `own` says what the request asks for. Throws StatusError Unauthorized, Forbidden.
  */
 export async function identify(
   request: ApiRequest,
   access: { authenticators: readonly Authenticator[]; impersonation?: Impersonation | undefined },
   onAsker: (asker: UserInfo) => void,
+  own?: () => RequestAttributes,
 ): Promise<Caller> {
   const asker = await authenticate(request, access.authenticators)
   onAsker(asker)
   if (!access.impersonation) return { user: asker, impersonator: undefined }
-  const user = await access.impersonation.apply(asker, request.fields(), request.target)
+  const user = await access.impersonation.apply(asker, request.fields(), request.target, own)
   return { user, impersonator: user === asker ? undefined : asker }
 }
 

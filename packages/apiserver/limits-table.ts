@@ -1,8 +1,28 @@
 /** Every bound of the API server in one place; `createApiServer` takes a partial override. */
 export interface ApiServerLimits {
   readonly bodyBytesMax: number
+  /** Everybody who can authenticate may ask what they may do; a question has a few hundred bytes. */
+  readonly selfReviewBytesMax: number
+  /** Of all requests that are being answered; beyond it, Too Many Requests for users with a large body or many. */
+  readonly bodiesBytesMax: number
+  readonly bodiesBytesPerUserMax: number
+  /** Users take turns with larger bodies, one of each at a time, and rest as long as the last one took. */
+  readonly largeBodyBytes: number
+  readonly largeBodiesAtOnceMax: number
+  readonly largeBodyRestMsMax: number
   /** For a request that is neither a watch nor another long-running one. */
   readonly requestTimeoutMs: number
+  /** A longer text is read in a thread of its own: the worst of this length holds the event loop for 20 ms. */
+  readonly yamlHereCharactersMax: number
+  /** For one text; the thread ends with it. */
+  readonly yamlMs: number
+  /** For 3 MB as people write it, and a half more. */
+  readonly yamlHeapMegabytes: number
+  /** Of all texts that wait for the thread; beyond it, Too Many Requests. */
+  readonly yamlWaitingCharactersMax: number
+  readonly yamlWaitingPerUserMax: number
+  /** A thread that nobody needs ends after it. */
+  readonly yamlIdleMs: number
   readonly readsInFlightMax: number
   readonly writesInFlightMax: number
   /** How long a request waits for its turn under priority and fairness; a quarter of its time. */
@@ -23,8 +43,15 @@ export interface ApiServerLimits {
   readonly historyEventsMin: number
   /** How long a read waits for the cache to reach the revision it asked for. */
   readonly freshReadMs: number
+  /** Of all answers that wait for their readers; beyond it the user who holds the most loses the oldest. */
+  readonly unreadBytesMax: number
+  readonly unreadBytesPerUserMax: number
+  /** A list or watch whose reader takes nothing for so long ends. */
+  readonly awayReaderMs: number
+  /** What a reader is given at first; it grows to `chunkBytes` as it reads. */
+  readonly firstPieceBytes: number
   readonly gzipBytesMin: number
-  /** Lists are written in pieces of this size. */
+  /** Lists are written in pieces of this size; not below `gzipBytesMin`, which the first piece is compared with. */
   readonly chunkBytes: number
   readonly loadPageEntries: number
   readonly patchAttemptsMax: number
@@ -57,7 +84,19 @@ export interface ApiServerLimits {
 
 export const apiServerLimits: ApiServerLimits = Object.freeze({
   bodyBytesMax: 3 * 1024 * 1024,
+  selfReviewBytesMax: 64 * 1024,
+  bodiesBytesMax: 96 * 1024 * 1024,
+  bodiesBytesPerUserMax: 24 * 1024 * 1024,
+  largeBodyBytes: 256 * 1024,
+  largeBodiesAtOnceMax: 4,
+  largeBodyRestMsMax: 10_000,
   requestTimeoutMs: 60_000,
+  yamlHereCharactersMax: 2_048,
+  yamlMs: 5_000,
+  yamlHeapMegabytes: 128,
+  yamlWaitingCharactersMax: 16 * 1024 * 1024,
+  yamlWaitingPerUserMax: 4,
+  yamlIdleMs: 10_000,
   readsInFlightMax: 400,
   writesInFlightMax: 200,
   turnWaitMs: 15_000,
@@ -71,8 +110,12 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   historyBytesMax: 8 * 1024 * 1024,
   historyEventsMin: 100,
   freshReadMs: 3_000,
+  unreadBytesMax: 64 * 1024 * 1024,
+  unreadBytesPerUserMax: 24 * 1024 * 1024,
+  awayReaderMs: 60_000,
+  firstPieceBytes: 64 * 1024,
   gzipBytesMin: 128 * 1024,
-  chunkBytes: 256 * 1024,
+  chunkBytes: 128 * 1024,
   loadPageEntries: 1_000,
   patchAttemptsMax: 5,
   updateAttemptsMax: 20,

@@ -23,9 +23,10 @@ export type { Admitted } from './pipeline.ts'
 export { accessEnded } from './lasting-requests.ts'
 export { openWatchSocket } from './handlers/open-watch-socket.ts'
 export type { ApiAnswer, ApiRequest } from './http/exchange.ts'
-export { parseRequestInfo, type RequestInfo } from './http/request-info.ts'
+export { isTrue, parseRequestInfo, type RequestInfo } from './http/request-info.ts'
 export { protobufType, readAnyProtobuf } from './protobuf/decode-object.ts'
 export { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
+export { YamlReader } from './yaml/yaml-reader.ts'
 export {
   serviceAddressDefaults,
   type ServiceAddressOptions,
@@ -98,6 +99,7 @@ export {
   readAuthorizationConfig,
   type AuthorizerConfig,
 } from './access-webhooks/authorization-config.ts'
+export { accessQuestion } from './access-webhooks/access-question.ts'
 export {
   createConfiguredAuthorizers,
   type ConfiguredAuthorizers,
@@ -125,7 +127,7 @@ export {
   ensureBootstrapObjects,
   nodeRules,
 } from './bootstrap-policy/bootstrap-objects.ts'
-export { createDefaultPlugins } from './admission-plugins/default-plugins.ts'
+export { createDefaultPlugins, optionalPluginNames } from './admission-plugins/default-plugins.ts'
 export type { PluginDeps } from './admission-plugins/plugin-deps.ts'
 export {
   createSubresourceTable,

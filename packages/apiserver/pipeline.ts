@@ -1,5 +1,6 @@
-import { StatusError, exactFieldValue, parseFieldSelector } from '@skerry/api'
+import { StatusError } from '@skerry/api'
 import {
+  http1Head,
   linkedSignal,
   whenAborted,
   type Clock,
@@ -8,20 +9,20 @@ import {
   type Random,
   type Span,
 } from '@skerry/base'
-import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Attributes, Authorizer, UserInfo } from './access.ts'
 import type { Annotate } from './admission.ts'
 import type { AuditSink } from './audit.ts'
-import type { AuditEntry, AuditTrail } from './audit/audit-trail.ts'
+import { isMistake, type AuditEntry, type AuditTrail } from './audit/audit-trail.ts'
 import { unauthorized } from './authn/token-authenticator.ts'
 import { haveRunOut } from './authn/run-out.ts'
 import { chainAuthorizers, forbidden } from './authz/authorizer-chain.ts'
 import { FlowRejection, type FlowControl } from './flow-control/flow-control.ts'
 import { errorAnswer } from './handlers/error-answer.ts'
 import { auditIdOf } from './http/audit-id.ts'
-import { compressed } from './http/compress.ts'
-import { isWhole, noBody, type ApiAnswer, type ApiRequest } from './http/exchange.ts'
+import { compressed, GzipStreams } from './http/compress.ts'
+import { isPushed, isWhole, noBody, type ApiAnswer, type ApiRequest } from './http/exchange.ts'
+import type { RequestBodies } from './http/request-bodies.ts'
 import { parseRequestInfo, type RequestInfo } from './http/request-info.ts'
 import {
   requestTimeout,
@@ -37,12 +38,14 @@ import {
 import { identify, type Caller } from './identify.ts'
 import { accessEnded, type LastingRequests } from './lasting-requests.ts'
 import type { ApiServerLimits } from './limits-table.ts'
+import { requestAttributes, type RequestAttributes } from './request-attributes.ts'
+import { createRequestRights, requireRight, type RequestRights } from './request-rights.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import type { Access } from './server-access.ts'
 import type { UpgradeSocket } from './subresource.ts'
 
 /** An authorized request. */
-export interface Admitted {
+export interface Admitted extends RequestRights {
   readonly request: ApiRequest
   readonly info: RequestInfo
   readonly user: UserInfo
@@ -55,8 +58,6 @@ export interface Admitted {
   readonly annotate?: Annotate
   /** Its span; absent where nothing is traced. */
   readonly trace?: Span
-  /** Throws Unauthorized or Forbidden when the request would not be let in now. */
-  readonly mayGoOn: () => Promise<void>
   /** Aborts when the client is gone or the time for the request is over. */
   readonly signal: AbortSignal
 }
@@ -68,6 +69,7 @@ export interface PipelineDeps {
   readonly random: Random
   readonly log: Logger
   readonly metrics: RequestMetrics
+  readonly bodies: RequestBodies
   readonly audit: AuditSink
   /** Absent: no events are written. */
   readonly trail?: AuditTrail | undefined
@@ -82,7 +84,7 @@ export interface PipelineDeps {
   readonly serve: (admitted: Admitted) => Promise<ApiAnswer>
   readonly upgrade: (admitted: Admitted, client: UpgradeSocket) => Promise<void>
   /** Attributes of paths that others serve, where they differ from what the path itself says. */
-  readonly attributes?: (info: RequestInfo, target: string) => Omit<Attributes, 'user'> | undefined
+  readonly attributes?: (info: RequestInfo, target: string) => RequestAttributes | undefined
   /** True for paths whose requests may last. */
   readonly isLongRunning: (info: RequestInfo) => boolean
 }
@@ -96,7 +98,7 @@ export interface Pipeline {
 /** request info → authn → impersonation → authz → bounds → handler, and the answer's frame. */
 export function createPipeline(deps: PipelineDeps): Pipeline {
   const authorizer = chainAuthorizers(deps.access.authorizers)
-  const inFlight: InFlight = { reads: 0, writes: 0 }
+  const inFlight: InFlight = { reads: 0, writes: 0, gzips: new GzipStreams() }
   return {
     onRequest: (request) => answerRequest(request, { deps, authorizer, inFlight }),
     onUpgrade: (request, socket, head) =>
@@ -108,6 +110,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 const switchedStatus = 101
 
 interface InFlight {
+  readonly gzips: GzipStreams
   reads: number
   writes: number
 }
@@ -126,7 +129,7 @@ async function answerRequest(received: ApiRequest, running: Running): Promise<Ap
   let answer: ApiAnswer
   try {
     const caller = await identified(exchange, deps)
-    const mayGoOn = () => requireStillAllowed(admitted, running)
+    const { requireVerb, mayGoOn } = rightsOf(() => admitted, running)
     const lasting = deps.isLongRunning(info) ? followAccess(request, mayGoOn, deps) : undefined
     const admitted: Admitted = {
       request: passedOn(exchange),
@@ -137,23 +140,32 @@ async function answerRequest(received: ApiRequest, running: Running): Promise<Ap
       warn: (text: string) => void warnings.add(text),
       ...(exchange.entry ? { annotate: exchange.entry.annotate } : {}),
       ...(exchange.trace ? { trace: exchange.trace.span } : {}),
+      requireVerb,
       mayGoOn,
       signal: lasting?.signal ?? request.signal,
     }
     await authorize(admitted, running)
     exchange.isAdmitted = true
     exchange.trace?.authorized()
-    answer = await serveBounded(admitted, running)
+    answer = forReader(await serveBounded(admitted, running), caller.user)
   } catch (error) {
     if (isPanic(error, request.signal)) exchange.entry?.panicked(causeOf(error))
     answer = await refusal(error, exchange, deps)
   }
   answer = exchange.entry?.answered(answer, deps.isLongRunning(info)) ?? answer
-  answer = await framed(answer, { auditId, warnings, request, limits: deps.limits })
+  const { gzips } = running.inFlight
+  answer = await framed(answer, { auditId, warnings, request, limits: deps.limits, gzips })
   answer = exchange.trace?.answered(answer) ?? answer
   const durationMs = record(exchange, answer.status, deps)
   deps.metrics.observe(info, { status: answer.status, durationMs })
   return answer
+}
+
+/** Proxies and logs write as they are read; what else there is waits in this process. */
+function forReader(answer: ApiAnswer, { name: user }: UserInfo): ApiAnswer {
+  const { body } = answer
+  const mayStay = !isPushed(body) && Symbol.asyncIterator in body
+  return { ...answer, reader: { user, mayStay } }
 }
 
 /** One request from its start to its record. */
@@ -207,7 +219,8 @@ async function identified(exchange: Exchange, deps: PipelineDeps): Promise<Calle
     // Also a refusal to act as another is somebody's.
     const onAsker = (user: UserInfo): void =>
       void (exchange.caller = { user, impersonator: undefined })
-    exchange.caller = await identify(exchange.request, deps.access, onAsker)
+    const own = () => ownAttributes(exchange, deps)
+    exchange.caller = await identify(exchange.request, deps.access, onAsker, own)
     if (exchange.refusal !== undefined) throw exchange.refusal
     return exchange.caller
   } finally {
@@ -258,19 +271,24 @@ function followAccess(
   return linked
 }
 
+function rightsOf(admittedOf: () => Admitted, running: Running): RequestRights {
+  const own = (): Attributes => attributesOf(admittedOf(), running.deps)
+  const isStillIn = (): Promise<void> => requireStillAllowed(admittedOf(), running)
+  return createRequestRights(own, running.authorizer, isStillIn)
+}
+
 /** Asks anew who it is and whether they may. Throws as the request would be refused now. */
-async function requireStillAllowed(admitted: Admitted, { deps, authorizer }: Running) {
+async function requireStillAllowed(admitted: Admitted, running: Running): Promise<void> {
   const { request, user } = admitted
+  const { deps } = running
   try {
-    const now = await identify(request, deps.access, () => undefined)
+    const own = () => ownAttributes(admitted, deps)
+    const now = await identify(request, deps.access, () => undefined, own)
     if (!isSameUser(now.user, user)) throw unauthorized()
   } catch (error) {
     if (!haveRunOut(request, deps.clock.now())) throw error
   }
-  const asked = attributesOf(admitted, deps)
-  const { verdict, reason, error } = await authorizer.authorize(asked)
-  if (verdict === 'allow') return
-  throw error ?? forbidden(asked, reason)
+  await requireRight(attributesOf(admitted, deps), running.authorizer)
 }
 
 function isSameUser(one: UserInfo, other: UserInfo): boolean {
@@ -282,9 +300,8 @@ function isSameUser(one: UserInfo, other: UserInfo): boolean {
 /** What is said to people without rights repeats what they sent. */
 const noSniffing = Object.freeze({ 'x-content-type-options': 'nosniff' })
 
-/** What nobody has foreseen is a mistake of the server, unless the client has gone. */
 function isPanic(error: unknown, signal: AbortSignal): boolean {
-  return !signal.aborted && !(causeOf(error) instanceof StatusError)
+  return !signal.aborted && isMistake(causeOf(error))
 }
 
 function causeOf(error: unknown): unknown {
@@ -332,11 +349,11 @@ async function answerUpgrade(
     const { user } = await identified(exchange, deps)
     const annotate = exchange.entry?.annotate ?? (() => undefined)
     const { authorizer } = running
-    const mayGoOn = () => requireStillAllowed(admitted, running)
-    const lasting = followAccess(request, mayGoOn, deps)
+    const rights = rightsOf(() => admitted, running)
+    const lasting = followAccess(request, rights.mayGoOn, deps)
     const signal = lasting?.signal ?? request.signal
-    const common = { request: passedOn(exchange), info, auditId, user, authorizer, mayGoOn, signal }
-    const admitted: Admitted = { ...common, warn: () => undefined, annotate }
+    const common = { request: passedOn(exchange), info, auditId, user, authorizer, signal }
+    const admitted: Admitted = { ...common, ...rights, warn: () => undefined, annotate }
     await authorize(admitted, running)
     lasting?.signal.addEventListener('abort', () => client.socket.destroy(), { once: true })
     exchange.trace?.authorized()
@@ -352,14 +369,9 @@ async function answerUpgrade(
     record(exchange, answer.status, deps)
     if (client.socket.destroyed) return
     const body = isWhole(answer.body) ? answer.body : noBody
-    const head = [
-      `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? 'Refused'}`,
-      `audit-id: ${auditId}`,
-      ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${String(value)}`),
-      `content-length: ${body.length}`,
-      'connection: close',
-    ]
-    client.socket.write(`${head.join('\r\n')}\r\n\r\n`)
+    const length = String(body.length)
+    const framing = { 'audit-id': auditId, 'content-length': length, connection: 'close' }
+    client.socket.write(http1Head(answer.status, { ...answer.headers, ...framing }))
     client.socket.end(body)
   }
 }
@@ -420,7 +432,16 @@ async function serveInTime(admitted: Admitted, deps: PipelineDeps): Promise<ApiA
   using _timer = deps.clock.setTimer(deps.limits.requestTimeoutMs, () =>
     scope.abort(requestTimeout()),
   )
-  return await Promise.race([deps.serve({ ...admitted, signal: scope.signal }), stopped])
+  const { user, request } = admitted
+  // Whoever repairs an overloaded server must get in, and controllers of this process are its own.
+  const isBounded = request.peer.type === 'socket' && !user.groups.includes('system:masters')
+  using held = isBounded ? deps.bodies.open(user.name, scope.signal) : undefined
+  const served = {
+    ...admitted,
+    signal: scope.signal,
+    ...(held && { request: { ...request, held } }),
+  }
+  return await Promise.race([deps.serve(served), stopped])
 }
 
 interface Frame {
@@ -428,11 +449,12 @@ interface Frame {
   warnings: ReadonlySet<string>
   request: ApiRequest
   limits: ApiServerLimits
+  gzips: GzipStreams
 }
 
 /** Headers that every answer has, compression, and no body for HEAD. */
 async function framed(answer: ApiAnswer, frame: Frame): Promise<ApiAnswer> {
-  const { auditId, warnings, request, limits } = frame
+  const { auditId, warnings, request, limits, gzips } = frame
   const headers: Record<string, string | readonly string[]> = {
     'audit-id': auditId,
     'cache-control': 'no-cache, private',
@@ -443,15 +465,14 @@ async function framed(answer: ApiAnswer, frame: Frame): Promise<ApiAnswer> {
   const full =
     peer.type === 'process'
       ? { ...answer, headers }
-      : await compressed(
-          { ...answer, headers },
-          request.headers['accept-encoding'],
-          limits.gzipBytesMin,
-        )
+      : await compressed({ ...answer, headers }, request.headers['accept-encoding'], {
+          bytesMin: limits.gzipBytesMin,
+          streams: gzips,
+        })
   const isHead = request.method === 'HEAD'
   if (!isWhole(full.body)) return isHead ? { ...full, body: noBody } : full
   const withLength = { ...full.headers, 'content-length': String(full.body.length) }
-  return { status: full.status, headers: withLength, body: isHead ? noBody : full.body }
+  return { ...full, headers: withLength, body: isHead ? noBody : full.body }
 }
 
 function warningHeaders(warnings: ReadonlySet<string>, bytesMax: number): string[] {
@@ -466,33 +487,13 @@ function warningHeaders(warnings: ReadonlySet<string>, bytesMax: number): string
   return out
 }
 
-/** A list or watch of exactly one name is authorized as that name: nodes follow their pods' objects so. */
-function selectedName(fieldSelector: string | null): string {
-  if (fieldSelector === null) return ''
-  try {
-    return exactFieldValue(parseFieldSelector(fieldSelector), 'metadata.name') ?? ''
-  } catch {
-    // A malformed selector names nothing; the handler refuses it with the reason.
-    return ''
-  }
+function attributesOf(admitted: Admitted, deps: PipelineDeps): Attributes {
+  return { ...ownAttributes(admitted, deps), user: admitted.user }
 }
 
-function attributesOf({ info, user, request }: Admitted, deps: PipelineDeps): Attributes {
-  const { query } = info
-  const others = deps.attributes?.(info, request.target)
-  if (others) return { ...others, user }
-  const fieldSelector = query.get('fieldSelector')
-  const labelSelector = query.get('labelSelector')
-  const common = { user, verb: info.verb, path: info.path }
-  if (!info.isResourceRequest) return { ...common, isResourceRequest: false }
-  return {
-    ...common,
-    isResourceRequest: true,
-    resource: info.resource,
-    subresource: info.subresource,
-    namespace: info.namespace,
-    name: info.name === '' ? selectedName(fieldSelector) : info.name,
-    ...(fieldSelector === null ? {} : { fieldSelector }),
-    ...(labelSelector === null ? {} : { labelSelector }),
-  }
+function ownAttributes(
+  { info, request }: Pick<Admitted, 'info' | 'request'>,
+  deps: PipelineDeps,
+): RequestAttributes {
+  return deps.attributes?.(info, request.target) ?? requestAttributes(info)
 }

@@ -23,6 +23,8 @@ export interface SubresourceRequest {
   readonly isDryRun: boolean
   readonly objects: Objects
   readonly signal: AbortSignal
+  /** Throws Forbidden unless the user may also do this verb. */
+  readonly requireVerb: (verb: string) => Promise<void>
   /** Runs admission that may change what is created; all of it for what connects. */
   readonly admit: (object: AnyObject | undefined) => Promise<void>
   /** Admission that only looks, of a create that the handler itself finds nothing wrong with. */
@@ -34,7 +36,7 @@ export type SubresourceAnswer =
   | {
       readonly type: 'stream'
       readonly status: number
-      readonly headers: Readonly<Record<string, string>>
+      readonly headers: Readonly<Record<string, string | readonly string[]>>
       readonly body: AsyncIterable<Uint8Array>
     }
 

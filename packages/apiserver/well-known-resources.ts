@@ -18,6 +18,7 @@ export const wellKnown = Object.freeze({
   clusterRoleBindings: inGroup('rbac.authorization.k8s.io', 'clusterrolebindings'),
   roles: inGroup('rbac.authorization.k8s.io', 'roles'),
   roleBindings: inGroup('rbac.authorization.k8s.io', 'rolebindings'),
+  csiDrivers: inGroup('storage.k8s.io', 'csidrivers'),
   csiNodes: inGroup('storage.k8s.io', 'csinodes'),
   storageClasses: inGroup('storage.k8s.io', 'storageclasses'),
   volumeAttachments: inGroup('storage.k8s.io', 'volumeattachments'),
@@ -25,6 +26,7 @@ export const wellKnown = Object.freeze({
   priorityClasses: inGroup('scheduling.k8s.io', 'priorityclasses'),
   runtimeClasses: inGroup('node.k8s.io', 'runtimeclasses'),
   ingressClasses: inGroup('networking.k8s.io', 'ingressclasses'),
+  resourceSlices: inGroup('resource.k8s.io', 'resourceslices'),
   endpointSlices: inGroup('discovery.k8s.io', 'endpointslices'),
   podDisruptionBudgets: inGroup('policy', 'poddisruptionbudgets'),
 })

@@ -9,6 +9,8 @@ export const exitCodes = Object.freeze({
   diskFull: 7,
   alreadyRunning: 8,
   unreachable: 9,
+  /** A certificate, an authority or the clock is off. */
+  certificates: 10,
   /** As a shell says of a program that SIGPIPE ended. */
   brokenPipe: 141,
 })

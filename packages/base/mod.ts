@@ -49,9 +49,33 @@ export {
 } from './outbound/connect.ts'
 export { connectByProxy, type HttpProxy, type ProxyLogin } from './outbound/connect-by-proxy.ts'
 export { connectByTcp, type TcpOptions } from './outbound/connect-by-tcp.ts'
+export { addressKind, sameAddress, type AddressKind } from './outbound/special-address.ts'
 export { isProxyBypassed } from './outbound/proxy-bypass.ts'
 export {
   patientProtocol,
   secureConnection,
   type SecureOptions,
 } from './outbound/secure-connection.ts'
+export {
+  connectionFields,
+  fieldsOfRaw,
+  fieldsOfRecord,
+  isFieldName,
+  isFieldValue,
+  namedByConnection,
+  type HeaderLines,
+  type HeaderRecord,
+} from './http/header-fields.ts'
+export {
+  checkPeerHead,
+  checkPeerSwitch,
+  checkPeerTrailers,
+  PeerAnswerError,
+  peerAnswerLimits,
+  peerHeadOf,
+  type PeerAsked,
+  type PeerHead,
+} from './http/peer-answer.ts'
+export { answerTo } from './http/answer-to.ts'
+export { http1Head } from './http/http1-head.ts'
+export { lastCatch, lastCatchOf } from './http/last-catch.ts'

@@ -3,6 +3,8 @@ import type { Clock, Timer } from './clock.ts'
 export interface SimulatedClock extends Clock {
   /** Moves time and fires what is due, in order; lets promises settle between two timers. */
   advance(ms: number): Promise<void>
+  /** Sets the wall clock by this much, as a person or NTP does; no timer is due sooner for it. */
+  jump(ms: number): void
 }
 
 interface Pending {
@@ -13,6 +15,7 @@ interface Pending {
 /** Time stands still until `advance`. Starts at `epochMs`; monotonic time starts at 0. */
 export function simulatedClock(epochMs = 1_700_000_000_000): SimulatedClock {
   let nowMs = 0
+  let jumpedMs = 0
   const pending = new Set<Pending>()
   const setTimer = (ms: number, onTimer: () => void): Timer => {
     const timer = { atMs: nowMs + Math.max(0, ms), onTimer }
@@ -20,10 +23,11 @@ export function simulatedClock(epochMs = 1_700_000_000_000): SimulatedClock {
     return { [Symbol.dispose]: () => void pending.delete(timer) }
   }
   return {
-    now: () => epochMs + nowMs,
+    now: () => epochMs + jumpedMs + nowMs,
     monotonicMs: () => nowMs,
     setTimer,
     sleep: (ms, signal) => sleepOn(setTimer, ms, signal),
+    jump: (ms) => void (jumpedMs += ms),
     async advance(ms) {
       const untilMs = nowMs + ms
       // What was just started sets its timers first.

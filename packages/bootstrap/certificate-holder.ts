@@ -1,7 +1,7 @@
 import type { ClientCredentials } from '@skerry/client'
 import { validityOf } from '@skerry/pki'
-import { createBackoff } from '@skerry/base'
-import { renewAtMs } from './certificate-lifetimes.ts'
+import { ExpectedError, createBackoff } from '@skerry/base'
+import { isFresh, isWithin } from './certificate-lifetimes.ts'
 import type { CertificateAndKey } from './issue-certificate.ts'
 import {
   readCertificateAndKey,
@@ -32,12 +32,15 @@ export interface CertificateHolder {
 
 const retryDefaults = Object.freeze({ initialMs: 5000, maxMs: 600_000, factor: 2, jitter: 0.5 })
 
-/** A clock that jumps, on a box without battery, is noticed within this. */
-const lookMs = 3_600_000
+/** A clock that was set, on a box without battery, is noticed within this. */
+const lookMs = 60_000
+/** Where the clocks of this machine and the issuer differ, another certificate is not asked for sooner. */
+const againMs = 3_600_000
 
 /**
- * Reads the certificate from its files, or gets one where none is there that is good. An expired one stays in use until
- * there is another: the machine may be offline, and its peer decides what the old one is worth.
+ * Reads the certificate from its files, or gets one where none is there that is good. One that is out of its dates
+ * stays in use until there is another: the machine may be offline, and its peer decides what the old one is worth.
+ * The one before is kept: where somebody's clock was ahead at a renewal, it is good when the new one has not begun.
  */
 export async function holdCertificate(
   paths: CertificateHome,
@@ -47,56 +50,145 @@ export async function holdCertificate(
 ): Promise<CertificateHolder> {
   const present = await readCertificateAndKey(paths)
   const found = present && paths.isGood?.(present.certificatePem) !== false ? present : undefined
-  let current = found ?? (await source(signal))
-  if (!found) await writeCertificateAndKey(paths, current)
+  const held: Held = {
+    newest: found ?? (await source(signal)),
+    previous: await readPrevious(paths, found !== undefined),
+  }
+  if (!found) await writeCertificateAndKey(paths, held.newest)
   const listeners = new Set<(renewed: CertificateAndKey) => void>()
+  const tell = (): void => {
+    for (const listener of listeners) listener(inUse(held, deps.clock.now()))
+  }
   const renew = async (scope: AbortSignal): Promise<void> => {
     const renewed = await source(scope)
+    await writeCertificateAndKey(previousOf(paths), held.newest)
     await writeCertificateAndKey(paths, renewed)
-    current = renewed
-    for (const listener of listeners) listener(renewed)
+    held.previous = held.newest
+    held.newest = renewed
+    tell()
   }
   return {
     get current() {
-      return current
+      return inUse(held, deps.clock.now())
     },
-    credentials: async () => ({ certificate: current.certificatePem, key: current.privateKeyPem }),
+    credentials: async () => {
+      const { certificatePem, privateKeyPem } = inUse(held, deps.clock.now())
+      return { certificate: certificatePem, key: privateKeyPem }
+    },
     onRenewed(listener) {
       listeners.add(listener)
       return { [Symbol.dispose]: () => void listeners.delete(listener) }
     },
-    run: (scope) => renewForever({ current: () => current, renew, paths }, deps, scope),
+    run: (scope) => renewForever({ held, renew, tell, paths }, deps, scope),
   }
 }
 
+interface Held {
+  newest: CertificateAndKey
+  previous: CertificateAndKey | undefined
+}
+
+/** The newest, unless it is out of its dates by this machine's clock and the one before is not. */
+function inUse({ newest, previous }: Held, nowMs: number): CertificateAndKey {
+  const isGood = (each: CertificateAndKey): boolean =>
+    isWithin(validityOf(each.certificatePem), nowMs)
+  return previous && !isGood(newest) && isGood(previous) ? previous : newest
+}
+
+/** The pair that a holder of these files would use now; undefined: none is there. */
+export async function readCertificateInUse(
+  paths: KeyPairPaths,
+  nowMs: number,
+): Promise<CertificateAndKey | undefined> {
+  const newest = await readCertificateAndKey(paths)
+  return newest && inUse({ newest, previous: await readPrevious(paths, true) }, nowMs)
+}
+
+/** A pair that cannot be read is worth nothing, and is replaced with the next renewal. */
+async function readPrevious(
+  paths: KeyPairPaths,
+  isKept: boolean,
+): Promise<CertificateAndKey | undefined> {
+  if (!isKept) return undefined
+  try {
+    return await readCertificateAndKey(previousOf(paths))
+  } catch (error) {
+    if (error instanceof ExpectedError) return undefined
+    throw error
+  }
+}
+
+/** agent.crt was agent.previous.crt before. */
+function previousOf({ certificatePath, keyPath }: KeyPairPaths): KeyPairPaths {
+  const before = (path: string): string => path.replace(/(\.[^./]+)$/, '.previous$1')
+  return { certificatePath: before(certificatePath), keyPath: before(keyPath) }
+}
+
 interface Renewal {
-  readonly current: () => CertificateAndKey
+  readonly held: Held
   readonly renew: (signal: AbortSignal) => Promise<void>
+  readonly tell: () => void
   readonly paths: KeyPairPaths
 }
 
 async function renewForever(
-  { current, renew, paths }: Renewal,
+  renewal: Renewal,
+  deps: RequestDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, log } = deps
+  for (let notBeforeMs = -Infinity; ;) {
+    await untilDue(renewal, { notBeforeMs, draw: deps.random.next() }, deps, signal)
+    await renewUntilFresh(renewal, deps, signal)
+    notBeforeMs = clock.monotonicMs() + againMs
+    const period = validityOf(renewal.held.newest.certificatePem)
+    if (isWithin(period, clock.now())) continue
+    log.error('Certificate is out of its dates: set this clock, or that of whoever issues it', {
+      path: renewal.paths.certificatePath,
+      now: new Date(clock.now()).toISOString(),
+      begins: new Date(period.notBeforeMs).toISOString(),
+      ends: new Date(period.notAfterMs).toISOString(),
+    })
+  }
+}
+
+/** Looks each minute: the clock may be set. Says so when another of the two certificates is to be used. */
+async function untilDue(
+  { held, tell }: Renewal,
+  { notBeforeMs, draw }: { notBeforeMs: number; draw: number },
+  { clock }: RequestDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const period = validityOf(held.newest.certificatePem)
+  let used = inUse(held, clock.now())
+  while (isFresh(period, clock.now(), draw) || clock.monotonicMs() < notBeforeMs) {
+    await clock.sleep(lookMs, signal)
+    const next = inUse(held, clock.now())
+    if (next !== used) tell()
+    used = next
+  }
+}
+
+/** Until there is another, or the clock was set and the one that is there is good after all. */
+async function renewUntilFresh(
+  { held, renew, paths }: Renewal,
   { clock, random, log }: RequestDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const path = paths.certificatePath
+  const backoff = createBackoff(retryDefaults, random)
   for (;;) {
-    const dueMs = renewAtMs(validityOf(current().certificatePem), random.next())
-    while (clock.now() < dueMs) await clock.sleep(Math.min(lookMs, dueMs - clock.now()), signal)
-    const backoff = createBackoff(retryDefaults, random)
-    for (;;) {
-      try {
-        await renew(signal)
-        log.info('Certificate renewed', { path })
-        break
-      } catch (error) {
-        if (signal.aborted) throw error
-        const waitMs = backoff.nextMs()
-        const why = error instanceof Error ? error : new Error(String(error))
-        log.info('Certificate not renewed yet', { path, waitMs: Math.round(waitMs), error: why })
-        await clock.sleep(waitMs, signal)
-      }
+    try {
+      await renew(signal)
+      log.info('Certificate renewed', { path })
+      return
+    } catch (error) {
+      if (signal.aborted) throw error
+      const waitMs = backoff.nextMs()
+      const why = error instanceof Error ? error : new Error(String(error))
+      log.info('Certificate not renewed yet', { path, waitMs: Math.round(waitMs), error: why })
+      await clock.sleep(waitMs, signal)
+      if (isFresh(validityOf(held.newest.certificatePem), clock.now())) return
     }
   }
 }

@@ -84,6 +84,21 @@ test('an authority that lost its key or got another one is refused by name', asy
   })
 })
 
+test('a damaged key of service accounts is refused by name, and left as it is', async () => {
+  await inDirectory(async (directory) => {
+    await ensureClusterPki(options(directory), at(startMs))
+    const key = join(directory, 'sa.key')
+    for (const text of ['garbage', '']) {
+      await writeFile(key, text)
+      await assert.rejects(ensureClusterPki(options(directory), at(startMs)), {
+        message: /^Cannot use key .*sa\.key: it is damaged; restore it/,
+        exitCode: 6,
+      })
+      assert.equal(await readFile(key, 'utf8'), text)
+    }
+  })
+})
+
 test('a file is replaced whole and leaves nothing beside it', async () => {
   await inDirectory(async (directory) => {
     const path = join(directory, 'token')

@@ -1,16 +1,22 @@
 import { join } from 'node:path'
-import type { Clock } from '@skerry/base'
+import { ExpectedError, exitCodes } from '@skerry/base'
 import {
   createAuthority,
   generateKeyPair,
   isIssuedBy,
   publicKeyOf,
   readCertificate,
+  redateAuthority,
   type Authority,
   type Certificate,
   type Subject,
 } from '@skerry/pki'
-import { certificateLifetimes, renewAtMs } from './certificate-lifetimes.ts'
+import {
+  certificateLifetimes,
+  isFresh,
+  isWithin,
+  type IssuerTime,
+} from './certificate-lifetimes.ts'
 import {
   issueClientCertificate,
   issueServingCertificate,
@@ -48,27 +54,29 @@ export interface ClusterPkiOptions {
   /** Names and addresses that clients use for the API server. */
   readonly dnsNames: readonly string[]
   readonly ipAddresses: readonly string[]
+  /** True: every certificate is issued again, however good it is. */
+  readonly renewsAll?: boolean
 }
 
 /**
  * Reads the directory and makes what is missing. Leaves what is there, except certificates that
- * are past most of their life, of another authority, or without a name that is asked now: those are
- * issued anew.
+ * have not begun, are past most of their life, outlive their authority, are of another one, or lack a
+ * name that is asked now: those are issued again. An authority that has not begun begins earlier.
  */
 export async function ensureClusterPki(
   options: ClusterPkiOptions,
-  clock: Clock,
+  time: IssuerTime,
 ): Promise<ClusterPki> {
   const { directory, dnsNames, ipAddresses } = options
   const authority = await ensureAuthority(
-    { ...pathsOf(directory, 'ca'), commonName: options.authorityName },
-    clock,
+    { ...pathsOf(directory, 'ca'), commonName: options.authorityName, isIrreplaceable: true },
+    time,
   )
-  const scope: Scope = { directory, authority, clock }
+  const scope: Scope = { directory, authority, time, renewsAll: options.renewsAll === true }
   // Never the same as the clients' authority: any of its certificates could be anybody.
   const frontProxyAuthority = await ensureAuthority(
     { ...pathsOf(directory, 'front-proxy-ca'), commonName: 'front-proxy-ca' },
-    clock,
+    time,
   )
   const serviceAccountKeyPem = await ensureServiceAccountKey(directory)
   return {
@@ -79,7 +87,7 @@ export async function ensureClusterPki(
         issueServingCertificate(
           authority,
           { commonName: 'kube-apiserver', dnsNames, ipAddresses },
-          clock,
+          time,
         ),
     }),
     kubeletClient: await ensureClient(scope, 'apiserver-kubelet-client', {
@@ -105,29 +113,58 @@ export interface AuthorityOptions extends KeyPairPaths {
 }
 
 /** The authority at those paths, made if neither file is there. */
-export async function ensureAuthority(options: AuthorityOptions, clock: Clock): Promise<Authority> {
+export async function ensureAuthority(
+  options: AuthorityOptions,
+  time: IssuerTime,
+): Promise<Authority> {
   const found = await readCertificateAndKey(options)
-  if (found) return found
-  const nowMs = clock.now()
+  if (found) return begun(options, found, time)
+  const { authorityNotBeforeMs, authorityMs, versionMs } = certificateLifetimes
+  const nowMs = time.now()
   const authority = await createAuthority({
     subject: { commonName: options.commonName },
-    notBeforeMs: nowMs - certificateLifetimes.skewMs,
-    notAfterMs: nowMs + certificateLifetimes.authorityMs,
+    notBeforeMs: authorityNotBeforeMs,
+    notAfterMs: Math.max(nowMs, time.reckonedMs?.() ?? nowMs, versionMs) + authorityMs,
   })
   await writeCertificateAndKey(options, authority)
   return authority
 }
 
+/** One that was made while the clock was ahead, by a version that let authorities begin with their making. */
+async function begun(
+  paths: KeyPairPaths,
+  authority: CertificateAndKey,
+  time: IssuerTime,
+): Promise<Authority> {
+  const { notBeforeMs, notAfterMs } = readCertificate(authority.certificatePem)
+  if (notBeforeMs <= time.now()) return authority
+  const earlier = await redateAuthority(authority, {
+    notBeforeMs: certificateLifetimes.authorityNotBeforeMs,
+    notAfterMs,
+  })
+  await writeCertificateAndKey(paths, earlier)
+  return earlier
+}
+
+/** What a person must know of an authority's end; undefined: nothing yet. */
+export function authorityFault(certificatePem: string, nowMs: number): string | undefined {
+  const { commonName, notAfterMs } = readCertificate(certificatePem)
+  if (notAfterMs - nowMs > certificateLifetimes.authorityLeftMs) return undefined
+  const verb = notAfterMs > nowMs ? 'ends' : 'has ended'
+  return `authority "${commonName}" ${verb} at ${new Date(notAfterMs).toISOString()}; set the clock if it is wrong, else see "A certificate authority ends" in docs/operating.md`
+}
+
 interface Scope {
   readonly directory: string
   readonly authority: Authority
-  readonly clock: Clock
+  readonly time: IssuerTime
+  readonly renewsAll: boolean
 }
 
 function ensureClient(scope: Scope, name: string, subject: Subject): Promise<CertificateAndKey> {
   return ensureLeaf(scope, name, {
     isGood: (found) => found.commonName === subject.commonName,
-    issue: () => issueClientCertificate(scope.authority, { subject }, scope.clock),
+    issue: () => issueClientCertificate(scope.authority, { subject }, scope.time),
   })
 }
 
@@ -137,21 +174,39 @@ interface Leaf {
 }
 
 async function ensureLeaf(
-  { directory, authority, clock }: Scope,
+  { directory, authority, time, renewsAll }: Scope,
   name: string,
   leaf: Leaf,
 ): Promise<CertificateAndKey> {
   const paths = pathsOf(directory, name)
   const found = await readCertificateAndKey(paths)
-  if (found) {
+  const issuer = readCertificate(authority.certificatePem)
+  if (found && !renewsAll) {
     const certificate = readCertificate(found.certificatePem)
-    const isFresh = clock.now() < renewAtMs(certificate, 0)
     const isOurs = isIssuedBy(found.certificatePem, authority.certificatePem)
-    if (isFresh && isOurs && leaf.isGood(certificate)) return found
+    const isGood = isOurs && leaf.isGood(certificate) && certificate.notAfterMs <= issuer.notAfterMs
+    // Where the authority itself has ended, by the clock, another one would be worth no more.
+    if (isGood && (isFresh(certificate, time.now()) || !isWithin(issuer, time.now()))) return found
   }
-  const issued = await leaf.issue()
+  const issued = await issueBy(leaf, { name, issuer })
   await writeCertificateAndKey(paths, issued)
   return issued
+}
+
+async function issueBy(
+  leaf: Leaf,
+  { name, issuer }: { name: string; issuer: Certificate },
+): Promise<CertificateAndKey> {
+  try {
+    return await leaf.issue()
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause
+    throw new ExpectedError(
+      `Cannot issue certificate ${name}: its authority "${issuer.commonName}" ended at ${new Date(issuer.notAfterMs).toISOString()}; set the clock if it is wrong, else see "A certificate authority ends" in docs/operating.md`,
+      exitCodes.certificates,
+      { cause },
+    )
+  }
 }
 
 function isServing(
@@ -174,11 +229,25 @@ function canonicalAddress(address: string): string {
 async function ensureServiceAccountKey(directory: string): Promise<string> {
   const keyPath = join(directory, 'sa.key')
   const found = await readFileIfPresent(keyPath)
-  if (found !== undefined) return found
+  if (found !== undefined) return checkedKey(keyPath, found)
   const { privateKeyPem, publicKeyPem } = await generateKeyPair()
   await writeFileDurably(keyPath, privateKeyPem, secretMode)
   await writeFileDurably(join(directory, 'sa.pub'), publicKeyPem, publicMode)
   return privateKeyPem
+}
+
+/** Throws ExpectedError for a file that holds no private key. */
+function checkedKey(path: string, privateKeyPem: string): string {
+  try {
+    publicKeyOf(privateKeyPem)
+    return privateKeyPem
+  } catch (cause) {
+    throw new ExpectedError(
+      `Cannot use key ${path}: it is damaged; restore it from a backup, or remove it to have another one made, which voids every service account token`,
+      exitCodes.dataDirectory,
+      { cause },
+    )
+  }
 }
 
 function pathsOf(directory: string, name: string): KeyPairPaths {

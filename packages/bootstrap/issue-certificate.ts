@@ -1,6 +1,5 @@
-import type { Clock } from '@skerry/base'
 import { generateKeyPair, signCertificate, type Authority, type Subject } from '@skerry/pki'
-import { certificateLifetimes } from './certificate-lifetimes.ts'
+import { certificateLifetimes, periodFrom, type IssuerTime } from './certificate-lifetimes.ts'
 
 /** A certificate and the key it is for, both PEM. */
 export interface CertificateAndKey {
@@ -19,13 +18,13 @@ export interface ServingCertificateOptions {
 export async function issueServingCertificate(
   authority: Authority,
   options: ServingCertificateOptions,
-  clock: Clock,
+  time: IssuerTime,
 ): Promise<CertificateAndKey> {
   const { commonName, dnsNames, ipAddresses, lifetimeMs } = options
   return issue(
     authority,
     { subject: { commonName }, usage: 'serverAuth', dnsNames, ipAddresses, lifetimeMs },
-    clock,
+    time,
   )
 }
 
@@ -38,9 +37,9 @@ export interface ClientCertificateOptions {
 export async function issueClientCertificate(
   authority: Authority,
   { subject, lifetimeMs }: ClientCertificateOptions,
-  clock: Clock,
+  time: IssuerTime,
 ): Promise<CertificateAndKey> {
-  return issue(authority, { subject, usage: 'clientAuth', lifetimeMs }, clock)
+  return issue(authority, { subject, usage: 'clientAuth', lifetimeMs }, time)
 }
 
 interface IssueOptions {
@@ -54,15 +53,13 @@ interface IssueOptions {
 async function issue(
   authority: Authority,
   { usage, lifetimeMs = certificateLifetimes.leafMs, ...profile }: IssueOptions,
-  clock: Clock,
+  time: IssuerTime,
 ): Promise<CertificateAndKey> {
   const { privateKeyPem, publicKeyPem } = await generateKeyPair()
-  const nowMs = clock.now()
   const certificatePem = await signCertificate(authority, {
     ...profile,
     publicKeyPem,
-    notBeforeMs: nowMs - certificateLifetimes.skewMs,
-    notAfterMs: nowMs + lifetimeMs,
+    ...periodFrom(time, lifetimeMs),
     keyUsages: ['digitalSignature', 'keyEncipherment'],
     extendedUsages: [usage],
   })

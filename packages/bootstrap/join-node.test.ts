@@ -214,6 +214,7 @@ test('a held certificate is renewed in time, again and again, whatever fails in 
   const clock = {
     ...systemClock,
     now: () => nowMs,
+    monotonicMs: () => nowMs,
     async sleep(ms: number, signal: AbortSignal) {
       signal.throwIfAborted()
       slept.push(ms)

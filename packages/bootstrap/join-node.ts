@@ -8,14 +8,16 @@ import {
   type HttpsTransportConfig,
 } from '@skerry/client'
 import { carriesNames, validityOf } from '@skerry/pki'
+import { isWithin } from './certificate-lifetimes.ts'
 import { holdCertificate, type CertificateHolder } from './certificate-holder.ts'
 import type { ClusterInfo } from './cluster-info.ts'
+import { readKnownAuthority } from './known-authority.ts'
 import {
   requestCertificate,
   type CertificateRequestOptions,
   type RequestDeps,
 } from './request-certificate.ts'
-import { publicMode, readFileIfPresent, writeFileDurably } from './secure-file.ts'
+import { publicMode, writeFileDurably } from './secure-file.ts'
 import type { CertificateAndKey } from './issue-certificate.ts'
 
 export interface JoinNodeOptions {
@@ -54,10 +56,10 @@ export async function joinNode(
   }
   const base = { server: info.server, certificateAuthority: info.authorityPem }
   // The first certificate is asked for with the token, each later one with the one before; one that
-  // expired while the machine was away is replaced with a new token.
+  // expired while the machine was away, or begins later, is replaced with a new token.
   const held: { client?: CertificateHolder } = {}
   const credentials = async (scope: AbortSignal): Promise<ClientCredentials> =>
-    held.client && !(options.token && isExpired(held.client.current, deps.clock.now()))
+    held.client && !(options.token && isOutOfDates(held.client.current, deps.clock.now()))
       ? held.client.credentials(scope)
       : tokenCredentials(options)
   const request = clientRequest(nodeName)
@@ -117,7 +119,7 @@ async function ensureTrust(
 ): Promise<ClusterInfo> {
   const { directory, server, token, authorityHashes = [] } = options
   const path = join(directory, 'ca.crt')
-  const known = await readFileIfPresent(path)
+  const known = await readKnownAuthority(path, 'skerry token create --print-join-command')
   if (known !== undefined) return { server, authorityPem: known }
   if (!token || authorityHashes.length === 0) {
     throw new ExpectedError(
@@ -140,8 +142,8 @@ function tokenCredentials({ server, directory, token }: JoinNodeOptions): Client
   )
 }
 
-function isExpired({ certificatePem }: CertificateAndKey, nowMs: number): boolean {
-  return validityOf(certificatePem).notAfterMs < nowMs
+function isOutOfDates({ certificatePem }: CertificateAndKey, nowMs: number): boolean {
+  return !isWithin(validityOf(certificatePem), nowMs)
 }
 
 async function requestOver(

@@ -8,6 +8,8 @@ import { publicMode, readFileIfPresent, secretMode, writeFileDurably } from './s
 export interface KeyPairPaths {
   readonly certificatePath: string
   readonly keyPath: string
+  /** Others trust this very key, so nobody is told to remove it. */
+  readonly isIrreplaceable?: true
 }
 
 /** The key first: a certificate on disk always has its key beside it. */
@@ -26,8 +28,7 @@ export async function readCertificateAndKey(
   const certificatePem = await readFileIfPresent(paths.certificatePath)
   const privateKeyPem = await readFileIfPresent(paths.keyPath)
   if (certificatePem === undefined) return undefined
-  if (privateKeyPem === undefined)
-    throw unusable(paths.certificatePath, `${paths.keyPath} is missing`)
+  if (privateKeyPem === undefined) throw unusable(paths, `${paths.keyPath} is missing`)
   return { certificatePem, privateKeyPem: checked(paths, certificatePem, privateKeyPem) }
 }
 
@@ -37,15 +38,20 @@ function checked(paths: KeyPairPaths, certificatePem: string, privateKeyPem: str
     const ofCertificate = new X509Certificate(certificatePem).publicKey
     isPair = ofCertificate.equals(createPublicKey(publicKeyOf(privateKeyPem)))
   } catch (cause) {
-    throw unusable(paths.certificatePath, `it or ${paths.keyPath} cannot be read`, cause)
+    throw unusable(paths, `it or ${paths.keyPath} cannot be read`, cause)
   }
   if (isPair) return privateKeyPem
-  throw unusable(paths.certificatePath, `${paths.keyPath} is not its key`)
+  throw unusable(paths, `${paths.keyPath} is not its key`)
 }
 
-function unusable(path: string, why: string, cause?: unknown): ExpectedError {
+function unusable(
+  { certificatePath, isIrreplaceable }: KeyPairPaths,
+  why: string,
+  cause?: unknown,
+): ExpectedError {
+  const otherwise = isIrreplaceable ? '' : ' or remove both'
   return new ExpectedError(
-    `Cannot use certificate ${path}: ${why}; restore both from a backup or remove both`,
+    `Cannot use certificate ${certificatePath}: ${why}; restore both from a backup${otherwise}`,
     exitCodes.dataDirectory,
     { cause },
   )

@@ -4,7 +4,9 @@
  * starts no process and decides nothing about the cluster's objects.
  * Start reading at cluster-pki.ts (the control plane's side), then join-node.ts (the node's).
  */
+export { readKnownAuthority } from './known-authority.ts'
 export {
+  authorityFault,
   ensureAuthority,
   ensureClusterPki,
   type ClusterPki,
@@ -21,7 +23,22 @@ export {
   type KeyPairPaths,
 } from './key-pair-files.ts'
 export { readFileIfPresent, secretMode, publicMode, writeFileDurably } from './secure-file.ts'
-export { certificateLifetimes, renewAtMs } from './certificate-lifetimes.ts'
+export {
+  certificateLifetimes,
+  isFresh,
+  isWithin,
+  periodFrom,
+  renewAtMs,
+  type IssuerTime,
+  type ValidityPeriod,
+} from './certificate-lifetimes.ts'
+export {
+  clockFault,
+  openTimeFloor,
+  readFloor,
+  timeFloorDefaults,
+  type TimeFloor,
+} from './time-floor.ts'
 export {
   bootstrapTokenSecret,
   bootstrapTokenText,
@@ -39,6 +56,7 @@ export {
 } from './request-certificate.ts'
 export {
   holdCertificate,
+  readCertificateInUse,
   type CertificateHolder,
   type CertificateSource,
 } from './certificate-holder.ts'

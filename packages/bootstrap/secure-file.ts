@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { ExpectedError, exitCodes } from '@skerry/base'
 
 /** For keys and tokens: only the owner. */
 export const secretMode = 0o600
@@ -29,12 +30,18 @@ export async function writeFileDurably(path: string, text: string, mode: number)
   await handle.sync()
 }
 
-/** Undefined when there is no such file. */
+/** Undefined when there is no such file. Throws ExpectedError for a directory. */
 export async function readFileIfPresent(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOENT') return undefined
+    if (code !== 'EISDIR') throw error
+    throw new ExpectedError(
+      `Cannot read ${path}: a directory is in its place; remove the directory, and restore the file from a backup`,
+      exitCodes.dataDirectory,
+      { cause: error },
+    )
   }
 }

@@ -2,7 +2,17 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { abortReason, linkedSignal, type Connect } from '@skerry/base'
+import {
+  abortReason,
+  answerTo,
+  linkedSignal,
+  PeerAnswerError,
+  peerHeadOf,
+  type Connect,
+  type HeaderRecord,
+  type PeerAsked,
+  type PeerHead,
+} from '@skerry/base'
 import { clientLimits } from './client-limits.ts'
 import { connectingAgent, type ConnectionChecks } from './connecting-agent.ts'
 import type { ClientCredentials, CredentialSource } from './credentials.ts'
@@ -209,14 +219,16 @@ async function sendOnce(
   limitConnectTime(request, () => {
     scope.abort(new Error(`Cannot ${name}: no connection in ${clientLimits.connectTimeoutMs} ms`))
   })
+  const answered = answerTo(request, base.host)
   request.end(body)
   try {
-    const answer = await headOf(request)
-    return { status: answer.statusCode ?? 0, headers: flat(answer), body: bodyOf(answer, scope) }
+    const answer = await answered
+    const { status, headers } = checkedHead(answer, { peer: base.host, method })
+    return { status, headers: flat(headers), body: bodyOf(answer, scope) }
   } catch (error) {
     scope[Symbol.dispose]()
     if (scope.signal.aborted) throw abortReason(scope.signal)
-    if (request.reusedSocket) {
+    if (request.reusedSocket && !(error instanceof PeerAnswerError)) {
       throw new StaleSocketError(`Cannot ${name}: ${String(error)}`, { cause: error })
     }
     if (isClosedEarly(request, error)) {
@@ -246,20 +258,21 @@ function limitConnectTime(request: http.ClientRequest, onLate: () => void): void
   })
 }
 
-function headOf(request: http.ClientRequest): Promise<http.IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    request.once('response', resolve)
-    // Stays after the answer: a socket error then arrives here too, and reaches the reader by the body.
-    request.on('error', reject)
-  })
+function checkedHead(answer: http.IncomingMessage, asked: PeerAsked): PeerHead {
+  try {
+    return peerHeadOf(answer, asked)
+  } catch (error) {
+    answer.destroy()
+    throw error
+  }
 }
 
-function flat(answer: http.IncomingMessage): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(answer.headers)) {
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
+function flat(headers: HeaderRecord): Record<string, string> {
+  const out: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    out[name] = typeof value === 'string' ? value : value.join(', ')
   }
-  return headers
+  return out
 }
 
 async function* bodyOf(

@@ -13,7 +13,7 @@ export {
   type HttpsTransportConfig,
 } from './https-transport.ts'
 export { connectingAgent, openByWay, type ConnectingAgentOptions } from './connecting-agent.ts'
-export { type AnswerHeaders } from './http1/answer-head.ts'
+export { BadAnswerError, type AnswerHeaders } from './http1/answer-head.ts'
 export { type HttpAnswer } from './http1/http-connection.ts'
 export { HttpPool, type HttpPoolOptions } from './http1/http-pool.ts'
 export { ifThere } from './if-there.ts'

@@ -153,6 +153,7 @@ export {
 } from './traffic/traffic-contract.ts'
 export { trafficContractKind } from './traffic/traffic-contract-kind.ts'
 export { fleetAdmission } from './kinds/fleet-admission.ts'
+export type { TenantRules } from './policy/tenant-rules.ts'
 export { karmadaKinds, type KarmadaKindsOptions } from './kinds/karmada-kinds.ts'
 export {
   workResource,

@@ -19,6 +19,8 @@ export interface KubeletConfig extends NodeDirectories {
    * over a reboot. Empty: containerd uses the system's, and addresses change.
    */
   cniPluginDirectory?: string
+  /** The bridge that pods hang on, which the node keeps in order. Empty: somebody else does. */
+  podBridge?: string
   /** Manifests of pods that run without any API server. */
   staticPodDirectory?: string
   /** Port that the API server reaches this node on. */
@@ -45,6 +47,7 @@ export const kubeletDefaults = Object.freeze({
   podCidr: '',
   cniBinDirectory: '/usr/lib/cni',
   cniPluginDirectory: '',
+  podBridge: '',
   staticPodDirectory: '',
   port: 10_250,
   labels: Object.freeze({}) as Readonly<Record<string, string>>,

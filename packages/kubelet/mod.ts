@@ -11,6 +11,9 @@ export {
   type ContainerdOptions,
   type SupervisedContainerd,
 } from './containerd/supervise-containerd.ts'
+export { detachMounts, removeWithMounts } from './containerd/detach-mounts.ts'
+export { endForgottenShims, endNodeProcesses } from './containerd/end-node-processes.ts'
+export { stopSandbox } from './cri/stop-sandbox.ts'
 export { importImage, type ImportOptions } from './images/import-image.ts'
 export { buildOciArchive, type ImageShape, type LayerFile } from './images/oci-archive.ts'
 export { ensurePauseImage, pauseImage } from './images/pause-image.ts'

@@ -7,6 +7,7 @@ import type { NodeAllocatable } from './env/container-resource.ts'
 import type { ImagePuller } from './images/image-puller.ts'
 import type { ResolvedConfig } from './kubelet-config.ts'
 import type { PodIsolation } from './pods/pod-isolation.ts'
+import type { PodNetwork } from './pods/pod-network.ts'
 import type { PodObserver } from './pods/pod-observer.ts'
 import type { StatusReporter } from './status/status-reporter.ts'
 import type { VolumeSources } from './volumes/volume.ts'
@@ -44,6 +45,7 @@ export interface NodeContext {
   observer: PodObserver
   images: ImagePuller
   isolation: PodIsolation
+  network: PodNetwork
   objects: NodeObjects
   statuses: StatusReporter
 }

@@ -1,42 +1,13 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { isStatusError, type ConfigMap, type Secret } from '@skerry/api'
 import { resources } from '@skerry/client'
 import { overChannels } from './testing/channel-client.ts'
-import { RealNode, prepareHost, realNodeName } from './testing/real-node.ts'
+import { RealNode, prepareHost, realNodeName, runOnRealNode } from './testing/real-node.ts'
 
-const inNamespaces = 'in-namespaces'
-
-function missingPart(): string | undefined {
-  if (process.getuid?.() !== 0) return 'needs root'
-  for (const binary of ['containerd', 'runc', 'ctr', 'unshare', 'ip', 'iptables']) {
-    if (spawnSync('which', [binary]).status !== 0) return `needs ${binary}`
-  }
-  if (!existsSync('/bin/busybox')) return 'needs busybox-static'
-  return existsSync('/usr/lib/cni/bridge') ? undefined : 'needs containernetworking-plugins'
-}
-
-if (process.argv.includes(inNamespaces)) testInNamespaces()
-else {
-  const skip = missingPart()
-  test('pods on a real containerd', { skip: skip ?? false }, async () => {
-    const file = fileURLToPath(import.meta.url)
-    const args = ['--net', '--mount', '--propagation', 'private', process.execPath, file]
-    // An environment of its own: else the inner tests would report in the outer runner's format.
-    const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
-    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
-    const child = spawn('unshare', [...args, inNamespaces], { env, stdio })
-    let output = ''
-    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
-    const code = await new Promise((resolve) => child.once('close', resolve))
-    assert.equal(code, 0, output)
-  })
-}
+await runOnRealNode(import.meta.url, 'pods on a real containerd', testInNamespaces)
 
 function testInNamespaces(): void {
   const signal = new AbortController().signal

@@ -18,8 +18,10 @@ import { resolveConfig, type KubeletConfig, type ResolvedConfig } from './kubele
 import type { NodeContext } from './node-context.ts'
 import { NodeAgent } from './node/node-agent.ts'
 import { nodeFacts, readMachine, type Machine } from './node/node-facts.ts'
+import { PodBridge } from './node/pod-bridge.ts'
 import { PodNetworkFiles } from './node/pod-network-files.ts'
 import { noIsolation, type PodIsolation } from './pods/pod-isolation.ts'
+import { noPodNetwork, type PodNetwork } from './pods/pod-network.ts'
 import { PodObserver } from './pods/pod-observer.ts'
 import { PodSet, type PodDirectory } from './pods/pod-set.ts'
 import { stopAllPods } from './pods/stop-all-pods.ts'
@@ -37,6 +39,10 @@ export interface KubeletDeps {
   metrics: Metrics
   /** Who keeps NetworkPolicies; absent: not this process. */
   isolation?: PodIsolation
+  /** The pods' network. Default: the node keeps the bridge that its config names. */
+  podNetwork?: PodNetwork
+  /** What else is wrong with the node's network, for its Ready condition. Default: nothing. */
+  networkProblems?: () => readonly string[]
   /** Where the agent runs; read from the machine when absent. */
   machine?: Machine
   /** Called once pods can be looked up: for servers of logs, exec and statistics. */
@@ -67,7 +73,10 @@ export async function runKubelet(
   await using store = createStore(resolved, deps, signal)
   const events = createEventSink(deps.cluster, deps)
   const staticPods = createStaticPods(resolved, deps, { store, pods: () => pods })
-  const context = createContext({ resolved, machine, store, events, staticPods }, deps, signal)
+  const bridge = createBridge(resolved, deps, () => ({ observer: context.observer, pods }))
+  const podNetwork = deps.podNetwork ?? bridge ?? noPodNetwork
+  const parts = { resolved, machine, store, events, staticPods, podNetwork }
+  const context = createContext(parts, deps, signal)
   await using pods = new PodSet(context, store, signal)
   const network = new PodNetworkFiles(resolved, deps)
   const pressure = new NodePressureWatch(resolved, {
@@ -78,14 +87,19 @@ export async function runKubelet(
   const onNode = (node: Node): void => {
     store.keepNode(node)
     network.onNode(node)
+    bridge?.onNode(node)
   }
   const agent = new NodeAgent(resolved, machine, {
     ...deps,
     pressure: () => pressure.pressure(),
+    networkProblems: () => [...podNetwork.problems(), ...(deps.networkProblems?.() ?? [])],
     onNode,
   })
   await store.load()
-  if (store.node) network.onNode(store.node)
+  if (store.node) {
+    network.onNode(store.node)
+    bridge?.onNode(store.node)
+  }
   deps.onReady?.({ config: resolved, pods, runtime: deps.runtime })
   try {
     await runAll(signal, [
@@ -97,6 +111,7 @@ export async function runKubelet(
       (scope) => context.statuses.run(scope),
       (scope) => events.run(scope),
       (scope) => network.run(scope),
+      async (scope) => bridge?.run(scope),
       (scope) => pressure.run(scope),
       (scope) => agent.run(scope),
     ])
@@ -134,10 +149,25 @@ interface Parts {
   store: NodeStore
   events: EventSink
   staticPods: StaticPods
+  podNetwork: PodNetwork
+}
+
+function createBridge(
+  config: ResolvedConfig,
+  { clock, log }: KubeletDeps,
+  parts: () => { observer: PodObserver; pods: PodSet },
+): PodBridge | undefined {
+  if (config.podBridge === '') return undefined
+  return new PodBridge(config, {
+    clock,
+    log,
+    sandboxes: (signal) => parts().observer.networked(signal),
+    onChange: () => parts().pods.wakeAll(),
+  })
 }
 
 function createContext(
-  { resolved, machine, store, events, staticPods }: Parts,
+  { resolved, machine, store, events, staticPods, podNetwork: network }: Parts,
   deps: KubeletDeps,
   signal: AbortSignal,
 ): NodeContext {
@@ -159,7 +189,8 @@ function createContext(
     cgroups: machine.cgroups,
     events: recorder,
     isolation: deps.isolation ?? noIsolation,
-    observer: new PodObserver({ ...deps, bootId: facts.bootId }, signal),
+    network,
+    observer: new PodObserver({ ...deps, network, bootId: facts.bootId }, signal),
     images: new ImagePuller({
       ...deps,
       events: recorder,

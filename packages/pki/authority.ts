@@ -40,12 +40,32 @@ export interface AuthorityOptions {
 /** A new self-signed root with a fresh ECDSA P-256 key. */
 export async function createAuthority(options: AuthorityOptions): Promise<Authority> {
   const { privateKeyPem } = await generateKeyPair()
+  return selfSigned(privateKeyPem, toName(options.subject), options)
+}
+
+/**
+ * The same authority with other dates: same key and same name, so that every certificate that it has
+ * signed, and every hash that pins it, stays good.
+ */
+export async function redateAuthority(
+  { certificatePem, privateKeyPem }: Authority,
+  dates: Pick<AuthorityOptions, 'notBeforeMs' | 'notAfterMs'>,
+): Promise<Authority> {
+  const { subjectName } = new x509.X509Certificate(certificatePem)
+  return selfSigned(privateKeyPem, subjectName.toJSON(), dates)
+}
+
+async function selfSigned(
+  privateKeyPem: string,
+  name: ReturnType<InstanceType<typeof x509.Name>['toJSON']>,
+  dates: Pick<AuthorityOptions, 'notBeforeMs' | 'notAfterMs'>,
+): Promise<Authority> {
   const keys = toCryptoKeys(privateKeyPem)
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: newSerialNumber(),
-    name: toName(options.subject),
-    notBefore: new Date(options.notBeforeMs),
-    notAfter: new Date(options.notAfterMs),
+    name,
+    notBefore: new Date(dates.notBeforeMs),
+    notAfter: new Date(dates.notAfterMs),
     signingAlgorithm: keys.algorithm,
     keys,
     extensions: [
@@ -60,12 +80,22 @@ export async function createAuthority(options: AuthorityOptions): Promise<Author
   return { certificatePem: toPemText(certificate.toString('pem')), privateKeyPem }
 }
 
-/** Signs one leaf certificate; it never outlives the authority. Returns PEM. */
+/**
+ * Signs one leaf certificate, which never outlives the authority. Returns PEM. Throws RangeError when the
+ * certificate would end before it begins, e.g. because the authority has ended by then.
+ */
 export async function signCertificate(
   authority: Authority,
   profile: CertificateProfile,
 ): Promise<string> {
   const issuer = new x509.X509Certificate(authority.certificatePem)
+  const notAfterMs = Math.min(profile.notAfterMs, issuer.notAfter.getTime())
+  if (profile.notBeforeMs >= notAfterMs) {
+    const [begin, end] = [profile.notBeforeMs, notAfterMs].map((ms) => new Date(ms).toISOString())
+    throw new RangeError(
+      `Cannot sign certificate for "${profile.subject.commonName}": it would begin at ${begin} and end at ${end}; look at the clock, and at the end of the authority`,
+    )
+  }
   const keys = toCryptoKeys(authority.privateKeyPem)
   const publicKey = importPublicKey(profile.publicKeyPem)
   const certificate = await x509.X509CertificateGenerator.create({
@@ -73,7 +103,7 @@ export async function signCertificate(
     subject: toName(profile.subject),
     issuer: issuer.subjectName,
     notBefore: new Date(profile.notBeforeMs),
-    notAfter: new Date(Math.min(profile.notAfterMs, issuer.notAfter.getTime())),
+    notAfter: new Date(notAfterMs),
     signingAlgorithm: keys.algorithm,
     publicKey,
     signingKey: keys.privateKey,

@@ -6,6 +6,7 @@
 export { generateKeyPair, keyId, publicKeyOf, type KeyPair } from './key-pair.ts'
 export {
   createAuthority,
+  redateAuthority,
   signCertificate,
   type Authority,
   type CertificateProfile,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { request as requestPlain } from 'node:http'
+import { request as requestPlain, type IncomingMessage } from 'node:http'
 import { request as requestSecure, type RequestOptions } from 'node:https'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { answerTo, ExpectedError, exitCodes, messageOf, peerHeadOf } from '@skerry/base'
 import type { Container, Node, Pod } from '@skerry/api'
 import * as z from 'zod'
 import type { ExtenderFields } from './configuration-schema.ts'
@@ -186,35 +186,40 @@ function poster(fields: ExtenderFields): Post {
   }
 }
 
-function exchange(url: URL, options: RequestOptions, body: Buffer, verb: string): Promise<unknown> {
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  const fail = (error: Error): void =>
-    reject(new ExtenderError(`Post "${url.href}": ${error.message}`, { cause: error }))
+async function exchange(
+  url: URL,
+  options: RequestOptions,
+  body: Buffer,
+  verb: string,
+): Promise<unknown> {
   const request = url.protocol === 'https:' ? requestSecure : requestPlain
-  const outgoing = request(url, options, (answer) => {
-    const parts: Buffer[] = []
-    let size = 0
-    answer.on('data', (part: Buffer) => {
-      size += part.length
-      if (size > answerBytesMax) answer.destroy(new Error(`more than ${answerBytesMax} bytes`))
-      else parts.push(part)
-    })
-    answer.on('error', fail)
-    answer.on('end', () => {
-      if (answer.statusCode !== 200) {
-        const place = `failed ${verb} with extender at URL ${url.href}`
-        return reject(new ExtenderError(`${place}, code ${answer.statusCode}`))
-      }
-      try {
-        resolve(JSON.parse(Buffer.concat(parts).toString()))
-      } catch (error) {
-        fail(error instanceof Error ? error : new Error('no JSON'))
-      }
-    })
-  })
-  outgoing.on('error', fail)
+  const outgoing = request(url, options)
+  const peer = `the extender at ${url.host}`
+  const answered = answerTo(outgoing, peer)
   outgoing.end(body)
-  return promise
+  try {
+    const answer = await answered
+    const { status } = peerHeadOf(answer, { peer, method: 'POST' })
+    const text = await textOf(answer)
+    if (status === 200) return JSON.parse(text)
+    throw new ExtenderError(`failed ${verb} with extender at URL ${url.href}, code ${status}`)
+  } catch (error) {
+    outgoing.destroy()
+    if (error instanceof ExtenderError) throw error
+    throw new ExtenderError(`Post "${url.href}": ${messageOf(error)}`, { cause: error })
+  }
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const chunk of answer) {
+    const part = Buffer.from(chunk)
+    size += part.length
+    if (size > answerBytesMax) throw new Error(`more than ${answerBytesMax} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString()
 }
 
 /** Without an authority of its own an extender over HTTPS is not verified, as upstream has it. */

@@ -10,6 +10,7 @@ export {
   type ServiceNetworkDeps,
 } from './run-service-network.ts'
 export { clearNodeNetwork } from './node-network.ts'
+export { NetworkHealth } from './network-health.ts'
 export { createNft, type Nft } from './nft.ts'
 export { fileSnapshot, type ServiceSnapshot, type ServiceState } from './service-snapshot.ts'
 export { createNetworkPolicies, type NetworkPolicies } from './policy/network-policies.ts'

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { access, writeFile } from 'node:fs/promises'
+import { access, readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import type { Logger } from '@skerry/base'
+import type { Clock, Logger } from '@skerry/base'
+import type { NetworkHealth } from './network-health.ts'
 
 const execute = promisify(execFile)
 
@@ -21,7 +22,6 @@ export interface NodeNetworkConfig {
  * route (a site on its own): the kernel looks for a route before it asks the rules.
  */
 export async function prepareNodeNetwork(config: NodeNetworkConfig, log: Logger): Promise<void> {
-  await setSysctl('net/ipv4/ip_forward', '1')
   if (!(await exists('/proc/sys/net/bridge/bridge-nf-call-iptables'))) {
     await execute('modprobe', ['br_netfilter']).catch((error: unknown) => {
       log.info('Bridge filtering is not available', {
@@ -29,9 +29,54 @@ export async function prepareNodeNetwork(config: NodeNetworkConfig, log: Logger)
       })
     })
   }
-  if (await exists('/proc/sys/net/bridge/bridge-nf-call-iptables')) {
-    await setSysctl('net/bridge/bridge-nf-call-iptables', '1')
+  await setSwitches()
+  await setAddresses(config)
+}
+
+/** How often what others may have changed is put right. */
+const checkMs = 10_000
+const healthPart = 'node network'
+
+export interface NodeNetworkDeps {
+  clock: Clock
+  log: Logger
+  health: NetworkHealth
+}
+
+/** Puts right what other programs change of it, until the signal aborts. */
+export async function keepNodeNetwork(
+  config: NodeNetworkConfig,
+  { clock, log, health }: NodeNetworkDeps,
+  signal: AbortSignal,
+): Promise<never> {
+  for (;;) {
+    await clock.sleep(checkMs, signal)
+    try {
+      for (const name of await setSwitches())
+        log.info('A kernel switch was turned by another program, turning it back', { name })
+      await setAddresses(config)
+      health.set(healthPart, undefined)
+    } catch (error) {
+      signal.throwIfAborted()
+      health.set(healthPart, error instanceof Error ? error.message : String(error))
+      log.error('Node network not put right', { error: error instanceof Error ? error : null })
+    }
   }
+}
+
+/** The names of those that were not as they have to be. */
+async function setSwitches(): Promise<string[]> {
+  const changed: string[] = []
+  for (const name of ['net/ipv4/ip_forward', 'net/bridge/bridge-nf-call-iptables']) {
+    const path = `/proc/sys/${name}`
+    if (!(await exists(path)) || (await readFile(path, 'utf8')).trim() === '1') continue
+    await writeFile(path, '1')
+    changed.push(name)
+  }
+  return changed
+}
+
+async function setAddresses(config: NodeNetworkConfig): Promise<void> {
   await execute('ip', ['address', 'replace', `${config.dnsAddress}/32`, 'dev', 'lo'])
   const source = ['src', config.nodeAddress, 'proto', serviceRouteProtocol]
   await execute('ip', [
@@ -62,10 +107,6 @@ export async function clearNodeNetwork(
     // What is not there needs no clearing; the end state is checked by whoever resets.
     await execute(file, args).catch(() => undefined)
   }
-}
-
-async function setSysctl(name: string, value: string): Promise<void> {
-  await writeFile(`/proc/sys/${name}`, value)
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { BlockList, isIPv4 } from 'node:net'
 import type { Node } from '@skerry/api'
 
 /** Another node's pods and the way to them. */
@@ -8,35 +9,99 @@ export interface PodRoute {
   via: 'host-gw' | 'vxlan'
 }
 
+/** A range that a node says it has, and that no traffic is sent to it for. */
+export interface RefusedRange {
+  node: string
+  podCidr: string
+  reason: string
+}
+
 export interface PodNetworkPlan {
   routes: readonly PodRoute[]
   /** The overlay device is needed at all. */
   needsOverlay: boolean
+  refused: readonly RefusedRange[]
 }
 
-/** Decides the routes to every other node that has an address and a pod range. */
+export interface PodNetworkOptions {
+  ownName: string
+  /** Every pod of the cluster, e.g. 10.42.0.0/16. */
+  clusterCidr: string
+}
+
+/**
+ * Decides the routes to every other node that has an address and a pod range. A node may have set its
+ * range itself, so that it draws traffic to itself: only ranges within the cluster's are routed, and of
+ * ranges that overlap the own node's and then the oldest node's. Pure.
+ */
 export function planPodNetwork(
   nodes: readonly Node[],
-  ownName: string,
+  { ownName, clusterCidr }: PodNetworkOptions,
   isNeighbour: (address: string) => boolean,
 ): PodNetworkPlan {
   const routes: PodRoute[] = []
-  for (const node of nodes) {
-    if (node.metadata.name === ownName) continue
+  const refused: RefusedRange[] = []
+  const cluster = rangeOf(clusterCidr)
+  const taken: { range: Range; node: string }[] = []
+  for (const node of oldestFirst(nodes, ownName)) {
+    const { name = '' } = node.metadata
     const podCidr = node.spec?.podCIDR
+    if (podCidr === undefined || podCidr === '') continue
+    const range = rangeOf(podCidr)
+    if (range === undefined || cluster === undefined || !holds(cluster, range)) {
+      refused.push({ node: name, podCidr, reason: `it is not within ${clusterCidr}` })
+      continue
+    }
+    const owner = taken.find((each) => holds(each.range, range) || holds(range, each.range))
+    if (owner !== undefined) {
+      refused.push({ node: name, podCidr, reason: `node ${owner.node} has it` })
+      continue
+    }
+    taken.push({ range, node: name })
     const nodeAddress = internalAddressOf(node)
-    if (podCidr === undefined || podCidr === '' || nodeAddress === undefined) continue
+    if (name === ownName || nodeAddress === undefined) continue
     routes.push({ podCidr, nodeAddress, via: isNeighbour(nodeAddress) ? 'host-gw' : 'vxlan' })
   }
   return {
     routes: routes.toSorted((a, b) => (a.podCidr < b.podCidr ? -1 : 1)),
     needsOverlay: routes.some((route) => route.via === 'vxlan'),
+    refused,
   }
+}
+
+function oldestFirst(nodes: readonly Node[], ownName: string): Node[] {
+  const keyOf = ({ metadata }: Node): string =>
+    [
+      metadata.name === ownName ? '' : 'other',
+      metadata.creationTimestamp ?? '',
+      metadata.uid ?? '',
+      metadata.name ?? '',
+    ].join(' ')
+  return nodes.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+}
+
+interface Range {
+  readonly address: string
+  readonly bits: number
+  readonly block: BlockList
+}
+
+function rangeOf(cidr: string): Range | undefined {
+  const [address = '', length = ''] = cidr.split('/')
+  const bits = Number(length)
+  if (!isIPv4(address) || !/^\d{1,2}$/.test(length) || bits > 32) return undefined
+  const block = new BlockList()
+  block.addSubnet(address, bits, 'ipv4')
+  return { address, bits, block }
+}
+
+function holds(outer: Range, inner: Range): boolean {
+  return inner.bits >= outer.bits && outer.block.check(inner.address, 'ipv4')
 }
 
 export function internalAddressOf(node: Node): string | undefined {
   return (node.status?.addresses ?? []).find(
-    (address) => address.type === 'InternalIP' && !address.address.includes(':'),
+    (address) => address.type === 'InternalIP' && isIPv4(address.address),
   )?.address
 }
 

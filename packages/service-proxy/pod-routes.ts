@@ -20,14 +20,36 @@ export interface PodRoutesDeps {
   nodeAddress: string
 }
 
-/** Makes the kernel's routes those of the plan, and takes away what an earlier plan left. */
+/**
+ * Makes the kernel's routes those of the plan, and takes away what an earlier plan left. The kernel may
+ * refuse the way to a node, which says itself where it is: all others get theirs first. Throws
+ * AggregateError.
+ */
 export async function applyPodRoutes(plan: PodNetworkPlan, deps: PodRoutesDeps): Promise<void> {
   if (plan.needsOverlay) await ensureOverlay(deps.nodeAddress)
-  for (const route of plan.routes) await setRoute(route)
+  const failures: unknown[] = []
+  for (const route of plan.routes) {
+    try {
+      await setRoute(route)
+    } catch (error) {
+      failures.push(error)
+    }
+  }
   const wanted = new Set(plan.routes.map((route) => route.podCidr))
   for (const present of await ownRoutes()) {
     if (!wanted.has(present)) await ip('route', 'delete', present, 'proto', routeProtocol)
   }
+  if (failures.length > 0) {
+    const texts = failures.map((each) => (each instanceof Error ? each.message : String(each)))
+    throw new AggregateError(failures, `Cannot set ${failures.length} routes: ${texts.join('; ')}`)
+  }
+}
+
+/** Whether the kernel still has every route of a plan that was applied. */
+export async function haveRoutes(plan: PodNetworkPlan): Promise<boolean> {
+  if (plan.routes.length === 0) return true
+  const present = new Set(await ownRoutes())
+  return plan.routes.every(({ podCidr }) => present.has(podCidr))
 }
 
 async function setRoute(route: PodRoute): Promise<void> {

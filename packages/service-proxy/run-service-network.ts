@@ -1,15 +1,23 @@
-import { createWakeFlag, runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import {
+  createWakeFlag,
+  runAll,
+  type Clock,
+  type Logger,
+  type Random,
+  type WakeFlag,
+} from '@skerry/base'
 import type { EndpointSlice, Node, ObjectMeta, Service } from '@skerry/api'
 import { createInformer, resources, type Cluster, type Informer } from '@skerry/client'
 import { withLocalAddresses } from './local-endpoints.ts'
 import { createForwarder } from './dns/forwarder.ts'
 import { startDnsServer } from './dns/dns-server.ts'
 import { buildZone, type Zone } from './dns/zone.ts'
+import type { NetworkHealth } from './network-health.ts'
 import type { Nft } from './nft.ts'
-import { prepareNodeNetwork } from './node-network.ts'
+import { keepNodeNetwork, prepareNodeNetwork } from './node-network.ts'
 import type { NetworkPolicies } from './policy/network-policies.ts'
 import { planPodNetwork, type PodNetworkPlan } from './pod-network.ts'
-import { applyPodRoutes, isNeighbour } from './pod-routes.ts'
+import { applyPodRoutes, haveRoutes, isNeighbour } from './pod-routes.ts'
 import { createServiceProxy, type ServiceProxy } from './service-proxy.ts'
 import { presumeReady, type ServiceSnapshot, type ServiceState } from './service-snapshot.ts'
 
@@ -35,12 +43,15 @@ export interface ServiceNetworkDeps {
   clock: Clock
   random: Random
   log: Logger
+  health: NetworkHealth
 }
 
 const dnsTtlSeconds = 5
 /** Changes within this time are written to the snapshot once. */
 const snapshotSettleMs = 2_000
 const routesSettleMs = 200
+/** How often it is looked whether the routes are still there: other programs delete them. */
+const routesCheckMs = 10_000
 /** How often the node's own pods are looked at while the control plane is away. */
 const localPodsMs = 1_000
 
@@ -55,17 +66,7 @@ export async function runServiceNetwork(
   signal: AbortSignal,
 ): Promise<void> {
   await prepareNodeNetwork(config, deps.log)
-  const proxy = createServiceProxy(
-    {
-      nodeName: config.nodeName,
-      network: {
-        clusterCidr: config.clusterCidr,
-        podCidr: undefined,
-        ownAddresses: [config.dnsAddress],
-      },
-    },
-    deps,
-  )
+  const proxy = createProxy(config, deps)
   let zone: Zone | undefined
   const show = (state: ServiceState): void => {
     proxy.update(state.services, state.slices)
@@ -75,6 +76,9 @@ export async function runServiceNetwork(
     })
   }
   const saved = await deps.snapshot.load()
+  let nodeAddresses = saved?.nodeAddresses ?? []
+  proxy.setNodeAddresses([config.nodeAddress, ...nodeAddresses])
+  const isOutdated = createWakeFlag()
   let isHeard = false
   if (saved !== undefined) show(presumeReady(saved))
   await using dns = await startDnsServer(
@@ -92,21 +96,53 @@ export async function runServiceNetwork(
   })
   await runAll(signal, [
     (scope) => proxy.run(scope),
-    (scope) => followServices(deps, { show, onHeard: () => (isHeard = true) }, scope),
+    (scope) => keepNodeNetwork(config, deps, scope),
+    (scope) => {
+      const snapshot = { isOutdated, nodeAddresses: () => nodeAddresses }
+      return followServices(deps, { show, onHeard: () => (isHeard = true), snapshot }, scope)
+    },
     async (scope) => {
       while (saved !== undefined && !isHeard) {
         show(withLocalAddresses(presumeReady(saved), deps.podAddress))
         await deps.clock.sleep(localPodsMs, scope)
       }
     },
-    (scope) => followNodes(config, { ...deps, proxy }, scope),
+    (scope) => {
+      const onAddresses = (addresses: readonly string[]): void => {
+        // Nodes change with every heartbeat, their addresses seldom.
+        if (addresses.join() === nodeAddresses.join()) return
+        nodeAddresses = addresses
+        proxy.setNodeAddresses([config.nodeAddress, ...addresses])
+        isOutdated.raise()
+      }
+      return followNodes(config, { ...deps, proxy, onAddresses }, scope)
+    },
     (scope) => deps.policies.run(scope),
   ])
 }
 
+function createProxy(config: ServiceNetworkConfig, deps: ServiceNetworkDeps): ServiceProxy {
+  const { nodeName, nodeAddress, clusterCidr, serviceCidr, dnsAddress, resolvers } = config
+  const network = {
+    clusterCidr,
+    serviceCidr,
+    podCidr: undefined,
+    ownAddresses: [dnsAddress],
+    nodeAddresses: [nodeAddress],
+    reservedAddresses: resolvers,
+  }
+  return createServiceProxy({ nodeName, network }, deps)
+}
+
+interface ServicesHeard {
+  readonly show: (state: ServiceState) => void
+  readonly onHeard: () => void
+  readonly snapshot: { isOutdated: WakeFlag; nodeAddresses: () => readonly string[] }
+}
+
 async function followServices(
   deps: ServiceNetworkDeps,
-  { show, onHeard }: { show: (state: ServiceState) => void; onHeard: () => void },
+  { show, onHeard, snapshot }: ServicesHeard,
   signal: AbortSignal,
 ): Promise<void> {
   const services = createInformer<Service>(
@@ -119,9 +155,8 @@ async function followServices(
     { transform: slim },
     deps,
   )
-  const dirty = createWakeFlag()
-  services.onChange(dirty.raise)
-  slices.onChange(dirty.raise)
+  services.onChange(snapshot.isOutdated.raise)
+  slices.onChange(snapshot.isOutdated.raise)
   const state = (): ServiceState => ({ services: services.list(), slices: slices.list() })
   await runAll(signal, [
     (scope) => services.run(scope),
@@ -135,9 +170,9 @@ async function followServices(
       using _services = services.onChange(onChangeSoon(onChange))
       using _slices = slices.onChange(onChangeSoon(onChange))
       for (;;) {
-        await dirty.wait(scope)
+        await snapshot.isOutdated.wait(scope)
         await deps.clock.sleep(snapshotSettleMs, scope)
-        await deps.snapshot.save(state())
+        await deps.snapshot.save({ ...state(), nodeAddresses: snapshot.nodeAddresses() })
       }
     },
   ])
@@ -156,9 +191,14 @@ function onChangeSoon(act: () => void): () => void {
   }
 }
 
+type NodesFollower = ServiceNetworkDeps & {
+  readonly proxy: ServiceProxy
+  readonly onAddresses: (addresses: readonly string[]) => void
+}
+
 async function followNodes(
   config: ServiceNetworkConfig,
-  deps: ServiceNetworkDeps & { proxy: ServiceProxy },
+  deps: NodesFollower,
   signal: AbortSignal,
 ): Promise<void> {
   const nodes = createInformer<Node>(
@@ -172,49 +212,82 @@ async function followNodes(
     (scope) => nodes.run(scope),
     async (scope) => {
       await nodes.whenSynced(scope)
+      let wanted: PodNetworkPlan | undefined
+      const sayRefused = createRefusals(deps.log)
+      nodes.onChange(() => (wanted = undefined))
       for (;;) {
+        using _timer = deps.clock.setTimer(routesCheckMs, dirty.raise)
         await dirty.wait(scope)
         await deps.clock.sleep(routesSettleMs, scope)
-        await followOnce(config, { ...deps, nodes }, scope)
+        if (wanted !== undefined && (await haveRoutes(wanted))) continue
+        wanted = await followOnce(config, { ...deps, nodes, sayRefused }, scope)
       }
     },
   ])
 }
 
+/** Says each refusal once for as long as it lasts: nodes are planned again with every heartbeat. */
+function createRefusals(log: Logger): (refused: PodNetworkPlan['refused']) => void {
+  let said = new Set<string>()
+  return (refused) => {
+    const now = new Set<string>()
+    for (const { node, podCidr, reason } of refused) {
+      const key = `${node} ${podCidr} ${reason}`
+      now.add(key)
+      if (!said.has(key)) log.error('Pod range of a node not routed', { node, podCidr, reason })
+    }
+    said = now
+  }
+}
+
 async function followOnce(
   config: ServiceNetworkConfig,
-  deps: ServiceNetworkDeps & { proxy: ServiceProxy; nodes: Informer<Node> },
+  deps: NodesFollower & {
+    nodes: Informer<Node>
+    sayRefused: (refused: PodNetworkPlan['refused']) => void
+  },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<PodNetworkPlan | undefined> {
   const all = deps.nodes.list()
   const own = all.find((node) => node.metadata.name === config.nodeName)
   if (own?.spec?.podCIDR) deps.proxy.setPodCidr(own.spec.podCIDR)
+  deps.onAddresses(nodeAddressesOf(all))
   try {
-    const plan = await planWithNeighbours(all, config.nodeName)
+    const plan = await planWithNeighbours(all, config)
+    deps.sayRefused(plan.refused)
     await applyPodRoutes(plan, { nodeAddress: config.nodeAddress })
+    return plan
   } catch (error) {
     if (signal.aborted) throw signal.reason
     deps.log.error('Routes to other nodes not set', {
       error: error instanceof Error ? error : null,
     })
+    return undefined
   }
+}
+
+function nodeAddressesOf(nodes: readonly Node[]): string[] {
+  const all = nodes.flatMap(({ status }) => status?.addresses ?? [])
+  return all.map(({ address }) => address).toSorted()
 }
 
 async function planWithNeighbours(
   nodes: readonly Node[],
-  ownName: string,
+  { nodeName: ownName, clusterCidr }: ServiceNetworkConfig,
 ): Promise<PodNetworkPlan> {
+  const options = { ownName, clusterCidr }
   const neighbours = new Set<string>()
-  for (const route of planPodNetwork(nodes, ownName, () => true).routes) {
+  for (const route of planPodNetwork(nodes, options, () => true).routes) {
     if (await isNeighbour(route.nodeAddress)) neighbours.add(route.nodeAddress)
   }
-  return planPodNetwork(nodes, ownName, (address) => neighbours.has(address))
+  return planPodNetwork(nodes, options, (address) => neighbours.has(address))
 }
 
 /** Rules need no annotations and no history; a node with a thousand services keeps less. */
 function slim<T extends { metadata: ObjectMeta }>(object: T): T {
-  const { name, namespace, labels, uid, resourceVersion } = object.metadata
-  return { ...object, metadata: { name, namespace, labels, uid, resourceVersion } }
+  const { name, namespace, labels, uid, resourceVersion, creationTimestamp } = object.metadata
+  const metadata = { name, namespace, labels, uid, resourceVersion, creationTimestamp }
+  return { ...object, metadata }
 }
 
 function slimNode(node: Node): Node {

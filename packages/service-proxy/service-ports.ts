@@ -18,6 +18,11 @@ export interface Backend {
 export interface ServicePortBackends {
   /** namespace/name:port, for rule names and messages. */
   name: string
+  /** namespace/name. */
+  service: string
+  /** Of the service, RFC 3339; who is older comes first where two want one address. */
+  createdAt: string
+  uid: string
   protocol: Protocol
   port: number
   nodePort: number | undefined
@@ -69,18 +74,25 @@ function planPort(
   context: { own: readonly EndpointSlice[]; nodeName: string },
 ): ServicePortBackends {
   const spec = service.spec ?? {}
+  const key = keyOf(service.metadata.namespace, service.metadata.name)
   const usable = usableBackends(context.own, port, context.nodeName)
   const isExternalLocal = spec.externalTrafficPolicy === 'Local'
   const isInternalLocal = spec.internalTrafficPolicy === 'Local'
   return {
-    name: `${service.metadata.namespace}/${service.metadata.name}:${port.name ?? ''}`,
+    name: `${key}:${port.name ?? ''}`,
+    service: key,
+    createdAt: service.metadata.creationTimestamp ?? '',
+    uid: service.metadata.uid ?? '',
     protocol: protocolOf(port.protocol),
     port: port.port,
     nodePort: port.nodePort === 0 ? undefined : port.nodePort,
     clusterIps: spec.clusterIPs ?? (spec.clusterIP === undefined ? [] : [spec.clusterIP]),
     externalIps: [
       ...(spec.externalIPs ?? []),
-      ...(service.status?.loadBalancer?.ingress ?? []).flatMap((ingress) => ingress.ip ?? []),
+      // A load balancer that is a proxy wants its traffic itself (KEP-1860).
+      ...(service.status?.loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) =>
+        ip === undefined || ipMode === 'Proxy' ? [] : [ip],
+      ),
     ],
     affinitySeconds:
       spec.sessionAffinity === 'ClientIP'

@@ -7,9 +7,11 @@ import {
   type Random,
 } from '@skerry/base'
 import type { EndpointSlice, Service } from '@skerry/api'
+import type { NetworkHealth } from './network-health.ts'
 import type { Nft } from './nft.ts'
 import { renderDelta, renderTable, type NftTable } from './nft-table.ts'
-import { planServicePorts } from './service-ports.ts'
+import { planAddresses, type RefusedAddress } from './address-plan.ts'
+import { groupByService, planServicePorts } from './service-ports.ts'
 import { buildServiceTable, type ServiceNetwork } from './service-table.ts'
 
 export interface ServiceProxyConfig {
@@ -22,6 +24,7 @@ export interface ServiceProxyDeps {
   clock: Clock
   random: Random
   log: Logger
+  health: NetworkHealth
 }
 
 export interface ServiceProxy {
@@ -29,12 +32,17 @@ export interface ServiceProxy {
   update(services: readonly Service[], slices: readonly EndpointSlice[]): void
   /** This node's pod range became known. */
   setPodCidr(podCidr: string): void
+  /** Addresses of all nodes, which no service takes. */
+  setNodeAddresses(addresses: readonly string[]): void
   /** Applies updates until the signal aborts; the rules stay, so that pods keep their services. */
   run(signal: AbortSignal): Promise<never>
 }
 
 /** A burst of changes (a rollout) becomes one transaction. */
 const settleMs = 50
+/** How often the kernel is asked whether the rules are still there: other programs flush them. */
+const checkMs = 10_000
+const healthPart = 'service rules'
 
 export function createServiceProxy(
   config: ServiceProxyConfig,
@@ -42,22 +50,30 @@ export function createServiceProxy(
 ): ServiceProxy {
   let network = config.network
   let wanted: { services: readonly Service[]; slices: readonly EndpointSlice[] } | undefined
-  let applied: NftTable | undefined
+  let applied: AppliedTable | undefined
+  let shown: ReadonlySet<string> = new Set()
   const dirty = createWakeFlag()
 
   const applyOnce = async (signal: AbortSignal): Promise<void> => {
     if (wanted === undefined) return
     const ports = planServicePorts(wanted.services, wanted.slices, config.nodeName)
-    const next = buildServiceTable(ports, network)
-    const script = applied === undefined ? renderTable(next) : renderDelta(applied, next)
+    const plan = planAddresses(ports, {
+      ...network,
+      reservedAddresses: [...network.reservedAddresses, ...apiServerAddresses(wanted.slices)],
+    })
+    shown = showRefused(plan.refused, { shown, log: deps.log })
+    const next = buildServiceTable(plan, network)
+    const before = await unlessChanged(applied, deps, signal)
+    const script = before === undefined ? renderTable(next) : renderDelta(before.table, next)
     if (script === '') return
     // Should it fail half-known, the next try replaces the whole table.
-    const before = applied
     applied = undefined
     await deps.nft.apply(script, signal)
-    applied = next
+    applied = { table: next, fingerprint: await deps.nft.fingerprint(next.name, signal) }
     deps.log.debug('Service rules applied', { ports: ports.length, isWhole: before === undefined })
   }
+
+  deps.health.set(healthPart, 'not applied yet')
 
   return {
     update(services, slices) {
@@ -68,16 +84,23 @@ export function createServiceProxy(
       network = { ...network, podCidr }
       dirty.raise()
     },
+    setNodeAddresses(nodeAddresses) {
+      network = { ...network, nodeAddresses }
+      dirty.raise()
+    },
     async run(signal) {
       const backoff = createBackoff({ initialMs: 200, maxMs: 30_000 }, deps.random)
       for (;;) {
+        using _timer = deps.clock.setTimer(checkMs, dirty.raise)
         await dirty.wait(signal)
         await deps.clock.sleep(settleMs, signal)
         try {
           await applyOnce(signal)
           backoff.reset()
+          if (applied) deps.health.set(healthPart, undefined)
         } catch (error) {
           if (signal.aborted) throw abortReason(signal)
+          deps.health.set(healthPart, asError(error).message)
           deps.log.error('Service rules not applied, trying again', { error: asError(error) })
           await deps.clock.sleep(backoff.nextMs(), signal)
           dirty.raise()
@@ -85,6 +108,47 @@ export function createServiceProxy(
       }
     },
   }
+}
+
+/** What the kernel was given, and how it looked there. */
+interface AppliedTable {
+  readonly table: NftTable
+  readonly fingerprint: string
+}
+
+/** Undefined if another program has changed the rules since. */
+async function unlessChanged(
+  applied: AppliedTable | undefined,
+  { nft, log }: Pick<ServiceProxyDeps, 'nft' | 'log'>,
+  signal: AbortSignal,
+): Promise<AppliedTable | undefined> {
+  if (applied === undefined) return undefined
+  const now = await nft.fingerprint(applied.table.name, signal)
+  if (now === applied.fingerprint) return applied
+  log.info('Service rules were changed by another program, applying them again', {
+    isGone: now === '',
+  })
+  return undefined
+}
+
+/** Where the API server listens, by the slices that it writes itself. */
+function apiServerAddresses(slices: readonly EndpointSlice[]): string[] {
+  const own = groupByService(slices).get('default/kubernetes') ?? []
+  return own.flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ addresses }) => addresses))
+}
+
+/** One line for each address that a service does not get, when it is refused for the first time. */
+function showRefused(
+  refused: readonly RefusedAddress[],
+  { shown, log }: { shown: ReadonlySet<string>; log: Logger },
+): ReadonlySet<string> {
+  const now = new Set<string>()
+  for (const { service, address, reason } of refused) {
+    const line = `${service} ${address} ${reason}`
+    now.add(line)
+    if (!shown.has(line)) log.info('Address of a service refused', { service, address, reason })
+  }
+  return now
 }
 
 function asError(error: unknown): Error {

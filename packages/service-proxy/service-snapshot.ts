@@ -5,6 +5,8 @@ import { stateFile, type StateFile } from './state-file.ts'
 export interface ServiceState {
   services: readonly Service[]
   slices: readonly EndpointSlice[]
+  /** Addresses of all nodes, which no service takes. Absent in files of older versions. */
+  nodeAddresses?: readonly string[]
 }
 
 export type ServiceSnapshot = StateFile<ServiceState>

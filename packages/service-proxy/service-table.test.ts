@@ -4,17 +4,24 @@ import type { EndpointSlice, Service } from '@skerry/api'
 import { createTestNetwork, type TestHost } from '@skerry/testing'
 import { renderDelta, renderTable, type NftTable } from './nft-table.ts'
 import { planServicePorts } from './service-ports.ts'
-import { buildServiceTable } from './service-table.ts'
+import { planAddresses } from './address-plan.ts'
+import { buildServiceTable, type ServiceNetwork } from './service-table.ts'
 import { service, slice } from './testing/service-objects.ts'
 
 const skip = process.getuid?.() !== 0 && 'needs root'
 
+const network: ServiceNetwork = {
+  clusterCidr: '10.42.0.0/16',
+  serviceCidr: '10.43.0.0/16',
+  podCidr: '10.42.0.0/24',
+  ownAddresses: ['10.43.0.10'],
+  nodeAddresses: [],
+  reservedAddresses: [],
+}
+
 function tableOf(services: readonly Service[], slices: readonly EndpointSlice[]): NftTable {
-  return buildServiceTable(planServicePorts(services, slices, 'a'), {
-    clusterCidr: '10.42.0.0/16',
-    podCidr: '10.42.0.0/24',
-    ownAddresses: ['10.43.0.10'],
-  })
+  const plan = planAddresses(planServicePorts(services, slices, 'a'), network)
+  return buildServiceTable(plan, network)
 }
 
 const web = service('web', {
@@ -159,6 +166,44 @@ test('the kernel sends service traffic where the plan says', { skip }, async (t)
     assert.equal(result.stdout.trim(), '10.42.0.2', result.stderr)
     await load(host, renderTable(first))
   })
+  await t.test(
+    'no service takes the address of another one, of the DNS or of the machine',
+    async () => {
+      const spec = { ports: [{ name: 'http', port: 80, protocol: 'TCP', nodePort: 30_080 }] }
+      const taken = ['10.43.0.20', '10.43.0.10', host.address, '203.0.113.7']
+      const thief = service('a-thief', {
+        ...spec,
+        type: 'NodePort',
+        clusterIP: '10.43.0.40',
+        externalIPs: taken,
+      })
+      const late = {
+        ...thief,
+        metadata: { ...thief.metadata, creationTimestamp: '2026-01-01T00:00:00Z' },
+      }
+      const slices = [
+        slice('web', [{ address: '10.42.0.2' }]),
+        slice('a-thief', [{ address: '10.42.0.3' }]),
+      ]
+      const before = await fetchName(client, `${host.address}:80`)
+      await load(host, renderTable(tableOf([late, web], slices)))
+      assert.equal(await fetchName(host, '10.43.0.40'), '10.42.0.3')
+      assert.equal(await fetchName(host, '10.43.0.20'), '10.42.0.2')
+      assert.equal(await fetchName(client, `${host.address}:30080`), '10.42.0.2')
+      assert.equal(await fetchName(client, `${host.address}:80`), before)
+      await host.run(['ip', 'address', 'add', '10.43.0.10/32', 'dev', 'lo'])
+      assert.match(await fetchName(host, '10.43.0.10'), /refused/)
+      // An address that nobody has is served, until the machine gets it.
+      await host.run(['ip', 'route', 'add', '203.0.113.7/32', 'dev', 'lo'])
+      assert.equal(await fetchName(host, '203.0.113.7'), '10.42.0.3')
+      await host.run(['ip', 'address', 'add', '203.0.113.7/32', 'dev', 'lo'])
+      assert.match(await fetchName(host, '203.0.113.7'), /refused/)
+      const gone =
+        'ip address del 203.0.113.7/32 dev lo; ip address del 10.43.0.10/32 dev lo; ip route del 203.0.113.7/32'
+      await host.run(['sh', '-c', gone])
+      await load(host, renderTable(first))
+    },
+  )
   await t.test('a delta leads to the same table as a whole replacement', async () => {
     const next = tableOf([sticky], [slice('sticky', [{ address: '10.42.0.3' }])])
     await load(host, renderDelta(first, next))

@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { NftChain, NftSet, NftTable } from './nft-table.ts'
+import type { AddressOwners, AddressPlan } from './address-plan.ts'
 import type { Backend, Protocol, ServicePortBackends } from './service-ports.ts'
 
-export interface ServiceNetwork {
-  /** Every pod of the cluster, e.g. 10.42.0.0/16. */
-  clusterCidr: string
+export interface ServiceNetwork extends AddressOwners {
   /** Pods of this node; undefined until the node has its range. */
-  podCidr: string | undefined
-  /** Addresses that this node answers itself (the cluster DNS): no rules for them. */
-  ownAddresses: readonly string[]
+  readonly podCidr: string | undefined
 }
 
 export const tableName = 'skerry'
@@ -26,10 +23,12 @@ const protocols: readonly Protocol[] = ['tcp', 'udp', 'sctp']
 
 interface Draft {
   services: Map<string, string>
+  externals: Map<string, string>
   endpoints: Record<Protocol, Map<string, string>>
   nodePorts: Map<string, string>
   nodePortEndpoints: Record<Protocol, Map<string, string>>
   refused: Map<string, string>
+  refusedExternals: Map<string, string>
   refusedNodePorts: Map<string, string>
   hairpin: Map<string, string>
   chains: Map<string, NftChain>
@@ -41,18 +40,17 @@ interface Draft {
  * endpoint by a random index. A thousand services are a thousand elements, not a thousand chains.
  * Only services with ClientIP affinity have chains of their own.
  */
-export function buildServiceTable(
-  ports: readonly ServicePortBackends[],
-  network: ServiceNetwork,
-): NftTable {
+export function buildServiceTable({ ports }: AddressPlan, network: ServiceNetwork): NftTable {
   const draft = emptyDraft()
   for (const port of ports) {
     for (const address of port.clusterIps) {
-      if (!network.ownAddresses.includes(address))
-        addAddress(draft, port, { address, backends: port.internal })
+      if (!network.ownAddresses.includes(address)) {
+        addAddress(draft, port, { address, backends: port.internal, isExternal: false })
+      }
     }
-    for (const address of port.externalIps)
-      addAddress(draft, port, { address, backends: port.external })
+    for (const address of port.externalIps) {
+      addAddress(draft, port, { address, backends: port.external, isExternal: true })
+    }
     addNodePort(draft, port)
     for (const backend of port.internal)
       draft.hairpin.set(`${backend.address} . ${backend.address}`, '')
@@ -63,10 +61,12 @@ export function buildServiceTable(
 function emptyDraft(): Draft {
   return {
     services: new Map(),
+    externals: new Map(),
     endpoints: { tcp: new Map(), udp: new Map(), sctp: new Map() },
     nodePorts: new Map(),
     nodePortEndpoints: { tcp: new Map(), udp: new Map(), sctp: new Map() },
     refused: new Map(),
+    refusedExternals: new Map(),
     refusedNodePorts: new Map(),
     hairpin: new Map(),
     chains: new Map(),
@@ -77,20 +77,22 @@ function emptyDraft(): Draft {
 function addAddress(
   draft: Draft,
   port: ServicePortBackends,
-  target: { address: string; backends: readonly Backend[] },
+  target: { address: string; backends: readonly Backend[]; isExternal: boolean },
 ): void {
-  if (target.address.includes(':')) return
+  const [verdicts, refused] = target.isExternal
+    ? [draft.externals, draft.refusedExternals]
+    : [draft.services, draft.refused]
   const key = `${target.address} . ${port.protocol} . ${port.port}`
   if (target.backends.length === 0) {
-    draft.refused.set(key, '')
+    refused.set(key, '')
     return
   }
   if (port.affinitySeconds !== undefined) {
-    draft.services.set(key, `goto ${addAffinity(draft, port, { ...target, isNodePort: false })}`)
+    verdicts.set(key, `goto ${addAffinity(draft, port, { ...target, isNodePort: false })}`)
     return
   }
   const chain = addCount(draft, { family: 'n', protocol: port.protocol }, target.backends.length)
-  draft.services.set(key, `goto ${chain}`)
+  verdicts.set(key, `goto ${chain}`)
   for (const [index, backend] of target.backends.entries()) {
     draft.endpoints[port.protocol].set(`${key} . ${index}`, `${backend.address} . ${backend.port}`)
   }
@@ -198,6 +200,10 @@ function setsOf(draft: Draft): Map<string, NftSet> {
       'services',
       { type: 'map', declaration: `typeof ${serviceKey} : verdict;`, elements: draft.services },
     ],
+    [
+      'externals',
+      { type: 'map', declaration: `typeof ${serviceKey} : verdict;`, elements: draft.externals },
+    ],
     ...indexed('endpoints', serviceKey, draft.endpoints),
     [
       'nodeports',
@@ -205,6 +211,10 @@ function setsOf(draft: Draft): Map<string, NftSet> {
     ],
     ...indexed('nodeport-endpoints', nodePortKey, draft.nodePortEndpoints),
     ['refused', { type: 'set', declaration: `typeof ${serviceKey};`, elements: draft.refused }],
+    [
+      'refused-externals',
+      { type: 'set', declaration: `typeof ${serviceKey};`, elements: draft.refusedExternals },
+    ],
     [
       'refused-nodeports',
       { type: 'set', declaration: `typeof ${nodePortKey};`, elements: draft.refusedNodePorts },
@@ -217,15 +227,22 @@ function setsOf(draft: Draft): Map<string, NftSet> {
   ])
 }
 
-/** Refusal stands behind NAT (priority 0): what was translated no longer carries the service's address. */
+/**
+ * Refusal stands behind NAT (priority 0): what was translated no longer carries the service's address.
+ * An address that one of the machine's interfaces has is the machine's: the plan
+ * knows addresses of nodes as the API shows them, the kernel as they are.
+ */
 function chainsOf(draft: Draft, network: ServiceNetwork): Map<string, NftChain> {
+  const own = network.ownAddresses.map((address) => `ip daddr ${address} return`)
   return new Map<string, NftChain>([
     ...[...draft.chains].toSorted(([a], [b]) => (a < b ? -1 : 1)),
     [
       'find-service',
       {
         rules: [
-          `${serviceKey} vmap @services`,
+          ...own,
+          `fib daddr type != local ${serviceKey} vmap @services`,
+          `fib daddr type != local ${serviceKey} vmap @externals`,
           `fib daddr type local ip daddr != 127.0.0.0/8 ${nodePortKey} vmap @nodeports`,
         ],
       },
@@ -235,7 +252,9 @@ function chainsOf(draft: Draft, network: ServiceNetwork): Map<string, NftChain> 
       'find-refused',
       {
         rules: [
-          `${serviceKey} @refused goto refuse`,
+          ...own,
+          `${serviceKey} @refused fib daddr type != local goto refuse`,
+          `${serviceKey} @refused-externals fib daddr type != local goto refuse`,
           `fib daddr type local ${nodePortKey} @refused-nodeports goto refuse`,
         ],
       },

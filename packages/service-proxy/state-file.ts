@@ -21,7 +21,8 @@ export function stateFile<T extends object>(
         return parse<T>(await readFile(path, 'utf8'), names)
       } catch (error) {
         if (error instanceof SyntaxError) return undefined
-        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+        const code = error instanceof Error && 'code' in error ? error.code : undefined
+        if (code === 'ENOENT' || code === 'EISDIR') return undefined
         throw error
       }
     },

@@ -1,5 +1,6 @@
 import { inTransaction, sqliteFault, type Database } from './sqlite-database.ts'
 import { StoreBusyError, StoreClosedError, StoreFullError } from './store-errors.ts'
+import type { DiskReserve } from './disk-reserve.ts'
 import type { StoreEvent } from './store.ts'
 import type { StoreLimits } from './store-limits.ts'
 
@@ -17,14 +18,24 @@ export type Operation<T> = (transaction: Transaction) => T
 
 interface Waiting {
   readonly bytes: number
+  readonly mayUseReserve: boolean
   /** Runs inside the transaction; what it returns tells the caller, once the group is durable. */
   readonly run: (transaction: Transaction) => () => void
   readonly refuse: (error: unknown) => void
 }
 
+export interface GroupSize {
+  /** What the operation adds to the group's size. */
+  readonly bytes: number
+  /** Default false. */
+  readonly mayUseReserve?: boolean
+}
+
 export interface GroupCommitDeps {
   database: Database
   limits: StoreLimits
+  /** Absent: a full disk refuses all that it has no room for. */
+  reserve?: DiskReserve
   /** The newest durable revision. */
   revision: () => number
   /** The group is durable; runs before its callers are told. */
@@ -39,26 +50,29 @@ export class GroupCommit {
   #waiting: Waiting[] = []
   #isScheduled = false
   #isClosed = false
+  #isReserveUsed = false
   readonly #deps: GroupCommitDeps
 
   constructor(deps: GroupCommitDeps) {
     this.#deps = deps
   }
 
-  /** `bytes` is what the operation adds to the group's size. */
-  submit<T>(bytes: number, operation: Operation<T>): Promise<T> {
+  /** Operations that take from the store need the reserve of a full disk; others are refused while it is in use. */
+  submit<T>(size: GroupSize, operation: Operation<T>): Promise<T> {
+    const { bytes, mayUseReserve = false } = size
     if (this.#isClosed) return Promise.reject(new StoreClosedError())
     const { writesWaitingMax } = this.#deps.limits
     if (this.#waiting.length >= writesWaitingMax) {
       const text = `Cannot write: ${writesWaitingMax} writes are waiting`
       return Promise.reject(new StoreBusyError(text))
     }
+    if (!mayUseReserve && !this.#hasReserve()) return Promise.reject(fullError())
     return new Promise<T>((resolve, reject) => {
       const run = (transaction: Transaction): (() => void) => {
         const result = operation(transaction)
         return () => resolve(result)
       }
-      this.#waiting.push({ bytes, run, refuse: reject })
+      this.#waiting.push({ bytes, mayUseReserve, run, refuse: reject })
       this.#schedule()
     })
   }
@@ -105,8 +119,21 @@ export class GroupCommit {
       const isFull = sqliteFault(error) === 'full'
       // A full disk refuses only what does not fit: small writes and deletes may still pass.
       if (isFull && group.length > 1) for (const one of group) this.#commit([one])
+      else if (isFull && group[0]?.mayUseReserve && this.#release()) this.#commit(group)
       else for (const one of group) one.refuse(isFull ? fullError(error) : error)
     }
+  }
+
+  /** True while no full disk has taken it, or if it could be taken back now. */
+  #hasReserve(): boolean {
+    if (this.#isReserveUsed && this.#deps.reserve?.take()) this.#isReserveUsed = false
+    return !this.#isReserveUsed
+  }
+
+  #release(): boolean {
+    const isReleased = this.#deps.reserve?.release() ?? false
+    if (isReleased) this.#isReserveUsed = true
+    return isReleased
   }
 
   #apply(group: readonly Waiting[]): { transaction: Transaction; tell: (() => void)[] } {
@@ -130,7 +157,7 @@ function isDatabaseError(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error
 }
 
-function fullError(cause: unknown): StoreFullError {
+function fullError(cause?: unknown): StoreFullError {
   const text = 'Cannot write: no space is left for the store; free disk space or compact'
   return new StoreFullError(text, { cause })
 }

@@ -43,4 +43,5 @@ export { compactionDefaults, runCompaction, type CompactionOptions } from './com
 export { storeLockDefaults, takeStoreLock } from './store-lock.ts'
 export { takeFileTurn } from './file-turn.ts'
 export { storeLimitDefaults, type StoreLimits } from './store-limits.ts'
+export { sqliteFault, type SqliteFault } from './sqlite-database.ts'
 export type { CheckPolicy } from './store-file.ts'

@@ -10,6 +10,7 @@ import {
   sqliteFault,
   type Database,
 } from './sqlite-database.ts'
+import { damagedRows } from './row-checksum.ts'
 import { SqliteLog } from './sqlite-log.ts'
 import {
   applicationId,
@@ -20,6 +21,11 @@ import {
   writeMeta,
 } from './sqlite-schema.ts'
 import { exists, verifyContent } from './store-file.ts'
+
+interface RowName {
+  readonly key: string
+  readonly revision: number
+}
 
 export interface CopySource {
   readonly database: Database
@@ -50,7 +56,8 @@ export async function copyStore(
     await makePrivateFile(partPath)
     createEmpty(partPath)
     const revision = await copyRows(source, partPath, signal)
-    checkCopy(partPath, partPath)
+    const damaged = checkCopy(partPath, partPath)
+    for (const row of damaged) requireDamaged(source.log, row, targetPath)
     const bytes = await syncFile(partPath)
     await rename(partPath, targetPath)
     await syncFile(dirname(targetPath))
@@ -108,6 +115,8 @@ export interface RestoreResult {
   readonly revision: number
   /** Where the store that was there before is kept; absent when there was none. */
   readonly replacedPath?: string
+  /** Keys whose value in the backup is damaged; the store reports them when they are read. */
+  readonly damagedKeys: readonly string[]
 }
 
 /**
@@ -127,13 +136,13 @@ export async function restoreSqliteStore(
     await removeDatabase(partPath)
     await makePrivateFile(partPath)
     await copyFileInto(backupPath, partPath)
-    checkCopy(partPath, backupPath)
+    const damagedKeys = checkCopy(partPath, backupPath).map(({ key }) => key)
     const revision = bump(partPath, bumpRevision)
     await syncFile(partPath)
     const replacedPath = await setAside(targetPath)
     await rename(partPath, targetPath)
     await syncFile(dirname(targetPath))
-    return replacedPath ? { revision, replacedPath } : { revision }
+    return { revision, damagedKeys, ...(replacedPath ? { replacedPath } : {}) }
   } finally {
     await removeDatabase(partPath)
   }
@@ -159,8 +168,19 @@ async function copyFileInto(fromPath: string, toPath: string): Promise<void> {
   await to.writeFile(from.readableWebStream())
 }
 
-/** Throws an ExpectedError that names the backup when it is no whole store of this version. */
-function checkCopy(path: string, shownPath: string): void {
+/** A backup keeps a value that is damaged in the store as it is, and has no damage of its own. */
+function requireDamaged(log: SqliteLog, { key, revision }: RowName, targetPath: string): void {
+  const { entry } = log.head(key, revision) ?? {}
+  if (entry?.modRevision === revision && entry.isDamaged) return
+  const text = `Cannot back up to ${targetPath}: what was written of ${key} reads back damaged`
+  throw new ExpectedError(`${text}; check that disk`, exitCodes.dataDirectory)
+}
+
+/**
+ * Brings the file to this program's schema and names the damaged values in it. Throws an ExpectedError that
+ * names the backup if it is not a whole store.
+ */
+function checkCopy(path: string, shownPath: string): RowName[] {
   try {
     using database = openDatabase(path)
     pragma(database, 'locking_mode = EXCLUSIVE')
@@ -172,7 +192,11 @@ function checkCopy(path: string, shownPath: string): void {
       const text = `Cannot use ${shownPath}: its schema version ${version} is newer than ${schemaVersion}`
       throw new ExpectedError(`${text}; run the newer program`, exitCodes.dataDirectory)
     }
+    if (version < schemaVersion) migrate(database, version)
     verifyContent(database, shownPath)
+    const damaged = damagedRows(database, { uncheckedMax: readMeta(database, 'unchecked') })
+    pragma(database, 'wal_checkpoint(TRUNCATE)')
+    return damaged
   } catch (error) {
     if (sqliteFault(error) === undefined) throw error
     const text = `Cannot use ${shownPath}: it is damaged or no store`

@@ -32,7 +32,10 @@ export type SqliteFault = keyof typeof codes
 
 /** What SQLite complained about; undefined for errors of another origin or of no interest. */
 export function sqliteFault(error: unknown): SqliteFault | undefined {
-  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  if (!(error instanceof Error)) return undefined
+  // No integer of the store is above 2^53: a damaged record claims one.
+  if ('code' in error && error.code === 'ERR_OUT_OF_RANGE') return 'corrupt'
+  if (!('errcode' in error)) return undefined
   if (typeof error.errcode !== 'number') return undefined
   const primary = error.errcode & 0xff
   return (Object.keys(codes) as SqliteFault[]).find((name) => codes[name] === primary) // keys of codes

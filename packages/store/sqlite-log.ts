@@ -7,6 +7,8 @@ import {
   type Row,
   type Statement,
 } from './sqlite-database.ts'
+import { checksumOf, isIntact } from './row-checksum.ts'
+import { readMeta } from './sqlite-schema.ts'
 import type { Entry, StoreEvent } from './store.ts'
 
 /** What a write needs to know of the key before it. */
@@ -50,34 +52,44 @@ const newestPerKey = `
 
 const sql = Object.freeze({
   newestRevision: 'SELECT max(revision) AS revision FROM log',
-  head: `SELECT revision, create_revision, is_deleted, lease_id, value FROM log
+  head: `SELECT * FROM log
     WHERE key = ? AND revision <= ? ORDER BY revision DESC LIMIT 1`,
   // CROSS JOIN keeps the order of the two; else SQLite may sort all before it takes the first.
-  page: `SELECT log.key, log.revision, log.create_revision, log.value
+  page: `SELECT newest.key AS indexed_key, log.*
     FROM (${newestPerKey}) AS newest CROSS JOIN log ON log.revision = newest.revision
     ORDER BY newest.key`,
   count: `SELECT count(*) AS count, max(key) AS last FROM (${newestPerKey})`,
-  append: 'INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)',
-  history: `SELECT now.key, now.revision, now.create_revision, now.is_deleted, now.value,
-      before.value AS before_value, before.revision AS before_revision,
-      before.create_revision AS before_create_revision
-    FROM log AS now LEFT JOIN log AS before ON before.revision = now.previous_revision
-    WHERE now.revision > :after AND now.revision <= :to
-      AND now.key >= :from AND (:until IS NULL OR now.key < :until)
-    ORDER BY now.revision`,
+  append: 'INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  history: `SELECT * FROM log
+    WHERE revision > :after AND revision <= :to AND key >= :from AND (:until IS NULL OR key < :until)
+    ORDER BY revision`,
+  byRevision: 'SELECT * FROM log WHERE revision = ?',
+  // A damaged row must not take another key's row with it, nor go itself as a delete that it is not.
   scrub: `DELETE FROM log WHERE revision IN (
-      SELECT previous_revision FROM log WHERE revision > :after AND revision <= :to
-      UNION ALL SELECT revision FROM log WHERE revision > :after AND revision <= :to AND is_deleted = 1)`,
+      SELECT before.revision FROM log AS now CROSS JOIN log AS before ON before.revision = now.previous_revision
+        WHERE now.revision > :after AND now.revision <= :to
+          AND before.revision < now.revision AND before.key = now.key
+      UNION ALL SELECT revision FROM log
+        WHERE revision > :after AND revision <= :to AND is_deleted = 1 AND length(value) = 0)`,
   sliceEnd: `SELECT revision FROM log WHERE revision > ? AND revision <= ?
     ORDER BY revision LIMIT 1 OFFSET ?`,
   leased: 'SELECT DISTINCT key FROM log WHERE lease_id = ? ORDER BY key',
 })
 
+export type DamageListener = (key: string, revision: number) => void
+
+const noBytes = new Uint8Array(0)
+
 /** The log table's statements, prepared once. Synchronous; knows neither turns nor watchers. */
 export class SqliteLog {
   readonly #statements: Readonly<Record<keyof typeof sql, Statement>>
+  readonly #uncheckedMax: number
+  readonly #onDamaged: DamageListener
 
-  constructor(database: Database) {
+  /** `onDamaged` learns of each damaged value each time that it is read. */
+  constructor(database: Database, onDamaged: DamageListener = () => {}) {
+    this.#onDamaged = onDamaged
+    this.#uncheckedMax = readMeta(database, 'unchecked')
     this.#statements = {
       newestRevision: database.prepare(sql.newestRevision),
       head: database.prepare(sql.head),
@@ -85,6 +97,7 @@ export class SqliteLog {
       count: database.prepare(sql.count),
       append: database.prepare(sql.append),
       history: database.prepare(sql.history),
+      byRevision: database.prepare(sql.byRevision),
       scrub: database.prepare(sql.scrub),
       sliceEnd: database.prepare(sql.sliceEnd),
       leased: database.prepare(sql.leased),
@@ -99,12 +112,12 @@ export class SqliteLog {
   head(key: string, revision: number): Head | undefined {
     const row: Row | undefined = this.#statements.head.get(key, revision)
     if (row === undefined || row['is_deleted'] === 1) return undefined
-    return { entry: entryOf(key, row), leaseId: numberOf(row, 'lease_id') }
+    return { entry: this.#entryOf(key, row), leaseId: Number(row['lease_id']) }
   }
 
   page(options: PageOptions): Entry[] {
     const rows = this.#statements.page.all({ ...rangeParameters(options), limit: options.limit })
-    return rows.map((row) => entryOf(textOf(row, 'key'), row))
+    return rows.map((row) => this.#entryOf(textOf(row, 'indexed_key'), row))
   }
 
   /** Counts at most `limit` entries; `last` is the key it came to. */
@@ -126,6 +139,7 @@ export class SqliteLog {
       row.isDeleted ? 1 : 0,
       row.leaseId,
       row.value,
+      checksumOf(row),
     )
   }
 
@@ -136,7 +150,7 @@ export class SqliteLog {
     const events: StoreEvent[] = []
     let bytes = 0
     for (const row of this.#statements.history.iterate({ from, until, after, to })) {
-      const event = eventOf(row)
+      const event = this.#eventOf(row)
       events.push(event)
       bytes += event.value.length
       if (bytes >= bytesMax) return { events, revision: event.modRevision }
@@ -162,37 +176,35 @@ export class SqliteLog {
   leasedKeys(leaseId: number): string[] {
     return this.#statements.leased.all(leaseId).map((row) => textOf(row, 'key'))
   }
+
+  #entryOf(key: string, row: Row): Entry {
+    const modRevision = numberOf(row, 'revision')
+    if (isIntact(row, key, this.#uncheckedMax)) {
+      const value = bytesOf(row, 'value')
+      return { key, value, createRevision: numberOf(row, 'create_revision'), modRevision }
+    }
+    this.#onDamaged(key, modRevision)
+    const { create_revision: created } = row
+    const createRevision = typeof created === 'number' ? created : modRevision
+    return { key, value: noBytes, createRevision, modRevision, isDamaged: true }
+  }
+
+  #eventOf(row: Row): StoreEvent {
+    const now = this.#entryOf(textOf(row, 'key'), row)
+    const before: Row | undefined = this.#statements.byRevision.get(
+      Number(row['previous_revision']),
+    )
+    const previous = before && this.#entryOf(now.key, before)
+    if (row['is_deleted'] !== 1 || now.isDamaged) {
+      return { type: 'put', ...now, ...(previous ? { previous } : {}) }
+    }
+    // History that a watch may read still has what a delete took away.
+    const { value, isDamaged } = previous ?? { value: noBytes, isDamaged: true }
+    return { type: 'delete', ...now, value, ...(isDamaged ? { isDamaged } : {}) }
+  }
 }
 
 function rangeParameters(options: Omit<PageOptions, 'limit'>) {
   const { from, until = null } = options.range
   return { from, until, after: options.after ?? '', revision: options.revision }
-}
-
-function entryOf(key: string, row: Row): Entry {
-  return {
-    key,
-    value: bytesOf(row, 'value'),
-    createRevision: numberOf(row, 'create_revision'),
-    modRevision: numberOf(row, 'revision'),
-  }
-}
-
-function eventOf(row: Row): StoreEvent {
-  const key = textOf(row, 'key')
-  const createRevision = numberOf(row, 'create_revision')
-  const modRevision = numberOf(row, 'revision')
-  if (row['is_deleted'] === 1) {
-    return { type: 'delete', key, value: bytesOf(row, 'before_value'), modRevision, createRevision }
-  }
-  const value = bytesOf(row, 'value')
-  const event: StoreEvent = { type: 'put', key, value, modRevision, createRevision }
-  if (row['before_revision'] === null) return event
-  const previous: Entry = {
-    key,
-    value: bytesOf(row, 'before_value'),
-    createRevision: numberOf(row, 'before_create_revision'),
-    modRevision: numberOf(row, 'before_revision'),
-  }
-  return { ...event, previous }
 }

@@ -1,5 +1,6 @@
 import { systemRandom, type Clock, type Logger, type Random, type Timer } from '@skerry/base'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { DiskReserve } from './disk-reserve.ts'
 import { GroupCommit, type Transaction } from './group-commit.ts'
 import { prefixRange } from './key-range.ts'
 import { LeaseBook } from './lease-book.ts'
@@ -26,11 +27,13 @@ import { WatchHub } from './watch-hub.ts'
 import { checkWrite, planWrite } from './write-plan.ts'
 
 export interface SqliteStoreOptions {
-  /** Default afterCrash. */
+  /** Default always. */
   check?: CheckPolicy
   /** Writes that would grow the file above this get StoreFullError; absent: the disk decides. */
   bytesMax?: number
   limits?: Partial<StoreLimits>
+  /** Default false. True: 8 MiB beside the file are kept for deletes on a full disk. */
+  hasReserve?: boolean
 }
 
 export interface SqliteStoreDeps {
@@ -52,10 +55,11 @@ export async function openSqliteStore(
 ): Promise<SqliteStore> {
   signal?.throwIfAborted()
   const limits = validateLimits(options.limits ?? {})
-  const { check = 'afterCrash', bytesMax } = options
+  const { check = 'always', bytesMax } = options
   const file = { check, walPagesMax: limits.walPagesMax, ...(bytesMax ? { bytesMax } : {}) }
   const database = await openStoreFile(path, file, deps.log)
-  return new SqliteStore(database, limits, deps)
+  const reserve = options.hasReserve ? new DiskReserve(path) : undefined
+  return new SqliteStore(database, limits, deps, reserve)
 }
 
 export class SqliteStore implements Store {
@@ -73,21 +77,34 @@ export class SqliteStore implements Store {
   #upkeep: Promise<unknown> = Promise.resolve()
   #watchers = 0
   #isClosed = false
+  /** Revisions of damaged values that were reported. */
+  readonly #damaged = new Set<number>()
   #leaseCheckpoint: Timer | undefined
 
   /** For openSqliteStore, which has checked the file. */
-  constructor(database: Database, limits: StoreLimits, deps: SqliteStoreDeps) {
+  constructor(
+    database: Database,
+    limits: StoreLimits,
+    deps: SqliteStoreDeps,
+    reserve?: DiskReserve,
+  ) {
     this.#database = database
     this.#limits = limits
     this.#deps = deps
-    this.#log = new SqliteLog(database)
+    this.#log = new SqliteLog(database, (key, at) => this.#onDamaged(key, at))
     this.#remainders = new PageRemainders(limits.pagedListsMax)
     this.#compacted = readMeta(database, 'compacted')
     this.#revision = Math.max(1, this.#log.newestRevision(), this.#compacted)
     const revision = (): number => this.#revision
     this.#hub = new WatchHub(limits, { clock: deps.clock, revision })
     const onCommitted = (transaction: Transaction): void => this.#onCommitted(transaction)
-    this.#commits = new GroupCommit({ database, limits, revision, onCommitted })
+    this.#commits = new GroupCommit({
+      database,
+      limits,
+      revision,
+      onCommitted,
+      ...(reserve ? { reserve } : {}),
+    })
     const { clock, random = systemRandom } = deps
     const onExpired = (leaseId: number): void => this.#onLeaseExpired(leaseId)
     this.#leases = new LeaseBook({ database, clock, random, onExpired })
@@ -134,7 +151,10 @@ export class SqliteStore implements Store {
   async write(write: Write): Promise<WriteResult> {
     checkWrite(write, this.#limits)
     const bytes = write.value?.length ?? 0
-    return this.#commits.submit(bytes, (transaction) => this.#apply(write, transaction))
+    const mayUseReserve = write.value === undefined || write.isDeleteStep === true
+    return this.#commits.submit({ bytes, mayUseReserve }, (transaction) =>
+      this.#apply(write, transaction),
+    )
   }
 
   watch(options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchBatch> {
@@ -148,7 +168,7 @@ export class SqliteStore implements Store {
     this.#assertOpen()
     if (revision > this.#revision) throw new FutureRevisionError(revision, this.#revision)
     if (revision <= this.#compacted) throw new CompactedError(this.#compacted)
-    await this.#commits.submit(0, () => writeMeta(this.#database, 'compacted', revision))
+    await this.#commits.submit(freeing, () => writeMeta(this.#database, 'compacted', revision))
     this.#compacted = Math.max(this.#compacted, revision)
     await this.#afterUpkeep(() => this.#scrub())
   }
@@ -164,7 +184,7 @@ export class SqliteStore implements Store {
     }
     const ttlMs = ttlSeconds * 1_000
     const leaseId = this.#leases.freeId()
-    await this.#commits.submit(0, () => this.#leases.insert(leaseId, ttlMs))
+    await this.#commits.submit({ bytes: 0 }, () => this.#leases.insert(leaseId, ttlMs))
     this.#leases.start(leaseId, ttlMs)
     return { leaseId }
   }
@@ -173,7 +193,7 @@ export class SqliteStore implements Store {
     this.#assertOpen()
     const { ttlMs } = this.#leases.require(leaseId)
     if (this.#leases.renew(leaseId)) {
-      await this.#commits.submit(0, () => this.#leases.save(leaseId))
+      await this.#commits.submit(freeing, () => this.#leases.save(leaseId))
     }
     return { ttlSeconds: ttlMs / 1_000 }
   }
@@ -282,7 +302,7 @@ export class SqliteStore implements Store {
     while (scrubbed < this.#compacted) {
       const after = scrubbed
       const to = this.#log.sliceEnd(after, this.#limits.compactionSliceRevisions, this.#compacted)
-      await this.#commits.submit(0, () => {
+      await this.#commits.submit(freeing, () => {
         this.#log.scrub(after, to)
         writeMeta(this.#database, 'scrubbed', to)
       })
@@ -318,6 +338,13 @@ export class SqliteStore implements Store {
     }
   }
 
+  #onDamaged(key: string, revision: number): void {
+    if (this.#damaged.has(revision) || this.#damaged.size >= this.#limits.damageReportsMax) return
+    this.#damaged.add(revision)
+    const advice = 'restore a backup, and check the disk'
+    this.#deps.log.error('Stored value is damaged', { key, revision, advice })
+  }
+
   #onLeaseExpired(leaseId: number): void {
     this.#endLease(leaseId, { isExpiry: true }).catch((error: unknown) => {
       this.#deps.log.error('Lease not removed, trying again', { leaseId, error: asError(error) })
@@ -325,7 +352,7 @@ export class SqliteStore implements Store {
   }
 
   async #endLease(leaseId: number, options = { isExpiry: false }): Promise<void> {
-    await this.#commits.submit(0, (transaction) => {
+    await this.#commits.submit(freeing, (transaction) => {
       if (options.isExpiry && !this.#leases.isExpired(leaseId)) return
       for (const key of this.#log.leasedKeys(leaseId)) {
         if (this.#log.head(key, transaction.revision)?.leaseId !== leaseId) continue
@@ -364,6 +391,9 @@ export class SqliteStore implements Store {
     if (this.#isClosed) throw new StoreClosedError()
   }
 }
+
+/** What makes the store smaller, or keeps what is in it, goes on while the disk is full. */
+const freeing = Object.freeze({ bytes: 0, mayUseReserve: true })
 
 function nothing(): void {}
 

@@ -29,6 +29,8 @@ export interface StoreLimits {
   backupSliceRows: number
   /** How often the remaining time of leases is written down. */
   leaseCheckpointMs: number
+  /** Damaged values that are each named in the log. */
+  damageReportsMax: number
   /** The log of changes is folded into the main file when it has this many pages. */
   walPagesMax: number
 }
@@ -50,6 +52,7 @@ export const storeLimitDefaults: Readonly<StoreLimits> = Object.freeze({
   compactionSliceRevisions: 500,
   backupSliceRows: 500,
   leaseCheckpointMs: 60_000,
+  damageReportsMax: 1_000,
   walPagesMax: 2_000,
 })
 

@@ -10,6 +10,8 @@ export interface Entry {
   readonly createRevision: number
   /** Revision of this value. */
   readonly modRevision: number
+  /** Set if the stored bytes are not those that were written; `value` is empty then. */
+  readonly isDamaged?: true
 }
 
 export interface StoreEvent {
@@ -19,6 +21,8 @@ export interface StoreEvent {
   readonly value: Uint8Array
   readonly modRevision: number
   readonly createRevision: number
+  /** Set if the stored bytes are not those that were written; `value` is empty then. */
+  readonly isDamaged?: true
   /** What was there before a put; absent when the key was created. */
   readonly previous?: Entry
 }
@@ -58,6 +62,8 @@ export interface Write {
   expectRevision?: number
   /** The key goes when this lease expires. */
   leaseId?: number
+  /** True for a put that is a step of a delete: like a delete, it may use the reserve of a full disk. */
+  isDeleteStep?: boolean
 }
 
 export type WriteResult =

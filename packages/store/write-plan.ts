@@ -32,6 +32,7 @@ export function planWrite(write: Write, previous: Entry | undefined, revision: n
     value: previous.value,
     modRevision,
     createRevision,
+    ...(previous.isDamaged ? { isDamaged: true } : {}),
   }
   return { row: rowOf(event, previous, 0), event, result }
 }

@@ -53,6 +53,7 @@ export {
 } from './api-calls.ts'
 export {
   startTestWebhook,
+  webhookCertificate,
   type TestWebhook,
   type TestWebhookOptions,
   type WebhookReply,
@@ -69,3 +70,8 @@ export { unpackClients, type KubernetesClients } from './kubectl/kubectl.ts'
 export { until } from './until.ts'
 export { startTestProxy, type TestProxy, type TestProxyOptions } from './network/test-proxy.ts'
 export type { Inspection } from './network/inspected-way.ts'
+export { startRawPeer, type RawAnswer, type RawPeer } from './odd-answers/raw-peer.ts'
+export { oddAnswers, randomAnswer, says, saysPieces } from './odd-answers/odd-answer.ts'
+export { readAnswers, type WireAnswer } from './odd-answers/read-answers.ts'
+export { askToUpgrade, askTwice, type AskedTwice } from './odd-answers/ask-over-http1.ts'
+export { collectUncaught, type UncaughtErrors } from './odd-answers/uncaught-errors.ts'

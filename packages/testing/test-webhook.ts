@@ -97,10 +97,11 @@ export async function startTestWebhook(
   }
 }
 
-async function webhookCertificate({
+/** Of a TLS server on loopback, with the authority that signed it; PEM. */
+export async function webhookCertificate({
   ipAddresses = ['127.0.0.1'],
   dnsNames = ['localhost'],
-}: TestWebhookOptions) {
+}: TestWebhookOptions = {}): Promise<{ ca: string; cert: string; key: string }> {
   const nowMs = Date.now()
   const dates = { notBeforeMs: nowMs - 3_600_000, notAfterMs: nowMs + 24 * 3_600_000 }
   const authority = await createAuthority({ subject: { commonName: 'webhook-ca' }, ...dates })

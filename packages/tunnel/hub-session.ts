@@ -6,7 +6,7 @@ import { watchLink, type LinkHealth } from './link-health.ts'
 import { Multiplexer, type MultiplexerEvents } from './multiplexer.ts'
 import { duplexOf, readableOf, sendBody } from './stream-adapter.ts'
 import { resetCodes } from './tunnel-frame.ts'
-import { parseAnswer, requestHead, type ParsedAnswer } from './tunnel-head.ts'
+import { parseAnswer, requestHead, type AnsweredRequest, type ParsedAnswer } from './tunnel-head.ts'
 import type { TrafficBytes } from './traffic-meter.ts'
 import { defaultTrafficRules, type TrafficRules } from './traffic-rules.ts'
 import { validateTunnelLimits, type TunnelLimits } from './tunnel-limits.ts'
@@ -36,7 +36,8 @@ export interface TunnelSession {
   /**
    * Resolves when the answer's headers are there; its body then comes as it is read. Give every
    * body to a reader or abort the signal: an unread one holds its stream. Rejects with
-   * BadMessageError, TunnelBusyError, TunnelClosedError, TunnelStreamError or the signal's reason.
+   * BadMessageError, PeerAnswerError, TunnelBusyError, TunnelClosedError, TunnelStreamError or the signal's
+   * reason.
    */
   send(request: TunnelRequest, signal: AbortSignal): Promise<TunnelResponse>
   /** For a request with an `upgrade` header, e.g. SPDY/3.1 or websocket. */
@@ -180,7 +181,7 @@ class HubSession implements TunnelSession {
   async send(request: TunnelRequest, signal: AbortSignal): Promise<TunnelResponse> {
     const { body } = request
     const stream = this.#open(request, undefined, signal)
-    const answered = this.#answer(stream, signal)
+    const answered = this.#answer(stream, { method: request.method, protocol: undefined }, signal)
     if (body instanceof Uint8Array) {
       stream.write(body)
       stream.end()
@@ -191,8 +192,9 @@ class HubSession implements TunnelSession {
         stream.reset(resetCodes.internal, cause)
       })
     }
-    const { status, headers } = await answered
+    const { status, headers, hasBody } = await answered
     const whole = stream.readWhole(wholeBytesMax)
+    if (!hasBody) return this.#withoutBody(stream, { status, headers })
     if (whole) return { status, headers, body: new WholeBody(whole) }
     return { status, headers, body: readableOf(stream, () => this.#streamFault(stream, signal)) }
   }
@@ -203,12 +205,11 @@ class HubSession implements TunnelSession {
       throw new RangeError('Cannot upgrade: the request names no protocol')
     }
     const stream = this.#open(request, protocol, signal)
-    const { status, headers, switched } = await this.#answer(stream, signal)
+    const asked = { method: request.method, protocol }
+    const { status, headers, hasBody, isSwitched } = await this.#answer(stream, asked, signal)
+    if (!hasBody && !isSwitched) return this.#withoutBody(stream, { status, headers })
     const bytes = duplexOf(stream, () => this.#streamFault(stream, signal))
-    if (switched !== undefined) {
-      const upgraded = { ...headers, connection: 'Upgrade', upgrade: switched }
-      return { status: 101, headers: upgraded, stream: bytes }
-    }
+    if (isSwitched) return { status: 101, headers, stream: bytes }
     bytes.end()
     return { status, headers, body: bytes }
   }
@@ -252,7 +253,11 @@ class HubSession implements TunnelSession {
     return stream
   }
 
-  #answer(stream: TunnelStream, signal: AbortSignal): Promise<ParsedAnswer> {
+  #answer(
+    stream: TunnelStream,
+    asked: AnsweredRequest,
+    signal: AbortSignal,
+  ): Promise<ParsedAnswer> {
     return new Promise((resolve, reject) => {
       let isAnswered = false
       this.#probe.begin(stream)
@@ -265,13 +270,19 @@ class HubSession implements TunnelSession {
         isAnswered = true
         this.#probe.end(stream)
         try {
-          resolve(parseAnswer(lines, this.#limits))
+          resolve(parseAnswer(lines, asked))
         } catch (error) {
           stream.reset(resetCodes.cancel)
           reject(error instanceof Error ? error : new Error(String(error)))
         }
       }
     })
+  }
+
+  /** What an agent sends after such a head would keep a client's connection from its next request. */
+  #withoutBody(stream: TunnelStream, head: Omit<TunnelResponse, 'body'>): TunnelResponse {
+    stream.reset(resetCodes.cancel)
+    return { ...head, body: new WholeBody(new Uint8Array(0)) }
   }
 
   #streamFault(stream: TunnelStream, signal: AbortSignal): Error {

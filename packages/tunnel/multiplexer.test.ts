@@ -4,6 +4,7 @@ import { simulatedClock } from '@skerry/base'
 import { frameHeaderBytes, frameTypes, writeFrameHeader, type FrameType } from './tunnel-frame.ts'
 import { Multiplexer } from './multiplexer.ts'
 import { memoryLinks } from './testing/memory-link.ts'
+import { defaultTrafficRules } from './traffic-rules.ts'
 import { validateTunnelLimits } from './tunnel-limits.ts'
 import { behindHead } from './web-socket/web-socket-endpoint.ts'
 import type { TunnelLink } from './tunnel-link.ts'
@@ -147,7 +148,14 @@ test('rules that cannot be obeyed change nothing at an agent', async () => {
     },
     deps,
   )
-  const texts = ['', 'null', '{"rate":{"bytesPerSecond":-1}}', '{'.repeat(100_000)]
+  const { floors, bulkAfterBytes } = defaultTrafficRules
+  const texts = [
+    '',
+    'null',
+    JSON.stringify({ floors, bulkAfterBytes, rate: { bytesPerSecond: -1, burstBytes: 0 } }),
+    JSON.stringify({ floors: { ...floors, bulk: -1 }, bulkAfterBytes }),
+    '{'.repeat(100_000),
+  ]
   sendAll(far, [
     ...texts.map((text) => frame(frameTypes.traffic, 0, Buffer.from(text))),
     frame(frameTypes.goAway, 0, Buffer.from('done')),

@@ -1,7 +1,7 @@
+import { checkPeerHead, checkPeerSwitch, fieldsOfRaw, PeerAnswerError } from '@skerry/base'
 import {
   assertValue,
   assertTarget,
-  BadMessageError,
   parseHeaders,
   wireHeaders,
   wireUpgradeHeaders,
@@ -51,7 +51,11 @@ export function parseRequest(lines: readonly string[], limits: TunnelLimits): Pa
   return { request: { method, path, headers: upgrading }, protocol }
 }
 
+/** Throws RangeError where the handler's answer is not a final one. */
 export function answerHead(status: number, headers: TunnelHeaders, limits: TunnelLimits): string[] {
+  if (!Number.isInteger(status) || status < 200 || status > 599) {
+    throw new RangeError(`Cannot pass answer: its status ${status} is not one from 200 to 599`)
+  }
   return [String(status), '', ...wireHeaders(headers, limits)]
 }
 
@@ -67,18 +71,36 @@ export function switchedHead(
 export interface ParsedAnswer {
   readonly status: number
   readonly headers: TunnelHeaders
-  /** What the far side switched to. */
-  readonly switched: string | undefined
+  /** False: nothing follows the head. */
+  readonly hasBody: boolean
+  /** The far side switched to the protocol that was asked for. */
+  readonly isSwitched: boolean
 }
 
-/** Throws BadMessageError for what is no answer. */
-export function parseAnswer(lines: readonly string[], limits: TunnelLimits): ParsedAnswer {
-  const [first = '', protocol = ''] = lines
-  const status = Number(first)
-  const isSwitched = protocol !== ''
-  if (!/^[1-9]\d\d$/.test(first) || isSwitched !== (status === 101)) {
-    throw new BadMessageError('Cannot pass answer: bad status')
+/** The request that it answers: its method, and the protocol of an upgrade. */
+export interface AnsweredRequest {
+  readonly method: string
+  readonly protocol: string | undefined
+}
+
+const peer = 'the agent'
+
+/** Throws PeerAnswerError for what no client may be told. */
+export function parseAnswer(
+  lines: readonly string[],
+  { method, protocol }: AnsweredRequest,
+): ParsedAnswer {
+  const [first = '', switched = ''] = lines
+  if (lines.length % 2 !== 0) throw new PeerAnswerError(peer, 'a header has no value')
+  const fields = [...fieldsOfRaw(lines.slice(answerLines))]
+  if (switched === '') {
+    const status = /^\d{3}$/.test(first) ? Number(first) : undefined
+    return { ...checkPeerHead({ status, fields }, { peer, method }), isSwitched: false }
   }
-  const headers = parseHeaders(lines.slice(answerLines), limits)
-  return { status, headers, switched: isSwitched ? protocol : undefined }
+  if (first !== '101' || protocol === undefined) {
+    throw new PeerAnswerError(peer, 'it switched protocols without being asked')
+  }
+  const asked = { peer, offered: protocol }
+  const headers = checkPeerSwitch([...fields, ['upgrade', switched]], asked)
+  return { status: 101, headers, hasBody: false, isSwitched: true }
 }

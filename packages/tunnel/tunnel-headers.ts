@@ -1,23 +1,17 @@
+import { connectionFields, isFieldValue, namedByConnection } from '@skerry/base'
 import type { TunnelHeaders } from './tunnel-message.ts'
 import type { TunnelLimits } from './tunnel-limits.ts'
 
 /** Meaningful between two neighbours only (RFC 9110, 7.6.1), or said apart. */
 const hopByHop: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
+  ...[...connectionFields].filter((name) => name !== 'te'),
   'proxy-authenticate',
   'proxy-authorization',
-  'transfer-encoding',
-  'upgrade',
-  'http2-settings',
   'host',
 ])
 
+/** The wire's own: lower case. */
 const nameShape = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
-/** Visible ASCII, space, tab and bytes above ASCII; no CR, LF or NUL, which would split a message. */
-// oxlint-disable-next-line no-control-regex
-const valueShape = /^[\t\x20-\x7e\x80-\xff]*$/
 const pathShape = /^\/[\x21-\x7e]*$/
 const methodShape = /^[A-Z]{1,32}$/
 
@@ -82,8 +76,7 @@ export function assertTarget(method: string, path: string, limits: HeaderLimits)
 
 /** A host or the name of a protocol. */
 export function assertValue(value: string): void {
-  if (!valueShape.test(value))
-    throw new BadMessageError('Cannot pass request: bad host or protocol')
+  if (!isFieldValue(value)) throw new BadMessageError('Cannot pass request: bad host or protocol')
 }
 
 function assertHeaders(flat: readonly string[], limits: HeaderLimits): void {
@@ -93,7 +86,7 @@ function assertHeaders(flat: readonly string[], limits: HeaderLimits): void {
     const [name = '', value = ''] = [flat[index], flat[index + 1]]
     bytes += name.length + value.length
     if (!nameShape.test(name)) throw new BadMessageError('Cannot pass headers: bad name')
-    if (!valueShape.test(value)) {
+    if (!isFieldValue(value)) {
       throw new BadMessageError(`Cannot pass headers: bad value of ${name}`)
     }
   }
@@ -104,13 +97,9 @@ function assertHeaders(flat: readonly string[], limits: HeaderLimits): void {
 }
 
 function connectionNamed(headers: TunnelHeaders): ReadonlySet<string> {
-  let named = noNames
+  let values: string[] | undefined
   for (const [name, value] of Object.entries(headers)) {
-    if (name.toLowerCase() !== 'connection') continue
-    const names = String(value).split(',')
-    named = new Set([...named, ...names.map((one) => one.trim().toLowerCase())])
+    if (name.toLowerCase() === 'connection') values = [...(values ?? []), String(value)]
   }
-  return named
+  return namedByConnection(values)
 }
-
-const noNames: ReadonlySet<string> = new Set()

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../json.ts'
 import { StatusError } from '../status-error.ts'
 import { countMembers, findDuplicates, shapeOfJson, walkMembers } from './json-scan.ts'
 import { jsonErrorText, unreadableBody, wrongJsonType } from './unreadable-body.ts'
-import { parseYaml, tooDeepText } from './yaml.ts'
+import { parseYaml, tooDeepText, type YamlRequest } from './yaml.ts'
 import { YamlError } from './yaml-error.ts'
 
 export interface BodyLimits {
@@ -13,6 +13,8 @@ export interface BodyLimits {
   yamlDepthMax: number
   /** How often YAML aliases may be followed in one body; guards against alias bombs. */
   aliasesMax: number
+  /** Members and commas of JSON; an object that can be stored has far fewer. */
+  partsMax: number
   /** Findings beyond this are not listed. */
   duplicatesMax: number
 }
@@ -22,6 +24,7 @@ export const bodyLimits: Readonly<BodyLimits> = Object.freeze({
   depthMax: 10_000,
   yamlDepthMax: 500,
   aliasesMax: 100,
+  partsMax: 300_000,
   duplicatesMax: 100,
 })
 
@@ -55,6 +58,40 @@ export function decodeBody(
   contentType: string,
   options: DecodeOptions = {},
 ): DecodedBody {
+  const found = decodedOrYaml(bytes, contentType, options)
+  if (!('text' in found)) return found
+  try {
+    return parseYaml(found)
+  } catch (error) {
+    throw refusedYaml(error, bytes, options)
+  }
+}
+
+/** Reads YAML elsewhere, e.g. in a thread of its own. Rejects with YamlError as parseYaml throws it. */
+export type ReadYaml = (request: YamlRequest) => Promise<DecodedBody>
+
+/** As decodeBody, for bodies of clients: reading YAML takes far longer than reading JSON. */
+export async function decodeBodyBy(
+  readYaml: ReadYaml,
+  bytes: Uint8Array,
+  contentType: string,
+  options: DecodeOptions = {},
+): Promise<DecodedBody> {
+  const found = decodedOrYaml(bytes, contentType, options)
+  if (!('text' in found)) return found
+  try {
+    return await readYaml(found)
+  } catch (error) {
+    throw refusedYaml(error, bytes, options)
+  }
+}
+
+/** What a body of JSON says, or the YAML that is still to be read. */
+function decodedOrYaml(
+  bytes: Uint8Array,
+  contentType: string,
+  options: DecodeOptions,
+): DecodedBody | YamlRequest {
   const limits = { ...bodyLimits, ...options }
   if (bytes.length > limits.bytesMax) {
     throw new StatusError(
@@ -74,7 +111,21 @@ export function decodeBody(
       }
     }
   }
-  return decodeYaml(bytes, limits, options)
+  try {
+    return {
+      text: yamlText(bytes),
+      limits: yamlLimits(limits),
+      isStrict: options.isStrict === true,
+    }
+  } catch (error) {
+    throw refusedYaml(error, bytes, options)
+  }
+}
+
+/** These alone: a request may have to be sent to another thread. */
+function yamlLimits(limits: BodyLimits): BodyLimits {
+  const { bytesMax, depthMax, yamlDepthMax, aliasesMax, partsMax, duplicatesMax } = limits
+  return { bytesMax, depthMax, yamlDepthMax, aliasesMax, partsMax, duplicatesMax }
 }
 
 class DepthError extends SyntaxError {
@@ -87,7 +138,15 @@ export function decodeObjectBody(
   contentType: string,
   options: DecodeOptions = {},
 ): { object: JsonObject; duplicates: readonly string[] } {
-  const { value, duplicates } = decodeBody(bytes, contentType, options)
+  return objectOfBody(decodeBody(bytes, contentType, options), bytes, options)
+}
+
+/** The object that a body is. Throws StatusError BadRequest when it is another value. */
+export function objectOfBody(
+  { value, duplicates }: DecodedBody,
+  bytes: Uint8Array,
+  options: DecodeOptions = {},
+): { object: JsonObject; duplicates: readonly string[] } {
   if (isJsonObject(value)) return { object: value, duplicates }
   // Decoding null leaves an object as it was: empty.
   if (value === null) return { object: {}, duplicates }
@@ -150,6 +209,12 @@ function decodeJson(
     const detail = `couldn't get version/kind; json parse error: ${cause.message}`
     throw unreadableBody(detail, { bytes, typeName, cause })
   }
+  if (shape.parts > limits.partsMax) {
+    throw new StatusError(
+      'RequestEntityTooLarge',
+      `Request entity too large: limit is ${limits.partsMax} members and commas`,
+    )
+  }
   const text = utf8.decode(bytes)
   const value = parseJson(text, { bytes, typeName })
   if (!isStrict || countMembers(value) === shape.members) return { value, duplicates: [] }
@@ -157,13 +222,8 @@ function decodeJson(
   return { value, duplicates: paths.map((path) => `duplicate field "${path}"`) }
 }
 
-function decodeYaml(bytes: Uint8Array, limits: BodyLimits, options: DecodeOptions): DecodedBody {
-  try {
-    return parseYaml(yamlText(bytes), limits, options.isStrict === true)
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error
-    throw unreadableYaml(error, bytes, options)
-  }
+function refusedYaml(error: unknown, bytes: Uint8Array, options: DecodeOptions): unknown {
+  return error instanceof YamlError ? unreadableYaml(error, bytes, options) : error
 }
 
 function unreadableYaml(

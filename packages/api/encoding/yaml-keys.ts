@@ -1,4 +1,4 @@
-import { isCollection, isScalar, visit, type Document } from 'yaml'
+import { isAlias, isCollection, isMap, isPair, isScalar, visit, type Document } from 'yaml'
 import { YamlError } from './yaml-error.ts'
 
 /**
@@ -8,10 +8,13 @@ import { YamlError } from './yaml-error.ts'
 export function settleKeys(document: Document.Parsed): void {
   visit(document, {
     Pair(_, { key, value }) {
-      if (isCollection(key)) throw new YamlError(`yaml: invalid map key: ${goText(plain(key))}`)
+      if (isCollection(key)) {
+        throw new YamlError(`yaml: invalid map key: ${new GoPrinter(document).print(key)}`)
+      }
       if (!isScalar(key)) return
       if (key.value === null) {
-        const text = plain(value) === null ? '<nil>' : goText(plain(value))
+        const isNull = value === null || (isScalar(value) && value.value === null)
+        const text = isNull ? '<nil>' : new GoPrinter(document).print(value)
         throw new YamlError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${text}`)
       }
       if (typeof key.value === 'number') key.value = infiniteKeys[`${key.value}`] ?? key.value
@@ -25,19 +28,52 @@ const infiniteKeys: Readonly<Record<string, string>> = Object.freeze({
   NaN: '.nan',
 })
 
-function plain(node: unknown): unknown {
-  if (isCollection(node)) return node.toJSON()
-  return isScalar(node) ? node.value : node
+/** A message for a person; upstream prints all of it. */
+const printedCharactersMax = 1_024
+
+/**
+ * Prints nodes as Go's %#v prints what its YAML decodes to, and stops where the text is long: the package's own
+ * text of a map that is a key of a map doubles with each level.
+ */
+class GoPrinter {
+  readonly #document: Document.Parsed
+  #text = ''
+
+  constructor(document: Document.Parsed) {
+    this.#document = document
+  }
+
+  print(node: unknown): string {
+    this.#print(node)
+    return this.#text.length > printedCharactersMax
+      ? `${this.#text.slice(0, printedCharactersMax)}...`
+      : this.#text
+  }
+
+  #print(node: unknown): void {
+    if (this.#text.length > printedCharactersMax) return
+    const found = isAlias(node) ? node.resolve(this.#document) : node
+    if (!isCollection(found)) {
+      this.#text += goText(isScalar(found) ? found.value : undefined)
+      return
+    }
+    this.#text += isMap(found) ? 'map[interface {}]interface {}{' : '[]interface {}{'
+    for (const [at, item] of found.items.entries()) {
+      // The text may be full, and there may be a million of them.
+      if (this.#text.length > printedCharactersMax) return
+      if (at > 0) this.#text += ', '
+      if (!isPair(item)) this.#print(item)
+      else {
+        this.#print(item.key)
+        this.#text += ':'
+        this.#print(item.value)
+      }
+    }
+    this.#text += '}'
+  }
 }
 
-/** As Go's %#v prints what its YAML decodes to. */
 function goText(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value)
-  if (value === null || value === undefined) return 'interface {}(nil)'
-  if (Array.isArray(value)) return `[]interface {}{${value.map(goText).join(', ')}}`
-  if (typeof value === 'number' || typeof value === 'boolean') return `${value}`
-  if (typeof value !== 'object')
-    throw new TypeError(`Cannot print a ${typeof value}: it is no YAML`)
-  const members = Object.entries(value).map(([key, member]) => `"${key}":${goText(member)}`)
-  return `map[interface {}]interface {}{${members.join(', ')}}`
+  return typeof value === 'number' || typeof value === 'boolean' ? `${value}` : 'interface {}(nil)'
 }

@@ -5,11 +5,19 @@ import { YamlError } from './yaml-error.ts'
 import { settleKeys } from './yaml-keys.ts'
 import { notBase64, tagsOf } from './yaml-tags.ts'
 
+/** Plain data, so that another thread can be asked. */
+export interface YamlRequest {
+  readonly text: string
+  readonly limits: BodyLimits
+  /** Look for duplicate keys. */
+  readonly isStrict: boolean
+}
+
 /**
  * One YAML document as upstream reads it: YAML 1.1's booleans and octals, dates stay strings, keys
  * become strings, and a later duplicate wins. Throws YamlError.
  */
-export function parseYaml(text: string, limits: BodyLimits, isStrict: boolean): DecodedBody {
+export function parseYaml({ text, limits, isStrict }: YamlRequest): DecodedBody {
   try {
     const lines = new LineCounter()
     const document = parseDocument(text, {

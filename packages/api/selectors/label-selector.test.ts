@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '../status-error.ts'
-import { labelSelectorOf, labelSelectorOfMap, parseLabelSelector } from './label-selector.ts'
+import {
+  LabelSelector,
+  labelSelectorOf,
+  labelSelectorOfMap,
+  parseLabelSelector,
+} from './label-selector.ts'
 
 const cases: { text: string; yes?: object[]; no?: object[]; prints?: string }[] = [
   { text: '', yes: [{}, { a: 'b' }] },
@@ -91,4 +96,26 @@ test("an object's selector: absent selects nothing, empty selects everything", (
 test('a label named like a method of objects is a label', () => {
   assert.ok(!parseLabelSelector('constructor').matches({}))
   assert.ok(labelSelectorOfMap({ toString: 'x' }).matches({ toString: 'x' }))
+})
+
+test('many values are read once, however many objects are looked at', () => {
+  let reads = 0
+  const values = new Proxy(
+    Array.from({ length: 1_000 }, (_, at) => `v${at}`),
+    {
+      get(target, member, receiver): unknown {
+        reads += 1
+        return Reflect.get(target, member, receiver)
+      },
+    },
+  )
+  for (const operator of ['in', 'notin'] as const) {
+    reads = 0
+    const selector = new LabelSelector([{ key: 'a', operator, values }])
+    for (let at = 0; at < 1_000; at += 1) {
+      assert.equal(selector.matches({ a: 'v999' }), operator === 'in')
+      assert.equal(selector.matches({ a: 'other' }), operator === 'notin')
+    }
+    assert.ok(reads < 10_000, `${reads} reads`)
+  }
 })

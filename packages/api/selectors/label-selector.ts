@@ -19,12 +19,16 @@ export type Labels = Readonly<Record<string, string>>
 export class LabelSelector {
   readonly requirements: readonly LabelRequirement[]
   readonly #matchesNothing: boolean
+  /** Of requirements with many values, which are looked up once for each object of a list. */
+  readonly #manyValues: ReadonlyMap<LabelRequirement, ReadonlySet<string>>
 
   constructor(requirements: readonly LabelRequirement[], matchesNothing = false) {
     this.requirements = requirements.toSorted((a, b) =>
       a.key < b.key ? -1 : a.key > b.key ? 1 : 0,
     )
     this.#matchesNothing = matchesNothing
+    const long = this.requirements.filter(({ values }) => values.length > fewValues)
+    this.#manyValues = new Map(long.map((each) => [each, new Set(each.values)]))
   }
 
   get isEmpty(): boolean {
@@ -34,7 +38,7 @@ export class LabelSelector {
   matches(labels: Labels | undefined): boolean {
     if (this.#matchesNothing) return false
     for (const requirement of this.requirements) {
-      if (!isMet(requirement, labels)) return false
+      if (!isMet(requirement, labels, this.#manyValues.get(requirement))) return false
     }
     return true
   }
@@ -44,6 +48,9 @@ export class LabelSelector {
     return this.requirements.map(printRequirement).join(',')
   }
 }
+
+/** So many are compared one by one as fast as they are looked up. */
+const fewValues = 8
 
 export const everyLabelSelector = new LabelSelector([])
 export const noLabelSelector = new LabelSelector([], true)
@@ -97,17 +104,21 @@ export function labelSelectorOfMap(labels: Labels): LabelSelector {
   )
 }
 
-function isMet(requirement: LabelRequirement, labels: Labels | undefined): boolean {
+function isMet(
+  requirement: LabelRequirement,
+  labels: Labels | undefined,
+  many: ReadonlySet<string> | undefined,
+): boolean {
   const { key, operator, values } = requirement
   const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined
   switch (operator) {
     case '=':
     case '==':
     case 'in':
-      return value !== undefined && values.includes(value)
+      return value !== undefined && (many?.has(value) ?? values.includes(value))
     case '!=':
     case 'notin':
-      return value === undefined || !values.includes(value)
+      return value === undefined || !(many?.has(value) ?? values.includes(value))
     case 'exists':
       return value !== undefined
     case '!':

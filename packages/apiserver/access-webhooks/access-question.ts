@@ -41,7 +41,9 @@ function resourceAttributesOf(asked: Attributes): JsonObject {
 /** Requirements only narrow what is asked for: those that cannot be read are left out. */
 function fieldRequirements(text: string): JsonObject[] {
   try {
-    return parseFieldSelector(text).map(({ field, operator, value }) => ({
+    // A term that says nothing of nothing is none, as `=` is.
+    const terms = parseFieldSelector(text).filter(({ field, value }) => field + value !== '')
+    return terms.map(({ field, operator, value }) => ({
       key: field,
       operator: operator === '=' ? 'In' : 'NotIn',
       values: [value],

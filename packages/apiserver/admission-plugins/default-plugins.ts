@@ -12,12 +12,14 @@ import {
 import { createDefaultIngressClass, createDefaultStorageClass } from './default-classes.ts'
 import { createDefaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { createClaimStatusRights } from './claim-status-rights.ts'
+import { createDenyServiceExternalIps } from './deny-service-external-ips.ts'
 import { createDeviceAdminAccess } from './device-admin-access.ts'
 import { createLimitRanger } from './limit-ranger.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createNodeDeclaredFeatureValidator } from './node-declared-features.ts'
 import { createNodeRestriction } from './node-restriction.ts'
 import type { PluginDeps } from './plugin-deps.ts'
+import { createPolicyParameterRights } from './policy-parameter-rights.ts'
 import { createPodPartRules } from './pod-part-rules.ts'
 import { createPodResizeValidator } from './pod-resize-validator.ts'
 import { createPodSecurity } from './pod-security.ts'
@@ -42,6 +44,7 @@ const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   createCertificateContents,
   createDeviceAdminAccess,
   createClaimStatusRights,
+  createPolicyParameterRights,
   createNamespaceLifecycle,
   createLimitRanger,
   createServiceAccountPlugin,
@@ -66,9 +69,20 @@ const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   createMutatingWebhooks,
   createValidatingPolicies,
   createValidatingWebhooks,
-  createResourceQuota,
 ]
 
-export function createDefaultPlugins(deps: PluginDeps): AdmissionPlugin[] {
-  return defaultPlugins.map((create) => create(deps))
+/** Plugins that are off by default, each before ResourceQuota. */
+const optionalPlugins: Readonly<Record<string, (deps: PluginDeps) => AdmissionPlugin>> =
+  Object.freeze({ DenyServiceExternalIPs: createDenyServiceExternalIps })
+
+/** What may be asked for in addition to the plugins that are always on. */
+export const optionalPluginNames: readonly string[] = Object.freeze(Object.keys(optionalPlugins))
+
+/** `enabled` names plugins in addition to those that are on by default. */
+export function createDefaultPlugins(
+  deps: PluginDeps,
+  enabled: readonly string[] = [],
+): AdmissionPlugin[] {
+  const further = enabled.flatMap((name) => optionalPlugins[name] ?? [])
+  return [...defaultPlugins, ...further, createResourceQuota].map((create) => create(deps))
 }

@@ -1,30 +1,25 @@
 import { isDeepStrictEqual } from 'node:util'
-import type {
-  CertificateSigningRequest,
-  Node,
-  PersistentVolumeClaim,
-  Pod,
-  TokenRequest,
+import {
+  referenceOfStaticPod,
+  type CertificateSigningRequest,
+  type Node,
+  type PersistentVolumeClaim,
+  type Pod,
+  type ResourceSlice,
 } from '@skerry/api'
 import { readSigningRequest } from '@skerry/pki'
-import type { Authorizer } from '../access.ts'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
 import { nodeNameOf } from '../authn/user-names.ts'
-import { secretsOf } from '../authz/node-references.ts'
-import type { Objects } from '../objects.ts'
+import { isMirrorPod, mirrorAnnotation } from '../authz/node-references.ts'
 import { notFound } from '../status-answers.ts'
 import { getTyped, typed } from '../typed-objects.ts'
 import { wellKnown } from '../well-known-resources.ts'
 import { forbiddenNodeLabels } from './node-labels.ts'
+import { checkNodeToken } from './node-tokens.ts'
+import type { NodeWrite } from './node-write.ts'
 import type { PluginDeps } from './plugin-deps.ts'
 import { refuse } from './refusal.ts'
 
-interface NodeWrite {
-  readonly request: AdmissionRequest
-  readonly nodeName: string
-  readonly objects: Objects
-  readonly authorizer: Authorizer
-}
 /** Why the node may not write this; undefined when it may. */
 type Check = (write: NodeWrite) => string | undefined | Promise<string | undefined>
 
@@ -56,11 +51,17 @@ const checks: Readonly<Record<string, Check>> = Object.freeze({
   '/pods': checkPod,
   '/nodes': checkNode,
   '/persistentvolumeclaims': checkClaim,
-  '/serviceaccounts': checkToken,
+  '/serviceaccounts': checkNodeToken,
   'coordination.k8s.io/leases': checkLease,
   'storage.k8s.io/csinodes': checkOwnName('CSINode'),
+  'resource.k8s.io/resourceslices': checkSlice,
+  'certificates.k8s.io/podcertificaterequests': () =>
+    'nodes of this cluster make no PodCertificateRequests',
   'certificates.k8s.io/certificatesigningrequests': checkSigningRequest,
 })
+
+/** Upstream looks the pod up by its informer, whose errors name it so. */
+const podWord = Object.freeze({ group: '', resource: 'pod' })
 
 const quote = (text: string): string => JSON.stringify(text)
 
@@ -70,7 +71,7 @@ function checkPod(write: NodeWrite): string | undefined {
   if (subresource === 'status') return checkPodStatus(write)
   if (subresource === 'eviction') {
     const pod = getTyped<Pod>(objects, wellKnown.pods, { namespace, name })
-    if (!pod) throw notFound(wellKnown.pods, name)
+    if (!pod) throw notFound(podWord, name)
     if (pod.spec?.nodeName === nodeName) return undefined
     return `node ${nodeName} can only evict pods with spec.nodeName set to itself`
   }
@@ -79,8 +80,8 @@ function checkPod(write: NodeWrite): string | undefined {
   }
   if (operation === 'CREATE') return checkMirrorPod(write)
   if (operation === 'DELETE') {
-    const old = request.oldObject && typed<Pod>(request.oldObject)
-    if (!old || old.spec?.nodeName === nodeName) return undefined
+    if (!request.oldObject) throw notFound(podWord, name)
+    if (typed<Pod>(request.oldObject).spec?.nodeName === nodeName) return undefined
     return `node ${quote(nodeName)} can only delete pods with spec.nodeName set to itself`
   }
   return `unexpected operation ${quote(operation)}, node ${quote(nodeName)} can only create and delete mirror pods`
@@ -98,17 +99,20 @@ function checkPodStatus({ request, nodeName }: NodeWrite): string | undefined {
     return `node ${quote(nodeName)} cannot update labels through pod status`
   }
   const claims = (pod: Pod) => pod.status?.resourceClaimStatuses ?? []
-  if (isDeepStrictEqual(claims(next), claims(old))) return undefined
-  return `node ${quote(nodeName)} cannot update resource claim statues`
+  if (!isDeepStrictEqual(claims(next), claims(old))) {
+    return `node ${quote(nodeName)} cannot update resource claim statues`
+  }
+  const extended = (pod: Pod) => pod.status?.extendedResourceClaimStatus
+  if (isDeepStrictEqual(extended(next), extended(old))) return undefined
+  return `node ${quote(nodeName)} cannot update extended resource claim status`
 }
-
-const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
 function checkMirrorPod({ request, nodeName, objects }: NodeWrite): string | undefined {
   if (!request.object) return undefined
-  const { metadata, spec } = typed<Pod>(request.object)
+  const pod = typed<Pod>(request.object)
+  const { metadata, spec } = pod
   const node = quote(nodeName)
-  if (metadata.annotations?.[mirrorAnnotation] === undefined) {
+  if (!isMirrorPod(pod)) {
     return `pod does not have ${quote(mirrorAnnotation)} annotation, node ${node} can only create mirror pods`
   }
   if (spec?.nodeName !== nodeName) {
@@ -128,20 +132,10 @@ function checkMirrorPod({ request, nodeName, objects }: NodeWrite): string | und
     return `node ${node} must not set blockOwnerDeletion on an owner reference`
   }
   const uid = objects.get(wellKnown.nodes, '', nodeName)?.metadata.uid
-  if (uid === undefined) throw notFound(wellKnown.nodes, nodeName)
+  if (uid === undefined) throw notFound({ group: '', resource: 'node' }, nodeName)
   if (owner.uid !== uid) return `node ${nodeName} UID mismatch: expected ${owner.uid} got ${uid}`
-  const what = referenced(spec)
+  const what = referenceOfStaticPod(pod)
   return what && `node ${node} can not create pods that reference ${what}`
-}
-
-/** The first sort of object that a mirror pod names though it may name none. */
-function referenced(spec: NonNullable<Pod['spec']>): string | undefined {
-  if (spec.serviceAccountName) return 'serviceaccounts'
-  if (secretsOf(spec).size > 0) return 'secrets'
-  const volumes = spec.volumes ?? []
-  if (volumes.some((volume) => volume.configMap)) return 'configmaps'
-  if (volumes.some((volume) => volume.persistentVolumeClaim)) return 'persistentvolumeclaims'
-  return undefined
 }
 
 function checkNode({ request, nodeName }: NodeWrite): string | undefined {
@@ -153,11 +147,23 @@ function checkNode({ request, nodeName }: NodeWrite): string | undefined {
   const next = typed<Node>(object)
   const old = oldObject && typed<Node>(oldObject)
   const labels = forbiddenNodeLabels(next.metadata.labels ?? {}, old?.metadata.labels ?? {})
+  const source = next.spec?.configSource
+  // Upstream lets a node say it; here every other node would send it that range's traffic.
+  const ranges = ({ spec }: Node): unknown => [spec?.podCIDR ?? '', spec?.podCIDRs ?? []]
+  if (!isDeepStrictEqual(ranges(next), old ? ranges(old) : ['', []])) {
+    return `node ${node} is not allowed to set its podCIDR`
+  }
   if (operation === 'CREATE') {
+    if (source) {
+      return `node ${node} is not allowed to create pods with a non-nil configSource`
+    }
     if (labels.length === 0) return undefined
     return `node ${node} is not allowed to set the following labels: ${labels.join(', ')}`
   }
   if (!old) return undefined
+  if (source && !isDeepStrictEqual(source, old.spec?.configSource)) {
+    return `node ${node} is not allowed to update configSource to a new non-nil configSource`
+  }
   if (!isDeepStrictEqual(next.spec?.taints ?? [], old.spec?.taints ?? [])) {
     return `node ${node} is not allowed to modify taints`
   }
@@ -189,52 +195,6 @@ function fixedPart(object: NonNullable<AdmissionRequest['object']>): unknown {
   return { ...claim, metadata, status }
 }
 
-async function checkToken(write: NodeWrite): Promise<string | undefined> {
-  const { request, nodeName, objects } = write
-  const { operation, subresource, namespace, object } = request
-  if (operation !== 'CREATE' || subresource !== 'token' || !object) return undefined
-  const reference = typed<TokenRequest>(object).spec?.boundObjectRef
-  const name = reference?.name ?? ''
-  if (reference?.apiVersion !== 'v1' || reference.kind !== 'Pod' || name === '') {
-    return 'node requested token not bound to a pod'
-  }
-  if (!reference.uid) return 'node requested token with a pod binding without a uid'
-  const pod = getTyped<Pod>(objects, wellKnown.pods, { namespace, name })
-  if (!pod) throw notFound(wellKnown.pods, name)
-  if (pod.metadata.uid !== reference.uid) {
-    return `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`
-  }
-  if (pod.spec?.nodeName !== nodeName) {
-    return 'node requested token bound to a pod scheduled on a different node'
-  }
-  return checkAudience(write, pod, typed<TokenRequest>(object).spec?.audiences ?? [])
-}
-
-/** For an audience that one of the pod's volumes names, or that the node was given the right to. */
-async function checkAudience(
-  { request, nodeName, authorizer }: NodeWrite,
-  pod: Pod,
-  [audience = '', ...more]: readonly string[],
-): Promise<string | undefined> {
-  if (more.length > 0) return 'node may only request 0 or 1 audiences'
-  const sources = (pod.spec?.volumes ?? []).flatMap((volume) => volume.projected?.sources ?? [])
-  const named = sources.flatMap(({ serviceAccountToken: token }) =>
-    token ? [token.audience ?? ''] : [],
-  )
-  if (named.includes(audience)) return undefined
-  const { verdict } = await authorizer.authorize({
-    user: request.user,
-    verb: 'request-serviceaccounts-token-audience',
-    isResourceRequest: true,
-    resource: { group: '', version: 'v1', resource: audience },
-    namespace: request.namespace,
-    name: request.name,
-    path: '',
-  })
-  if (verdict === 'allow') return undefined
-  return `audience ${quote(audience)} not found in pod spec volume, system:node:${nodeName} is not authorized to request tokens for this audience`
-}
-
 function checkLease(write: NodeWrite): string | undefined {
   const { namespace } = write.request
   if (namespace !== 'kube-node-lease') {
@@ -249,6 +209,15 @@ function checkOwnName(what: string): (write: NodeWrite) => string | undefined {
     if (name === nodeName) return undefined
     return `can only access ${what} with the same name as the requesting node`
   }
+}
+
+/** The authorizer sees neither what a create brings nor each object of a collection that is deleted. */
+function checkSlice({ request, nodeName }: NodeWrite): string | undefined {
+  const { operation, object, oldObject } = request
+  if (operation !== 'CREATE' && operation !== 'DELETE') return undefined
+  const slice = operation === 'CREATE' ? object : oldObject
+  if (slice && typed<ResourceSlice>(slice).spec.nodeName === nodeName) return undefined
+  return `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`
 }
 
 const kubeletSigners: readonly string[] = [

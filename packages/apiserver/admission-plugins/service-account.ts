@@ -1,6 +1,13 @@
-import type { Container, Pod, PodSpec, ServiceAccount, Volume } from '@skerry/api'
+import {
+  podReferences,
+  type Container,
+  type Pod,
+  type PodSpec,
+  type ServiceAccount,
+  type Volume,
+} from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
-import { secretsOf } from '../authz/node-references.ts'
+import { isMirrorPod } from '../authz/node-references.ts'
 import { getTyped, typed } from '../typed-objects.ts'
 import { isResource, wellKnown } from '../well-known-resources.ts'
 import { mountableSecretsProblem } from './mountable-secrets.ts'
@@ -10,7 +17,6 @@ import { refuse } from './refusal.ts'
 
 const volumePrefix = 'kube-api-access-'
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
-const mirrorAnnotation = 'kubernetes.io/config.mirror'
 /** A namespace's default account is made by a controller moments after the namespace. */
 const defaultAccountTries = 10
 const triesEveryMs = 150
@@ -29,7 +35,9 @@ export function createServiceAccountPlugin(deps: PluginDeps): AdmissionPlugin {
     async admit(request) {
       if (request.operation !== 'CREATE' || !request.object) return
       const pod = typed<Pod>(request.object)
-      if (!pod.spec || isMirror(pod)) return
+      if (!pod.spec) return
+      // Before NodeRestriction speaks, as upstream does.
+      if (isMirrorPod(pod)) return checkMirror(request, pod)
       pod.spec.serviceAccountName ||= 'default'
       // The deprecated alias that old clients still read.
       pod.spec.serviceAccount = pod.spec.serviceAccountName
@@ -44,7 +52,7 @@ export function createServiceAccountPlugin(deps: PluginDeps): AdmissionPlugin {
       const pod = typed<Pod>(request.object)
       if (!pod.spec) return
       const isCreate = request.operation === 'CREATE'
-      if (isCreate && isMirror(pod)) return checkMirror(request, pod.spec)
+      if (isCreate && isMirrorPod(pod)) return checkMirror(request, pod)
       const { serviceAccountName } = pod.spec
       if (!serviceAccountName) {
         const { namespace } = request
@@ -60,18 +68,18 @@ export function createServiceAccountPlugin(deps: PluginDeps): AdmissionPlugin {
   }
 }
 
-function isMirror(pod: Pod): boolean {
-  return pod.metadata.annotations?.[mirrorAnnotation] !== undefined
-}
-
 /** Mirror pods stand for what a node runs from its own disk; they have no say in the cluster. */
-function checkMirror(request: AdmissionRequest, spec: PodSpec): void {
-  if (spec.serviceAccountName) {
+function checkMirror(request: AdmissionRequest, pod: Pod): void {
+  const references = podReferences(pod)
+  if (pod.spec?.serviceAccountName) {
     throw refuse(request, 'a mirror pod may not reference service accounts')
   }
-  if (secretsOf(spec).size > 0) throw refuse(request, 'a mirror pod may not reference secrets')
-  const sources = (spec.volumes ?? []).flatMap((volume) => volume.projected?.sources ?? [])
-  if (sources.some((source) => source.serviceAccountToken)) {
+  if (references.some(({ resource, name }) => resource === 'secrets' && name !== '')) {
+    throw refuse(request, 'a mirror pod may not reference secrets')
+  }
+  if (
+    references.some(({ resource, via }) => resource === 'serviceaccounts' && via === 'projected')
+  ) {
     throw refuse(request, 'a mirror pod may not use ServiceAccountToken volume projections')
   }
 }

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { withTimeout } from '@skerry/base'
+import { peerHeadOf, withTimeout } from '@skerry/base'
 import type { UserInfo } from '../access.ts'
 import { aggregationLimits } from './aggregation-limits-table.ts'
 import { callExtension, type ExtensionCallDeps, type ExtensionServer } from './extension-server.ts'
@@ -37,6 +37,8 @@ export async function readExtension(
       throw new Error('switched protocols without being asked')
     }
     const { response } = answer
+    const peer = `the extension server ${server.service.namespace}/${server.service.name}`
+    const { status } = peerHeadOf(response, { peer })
     const chunks: Buffer[] = []
     let size = 0
     for await (const chunk of response) {
@@ -46,7 +48,7 @@ export async function readExtension(
       chunks.push(bytes)
     }
     return {
-      status: response.statusCode ?? 502,
+      status,
       contentType: response.headers['content-type'] ?? '',
       etag: response.headers.etag ?? '',
       body: Buffer.concat(chunks),

@@ -1,8 +1,9 @@
-import type { IncomingMessage } from 'node:http'
+import { peerHeadOf } from '@skerry/base'
 import { textAnswer, type ApiAnswer } from '../http/exchange.ts'
 import type { Admitted } from '../pipeline.ts'
 import type { UpgradeSocket } from '../subresource.ts'
 import { passUpgrade, writePlainRefusal } from '../subresources/backend/upgrade-tunnel.ts'
+import type { BackendAnswer } from '../subresources/backend/backend-request.ts'
 import type { AggregatedApi } from './aggregated-api.ts'
 import {
   callExtension,
@@ -28,9 +29,7 @@ export function createRemoteApi(
           deps,
           admitted.request.signal,
         )
-        if (answer.type === 'response') return toAnswer(answer.response)
-        answer.socket.destroy()
-        return textAnswer(502, 'the extension server switched protocols without being asked\n')
+        return toAnswer(answer, admitted.request.method, server)
       } catch (error) {
         return failureAnswer(error)
       }
@@ -80,17 +79,24 @@ const redirected = textAnswer(
   'the backend attempted to redirect this request, which is not permitted',
 )
 
-const hopHeaders: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding'])
-
-function toAnswer(response: IncomingMessage): ApiAnswer {
-  const { statusCode = 502 } = response
-  if (statusCode >= 300 && statusCode < 400 && response.headers['location'] !== undefined) {
+function toAnswer(answer: BackendAnswer, method: string, server: ExtensionServer): ApiAnswer {
+  const { response } = answer
+  const { namespace, name } = server.service
+  try {
+    const peer = `the extension server ${namespace}/${name}`
+    const { status, headers, hasBody } = peerHeadOf(response, { peer, method })
+    const isRedirect = status >= 300 && status < 400 && headers['location'] !== undefined
+    if (hasBody && !isRedirect) return { status, headers, body: response }
     response.destroy()
-    return redirected
+    return isRedirect ? redirected : { status, headers, body: nothing() }
+  } catch (error) {
+    if (answer.type === 'upgrade') answer.socket.destroy()
+    response.destroy()
+    throw error
   }
-  const headers: Record<string, string | readonly string[]> = {}
-  for (const [name, value] of Object.entries(response.headers)) {
-    if (value !== undefined && !hopHeaders.has(name)) headers[name] = value
-  }
-  return { status: statusCode, headers, body: response }
+}
+
+/** Not the whole body: that would be given a length, which an answer to HEAD has already. */
+async function* nothing(): AsyncGenerator<Uint8Array> {
+  // Its head says all.
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '@skerry/base'
-import { parse as parseYaml } from 'yaml'
 import type { Annotate } from '../admission.ts'
 import { isWhole, type AnswerBody, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
 import { decodeAnyProtobuf } from '../protobuf/decode-object.ts'
@@ -33,6 +32,19 @@ export interface AuditTrailOptions {
   readonly bodyBytesMax: number
 }
 
+/**
+ * Whether the program itself is at fault, which upstream records as a panic: the engine throws these. What is thrown on
+ * purpose says what was wrong with an object, a peer or the store.
+ */
+export function isMistake(error: unknown): boolean {
+  const isOfEngine =
+    error instanceof TypeError ||
+    error instanceof ReferenceError ||
+    error instanceof RangeError ||
+    error instanceof SyntaxError
+  return isOfEngine || !(error instanceof Error)
+}
+
 export function createAuditTrail(options: AuditTrailOptions, clock: Clock): AuditTrail {
   return {
     open(asked) {
@@ -62,7 +74,11 @@ class Entry implements AuditEntry {
     this.#received = new Pieces(options.bodyBytesMax)
     const { request, scope } = facts
     const keepsBody = scope.level !== 'Metadata' && facts.info.isResourceRequest
-    this.request = keepsBody ? { ...request, body: tapped(request.body, this.#received) } : request
+    if (!keepsBody) this.request = request
+    else {
+      const onYamlRead = (value: unknown): void => void (this.#facts.requestObject = value)
+      this.request = { ...request, body: tapped(request.body, this.#received), onYamlRead }
+    }
   }
 
   readonly annotate: Annotate = (key, value, level = 'Metadata') => {
@@ -128,7 +144,11 @@ class Entry implements AuditEntry {
     this.#isOver = true
     this.#keepRequest()
     const type = answer.headers['content-type']
-    const responseObject = parsed(this.#sent.bytes(), typeof type === 'string' ? type : '')
+    const sent = this.#sent.bytes()
+    const responseObject =
+      sent.length > 0 && answer.said !== undefined
+        ? answer.said
+        : parsed(sent, typeof type === 'string' ? type : '')
     if (responseObject !== undefined) this.#facts.responseObject = responseObject
     this.emit('ResponseComplete')
   }
@@ -171,7 +191,7 @@ async function* tapped(
   }
 }
 
-/** Undefined for what is neither JSON nor YAML nor protobuf. */
+/** Undefined for what is neither JSON nor protobuf; the handler tells what it has read of YAML. */
 function parsed(bytes: Uint8Array, contentType = ''): unknown {
   if (bytes.length === 0) return undefined
   try {
@@ -181,7 +201,7 @@ function parsed(bytes: Uint8Array, contentType = ''): unknown {
       return messages && decodeAnyProtobuf(bytes, messages)
     }
     const text = Buffer.from(bytes).toString('utf8')
-    return contentType.includes('yaml') ? parseYaml(text, { maxAliasCount: 100 }) : JSON.parse(text)
+    return JSON.parse(text)
   } catch {
     // The handler has refused it; what cannot be read is not recorded.
     return undefined

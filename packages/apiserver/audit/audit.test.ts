@@ -4,6 +4,7 @@ import { systemClock } from '@skerry/base'
 import {
   callApi,
   startTestApiServer,
+  startTestWebhook,
   watchApi,
   type JsonReply,
   type TestApiServerOptions,
@@ -202,5 +203,40 @@ test('a request at which the server itself fails is recorded as such', async () 
       },
       { hasFlowControl, routes: [{ prefix: '/broken', serve: broken }] },
     )
+  }
+})
+
+test('an error about what a peer said is no panic of the server', async () => {
+  await using webhook = await startTestWebhook(({ body: review }) => {
+    // A review has a request with a uid.
+    const { uid } = (review as { request: { uid: string } }).request
+    const patch = Buffer.from('[{"op":"remove","path":"/none"}]').toString('base64')
+    const response = { uid, allowed: true, patch, patchType: 'JSONPatch' }
+    return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }
+  })
+  const url = { patches: webhook.url, unreachable: 'https://127.0.0.1:1/' }
+  const rules = [
+    { level: 'Metadata', verbs: ['create'], resources: [{ resources: ['configmaps'] }] },
+  ]
+  for (const [name, address] of Object.entries(url)) {
+    await withTrail(policyOf(rules), async (server, events) => {
+      const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
+      const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }
+      const one = {
+        name: 'odd.example.com',
+        clientConfig: { url: address, caBundle: webhook.caBundle },
+        rules: [{ ...rule, operations: ['CREATE'] }],
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+      }
+      const made = { metadata: { name: 'odd' }, webhooks: [one] }
+      await callApi(server.transport, { method: 'POST', path, body: made })
+      events.length = 0
+      const reply = await callApi(server.transport, { method: 'POST', path: configMaps, body })
+      assert.deepEqual([reply.status, reply.body.reason], [500, 'InternalError'], name)
+      assert.match(reply.body.message, /^Internal error occurred: /)
+      const stages = events.map(({ stage }) => stage)
+      assert.deepEqual(stages, ['RequestReceived', 'ResponseComplete'], name)
+    })
   }
 })

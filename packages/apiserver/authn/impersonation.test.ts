@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Attributes, Authorizer } from '../access.ts'
+import { parseRequestInfo } from '../http/request-info.ts'
+import { requestAttributes } from '../request-attributes.ts'
 import { createImpersonation, withoutImpersonation, type HeaderFields } from './impersonation.ts'
 
 const agent = { name: 'agent', groups: ['agents'], extra: {} }
@@ -41,7 +43,24 @@ const cases: { name: string; fields: HeaderFields; user: unknown; asked: string[
       groups: ['dev', 'ops', 'system:authenticated'],
       extra: { 'acme.com/project': ['one'] },
     },
-    asked: ['users jane', 'groups dev', 'groups ops', 'userextras acme.com/project one', 'uids 42'],
+    asked: ['users jane', 'uids 42', 'groups dev', 'groups ops', 'userextras acme.com/project one'],
+  },
+  {
+    name: 'a user with extra whose keys every object has',
+    fields: [
+      ['Impersonate-User', 'jane'],
+      ['Impersonate-Extra-__proto__', 'one'],
+      ['Impersonate-Extra-Constructor', 'two'],
+    ],
+    user: {
+      name: 'jane',
+      groups: ['system:authenticated'],
+      extra: Object.fromEntries([
+        ['__proto__', ['one']],
+        ['constructor', ['two']],
+      ]),
+    },
+    asked: ['users jane', 'userextras __proto__ one', 'userextras constructor two'],
   },
   {
     name: 'a service account, which brings its groups',
@@ -83,6 +102,74 @@ test('one missing right refuses the whole; parts without a user are a bad reques
     },
   )
   await assert.rejects(impersonation.apply(agent, [['Impersonate-Group', 'dev']]), { code: 400 })
+})
+
+const node = 'system:node:n1'
+const onNode = {
+  name: 'system:serviceaccount:kube-system:agent',
+  groups: [],
+  extra: { 'authentication.kubernetes.io/node-name': ['n1'], other: ['x'] },
+}
+
+test('a pod acts as its own node by a right that names no node, and as that node alone', async () => {
+  const asked: Attributes[] = []
+  const authorizer: Authorizer = {
+    async authorize(question) {
+      asked.push(question)
+      const isAllowed = question.verb.includes(':associated-node')
+      return { verdict: isAllowed ? 'allow' : 'no-opinion', reason: '' }
+    },
+  }
+  const impersonation = createImpersonation(authorizer)
+  const own = () => requestAttributes(parseRequestInfo('GET', '/api/v1/pods'))
+  const user = await impersonation.apply(onNode, [['Impersonate-User', node]], '', own)
+  assert.deepEqual(user, {
+    name: node,
+    groups: ['system:nodes', 'system:authenticated'],
+    extra: {},
+  })
+  assert.deepEqual(
+    asked.map(({ verb, resource, name, user: { extra } }) => [
+      verb,
+      resource?.resource,
+      name,
+      extra,
+    ]),
+    [
+      ['impersonate-on:associated-node:list', 'pods', '', associated],
+      ['impersonate:associated-node', 'nodes', '*', associated],
+    ],
+  )
+  const other: HeaderFields = [['Impersonate-User', 'system:node:n2']]
+  await assert.rejects(impersonation.apply(onNode, other, '', own), { code: 403 })
+  const elsewhere = { ...onNode, name: 'jane' }
+  await assert.rejects(
+    createImpersonation(authorizer).apply(elsewhere, [['Impersonate-User', node]], '', own),
+    { code: 403 },
+  )
+})
+
+const associated = {
+  'authentication.kubernetes.io/associated-node-keys': [
+    'authentication.kubernetes.io/node-name',
+    'other',
+  ],
+}
+
+test('who was let in by one right last is asked for that one first', async () => {
+  const verbs: string[] = []
+  const authorizer: Authorizer = {
+    async authorize({ verb }) {
+      verbs.push(verb)
+      return { verdict: verb === 'impersonate' ? 'allow' : 'no-opinion', reason: '' }
+    },
+  }
+  const impersonation = createImpersonation(authorizer)
+  const own = () => requestAttributes(parseRequestInfo('GET', '/api/v1/pods'))
+  const fields: HeaderFields = [['Impersonate-User', 'jane']]
+  await impersonation.apply(agent, fields, '', own)
+  await impersonation.apply(agent, fields, '', own)
+  assert.deepEqual(verbs, ['impersonate-on:user-info:list', 'impersonate', 'impersonate'])
 })
 
 test('without such headers the asker stays; with them none reaches a handler', async () => {

@@ -1,6 +1,12 @@
-import { StatusError, quoteGo } from '@skerry/api'
-import type { Attributes, Authorizer, UserInfo } from '../access.ts'
-import { requireAllowed } from '../authz/authorizer-chain.ts'
+import { isStatusError, StatusError, quoteGo } from '@skerry/api'
+import type { Authorizer, UserInfo } from '../access.ts'
+import type { RequestAttributes } from '../request-attributes.ts'
+import {
+  impersonationModes,
+  requireMode,
+  type ImpersonationMode,
+  type WantedUser,
+} from './impersonation-modes.ts'
 import {
   anonymousName,
   serviceAccountGroups,
@@ -17,9 +23,15 @@ const extraHeader = /^impersonate-extra-/i
 export interface Impersonation {
   /**
    * The user to go on with: the asker, or whom the asker may act as. `target` is the request's, raw,
-   * for those who may act as others at some paths only. Throws Forbidden, BadRequest.
+   * for those who may act as others at some paths only; `own` is what it asks for, for those who may do so
+   * for some requests only. Throws Forbidden, BadRequest.
    */
-  apply(asker: UserInfo, fields: HeaderFields, target?: string): Promise<UserInfo>
+  apply(
+    asker: UserInfo,
+    fields: HeaderFields,
+    target?: string,
+    own?: () => RequestAttributes,
+  ): Promise<UserInfo>
 }
 
 /** Whom the fields name; undefined when they name nobody. Asks nobody's leave. Throws BadRequest. */
@@ -33,38 +45,47 @@ export function withoutImpersonation(fields: HeaderFields): HeaderFields {
   return fields.filter(([name]) => !impersonateHeader.test(name))
 }
 
-/** One thing that is impersonated; each needs the verb impersonate on it. */
-interface Claim {
-  readonly group: string
-  readonly resource: string
-  readonly subresource?: string
-  readonly namespace?: string
-  readonly name: string
-}
+/** Askers whose last mode is remembered. */
+const rememberedMax = 10_000
 
 /** Acting as another user, as kubectl's --as does and as the hub's agent does for the fleet's users. */
 export function createImpersonation(authorizer: Authorizer): Impersonation {
+  /** What let an asker act as somebody last is tried first: most ask in one way. */
+  const lastModes = new Map<string, ImpersonationMode>()
   return {
-    async apply(asker, fields) {
+    async apply(asker, fields, _target, own) {
       const wanted = readFields(fields)
       if (!wanted) return asker
-      for (const claim of claimsOf(wanted))
-        await requireAllowed(authorizer, toQuestion(asker, claim))
-      return toUser(wanted)
+      const last = lastModes.get(asker.name)
+      const modes = last
+        ? [last, ...impersonationModes.filter((each) => each !== last)]
+        : impersonationModes
+      let refusal: unknown
+      for (const mode of modes) {
+        if (!mode.applies(wanted, asker) || (mode.isConstrained && !own)) continue
+        try {
+          const request = { asker, wanted, own: own ?? noRequest }
+          const groups = await requireMode(mode, request, authorizer)
+          if (lastModes.size >= rememberedMax) lastModes.clear()
+          lastModes.set(asker.name, mode)
+          return toUser({ ...wanted, groups })
+        } catch (error) {
+          if (!isStatusError(error, 'Forbidden')) throw error
+          refusal ??= error
+        }
+      }
+      throw refusal
     },
   }
 }
 
-interface Wanted {
-  readonly name: string
-  readonly groups: readonly string[]
-  readonly uid: string
-  readonly extra: Readonly<Record<string, readonly string[]>>
+function noRequest(): never {
+  throw new TypeError('Cannot ask what the request does: nobody has said it')
 }
 
 const impersonationHeader = /^impersonate-/i
 
-function readFields(all: HeaderFields): Wanted | undefined {
+function readFields(all: HeaderFields): WantedUser | undefined {
   const fields = all.filter(([name]) => impersonationHeader.test(name))
   if (fields.length === 0) return undefined
   const valuesOf = (wanted: string): string[] =>
@@ -72,12 +93,14 @@ function readFields(all: HeaderFields): Wanted | undefined {
   const [name = ''] = valuesOf('impersonate-user')
   const [uid = ''] = valuesOf('impersonate-uid')
   const groups = valuesOf('impersonate-group')
-  const extra: Record<string, string[]> = {}
+  // A client chooses the keys: `constructor` and `__proto__` are keys as any other.
+  const values = new Map<string, string[]>()
   for (const [header, value] of fields) {
     if (!extraHeader.test(header)) continue
     const key = unescapeKey(header.replace(extraHeader, '').toLowerCase())
-    extra[key] = [...(extra[key] ?? []), value]
+    values.set(key, [...(values.get(key) ?? []), value])
   }
+  const extra = Object.fromEntries(values)
   const isAsked = groups.length > 0 || uid !== '' || Object.keys(extra).length > 0
   if (name !== '') return { name, groups, uid, extra }
   if (!isAsked) return undefined
@@ -88,7 +111,7 @@ function readFields(all: HeaderFields): Wanted | undefined {
 }
 
 /** As Go prints a user, which is what upstream's refusal shows. */
-function printUser({ name, groups, uid, extra }: Wanted): string {
+function printUser({ name, groups, uid, extra }: WantedUser): string {
   const list = (texts: readonly string[]): string =>
     texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map(quoteGo).join(', ')}}`
   const entries = Object.entries(extra).toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -106,40 +129,7 @@ function unescapeKey(key: string): string {
   }
 }
 
-function claimsOf({ name, groups, uid, extra }: Wanted): Claim[] {
-  const account = splitServiceAccountName(name)
-  const authentication = 'authentication.k8s.io'
-  return [
-    account
-      ? { group: '', resource: 'serviceaccounts', ...account }
-      : { group: '', resource: 'users', name },
-    ...groups.map((groupName) => ({ group: '', resource: 'groups', name: groupName })),
-    ...Object.entries(extra).flatMap(([subresource, values]) =>
-      values.map((value) => ({
-        group: authentication,
-        resource: 'userextras',
-        subresource,
-        name: value,
-      })),
-    ),
-    ...(uid === '' ? [] : [{ group: authentication, resource: 'uids', name: uid }]),
-  ]
-}
-
-function toQuestion(asker: UserInfo, claim: Claim): Attributes {
-  const { group, resource, ...rest } = claim
-  const version = group === '' ? '' : 'v1'
-  return {
-    ...rest,
-    user: asker,
-    verb: 'impersonate',
-    isResourceRequest: true,
-    resource: { group, version, resource },
-    path: '',
-  }
-}
-
-function toUser({ name, groups, uid, extra }: Wanted): UserInfo {
+function toUser({ name, groups, uid, extra }: WantedUser): UserInfo {
   const account = splitServiceAccountName(name)
   const given = account && groups.length === 0 ? serviceAccountGroups(account.namespace) : groups
   return {

@@ -132,15 +132,16 @@ function userOf(credentials: Credentials, options: RequestHeaderOptions): UserIn
   const [name] = valuesOf(options.usernameHeaders)
   if (name === undefined) return undefined
   const [uid] = valuesOf(options.uidHeaders)
-  const extra: Record<string, string[]> = {}
+  // Whoever the proxy speaks for may have chosen the keys: `constructor` is one as any other.
+  const extra = new Map<string, string[]>()
   for (const [header, value] of fields) {
     const prefix = options.extraHeaderPrefixes.find((each) => header.startsWith(each))
     if (prefix === undefined) continue
     const key = unescapeKey(header.slice(prefix.length))
-    extra[key] = [...(extra[key] ?? []), value]
+    extra.set(key, [...(extra.get(key) ?? []), value])
   }
   const groups = valuesOf(options.groupHeaders)
-  return { name, groups, extra, ...(uid === undefined ? {} : { uid }) }
+  return { name, groups, extra: Object.fromEntries(extra), ...(uid === undefined ? {} : { uid }) }
 }
 
 /** HTTP/1 headers are bytes; names beyond ASCII come as UTF-8. */

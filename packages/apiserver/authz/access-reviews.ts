@@ -1,10 +1,14 @@
-import type {
-  AnyObject,
-  NonResourceAttributes,
-  ObjectMeta,
-  ResourceAttributes,
-  SubjectAccessReview,
-  SubjectAccessReviewSpec,
+import {
+  parseLabelSelector,
+  printFieldSelector,
+  StatusError,
+  type AnyObject,
+  type FieldRequirement,
+  type NonResourceAttributes,
+  type ObjectMeta,
+  type ResourceAttributes,
+  type SubjectAccessReview,
+  type SubjectAccessReviewSpec,
 } from '@skerry/api'
 import type { Attributes, Authorizer, UserInfo } from '../access.ts'
 import type { ReviewHandler } from '../review.ts'
@@ -88,6 +92,7 @@ function toAttributes(spec: SubjectAccessReviewSpec, user: UserInfo): Attributes
 
 function resourceQuestion(asked: ResourceAttributes, user: UserInfo): Attributes {
   const fieldSelector = fieldSelectorOf(asked)
+  const labelSelector = labelSelectorTextOf(asked)
   return {
     user,
     verb: asked.verb ?? '',
@@ -102,7 +107,7 @@ function resourceQuestion(asked: ResourceAttributes, user: UserInfo): Attributes
     name: asked.name ?? '',
     path: '',
     ...(fieldSelector === '' ? {} : { fieldSelector }),
-    ...(asked.labelSelector?.rawSelector ? { labelSelector: asked.labelSelector.rawSelector } : {}),
+    ...(labelSelector === '' ? {} : { labelSelector }),
   }
 }
 
@@ -110,11 +115,37 @@ function resourceQuestion(asked: ResourceAttributes, user: UserInfo): Attributes
 function fieldSelectorOf({ fieldSelector }: ResourceAttributes): string {
   if (!fieldSelector) return ''
   if (fieldSelector.rawSelector) return fieldSelector.rawSelector
-  const terms = (fieldSelector.requirements ?? []).flatMap(({ key, operator, values = [] }) => {
-    const [value] = values
-    if (values.length !== 1 || value === undefined) return []
-    if (operator === 'In') return [`${key}=${value}`]
-    return operator === 'NotIn' ? [`${key}!=${value}`] : []
+  const terms = (fieldSelector.requirements ?? []).flatMap(
+    ({ key, operator, values = [] }): FieldRequirement[] => {
+      const [value] = values
+      if (values.length !== 1 || value === undefined) return []
+      if (operator === 'In') return [{ field: key, operator: '=', value }]
+      return operator === 'NotIn' ? [{ field: key, operator: '!=', value }] : []
+    },
+  )
+  return printFieldSelector(terms)
+}
+
+/** The same of labels. */
+function labelSelectorTextOf({ labelSelector }: ResourceAttributes): string {
+  if (!labelSelector) return ''
+  if (labelSelector.rawSelector) return labelSelector.rawSelector
+  const terms = (labelSelector.requirements ?? []).flatMap(({ key, operator, values = [] }) => {
+    const list = `(${values.join(',')})`
+    if (operator === 'In') return [`${key} in ${list}`]
+    if (operator === 'NotIn') return [`${key} notin ${list}`]
+    if (operator === 'Exists') return [key]
+    return operator === 'DoesNotExist' ? [`!${key}`] : []
   })
-  return terms.join(',')
+  return terms.filter(isLabelSelector).join(',')
+}
+
+/** Written into one text, a term that is none of its own could change what the others say. */
+function isLabelSelector(text: string): boolean {
+  try {
+    return parseLabelSelector(text).requirements.length === 1
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    return false
+  }
 }

@@ -30,7 +30,7 @@ function checkFor(...held: PolicyRule[]) {
       object: { metadata: { name: 'new' }, ...object },
       user: { name: 'jane', groups, extra: {} },
     })
-    if (plugin.handles(request)) await plugin.validate?.(request)
+    if (plugin.handles(request)) await plugin.check?.causesOf(request, [])
   }
   return attempt
 }

@@ -23,7 +23,7 @@ const fullAuthority: readonly PolicyRule[] = Object.freeze([
 /**
  * Nobody hands out what they do not hold: whoever writes a role must hold its rules or the verb
  * escalate, whoever writes a binding must hold the role's rules or the verb bind on it. Upstream
- * does this in its registry; here it is the first validating admission plugin.
+ * does this in its registry, before anything else is found wrong with the object, and so does this.
  */
 export function createEscalationCheck(
   rules: RuleResolver,
@@ -36,14 +36,18 @@ export function createEscalationCheck(
       request.subresource === '' &&
       (request.operation === 'CREATE' || request.operation === 'UPDATE') &&
       !request.user.groups.includes(systemGroups.masters),
-    async validate(request) {
-      const { object, oldObject } = request
-      if (!object || (oldObject && isCollectionOnly(object, oldObject))) return
-      if (request.resource.resource.endsWith('rolebindings')) {
-        await checkBinding(request, typed<RoleBinding>(object).roleRef, rules, authorizer)
-      } else {
-        await checkRole(request, object, rules, authorizer)
-      }
+    check: {
+      stands: 'before',
+      async causesOf(request) {
+        const { object, oldObject } = request
+        if (!object || (oldObject && isCollectionOnly(object, oldObject))) return []
+        if (request.resource.resource.endsWith('rolebindings')) {
+          await checkBinding(request, typed<RoleBinding>(object).roleRef, rules, authorizer)
+        } else {
+          await checkRole(request, object, rules, authorizer)
+        }
+        return []
+      },
     },
   }
 }
@@ -54,7 +58,10 @@ async function checkRole(
   rules: RuleResolver,
   authorizer: Authorizer,
 ): Promise<void> {
-  if (await isVerbAllowed(request, authorizer, { verb: 'escalate', ...request })) return
+  // A right to one name is no right to create a role of that name: a POST has no name in its path.
+  const resource = { ...request.resource, version: '*' }
+  const asked = { verb: 'escalate', resource, name: request.pathName }
+  if (await isVerbAllowed(request, authorizer, asked)) return
   const role = typed<ClusterRole>(object)
   confirm(request, role.rules ?? [], rules)
   const old = request.oldObject && typed<ClusterRole>(request.oldObject)

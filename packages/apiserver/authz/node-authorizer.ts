@@ -52,6 +52,7 @@ const answers: Readonly<Record<string, Answer>> = Object.freeze({
   'storage.k8s.io/volumeattachments': getRelated('volumeattachments'),
   'storage.k8s.io/csinodes': ownObject('a CSINode', 'CSINode'),
   'resource.k8s.io/resourceclaims': getRelated('resourceclaims'),
+  'resource.k8s.io/resourceslices': resourceSlice,
   'coordination.k8s.io/leases': lease,
 })
 
@@ -139,6 +140,31 @@ function lease(question: NodeQuestion): Decision {
   }
   if (question.verb === 'create' || question.name === question.nodeName) return allow
   return noOpinion('can only access node lease with the same name as the requesting node')
+}
+
+function resourceSlice(question: NodeQuestion): Decision {
+  const { verb, subresource, fieldSelector, nodeName } = question
+  if (subresource) return noOpinion('cannot authorize ResourceSlice subresources')
+  switch (verb) {
+    case 'create':
+      return allow
+    case 'get':
+    case 'update':
+    case 'patch':
+    case 'delete':
+      return related(question, 'resourceslices')
+    case 'list':
+    case 'watch':
+    case 'deletecollection':
+      if (selects(fieldSelector, 'spec.nodeName', nodeName)) return allow
+      return noOpinion(
+        'can only list/watch/deletecollection resourceslices with nodeName field selector',
+      )
+    default:
+      return noOpinion(
+        'only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection',
+      )
+  }
 }
 
 const ownVerbs: readonly string[] = ['get', 'create', 'update', 'patch', 'delete']

@@ -1,4 +1,4 @@
-import type { PersistentVolume, Pod, PodSpec, Volume } from '@skerry/api'
+import { podReferences, type PersistentVolume, type Pod } from '@skerry/api'
 import type { Objects } from '../objects.ts'
 import { listTyped } from '../typed-objects.ts'
 import { wellKnown } from '../well-known-resources.ts'
@@ -13,6 +13,7 @@ export type ReachableKind =
   | 'pods'
   | 'volumeattachments'
   | 'resourceclaims'
+  | 'resourceslices'
 
 export interface Reachable {
   readonly kind: ReachableKind
@@ -20,15 +21,28 @@ export interface Reachable {
   readonly name: string
 }
 
+/** The annotation of a pod that a node has created to show one of its static pods. */
+export const mirrorAnnotation = 'kubernetes.io/config.mirror'
+
+export function isMirrorPod({ metadata }: Pod): boolean {
+  return metadata.annotations?.[mirrorAnnotation] !== undefined
+}
+
 /**
  * True when a pod on that node leads to the object. Looks at the namespace's pods as they are now
  * instead of keeping a graph: a node asks seldom, and what it may reach is never out of date.
  */
 export function nodeReaches(objects: Objects, nodeName: string, target: Reachable): boolean {
-  if (target.kind === 'persistentvolumes') return reachesVolume(objects, nodeName, target.name)
-  if (target.kind === 'volumeattachments') return reachesAttachment(objects, nodeName, target.name)
-  if (podsOn(objects, nodeName, target.namespace).some((pod) => podUses(pod, target))) return true
-  return target.kind === 'secrets' && reachesVolumeSecret(objects, nodeName, target)
+  const { kind, namespace, name } = target
+  if (kind === 'persistentvolumes') return reachesVolume(objects, nodeName, name)
+  if (kind === 'volumeattachments') {
+    return namesNode(objects.get(wellKnown.volumeAttachments, '', name), nodeName)
+  }
+  if (kind === 'resourceslices') {
+    return namesNode(objects.get(wellKnown.resourceSlices, '', name), nodeName)
+  }
+  if (podsOn(objects, nodeName, namespace).some((pod) => leadsTo(pod, target))) return true
+  return kind === 'secrets' && reachesVolumeSecret(objects, nodeName, target)
 }
 
 function podsOn(objects: Objects, nodeName: string, namespace?: string): Pod[] {
@@ -37,85 +51,11 @@ function podsOn(objects: Objects, nodeName: string, namespace?: string): Pod[] {
   )
 }
 
-function podUses(pod: Pod, { kind, name }: Reachable): boolean {
-  const { spec } = pod
-  if (!spec) return false
-  switch (kind) {
-    case 'pods':
-      return pod.metadata.name === name
-    case 'serviceaccounts':
-      return spec.serviceAccountName === name
-    case 'persistentvolumeclaims':
-      return claimsOf(pod).includes(name)
-    case 'secrets':
-      return secretsOf(spec).has(name)
-    case 'configmaps':
-      return configMapsOf(spec).has(name)
-    case 'resourceclaims':
-      return resourceClaimsOf(pod).includes(name)
-    case 'persistentvolumes':
-    case 'volumeattachments':
-      return false
-  }
-}
-
-/** Names of the claims that a pod mounts; an ephemeral volume's claim is named after pod and volume. */
-export function claimsOf(pod: Pod): string[] {
-  return (pod.spec?.volumes ?? []).flatMap(({ persistentVolumeClaim, ephemeral, name }) => {
-    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName]
-    return ephemeral ? [`${pod.metadata.name}-${name}`] : []
-  })
-}
-
-function resourceClaimsOf(pod: Pod): string[] {
-  const named = (pod.spec?.resourceClaims ?? []).flatMap((claim) => claim.resourceClaimName ?? [])
-  const made = (pod.status?.resourceClaimStatuses ?? []).flatMap(
-    (status) => status.resourceClaimName ?? [],
-  )
-  return [...named, ...made]
-}
-
-export function secretsOf(spec: PodSpec): Set<string> {
-  const names = (spec.imagePullSecrets ?? []).map((reference) => reference.name)
-  for (const container of containersOf(spec)) {
-    names.push(...(container.envFrom ?? []).map((from) => from.secretRef?.name))
-    names.push(...(container.env ?? []).map((env) => env.valueFrom?.secretKeyRef?.name))
-  }
-  for (const volume of spec.volumes ?? []) names.push(...secretsOfVolume(volume))
-  return new Set(names.filter((name) => name !== undefined))
-}
-
-function secretsOfVolume(volume: Volume): (string | undefined)[] {
-  return [
-    volume.secret?.secretName,
-    ...(volume.projected?.sources ?? []).map((source) => source.secret?.name),
-    volume.azureFile?.secretName,
-    volume.cephfs?.secretRef?.name,
-    volume.cinder?.secretRef?.name,
-    volume.csi?.nodePublishSecretRef?.name,
-    volume.flexVolume?.secretRef?.name,
-    volume.iscsi?.secretRef?.name,
-    volume.rbd?.secretRef?.name,
-    volume.scaleIO?.secretRef?.name,
-    volume.storageos?.secretRef?.name,
-  ]
-}
-
-function configMapsOf(spec: PodSpec): Set<string> {
-  const names: (string | undefined)[] = []
-  for (const container of containersOf(spec)) {
-    names.push(...(container.envFrom ?? []).map((from) => from.configMapRef?.name))
-    names.push(...(container.env ?? []).map((env) => env.valueFrom?.configMapKeyRef?.name))
-  }
-  for (const volume of spec.volumes ?? []) {
-    names.push(volume.configMap?.name)
-    names.push(...(volume.projected?.sources ?? []).map((source) => source.configMap?.name))
-  }
-  return new Set(names.filter((name) => name !== undefined))
-}
-
-function containersOf(spec: PodSpec) {
-  return [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])]
+function leadsTo(pod: Pod, { kind, name }: Reachable): boolean {
+  if (kind === 'pods') return pod.metadata.name === name
+  // The node itself has made a mirror pod, and must not give itself rights by it.
+  if (isMirrorPod(pod)) return false
+  return podReferences(pod).some((each) => each.resource === kind && each.name === name)
 }
 
 function reachesVolume(objects: Objects, nodeName: string, name: string): boolean {
@@ -131,9 +71,8 @@ function reachesVolume(objects: Objects, nodeName: string, name: string): boolea
   })
 }
 
-function reachesAttachment(objects: Objects, nodeName: string, name: string): boolean {
-  const attachment = objects.get(wellKnown.volumeAttachments, '', name)
-  const spec = attachment?.spec
+function namesNode(object: object | undefined, nodeName: string): boolean {
+  const spec: unknown = object !== undefined && 'spec' in object ? object.spec : undefined
   return (
     typeof spec === 'object' && spec !== null && 'nodeName' in spec && spec.nodeName === nodeName
   )
@@ -150,10 +89,10 @@ function reachesVolumeSecret(objects: Objects, nodeName: string, target: Reachab
   })
 }
 
+/** The secrets that a kubelet needs; those of a driver's controller are none of its business. */
 function volumeSecrets({ spec }: PersistentVolume): { name?: string; namespace?: string }[] {
   if (!spec) return []
   const references = [
-    spec.csi?.controllerPublishSecretRef,
     spec.csi?.nodePublishSecretRef,
     spec.csi?.nodeStageSecretRef,
     spec.csi?.nodeExpandSecretRef,

@@ -128,6 +128,10 @@ export class ResourceCache {
     this.#unreadable.set(key, reason)
   }
 
+  forgetUnreadable(key: string): void {
+    this.#unreadable?.delete(key)
+  }
+
   apply(event: CacheEvent): void {
     this.#unreadable?.delete(event.object.key)
     if (event.type === 'put') this.#place(event.object)

@@ -1,3 +1,8 @@
+interface StoredValue {
+  readonly value: Uint8Array
+  readonly isDamaged?: true
+}
+
 const prefix = 'k8s:unreadable:'
 
 /** Stands for a value that cannot be decrypted. No object begins so: JSON objects begin with a brace. */
@@ -6,7 +11,8 @@ export function unreadableValue(reason: string): Uint8Array {
 }
 
 /** Why a value that the store handed out cannot be read; undefined for one that can. */
-export function unreadableReason(value: Uint8Array): string | undefined {
+export function unreadableReason({ value, isDamaged }: StoredValue): string | undefined {
+  if (isDamaged) return 'the stored data is damaged: its checksum does not match'
   // A brace: by far the usual case.
   if (value[0] === 0x7b) return undefined
   const text = Buffer.from(value).toString('utf8')

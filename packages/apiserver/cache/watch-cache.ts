@@ -171,11 +171,14 @@ export class WatchCache {
     const place = placeOf(entry.key)
     if (!place) return
     const resource = this.resource(place.resource)
-    const reason = unreadableReason(entry.value)
+    const reason = unreadableReason(entry)
     if (reason === undefined) resource.load(cachedOf(place.key, entry))
     else {
       resource.markUnreadable(place.key, reason)
-      this.#deps.log.error('Object cannot be decrypted', { key: entry.key, reason })
+      // The store has reported a damaged one.
+      if (!entry.isDamaged) {
+        this.#deps.log.error('Object cannot be decrypted', { key: entry.key, reason })
+      }
     }
   }
 
@@ -183,14 +186,16 @@ export class WatchCache {
     const place = placeOf(event.key)
     if (!place) return
     const resource = this.resource(place.resource)
-    const reason = unreadableReason(event.value)
-    if (reason !== undefined) return resource.markUnreadable(place.key, reason)
-    resource.apply({
-      type: event.type,
-      revision: event.modRevision,
-      object: cachedOf(place.key, event),
-      previous: resource.get(place.key),
-    })
+    const { type, modRevision: revision } = event
+    const previous = resource.get(place.key)
+    const reason = unreadableReason(event)
+    if (reason === undefined) {
+      return resource.apply({ type, revision, object: cachedOf(place.key, event), previous })
+    }
+    if (type === 'put') return resource.markUnreadable(place.key, reason)
+    resource.forgetUnreadable(place.key)
+    // Its last state is still known here; watchers learn that it is gone.
+    if (previous) resource.apply({ type, revision, object: previous.at(revision), previous })
   }
 
   #advance(revision: number): void {

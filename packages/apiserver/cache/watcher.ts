@@ -2,6 +2,7 @@ import type { Status } from '@skerry/api'
 import type { Clock, Timer } from '@skerry/base'
 import type { ApiServerLimits } from '../limits-table.ts'
 import type { BodySink, PushedBody } from '../http/exchange.ts'
+import type { UnreadBytes, UnreadShare } from '../http/unread-bytes.ts'
 import type { CachedObject } from './cached-object.ts'
 import type { PushTurns } from './push-turns.ts'
 import {
@@ -15,7 +16,11 @@ export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 /** Writes watch events as one client wants to read them. */
 export interface Frames {
+  /** Watches of one resource get the same bytes; else each has its own. */
+  readonly areShared?: boolean
   event(type: WatchEventType, object: CachedObject): Uint8Array
+  /** The same as event('ADDED'), in parts that share the cached bytes. */
+  added?(object: CachedObject): readonly Uint8Array[]
   bookmark(revision: number, options: { isInitialEnd: boolean }): Uint8Array
   /** The last event of a watch that cannot go on. */
   error(status: Status): Uint8Array
@@ -42,6 +47,8 @@ export interface WatcherDeps {
   readonly clock: Clock
   readonly limits: ApiServerLimits
   readonly pushTurns: PushTurns
+  /** Where what it alone keeps for its reader is counted; absent of readers in this process. */
+  readonly unread?: { readonly bytes: UnreadBytes; readonly user: string } | undefined
   readonly onClose?: (reason: CloseReason) => void
 }
 
@@ -55,6 +62,9 @@ export class Watcher implements CacheListener, PushedBody {
   readonly #pushTurns: PushTurns
   #queue: Uint8Array[] = []
   #queuedBytes = 0
+  /** Where the reader stands in what the watch starts with, by key; undefined: past it. */
+  #unsent: Set<CachedObject> | undefined
+  readonly #share: UnreadShare | undefined
   #lastBookmark = 0
   #isClosed = false
   /** Closed, and what is still queued is for nobody. */
@@ -73,6 +83,8 @@ export class Watcher implements CacheListener, PushedBody {
     this.#pushTurns = deps.pushTurns
     this.#onClose = deps.onClose
     this.#signal = signal
+    this.#share = deps.unread?.bytes.open(deps.unread.user, () => this.#close('slow'))
+    if (this.#share && options.initial.length > 0) this.#unsent = new Set(options.initial)
     this.#listening = options.resource.listen(this)
     this.#timer = deps.clock.setTimer(options.timeoutMs, () => this.#close('timeout'))
     signal.addEventListener('abort', this.#onAbort, { once: true })
@@ -83,7 +95,10 @@ export class Watcher implements CacheListener, PushedBody {
   onEvent(event: CacheEvent): void {
     const { frames, isSelected, afterRevision = 0 } = this.#options
     if (event.revision <= afterRevision) return
-    const wasSelected = event.previous !== undefined && isSelected(event.previous)
+    const { previous } = event
+    // The cache lets go of it, and this watch alone keeps it.
+    if (previous && this.#unsent?.has(previous)) this.#share?.add(previous.bytes.length)
+    const wasSelected = previous !== undefined && isSelected(previous)
     if (event.type === 'delete') {
       if (wasSelected) this.#push(frames.event('DELETED', event.object))
       return
@@ -106,7 +121,7 @@ export class Watcher implements CacheListener, PushedBody {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
     try {
-      yield* this.#initialPieces()
+      for (const frames of this.#initialPieces()) yield Buffer.concat(frames)
       for (;;) {
         const pieces = this.#taken()
         if (pieces.length === 1 && pieces[0]) yield pieces[0]
@@ -131,7 +146,7 @@ export class Watcher implements CacheListener, PushedBody {
       // Unread initial pieces of somebody who is gone are as useless as the events after them.
       while (!isPaused && !isEnded) {
         const next = this.#isGone ? undefined : initial.next()
-        const parts = next?.done === false ? [next.value] : this.#taken()
+        const parts = next?.done === false ? next.value : this.#taken()
         if (parts.length > 0) isPaused = !sink.write(parts)
         else if (!this.#isClosed) return
         else {
@@ -156,33 +171,45 @@ export class Watcher implements CacheListener, PushedBody {
     const parts = this.#queue
     if (parts.length === 0) return parts
     this.#queue = []
+    if (!this.#options.frames.areShared) this.#share?.remove(this.#queuedBytes)
     this.#queuedBytes = 0
     return parts
   }
 
-  *#initialPieces(): Generator<Uint8Array> {
+  /** Frames that are written together: whoever writes them joins them, once. */
+  *#initialPieces(): Generator<readonly Uint8Array[]> {
     const { initial, frames, initialBookmark } = this.#options
-    let pieces: Uint8Array[] = []
+    const { firstPieceBytes, chunkBytes } = this.#limits
+    let pieceBytes = firstPieceBytes
+    const pieces: Uint8Array[] = []
     let bytes = 0
     for (const object of initial) {
-      const frame = frames.event('ADDED', object)
-      pieces.push(frame)
-      bytes += frame.length
-      if (bytes < this.#limits.chunkBytes) continue
-      yield Buffer.concat(pieces, bytes)
-      pieces = []
+      if (this.#isGone) return
+      const parts = frames.added?.(object) ?? [frames.event('ADDED', object)]
+      this.#unsent?.delete(object)
+      for (const part of parts) {
+        pieces.push(part)
+        bytes += part.length
+      }
+      if (bytes < pieceBytes) continue
+      // Taken out: what is written is not kept here for as long as its reader is away.
+      yield pieces.splice(0)
+      // It was read: the reader may have more at a time.
+      pieceBytes = Math.min(pieceBytes * 2, chunkBytes)
       bytes = 0
     }
+    this.#unsent = undefined
     if (initialBookmark !== undefined) {
       pieces.push(frames.bookmark(initialBookmark, { isInitialEnd: true }))
     }
-    if (pieces.length > 0) yield Buffer.concat(pieces)
+    if (pieces.length > 0) yield pieces
   }
 
   #push(frame: Uint8Array): void {
     if (this.#isClosed) return
     this.#queue.push(frame)
     this.#queuedBytes += frame.length
+    if (!this.#options.frames.areShared) this.#share?.add(frame.length)
     const { watcherEventsMax, watcherBytesMax } = this.#limits
     const isSlow = this.#queue.length > watcherEventsMax || this.#queuedBytes > watcherBytesMax
     if (isSlow) this.#close('slow')
@@ -196,6 +223,8 @@ export class Watcher implements CacheListener, PushedBody {
     // A slow reader would take the rest for complete; it resumes from what it has read.
     this.#isGone = reason === 'slow' || reason === 'gone'
     if (this.#isGone) this.#queue = []
+    this.#unsent = undefined
+    this.#share?.[Symbol.dispose]()
     this.#listening[Symbol.dispose]()
     this.#timer[Symbol.dispose]()
     this.#signal.removeEventListener('abort', this.#onAbort)

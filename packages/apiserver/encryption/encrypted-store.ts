@@ -16,17 +16,22 @@ export interface EncryptedStore extends Store {
  * Between the registry and any store. In place of a value that cannot be read stands the reason:
  * who reads it asks `unreadableReason`.
  */
+type StoredEntry = Pick<Entry, 'key' | 'value' | 'isDamaged'>
+
 export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): EncryptedStore {
   let plan = firstPlan
-  const open = <T extends { readonly key: string; readonly value: Uint8Array }>(entry: T): T => {
-    const chain = plan.chainFor(storageOf(entry.key))
+  const open = <T extends StoredEntry>(entry: T): T => {
+    const chain = entry.isDamaged ? undefined : plan.chainFor(storageOf(entry.key))
     return chain ? { ...entry, value: opened(entry, chain) } : entry
   }
   /** What must be fetched before these are opened; most providers have it all here. */
   const fetched = (entries: readonly (Entry | undefined)[]): Promise<unknown> | undefined => {
     if (!plan.isRemote) return undefined
     const waits = entries.flatMap(
-      (entry) => (entry && plan.chainFor(storageOf(entry.key))?.fetch(entry.value)) ?? [],
+      (entry) =>
+        (entry?.isDamaged
+          ? undefined
+          : entry && plan.chainFor(storageOf(entry.key))?.fetch(entry.value)) ?? [],
     )
     return waits.length === 0 ? undefined : Promise.all(waits)
   }

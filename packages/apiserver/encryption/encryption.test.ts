@@ -155,9 +155,50 @@ test('an object that no key opens is an error by name, ends nothing, and comes b
     )
     assert.equal((await call({ path: `${secrets}/a` })).status, 200)
     assert.equal((await call({ method: 'DELETE', path: `${secrets}/lost` })).status, 500)
+    const dry = `${secrets}/lost?dryRun=All&${ignoring}`
+    assert.equal((await call({ method: 'DELETE', path: dry })).status, 422)
     store.setPlan(await readEncryptionConfig(config(['secrets'], gcm('new', 2), gcm('old', 1))))
     await server.server.retryUnreadable()
     assert.equal((await call({ path: `${secrets}/lost` })).status, 200)
     assert.equal((await call({ path: secrets })).body.items.length, 2)
   })
+})
+
+const ignoring = 'ignoreStoreReadErrorWithClusterBreakingPotential=true'
+
+test('an object that cannot be read is deleted by those who may ignore that, and by nobody else', async () => {
+  await using server = await startTestApiServer({ withAccess: true })
+  const call = (request: Parameters<typeof callApi>[1]) => callApi(server.transport, request)
+  const rbac = '/apis/rbac.authorization.k8s.io/v1'
+  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'deleter' } }
+  const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get', 'delete'] }]
+  await call({
+    method: 'POST',
+    path: `${rbac}/clusterroles`,
+    body: { ...role, kind: 'ClusterRole', rules },
+  })
+  const binding = {
+    ...role,
+    kind: 'ClusterRoleBinding',
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'deleter' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'ann' }],
+  }
+  await call({ method: 'POST', path: `${rbac}/clusterrolebindings`, body: binding })
+  const asAnn = server.transportAs({ name: 'ann', groups: ['system:authenticated'], extra: {} })
+  const key = '/registry/core/secrets/default/lost'
+  await server.store.write({ key, value: Buffer.from('k8s:enc:aesgcm:v1:none:') })
+  const unsafe = { method: 'DELETE', path: `${secrets}/lost?${ignoring}` } as const
+  const refused = await callApi(asAnn, unsafe)
+  assert.equal(refused.status, 403)
+  assert.match(refused.body.message, /cannot unsafe-delete-ignore-read-errors resource "secrets"/)
+  assert.equal((await call({ path: secrets })).status, 500)
+  const gone = await call(unsafe)
+  assert.equal(gone.status, 200, gone.text)
+  assert.deepEqual(gone.body.details, { name: 'lost', kind: 'secrets' })
+  assert.equal((await call({ path: secrets })).status, 200)
+  assert.equal((await call({ path: `${secrets}/lost` })).status, 404)
+  assert.equal((await call(unsafe)).status, 404)
+  await call({ method: 'POST', path: secrets, body })
+  const readable = { method: 'DELETE', path: `${secrets}/a?${ignoring}` } as const
+  assert.equal((await callApi(asAnn, readable)).status, 200, 'readable: a delete like any other')
 })

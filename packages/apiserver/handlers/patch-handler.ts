@@ -4,14 +4,16 @@ import {
   applyMergePatch,
   applyStrategicMergePatch,
   decodeBody,
-  decodeObjectBody,
+  decodeBodyBy,
   fieldForbidden,
   fieldRequired,
   isJsonObject,
   isStatusError,
+  objectOfBody,
   validateManagerName,
   type AnyObject,
   type Kind,
+  type ReadYaml,
 } from '@skerry/api'
 import type { ApiAnswer } from '../http/exchange.ts'
 import { readBody } from '../http/read-body.ts'
@@ -24,6 +26,7 @@ import { patchedObject, typedApplied, type Patch } from './patched-object.ts'
 import { objectAnswer } from './represent.ts'
 import { parseWriteOptions, type WriteOptions } from './request-options.ts'
 import {
+  readYamlOf,
   registeredIn,
   scopeOf,
   viewFor,
@@ -38,9 +41,9 @@ export async function patchObject(call: ResourceCall, deps: HandlerDeps): Promis
   const options = parseWriteOptions(info, isApply ? '' : request.headers['user-agent'])
   requirePatchOptions(options, isApply, info.query)
   const scope = scopeOf(call, options)
-  const bytes = await readBody(request.body, deps.limits.bodyBytesMax)
+  const bytes = await readBody(request.body, deps.limits.bodyBytesMax, request.held)
   const change = {
-    next: isApply ? applyTo(bytes, call, scope, deps) : patchTo(bytes, call, scope, deps),
+    next: isApply ? await applyTo(bytes, call, scope, deps) : patchTo(bytes, call, scope, deps),
     mayCreate: isApply && scope.subresource === '',
     isDerived: true,
     attemptsMax: deps.limits.patchAttemptsMax,
@@ -69,13 +72,14 @@ function patchTo(
 }
 
 /** Server-side apply, of JSON or YAML. */
-function applyTo(
+async function applyTo(
   bytes: Uint8Array,
   call: ResourceCall,
   scope: RequestScope,
   deps: HandlerDeps,
-): Next {
-  const { configuration, duplicates } = decodeConfiguration(bytes)
+): Promise<Next> {
+  const readYaml = readYamlOf(call, deps)
+  const { configuration, duplicates } = await decodeConfiguration(bytes, readYaml)
   const isForced = isTrue(call.info.query.get('force'))
   const { kind } = call.reader
   return (live) => {
@@ -86,14 +90,13 @@ function applyTo(
 }
 
 /** What a client applies, of JSON or YAML. */
-export function decodeConfiguration(bytes: Uint8Array): {
-  configuration: AnyObject
-  duplicates: readonly string[]
-} {
-  const { object, duplicates } = decodeObjectBody(bytes, 'application/yaml', {
-    isStrict: true,
-    isApplied: true,
-  })
+export async function decodeConfiguration(
+  bytes: Uint8Array,
+  readYaml: ReadYaml,
+): Promise<{ configuration: AnyObject; duplicates: readonly string[] }> {
+  const options = { isStrict: true, isApplied: true }
+  const body = await decodeBodyBy(readYaml, bytes, 'application/yaml', options)
+  const { object, duplicates } = objectOfBody(body, bytes, options)
   const { apiVersion = '', kind = '', metadata = {} } = object
   const isNamed = typeof apiVersion === 'string' && typeof kind === 'string'
   if (!isNamed || !isJsonObject(metadata)) {

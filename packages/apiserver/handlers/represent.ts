@@ -87,7 +87,80 @@ export async function listAnswer(page: ListPage, view: View): Promise<ApiAnswer>
   const { as, isList, encoding } = representation
   if (as === 'partial' && !isList) throw wrongShape(kind, 'PartialObjectMetadata')
   if (encoding === 'protobuf') return protobufListAnswer(page, metadata, view)
+  if (isLong(page, view)) return shapedListAnswer(page, metadata, view)
   return valueAnswer(200, shapedList(page, metadata, view), representation)
+}
+
+function isLong({ items }: ListPage, { chunkBytes }: View): boolean {
+  let bytes = 0
+  return items.some((item) => (bytes += item.bytes.length) > chunkBytes)
+}
+
+/** In pieces, as it is read: a Table of all that there is would hold the server, and its memory, for long. */
+function shapedListAnswer(page: ListPage, metadata: ListMeta, view: View): ApiAnswer {
+  const isYaml = view.representation.encoding === 'yaml'
+  return {
+    status: 200,
+    headers: { 'content-type': isYaml ? 'application/yaml' : 'application/json' },
+    body: shapedPieces(page, metadata, view),
+  }
+}
+
+function* shapedPieces(page: ListPage, metadata: ListMeta, view: View): Generator<Uint8Array> {
+  const { representation, chunkBytes } = view
+  const isPretty = representation.isPretty && representation.encoding === 'json'
+  const print = (value: unknown, margin: string): string =>
+    isPretty
+      ? JSON.stringify(value, null, 2).replaceAll('\n', `\n${margin}`)
+      : JSON.stringify(value)
+  const [list, end] = isPretty ? [': [', '\n  ]\n}\n'] : [':[', ']}\n']
+  const { items: none, ...rest } = shapedHead(metadata, view)
+  const head = print(rest, '').replace(/\n?\}$/, '')
+  let text = `${head},${isPretty ? '\n  ' : ''}${JSON.stringify(none)}${list}`
+  for (const [at, item] of page.items.entries()) {
+    text += `${at === 0 ? '' : ','}${isPretty ? '\n    ' : ''}${print(shapedItem(item, view), '    ')}`
+    if (text.length < chunkBytes) continue
+    yield utf8.encode(text)
+    text = ''
+  }
+  yield utf8.encode(`${text}${end}`)
+}
+
+/** All of a list but what is in it; `items` is what that is called. */
+function shapedHead(metadata: ListMeta, view: View): Record<string, unknown> & { items: string } {
+  const { kind, apiVersion } = view.reader
+  switch (view.representation.as) {
+    case 'object':
+      return { kind: kind.listKind, apiVersion, metadata, items: 'items' }
+    case 'partial':
+      return {
+        kind: 'PartialObjectMetadataList',
+        apiVersion: metaVersion,
+        metadata,
+        items: 'items',
+      }
+    case 'table': {
+      const { rows: _rows, ...head } = tableOf({ kind, objects: [], nowMs: view.nowMs, metadata })
+      return { ...head, items: 'rows' }
+    }
+  }
+}
+
+const metaVersion = 'meta.k8s.io/v1'
+
+function shapedItem(cached: CachedObject, view: View): unknown {
+  const { reader, representation, includeObject, nowMs } = view
+  const object = reader.parse(cached)
+  switch (representation.as) {
+    case 'object':
+      return reader.kind.isCustom ? object : withoutType(object)
+    case 'partial':
+      return partialObjectMetadata(object)
+    case 'table': {
+      const { kind } = reader
+      return tableOf({ kind, objects: [object], nowMs, includeObject, metadata: {} }).rows[0]
+    }
+  }
 }
 
 /** In pieces: each item is parsed and written alone. */
@@ -129,18 +202,26 @@ export async function valueAnswer(
   value: unknown,
   { encoding, isPretty }: Pick<Representation, 'encoding' | 'isPretty'>,
 ): Promise<ApiAnswer> {
-  if (encoding === 'yaml') {
-    // A CommonJS package: in the program's bundle it has its default export alone.
-    const { default: yaml } = await import('yaml')
-    const headers = { 'content-type': 'application/yaml' }
-    return { status, headers, body: utf8.encode(yaml.stringify(value)) }
-  }
+  if (encoding === 'yaml') return yamlAnswer(status, value)
   if (encoding === 'protobuf') {
     const body = await protobufValue(value)
     if (body) return { status, headers: { 'content-type': protobufType }, body }
   }
   const text = isPretty ? JSON.stringify(value, null, 2) : JSON.stringify(value)
   return { status, headers: { 'content-type': 'application/json' }, body: utf8.encode(`${text}\n`) }
+}
+
+/** Printing YAML takes a hundred times as long as printing JSON. */
+const printedYamlBytesMax = 16 * 1024
+
+/** JSON is YAML, too: what is long is written so. */
+async function yamlAnswer(status: number, value: unknown): Promise<ApiAnswer> {
+  const headers = { 'content-type': 'application/yaml' }
+  const text = JSON.stringify(value)
+  if (text.length > printedYamlBytesMax) return { status, headers, body: utf8.encode(`${text}\n`) }
+  // A CommonJS package: in the program's bundle it has its default export alone.
+  const { default: yaml } = await import('yaml')
+  return { status, headers, body: utf8.encode(yaml.stringify(value)), said: value }
 }
 
 /** The cached bytes as they are. */

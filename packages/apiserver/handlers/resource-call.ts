@@ -1,14 +1,17 @@
 import type { Span } from '@skerry/base'
-import type { AnyObject, Kind } from '@skerry/api'
+import type { AnyObject, Kind, ReadYaml } from '@skerry/api'
 import type { UserInfo } from '../access.ts'
 import type { Annotate } from '../admission.ts'
 import type { ApiRequest } from '../http/exchange.ts'
 import { customOffer, negotiate, objectOffer, wantsPretty, type Offer } from '../http/negotiate.ts'
 import { readBody } from '../http/read-body.ts'
+import type { RequestBodies } from '../http/request-bodies.ts'
+import type { UnreadBytes } from '../http/unread-bytes.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import { decodeProtobuf, protobufType } from '../protobuf/decode-object.ts'
 import { decodeKindObject } from '../registry/decode.ts'
 import { apiVersionOf, type KindReader } from '../registry/kind-reader.ts'
+import type { ApiServerLimits } from '../limits-table.ts'
 import type { RegistryDeps, RequestScope } from '../registry/request-scope.ts'
 import { viewOf, type View } from './represent.ts'
 import { writeOptionsObject, type WriteOptions } from './request-options.ts'
@@ -21,6 +24,8 @@ export interface ResourceCall {
   readonly reader: KindReader
   readonly user: UserInfo
   readonly warn: (text: string) => void
+  /** Throws Forbidden unless the user may also do this verb. */
+  readonly requireVerb: (verb: string) => Promise<void>
   /** Into the request's audit event; absent where none is written. */
   readonly annotate?: Annotate
   /** The request's span; absent where nothing is traced. */
@@ -28,10 +33,14 @@ export interface ResourceCall {
   readonly signal: AbortSignal
 }
 
-export type HandlerDeps = RegistryDeps & { readonly watchCount: WatchCount }
+export type HandlerDeps = RegistryDeps & {
+  readonly watchCount: WatchCount
+  readonly unread: UnreadBytes
+  readonly bodies: RequestBodies
+}
 
 export function scopeOf(call: ResourceCall, options?: WriteOptions): RequestScope {
-  const { info, reader, user, warn, annotate, trace, signal } = call
+  const { info, reader, user, warn, requireVerb, annotate, trace, signal } = call
   return {
     reader,
     namespace: reader.kind.isNamespaced ? info.namespace : '',
@@ -42,6 +51,8 @@ export function scopeOf(call: ResourceCall, options?: WriteOptions): RequestScop
     fieldManager: options?.fieldManager ?? '',
     fieldValidation: options?.fieldValidation ?? 'Ignore',
     warn,
+    requireVerb,
+    isReadHere: call.request.peer.type === 'process',
     ...(annotate ? { annotate } : {}),
     ...(trace ? { trace } : {}),
     signal,
@@ -74,7 +85,8 @@ export async function decodeBodyOf(
 ): Promise<AnyObject> {
   const { reader, warn } = call
   const { kind } = reader
-  const { bytes, contentType } = await readObjectBody(call, kind.schemaName, deps)
+  const sentMax = bodyBytesMaxOf(kind, deps.limits)
+  const { bytes, contentType } = await readObjectBody(call, kind.schemaName, deps, sentMax)
   const { fieldValidation } = options
   const bytesMax = Math.max(deps.limits.bodyBytesMax, bytes.length)
   const isRegistered = registeredIn(deps)
@@ -84,9 +96,35 @@ export async function decodeBodyOf(
     contentType,
     fieldValidation,
     bytesMax,
+    readYaml: readYamlOf(call, deps),
     warn,
     isRegistered,
   })
+}
+
+const selfReviews: ReadonlySet<string> = new Set([
+  'selfsubjectaccessreviews.authorization.k8s.io',
+  'selfsubjectreviews.authentication.k8s.io',
+  'selfsubjectrulesreviews.authorization.k8s.io',
+])
+
+function bodyBytesMaxOf({ resource, group }: Kind, limits: ApiServerLimits): number {
+  const isSelfReview = selfReviews.has(`${resource}.${group}`)
+  return isSelfReview
+    ? Math.min(limits.selfReviewBytesMax, limits.bodyBytesMax)
+    : limits.bodyBytesMax
+}
+
+/** Bounds what one user's texts may cost the others. */
+export function readYamlOf(
+  { request, user, signal }: Pick<ResourceCall, 'request' | 'user' | 'signal'>,
+  { yaml }: Pick<RegistryDeps, 'yaml'>,
+): ReadYaml {
+  return async (text) => {
+    const read = await yaml.read(text, user.name, signal)
+    request.onYamlRead?.(read.value)
+    return read
+  }
 }
 
 /** Asked only when a body names something else than its path. */
@@ -105,8 +143,9 @@ export async function readObjectBody(
   { request }: Pick<ResourceCall, 'request'>,
   schemaName: string,
   deps: RegistryDeps,
+  bytesMax = deps.limits.bodyBytesMax,
 ): Promise<{ bytes: Uint8Array; contentType: string }> {
-  const bytes = await readBody(request.body, deps.limits.bodyBytesMax)
+  const bytes = await readBody(request.body, bytesMax, request.held)
   const contentType = request.headers['content-type'] ?? ''
   if (!contentType.startsWith(protobufType) || bytes.length === 0) return { bytes, contentType }
   const value = await decodeProtobuf(bytes, schemaName, schemaName.split('.').at(-1))

@@ -4,7 +4,8 @@ import { methodNotAllowed, notFoundPath } from '../http/status-answer.ts'
 import { createObject } from '../registry/create.ts'
 import { deleteCollection } from '../registry/delete-collection.ts'
 import { parseDeleteOptions, type DeleteOptions } from '../registry/delete-options.ts'
-import { deleteObject, type DeleteResult } from '../registry/delete.ts'
+import { deleteObject } from '../registry/delete.ts'
+import { dropUnreadable } from '../registry/drop-unreadable.ts'
 import { listObjects } from '../registry/list.ts'
 import { trackChange, trackCreate } from '../registry/managed-fields.ts'
 import { badRequest, notFound } from '../registry/registry-errors.ts'
@@ -22,6 +23,7 @@ import {
 import {
   decodeBodyOf,
   readObjectBody,
+  readYamlOf,
   scopeOf,
   viewFor,
   type HandlerDeps,
@@ -155,16 +157,18 @@ async function deleted(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer
   const view = viewFor(call, deps)
   const options = await deleteOptionsOf(call, deps)
   const scope = { ...scopeOf(call), isDryRun: options.isDryRun }
+  if (await dropUnreadable(options, scope, deps)) return goneAnswer(undefined, call, view)
   const result = await deleteObject(options, scope, deps)
-  const isShown = !result.isGone || showsDeleted.has(call.reader.storage)
+  const { reader } = call
+  const isShown = !result.isGone || showsDeleted.has(reader.storage)
   const { cached, revision = cached.revision } = result
-  if (!isShown) return goneAnswer(result, call, view)
+  if (!isShown) return goneAnswer(reader.parse(cached).metadata.uid, call, view)
   return objectAnswer(200, revision === cached.revision ? cached : cached.at(revision), view)
 }
 
 async function deleteOptionsOf(call: ResourceCall, deps: HandlerDeps): Promise<DeleteOptions> {
-  const { bytes, contentType } = await readObjectBody(call, deleteOptionsSchema, deps)
-  const options = parseDeleteOptions(bytes, contentType, call.info.query)
+  const body = await readObjectBody(call, deleteOptionsSchema, deps)
+  const options = await parseDeleteOptions(body, call.info.query, readYamlOf(call, deps))
   const { group, kind } = call.reader.kind
   if (group === 'batch' && kind === 'Job' && options.propagationPolicy === undefined) {
     call.warn(preservedPods)
@@ -199,12 +203,11 @@ const showsDeleted: ReadonlySet<string> = new Set([
 ])
 
 function goneAnswer(
-  { cached }: DeleteResult,
+  uid: string | undefined,
   { reader, info }: ResourceCall,
   { representation }: View,
 ): Promise<ApiAnswer> {
   const { kind } = reader
-  const { uid } = reader.parse(cached).metadata
   const status = {
     kind: 'Status',
     apiVersion: 'v1',

@@ -3,7 +3,7 @@ import { isTrue } from '../http/request-info.ts'
 import { readBody } from '../http/read-body.ts'
 import type { RequestScope } from '../registry/request-scope.ts'
 import { decodeConfiguration } from './patch-handler.ts'
-import type { HandlerDeps, ResourceCall } from './resource-call.ts'
+import { readYamlOf, type HandlerDeps, type ResourceCall } from './resource-call.ts'
 
 const scaleVersion = 'autoscaling/v1'
 const scaleReplicas = ['spec', 'replicas']
@@ -30,8 +30,9 @@ export async function scaleApply(
   scope: RequestScope,
   deps: HandlerDeps,
 ): Promise<(current: AnyObject, live: AnyObject) => AppliedScale> {
-  const bytes = await readBody(call.request.body, deps.limits.bodyBytesMax)
-  const { configuration } = decodeConfiguration(bytes)
+  const { body, held } = call.request
+  const bytes = await readBody(body, deps.limits.bodyBytesMax, held)
+  const { configuration } = await decodeConfiguration(bytes, readYamlOf(call, deps))
   const { kind, apiVersion } = call.reader
   return (current, live) => {
     const entries = current.metadata.managedFields ?? []

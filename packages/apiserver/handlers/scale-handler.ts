@@ -25,6 +25,7 @@ import { parseWriteOptions } from './request-options.ts'
 import { hasField, scaleApply } from './scale-apply.ts'
 import {
   readObjectBody,
+  readYamlOf,
   registeredIn,
   scopeOf,
   viewFor,
@@ -145,18 +146,19 @@ async function scaleChange(
   if (info.verb === 'update') {
     const body = await readObjectBody(call, kind.schemaName, deps)
     const isRegistered = registeredIn(deps)
-    const scale = decodeKindObject({
+    const scale = await decodeKindObject({
       kind,
       ...body,
       fieldValidation,
       bytesMax,
+      readYaml: readYamlOf(call, deps),
       warn,
       isRegistered,
     })
     requireNameOfPath(scale, scopeOf(call))
     return () => ({ scale })
   }
-  const bytes = await readBody(request.body, bytesMax)
+  const bytes = await readBody(request.body, bytesMax, request.held)
   const plan = patchFunction({ request, reader: { ...call.reader, kind } }, bytes)
   const asked = { kind, fieldValidation, warn, isRegistered: registeredIn(deps) }
   return (live) => ({ scale: patchedObject(live, plan, asked) })

@@ -12,6 +12,7 @@ import { valueAnswer } from './represent.ts'
 import { parseWriteOptions } from './request-options.ts'
 import {
   readObjectBody,
+  readYamlOf,
   registeredIn,
   scopeOf,
   viewFor,
@@ -42,16 +43,29 @@ export async function upgradeSubresource(
   await handler.upgrade(await subresourceRequest(call, deps), client)
 }
 
+const proxyMethods: ReadonlySet<string> = new Set([
+  'GET',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'HEAD',
+  'OPTIONS',
+])
+
 async function subresourceRequest(
   call: ResourceCall,
   deps: HandlerDeps & { objects: Objects },
 ): Promise<SubresourceRequest> {
-  const { info, request, reader, user, signal } = call
+  const { info, request, reader, user, requireVerb, signal } = call
   const record = reader.kind.subresources.find(({ name }) => name === info.subresource)
   if (!record) throw new StatusError('NotFound', 'the server could not find the requested resource')
-  const verb = info.method === 'GET' ? 'get' : info.verb
-  // A proxy passes on every method.
-  if (record.name !== 'proxy' && !record.verbs.includes(verb)) throw methodNotAllowed()
+  // A proxy passes on whatever it is asked, by the methods that upstream lets it have.
+  const isServed =
+    record.name === 'proxy'
+      ? proxyMethods.has(info.method)
+      : record.verbs.includes(info.verb) && info.method !== 'HEAD'
+  if (!isServed) throw methodNotAllowed()
   const options = parseWriteOptions(info, request.headers['user-agent'])
   const scope = scopeOf(call, options)
   const object = await bodyObject(call, deps)
@@ -75,6 +89,7 @@ async function subresourceRequest(
     isDryRun: options.isDryRun,
     objects: deps.objects,
     signal,
+    requireVerb,
     async admit(admitted) {
       if (info.verb === 'create' && object !== undefined) {
         return admit({ operation: 'CREATE', object: admitted, oldObject: undefined }, scope, deps)
@@ -110,6 +125,7 @@ async function bodyObject(call: ResourceCall, deps: HandlerDeps): Promise<AnyObj
     contentType,
     fieldValidation: 'Ignore',
     bytesMax,
+    readYaml: readYamlOf(call, deps),
     warn,
     isRegistered: registeredIn(deps),
   })

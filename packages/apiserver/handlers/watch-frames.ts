@@ -32,6 +32,7 @@ const lastFrames = new WeakMap<KindReader, LastFrame>()
 
 function plainFrames(reader: KindReader): Frames {
   return {
+    areShared: true,
     event(type, object) {
       const last = lastFrames.get(reader)
       if (last?.object === object && last.type === type) return last.frame
@@ -39,6 +40,7 @@ function plainFrames(reader: KindReader): Frames {
       lastFrames.set(reader, { type, object, frame })
       return frame
     },
+    added: (object) => [heads.ADDED, reader.wire(object), frameEnd],
     error: (status) => line('ERROR', status),
     bookmark: (revision, { isInitialEnd }) =>
       line('BOOKMARK', {
@@ -61,6 +63,7 @@ async function protobufFramesFor(view: View): Promise<Frames> {
       ? { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' }
       : { kind: reader.kind.kind, apiVersion: reader.apiVersion }
   return {
+    areShared: representation.as !== 'partial',
     event(eventType, object) {
       if (representation.as === 'partial') return frame(eventType, shapedObject(object, view))
       const last = lastProtobufFrames.get(reader)

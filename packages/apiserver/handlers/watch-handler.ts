@@ -5,6 +5,7 @@ import type { CacheEvent, ResourceCache } from '../cache/resource-cache.ts'
 import { Watcher } from '../cache/watcher.ts'
 import { convertedFeed, objectsOfEvent } from './converted-feed.ts'
 import type { ApiAnswer } from '../http/exchange.ts'
+import type { UnreadBytes } from '../http/unread-bytes.ts'
 import { tooManyRequests } from '../http/status-answer.ts'
 import { protobufType } from '../protobuf/decode-object.ts'
 import { invalidVersion, parseResourceVersion, waitForVersion } from '../registry/read.ts'
@@ -23,7 +24,7 @@ export async function watchAnswer(
   options: WatchOptions,
   view: View,
   scope: RequestScope,
-  deps: RegistryDeps & { watchCount: WatchCount },
+  deps: RegistryDeps & { watchCount: WatchCount; unread: UnreadBytes },
 ): Promise<ApiAnswer> {
   const { limits, clock, random, cache, watchCount } = deps
   if (watchCount.open >= limits.watchersMax) throw tooManyRequests()
@@ -66,7 +67,13 @@ export async function watchAnswer(
       timeoutMs: options.timeoutSeconds > 0 ? options.timeoutSeconds * 1000 : defaultMs,
       revision: () => cache.revision,
     },
-    { clock, limits, pushTurns: cache.pushTurns, onClose: () => (watchCount.open -= 1) },
+    {
+      clock,
+      limits,
+      pushTurns: cache.pushTurns,
+      unread: scope.isReadHere ? undefined : { bytes: deps.unread, user: scope.user.name },
+      onClose: () => (watchCount.open -= 1),
+    },
     scope.signal,
   )
   return { status: 200, headers, body }

@@ -8,11 +8,46 @@ const gzipWhole = promisify(gzip)
 /** Fast rather than small: the link that profits most is the one that is slow anyway. */
 const options = Object.freeze({ level: constants.Z_BEST_SPEED })
 
+/** One takes 500 kB in zlib for as long as its reader stays away, and shares four threads with all others. */
+const streamsPerUserMax = 16
+const streamsMax = 64
+
+/** Lists that are being compressed. Beyond the bounds a list is sent as it is. */
+export class GzipStreams {
+  readonly #ofUsers = new Map<string, number>()
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  hasRoom(user: string): boolean {
+    return this.#count < streamsMax && (this.#ofUsers.get(user) ?? 0) < streamsPerUserMax
+  }
+
+  /** Nothing is held before it is read: an answer to HEAD, or to a client that is gone, never is. */
+  async *compressed(pieces: Iterable<Uint8Array>, user: string): AsyncGenerator<Uint8Array> {
+    this.#add(user, 1)
+    try {
+      yield* Readable.from(pieces).pipe(createGzip(options))
+    } finally {
+      this.#add(user, -1)
+    }
+  }
+
+  #add(user: string, change: number): void {
+    this.#count += change
+    const count = (this.#ofUsers.get(user) ?? 0) + change
+    if (count > 0) this.#ofUsers.set(user, count)
+    else this.#ofUsers.delete(user)
+  }
+}
+
 /** Compresses a large answer when the client accepts that; streams without an end stay as they are. */
 export async function compressed(
   answer: ApiAnswer,
   acceptEncoding: string | undefined,
-  bytesMin: number,
+  { bytesMin, streams }: { bytesMin: number; streams: GzipStreams },
 ): Promise<ApiAnswer> {
   if (acceptEncoding === undefined || !/\bgzip\b/.test(acceptEncoding)) return answer
   const { body } = answer
@@ -22,13 +57,15 @@ export async function compressed(
     if (body.length < bytesMin) return answer
     return { ...answer, headers, body: await gzipWhole(body, options) }
   }
+  const user = answer.reader?.user ?? ''
+  if (!streams.hasRoom(user)) return answer
   const pieces = body[Symbol.iterator]()
   const first = pieces.next()
   if (first.done) return { ...answer, body: [] }
   const all = continued(first.value, pieces)
   // Pieces are larger than the bound, so that a small first one is the only one.
   if (first.value.length < bytesMin) return { ...answer, body: all }
-  return { ...answer, headers, body: Readable.from(all).pipe(createGzip(options)) }
+  return { ...answer, headers, body: streams.compressed(all, user) }
 }
 
 function* continued(first: Uint8Array, rest: Iterator<Uint8Array>): Generator<Uint8Array> {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { UserInfo } from '../access.ts'
+import type { BodyShare } from './request-bodies.ts'
 
 /** One request, wherever it came from: a socket (http-server.ts) or the same process (in-process-transport.ts). */
 export interface ApiRequest {
@@ -11,6 +12,10 @@ export interface ApiRequest {
   /** Every header field as it came: those that may come twice are told apart only here. */
   readonly fields: () => readonly (readonly [name: string, value: string])[]
   readonly body: AsyncIterable<Uint8Array>
+  /** What the body takes of the bounds for bodies; absent where nothing bounds it. */
+  readonly held?: BodyShare
+  /** Called with what a body of YAML says, which is too dear to be read twice. */
+  readonly onYamlRead?: (value: unknown) => void
   readonly peer: Peer
   /** Where it came by HTTP/1.1, for those who hand its connection on. */
   readonly message?: IncomingMessage
@@ -34,10 +39,20 @@ export type Peer =
   /** A caller in this process, already known. */
   | { readonly type: 'process'; readonly user: UserInfo }
 
+/** Who reads an answer, for what waits for them. */
+export interface ReaderOf {
+  readonly user: string
+  /** For as long as they like: others, who have nothing in this process but a piece, write as they read. */
+  readonly mayStay: boolean
+}
+
 export interface ApiAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly body: AnswerBody
+  readonly reader?: ReaderOf
+  /** What a body of YAML says, for those who would have to read it again. */
+  readonly said?: unknown
   /** What follows the body; asked when it has ended. */
   readonly trailers?: () => Readonly<Record<string, string | readonly string[]>>
 }

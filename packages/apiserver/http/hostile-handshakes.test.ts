@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { patientProtocol } from '@skerry/base'
-import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { startTestApiServer, until, type TestApiServer } from '@skerry/testing'
 import { helloOf } from '../testing/client-hello.ts'
 
 async function isResponsive(server: TestApiServer): Promise<boolean> {
@@ -42,19 +42,32 @@ test('hundreds of handshakes that never end keep nobody out, and are dropped', a
   assert.ok(await isResponsive(server))
 })
 
+interface SilentClients extends Disposable {
+  /** To how many the server has said hello. */
+  greeted(): number
+}
+
 /** Connections from one address that say hello and nothing more; they end when they are disposed of. */
-async function silentAfterHello(server: TestApiServer, protocols: string[]): Promise<Disposable> {
+async function silentAfterHello(
+  server: TestApiServer,
+  protocols: string[],
+): Promise<SilentClients> {
   const { hostname: host, port } = new URL(server.url)
   const hello = await helloOf({ ALPNProtocols: protocols })
   const sockets: Socket[] = []
+  let greeted = 0
   for (let number = 0; number < 100; number += 1) {
     const socket = connect({ host, port: Number(port), localAddress: '127.0.0.3' })
     socket.on('error', () => undefined)
+    socket.once('data', () => (greeted += 1))
     await once(socket, 'connect')
     socket.write(hello)
     sockets.push(socket)
   }
-  return { [Symbol.dispose]: () => sockets.forEach((socket) => socket.destroy()) }
+  return {
+    greeted: () => greeted,
+    [Symbol.dispose]: () => sockets.forEach((socket) => socket.destroy()),
+  }
 }
 
 function statusFor(server: TestApiServer, localAddress: string): Promise<number | undefined> {
@@ -81,8 +94,10 @@ const floodLimits = {
 
 test('a flood of handshakes from one address takes half of the places, and no more', async () => {
   await using server = await startTestApiServer({ limits: floodLimits })
-  using _flood = await silentAfterHello(server, ['http/1.1'])
+  using flood = await silentAfterHello(server, ['http/1.1'])
+  await until(() => flood.greeted() >= floodLimits.handshakesMax / 2)
   assert.equal(await statusFor(server, '127.0.0.2'), 200)
+  assert.equal(flood.greeted(), floodLimits.handshakesMax / 2)
 })
 
 test('agents that say they are patient leave places to a user, also to one beside them', async () => {

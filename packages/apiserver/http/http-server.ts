@@ -4,13 +4,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { ExpectedError, exitCodes, type Clock, type Logger } from '@skerry/base'
+import {
+  ExpectedError,
+  exitCodes,
+  lastCatch,
+  lastCatchOf,
+  type Clock,
+  type Logger,
+} from '@skerry/base'
 import type { ApiServerLimits } from '../limits-table.ts'
 import { awaitHello } from './await-hello.ts'
+import { announced, http1Headers, http2Headers, mutable, pairs } from './header-records.ts'
+import { OutputTurns } from './output-turns.ts'
 import { isWhole, type ApiAnswer, type ApiRequest, type Peer } from './exchange.ts'
 import { HandshakeTurns, type Turn } from './handshake-turns.ts'
 import { takeProxyHeader, type TrustedProxies } from './proxied-connections.ts'
 import { refusalOfParser, type UnreadableRequest } from './unreadable-request.ts'
+import type { UnreadBytes } from './unread-bytes.ts'
 import { writeAnswer } from './write-answer.ts'
 
 export interface TlsFiles {
@@ -26,6 +36,8 @@ export interface HttpServerOptions {
   readonly limits: ApiServerLimits
   readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
   readonly log: Logger
+  /** What waits for readers of its answers. */
+  readonly unread: UnreadBytes
   /** Whose connections begin with a PROXY header; absent: nobody's do. */
   readonly proxies?: TrustedProxies | undefined
   /** Never rejects: errors are answers. */
@@ -33,6 +45,10 @@ export interface HttpServerOptions {
   readonly onUpgrade: (request: ApiRequest, socket: Duplex, head: Uint8Array) => Promise<void>
   /** Its sender has had its answer. */
   readonly onUnreadable: (unreadable: UnreadableRequest) => void
+}
+
+interface Serving extends HttpServerOptions {
+  readonly outputTurns: OutputTurns
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -86,7 +102,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
   server.on('sessionError', quiet)
   server.on('tlsClientError', quiet)
-  serveProtocols(server, options, quiet)
+  const outputTurns = new OutputTurns({ clock, nextPass: setImmediate })
+  serveProtocols(server, { ...options, outputTurns }, quiet)
   /** It ends with the server. */
   const own = (connection: Duplex): void => {
     sockets.add(connection)
@@ -184,29 +201,52 @@ function createTlsServer({ tls, limits }: HttpServerOptions): http2.Http2SecureS
 
 function serveProtocols(
   server: http2.Http2SecureServer,
-  options: HttpServerOptions,
+  options: Serving,
   quiet: (error: Error) => void,
 ): void {
+  const onRequest = lastCatch(
+    (request, response) => onHttp1(options, request, response),
+    options.log,
+  )
   server.on('request', (request, response) => {
     // Compat objects: for HTTP/1 these are node:http's own.
-    void onHttp1(
-      options,
-      request as unknown as IncomingMessage,
-      response as unknown as ServerResponse,
-    )
+    onRequest(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   // Listening to `request` also installs the compat layer for HTTP/2; streams are faster bare.
   server.removeAllListeners('stream')
   server.on('stream', (stream, headers, _flags, rawHeaders: unknown) => {
     // A server's streams are always of the server's sort.
-    void onStream(options, stream as http2.ServerHttp2Stream, { headers, rawHeaders })
+    const own = stream as http2.ServerHttp2Stream
+    onStream(options, own, { headers, rawHeaders }).catch((error: unknown) =>
+      endStream(own, error, options.log),
+    )
   })
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Uint8Array) => {
-    socket.on('error', quiet)
-    // Sessions end one direction first: the input of a command, before its output has come.
-    socket.allowHalfOpen = true
-    void onUpgrade(options, request, { socket, head })
-  })
+  server.on(
+    'upgrade',
+    lastCatchOf(
+      (_request: IncomingMessage, socket: Duplex, _head: Uint8Array) => socket,
+      (request, socket, head) => {
+        socket.on('error', quiet)
+        // Sessions end one direction first: the input of a command, before its output has come.
+        socket.allowHalfOpen = true
+        return onUpgrade(options, request, { socket, head })
+      },
+      options.log,
+    ),
+  )
+}
+
+/** The last catch of a stream: a mistake in handling one request is never the end of the others. */
+function endStream(stream: http2.ServerHttp2Stream, error: unknown, log: Logger): void {
+  log.error('Request handling failed', { error: errorOf(error) })
+  if (stream.destroyed) return
+  if (stream.headersSent) return stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)
+  stream.respond({ ':status': 500 }, { endStream: true })
+  if (!stream.readableEnded) readAway(stream)
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }
 
 /** Watches may be silent for long: only a session without streams is idle. */
@@ -262,7 +302,7 @@ function listen(server: Server, host: string, port: number): Promise<AddressInfo
 }
 
 async function onStream(
-  options: HttpServerOptions,
+  options: Serving,
   stream: http2.ServerHttp2Stream,
   { headers, rawHeaders }: { headers: http2.IncomingHttpHeaders; rawHeaders: unknown },
 ): Promise<void> {
@@ -280,8 +320,8 @@ async function onStream(
     abort: (reason) => controller.abort(reason),
   })
   if (stream.destroyed || stream.headersSent) return dispose(answer)
-  respond(stream, answer)
-  await writeAnswer(answer.body, stream, options)
+  respond(stream, answer, options.log)
+  await writeAnswer(answer.body, stream, { ...options, reader: answer.reader })
   if (stream.endAfterHeaders || stream.readableEnded || stream.destroyed) return
   if (isEmpty(answer)) readAway(stream)
   // The rest of a body that nobody reads would hold the stream open (RFC 9113, section 8.1).
@@ -293,14 +333,19 @@ function isEmpty({ body }: ApiAnswer): boolean {
 }
 
 /** What has no body ends with its head: gRPC tells an answer of trailers alone by that. */
-function respond(stream: http2.ServerHttp2Stream, answer: ApiAnswer): void {
+function respond(stream: http2.ServerHttp2Stream, answer: ApiAnswer, log: Logger): void {
   const { status, headers, trailers } = answer
   const head = { ':status': status, ...mutable(headers) }
   if (isEmpty(answer)) return stream.respond(head, { endStream: true })
   if (!trailers) return stream.respond(head)
   stream.respond(head, { waitForTrailers: true })
   stream.once('wantTrailers', () => {
-    stream.sendTrailers(mutable(trailers()))
+    try {
+      stream.sendTrailers(mutable(trailers()))
+    } catch (error) {
+      // Without them the answer is not whole.
+      return endStream(stream, error, log)
+    }
     if (!stream.endAfterHeaders && !stream.readableEnded) readAway(stream)
   })
 }
@@ -327,7 +372,7 @@ function kept(stream: Readable): AsyncIterable<Uint8Array> {
 }
 
 async function onHttp1(
-  options: HttpServerOptions,
+  options: Serving,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -336,14 +381,21 @@ async function onHttp1(
   response.once('close', () => controller.abort(clientGone))
   const answer = await options.onRequest(http1Request(request, controller))
   if (response.destroyed) return dispose(answer)
-  response.writeHead(answer.status, mutable(answer.headers))
+  // A body that is not as long as its length would be read together with the answer after it.
+  response.strictContentLength = true
+  response.writeHead(answer.status, announced(answer, response))
   // A watch may have nothing to say for a minute; its client waits for the head until then. What has a
   // length is on its way: head and body go out as one.
   const hasLength = answer.body instanceof Uint8Array || 'content-length' in answer.headers
   if (!hasLength) response.flushHeaders()
   const { trailers } = answer
   const beforeEnd = trailers && (() => response.addTrailers(mutable(trailers())))
-  await writeAnswer(answer.body, response, { ...options, ...(beforeEnd ? { beforeEnd } : {}) })
+  const { reader } = answer
+  await writeAnswer(answer.body, response, {
+    ...options,
+    reader,
+    ...(beforeEnd ? { beforeEnd } : {}),
+  })
   // What was not read of the body stands before the next request.
   request.resume()
 }
@@ -377,42 +429,6 @@ function http1Request(request: IncomingMessage, controller: AbortController): Ap
 /** Stops what produces a body that nobody will read. */
 function dispose({ body }: ApiAnswer): void {
   if (Symbol.asyncIterator in body) void body[Symbol.asyncIterator]().return?.()
-}
-
-function mutable(headers: ApiAnswer['headers']): Record<string, string | string[]> {
-  const out: Record<string, string | string[]> = {}
-  for (const [name, value] of Object.entries(headers)) {
-    out[name] = typeof value === 'string' ? value : [...value]
-  }
-  return out
-}
-
-/** Name, value, name, value, … */
-function pairs(raw: readonly unknown[]): [string, string][] {
-  const out: [string, string][] = []
-  for (let at = 0; at + 1 < raw.length; at += 2) out.push([String(raw[at]), String(raw[at + 1])])
-  return out
-}
-
-function http1Headers(request: IncomingMessage): Record<string, string> {
-  return joined(request.headersDistinct)
-}
-
-function http2Headers(headers: http2.IncomingHttpHeaders): Record<string, string> {
-  const host = headers[':authority']
-  return { ...(host === undefined ? {} : { host }), ...joined(headers) }
-}
-
-function joined(
-  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
-): Record<string, string> {
-  const out: Record<string, string> = {}
-  for (const name in headers) {
-    const value = headers[name]
-    if (value === undefined || name.startsWith(':')) continue
-    out[name] = typeof value === 'string' ? value : value.join(',')
-  }
-  return out
 }
 
 const peers = new WeakMap<object, Peer>()

@@ -2,7 +2,11 @@ import type { Transport } from '@skerry/client'
 import type { UserInfo } from '../access.ts'
 import type { ApiAnswer, ApiRequest } from './exchange.ts'
 
-/** A transport for callers in this process: the same pipeline as for sockets, but no TLS, HTTP or copy. */
+/**
+ * A transport for callers in this process: the same pipeline as for sockets, but no TLS, HTTP or copy. Its answers are
+ * not counted as unread: its callers are the program's own parts, a fixed number, and share the cache's bytes. A user
+ * who reads through one of them, as through the hub, is counted where that user's socket is.
+ */
 export function inProcessTransport(
   user: UserInfo,
   onRequest: (request: ApiRequest) => Promise<ApiAnswer>,

@@ -1,24 +1,29 @@
 import { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
-import type { BodySink, PushedBody } from './exchange.ts'
+import type { BodySink, PushedBody, ReaderOf } from './exchange.ts'
+import { PacedOutput, type OutputDeps } from './paced-output.ts'
 
 /** Ends when the body does or the reader is gone. */
-export function pushBody(body: PushedBody, out: Writable): Promise<void> {
+export function pushBody(
+  body: PushedBody,
+  out: Writable,
+  deps: OutputDeps & { readonly reader?: ReaderOf | undefined },
+): Promise<void> {
   return new Promise((resolve) => {
     const socket = chunkedSocket(out)
     const target = socket ?? out
     const frame = socket ? chunkOf : joined
+    const output = new PacedOutput(target, out, deps, deps.reader)
     const sink: BodySink = {
       onDrain: () => undefined,
-      write: (parts) => !target.destroyed && !out.writableEnded && target.write(frame(parts)),
+      write: (parts) => output.write(frame(parts)),
       end() {
-        target.removeListener('drain', onDrain)
+        output[Symbol.dispose]()
         if (!out.destroyed) out.end()
         resolve()
       },
     }
-    const onDrain = (): void => sink.onDrain()
-    target.on('drain', onDrain)
+    output.onDrain = () => sink.onDrain()
     body.pushTo(sink)
   })
 }
@@ -42,12 +47,15 @@ interface Joined {
 /** By the first part: the readers of one turn mostly get the same parts. */
 const lastJoined = new WeakMap<Uint8Array, Joined>()
 
+const sharedPartsMax = 16
+
 function entryOf(parts: readonly Uint8Array[]): Joined {
   const first = parts[0]
   const known = first && lastJoined.get(first)
   if (known && isSame(known.parts, parts)) return known
   const made: Joined = { parts, plain: undefined, chunk: undefined }
-  if (first) lastJoined.set(first, made)
+  // What a watch starts with begins with a part that never goes away, and is for one reader.
+  if (first && parts.length <= sharedPartsMax) lastJoined.set(first, made)
   return made
 }
 

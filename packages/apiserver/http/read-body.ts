@@ -1,10 +1,15 @@
 import { StatusError } from '@skerry/api'
 import { noBody } from './exchange.ts'
+import type { BodyShare } from './request-bodies.ts'
 
-/** The whole body; throws RequestEntityTooLarge as soon as it passes `bytesMax`. */
+/**
+ * Resolves with the whole body when it may be worked on. Rejects with RequestEntityTooLarge as soon as it
+ * passes `bytesMax`, and as `held` does.
+ */
 export async function readBody(
   body: AsyncIterable<Uint8Array>,
   bytesMax: number,
+  held?: BodyShare,
 ): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let length = 0
@@ -16,8 +21,10 @@ export async function readBody(
         `Request entity too large: limit is ${bytesMax}`,
       )
     }
+    held?.add(part.length)
     parts.push(part)
   }
+  await held?.untilItsTurn()
   if (parts.length === 0) return noBody
   return parts.length === 1 ? (parts[0] ?? noBody) : Buffer.concat(parts, length)
 }

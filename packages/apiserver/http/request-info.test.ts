@@ -43,7 +43,28 @@ test('a path says what is asked for', () => {
     ['PATCH', '/apis/g/v1/namespaces/a/things/b/status', { verb: 'patch', subresource: 'status' }],
     ['GET', '/apis/apps/v1', { verb: 'get', isResourceRequest: false, path: '/apis/apps/v1' }],
     ['POST', '/version', { verb: 'post', isResourceRequest: false }],
-    ['GET', '/api/v1/namespaces/a/pods/%zz', { name: '%zz' }],
+    ['GET', '/api/v1/namespaces/a/pods/%zz', { isUnreadable: true, isResourceRequest: false }],
+    ['GET', '/api/v1/watch', { isUnreadable: true }],
+    // An encoded slash is a slash, as it is for upstream; what a proxied server is asked stays encoded.
+    [
+      'GET',
+      '/api/v1/namespaces/a%2Fpods/b%2Flog',
+      { namespace: 'a', name: 'b', subresource: 'log' },
+    ],
+    ['GET', '/api/v1/namespaces/a%2fpods/b/proxy%2Fx%2Fy/', { restOfPath: '/x%2Fy/' }],
+    ['GET', '/api/v1/pods/%FF', { name: '\uFFFD' }],
+    // An empty step is a step.
+    ['GET', '/api/v1//pods', { verb: 'get', resource: '', name: 'pods' }],
+    ['GET', '/api/v1/namespaces//pods', { verb: 'list', resource: 'pods', namespace: '' }],
+    ['DELETE', '/api/v1/pods//', { verb: 'deletecollection', resource: 'pods', name: '' }],
+    ['GET', '/api/v1/proxy/namespaces/a/pods/b/x', { verb: 'proxy', name: 'b', subresource: '' }],
+    ['POST', '/api/v1/watch/namespaces/a/pods/b', { verb: 'watch', isVerbInPath: true, name: 'b' }],
+    ['OPTIONS', '/api/v1/pods', { verb: '' }],
+    ['get', '/api/v1/pods', { verb: '' }],
+    // Go drops a pair that it cannot read.
+    ['GET', '/api/v1/pods?watch=%zz', { verb: 'list' }],
+    ['GET', '/api/v1/pods?a;watch=1', { verb: 'list' }],
+    ['GET', '/api/v1/pods?%77atch=f&watch=0', { verb: 'watch' }],
   ]
   for (const [method, target, wanted] of table) {
     const info = parseRequestInfo(method, target)
@@ -54,14 +75,9 @@ test('a path says what is asked for', () => {
   }
 })
 
-test('a flag is set by its mere presence, and unset by a false value', () => {
-  assert.deepEqual([null, '', '1', 'true', '0', 'false', 'F'].map(isTrue), [
-    false,
-    true,
-    true,
-    true,
-    false,
-    false,
-    false,
-  ])
+test('a flag is set by its mere presence, and unset by 0 and false alone, as upstream has it', () => {
+  const set = ['', '1', 'true', 'f', 'F', 'no', '00', 'null']
+  const unset = [null, '0', 'false', 'False', 'FALSE', 'fAlSe']
+  for (const value of set) assert.equal(isTrue(value), true, value)
+  for (const value of unset) assert.equal(isTrue(value), false, String(value))
 })

@@ -8,6 +8,10 @@ export interface RequestInfo {
   readonly query: URLSearchParams
   /** In Kubernetes' words for resources; the lower-case method otherwise. */
   readonly verb: string
+  /** The path says the verb, as `/api/v1/watch/…` does, whatever the method. */
+  readonly isVerbInPath: boolean
+  /** Nothing can be authorized or served: the path has a malformed escape, or a verb and nothing else. */
+  readonly isUnreadable: boolean
   readonly isResourceRequest: boolean
   /** `api` or `apis`; empty for other paths. */
   readonly prefix: string
@@ -24,37 +28,38 @@ const noResource: GroupVersionResource = Object.freeze({ group: '', version: '',
 /** Paths below a namespace that are parts of the namespace itself, not resources in it. */
 const namespaceSubresources = new Set(['status', 'finalize'])
 
+/** Deprecated steps that stand in the place of the method. */
+const verbsInPath = new Set(['proxy', 'watch'])
+
+/**
+ * Reads a request as upstream does: the path is decoded first and split then, so an encoded slash is a
+ * slash, and an empty step is a step. Authorization and handlers must both use what this returns.
+ */
 export function parseRequestInfo(method: string, target: string): RequestInfo {
   const [rawPath, queryText] = splitTarget(target)
-  const query = new URLSearchParams(queryText)
-  const rawParts = rawPath.split('/').filter((part) => part !== '')
-  const parts = rawParts.map(decodePart)
-  const gap = gapOf(rawPath)
+  const path = decodePath(rawPath)
   const other: RequestInfo = {
     method,
-    path: rawPath.includes('%')
-      ? `/${parts.join('/')}${rawPath.endsWith('/') ? '/' : ''}`
-      : rawPath,
-    query,
+    path: path ?? rawPath,
+    query: parseQuery(queryText),
     verb: method.toLowerCase(),
+    isVerbInPath: false,
+    isUnreadable: path === undefined,
     isResourceRequest: false,
-    prefix: parts[0] === 'api' || parts[0] === 'apis' ? parts[0] : '',
+    prefix: '',
     resource: noResource,
     subresource: '',
     namespace: '',
     name: '',
     restOfPath: '',
   }
-  const headLength = parts[0] === 'api' ? 2 : 3
-  if (other.prefix === '' || parts.length <= headLength) return other
-  // A gap is a step without a name: nothing is served there, but of a namespace it says that any will do.
-  const isAnyNamespace = gap === headLength + 1 && parts[headLength] === 'namespaces'
-  const isProxied = gap !== undefined && rawParts.slice(0, gap).includes('proxy')
-  if (gap !== undefined && !isAnyNamespace && !isProxied) return other
-  const group = parts[0] === 'api' ? '' : (parts[1] ?? '')
-  const version = parts[headLength - 1] ?? ''
-  const at = isAnyNamespace ? headLength + 1 : headLength
-  return resourceInfo(other, { group, version, at, parts, rawParts })
+  if (path === undefined) return other
+  const parts = splitPath(path)
+  const [prefix = ''] = parts
+  if (prefix !== 'api' && prefix !== 'apis') return other
+  const headLength = prefix === 'api' ? 2 : 3
+  if (parts.length <= headLength) return { ...other, prefix }
+  return resourceInfo({ ...other, prefix }, { parts, at: headLength, rawPath })
 }
 
 /** The index of the first empty step inside of a path; slashes at its end mean nothing. */
@@ -65,42 +70,59 @@ export function gapOf(path: string): number | undefined {
 }
 
 interface Place {
-  group: string
-  version: string
+  parts: readonly string[]
   /** Index of the first part after the version. */
   at: number
-  parts: readonly string[]
-  rawParts: readonly string[]
+  rawPath: string
 }
 
 function resourceInfo(base: RequestInfo, place: Place): RequestInfo {
   const { parts } = place
   let { at } = place
-  // The deprecated /api/v1/watch/… prefix.
-  const isWatchPath = parts[at] === 'watch' && parts.length > at + 1
-  if (isWatchPath) at += 1
+  const group = base.prefix === 'api' ? '' : (parts[1] ?? '')
+  const version = parts[at - 1] ?? ''
+  const first = parts[at] ?? ''
+  const isVerbInPath = verbsInPath.has(first)
+  if (isVerbInPath) at += 1
+  if (at >= parts.length) return { ...base, isVerbInPath, isUnreadable: true }
   let namespace = ''
   if (parts[at] === 'namespaces' && parts.length > at + 1) {
     namespace = parts[at + 1] ?? ''
     if (parts.length > at + 2 && !namespaceSubresources.has(parts[at + 2] ?? '')) at += 2
   }
   const name = parts[at + 1] ?? ''
-  const rest = place.rawParts.slice(at + 3)
+  const subresource = isVerbInPath && first === 'proxy' ? '' : (parts[at + 2] ?? '')
   return {
     ...base,
-    verb: isWatchPath ? 'watch' : resourceVerb(base, name),
+    verb: isVerbInPath ? first : resourceVerb(base, name),
+    isVerbInPath,
     isResourceRequest: true,
-    resource: { group: place.group, version: place.version, resource: parts[at] ?? '' },
+    resource: { group, version, resource: parts[at] ?? '' },
     namespace,
     name,
-    subresource: parts[at + 2] ?? '',
-    restOfPath: restOf(base.path, rest, parts[at + 2]),
+    subresource,
+    restOfPath: parts.length > at + 2 ? restOf(place.rawPath, { from: at + 3, subresource }) : '',
   }
 }
 
-/** A proxied server may tell `/a` from `/a/`, and its root from nothing. */
-function restOf(path: string, rest: readonly string[], subresource: string | undefined): string {
-  const end = subresource === 'proxy' && path.endsWith('/') ? '/' : ''
+/** What follows, as it came: a proxied server may tell `/a` from `/a/`, and its root from nothing. */
+function restOf(
+  rawPath: string,
+  { from, subresource }: { from: number; subresource: string },
+): string {
+  const end = subresource === 'proxy' && rawPath.endsWith('/') ? '/' : ''
+  // Steps end here as they end in the decoded path.
+  const separator = /\/|%2f/gi
+  let at = /^(?:\/|%2f)*/i.exec(rawPath)?.[0].length ?? 0
+  for (let step = 0; step < from; step += 1) {
+    separator.lastIndex = at
+    if (!separator.test(rawPath)) return end
+    at = separator.lastIndex
+  }
+  const rest = rawPath
+    .slice(at)
+    .split('/')
+    .filter((step) => step !== '')
   return rest.length === 0 ? end : `/${rest.join('/')}${end}`
 }
 
@@ -123,10 +145,9 @@ function resourceVerb({ method, query }: RequestInfo, name: string): string {
   }
 }
 
-/** Go's ParseBool on a query parameter that is present; anything else unknown counts as true, as upstream has it. */
+/** Upstream's reading of a flag in a query: `0` and `false` unset it, anything else sets it. */
 export function isTrue(value: string | null): boolean {
-  if (value === null) return false
-  return !['0', 'false', 'f', 'F', 'FALSE', 'False'].includes(value)
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false'
 }
 
 function splitTarget(target: string): [string, string] {
@@ -134,12 +155,29 @@ function splitTarget(target: string): [string, string] {
   return at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
 }
 
-function decodePart(part: string): string {
-  if (!part.includes('%')) return part
+/** Slashes at both ends mean nothing. */
+function splitPath(path: string): string[] {
+  return path.replace(/^\/+/, '').replace(/\/+$/, '').split('/')
+}
+
+const malformedEscape = /%(?![0-9a-f]{2})/i
+
+/** Undefined where an escape is malformed. Bytes that are not UTF-8 become U+FFFD. */
+function decodePath(raw: string): string | undefined {
+  if (!raw.includes('%')) return raw
+  if (malformedEscape.test(raw)) return undefined
   try {
-    return decodeURIComponent(part)
+    return decodeURIComponent(raw)
   } catch {
-    // Malformed escapes name nothing that exists; the raw text then answers 404.
-    return part
+    // The escapes are well-formed, so the bytes are not UTF-8, which Go does not mind.
+    const decoded = new URLSearchParams(`p=${raw.replaceAll('+', '%2B').replaceAll('&', '%26')}`)
+    return decoded.get('p') ?? raw
   }
+}
+
+/** Go's reading of a query: a pair with a semicolon or a malformed escape is not there. */
+function parseQuery(text: string): URLSearchParams {
+  if (!text.includes('%') && !text.includes(';')) return new URLSearchParams(text)
+  const pairs = text.split('&').filter((pair) => !pair.includes(';') && !malformedEscape.test(pair))
+  return new URLSearchParams(pairs.join('&'))
 }

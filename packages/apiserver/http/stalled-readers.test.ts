@@ -1,20 +1,25 @@
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
+import type { ClientRequest } from 'node:http'
 import http2 from 'node:http2'
+import { request } from 'node:https'
 import { after, before, test } from 'node:test'
-import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
 
 const configMaps = { group: '', resource: 'configmaps' }
 const path = '/api/v1/namespaces/default/configmaps'
 const chunkBytes = 64 * 1024
 const watcherEventsMax = 20
 const streamCount = 50
+const unreadBytesPerUserMax = 20_000_000
 
 let server: TestApiServer
 
 before(async () => {
-  server = await startTestApiServer({ limits: { chunkBytes, watcherEventsMax } })
+  server = await startTestApiServer({
+    limits: { chunkBytes, watcherEventsMax, unreadBytesPerUserMax },
+  })
   for (let count = 0; count < 20; count += 1) await addBig(`big-${count}`)
 })
 after(async () => {
@@ -103,4 +108,31 @@ test('a watch that is never read is closed as slow; others have every event', as
   assert.ok(stream.writableEnded || stream.destroyed)
   assert.ok(await isResponsive())
   client.destroy()
+})
+
+/** One answer on a connection of its own; its body is not read. */
+async function leaveUnread(target: string): Promise<ClientRequest> {
+  const sent = request(`${server.url}${target}`, { ...server.credentials, agent: false })
+  sent.on('error', () => undefined)
+  sent.end()
+  const [response] = await once(sent, 'response')
+  response.pause()
+  return sent
+}
+
+test('two hundred watch-lists that nobody reads hold what one user may, and others are served', async () => {
+  const query =
+    'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
+  const table = 'watch=1&resourceVersion=0'
+  const unread: ClientRequest[] = []
+  let bytesMax = 0
+  for (let count = 0; count < 200; count += 1) {
+    unread.push(await leaveUnread(`${path}?${count % 2 === 0 ? query : table}`))
+    bytesMax = Math.max(bytesMax, server.server.unreadBytes())
+  }
+  assert.ok(await isResponsive())
+  bytesMax = Math.max(bytesMax, server.server.unreadBytes())
+  assert.ok(bytesMax > 0 && bytesMax <= unreadBytesPerUserMax, `${bytesMax} bytes`)
+  for (const sent of unread) sent.destroy()
+  await until(() => server.server.unreadBytes() === 0)
 })

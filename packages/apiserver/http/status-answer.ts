@@ -1,4 +1,5 @@
 import { StatusError, type Status } from '@skerry/api'
+import { PeerAnswerError } from '@skerry/base'
 import type { ApiAnswer } from './exchange.ts'
 
 const utf8 = new TextEncoder()
@@ -30,6 +31,10 @@ export function answerOf(status: Status, retryAfterSeconds?: number): ApiAnswer 
 /** Any error becomes one that a client may read; what is not a StatusError stays in the log. */
 export function toStatusError(error: unknown): StatusError {
   if (error instanceof StatusError) return error
+  // Whoever is asked on a client's behalf has answered nonsense (RFC 9110, 15.6.3): Kubernetes has no reason for it.
+  if (error instanceof PeerAnswerError) {
+    return new StatusError('Unknown', error.message, { code: 502, cause: error })
+  }
   const message = error instanceof Error ? error.message : String(error)
   return new StatusError('InternalError', `Internal error occurred: ${message}`, {
     cause: error,

@@ -1,37 +1,42 @@
 import { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { Logger } from '@skerry/base'
-import { isPushed, type AnswerBody } from './exchange.ts'
+import { isPushed, type AnswerBody, type ReaderOf } from './exchange.ts'
+import { PacedOutput, type OutputDeps } from './paced-output.ts'
 import { pushBody } from './push-body.ts'
 
-/**
- * Writes the body at the reader's pace; never rejects, a reader that went away is no error. `beforeEnd` is
- * called once a body of pieces is written.
- */
-export async function writeAnswer(
-  body: AnswerBody,
-  out: Writable,
-  { log, beforeEnd }: { log: Logger; beforeEnd?: () => void },
-): Promise<void> {
+export interface WriteDeps extends OutputDeps {
+  readonly log: Logger
+  /** Who reads; absent: nobody who is known. */
+  readonly reader?: ReaderOf | undefined
+  /** Called once a body of pieces is written. */
+  readonly beforeEnd?: () => void
+}
+
+/** Writes the body at the reader's pace; never rejects, a reader that went away is no error. */
+export async function writeAnswer(body: AnswerBody, out: Writable, deps: WriteDeps): Promise<void> {
   // HTTP/2 ends a stream by itself where the status or method allows no body.
   if (out.writableEnded) return
-  if (body instanceof Uint8Array) {
+  if (body instanceof Uint8Array && body.length <= deps.limits.firstPieceBytes) {
     endWith(body, out)
     return
   }
   try {
-    if (isPushed(body)) return await pushBody(body, out)
-    if (Symbol.asyncIterator in body) {
-      for await (const part of body) if (!(await written(out, part))) return
+    if (isPushed(body)) return await pushBody(body, out, deps)
+    using output = new PacedOutput(out, out, deps, deps.reader)
+    if (body instanceof Uint8Array) {
+      if (!(await written(output, out, body))) return
+    } else if (Symbol.asyncIterator in body) {
+      for await (const part of body) if (!(await written(output, out, part))) return
     } else {
-      for (const part of body) if (!(await written(out, part))) return
+      for (const part of body) if (!(await written(output, out, part))) return
     }
-    beforeEnd?.()
+    deps.beforeEnd?.()
     out.end()
   } catch (error) {
     // The status is already sent: cutting the stream is the only way to say that it is not whole.
     if (!out.destroyed) {
-      log.error('Answer broke off', { error: error instanceof Error ? error : String(error) })
+      deps.log.error('Answer broke off', { error: error instanceof Error ? error : String(error) })
     }
     out.destroy()
   }
@@ -52,18 +57,17 @@ function viewOf(body: Uint8Array): Buffer {
 const joinedBytesMax = 4_096
 
 /** False when the reader is gone. */
-async function written(out: Writable, part: Uint8Array): Promise<boolean> {
+async function written(output: PacedOutput, out: Writable, part: Uint8Array): Promise<boolean> {
   if (out.destroyed || out.writableEnded) return false
-  if (out.write(part)) return true
+  if (output.write(part)) return true
   return new Promise((resolve) => {
-    const onDrain = (): void => settle(true)
     const onClose = (): void => settle(false)
     const settle = (isOpen: boolean): void => {
-      out.removeListener('drain', onDrain)
+      output.onDrain = () => undefined
       out.removeListener('close', onClose)
       resolve(isOpen)
     }
-    out.on('drain', onDrain)
+    output.onDrain = () => settle(true)
     out.on('close', onClose)
     if (out.destroyed) onClose()
   })

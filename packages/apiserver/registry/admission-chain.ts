@@ -86,6 +86,7 @@ function requestOf(
     subresource: scope.subresource,
     namespace: scope.namespace,
     name: input.name ?? scope.name,
+    pathName: scope.name,
     object: input.object,
     oldObject: input.oldObject,
     objectKind: objectKindOf(kind, scope.subresource),

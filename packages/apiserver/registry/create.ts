@@ -77,6 +77,8 @@ async function tryCreate(
   try {
     const input = { operation: 'CREATE', object: next, oldObject: undefined, name } as const
     await validateCreate(next, input, scope, deps)
+    // An apply or a PUT that makes an object is two things, and only one of them is its verb.
+    await scope.requireVerb('create')
     await admitValid(input, scope, deps)
     const key = objectKey(scope, name)
     if (scope.isDryRun) {

@@ -1,18 +1,20 @@
 import {
   StatusError,
   checkFields,
-  decodeObjectBody,
+  decodeBodyBy,
   decodingPrefix,
   fieldInvalid,
   inBodyOrder,
   isJsonObject,
   nullEmptyLists,
+  objectOfBody,
   setDeclaredDefaults,
   strictDecodingError,
   undecodable,
   type AnyObject,
   type JsonObject,
   type Kind,
+  type ReadYaml,
 } from '@skerry/api'
 import { apiVersionOf } from './kind-reader.ts'
 import { badRequest, invalid } from './registry-errors.ts'
@@ -24,20 +26,18 @@ export interface DecodeRequest {
   readonly contentType: string
   readonly fieldValidation: FieldValidation
   readonly bytesMax: number
+  readonly readYaml: ReadYaml
   readonly warn: (text: string) => void
   /** True for a kind that this server has under that group and version. */
   readonly isRegistered: (apiVersion: string, kind: string) => boolean
 }
 
 /** A request's body as an object of the kind: known fields only, right types, defaults set. */
-export function decodeKindObject(request: DecodeRequest): AnyObject {
-  const { kind, bytes, contentType, fieldValidation, bytesMax } = request
-  const isStrict = fieldValidation !== 'Ignore'
-  const { object, duplicates } = decodeObjectBody(bytes, contentType, {
-    isStrict,
-    bytesMax,
-    typeName: kind.kind,
-  })
+export async function decodeKindObject(request: DecodeRequest): Promise<AnyObject> {
+  const { kind, bytes, contentType, fieldValidation, bytesMax, readYaml } = request
+  const options = { isStrict: fieldValidation !== 'Ignore', bytesMax, typeName: kind.kind }
+  const body = await decodeBodyBy(readYaml, bytes, contentType, options)
+  const { object, duplicates } = objectOfBody(body, bytes, options)
   requireKind(object, request)
   return typedObject(object, duplicates, {
     ...request,

@@ -1,8 +1,10 @@
 import {
-  decodeObjectBody,
+  decodeBodyBy,
   fieldInvalid,
   isJsonObject,
+  objectOfBody,
   type AnyObject,
+  type ReadYaml,
   type StatusCause,
 } from '@skerry/api'
 import { badRequest, invalid } from './registry-errors.ts'
@@ -20,14 +22,21 @@ export interface DeleteOptions {
   readonly object: AnyObject
 }
 
-const optionsKind = Object.freeze({ group: 'meta.k8s.io', kind: 'DeleteOptions', resource: '' })
+export const optionsKind = Object.freeze({
+  group: 'meta.k8s.io',
+  kind: 'DeleteOptions',
+  resource: '',
+})
 
-export function parseDeleteOptions(
-  bytes: Uint8Array,
-  contentType: string,
+export async function parseDeleteOptions(
+  { bytes, contentType }: { bytes: Uint8Array; contentType: string },
   query: URLSearchParams,
-): DeleteOptions {
-  const fields = bytes.length > 0 ? decodeObjectBody(bytes, contentType).object : ofQuery(query)
+  readYaml: ReadYaml,
+): Promise<DeleteOptions> {
+  const fields =
+    bytes.length > 0
+      ? objectOfBody(await decodeBodyBy(readYaml, bytes, contentType), bytes).object
+      : ofQuery(query)
   return deleteOptionsOf(fields, isDryRun(query.getAll('dryRun')))
 }
 
@@ -56,16 +65,20 @@ export function deleteOptionsOf(
   }
 }
 
+export const ignoreReadErrors = 'ignoreStoreReadErrorWithClusterBreakingPotential'
+
 function ofQuery(query: URLSearchParams): Record<string, unknown> {
   const grace = query.get('gracePeriodSeconds')
   const policy = query.get('propagationPolicy')
   const orphan = query.get('orphanDependents')
+  const ignored = query.get(ignoreReadErrors)
   if (grace !== null && !/^-?\d+$/.test(grace)) {
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`)
   }
   return {
     ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
     ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(ignored === null ? {} : { [ignoreReadErrors]: ignored === 'true' || ignored === '1' }),
     ...(orphan === null ? {} : { orphanDependents: orphan === 'true' }),
   }
 }

@@ -83,7 +83,12 @@ async function tryDelete(
   const { createRevision, key } = current
   let revision = current.revision
   if (!scope.isDryRun) {
-    const write = { key: storageKey(reader.storage, key), value, expectRevision: revision }
+    const write = {
+      key: storageKey(reader.storage, key),
+      value,
+      expectRevision: revision,
+      isDeleteStep: true,
+    }
     const result = await deps.store.write(write)
     if (!result.isApplied) return undefined
     revision = result.revision

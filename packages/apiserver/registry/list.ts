@@ -1,4 +1,5 @@
 import { StatusError, type Kind } from '@skerry/api'
+import { giveWay } from '@skerry/base'
 import { CompactedError, FutureRevisionError, type Entry } from '@skerry/store'
 import { CachedObject } from '../cache/cached-object.ts'
 import { hasSelectors, selects, type Selection } from '../cache/selection.ts'
@@ -92,12 +93,15 @@ async function currentPage(
   const isWhole = selection.name === '' && !hasSelectors(selection)
   const rest = after === '' ? all : all.filter(({ key }) => key > after)
   if (hasSelectors(selection)) await reader.prepare?.(rest, scope.signal)
-  if (limit === 0) {
-    const items = isWhole ? rest : rest.filter((item) => selects(selection, item, reader))
-    return { items, revision }
-  }
+  if (limit === 0 && isWhole) return { items: rest, revision }
   const items: CachedObject[] = []
   for (const [at, item] of rest.entries()) {
+    // Thousands of terms for thousands of objects; what is looked at is a copy, as of `revision`.
+    const others = isWhole ? undefined : giveWay(deps.clock)
+    if (others) {
+      await others
+      scope.signal.throwIfAborted()
+    }
     if (!isWhole && !selects(selection, item, reader)) continue
     items.push(item)
     const left = isOne(selection, reader.kind) ? 0 : rest.length - at - 1
@@ -173,7 +177,7 @@ async function historicPage(
       },
     )
     for (const [at, entry] of page.entries.entries()) {
-      const reason = unreadableReason(entry.value)
+      const reason = unreadableReason(entry)
       if (reason !== undefined) {
         requireReadable({ key: entry.key.slice(base.length), reason }, reader)
       }

@@ -9,6 +9,7 @@ import type { Interceptor } from './interceptor.ts'
 import type { KindReader } from './kind-reader.ts'
 import type { LeasePool } from './lease-pool.ts'
 import type { ServedKinds } from './served-kinds.ts'
+import type { YamlReader } from '../yaml/yaml-reader.ts'
 
 /** What the registry stands on. */
 export interface RegistryDeps {
@@ -19,6 +20,7 @@ export interface RegistryDeps {
   readonly random: Random
   readonly log: Logger
   readonly limits: ApiServerLimits
+  readonly yaml: YamlReader
   readonly admission: readonly AdmissionPlugin[]
   /** By storage key, e.g. core/services. */
   readonly interceptors: Readonly<Record<string, Interceptor>>
@@ -39,12 +41,16 @@ export interface RequestScope {
   readonly fieldManager: string
   readonly fieldValidation: FieldValidation
   readonly warn: (text: string) => void
+  /** Throws Forbidden unless the user may also do this verb; the server itself may do everything. */
+  readonly requireVerb: (verb: string) => Promise<void>
   /** Into the request's audit event; absent where there is none. */
   readonly annotate?: Annotate
   /** The request's span; absent where nothing is traced. */
   readonly trace?: Span
   /** True for the server's own writes, which ask nobody outside. */
   readonly isInternal?: boolean
+  /** The caller is in this process, and reads at once. */
+  readonly isReadHere?: boolean
   readonly signal: AbortSignal
   /** CreateOptions, UpdateOptions, … for admission. */
   readonly options: AnyObject | undefined

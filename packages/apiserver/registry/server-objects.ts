@@ -131,6 +131,7 @@ export function serverScope(reader: KindReader, signal: AbortSignal): RequestSco
     fieldManager: ownFieldOwner,
     fieldValidation: 'Ignore',
     warn: () => undefined,
+    requireVerb: async () => undefined,
     isInternal: true,
     signal,
     options: undefined,

@@ -180,6 +180,8 @@ async function writeNext(
     value,
     expectRevision: current.revision,
     ...(leaseId === undefined ? {} : { leaseId }),
+    // Finalizers and the node take a deleted object down in several updates.
+    isDeleteStep: next.metadata.deletionTimestamp !== undefined,
   })
   if (!result.isApplied) {
     reservation?.rollback()

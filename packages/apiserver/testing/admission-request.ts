@@ -6,6 +6,8 @@ export interface RequestParts {
   operation?: Operation
   resource: GroupVersionResource
   subresource?: string
+  /** Default: none, as for a POST. */
+  pathName?: string
   object?: object
   oldObject?: object
   user?: UserInfo
@@ -27,6 +29,7 @@ export function admissionRequest(parts: RequestParts): AdmissionRequest {
     subresource: parts.subresource ?? '',
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
+    pathName: parts.pathName ?? '',
     object,
     oldObject,
     objectKind: { group: parts.resource.group, version: parts.resource.version, kind: '' },

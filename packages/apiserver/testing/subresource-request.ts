@@ -37,6 +37,7 @@ export function subresourceRequest(parts: SubresourceParts): SubresourceRequest 
     isDryRun: parts.isDryRun ?? false,
     objects: parts.objects,
     signal: parts.signal ?? new AbortController().signal,
+    requireVerb: async () => undefined,
     admit: async () => undefined,
     admitValid: async () => undefined,
   }

@@ -1,5 +1,6 @@
 import { applyJsonPatch, equalJson, isJsonObject, StatusError, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
+import { toStatusError } from '../http/status-answer.ts'
 import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
 import type { AdmissionResponse, ReviewSubject } from './admission-review.ts'
 import { callWebhook, WebhookCallError } from './call-webhook.ts'
@@ -96,9 +97,8 @@ function patchedObject(
   if (operations.length === 0) return undefined
   const { name, configuration } = webhook
   if (!object) {
-    throw new Error(
-      `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
-    )
+    const why = `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`
+    throw toStatusError(new Error(why))
   }
   if (patchType !== 'JSONPatch') {
     throw new WebhookCallError(name, `unsupported patch type ${JSON.stringify(patchType)}`)
@@ -129,10 +129,10 @@ function apply(object: AnyObject, operations: readonly unknown[]): AnyObject {
   try {
     patched = applyJsonPatch(object, operations)
   } catch (error) {
-    throw innermost(error)
+    throw toStatusError(innermost(error))
   }
   if (!isJsonObject(patched) || !isJsonObject(patched['metadata'])) {
-    throw new Error('the patched object is no Kubernetes object')
+    throw toStatusError(new Error('the patched object is no Kubernetes object'))
   }
   const { apiVersion, kind, metadata } = object
   // A patch that renames the kind would only be decoded as the one that it is stored as.
@@ -146,7 +146,7 @@ function conform(
   try {
     return request.versions.conform(patched, matched.kind)
   } catch (error) {
-    throw innermost(error)
+    throw toStatusError(innermost(error))
   }
 }
 

@@ -28,8 +28,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** YAML is taken where JSON is meant, as upstream's decoder does. */
+/** YAML is taken where JSON is meant, as upstream's decoder does; a long one could hold the server for seconds. */
 function looseValue(text: string): unknown {
+  if (text.length > webhookLimits.yamlCharactersMax) return text
   try {
     return parseYaml(text)
   } catch {

@@ -3,7 +3,14 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
-import { abortReason, linkedSignal, type Random, type TraceHeaders } from '@skerry/base'
+import {
+  abortReason,
+  answerTo,
+  linkedSignal,
+  peerHeadOf,
+  type Random,
+  type TraceHeaders,
+} from '@skerry/base'
 import type { Objects } from '../objects.ts'
 import type { BackendDial } from '../subresources/backend/backend-dial.ts'
 import { connectionErrorText } from '../http/connection-error-text.ts'
@@ -195,9 +202,8 @@ function retryMsOf({ status, retryAfter }: Answer): number | undefined {
 type Attempt = { type: 'answered'; answer: Answer } | { type: 'stale' }
 
 /** Stale: the webhook had closed the kept connection before it read the request. */
-function attempt(sent: Sent, signal: AbortSignal): Promise<Attempt> {
+async function attempt(sent: Sent, signal: AbortSignal): Promise<Attempt> {
   const { target, agent, query, body, trace } = sent
-  const { promise, resolve, reject } = Promise.withResolvers<Attempt>()
   const { url } = target
   const outgoing = httpsRequest({
     agent,
@@ -215,18 +221,26 @@ function attempt(sent: Sent, signal: AbortSignal): Promise<Attempt> {
     },
     signal,
   })
-  outgoing.once('error', (error: Error & { code?: string }) => {
-    if (outgoing.reusedSocket && error.code === 'ECONNRESET') resolve({ type: 'stale' })
-    else reject(error)
-  })
-  outgoing.once('response', (incoming) => {
-    readAnswer(incoming).then((answer) => resolve({ type: 'answered', answer }), reject)
-  })
+  const answered = answerTo(outgoing, `webhook ${target.serverName}`)
   outgoing.end(body)
-  return promise
+  let incoming: IncomingMessage
+  try {
+    incoming = await answered
+  } catch (error) {
+    const isReset = error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
+    if (outgoing.reusedSocket && isReset) return { type: 'stale' }
+    throw error
+  }
+  return { type: 'answered', answer: await readAnswer(incoming, target) }
 }
 
-async function readAnswer(incoming: IncomingMessage): Promise<Answer> {
+async function readAnswer(
+  incoming: IncomingMessage,
+  { serverName }: WebhookTarget,
+): Promise<Answer> {
+  const { status } = orDestroy(incoming, () =>
+    peerHeadOf(incoming, { peer: `webhook ${serverName}`, method: 'POST' }),
+  )
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
@@ -239,6 +253,15 @@ async function readAnswer(incoming: IncomingMessage): Promise<Answer> {
   }
   const contentType = incoming.headers['content-type'] ?? ''
   const retryAfter = incoming.headers['retry-after'] ?? ''
-  const status = incoming.statusCode ?? 0
   return { status, contentType, retryAfter, bytes: Buffer.concat(chunks) }
+}
+
+/** A connection whose answer is not understood is not used again. */
+function orDestroy<T>(incoming: IncomingMessage, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    incoming.destroy()
+    throw error
+  }
 }

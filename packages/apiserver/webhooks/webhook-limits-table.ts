@@ -4,6 +4,8 @@ export const webhookLimits = Object.freeze({
   answerBytesMax: 64 * 1024 * 1024,
   /** Of a refusal that is no Status, for the message. */
   errorTextMax: 2048,
+  /** An answer that is YAML where JSON is meant. */
+  yamlCharactersMax: 2_048,
   /** Kept-alive connections to one webhook that nobody uses. */
   idleConnectionsMax: 8,
   idleMs: 90_000,

@@ -1,3 +1,5 @@
+import { isFieldName, isFieldValue } from '@skerry/base'
+
 /** Why bytes are no answer that may be trusted; the connection that they came by is of no more use. */
 export class BadAnswerError extends Error {
   override name = 'BadAnswerError'
@@ -21,9 +23,6 @@ export interface AnswerHead {
 }
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
-const nameShape = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-/** Visible ASCII, space, tab and bytes above ASCII: a CR, LF or NUL would be read otherwise by others. */
-const valueShape = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
  * The lines of an answer's head, without the empty one at its end (RFC 9112, 4 to 6). Throws BadAnswerError for what
@@ -34,6 +33,7 @@ export function parseAnswerHead(text: string, isHead: boolean): AnswerHead {
   const [, minor, digits] = statusLine.exec(first) ?? []
   if (digits === undefined) throw new BadAnswerError('bad status line')
   const status = Number(digits)
+  if (status > 599) throw new BadAnswerError(`its status ${status} is not one from 200 to 599`)
   const headers = parseFields(lines)
   const framing = framingOf(headers, minor === '1')
   const hasNoBody = isHead || status < 200 || status === 204 || status === 304
@@ -50,10 +50,10 @@ export function parseFields(lines: readonly string[]): AnswerHeaders {
   for (const line of lines) {
     const colon = line.indexOf(':')
     const rawName = line.slice(0, Math.max(0, colon))
-    if (!nameShape.test(rawName)) throw new BadAnswerError('bad header name')
+    if (!isFieldName(rawName)) throw new BadAnswerError('bad header name')
     const name = rawName.toLowerCase()
     const value = trimmed(line, colon + 1)
-    if (!valueShape.test(value)) throw new BadAnswerError(`bad value of header ${name}`)
+    if (!isFieldValue(value)) throw new BadAnswerError(`bad value of header ${name}`)
     const known = headers[name]
     if (known === undefined) headers[name] = value
     else if (typeof known === 'string') headers[name] = [known, value]

@@ -1,3 +1,4 @@
+import { connectionFields, isFieldName, isFieldValue } from '@skerry/base'
 import type { AnswerHeaders } from './answer-head.ts'
 
 export interface HttpRequest {
@@ -16,21 +17,10 @@ export interface RequestHead {
 }
 
 /** They concern the connection, or say where the body ends. */
-const ownNames: ReadonlySet<string> = new Set([
-  'connection',
-  'expect',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
+const ownNames: ReadonlySet<string> = new Set([...connectionFields, 'expect', 'trailer'])
 
 const methodShape = /^[A-Z]{1,32}$/
 const pathShape = /^\/[\x21-\x7e]*$/
-const nameShape = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const valueShape = /^[\t\x20-\x7e\x80-\xff]*$/
 /** Of these nobody expects a body: without one they name no length. */
 const bodiless = /^(GET|HEAD|DELETE|OPTIONS|TRACE)$/
 
@@ -53,8 +43,8 @@ export function requestHead({ method, path, headers, body }: HttpRequest): Reque
 }
 
 function line(name: string, value: string): string {
-  if (!nameShape.test(name)) throw new RangeError('Cannot ask: bad header name')
-  if (!valueShape.test(value)) throw new RangeError(`Cannot ask: bad value of header ${name}`)
+  if (!isFieldName(name)) throw new RangeError('Cannot ask: bad header name')
+  if (!isFieldValue(value)) throw new RangeError(`Cannot ask: bad value of header ${name}`)
   return `${name}: ${value}\r\n`
 }
 

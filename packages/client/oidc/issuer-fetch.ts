@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
+import { answerTo, fieldsOfRecord, peerHeadOf } from '@skerry/base'
 
 export interface IssuerFetchOptions {
   /** PEM; absent: the authorities of the system. */
@@ -27,37 +28,35 @@ export function issuerFetch({ authorityPem, signal }: IssuerFetchOptions) {
   return async (url: string, options: AskOptions = {}): Promise<Response> => {
     const signals = [signal, AbortSignal.timeout(answerMsMax), options.signal]
     const scope = AbortSignal.any(signals.filter((each) => each !== undefined))
-    return new Promise((resolve, reject) => {
-      const asked = request(
-        url,
-        {
-          method: options.method ?? 'GET',
-          headers: { ...options.headers, connection: 'close' },
-          ...(authorityPem === undefined ? {} : { ca: authorityPem }),
-          signal: scope,
-        },
-        (answer) => {
-          const pieces: Buffer[] = []
-          let bytes = 0
-          answer.on('data', (piece: Buffer) => {
-            bytes += piece.length
-            if (bytes > answerBytesMax) answer.destroy(new Error('its answer is too long'))
-            else pieces.push(piece)
-          })
-          answer.on('error', reject)
-          answer.once('end', () => {
-            try {
-              resolve(responseOf(answer, Buffer.concat(pieces)))
-            } catch (error) {
-              reject(error)
-            }
-          })
-        },
-      )
-      asked.on('error', (error) => reject(scope.aborted ? scope.reason : error))
-      asked.end(textOf(options.body))
+    const peer = `the issuer at ${new URL(url).host}`
+    const asked = request(url, {
+      method: options.method ?? 'GET',
+      headers: { ...options.headers, connection: 'close' },
+      ...(authorityPem === undefined ? {} : { ca: authorityPem }),
+      signal: scope,
     })
+    const answered = answerTo(asked, peer)
+    asked.end(textOf(options.body))
+    try {
+      const answer = await answered
+      return responseOf(answer, await wholeBody(answer), peer)
+    } catch (error) {
+      asked.destroy()
+      throw scope.aborted ? scope.reason : error
+    }
   }
+}
+
+async function wholeBody(answer: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of answer) {
+    const piece = Buffer.from(chunk)
+    bytes += piece.length
+    if (bytes > answerBytesMax) throw new Error('its answer is too long')
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
 }
 
 function textOf(body: unknown): string {
@@ -67,15 +66,10 @@ function textOf(body: unknown): string {
   throw new TypeError('Cannot ask issuer: the body is neither a form nor text')
 }
 
-/** Throws RangeError for a status that is none. */
-function responseOf({ statusCode = 0, headers }: IncomingMessage, bytes: Buffer): Response {
+/** Throws PeerAnswerError for a head that is none. */
+function responseOf(answer: IncomingMessage, bytes: Buffer, peer: string): Response {
+  const { status, headers, hasBody } = peerHeadOf(answer, { peer })
   const fields = new Headers()
-  for (const [name, value] of Object.entries(headers)) {
-    for (const each of [value ?? []].flat()) fields.append(name, each)
-  }
-  const hasBody = ![204, 205, 304].includes(statusCode)
-  return new Response(hasBody ? new Uint8Array(bytes) : null, {
-    status: statusCode,
-    headers: fields,
-  })
+  for (const [name, value] of fieldsOfRecord(headers)) fields.append(name, value)
+  return new Response(hasBody ? new Uint8Array(bytes) : null, { status, headers: fields })
 }

@@ -17,6 +17,11 @@ export interface CsrSigningOptions {
   servingAuthority: Authority
   /** Longest life of what is signed, in seconds; upstream's default is a year. */
   durationSecondsMax: number
+  /**
+   * What the time should be by what the machine knew before. Certificates are good by it and by the clock:
+   * whichever is right, nobody is locked out. Default, or undefined: as the clock says.
+   */
+  readonly reckonedMs?: () => number | undefined
 }
 
 const times = Object.freeze({
@@ -149,14 +154,18 @@ function faultOfClientNames(request: SigningRequest): string | undefined {
 /** How long the certificate lives: what is asked, within bounds. */
 export function lifetimeOf(
   { spec }: CertificateSigningRequest,
-  { durationSecondsMax, nowMs }: { durationSecondsMax: number; nowMs: number },
+  {
+    durationSecondsMax,
+    nowMs,
+    reckonedMs = nowMs,
+  }: { durationSecondsMax: number; nowMs: number; reckonedMs?: number | undefined },
 ): { notBeforeMs: number; notAfterMs: number } {
   const asked = Math.max(spec?.expirationSeconds ?? durationSecondsMax, times.durationSecondsMin)
   const ms = Math.min(asked, durationSecondsMax) * 1_000
   const isShort = ms < times.shortMs
   return {
-    notBeforeMs: nowMs - times.backdateMs,
-    notAfterMs: nowMs + ms - (isShort ? 0 : times.backdateMs),
+    notBeforeMs: Math.min(nowMs, reckonedMs) - times.backdateMs,
+    notAfterMs: Math.max(nowMs, reckonedMs) + ms - (isShort ? 0 : times.backdateMs),
   }
 }
 
@@ -173,7 +182,11 @@ async function sign(
     {
       subject: { commonName: request.commonName, organizations: request.organizations },
       publicKeyPem: request.publicKeyPem,
-      ...lifetimeOf(csr, { durationSecondsMax, nowMs: context.clock.now() }),
+      ...lifetimeOf(csr, {
+        durationSecondsMax,
+        nowMs: context.clock.now(),
+        reckonedMs: options.reckonedMs?.(),
+      }),
       keyUsages: usages.flatMap((usage) => keyUsageOf[usage] ?? []),
       extendedUsages: usages.flatMap((usage) => extendedUsageOf[usage] ?? []),
       dnsNames: request.dnsNames,

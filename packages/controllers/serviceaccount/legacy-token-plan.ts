@@ -1,4 +1,4 @@
-import type { Pod, Secret, ServiceAccount } from '@skerry/api'
+import { podReferences, type Pod, type Secret, type ServiceAccount } from '@skerry/api'
 
 export const legacyTokenLabels = Object.freeze({
   lastUsed: 'kubernetes.io/legacy-token-last-used',
@@ -78,42 +78,7 @@ function isNamedByAccount({ metadata }: Secret, accounts: readonly ServiceAccoun
 
 /** `namespace/name` of every secret that a pod names, wherever it names it. */
 function mountedSecrets(pods: readonly Pod[]): ReadonlySet<string> {
-  const keys = new Set<string>()
-  for (const { metadata, spec } of pods) {
-    const add = (name: string | undefined): void => {
-      if (name !== undefined) keys.add(`${metadata.namespace}/${name}`)
-    }
-    for (const { name } of spec?.imagePullSecrets ?? []) add(name)
-    const containers = [
-      ...(spec?.initContainers ?? []),
-      ...(spec?.containers ?? []),
-      ...(spec?.ephemeralContainers ?? []),
-    ]
-    for (const { env = [], envFrom = [] } of containers) {
-      for (const { secretRef } of envFrom) add(secretRef?.name)
-      for (const { valueFrom } of env) add(valueFrom?.secretKeyRef?.name)
-    }
-    for (const volume of spec?.volumes ?? []) {
-      for (const name of secretsOfVolume(volume)) add(name)
-    }
-  }
-  return keys
-}
-
-type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
-
-function secretsOfVolume(volume: Volume): (string | undefined)[] {
-  return [
-    volume.secret?.secretName,
-    volume.azureFile?.secretName,
-    volume.cephfs?.secretRef?.name,
-    volume.cinder?.secretRef?.name,
-    volume.csi?.nodePublishSecretRef?.name,
-    volume.flexVolume?.secretRef?.name,
-    volume.iscsi?.secretRef?.name,
-    volume.rbd?.secretRef?.name,
-    volume.scaleIO?.secretRef?.name,
-    volume.storageos?.secretRef?.name,
-    ...(volume.projected?.sources ?? []).map(({ secret }) => secret?.name),
-  ]
+  const references = pods.flatMap((pod) => podReferences(pod))
+  const secrets = references.filter(({ resource }) => resource === 'secrets')
+  return new Set(secrets.map(({ namespace, name }) => `${namespace}/${name}`))
 }

@@ -11,6 +11,8 @@ export interface AgentHandlerDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  /** Addresses of this machine's interfaces as they are now; no service leads to one of them. */
+  readonly ownAddresses: () => readonly string[]
   /** Absent: the agent has no virtual clusters. */
   readonly memberNamespaceOf?: MemberNamespaceOf | undefined
 }
@@ -19,8 +21,8 @@ export interface AgentHandlerDeps {
 export function createAgentHandler(
   api: TunnelHandler,
   allowed: readonly AllowedService[],
-  { local, clock, random, log, memberNamespaceOf }: AgentHandlerDeps,
+  { local, clock, random, log, ownAddresses, memberNamespaceOf }: AgentHandlerDeps,
 ): TunnelHandler {
-  const finder = createServiceFinder(allowed, { local, clock })
+  const finder = createServiceFinder(allowed, { local, clock, ownAddresses })
   return withServices(api, { finder, memberNamespaceOf, random, log })
 }

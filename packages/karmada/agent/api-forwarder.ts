@@ -1,8 +1,18 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { StatusError } from '@skerry/api'
-import { abortReason, type Logger } from '@skerry/base'
 import {
+  abortReason,
+  checkPeerHead,
+  checkPeerSwitch,
+  fieldsOfRaw,
+  fieldsOfRecord,
+  PeerAnswerError,
+  peerHeadOf,
+  type Logger,
+} from '@skerry/base'
+import {
+  BadAnswerError,
   HttpPool,
   type AnswerHeaders,
   type ClientCredentials,
@@ -95,11 +105,11 @@ export function createApiForwarder(options: ApiForwarderOptions, log: Logger): A
   return {
     onRequest: (request, signal) =>
       answering(request, signal, async () => {
-        return toAnswer(await ask(server, request, signal), asker)
+        return toAnswer(await ask(server, request, signal), request.method, asker)
       }),
     onUpgrade: (request, signal) =>
       answering(request, signal, async () => {
-        return upgraded(await startUpgrade(server, request, signal), asker)
+        return upgraded(await startUpgrade(server, request, signal), request, asker)
       }),
     [Symbol.dispose]() {
       stop.abort(new Error('The way to the cluster is closed'))
@@ -130,6 +140,10 @@ function ownAnswerTo(error: unknown): Pick<OwnAnswer, 'reason' | 'status'> {
   if (error instanceof OwnAnswer) return error
   const cause = error instanceof Error ? error : new Error(String(error))
   if (cause instanceof StatusError) return { reason: 'unreachable', status: cause }
+  if (cause instanceof PeerAnswerError || cause instanceof BadAnswerError) {
+    const text = `Cannot pass answer: ${cause.message}`
+    return { reason: 'unreachable', status: new StatusError('Unknown', text, { code: 502, cause }) }
+  }
   const text = `Cannot reach the cluster's API server: ${cause.message}`
   return {
     reason: 'unreachable',
@@ -260,12 +274,22 @@ function limitConnectTime(outgoing: http.ClientRequest, connectMs: number): void
   })
 }
 
-function toAnswer({ status, headers, body }: HttpAnswer, asker: string): TunnelResponse {
-  if (status === 401) {
+const peer = "the cluster's API server"
+
+function toAnswer(answer: HttpAnswer, method: string, asker: string): TunnelResponse {
+  const { body } = answer
+  const drop = (): void => {
     if (!(body instanceof Uint8Array)) body.destroy()
-    throw refused(asker)
   }
-  return { status, headers, body: body instanceof Uint8Array ? new WholeBody(body) : body }
+  try {
+    if (answer.status === 401) throw refused(asker)
+    const fields = fieldsOfRecord(answer.headers)
+    const { status, headers } = checkPeerHead({ status: answer.status, fields }, { peer, method })
+    return { status, headers, body: body instanceof Uint8Array ? new WholeBody(body) : body }
+  } catch (error) {
+    drop()
+    throw error
+  }
 }
 
 function refused(asker: string): OwnAnswer {
@@ -273,31 +297,35 @@ function refused(asker: string): OwnAnswer {
   return new OwnAnswer('unauthorized', new StatusError('ServiceUnavailable', text))
 }
 
-function headersOf({ rawHeaders }: http.IncomingMessage): TunnelHeaders {
-  const out: Record<string, string | string[]> = Object.create(null)
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] ?? '').toLowerCase()
-    const value = rawHeaders[at + 1] ?? ''
-    const known = out[name]
-    if (known === undefined) out[name] = value
-    else if (typeof known === 'string') out[name] = [known, value]
-    else known.push(value)
-  }
-  return out
-}
-
-function upgraded(outgoing: http.ClientRequest, asker: string): Promise<TunnelUpgraded> {
+function upgraded(
+  outgoing: http.ClientRequest,
+  { method, headers: sent }: TunnelRequest,
+  asker: string,
+): Promise<TunnelUpgraded> {
   return new Promise((resolve, reject) => {
-    outgoing.once('response', (answer) => {
-      const { statusCode: status = 502 } = answer
-      if (status !== 401) return resolve({ status, headers: headersOf(answer), body: answer })
-      answer.destroy()
-      reject(refused(asker))
-    })
-    outgoing.once('upgrade', (answer, socket, head) => {
-      if (head.length > 0) socket.unshift(head)
-      resolve({ status: 101, headers: headersOf(answer), stream: socket })
-    })
+    const settle = (read: () => TunnelUpgraded): void => {
+      try {
+        resolve(read())
+      } catch (error) {
+        outgoing.destroy()
+        reject(error instanceof Error ? error : new Error(String(error)))
+      }
+    }
+    outgoing.once('response', (answer) =>
+      settle(() => {
+        if (answer.statusCode === 401) throw refused(asker)
+        const { status, headers } = peerHeadOf(answer, { peer, method })
+        return { status, headers, body: answer }
+      }),
+    )
+    outgoing.once('upgrade', (answer, socket, head) =>
+      settle(() => {
+        const offered = { peer, offered: String(sent['upgrade'] ?? '') }
+        const headers = checkPeerSwitch(fieldsOfRaw(answer.rawHeaders), offered)
+        if (head.length > 0) socket.unshift(head)
+        return { status: 101, headers, stream: socket }
+      }),
+    )
     outgoing.on('error', reject)
     outgoing.end()
   })

@@ -1,17 +1,12 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { StatusError, isStatusError, type EndpointSlice, type Service } from '@skerry/api'
-import { withTimeout, type Clock } from '@skerry/base'
+import { StatusError, isStatusError, type EndpointSlice, type Pod, type Service } from '@skerry/api'
+import { addressKind, sameAddress, withTimeout, type Clock } from '@skerry/base'
 import { resources, type Cluster } from '@skerry/client'
-import {
-  allowancesOf,
-  coversPort,
-  isExact,
-  type AllowedService,
-} from '../services/allowed-service.ts'
+import { allowancesOf, coversPort, type AllowedService } from '../services/allowed-service.ts'
 import { serviceText, type EdgeService } from '../services/edge-service.ts'
 import { servicesLimits } from '../services/services-limits.ts'
-import { isSpecialAddress, sameAddress } from './special-address.ts'
+import { hasSelector, podEndpoints } from './pod-endpoints.ts'
 
 /** Where a service is right now. */
 export interface FoundService {
@@ -30,35 +25,36 @@ export interface ServiceFinderDeps {
   /** With the agent's own rights. */
   readonly local: Cluster
   readonly clock: Clock
-}
-
-interface Known {
-  readonly object: Service
-  readonly slices: readonly EndpointSlice[]
+  /** Addresses of this machine's interfaces as they are now. */
+  readonly ownAddresses: () => readonly string[]
 }
 
 /** Finds what the edge's operator allows, and nothing else: what is not allowed is not even looked up. */
 export function createServiceFinder(
   allowed: readonly AllowedService[],
-  { local, clock }: ServiceFinderDeps,
+  { local, clock, ownAddresses }: ServiceFinderDeps,
 ): ServiceFinder {
-  const services = createMemory<Known>(servicesLimits.serviceFreshMs, clock)
+  const services = createMemory<Service>(servicesLimits.serviceFreshMs, clock)
+  const endpoints = createMemory<Endpoints>(servicesLimits.serviceFreshMs, clock)
   const nodes = createMemory<readonly string[]>(servicesLimits.nodesFreshMs, clock)
   return {
     async find(service, signal) {
       const allowances = allowancesOf(allowed, service)
       if (allowances.length === 0) throw notAllowed(service)
       const key = `${service.namespace}/${service.name}`
-      const known = await services.get(key, () => readService(local, service, signal))
-      const port = portOf(known.object, service)
+      const object = await services.get(key, () => readService(local, service, signal))
+      const port = portOf(object, service)
       const names = [String(port.port), port.name ?? '']
       const covering = allowances.filter((each) => coversPort(each, names))
       if (covering.length === 0) throw notAllowed(service)
-      const isNamed = covering.some(isExact)
-      const found = await addressesOf(known, { service, port, isNamed }, signal)
+      const isAnywhere = covering.some((each) => each.isAnywhere === true)
+      const wanted = { service, object, port, isAnywhere }
+      const read = (): Promise<Endpoints> => readEndpoints(local, wanted, signal)
+      const found = await addressesOf(wanted, () => endpoints.get(memoryKey(wanted), read), signal)
       const nodeAddresses = await nodes.get('', () => readNodeAddresses(local, signal))
+      const refused = [...nodeAddresses, ...ownAddresses()]
       const isRefused = (host: string): boolean =>
-        isSpecialAddress(host) || nodeAddresses.some((each) => sameAddress(each, host))
+        addressKind(host) !== 'ordinary' || refused.some((each) => sameAddress(each, host))
       const addresses = found.filter(({ host }) => !isRefused(host))
       if (addresses.length > 0) return { addresses, isHttp2: speaksHttp2(port) }
       if (found.length > 0) {
@@ -79,27 +75,59 @@ async function readService(
   local: Cluster,
   { namespace, name }: EdgeService,
   signal: AbortSignal,
-): Promise<Known> {
-  const labelSelector = `kubernetes.io/service-name=${name}`
+): Promise<Service> {
   try {
-    const [object, slices] = await Promise.all([
-      local.resource(resources.services).get({ namespace, name }, signal),
-      local.resource(resources.endpointSlices).list({ namespace, labelSelector }, signal),
-    ])
-    return { object, slices: slices.items }
+    return await local.resource(resources.services).get({ namespace, name }, signal)
   } catch (error) {
     if (isStatusError(error, 'NotFound')) {
       throw new StatusError('NotFound', `services "${name}" not found`, { cause: error })
     }
-    if (!isStatusError(error, 'Forbidden')) throw error
-    const why = 'the agent may not read services and endpoint slices; give it the rights'
-    throw new StatusError('ServiceUnavailable', why, { cause: error })
+    throw withoutRights(error)
   }
+}
+
+/** Where a service leads: by its selector, or by the slices that somebody has written for it. */
+type Endpoints = { readonly pods: readonly Pod[] } | { readonly slices: readonly EndpointSlice[] }
+
+async function readEndpoints(
+  local: Cluster,
+  { service: { namespace, name }, object, isAnywhere }: Wanted,
+  signal: AbortSignal,
+): Promise<Endpoints> {
+  try {
+    if (isAnywhere) {
+      const labelSelector = `kubernetes.io/service-name=${name}`
+      const slices = local.resource(resources.endpointSlices)
+      return { slices: (await slices.list({ namespace, labelSelector }, signal)).items }
+    }
+    const labelSelector = selectorText(object)
+    const pods = await local.resource(resources.pods).list({ namespace, labelSelector }, signal)
+    return { pods: pods.items }
+  } catch (error) {
+    throw withoutRights(error)
+  }
+}
+
+function withoutRights(error: unknown): unknown {
+  if (!isStatusError(error, 'Forbidden')) return error
+  const why = 'the agent may not read services, pods and endpoint slices; give it the rights'
+  return new StatusError('ServiceUnavailable', why, { cause: error })
+}
+
+/** Another selector is another question: what was read for the one before does not answer it. */
+function memoryKey({ service: { namespace, name }, object, isAnywhere }: Wanted): string {
+  return `${namespace}/${name} ${isAnywhere ? 'anywhere' : selectorText(object)}`
+}
+
+function selectorText({ spec }: Service): string {
+  const entries = Object.entries(spec?.selector ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return entries.map(([key, value]) => `${key}=${value}`).join(',')
 }
 
 interface ServicePort {
   readonly name?: string | undefined
   readonly port: number
+  readonly targetPort?: number | string | undefined
   readonly appProtocol?: string | undefined
 }
 
@@ -119,22 +147,30 @@ function speaksHttp2({ appProtocol }: ServicePort): boolean {
 
 interface Wanted {
   readonly service: EdgeService
+  readonly object: Service
   readonly port: ServicePort
-  /** By an allowance without a wildcard. */
-  readonly isNamed: boolean
+  /** By an allowance that says so. */
+  readonly isAnywhere: boolean
 }
 
 async function addressesOf(
-  { object, slices }: Known,
-  { service, port, isNamed }: Wanted,
+  { service, object, port, isAnywhere }: Wanted,
+  endpoints: () => Promise<Endpoints>,
   signal: AbortSignal,
 ): Promise<FoundService['addresses']> {
-  if (object.spec?.type !== 'ExternalName') return readyAddresses(slices, port)
-  if (!isNamed) {
-    const why = `it is an ExternalName; only --allow-service ${serviceText(service)} leads there`
+  const isName = object.spec?.type === 'ExternalName'
+  if (!isAnywhere && (isName || !hasSelector(object))) {
+    const what = isName ? 'is an ExternalName' : 'has no selector'
+    const why = `it ${what}; only --allow-service anywhere=${serviceText(service)} leads there`
     throw new StatusError('Forbidden', `its agent does not allow it: ${why}`)
   }
-  const hosts = await resolved(object.spec.externalName ?? '', signal)
+  if (!isName) {
+    const found = await endpoints()
+    return 'pods' in found
+      ? podEndpoints(object, port, found.pods)
+      : readyAddresses(found.slices, port)
+  }
+  const hosts = await resolved(object.spec?.externalName ?? '', signal)
   return hosts.map((host) => ({ host, port: port.port }))
 }
 

@@ -1,4 +1,5 @@
 import { fieldInvalid, type AnyObject, type StatusCause } from '@skerry/api'
+import { textAt } from '../interpreter/fields.ts'
 import { setPermanentId, type KindRules } from '../kinds/kind-rules.ts'
 
 /** Annotation of a binding: what its object needs beside itself, a JSON list of references. */
@@ -10,8 +11,20 @@ export const bindingRules: KindRules = Object.freeze({
     const label = `${next.kind.toLowerCase()}.karmada.io/permanent-id`
     if (isCreate && !next.metadata.labels?.[label]) setPermanentId(next, label, newUid())
   },
-  validate: dependencyCauses,
+  validate: (next) => [...ownerCauses(next), ...dependencyCauses(next)],
 } satisfies KindRules)
+
+/**
+ * The hub reads the object with its own rights: it must be one of the binding's own namespace. One
+ * that names no namespace is taken, as Karmada takes it, and refused when it is to be propagated.
+ */
+function ownerCauses(object: AnyObject): StatusCause[] {
+  const own = object.metadata.namespace ?? ''
+  const namespace = textAt(object, 'spec', 'resource', 'namespace')
+  if (namespace === '' || namespace === own) return []
+  const why = 'must be the namespace of the binding'
+  return [fieldInvalid('spec.resource.namespace', namespace, why)]
+}
 
 function dependencyCauses({ kind, metadata }: AnyObject): StatusCause[] {
   const text = metadata.annotations?.[dependenciesKey]

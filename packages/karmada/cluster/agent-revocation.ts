@@ -67,6 +67,10 @@ export function isRevoked(
   return beforeMs !== undefined && notBeforeMs + backdateMs <= beforeMs
 }
 
+export function wasRevoked(objects: Objects, cluster: string): boolean {
+  return revokedBeforeMs(objects, cluster) !== undefined
+}
+
 function revokedBeforeMs(objects: Objects, cluster: string): number | undefined {
   const { namespace, name } = revocationsKey
   const found = objects.get({ group: '', resource: 'configmaps' }, namespace, name)

@@ -1,8 +1,9 @@
 import { isStatusError, type KubeObject } from '@skerry/api'
 import { createBackoff, type Clock, type Logger, type Random } from '@skerry/base'
-import type { Cluster, Informer, TypedResource } from '@skerry/client'
+import type { Cluster, EventSink, Informer, TypedResource } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
 import { CustomScripts, customizationResource, type Customization } from './custom/customization.ts'
+import type { Suspension } from './custom/customization-budget.ts'
 import { lateLuaInterpreter } from './custom/late-lua-interpreter.ts'
 import type { LuaClock } from './custom/lua-interpreter.ts'
 import { layeredInterpreter } from './layered-interpreter.ts'
@@ -36,11 +37,12 @@ export interface Source<T extends KubeObject> extends Pick<Informer<T>, 'list' |
 export function createInterpreter(
   { customizations, webhooks }: InterpreterSources,
   clock: LuaClock,
+  onSuspended?: (suspension: Suspension) => void,
 ): ResourceInterpreter {
   const layers: ResourceInterpreter[] = []
   if (customizations) {
     const scripts = following(customizations, (list) => new CustomScripts(list))
-    layers.push(lateLuaInterpreter(scripts, clock))
+    layers.push(lateLuaInterpreter(scripts, clock, onSuspended))
   }
   if (webhooks) {
     const known = following(webhooks, (list) => new InterpreterWebhooks(list))
@@ -94,6 +96,8 @@ export interface HubInterpreterDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  /** Where people are told of a customization that is suspended; if omitted, in the log alone. */
+  readonly events?: EventSink
 }
 
 /**
@@ -107,8 +111,30 @@ export async function interpreterOf(
 ): Promise<ResourceInterpreter> {
   const customizations = await sourceOf(customizationResource, deps, signal)
   const webhooks = await sourceOf(webhookConfigurationResource, deps, signal)
-  const interpreter = createInterpreter({ customizations, webhooks }, deps.clock)
+  const interpreter = createInterpreter(
+    { customizations, webhooks },
+    deps.clock,
+    tellSuspended(deps),
+  )
   return { ...interpreter, ...withUnknownHealth(interpreter, deps.log) }
+}
+
+function tellSuspended({ log, events }: HubInterpreterDeps): (suspension: Suspension) => void {
+  const recorder = events?.recorder({ component: 'resource-interpreter' })
+  return ({ customization: name, kind, why, forMs }) => {
+    const seconds = Math.ceil(forMs / 1000)
+    log.error('A customization is suspended', { customization: name, kind, why, seconds })
+    const { group, version } = customizationResource
+    const message = `Scripts for ${kind} are suspended for ${seconds} s: ${why}`
+    recorder?.event(
+      {
+        apiVersion: `${group}/${version}`,
+        kind: 'ResourceInterpreterCustomization',
+        metadata: { name },
+      },
+      { type: 'Warning', reason: 'CustomizationSuspended', message },
+    )
+  }
 }
 
 async function sourceOf<T extends KubeObject>(

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { builtinKinds, type AnyObject, type Kind } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, type Transport } from '@skerry/client'
+import { createCluster, createEventSink, resources, type Transport } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
 import { startTestApiServer } from '@skerry/testing'
 import { karmadaKinds } from '../kinds/karmada-kinds.ts'
@@ -45,9 +45,13 @@ async function startInterpreter(
   const sleep = (_ms: number, scope: AbortSignal) => systemClock.sleep(1, scope)
   const clock = { ...systemClock, sleep }
   const informers = createInformerSet(hub, { ...deps, clock })
-  const interpreter = await interpreterOf({ ...deps, hub, informers }, signal)
+  const events = createEventSink(hub, deps)
+  const interpreter = await interpreterOf({ ...deps, hub, informers, events }, signal)
   const stop = linkedSignal(signal)
-  const running = runAll(stop.signal, [(scope) => informers.run(scope)])
+  const running = runAll(stop.signal, [
+    (scope) => informers.run(scope),
+    (scope) => events.run(scope),
+  ])
   stack.defer(async () => {
     stop.abort(new Error('the test is over'))
     await running
@@ -73,6 +77,34 @@ test('a customization is in force as soon as it is seen, and no longer than it i
   assert.equal(await interpreter.health(deployment, signal), 'Healthy')
   await customizations.delete({ name: 'web' }, signal)
   assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
+})
+
+test('a customization that is suspended is named in an event', async () => {
+  const builtin = await builtinKinds()
+  await using scene = await startInterpreter([...builtin, ...(await karmadaKinds(builtin))])
+  const { hub, interpreter, informers } = scene
+  await informers.whenSynced(signal)
+  const luaScript = 'function InterpretHealth() while true do end end'
+  const customizations = { healthInterpretation: { luaScript } }
+  const endless = { ...customization, spec: { ...customization.spec, customizations } }
+  await informers.client(customizationResource).create(endless, signal)
+  assert.equal(await interpreter.health(deployment, signal), 'Unknown')
+  const request = { namespace: 'default' }
+  const { items, metadata } = await hub.resource(resources.events).list(request, signal)
+  const { resourceVersion = '' } = metadata
+  const watched = hub.resource(resources.events).watch({ ...request, resourceVersion }, signal)
+  let [found] = items
+  if (found === undefined) {
+    for await (const event of watched) {
+      if (event.type === 'BOOKMARK') continue
+      found = event.object
+      break
+    }
+  }
+  assert.ok(found)
+  assert.equal(found.reason, 'CustomizationSuspended')
+  assert.equal(found.involvedObject.name, 'web')
+  assert.match(found.message ?? '', /Deployment are suspended for 10 s: it took too much$/)
 })
 
 test('what is there already is in force from the first question on, before anything is followed', async () => {

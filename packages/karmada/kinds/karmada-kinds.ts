@@ -9,6 +9,7 @@ import { bindingRules } from '../binding/resource-binding-kind.ts'
 import { clusterTaintPolicyRules } from '../policy/cluster-taint-policy-kind.ts'
 import { overridePolicyRules } from '../policy/override-policy-kind.ts'
 import { propagationPolicyRules } from '../policy/propagation-policy-kind.ts'
+import type { TenantRules } from '../policy/tenant-rules.ts'
 import { workKindRules } from '../work/work-kind.ts'
 import { interpreterWebhookRules } from './interpreter-webhook-rules.ts'
 import type { KindRules } from './kind-rules.ts'
@@ -16,6 +17,8 @@ import type { KindRules } from './kind-rules.ts'
 export interface KarmadaKindsOptions {
   /** A ClusterTaintPolicy may evict. Default false, as upstream's. */
   readonly allowsNoExecute?: boolean
+  /** What the writers of one namespace may do to others. */
+  readonly rules?: TenantRules
 }
 
 /**
@@ -25,13 +28,13 @@ export interface KarmadaKindsOptions {
  */
 export async function karmadaKinds(
   builtin: readonly Kind[],
-  { allowsNoExecute = false }: KarmadaKindsOptions = {},
+  { allowsNoExecute = false, rules = {} }: KarmadaKindsOptions = {},
 ): Promise<Kind[]> {
-  const rules: Readonly<Record<string, KindRules>> = {
+  const rulesOf: Readonly<Record<string, KindRules>> = {
     PropagationPolicy: propagationPolicyRules,
     ClusterPropagationPolicy: propagationPolicyRules,
-    OverridePolicy: overridePolicyRules,
-    ClusterOverridePolicy: overridePolicyRules,
+    OverridePolicy: overridePolicyRules(rules),
+    ClusterOverridePolicy: overridePolicyRules(rules),
     ClusterTaintPolicy: clusterTaintPolicyRules(allowsNoExecute),
     ResourceBinding: bindingRules,
     ClusterResourceBinding: bindingRules,
@@ -45,7 +48,7 @@ export async function karmadaKinds(
     .map((kind) =>
       withRules(
         withSchemaHooks(kind, [kind], () => false),
-        rules[kind.kind] ?? {},
+        rulesOf[kind.kind] ?? {},
       ),
     )
 }

@@ -142,6 +142,55 @@ test('any policy changes a copy of any object, or is refused with words', () => 
   )
 })
 
+test('whatever a policy of a namespace does, what an object is stays as it was', () => {
+  const pointer = fc.constantFrom(
+    '',
+    '/',
+    '/kind',
+    '/apiVersion',
+    '/metadata',
+    '/metadata/name',
+    '/metadata/namespace',
+    '/metadata/labels',
+    '/meta~0data',
+    '/metadata~1name',
+    '//metadata/name',
+  )
+  const value = fc.constantFrom('Secret', 'bank', { name: 'till', namespace: 'bank' }, null, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'till' },
+  })
+  const plaintext = fc.array(fc.record({ path: pointer, operator, value }), { maxLength: 4 })
+  const predicate = fc.record({ path: pointer })
+  const component = fc.constantFrom('Repository' as const, 'Tag' as const)
+  const image = fc.record({ predicate, component, operator, value: fc.constant('bank') })
+  const yaml = fc.array(fc.record({ subPath: pointer, operator, value }), { maxLength: 2 })
+  const hostile: fc.Arbitrary<Overriders> = fc.record(
+    {
+      plaintext,
+      imageOverrider: fc.array(image, { maxLength: 2 }),
+      fieldOverrider: fc.array(fc.record({ fieldPath: pointer, yaml }), { maxLength: 2 }),
+    },
+    { requiredKeys: [] },
+  )
+  const identity = ({ apiVersion, kind, metadata: { name, namespace } }: AnyObject) => {
+    return { apiVersion, kind, name, namespace }
+  }
+  fc.assert(
+    fc.property(hostile, (rule) => {
+      const given = config({})
+      try {
+        const { object } = applyOverrides(given, { cluster, policies: [policy(rule)] })
+        assert.deepEqual(identity(object), identity(given))
+      } catch (error) {
+        assert.ok(error instanceof OverrideError, String(error))
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
 test('an image is printed as it was read, and no text takes long to refuse', () => {
   const part = fc.stringMatching(/^[a-z0-9]{1,9}([._-][a-z0-9]{1,9}){0,3}$/)
   const registry = fc.oneof(

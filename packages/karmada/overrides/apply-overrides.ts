@@ -2,6 +2,8 @@ import { isJsonObject, type AnyObject } from '@skerry/api'
 import type { Cluster } from '../cluster/cluster.ts'
 import { matchesAffinity } from '../policy/cluster-affinity.ts'
 import type { OverridePolicy, OverrideRule, Overriders } from '../policy/override-policy.ts'
+import { tenantOptions, type TenantRules } from '../policy/tenant-rules.ts'
+import { changedKeptField } from './kept-fields.ts'
 import { commandPatches } from './override-command.ts'
 import { fieldPatch } from './override-field.ts'
 import { imagePatches } from './override-image.ts'
@@ -22,6 +24,8 @@ export interface OverrideInput {
   readonly cluster: Cluster
   /** To applyOverrides in the order of orderOverridePolicies, to overrideObject all that there are. */
   readonly policies: readonly OverridePolicy[]
+  /** If omitted, a policy of a namespace keeps what an object is, and what it grants or limits. */
+  readonly rules?: TenantRules
 }
 
 /** An override that cannot be carried out: nothing of the object may go to that cluster. */
@@ -38,14 +42,16 @@ export class OverrideError extends Error {
 /** The object as one cluster is to have it. Pure. Throws OverrideError in Karmada's words. */
 export function applyOverrides(
   object: AnyObject,
-  { cluster, policies }: OverrideInput,
+  { cluster, policies, rules }: OverrideInput,
 ): { object: AnyObject; applied: AppliedOverride[] } {
   let changed = object
   const applied: AppliedOverride[] = []
   for (const policy of policies) {
     for (const [rule, { targetCluster, overriders }] of rulesOf(policy).entries()) {
       if (!matchesAffinity(cluster, targetCluster)) continue
-      changed = overridden(changed, policy, overriders)
+      const next = overridden(changed, policy, overriders)
+      if (rules?.anyOverride !== true) expectKept(policy, changed, next)
+      changed = next
       const { name = '', namespace } = policy.metadata
       applied.push({ policy: name, ...(namespace ? { namespace } : {}), rule, overriders })
     }
@@ -66,6 +72,17 @@ function overridden(object: AnyObject, policy: OverridePolicy, overriders: Overr
     if (!(error instanceof Error)) throw error
     throw new OverrideError(policy, error)
   }
+}
+
+/** The result counts, not the path: there are many ways to spell one. */
+function expectKept(policy: OverridePolicy, before: AnyObject, after: AnyObject): void {
+  const { namespace, name = '' } = policy.metadata
+  if (!namespace) return
+  const field = changedKeptField(before, after)
+  if (field === undefined) return
+  const object = `${before.kind} "${before.metadata.namespace ?? ''}/${before.metadata.name ?? ''}"`
+  const why = `Cannot apply OverridePolicy "${namespace}/${name}" to ${object}: it changes ${field}, which a policy of a namespace must keep; use a ClusterOverridePolicy, or start the hub with ${tenantOptions.anyOverride}`
+  throw new OverrideError(policy, new Error(why))
 }
 
 /** In Karmada's order; each overrider sees what those before it have made. */

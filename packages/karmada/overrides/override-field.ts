@@ -31,6 +31,7 @@ function overriddenYaml(text: string, operations: readonly FieldOperation[]): st
 }
 
 function readYaml(text: string): unknown {
+  requireQuick(text)
   try {
     const { value } = decodeBody(new TextEncoder().encode(text), 'application/yaml')
     requireExact(value)
@@ -39,6 +40,20 @@ function readYaml(text: string): unknown {
     if (!(error instanceof StatusError)) throw error
     throw new Error(`cannot read the document as YAML: ${error.message}`, { cause: error })
   }
+}
+
+/** What takes time: each line, comment, anchor, tag, and part of a list or map in brackets. */
+const marks = /[\n#&*!?,[{]/g
+const marksMax = 10_000
+const yamlCharactersMax = 256 * 1024
+
+/** A tenant's text may be made to hold the hub: what could take more than a tenth of a second is not read. */
+function requireQuick(text: string): void {
+  const count = text.length > yamlCharactersMax ? Infinity : (text.match(marks)?.length ?? 0)
+  if (count <= marksMax) return
+  throw new Error(
+    `cannot read the document as YAML: it has more than ${yamlCharactersMax} characters or ${marksMax} lines and marks`,
+  )
 }
 
 /** A document is not written anew with other numbers in it than those that nobody has named. */

@@ -8,16 +8,16 @@ import { orderOverridePolicies } from './order-overrides.ts'
  */
 export function overrideObject(
   object: AnyObject,
-  { cluster, policies }: OverrideInput,
+  { policies, ...input }: OverrideInput,
 ): { object: AnyObject; applied: AppliedOverride[] } {
   const everywhere = policies.filter(({ metadata }) => !metadata.namespace)
   const own = policies.filter(({ metadata }) => metadata.namespace)
   const first = applyOverrides(object, {
-    cluster,
+    ...input,
     policies: orderOverridePolicies(object, everywhere),
   })
   const last = applyOverrides(first.object, {
-    cluster,
+    ...input,
     policies: orderOverridePolicies(first.object, own),
   })
   return { object: last.object, applied: [...first.applied, ...last.applied] }

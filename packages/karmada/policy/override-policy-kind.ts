@@ -1,4 +1,5 @@
 import {
+  fieldForbidden,
   fieldInvalid,
   fieldRequired,
   validateAnnotations,
@@ -7,6 +8,7 @@ import {
   type StatusCause,
 } from '@skerry/api'
 import type { KindRules } from '../kinds/kind-rules.ts'
+import { identityFields } from '../overrides/kept-fields.ts'
 import type {
   FieldOperation,
   FieldOverrider,
@@ -14,13 +16,62 @@ import type {
   OverrideRule,
   Overriders,
 } from './override-policy.ts'
+import { tenantOptions, type TenantRules } from './tenant-rules.ts'
 import { affinityCauses, selectorCauses, setOwnNamespace } from './policy-checks.ts'
 
 /** Of OverridePolicy and ClusterOverridePolicy. */
-export const overridePolicyRules: KindRules = Object.freeze({
-  prepare: setOwnNamespace,
-  validate: overrideCauses,
-})
+export function overridePolicyRules({ anyOverride = false }: TenantRules): KindRules {
+  return {
+    prepare: setOwnNamespace,
+    validate: (policy) => [
+      ...overrideCauses(policy),
+      ...(anyOverride || !policy.metadata.namespace ? [] : keptCauses(policy)),
+    ],
+  }
+}
+
+/** What is plain to see; the rest is refused when the policy is applied, by what comes out. */
+function keptCauses(object: AnyObject): StatusCause[] {
+  // Its schema has found it in order.
+  const { metadata, spec } = object as unknown as OverridePolicy
+  const rules = spec.overrideRules?.map(({ overriders }, at) => ({
+    overriders,
+    field: `spec.overrideRules[${at}].overriders`,
+  })) ?? [{ overriders: spec.overriders ?? {}, field: 'spec.overriders' }]
+  return rules.flatMap(({ overriders, field }) => {
+    const { plaintext = [], imageOverrider = [], fieldOverrider = [] } = overriders
+    const written = [
+      ...plaintext.map(({ path, value }, at) => ({ path, value, field: `plaintext[${at}].path` })),
+      ...imageOverrider.map(({ predicate }, at) => ({
+        path: predicate?.path,
+        value: undefined,
+        field: `imageOverrider[${at}].predicate.path`,
+      })),
+      ...fieldOverrider.map(({ fieldPath }, at) => ({
+        path: fieldPath,
+        value: undefined,
+        field: `fieldOverrider[${at}].fieldPath`,
+      })),
+    ]
+    return written
+      .filter(({ path, value }) => isOfIdentity(path, value, metadata.namespace))
+      .map(({ path, field: of }) => fieldForbidden(`${field}.${of}`, keptWhy(path)))
+  })
+}
+
+const identityPointers: ReadonlySet<string> = new Set(
+  identityFields.map((path) => `/${path.join('/')}`),
+)
+
+/** A value for the whole object or for all of its metadata is judged by what comes out. */
+function isOfIdentity(path = '', value: unknown, namespace: string | undefined): boolean {
+  const isSame = path === '/metadata/namespace' && value === namespace
+  return identityPointers.has(path) && !isSame
+}
+
+function keptWhy(path = ''): string {
+  return `a policy of a namespace must keep ${path}; use a ClusterOverridePolicy, or start the hub with ${tenantOptions.anyOverride}`
+}
 
 function overrideCauses(object: AnyObject): StatusCause[] {
   // Its schema has found it in order.

@@ -25,6 +25,7 @@ import { clusterPolicies, isClaimedBy, namespacedPolicies } from './claim.ts'
 import { memberCluster, overridePoliciesFor } from './cluster-manifest.ts'
 import type { FleetContext } from './fleet-context.ts'
 import { goesInWaves, openWorks, wavesFor, type Rollout } from './hold-waves.ts'
+import { bindingRefusal } from './own-object.ts'
 import { planSites } from './plan-sites.ts'
 import { clusterOfWork, workIndexes, worksOf, writeWork } from './write-work.ts'
 
@@ -180,6 +181,11 @@ class Bindings {
     const purged = purgedClusters(binding.spec)
     // Their end is an event.
     if (orphans.some((work) => purged.has(clusterOfWork(work)))) return
+    const refusal = bindingRefusal(binding)
+    if (refusal !== undefined) {
+      context.events.event(binding, dispatchText(binding, [refusal]))
+      return
+    }
     const template = await this.#shared.templates.get(binding.spec.resource, signal)
     if (template === undefined) return
     await this.#dispatchAndTell({ binding, template }, context, signal)
@@ -218,6 +224,7 @@ class Bindings {
         binding,
         template,
         policies: overridePoliciesFor(template, context),
+        rules: this.#shared.rules,
         interpreter: this.#shared.interpreter,
         clusterOf: (name) => memberCluster(name, context),
         workOf: (work) => context.informer(workResource).get(parseKey(keyOfObject(work))),

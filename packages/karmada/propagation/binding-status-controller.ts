@@ -15,6 +15,7 @@ import { workResource } from '../work/work.ts'
 import { aggregatedItems, fullyApplied } from './aggregate-works.ts'
 import { originKey, type BindingScope } from './binding-scope.ts'
 import type { FleetContext } from './fleet-context.ts'
+import { bindingRefusal } from './own-object.ts'
 import { workIndexes, worksOf } from './write-work.ts'
 
 /** Tells on a binding how its object is in each cluster, and on the object how its copies are together. */
@@ -43,6 +44,7 @@ export function bindingStatusController(
     async reconcile(key, context, signal) {
       const binding = context.informer(scope.resource).get(parseKey(key))
       if (binding === undefined || binding.metadata.deletionTimestamp) return
+      if (bindingRefusal(binding) !== undefined) return
       const works = worksOf(scope, key, context)
       // What has not gone anywhere yet has no state.
       if (works.length === 0 && !hasTold(binding)) return

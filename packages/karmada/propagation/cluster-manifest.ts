@@ -12,6 +12,7 @@ import {
   overridePolicyResource,
   type OverridePolicy,
 } from '../policy/override-policy.ts'
+import type { TenantRules } from '../policy/tenant-rules.ts'
 import { isWorkload } from './binding-targets.ts'
 
 /** An object as one cluster is to have it, and the annotations that say what was changed for it. */
@@ -59,9 +60,10 @@ export function withCompletions(manifest: AnyObject, completions: number | undef
 export function overriddenManifest(
   manifest: AnyObject,
   cluster: Cluster,
-  policies: readonly OverridePolicy[],
+  { policies, rules }: { policies: readonly OverridePolicy[]; rules?: TenantRules },
 ): ClusterManifest {
-  const { object, applied } = overrideObject(manifest, { cluster, policies })
+  const input = { cluster, policies, ...(rules ? { rules } : {}) }
+  const { object, applied } = overrideObject(manifest, input)
   return { manifest: object, overrides: appliedOverrideAnnotations(applied) }
 }
 

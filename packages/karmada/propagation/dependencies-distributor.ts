@@ -9,6 +9,7 @@ import {
 import { dependenciesKey } from '../binding/resource-binding-kind.ts'
 import { resourceBindingResource, type ResourceBinding } from '../binding/resource-binding.ts'
 import type { DependentObject } from '../interpreter/dependencies.ts'
+import { tenantOptions } from '../policy/tenant-rules.ts'
 import { workResource, type Work } from '../work/work.ts'
 import { namespacedBindings, originKey } from './binding-scope.ts'
 import type { FleetContext } from './fleet-context.ts'
@@ -20,6 +21,7 @@ import {
   withoutParent,
   withParent,
 } from './plan-attached.ts'
+import { bindingRefusal } from './own-object.ts'
 import { isPropagatable } from './reserved-objects.ts'
 import { templateRef, type TemplateKind } from './templates.ts'
 import { workIndexes } from './write-work.ts'
@@ -113,11 +115,13 @@ class Distributor {
       return letGo(binding, context, signal)
     }
     const isPlaced = (binding.spec.clusters ?? []).length > 0
+    if (bindingRefusal(binding) !== undefined) return
     if (!isPlaced && recordedDependents(binding).length === 0) return
     const { templates, interpreter } = this.#shared
     const template = await templates.get(binding.spec.resource, signal)
     if (template === undefined || !interpreter.knows(template, 'InterpretDependency')) return
-    const dependents = await interpreter.dependencies(template, signal)
+    const needed = await interpreter.dependencies(template, signal)
+    const dependents = this.#permitted({ binding, template, needed }, context)
     const parent = await record(binding, dependents, context, signal)
     const objects = await this.#objectsOf(dependents, signal)
     // What still has the object of before needs what that one needed.
@@ -128,6 +132,24 @@ class Distributor {
     for (const object of objects) {
       await this.#attach(parent, object, context, signal)
     }
+  }
+
+  /** Those of its own namespace, unless the hub's options say otherwise; an event names the others. */
+  #permitted(
+    { binding, template, needed }: Needs,
+    context: ControllerContext,
+  ): readonly DependentObject[] {
+    if (this.#shared.rules.foreignDependencies === true) return needed
+    const { namespace = '' } = binding.metadata
+    const foreign = needed.filter((each) => each.namespace !== namespace)
+    const [first] = foreign
+    if (first === undefined) return needed
+    const { kind, namespace: other, name = '' } = first
+    const message = `Cannot propagate ${foreign.length} dependencies, ${kind} "${other}/${name}" for one: they are not of namespace "${namespace}"; propagate them by a policy of their own, or start the hub with ${tenantOptions.foreignDependencies}`
+    const told = { type: 'Warning', reason: 'GetDependenciesFailed', message } as const
+    context.events.event(binding, told)
+    context.events.event(template, told)
+    return needed.filter((each) => each.namespace === namespace)
   }
 
   /** An object that is not known may have any label: with its end its binding goes anyway. */
@@ -194,6 +216,12 @@ class Distributor {
       await context.client(resourceBindingResource).update(rest, signal)
     }
   }
+}
+
+interface Needs {
+  readonly binding: ResourceBinding
+  readonly template: AnyObject
+  readonly needed: readonly DependentObject[]
 }
 
 function labelsOf({ metadata }: AnyObject): { labels?: Record<string, string> } {

@@ -1,8 +1,11 @@
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
+import type { TenantRules } from '../policy/tenant-rules.ts'
 import type { Templates } from './templates.ts'
 
 /** What all controllers of propagation stand on. */
 export interface FleetContext {
   readonly templates: Templates
   readonly interpreter: ResourceInterpreter
+  /** What the writers of one namespace may do to others. */
+  readonly rules: TenantRules
 }

@@ -80,7 +80,7 @@ export const namespaceSyncController: ControllerDefinition = {
       const cluster = memberCluster(target, context)
       if (cluster === undefined) continue
       try {
-        const { manifest, overrides } = overriddenManifest(pruned(template), cluster, policies)
+        const { manifest, overrides } = overriddenManifest(pruned(template), cluster, { policies })
         const planned = plannedNamespaceWork(template, manifest, { cluster: target, overrides })
         await writeWork(planned, context, signal)
       } catch (error) {

@@ -4,6 +4,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import { withPreservedState } from '../failover/preserved-state.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
 import type { OverridePolicy } from '../policy/override-policy.ts'
+import type { TenantRules } from '../policy/tenant-rules.ts'
 import type { Work } from '../work/work.ts'
 import type { BindingScope } from './binding-scope.ts'
 import { targetsOf } from './binding-targets.ts'
@@ -22,6 +23,7 @@ export interface SitesInput {
   /** As it is on the hub. */
   readonly template: AnyObject
   readonly policies: readonly OverridePolicy[]
+  readonly rules?: TenantRules
   readonly interpreter: ResourceInterpreter
   /** Undefined of a cluster that is no more in the fleet: nothing is planned for it. */
   readonly clusterOf: (name: string) => Cluster | undefined
@@ -64,14 +66,14 @@ interface Share {
 }
 
 async function planSite(
-  { scope, binding, template, policies, interpreter }: SitesInput,
+  { scope, binding, template, interpreter, ...input }: SitesInput,
   { target, cluster, completions }: Share,
   signal: AbortSignal,
 ): Promise<Work> {
   const { spec } = binding
   const shared = await sharedManifest(template, { spec, target }, interpreter, signal)
   const divided = withCompletions(shared, completions)
-  const { manifest, overrides } = overriddenManifest(divided, cluster, policies)
+  const { manifest, overrides } = overriddenManifest(divided, cluster, input)
   return plannedWork({
     scope,
     binding,

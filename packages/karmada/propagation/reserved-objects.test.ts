@@ -3,23 +3,33 @@ import { test } from 'node:test'
 import { isOwnNamespace, isPropagatable } from './reserved-objects.ts'
 
 test('what a cluster has of itself is never sent there, whatever a policy selects', () => {
-  const table: readonly [string, string, string, boolean][] = [
-    ['ConfigMap', 'shop', 'settings', true],
-    ['ConfigMap', 'shop', 'kube-root-ca.crt', false],
-    ['ServiceAccount', 'shop', 'default', false],
-    ['ServiceAccount', 'shop', 'till', true],
-    ['Service', 'default', 'kubernetes', false],
-    ['Service', 'shop', 'kubernetes', true],
-    ['Secret', 'kube-system', 'token', false],
-    ['Secret', 'karmada-es-reef', 'any', false],
-    ['Secret', 'karmada-shop', 'any', true],
-    ['ClusterRole', '', 'default', true],
+  const table: readonly [string, string, string, string, boolean][] = [
+    ['v1', 'ConfigMap', 'shop', 'settings', true],
+    ['v1', 'ConfigMap', 'shop', 'kube-root-ca.crt', false],
+    ['v1', 'ServiceAccount', 'shop', 'default', false],
+    ['v1', 'ServiceAccount', 'shop', 'till', true],
+    ['v1', 'Service', 'default', 'kubernetes', false],
+    ['v1', 'Service', 'shop', 'kubernetes', true],
+    ['v1', 'Secret', 'kube-system', 'token', false],
+    ['v1', 'Secret', 'karmada-es-reef', 'any', false],
+    ['v1', 'Secret', 'karmada-shop', 'any', true],
+    ['v1', 'Secret', 'skerry-agent', 'skerry-agent-identity', false],
+    ['v1', 'Secret', 'skerry-users', 'any', false],
+    ['v1', 'Event', 'shop', 'any', false],
+    ['events.k8s.io/v1', 'Event', 'shop', 'any', false],
+    ['coordination.k8s.io/v1', 'Lease', 'shop', 'any', false],
+    ['policy.karmada.io/v1alpha1', 'OverridePolicy', 'shop', 'any', false],
+    ['work.karmada.io/v1alpha2', 'ResourceBinding', 'shop', 'any', false],
+    ['hub.skerry.io/v1alpha1', 'ClusterAccess', '', 'any', false],
+    ['policy/v1', 'PodDisruptionBudget', 'shop', 'any', true],
+    ['apps.example.com/v1', 'Valve', 'shop', 'any', true],
+    ['rbac.authorization.k8s.io/v1', 'ClusterRole', '', 'default', true],
   ]
-  for (const [kind, namespace, name, expected] of table) {
+  for (const [apiVersion, kind, namespace, name, expected] of table) {
     assert.equal(
-      isPropagatable({ kind, namespace, name }),
+      isPropagatable({ apiVersion, kind, namespace, name }),
       expected,
-      `${kind} ${namespace}/${name}`,
+      `${apiVersion} ${kind} ${namespace}/${name}`,
     )
   }
   assert.deepEqual(['default', 'kube-public', 'shop'].map(isOwnNamespace), [false, false, true])

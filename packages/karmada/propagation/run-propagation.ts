@@ -10,6 +10,7 @@ import {
 import { clusterTaintPolicyResource } from '../policy/cluster-taint-policy.ts'
 import { interpreterOf } from '../interpreter/create-interpreter.ts'
 import type { ResourceInterpreter } from '../interpreter/resource-interpreter.ts'
+import type { TenantRules } from '../policy/tenant-rules.ts'
 import { bindingController } from './binding-controller.ts'
 import { bindingScopes } from './binding-scope.ts'
 import { bindingStatusController } from './binding-status-controller.ts'
@@ -24,6 +25,8 @@ import { Templates } from './templates.ts'
 export interface PropagationOptions {
   /** Absent: native kinds, and what the hub's own customizations and webhooks teach of others. */
   readonly interpreter?: ResourceInterpreter
+  /** If omitted, the writers of a namespace reach nothing outside of it. */
+  readonly rules?: TenantRules
   /** Run beside: the scheduler, for one. */
   readonly others?: readonly (ControllerDefinition | BackgroundController)[]
 }
@@ -41,7 +44,8 @@ export function propagation({ others = [], ...options }: PropagationOptions): Ba
       const { cluster, informers, clock } = deps
       const interpreter =
         options.interpreter ?? (await interpreterOf({ ...deps, hub: cluster }, signal))
-      const shared = { templates: new Templates({ cluster, informers, clock }), interpreter }
+      const templates = new Templates({ cluster, informers, clock })
+      const shared = { templates, interpreter, rules: options.rules ?? {} }
       const controllers = [...propagationControllers(shared), ...others]
       await runAll(
         signal,

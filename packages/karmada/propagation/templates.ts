@@ -125,7 +125,9 @@ export class Templates {
     const known = this.known(ref)
     if (known) return known
     try {
-      return await (await this.client(ref, signal)).get(keyOf(ref), signal)
+      const found = await (await this.client(ref, signal)).get(keyOf(ref), signal)
+      // A reference with a namespace to a kind that has none finds an object of the whole cluster.
+      return found.metadata.namespace === ref.namespace ? found : undefined
     } catch (error) {
       if (isStatusError(error, 'NotFound')) return undefined
       throw error

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clusterProxyAttributes, parseClusterTarget } from './cluster-path.ts'
+import { clusterProxyAttributes, onlyReads, parseClusterTarget } from './cluster-path.ts'
 
 const proxied = '/apis/cluster.karmada.io/v1alpha1/clusters'
 
@@ -65,6 +65,18 @@ test("the hub's RBAC is asked by the verb that the edge will see", () => {
   const table: [method: string, target: string, verb: string][] = [
     ['GET', '/api/v1/pods', 'list'],
     ['GET', '/api/v1/pods?watch=true', 'watch'],
+    ['GET', '/api/v1/pods?watch=f', 'watch'],
+    ['GET', '/api/v1/pods?watch=False', 'list'],
+    ['GET', '/api/v1/pods?%77atch=1', 'watch'],
+    ['GET', '/api/v1/pods?watch=%zz', 'list'],
+    ['POST', '/api/v1/watch/namespaces/a/pods', 'watch'],
+    ['GET', '/api/v1/watch/namespaces/a/pods/b/exec', 'create'],
+    ['GET', '/api/v1/namespaces/a/pods/b/exe%63', 'create'],
+    ['GET', '/api/v1/namespaces/a/pods/b/exec/', 'create'],
+    ['POST', '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Db', 'create'],
+    ['DELETE', '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Db', 'deletecollection'],
+    ['OPTIONS', '/api/v1/pods', ''],
+    ['get', '/api/v1/pods', ''],
     ['GET', '/api/v1/namespaces/a/pods/b', 'get'],
     ['HEAD', '/api/v1/namespaces/a/pods/b', 'get'],
     ['POST', '/api/v1/namespaces/a/pods', 'create'],
@@ -86,6 +98,23 @@ test("the hub's RBAC is asked by the verb that the edge will see", () => {
     assert.equal(attributes.verb, verb, `${method} ${target}`)
     assert.equal(`${attributes.resource?.resource}/${attributes.subresource}`, 'clusters/proxy')
     assert.equal(attributes.name, 'a')
+  }
+})
+
+test('an upgrade that can do more than read needs the right to create', () => {
+  const table: [target: string, isReading: boolean][] = [
+    ['/api/v1/pods?watch=1', true],
+    ['/api/v1/watch/namespaces/a/pods', true],
+    ['/api/v1/namespaces/a/pods/b/log?follow=1', true],
+    ['/api/v1/pods', false],
+    ['/api/v1/watch/namespaces/a/pods/b/exec', false],
+    ['/apis/subresources.example.com/v1/namespaces/a/machines/b/console', false],
+    ['/apis/subresources.example.com/v1/namespaces/a/machines/b/console?watch=1', false],
+    ['/clusters/b/api/v1/namespaces/a/pods/b/exec', false],
+    ['/log', false],
+  ]
+  for (const [target, isReading] of table) {
+    assert.equal(onlyReads({ cluster: 'a', target }), isReading, target)
   }
 })
 

@@ -70,6 +70,16 @@ const sessionSubresources = new Set(['attach', 'exec', 'portforward', 'proxy'])
 /** Who am I, what may I do: answered to the asker alone, and nothing is kept. Byte for byte, no encoding. */
 const selfReview =
   /^\/apis\/(?:authentication\.k8s\.io\/v1(?:alpha1|beta1)?\/selfsubjectreviews|authorization\.k8s\.io\/v1\/selfsubject(?:access|rules)reviews)(?:\?|$)/
+/**
+ * True for an upgrade that can bring events or a log and nothing else. Any other passes bytes both ways that
+ * nobody reads, whatever the edge calls it, so whoever may only look must not open it.
+ */
+export function onlyReads({ target }: ClusterTarget): boolean {
+  const { isResourceRequest, verb, subresource } = parseRequestInfo('GET', target)
+  if (!isResourceRequest) return false
+  return subresource === 'log' || (verb === 'watch' && subresource === '')
+}
+
 const verbOfMethod: Readonly<Record<string, string>> = Object.freeze({
   head: 'get',
   post: 'create',

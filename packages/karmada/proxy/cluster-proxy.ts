@@ -17,6 +17,7 @@ import type { ClusterAudit, Transfer } from './cluster-audit.ts'
 import {
   aggregatedPrefix,
   clusterProxyAttributes,
+  onlyReads,
   clustersPrefix,
   parseClusterTarget,
   type ClusterTarget,
@@ -52,6 +53,9 @@ export function clusterProxyRoutes(deps: ClusterProxyDeps): Route[] {
         throw error
       }),
     upgrade: async (admitted, client) => {
+      if (!onlyReads(parseClusterTarget(admitted.request.target))) {
+        await admitted.requireVerb('create')
+      }
       const passage = open(admitted, deps)
       const { transfer, cluster, request } = passage
       const { mayGoOn, signal, auditId } = admitted

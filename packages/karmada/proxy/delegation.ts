@@ -27,9 +27,9 @@ export function createDelegation(): Delegation {
   const named = new WeakMap<UserInfo, string>()
   return {
     impersonation: (usual, authorizer) => ({
-      async apply(asker, fields, target = '') {
+      async apply(asker, fields, target = '', own) {
         try {
-          return await usual.apply(asker, fields, target)
+          return await usual.apply(asker, fields, target, own)
         } catch (error) {
           if (!isStatusError(error, 'Forbidden') || !target.startsWith(clustersPrefix)) throw error
           const { cluster } = parseClusterTarget(target)

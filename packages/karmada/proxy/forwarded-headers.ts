@@ -1,24 +1,19 @@
 import { StatusError } from '@skerry/api'
 import type { HeaderFields, UserInfo } from '@skerry/apiserver'
+import { connectionFields, namedByConnection } from '@skerry/base'
 import type { TunnelHeaders } from '@skerry/tunnel'
 
 /** They end at the hub: credentials, what belongs to one hop, and what the hub itself says. */
 const droppedNames: ReadonlySet<string> = new Set([
   'audit-id',
   'authorization',
-  'connection',
+  ...connectionFields,
   'expect',
   'forwarded',
   'host',
-  'http2-settings',
-  'keep-alive',
   'proxy-authenticate',
   'proxy-authorization',
-  'proxy-connection',
-  'te',
   'trailer',
-  'transfer-encoding',
-  'upgrade',
   'via',
   'x-real-ip',
 ])
@@ -41,8 +36,11 @@ export interface ForwardedRequest {
 
 /** Headers for the edge: the client's without what could speak for it, and whom to impersonate. */
 export function forwardedHeaders(request: ForwardedRequest): TunnelHeaders {
+  const headers = clientHeaders(request.fields)
+  // No API reads cookies: those that a browser has for this host are the hub's own, or other clusters'.
+  delete headers['cookie']
   return {
-    ...clientHeaders(request.fields),
+    ...headers,
     ...impersonation(request.user),
     'audit-id': request.auditId,
     ...(request.sourceAddress === '' ? {} : { 'x-forwarded-for': request.sourceAddress }),
@@ -51,7 +49,7 @@ export function forwardedHeaders(request: ForwardedRequest): TunnelHeaders {
 
 /** What of a client's headers goes on to whoever answers it. Throws BadRequest for two lengths. */
 export function clientHeaders(fields: HeaderFields): Record<string, string[]> {
-  const named = namedByConnection(fields)
+  const named = namedByConnection(valuesOf(fields, 'connection'))
   // Without what every object has: a header may be called `constructor`.
   const out: Record<string, string[]> = Object.create(null)
   for (const [rawName, value] of fields) {
@@ -121,16 +119,6 @@ function escapeKey(key: string): string {
   return out
 }
 
-function namedByConnection(fields: HeaderFields): ReadonlySet<string> {
-  const values = valuesOf(fields, 'connection')
-  if (values === undefined) return noNames
-  return new Set(
-    values.flatMap((value) => value.split(',').map((name) => name.trim().toLowerCase())),
-  )
-}
-
-const noNames: ReadonlySet<string> = new Set()
-
 /** Undefined for none, which most requests have of most names. */
 function valuesOf(fields: HeaderFields, wanted: string): string[] | undefined {
   let values: string[] | undefined
@@ -166,27 +154,79 @@ export function checkEncoding(fields: HeaderFields): void {
   throw new StatusError('BadRequest', 'Cannot pass request to a cluster: bad transfer-encoding')
 }
 
-/** They would speak for the hub's own host in the client's eyes, or concern one hop. */
-export const droppedAnswers: ReadonlySet<string> = new Set([
+/** They would speak for the hub's own host in a browser's eyes, or concern one hop. */
+const droppedAnswers: ReadonlySet<string> = new Set([
+  ...connectionFields,
+  'accept-ch',
   'alt-svc',
   'audit-id',
   'clear-site-data',
-  'connection',
-  'keep-alive',
+  'content-security-policy-report-only',
+  'critical-ch',
+  'link',
+  'nel',
+  'origin-agent-cluster',
   'proxy-authenticate',
+  'public-key-pins',
+  'refresh',
+  'report-to',
+  'reporting-endpoints',
+  'service-worker-allowed',
   'set-cookie',
+  'set-login',
+  'speculation-rules',
   'strict-transport-security',
   'trailer',
-  'transfer-encoding',
-  'upgrade',
+  'www-authenticate',
 ])
 
-export function answeredHeaders(
-  headers: TunnelHeaders,
-): Record<string, string | readonly string[]> {
-  const kept: Record<string, string | readonly string[]> = Object.create(null)
+/** Whether an edge may not say this to a client of the hub. */
+export function isDroppedAnswer(name: string): boolean {
+  return droppedAnswers.has(name) || name.startsWith('access-control-')
+}
+
+type AnsweredHeaders = Record<string, string | readonly string[]>
+
+/** Headers of an answer from an edge that switches protocols. */
+export function switchedHeaders(headers: TunnelHeaders): AnsweredHeaders {
+  const kept: AnsweredHeaders = Object.create(null)
   for (const [name, value] of Object.entries(headers)) {
-    if (!droppedAnswers.has(name)) kept[name] = value
+    if (!isDroppedAnswer(name)) kept[name] = value
   }
   return kept
+}
+
+/** The same of one that a browser may show. */
+export function answeredHeaders(headers: TunnelHeaders): AnsweredHeaders {
+  return sandboxed(switchedHeaders(headers))
+}
+
+/**
+ * A page of an edge must not act as its reader at the hub, whose certificate a browser shows unasked: it
+ * gets an origin of its own. Programs take no notice. The same holds under a cluster's own host name, which is a
+ * neighbour of the hub's.
+ */
+const sandbox = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts'
+
+/** Adds that the answer has an origin of its own, and is what it says it is. */
+export function sandboxed(headers: AnsweredHeaders): AnsweredHeaders {
+  const { 'content-security-policy': policies = [] } = headers
+  const own = typeof policies === 'string' ? [policies] : policies
+  headers['content-security-policy'] = [...own, sandbox]
+  headers['x-content-type-options'] = 'nosniff'
+  return headers
+}
+
+/**
+ * Names of the hub's own cookies begin so. Browsers take such a cookie from the hub's own host alone, over TLS, and for
+ * all its paths (RFC 6265bis, 4.1.3.2); the hub neither passes one on to an edge nor takes one from there.
+ */
+export const hubCookiePrefix = '__Host-skerry-'
+
+/** In any case, with any prefix, and hidden in the value of a cookie without a name: more than the hub's own. */
+const likeHubCookie = /^[\s=]*(?:__host-|__secure-)?skerry/i
+
+/** Whether `name=value` could be read as one of the hub's own cookies. */
+export function isHubCookie(pair: string): boolean {
+  return likeHubCookie.test(pair)
 }

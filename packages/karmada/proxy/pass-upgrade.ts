@@ -1,15 +1,9 @@
-import { STATUS_CODES } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { UpgradeSocket } from '@skerry/apiserver'
-import {
-  isSwitched,
-  joinStreams,
-  type TunnelHeaders,
-  type TunnelSwitched,
-  type TunnelUpgraded,
-} from '@skerry/tunnel'
+import { http1Head } from '@skerry/base'
+import { isSwitched, joinStreams, type TunnelSwitched, type TunnelUpgraded } from '@skerry/tunnel'
 import type { Transfer } from './cluster-audit.ts'
-import { answeredHeaders } from './forwarded-headers.ts'
+import { answeredHeaders, switchedHeaders } from './forwarded-headers.ts'
 
 interface Client extends UpgradeSocket {
   readonly auditId: string
@@ -24,9 +18,13 @@ export async function passUpgrade(
   if (isSwitched(answer)) return passSession(answer, { socket, head, auditId }, transfer)
   onRefused?.(answer.status)
   const headers = answeredHeaders(answer.headers)
-  socket.write(headText(answer.status, { ...headers, 'audit-id': auditId, connection: 'close' }))
+  socket.write(http1Head(answer.status, { ...headers, 'audit-id': auditId, connection: 'close' }))
+  const length = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
   const counting = async function* (body: AsyncIterable<Uint8Array>) {
+    let bytes = 0
     for await (const piece of body) {
+      bytes += piece.length
+      if (bytes > length) throw new Error('the answer is longer than it says')
       transfer.bytesOut += piece.length
       yield piece
     }
@@ -42,21 +40,13 @@ async function passSession(
   transfer: Transfer,
 ): Promise<void> {
   const { upgrade = '' } = headers
-  const kept = answeredHeaders(headers)
+  const kept = switchedHeaders(headers)
   const named = { ...kept, 'audit-id': auditId, connection: 'Upgrade', upgrade }
-  socket.write(headText(101, named))
+  socket.write(http1Head(101, named))
   if (head.length > 0) stream.write(head)
   transfer.bytesIn += head.length
   const joined = joinStreams(socket, stream)
   socket.on('data', (chunk: Uint8Array) => (transfer.bytesIn += chunk.length))
   stream.on('data', (chunk: Uint8Array) => (transfer.bytesOut += chunk.length))
   await joined
-}
-
-/** The tunnel has checked names and values: no line breaks in them. */
-function headText(status: number, headers: TunnelHeaders): string {
-  const lines = Object.entries(headers).flatMap(([name, value]) =>
-    (typeof value === 'string' ? [value] : value).map((one) => `${name}: ${one}\r\n`),
-  )
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`
 }

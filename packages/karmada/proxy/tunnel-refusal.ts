@@ -1,4 +1,5 @@
 import { StatusError, type StatusDetails } from '@skerry/api'
+import { PeerAnswerError } from '@skerry/base'
 import {
   BadMessageError,
   TunnelBusyError,
@@ -36,6 +37,11 @@ export function tunnelRefusal(asked: RefusedRequest, error: unknown): unknown {
     return unavailable(asked, reasonOf(error), error.isSent ? {} : { retryAfterSeconds: 1 })
   }
   if (error instanceof TunnelStreamError) return unavailable(asked, reasonOf(error), {})
+  if (error instanceof PeerAnswerError) {
+    const { cluster, auditId } = asked
+    const text = `Cannot use the answer of cluster "${cluster}": ${error.fault} (request ${auditId})`
+    return new StatusError('Unknown', text, { code: 502, details: detailsOf(cluster, error.fault) })
+  }
   if (error instanceof BadMessageError) {
     return new StatusError('BadRequest', error.message, { code: error.status })
   }

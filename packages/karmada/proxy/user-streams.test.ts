@@ -77,6 +77,7 @@ function admittedAs(name: string, target: string, signal: AbortSignal): Admitted
     authorizer: { authorize: async () => ({ verdict: 'allow', reason: '' }) },
     auditId: '',
     warn: () => undefined,
+    requireVerb: async () => undefined,
     mayGoOn: async () => undefined,
     signal,
   }

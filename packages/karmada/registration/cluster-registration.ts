@@ -178,7 +178,8 @@ export function registrationCauses({ spec: asked }: ClusterRegistration): Status
   }
   for (const [at, service] of (asked.allowServices ?? []).entries()) {
     if (parseAllowedService(service)) continue
-    const why = 'must be namespace/name:port; * may stand for name or port'
+    const why =
+      'must be namespace/name:port, where * may stand for name or port, or anywhere=namespace/name:port'
     causes.push(fieldInvalid(`spec.allowServices[${at}]`, service, why))
   }
   causes.push(...wayCauses(asked), ...placeCauses(asked))

@@ -2,7 +2,7 @@ import { StatusError, checkDnsLabel } from '@skerry/api'
 import type { Admitted, ApiAnswer, Authorizer, Objects, Route } from '@skerry/apiserver'
 import type { Clock, Logger } from '@skerry/base'
 import type { Authority } from '@skerry/pki'
-import { isRevoked, type RevocationOptions } from '../cluster/agent-revocation.ts'
+import { isRevoked, wasRevoked, type RevocationOptions } from '../cluster/agent-revocation.ts'
 import { clusterResource } from '../cluster/cluster.ts'
 import {
   reEnrolmentPath,
@@ -20,6 +20,8 @@ export interface ReEnrolmentDeps extends RevocationOptions {
   readonly server: () => { objects: Objects; authority: Authority } | undefined
   readonly graceMs: number
   readonly lifetimeMs: number
+  /** What the time should be by what the hub knew before; undefined: what the clock says. */
+  readonly reckonedMs: () => number | undefined
   readonly clock: Pick<Clock, 'now'>
   readonly log: Logger
 }
@@ -60,8 +62,11 @@ async function serve({ request }: Admitted, deps: ReEnrolmentDeps): Promise<ApiA
   if (!objects || !authority || !objects.get(clusterResource, '', cluster)) {
     throw new StatusError('Forbidden', `Cannot re-enrol: the hub has no cluster "${cluster}"`)
   }
+  const nowMs = clock.now()
   const rules = {
     authority,
+    reckonedMs: deps.reckonedMs() ?? nowMs,
+    wasRevoked: (name: string) => wasRevoked(objects, name),
     graceMs,
     lifetimeMs,
     backdateMs,
@@ -69,7 +74,7 @@ async function serve({ request }: Admitted, deps: ReEnrolmentDeps): Promise<ApiA
       isRevoked(objects, { ...certificate, backdateMs }),
   }
   const asked = parse(await readBounded(request.body))
-  const certificate = await answerReEnrolment(cluster, asked, rules, clock.now())
+  const certificate = await answerReEnrolment(cluster, asked, rules, nowMs)
   const address = request.peer.type === 'socket' ? request.peer.address : ''
   log.info('Agent re-enrolled', { cluster, address })
   return {

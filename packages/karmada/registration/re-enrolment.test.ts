@@ -41,7 +41,8 @@ async function requestFor(subject = own): Promise<string> {
 
 function rulesOf(authority: Authority, more: Partial<ReEnrolmentRules> = {}): ReEnrolmentRules {
   const times = { graceMs: 30 * dayMs, lifetimeMs: 365 * dayMs, backdateMs: 300_000 }
-  return { authority, ...times, isRevoked: () => false, ...more }
+  const revoked = { isRevoked: () => false, wasRevoked: () => false }
+  return { authority, ...times, reckonedMs: nowMs, ...revoked, ...more }
 }
 
 test('an expired certificate within the grace gets the next one, for the key that was asked', async () => {
@@ -51,6 +52,14 @@ test('an expired certificate within the grace gets the next one, for the key tha
   const { commonName, organizations, notAfterMs } = readCertificate(pem)
   assert.deepEqual([commonName, organizations], [own.commonName, own.organizations])
   assert.equal(notAfterMs, nowMs + 365 * dayMs)
+})
+
+test('a certificate that was issued while the hub was ahead, and has not begun, gets the next one', async () => {
+  const authority = await newAuthority()
+  const future = await identityOf(authority, own, -800 * dayMs)
+  const asked = createReEnrolment('shop', future, await requestFor())
+  const pem = await answerReEnrolment('shop', asked, rulesOf(authority), nowMs)
+  assert.equal(readCertificate(pem).notBeforeMs, nowMs - 300_000)
 })
 
 test('whoever lacks the old key, the name or the time is refused', async () => {
@@ -64,6 +73,7 @@ test('whoever lacks the old key, the name or the time is refused', async () => {
   const { privateKeyPem } = await generateKeyPair()
   const thief = { certificatePem: identity.certificatePem, privateKeyPem }
   const late = await identityOf(authority, own, 31 * dayMs)
+  const future = await identityOf(authority, own, -800 * dayMs)
   const rules = rulesOf(authority)
   const table: [what: string, asked: object, rules: ReEnrolmentRules, why: RegExp][] = [
     ['a foreign authority', createReEnrolment('shop', foreign, request), rules, /not of this hub/],
@@ -106,6 +116,12 @@ test('whoever lacks the old key, the name or the time is refused', async () => {
     ['too late', createReEnrolment('shop', late, request), rules, /expired at 2026-05-01/],
     ['no grace', asked, { ...rules, graceMs: 0 }, /takes such for 0 h more/],
     ['revoked', asked, { ...rules, isRevoked: () => true }, /was revoked/],
+    [
+      'revoked once, and not begun',
+      createReEnrolment('shop', future, request),
+      { ...rules, wasRevoked: () => true },
+      /not valid yet, and the agent was revoked once/,
+    ],
     ['no certificate', { ...asked, certificate: 'hello' }, rules, /cannot be read/],
     ['no request', createReEnrolment('shop', identity, 'hello'), rules, /request cannot be read/],
     ['no signature', { ...asked, signature: '' }, rules, /not by the certificate's key/],

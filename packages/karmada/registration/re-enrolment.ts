@@ -17,9 +17,13 @@ export interface ReEnrolmentRules {
   readonly graceMs: number
   /** Of the certificate that is issued. */
   readonly lifetimeMs: number
+  /** What the time should be by what the hub knew before: the certificate lasts by it and by the clock. */
+  readonly reckonedMs: number
   /** By how much it begins in the past, for clocks that are behind. */
   readonly backdateMs: number
   readonly isRevoked: (certificate: { cluster: string; notBeforeMs: number }) => boolean
+  /** Whether any certificate of this cluster's agent was revoked ever. */
+  readonly wasRevoked: (cluster: string) => boolean
 }
 
 /**
@@ -38,7 +42,7 @@ export async function answerReEnrolment(
     subject: { commonName: agentUserName(cluster), organizations: [agentsGroup] },
     publicKeyPem,
     notBeforeMs: nowMs - rules.backdateMs,
-    notAfterMs: nowMs + rules.lifetimeMs,
+    notAfterMs: Math.max(nowMs, rules.reckonedMs) + rules.lifetimeMs,
     keyUsages: ['digitalSignature'],
     extendedUsages: ['clientAuth'],
   })
@@ -47,7 +51,7 @@ export async function answerReEnrolment(
 function checkIdentity(
   cluster: string,
   { certificate: pem, request, signature }: ReEnrolment,
-  { authority, graceMs, isRevoked }: ReEnrolmentRules,
+  { authority, graceMs, isRevoked, wasRevoked }: ReEnrolmentRules,
   nowMs: number,
 ): void {
   const isOwn = orRefused(cluster, () => isIssuedBy(pem, authority.certificatePem))
@@ -64,7 +68,10 @@ function checkIdentity(
   )
   if (!isProven) throw refused(cluster, "the signature is not by the certificate's key")
   if (isRevoked({ cluster, notBeforeMs })) throw refused(cluster, 'the agent was revoked')
-  if (nowMs < notBeforeMs) throw refused(cluster, 'the certificate is not valid yet')
+  // It was issued while this hub's clock was ahead; whether before or after a revocation, nobody knows.
+  if (nowMs < notBeforeMs && wasRevoked(cluster)) {
+    throw refused(cluster, 'the certificate is not valid yet, and the agent was revoked once')
+  }
   if (nowMs <= notAfterMs + graceMs) return
   const ended = new Date(notAfterMs).toISOString()
   throw refused(

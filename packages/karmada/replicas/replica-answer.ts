@@ -1,3 +1,4 @@
+import { PeerAnswerError } from '@skerry/base'
 import {
   BadMessageError,
   isSwitched,
@@ -115,6 +116,7 @@ function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof TunnelBusyError) return { type: 'busy', message }
   if (error instanceof TunnelClosedError) return { type: error.isSent ? 'sent' : 'closed', message }
   if (error instanceof TunnelStreamError) return { type: 'broken', message }
+  if (error instanceof PeerAnswerError) return { type: 'answer', message: error.fault }
   if (error instanceof BadMessageError) return { type: 'bad', message, status: error.status }
   return undefined
 }
@@ -134,6 +136,7 @@ const errorOf = Object.freeze({
   sent: ({ message }: Refusal): Error =>
     new TunnelClosedError(withoutPrefix(message), { isSent: true }),
   broken: ({ message }: Refusal): Error => new TunnelStreamError(message),
+  answer: ({ message }: Refusal): Error => new PeerAnswerError('the agent', message),
   bad: ({ message, status }: Refusal): Error =>
     new BadMessageError(message, status === 414 || status === 431 ? status : 400),
 })

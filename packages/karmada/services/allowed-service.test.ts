@@ -1,19 +1,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allowancesOf, coversPort, isExact, parseAllowedService } from './allowed-service.ts'
+import {
+  allowancesOf,
+  allowedServiceText,
+  coversPort,
+  parseAllowedService,
+} from './allowed-service.ts'
 
 test('an allowance names a namespace, and a service and port of it or all', () => {
-  const table: [text: string, isExactly: boolean][] = [
-    ['shop/web:80', true],
-    ['shop/web:http', true],
+  const table: [text: string, isAnywhere: boolean][] = [
+    ['shop/web:80', false],
+    ['shop/web:http', false],
     ['shop/*:80', false],
     ['shop/web:*', false],
     ['shop/*:*', false],
+    ['anywhere=shop/web:80', true],
+    ['anywhere=shop/web:http', true],
   ]
-  for (const [text, isExactly] of table) {
+  for (const [text, isAnywhere] of table) {
     const allowed = parseAllowedService(text)
     assert.ok(allowed, text)
-    assert.equal(isExact(allowed), isExactly, text)
+    assert.equal(allowed.isAnywhere === true, isAnywhere, text)
+    assert.equal(allowedServiceText(allowed), text)
   }
   const wrong = [
     '',
@@ -30,6 +38,10 @@ test('an allowance names a namespace, and a service and port of it or all', () =
     'shop/web/x:80',
     'SHOP/web:80',
     'shop/web:80 ',
+    'anywhere=shop/*:80',
+    'anywhere=shop/web:*',
+    'anywhere=anywhere=shop/web:80',
+    'elsewhere=shop/web:80',
   ]
   for (const text of wrong) assert.equal(parseAllowedService(text), undefined, text)
 })

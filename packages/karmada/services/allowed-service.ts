@@ -8,20 +8,33 @@ export interface AllowedService {
   readonly name: string
   /** A number or a name; `*` for all of the service. */
   readonly port: string
+  /**
+   * The service may lead anywhere: to endpoints that are written by hand, and to a name elsewhere. By
+   * default it leads to the pods that it selects. Only for a service and port without `*`.
+   */
+  readonly isAnywhere?: boolean
 }
 
 const any = '*'
+const anywhere = 'anywhere='
 
-/** Reads `namespace/name:port`, with `*` for name or port; undefined where it is none. */
+/**
+ * Reads `namespace/name:port`, with `*` for name or port, or `anywhere=namespace/name:port`; undefined for
+ * what is neither.
+ */
 export function parseAllowedService(text: string): AllowedService | undefined {
-  const [, namespace = '', name = '', port = ''] = /^([^/:]+)\/([^/:]+):([^/:]+)$/.exec(text) ?? []
-  const isNamed =
-    checkDnsLabel(namespace).length === 0 && (name === any || checkDnsLabel(name).length === 0)
-  return isNamed && (port === any || isServicePort(port)) ? { namespace, name, port } : undefined
+  const isAnywhere = text.startsWith(anywhere)
+  const plain = isAnywhere ? text.slice(anywhere.length) : text
+  const [, namespace = '', name = '', port = ''] = /^([^/:]+)\/([^/:]+):([^/:]+)$/.exec(plain) ?? []
+  const mayBe = (part: string, isWell: (text: string) => boolean): boolean =>
+    part === any ? !isAnywhere : isWell(part)
+  const isLabel = (part: string): boolean => checkDnsLabel(part).length === 0
+  if (!isLabel(namespace) || !mayBe(name, isLabel) || !mayBe(port, isServicePort)) return undefined
+  return { namespace, name, port, ...(isAnywhere ? { isAnywhere } : {}) }
 }
 
-export function allowedServiceText({ namespace, name, port }: AllowedService): string {
-  return `${namespace}/${name}:${port}`
+export function allowedServiceText({ namespace, name, port, isAnywhere }: AllowedService): string {
+  return `${isAnywhere === true ? anywhere : ''}${namespace}/${name}:${port}`
 }
 
 /** Those that are about this service, whatever the port is. */
@@ -32,11 +45,6 @@ export function allowancesOf(
   return allowed.filter(
     (each) => each.namespace === namespace && (each.name === any || each.name === name),
   )
-}
-
-/** Names both service and port: its writer knows what it leads to. */
-export function isExact({ name, port }: AllowedService): boolean {
-  return name !== any && port !== any
 }
 
 /** A port may be meant by its number or by its name. */

@@ -2,7 +2,16 @@ import http from 'node:http'
 import http2 from 'node:http2'
 import type { Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { abortReason } from '@skerry/base'
+import {
+  abortReason,
+  checkPeerHead,
+  checkPeerSwitch,
+  checkPeerTrailers,
+  fieldsOfRaw,
+  fieldsOfRecord,
+  peerHeadOf,
+  type HeaderRecord,
+} from '@skerry/base'
 import type { TunnelUpgraded } from '@skerry/tunnel'
 import { servicesLimits } from './services-limits.ts'
 
@@ -18,11 +27,12 @@ export interface ServiceRequest {
 
 export interface ServiceAnswer {
   readonly status: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Checked. */
+  readonly headers: HeaderRecord
   /** Undefined where the head said that nothing follows, not even trailers. */
   readonly body: Readable | undefined
-  /** When the body has ended. */
-  readonly trailers: () => Readonly<Record<string, string | string[] | undefined>>
+  /** When the body has ended; checked. Throws PeerAnswerError. */
+  readonly trailers: () => HeaderRecord
 }
 
 /** Resolves with the head of the answer; owns the stream. The signal ends both, also later. */
@@ -31,19 +41,35 @@ export async function exchangeHttp1(
   request: ServiceRequest,
   signal: AbortSignal,
 ): Promise<ServiceAnswer> {
-  const outgoing = start(stream, request, 'close')
+  const outgoing = orDestroy(stream, () => start(stream, request, 'close'))
   const answer = await headOf(outgoing, stream, { request, signal })
-  if (answer.type === 'upgrade') {
-    stream.destroy()
-    throw new Error('it switched protocols without being asked')
-  }
   const { response } = answer
+  const { status, headers, hasBody } = orDestroy(stream, () => peerHeadOf(response, asked(request)))
+  if (!hasBody) stream.destroy()
   response.once('close', () => stream.destroy())
   return {
-    status: response.statusCode ?? 502,
-    headers: headersOf(response),
-    body: response,
-    trailers: () => response.trailersDistinct,
+    status,
+    headers,
+    body: hasBody ? response : undefined,
+    trailers: () => checkPeerTrailers(fieldsOfRaw(response.rawTrailers), nameOf(request)),
+  }
+}
+
+function asked(request: ServiceRequest) {
+  return { peer: nameOf(request), method: request.method, passesTrailers: true }
+}
+
+function nameOf({ host }: ServiceRequest): string {
+  return `service ${host}`
+}
+
+function orDestroy<T>(stream: Duplex, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    // Nobody else listens yet: its next error would end the process.
+    stream.on('error', () => undefined).destroy()
+    throw error
   }
 }
 
@@ -53,15 +79,22 @@ export async function upgradeHttp1(
   request: ServiceRequest & { readonly protocol: string },
   signal: AbortSignal,
 ): Promise<TunnelUpgraded> {
-  const outgoing = start(stream, request, 'Upgrade', request.protocol)
+  const outgoing = orDestroy(stream, () => start(stream, request, 'Upgrade', request.protocol))
   const answer = await headOf(outgoing, stream, { request, signal })
   const { response } = answer
   if (answer.type === 'upgrade') {
+    const offered = { peer: nameOf(request), offered: request.protocol }
+    const headers = orDestroy(stream, () =>
+      checkPeerSwitch(fieldsOfRaw(response.rawHeaders), offered),
+    )
     if (answer.head.length > 0) stream.unshift(answer.head)
-    return { status: 101, headers: tunnelHeaders(response), stream }
+    return { status: 101, headers, stream }
   }
+  const { status, headers } = orDestroy(stream, () =>
+    peerHeadOf(response, { ...asked(request), passesTrailers: false }),
+  )
   response.once('close', () => stream.destroy())
-  return { status: response.statusCode ?? 502, headers: tunnelHeaders(response), body: response }
+  return { status, headers, body: response }
 }
 
 function start(
@@ -113,23 +146,6 @@ function headOf(
   })
 }
 
-function headersOf({ headersDistinct }: http.IncomingMessage): ServiceAnswer['headers'] {
-  return Object.fromEntries(
-    Object.entries(headersDistinct).map(([name, values = []]) => [
-      name,
-      values.length === 1 ? values[0] : values,
-    ]),
-  )
-}
-
-function tunnelHeaders(response: http.IncomingMessage): Record<string, string | string[]> {
-  const out: Record<string, string | string[]> = {}
-  for (const [name, value] of Object.entries(headersOf(response))) {
-    if (value !== undefined) out[name] = value
-  }
-  return out
-}
-
 /** With prior knowledge (RFC 9113, 3.3): gRPC, and whatever else is known to speak it. Owns the stream. */
 export async function exchangeHttp2(
   stream: Duplex,
@@ -143,9 +159,17 @@ export async function exchangeHttp2(
     createConnection: () => stream,
     settings: { enablePush: false, initialWindowSize: windowBytes },
   })
-  session.once('connect', () => session.setLocalWindowSize(windowBytes))
+  session.once('connect', () => {
+    // The service may have ended it with its first frames.
+    if (!session.destroyed) session.setLocalWindowSize(windowBytes)
+  })
   const { body } = request
-  const call = session.request(pseudoAnd(request, scheme), { endStream: body === undefined })
+  const call = orDestroy(stream, () => {
+    // Before anything can throw: an error of a session that nobody listens to would end the process.
+    session.on('error', (error) => stream.destroy(error))
+    // Throws on what HTTP/2 cannot say, such as a client's second content-type.
+    return session.request(pseudoAnd(request, scheme), { endStream: body === undefined })
+  })
   session.on('error', (error) => call.destroy(error))
   call.once('close', () => session.destroy())
   // The answer is whole: what is left of the request is not wanted.
@@ -153,13 +177,23 @@ export async function exchangeHttp2(
     if (!call.writableFinished) call.close(http2.constants.NGHTTP2_NO_ERROR)
   })
   let trailers: ServiceAnswer['trailers'] = () => ({})
-  call.once('trailers', (late) => (trailers = () => late))
+  call.once('trailers', (late) => {
+    trailers = () => checkPeerTrailers(fieldsOfRecord(late), nameOf(request))
+  })
   const answer = new Promise<ServiceAnswer>((resolve, reject) => {
-    call.once('response', ({ ':status': status = 502, ...headers }, flags) => {
+    call.once('response', ({ ':status': code, ...lines }, flags) => {
       const isEnd = (flags & http2.constants.NGHTTP2_FLAG_END_STREAM) !== 0
-      // What is empty is read by nobody, and would not close.
-      if (isEnd) call.resume()
-      resolve({ status, headers, body: isEnd ? undefined : call, trailers: () => trailers() })
+      try {
+        const fields = fieldsOfRecord(lines)
+        const { status, headers, hasBody } = checkPeerHead({ status: code, fields }, asked(request))
+        // What is empty is read by nobody, and would not close.
+        if (isEnd) call.resume()
+        else if (!hasBody) call.close(http2.constants.NGHTTP2_CANCEL)
+        const body = isEnd || !hasBody ? undefined : call
+        resolve({ status, headers, body, trailers: () => trailers() })
+      } catch (error) {
+        call.destroy(errorOf(error))
+      }
     })
     call.on('error', (error) => reject(signal.aborted ? abortReason(signal) : error))
     call.once('close', () => reject(new Error(`it closed the stream (code ${call.rstCode ?? 0})`)))

@@ -1,6 +1,11 @@
 import type { ApiRequest, HeaderFields } from '@skerry/apiserver'
 import { rewriteAddress } from '@skerry/apiserver'
-import { clientHeaders, droppedAnswers } from '../proxy/forwarded-headers.ts'
+import {
+  clientHeaders,
+  isDroppedAnswer,
+  isHubCookie,
+  sandboxed,
+} from '../proxy/forwarded-headers.ts'
 
 /** As a client knows a service, and as the service knows itself. */
 export interface ServicePlace {
@@ -9,9 +14,6 @@ export interface ServicePlace {
   /** What the service is called in its cluster, with the port. */
   readonly host: string
 }
-
-/** Cookies of the hub itself, if it had any: they are for nobody else. */
-const ownCookie = /^\s*(?:__host-|__secure-)?skerry/i
 
 /**
  * What a service is told: the client's headers without credentials that are for the hub, and where the
@@ -24,7 +26,7 @@ export function serviceRequestHeaders(
   const { cookie, ...headers } = clientHeaders(request.fields())
   const kept = (cookie ?? [])
     .flatMap((line) => line.split(';'))
-    .filter((pair) => pair.trim() !== '' && !ownCookie.test(pair))
+    .filter((pair) => pair.trim() !== '' && !isHubCookie(pair))
   const { peer } = request
   const { host } = request.headers
   return {
@@ -49,12 +51,6 @@ function takesTrailers(fields: HeaderFields): boolean {
 /** Cookies and addresses of the service's own, which clientHeaders' counterpart for APIs drops. */
 const keptAnswers: ReadonlySet<string> = new Set(['set-cookie', 'trailer'])
 
-/**
- * A page of an edge must not act as its reader at the hub, whose certificate a browser shows unasked: it
- * gets an origin of its own. Programs take no notice.
- */
-const sandbox = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts'
-
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** What a client is told of a service's answer. */
@@ -62,30 +58,27 @@ export function serviceAnswerHeaders(
   headers: Headers,
   place: ServicePlace,
 ): Record<string, string | readonly string[]> {
-  const out: Record<string, string | readonly string[]> = {}
+  const out: Record<string, string | readonly string[]> = Object.create(null)
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || name.startsWith(':')) continue
-    if (droppedAnswers.has(name) && !keptAnswers.has(name)) continue
+    if (isDroppedAnswer(name) && !keptAnswers.has(name)) continue
     out[name] = value
   }
-  const { location, 'set-cookie': cookies, 'content-security-policy': policies } = out
+  const { location, 'set-cookie': cookies } = out
   if (location !== undefined) {
     out['location'] = listOf(location).map((address) => rewriteAddress(address, place))
   }
   const own = cookies === undefined ? [] : listOf(cookies).flatMap((each) => scoped(each, place))
   delete out['set-cookie']
-  return {
-    ...out,
-    ...(own.length === 0 ? {} : { 'set-cookie': own }),
-    'content-security-policy': [...(policies === undefined ? [] : listOf(policies)), sandbox],
-  }
+  if (own.length > 0) out['set-cookie'] = own
+  return sandboxed(out)
 }
 
 /** Trailers are headers that come late: the same are dropped, and those that only a head may have. */
 export function serviceTrailers(trailers: Headers): Record<string, string | readonly string[]> {
   const out: Record<string, string | readonly string[]> = {}
   for (const [name, value] of Object.entries(trailers)) {
-    if (value === undefined || name.startsWith(':') || droppedAnswers.has(name)) continue
+    if (value === undefined || name.startsWith(':') || isDroppedAnswer(name)) continue
     if (!/^(?:content-(?:length|encoding|type|range)|location|te|host)$/.test(name))
       out[name] = value
   }
@@ -99,7 +92,7 @@ function listOf(value: string | readonly string[]): readonly string[] {
 /** A cookie that comes back to this service alone: below its prefix, and for the hub's name as it is. */
 function scoped(cookie: string, { prefix }: ServicePlace): string[] {
   const [pair = '', ...attributes] = cookie.split(';')
-  if (ownCookie.test(pair)) return []
+  if (isHubCookie(pair)) return []
   const path = attributes.map((each) => /^\s*path\s*=\s*(\/.*)$/i.exec(each)?.[1]).find(Boolean)
   const kept = attributes.filter((each) => !/^\s*(?:path|domain)\s*(?:=|$)/i.test(each))
   const wanted = path?.trim() ?? '/'

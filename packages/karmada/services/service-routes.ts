@@ -1,11 +1,6 @@
 import { StatusError } from '@skerry/api'
-import {
-  accessEnded,
-  requireAllowed,
-  type Admitted,
-  type ApiAnswer,
-  type Route,
-} from '@skerry/apiserver'
+import { accessEnded, type Admitted, type ApiAnswer, type Route } from '@skerry/apiserver'
+import { PeerAnswerError } from '@skerry/base'
 import { joinStreams, type TunnelUpgraded } from '@skerry/tunnel'
 import type { Transfer } from '../proxy/cluster-audit.ts'
 import { clustersPrefix } from '../proxy/cluster-path.ts'
@@ -185,6 +180,10 @@ function toAnswer(answer: ServiceAnswer, seen: ServicePlace, transfer: Transfer)
 /** What came of a service that was reached; what refused before is said already. */
 function failure(error: unknown, { cluster, service }: Visit, signal: AbortSignal): unknown {
   if (error instanceof StatusError || signal.aborted) return error
+  if (error instanceof PeerAnswerError) {
+    const text = `Cannot use the answer of service ${serviceText(service)} of cluster "${cluster}": ${error.fault}`
+    return new StatusError('Unknown', text, { code: 502, cause: error })
+  }
   const why = error instanceof Error ? error.message : String(error)
   return new StatusError(
     'ServiceUnavailable',
@@ -196,10 +195,10 @@ function failure(error: unknown, { cluster, service }: Visit, signal: AbortSigna
 type Client = Parameters<NonNullable<Route['upgrade']>>[1]
 
 async function upgrade(admitted: Admitted, client: Client, deps: ServiceRoutesDeps): Promise<void> {
-  const { user, authorizer, signal, request } = admitted
+  const { signal, request } = admitted
   const target = parseServiceTarget(request.target)
-  // Whoever may only look must not open a session with GET.
-  await requireAllowed(authorizer, { ...serviceAttributes('POST', target), user })
+  // Whoever may only look must not open a session with GET, nor keep one when that right is gone.
+  await admitted.requireVerb(serviceAttributes('POST', target).verb)
   const visit = open(admitted, deps)
   try {
     const protocol = request.headers['upgrade'] ?? ''

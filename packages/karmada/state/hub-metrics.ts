@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import type { Metrics, ObservedValue } from '@skerry/base'
+import { PeerAnswerError, type Metrics, type ObservedValue } from '@skerry/base'
 import {
   BadMessageError,
   trafficClasses,
@@ -165,6 +165,7 @@ function failureReason(error: Error): string {
   if (error instanceof TunnelClosedError) return 'tunnel_ended'
   if (error instanceof TunnelStreamError) return 'stream_broke'
   if (error instanceof BadMessageError) return 'bad_request'
+  if (error instanceof PeerAnswerError) return 'bad_answer'
   // Of a cluster that the hub dials itself.
   if (error instanceof StatusError) return error.code >= 500 ? 'unreachable' : 'bad_request'
   return 'client_gone'

@@ -1,4 +1,4 @@
-import { parseRequestInfo } from '@skerry/apiserver'
+import { isTrue, parseRequestInfo } from '@skerry/apiserver'
 import type { TunnelRequest } from '@skerry/tunnel'
 import type { WatchStart } from './watch-position.ts'
 
@@ -80,11 +80,6 @@ function nameOf(pair: string): string {
     // Malformed: none of ours.
     return name
   }
-}
-
-/** Go's conversion of a parameter that is there: an empty one is true, too. */
-function isTrue(value: string | null): boolean {
-  return value !== null && !/^(?:0|false)$/i.test(value)
 }
 
 /** What is no whole number the server refuses by itself. */

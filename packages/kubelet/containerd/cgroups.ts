@@ -52,6 +52,40 @@ export async function removeCgroup(cgroups: Cgroups, path: string): Promise<bool
   return isGone
 }
 
+/**
+ * Kills every process in a cgroup and below. Callers know that nothing may run there: processes in it
+ * belong to containers that the runtime has lost, with its state directory for example.
+ */
+export async function killCgroup(cgroups: Cgroups, path: string): Promise<void> {
+  for (const root of cgroups.roots) await killTree(join(root, path))
+}
+
+async function killTree(directory: string): Promise<void> {
+  const names = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  })
+  for (const name of names) if (name.isDirectory()) await killTree(join(directory, name.name))
+  if (names.length === 0) return
+  const text = await readFile(join(directory, 'cgroup.procs'), 'utf8').catch((error: unknown) => {
+    // Removed since it was listed, or a threaded one, whose processes its parent lists.
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'EOPNOTSUPP')) return ''
+    throw error
+  })
+  for (const pid of text.split('\n').filter(Boolean).map(Number)) {
+    // 0: a process of another pid namespace than ours, which only the runtime can end.
+    if (pid > 0) killIfThere(pid)
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if (!hasCode(error, 'ESRCH')) throw error
+  }
+}
+
 /** Names of the groups below a path, in whichever hierarchy they are. */
 export async function childCgroups(cgroups: Cgroups, path: string): Promise<string[]> {
   const names = new Set<string>()

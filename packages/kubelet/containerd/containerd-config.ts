@@ -52,6 +52,9 @@ export function containerdConfigToml(config: ContainerdConfig): string {
       stream_server_port: '0',
       max_concurrent_downloads: 3,
       max_container_log_line_size: 262_144,
+      // Under /var/run/netns the first `ip netns add` of any program mounts the directory over itself,
+      // and mounts that lie beneath can be removed no more. Pods from before keep their place.
+      netns_mounts_under_state_dir: true,
     },
     [`${cri}.cni`]: { bin_dir: config.cniBinDirectory, conf_dir: config.cniConfDirectory },
     [`${cri}.containerd`]: {

@@ -48,6 +48,7 @@ test('the config names every place and limit that a node needs of its own', () =
     'config_path = "/d/certs"',
     'default_runtime_name = "runc"',
     'restrict_oom_score_adj = true',
+    'netns_mounts_under_state_dir = true',
     '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes."crun".options]',
     'BinaryName = "/usr/bin/crun"',
   ]) {

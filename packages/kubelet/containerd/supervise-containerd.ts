@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExpectedError, abortReason, exitCodes, type Clock, type Logger } from '@skerry/base'
-import { asError, exists } from '../system-error.ts'
+import { asError, exists, hasCode } from '../system-error.ts'
 import { dialContainerd } from '../cri/dial-containerd.ts'
 import { areCgroupsWritable, detectCgroups } from './cgroups.ts'
 import { containerdConfigToml } from './containerd-config.ts'
@@ -39,8 +39,14 @@ export interface SupervisedContainerd {
   readonly socket: string
   /** True when a containerd of ours was already running and was kept. */
   readonly isAdopted: boolean
-  /** Starts it again whenever it dies, until the signal aborts; leaves it running then. */
-  keepRunning(signal: AbortSignal): Promise<void>
+  /**
+   * Starts it again whenever it dies, until the signal aborts; leaves it running then. `onStarted` is for
+   * what it may have lost: its directories are files that others can remove.
+   */
+  keepRunning(
+    signal: AbortSignal,
+    onStarted?: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void>
   /** Stops it. Containers go on without it. */
   stop(): Promise<void>
 }
@@ -69,15 +75,13 @@ export async function superviseContainerd(
       exitCodes.usage,
     )
   }
-  await mkdir(options.runDirectory, { recursive: true, mode: 0o711 })
-  await mkdir(options.dataDirectory, { recursive: true, mode: 0o711 })
   const isConfigChanged = await writeConfig(options, paths)
   const child = new ContainerdProcess(options, paths, deps)
   const isAdopted = await child.adoptOrStart(isConfigChanged, signal)
   return {
     socket: paths.socket,
     isAdopted,
-    keepRunning: (scope) => child.keepRunning(scope),
+    keepRunning: (scope, onStarted) => child.keepRunning(scope, onStarted),
     stop: () => child.stop(),
   }
 }
@@ -98,7 +102,11 @@ function pathsOf(options: ContainerdOptions): Paths {
   }
 }
 
+/** With the directories that it names. True when the file was another. */
 async function writeConfig(options: ContainerdOptions, paths: Paths): Promise<boolean> {
+  await mkdir(options.runDirectory, { recursive: true, mode: 0o711 })
+  await mkdir(options.dataDirectory, { recursive: true, mode: 0o711 })
+  await mkdir(options.cniConfDirectory, { recursive: true, mode: 0o755 })
   const text = containerdConfigToml({
     rootDirectory: join(options.dataDirectory, 'root'),
     stateDirectory: join(options.runDirectory, 'state'),
@@ -133,6 +141,8 @@ class ContainerdProcess {
   readonly #paths: Paths
   readonly #deps: ContainerdDeps
   #current: PidFile | undefined
+  /** The directory of network configurations as containerd found it. */
+  #watched: number | undefined
 
   constructor(options: ContainerdOptions, paths: Paths, deps: ContainerdDeps) {
     this.#options = options
@@ -156,14 +166,24 @@ class ContainerdProcess {
     return false
   }
 
-  async keepRunning(signal: AbortSignal): Promise<void> {
+  async keepRunning(
+    signal: AbortSignal,
+    onStarted: (signal: AbortSignal) => Promise<void> = async () => undefined,
+  ): Promise<void> {
     let delayMs: number = containerdDefaults.pollMs
     while (!signal.aborted) {
       await this.#deps.clock.sleep(containerdDefaults.pollMs, signal)
-      if (this.#current && (await isRunning(this.#current))) continue
-      this.#deps.log.info('Containerd died; starting it again', { pid: this.#current?.pid })
+      const isAlive = this.#current !== undefined && (await isRunning(this.#current))
+      if (isAlive && !(await this.#hasLostFiles())) continue
+      this.#deps.log.info('Containerd died; starting it again', {
+        pid: this.#current?.pid,
+        hasLostFiles: isAlive,
+      })
       try {
+        await this.stop()
+        await writeConfig(this.#options, this.#paths)
         await this.#start(signal)
+        await onStarted(signal)
         delayMs = containerdDefaults.pollMs
       } catch (error) {
         if (signal.aborted) throw error
@@ -172,6 +192,16 @@ class ContainerdProcess {
         delayMs = Math.min(2 * delayMs, containerdDefaults.restartDelayMsMax)
       }
     }
+  }
+
+  /**
+   * Without its socket nobody reaches it, and it makes no other. It watches the directory of network
+   * configurations, and sees nothing of one that was made in its place.
+   */
+  async #hasLostFiles(): Promise<boolean> {
+    if (!(await exists(this.#paths.socket))) return true
+    const watched = (this.#watched ??= await fileNumber(this.#options.cniConfDirectory))
+    return (await fileNumber(this.#options.cniConfDirectory)) !== watched
   }
 
   async stop(): Promise<void> {
@@ -193,6 +223,7 @@ class ContainerdProcess {
     await rm(this.#paths.socket, { force: true })
     const pid = await spawnDetached(binary, this.#paths)
     this.#current = await processIdentity(pid)
+    this.#watched = await fileNumber(this.#options.cniConfDirectory)
     await writeFile(this.#paths.pidFile, JSON.stringify(this.#current), { mode: 0o600 })
     if (await this.#answersInTime(signal)) return
     throw new ExpectedError(
@@ -230,6 +261,16 @@ function spawnDetached(binary: string, paths: Paths): Promise<number> {
       if (child.pid !== undefined) resolve(child.pid)
     })
   })
+}
+
+/** 0: it is not there. */
+async function fileNumber(path: string): Promise<number> {
+  try {
+    return (await stat(path)).ino
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return 0
+    throw error
+  }
 }
 
 async function answers(socket: string, signal: AbortSignal): Promise<boolean> {

@@ -13,6 +13,11 @@ export interface ContainerRuntime extends AsyncDisposable {
   removePodSandbox(id: string, signal: AbortSignal): Promise<void>
   podSandboxStatus(id: string, signal: AbortSignal): Promise<PodSandboxStatus>
   listPodSandboxes(signal: AbortSignal): Promise<PodSandbox[]>
+  /**
+   * Takes away a network namespace that the runtime itself cannot remove, because others' mounts cover
+   * it; the sandbox can be stopped then. False: that is not what is in the way.
+   */
+  releaseSandboxNetwork(id: string, signal: AbortSignal): Promise<boolean>
 
   createContainer(request: CreateContainerRequest, signal: AbortSignal): Promise<string>
   startContainer(id: string, signal: AbortSignal): Promise<void>
@@ -166,8 +171,10 @@ export interface PodSandbox {
 }
 
 export interface PodSandboxStatus extends PodSandbox {
-  /** Empty on the host's network and before the network is up. */
+  /** Empty on the host's network, before the network is up, and once it is gone. */
   ips: string[]
+  /** The node's end of the pod's cable; empty where the runtime does not say. */
+  hostLink: string
 }
 
 export interface Mount {

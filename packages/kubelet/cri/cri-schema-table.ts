@@ -111,7 +111,8 @@ export const criMessages: MessageTable = {
     annotations: 'map<string,string> 8',
     runtimeHandler: 'string 9',
   },
-  PodSandboxStatusResponse: { status: 'PodSandboxStatus 1' },
+  PodSandboxStatusRequest: { podSandboxId: 'string 1', verbose: 'bool 2' },
+  PodSandboxStatusResponse: { status: 'PodSandboxStatus 1', info: 'map<string,string> 2' },
   PodSandbox: {
     id: 'string 1',
     metadata: 'PodSandboxMetadata 2',
@@ -310,7 +311,7 @@ export const runtimeServiceMethods: ServiceTable = {
   RunPodSandbox: ['RunPodSandboxRequest', 'PodSandboxIdentity'],
   StopPodSandbox: ['PodSandboxIdentity', 'Empty'],
   RemovePodSandbox: ['PodSandboxIdentity', 'Empty'],
-  PodSandboxStatus: ['PodSandboxIdentity', 'PodSandboxStatusResponse'],
+  PodSandboxStatus: ['PodSandboxStatusRequest', 'PodSandboxStatusResponse'],
   ListPodSandbox: ['Empty', 'ListPodSandboxResponse'],
   CreateContainer: ['CreateContainerRequest', 'ContainerIdentity'],
   StartContainer: ['ContainerIdentity', 'Empty'],
@@ -346,4 +347,16 @@ export const eventMessages: MessageTable = {
 
 export const eventServiceMethods: ServiceTable = {
   Subscribe: ['SubscribeRequest', 'stream Envelope'],
+}
+
+/** containerd's own service, for what CRI does not answer. Any.value is the OCI spec in JSON. */
+export const containersMessages: MessageTable = {
+  GetContainerRequest: { id: 'string 1' },
+  GetContainerResponse: { container: 'Container 1' },
+  Container: { id: 'string 1', spec: 'Any 5' },
+  Any: { typeUrl: 'string 1', value: 'bytes 2' },
+}
+
+export const containersServiceMethods: ServiceTable = {
+  Get: ['GetContainerRequest', 'GetContainerResponse'],
 }

@@ -1,3 +1,4 @@
+import { releaseCoveredNamespace } from '../containerd/detach-mounts.ts'
 import {
   RuntimeError,
   type Container,
@@ -14,6 +15,8 @@ import {
   type TaskExit,
 } from './container-runtime.ts'
 import {
+  containersMessages,
+  containersServiceMethods,
   criEnums,
   criMessages,
   eventMessages,
@@ -49,6 +52,7 @@ export function dialContainerd(socketPath: string, options: DialOptions = {}): C
   )
   return {
     ...sandboxCalls(runtime),
+    ...namespaceCalls(channel, requestTimeoutMs),
     ...containerCalls(runtime, requestTimeoutMs),
     ...streamingCalls(runtime),
     ...imageCalls(images),
@@ -91,6 +95,8 @@ type SandboxCalls = Pick<
   | 'listPodSandboxes'
 >
 
+type NamespaceCalls = Pick<ContainerRuntime, 'releaseSandboxNetwork'>
+
 interface WireSandboxStatus extends PodSandbox {
   network?: { ip: string; additionalIps: { ip: string }[] }
 }
@@ -121,11 +127,12 @@ function sandboxCalls(call: Caller): SandboxCalls {
       await call({ method: 'RemovePodSandbox', request: { podSandboxId } }, signal)
     },
     async podSandboxStatus(podSandboxId, signal) {
-      const answer = await call<{ status?: WireSandboxStatus }>(
-        { method: 'PodSandboxStatus', request: { podSandboxId } },
+      const answer = await call<{ status?: WireSandboxStatus; info: Record<string, string> }>(
+        { method: 'PodSandboxStatus', request: { podSandboxId, verbose: true } },
         signal,
       )
-      return toSandboxStatus(required(answer.status, 'PodSandboxStatus'))
+      const status = required(answer.status, 'PodSandboxStatus')
+      return toSandboxStatus(status, hostLinkIn(answer.info['info']))
     },
     async listPodSandboxes(signal) {
       const answer = await call<{ items: PodSandbox[] }>({ method: 'ListPodSandbox' }, signal)
@@ -134,10 +141,63 @@ function sandboxCalls(call: Caller): SandboxCalls {
   }
 }
 
-function toSandboxStatus(wire: WireSandboxStatus): PodSandboxStatus {
+function toSandboxStatus(wire: WireSandboxStatus, hostLink: string): PodSandboxStatus {
   const { network, ...rest } = wire
   const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)]
-  return { ...rest, ips: ips.filter((ip) => ip !== '') }
+  return { ...rest, ips: ips.filter((ip) => ip !== ''), hostLink }
+}
+
+/**
+ * Network plugins name each interface they made, and the sandbox that it is in. The node's end of a
+ * bridge's cable is in none, as is the bridge, which the pod's other cables share.
+ */
+function hostLinkIn(info: string | undefined): string {
+  const { cniResult } = JSON.parse(info ?? '{}') as VerboseInfo // fields are tested below
+  const interfaces = Object.entries(cniResult?.Interfaces ?? {})
+  const [link] = interfaces.find(([name, { Sandbox }]) => !Sandbox && name.startsWith('veth')) ?? []
+  return link ?? ''
+}
+
+/** What containerd adds to a verbose status, in the words of its CNI library. */
+interface VerboseInfo {
+  cniResult?: { Interfaces?: Record<string, { Sandbox?: string }> } | null
+}
+
+interface WireContainer {
+  container?: { spec?: { value: Uint8Array } | null } | null
+}
+
+/** CRI returns nothing about a sandbox that it cannot inspect; containerd's own record has its spec. */
+function namespaceCalls(channel: GrpcChannel, timeoutMs: number): NamespaceCalls {
+  const methods = loadMethods({
+    package: 'containerd.services.containers.v1',
+    service: 'Containers',
+    methods: containersServiceMethods,
+    messages: containersMessages,
+    enums: {},
+  })
+  const get = methods['Get']
+  if (!get) throw new RangeError('Cannot read containers: Get is not in the schema table')
+  const metadata = { 'containerd-namespace': 'k8s.io' }
+  return {
+    async releaseSandboxNetwork(id, signal) {
+      const answer = await channel.unary(get, { id }, { timeoutMs, metadata }, signal)
+      // Decoded by the schema table.
+      const { container } = answer as WireContainer
+      const file = namespaceFileIn(Buffer.from(container?.spec?.value ?? []).toString('utf8'))
+      return file !== undefined && releaseCoveredNamespace(file)
+    },
+  }
+}
+
+/** Reads the path from a sandbox's OCI runtime spec. */
+function namespaceFileIn(spec: string): string | undefined {
+  const { linux } = JSON.parse(spec === '' ? '{}' : spec) as OciSpec // fields are tested below
+  return linux?.namespaces?.find(({ type }) => type === 'network')?.path
+}
+
+interface OciSpec {
+  linux?: { namespaces?: { type: string; path?: string }[] }
 }
 
 type ContainerCalls = Pick<

@@ -16,12 +16,15 @@ export interface PodNetwork {
 
 const fileName = '10-skerry.conflist'
 
+/** The address plugin keeps its reservations in a directory of this name. */
+export const podNetworkName = 'skerry'
+
 /** bridge + host-local + portmap; masquerading is the service proxy's. */
 export function cniConflist(network: PodNetwork): object {
   const isIpv6 = (cidr: string): boolean => cidr.includes(':')
   return {
     cniVersion: '1.0.0',
-    name: 'skerry',
+    name: podNetworkName,
     plugins: [
       {
         type: 'bridge',

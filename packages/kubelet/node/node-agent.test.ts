@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@skerry/client'
+import { noPodNetwork, type PodNetwork } from '../pods/pod-network.ts'
 import { SimulatedNode } from '../testing/simulated-node.ts'
 
 const never = new AbortController().signal
+
+/** Says what a test says of the network. */
+function networkWith(problems: string[]): PodNetwork {
+  return { ...noPodNetwork, problems: () => problems }
+}
 
 async function readyStatus(node: SimulatedNode): Promise<string | undefined> {
   const { items } = await node.api.resource(resources.nodes).list({}, never)
@@ -36,4 +42,32 @@ test('a node goes by its own name, also where the machine has another', async ()
   assert.equal(metadata.labels?.['kubernetes.io/hostname'], 'sim')
   const named = status?.addresses?.find(({ type }) => type === 'Hostname')
   assert.equal(named?.address, 'sim')
+})
+
+test('a node that starts again is never called not ready while it looks at its network', async () => {
+  const problems: string[] = []
+  await using node = await SimulatedNode.start({ podNetwork: networkWith(problems) })
+  await node.until('it is Ready', async () => (await readyStatus(node)) === 'True')
+  await node.crashAgent()
+  problems.push('not looked at yet')
+  node.startAgent()
+  for (let seconds = 0; seconds < 3; seconds++) {
+    await node.pass(1)
+    assert.equal(await readyStatus(node), 'True')
+  }
+  problems.length = 0
+  await node.pass(10)
+  assert.equal(await readyStatus(node), 'True')
+})
+
+test('a node whose network stays out of order says so in its Ready condition', async () => {
+  const problems = ['the bridge is gone']
+  await using node = await SimulatedNode.start({ podNetwork: networkWith(problems) })
+  await node.until('it is not Ready', async () => (await readyStatus(node)) === 'False', 20)
+  const { items } = await node.api.resource(resources.nodes).list({}, never)
+  const ready = items[0]?.status?.conditions?.find(({ type }) => type === 'Ready')
+  assert.equal(ready?.reason, 'KubeletNotReady')
+  assert.equal(ready?.message, 'node network not ready: the bridge is gone')
+  problems.length = 0
+  await node.until('it is Ready', async () => (await readyStatus(node)) === 'True', 20)
 })

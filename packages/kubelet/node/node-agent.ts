@@ -25,6 +25,9 @@ export const nodeAgentDefaults = Object.freeze({
   reportMs: 300_000,
   leaseRenewMs: 10_000,
   leaseSeconds: 40,
+  /** The first report waits at most this long for the network to be looked at. */
+  lookMsMax: 5_000,
+  lookAgainMs: 50,
   /** For one request: a dead link must not hold up the next try. */
   requestTimeoutMs: 10_000,
 })
@@ -36,6 +39,8 @@ export interface NodeAgentDeps {
   random: Random
   log: Logger
   pressure: () => NodePressure
+  /** What is wrong with the node's network, for people; empty: nothing. */
+  networkProblems: () => readonly string[]
   /** Called with the node object as the API has it. */
   onNode: (node: Node) => void
 }
@@ -65,11 +70,21 @@ export class NodeAgent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    await this.#whenNetworkIsKnown(signal)
     await this.#retry('register node', signal, (scope) => this.#register(scope))
     await runAll(signal, [
       (scope) => this.#reportForever(scope),
       (scope) => this.#renewForever(scope),
     ])
+  }
+
+  /** A restart alone is no reason to call the node not ready: endpoints would go for a moment. */
+  async #whenNetworkIsKnown(signal: AbortSignal): Promise<void> {
+    const { clock, networkProblems } = this.#deps
+    const { lookMsMax, lookAgainMs } = nodeAgentDefaults
+    const endMs = clock.monotonicMs() + lookMsMax
+    while (networkProblems().length > 0 && clock.monotonicMs() < endMs)
+      await clock.sleep(lookAgainMs, signal)
   }
 
   async #retry(
@@ -170,7 +185,7 @@ export class NodeAgent {
   }
 
   async #compute(signal: AbortSignal): Promise<void> {
-    const { runtime, clock, pressure } = this.#deps
+    const { runtime, clock, pressure, networkProblems } = this.#deps
     let runtimeConditions: RuntimeCondition[] | undefined
     let images = this.#lastImages
     let version = this.#lastVersion
@@ -192,6 +207,7 @@ export class NodeAgent {
       images,
       runtimeConditions,
       pressure: pressure(),
+      networkProblems: networkProblems(),
       nowMs: clock.now(),
     })
   }

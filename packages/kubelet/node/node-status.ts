@@ -19,6 +19,7 @@ export interface NodeStatusInput {
   /** Undefined: the runtime does not answer. */
   runtimeConditions: readonly RuntimeCondition[] | undefined
   pressure: NodePressure
+  networkProblems: readonly string[]
   nowMs: number
 }
 
@@ -57,7 +58,8 @@ export function nodeStatus(input: NodeStatusInput): NodeStatus {
 
 type Fact = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>
 
-function conditionsOf({ pressure, runtimeConditions }: NodeStatusInput): Fact[] {
+function conditionsOf(input: NodeStatusInput): Fact[] {
+  const { pressure, runtimeConditions, networkProblems } = input
   return [
     pressureFact('MemoryPressure', pressure.memory, {
       reason: 'KubeletHasInsufficientMemory',
@@ -77,7 +79,7 @@ function conditionsOf({ pressure, runtimeConditions }: NodeStatusInput): Fact[] 
       message: 'kubelet has insufficient PID available',
       calmMessage: 'kubelet has sufficient PID available',
     }),
-    readyFact(runtimeConditions),
+    readyFact(runtimeConditions, networkProblems),
   ]
 }
 
@@ -94,8 +96,11 @@ function pressureFact(type: string, isPressed: boolean, words: PressureWords): F
     : { type, status: 'False', reason: words.calm, message: words.calmMessage }
 }
 
-function readyFact(conditions: readonly RuntimeCondition[] | undefined): Fact {
-  const failures = conditions
+function readyFact(
+  conditions: readonly RuntimeCondition[] | undefined,
+  networkProblems: readonly string[],
+): Fact {
+  const ofRuntime = conditions
     ? conditions
         .filter(({ status }) => !status)
         .map(({ type, reason, message }) =>
@@ -104,6 +109,10 @@ function readyFact(conditions: readonly RuntimeCondition[] | undefined): Fact {
             : `container runtime not ready: ${type}=false reason:${reason} message:${message}`,
         )
     : ['container runtime is down']
+  const failures = [
+    ...ofRuntime,
+    ...networkProblems.map((problem) => `node network not ready: ${problem}`),
+  ]
   return failures.length === 0
     ? {
         type: 'Ready',

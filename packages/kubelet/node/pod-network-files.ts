@@ -6,7 +6,10 @@ import { asError } from '../system-error.ts'
 import { writeCniConfig } from './cni-config.ts'
 import { addressPlugin, writeCniPlugins } from './cni-plugins.ts'
 
-const retryMs = 10_000
+const bridgeDefault = 'skerry0'
+
+/** How often the files are compared with what they should be: others may take them away. */
+const checkMs = 5_000
 
 /** Writes the pod network's configuration as soon as, and whenever, the node's podCIDR is known. */
 export class PodNetworkFiles {
@@ -33,14 +36,14 @@ export class PodNetworkFiles {
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      using _timer = this.#clock.setTimer(checkMs, this.#changed.raise)
       try {
         await this.#write()
-        await this.#changed.wait(signal)
       } catch (error) {
         signal.throwIfAborted()
         this.#log.error('Cannot write the pod network', { error: asError(error) })
-        await this.#clock.sleep(retryMs, signal)
       }
+      await this.#changed.wait(signal)
     }
   }
 
@@ -59,7 +62,7 @@ export class PodNetworkFiles {
       podCidrs: this.#podCidrs,
       ipamDirectory: join(this.#config.runDirectory, 'ipam'),
       ...(keepsAddresses ? { ipamPlugin: addressPlugin } : {}),
-      bridge: 'skerry0',
+      bridge: this.#config.podBridge || bridgeDefault,
     })
     if (isChanged) this.#log.info('Pod network configured', { podCidrs: this.#podCidrs.join(',') })
   }

@@ -14,8 +14,10 @@ export interface ObservedSandbox {
   /** False too for a sandbox of a former boot, whatever the runtime believes. */
   readonly isReady: boolean
   readonly createdAtMs: number
-  /** Empty on the host's network. */
+  /** Empty on the host's network, and where the sandbox has lost its own or cannot be inspected. */
   readonly ips: readonly string[]
+  /** The node's end of its cable; absent: unknown. */
+  readonly hostLink?: string
   readonly isHostNetwork: boolean
 }
 

@@ -83,6 +83,7 @@ interface Case {
   expected: string
 }
 
+const yearMs = 365 * 86_400_000
 const init = { name: 'init', image: 'app:1' }
 const side = { name: 'side', image: 'app:1', restartPolicy: 'Always' }
 const ready = [sandbox()]
@@ -125,6 +126,15 @@ const cases: Case[] = [
     name: 'after ten quiet minutes the back-off has lapsed',
     observed: { sandboxes: ready, containers: [ended('main', 1)] },
     backoffs: new Map([[key, { delayMs: 300_000, updatedAtMs: nowMs - 700_000 }]]),
+    expected: 'start regular main #1',
+  },
+  {
+    name: 'a container that ended by a clock that was ahead does not wait for that time',
+    observed: {
+      sandboxes: ready,
+      containers: [ended('main', 1, { finishedAtMs: nowMs + 2 * yearMs })],
+    },
+    backoffs: new Map([[key, { delayMs: 10_000, updatedAtMs: nowMs + 2 * yearMs }]]),
     expected: 'start regular main #1',
   },
   {

@@ -22,7 +22,7 @@ import {
   type WaitingContainer,
 } from './pod-plan.ts'
 import { describePod, isHostNetwork, shouldRestart, specOf } from './pod-spec.ts'
-import { backoffUntilMs, formatGoDuration } from './restart-backoff.ts'
+import { backoffUntilMs, formatGoDuration, restartBackoffDefaults } from './restart-backoff.ts'
 
 /** Decides; touches nothing. The same input gives the same plan. */
 export function planPod(input: PodPlanInput): PodPlan {
@@ -143,6 +143,8 @@ function withBackOff(input: PodPlanInput, plan: PodPlan): PodPlan {
     if (afterExitMs === undefined || !backoff) return true
     const untilMs = backoffUntilMs(backoff, afterExitMs)
     if (untilMs === undefined || untilMs <= input.nowMs) return true
+    // A container that ended in the future ended by a clock that was ahead: nobody waits for that time.
+    if (afterExitMs > input.nowMs + restartBackoffDefaults.maxMs) return true
     const delay = formatGoDuration(backoff.delayMs)
     backOff.push({
       name: container.name,

@@ -15,6 +15,7 @@ import {
   type ObservedSandbox,
   type ObservedState,
 } from './observed-pod.ts'
+import type { PodNetwork } from './pod-network.ts'
 import { runtimeAnnotations, runtimeLabels } from './runtime-labels.ts'
 import { terminationMessage } from './termination-message.ts'
 
@@ -22,6 +23,8 @@ export const observerDefaults = Object.freeze({
   /** Exits are pushed; this catches what was missed. */
   relistMs: 1_000,
   resubscribeMs: 1_000,
+  /** A sandbox that cannot be inspected for this long counts as one without a network. */
+  inspectPatienceMs: 5_000,
 })
 
 export interface PodObserverDeps {
@@ -30,6 +33,14 @@ export interface PodObserverDeps {
   log: Logger
   /** The boot that runs now. */
   bootId: string
+  network: Pick<PodNetwork, 'hasLost'>
+}
+
+/** A sandbox that runs, and where its cable ends on the node. */
+export interface NetworkedSandbox {
+  id: string
+  ips: readonly string[]
+  hostLink: string
 }
 
 /** What the runtime lists of one pod, and a text that changes when something in it does. */
@@ -48,6 +59,8 @@ export class PodObserver {
   readonly #listeners = new Set<(uid: string) => void>()
   readonly #details = new Map<string, ObservedContainer>()
   readonly #sandboxes = new Map<string, ObservedSandbox>()
+  /** Monotonic time since when a sandbox cannot be inspected. */
+  readonly #failures = new Map<string, number>()
   #pods = new Map<string, Listed>()
   #running: Promise<void> | undefined
   #next: Promise<void> | undefined
@@ -106,6 +119,22 @@ export class PodObserver {
       if (observed) containers.push(dead.has(observed.sandboxId) ? asDead(observed) : observed)
     }
     return { sandboxes, containers }
+  }
+
+  /** Every sandbox that runs with a network of its own and can be inspected. */
+  async networked(signal: AbortSignal): Promise<NetworkedSandbox[]> {
+    await this.relist()
+    const found: NetworkedSandbox[] = []
+    for (const { sandboxes } of this.#pods.values()) {
+      for (const sandbox of sandboxes.filter(({ state }) => state === 'SANDBOX_READY')) {
+        // Its pod's worker meets the same failure, and acts on it.
+        const seen = await this.#observeSandbox(sandbox, signal).catch(() => undefined)
+        if (!seen?.isReady || seen.isHostNetwork) continue
+        const { id, ips, hostLink = '' } = this.#sandboxes.get(sandbox.id) ?? seen
+        if (ips.length > 0) found.push({ id, ips, hostLink })
+      }
+    }
+    return found
   }
 
   /** Callers that come while a list is under way share the next one. */
@@ -171,7 +200,7 @@ export class PodObserver {
 
   #forget(sandboxes: readonly PodSandbox[], containers: readonly Container[]): void {
     const ids = new Set([...sandboxes, ...containers].map(({ id }) => id))
-    for (const known of [this.#details, this.#sandboxes]) {
+    for (const known of [this.#details, this.#sandboxes, this.#failures]) {
       for (const id of known.keys()) if (!ids.has(id)) known.delete(id)
     }
   }
@@ -184,25 +213,40 @@ export class PodObserver {
     const isReady = sandbox.state === 'SANDBOX_READY' && !this.#isOfFormerBoot(sandbox)
     const known = this.#sandboxes.get(sandbox.id)
     const isHostNetwork = sandbox.annotations[runtimeAnnotations.hostNetwork] === 'true'
+    if (known && this.#deps.network.hasLost(sandbox.id)) return { ...known, isReady, ips: [] }
     if (known?.isReady === isReady && (known.ips.length > 0 || isHostNetwork)) return known
+    const place = known ?? (await this.#inspect(sandbox, isReady, signal))
     const observed: ObservedSandbox = {
       id: sandbox.id,
       attempt: sandbox.metadata.attempt,
       isReady,
       createdAtMs: sandbox.createdAt / 1e6,
-      ips: known?.ips ?? (await this.#ipsOf(sandbox.id, signal)),
+      ips: place.ips,
+      hostLink: place.hostLink ?? '',
       isHostNetwork,
     }
-    this.#sandboxes.set(sandbox.id, observed)
+    if (!this.#failures.has(sandbox.id)) this.#sandboxes.set(sandbox.id, observed)
     return observed
   }
 
-  async #ipsOf(id: string, signal: AbortSignal): Promise<readonly string[]> {
+  /** Returns no addresses for a sandbox that has ended or cannot be inspected for long. */
+  async #inspect(
+    { id }: PodSandbox,
+    isReady: boolean,
+    signal: AbortSignal,
+  ): Promise<Pick<ObservedSandbox, 'ips' | 'hostLink'>> {
     try {
-      return (await this.#deps.runtime.podSandboxStatus(id, signal)).ips
+      const place = await this.#deps.runtime.podSandboxStatus(id, signal)
+      this.#failures.delete(id)
+      return place
     } catch (error) {
-      if (isRuntimeError(error, 'NotFound')) return []
-      throw error
+      if (isRuntimeError(error, 'NotFound')) return { ips: [] }
+      if (!isRuntimeError(error, 'Unknown')) throw error
+      const nowMs = this.#deps.clock.monotonicMs()
+      const sinceMs = this.#failures.get(id) ?? nowMs
+      this.#failures.set(id, sinceMs)
+      if (isReady && nowMs - sinceMs < observerDefaults.inspectPatienceMs) throw error
+      return { ips: [] }
     }
   }
 

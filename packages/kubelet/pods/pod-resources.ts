@@ -1,9 +1,10 @@
 import { readFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pod } from '@skerry/api'
-import { removeCgroup } from '../containerd/cgroups.ts'
+import { killCgroup, removeCgroup } from '../containerd/cgroups.ts'
 import type { PodSandboxConfig } from '../cri/container-runtime.ts'
 import { ignoreNotFound } from '../cri/ignore-not-found.ts'
+import { stopSandbox } from '../cri/stop-sandbox.ts'
 import type { NodeContext } from '../node-context.ts'
 import { linuxContainerResources } from '../resources/container-resources.ts'
 import { createPodCgroup } from '../resources/pod-cgroup.ts'
@@ -31,6 +32,7 @@ export type UsedSandbox = Pick<ObservedSandbox, 'id' | 'attempt' | 'ips'>
 export class PodResources {
   readonly #context: NodeContext
   #volumes: PodVolumes | undefined
+  #setUpAtMs = 0
 
   constructor(context: NodeContext) {
     this.#context = context
@@ -42,7 +44,9 @@ export class PodResources {
 
   mustRefresh(): boolean {
     const atMs = this.#volumes?.refreshAtMs
-    return atMs !== undefined && atMs <= this.#context.clock.now()
+    const nowMs = this.#context.clock.now()
+    // A clock that was set back leaves tokens that are not good yet.
+    return atMs !== undefined && (atMs <= nowMs || nowMs < this.#setUpAtMs)
   }
 
   /** Volumes and cgroup, as they should be now. */
@@ -50,6 +54,7 @@ export class PodResources {
     const { objects, config, facts, cgroups, clock } = this.#context
     await objects.whenKnown(pod, signal)
     await createPodCgroup(cgroups, podCgroupParent(config.nodeName, pod), pod)
+    const nowMs = clock.now()
     this.#volumes = await setUpVolumes(
       {
         pod,
@@ -58,16 +63,20 @@ export class PodResources {
         podIps: [],
         hostIps: facts.hostIps,
         allocatable: facts.allocatable,
-        nowMs: clock.now(),
+        nowMs,
       },
       signal,
     )
+    this.#setUpAtMs = nowMs
   }
 
   /** Throws what RunPodSandbox threw, after an event about it. */
   async createSandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<UsedSandbox> {
-    const { runtime, events } = this.#context
+    const { runtime, events, network, cgroups, config: node } = this.#context
     try {
+      // Processes that outlived what the runtime knew of them would run beside their successors.
+      await killCgroup(cgroups, podCgroupParent(node.nodeName, pod))
+      await network.beforeSandbox(signal)
       const handler = await this.#handlerOf(pod, signal)
       const config = await this.#sandboxConfig(pod, attempt)
       const id = await runtime.runPodSandbox(config, handler, signal)
@@ -125,9 +134,13 @@ export class PodResources {
   }
 
   async stopSandboxes(sandboxes: readonly ObservedSandbox[], signal: AbortSignal): Promise<void> {
-    for (const { id } of sandboxes) {
-      await ignoreNotFound(this.#context.runtime.stopPodSandbox(id, signal))
-    }
+    for (const { id } of sandboxes) await this.#stopSandbox(id, signal)
+  }
+
+  async #stopSandbox(id: string, signal: AbortSignal): Promise<void> {
+    const { runtime, log } = this.#context
+    const wasCovered = await stopSandbox(runtime, id, signal)
+    if (wasCovered) log.info('Mounts of others covered a network namespace', { sandbox: id })
   }
 
   async collectGarbage(pod: Pod, garbage: Garbage, signal: AbortSignal): Promise<void> {
@@ -157,9 +170,8 @@ export class PodResources {
   }
 
   async #removeSandbox(id: string, signal: AbortSignal): Promise<void> {
-    const { runtime } = this.#context
-    await ignoreNotFound(runtime.stopPodSandbox(id, signal))
-    await ignoreNotFound(runtime.removePodSandbox(id, signal))
+    await this.#stopSandbox(id, signal)
+    await ignoreNotFound(this.#context.runtime.removePodSandbox(id, signal))
   }
 
   async #removeContainer(

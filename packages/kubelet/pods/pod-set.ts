@@ -72,6 +72,11 @@ export class PodSet implements PodDirectory, AsyncDisposable {
     this.#workers.get(uid)?.evict(failure, graceSeconds)
   }
 
+  /** Something changed that concerns every pod. */
+  wakeAll(): void {
+    for (const worker of this.#workers.values()) worker.wake()
+  }
+
   async run(): Promise<void> {
     using _pods = this.#store.onPod(({ type, pod }) => {
       if (isMirror(pod)) return

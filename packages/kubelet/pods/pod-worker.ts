@@ -247,6 +247,7 @@ export class PodWorker {
       ...(failure ? { failure } : {}),
       isTerminal,
       hostIps: facts.hostIps,
+      isCutOff: this.#context.network.isCutOff(),
       nowMs,
     })
     statuses.set(this.#pod, status)

@@ -1,6 +1,7 @@
 import type { Pod } from '@skerry/api'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { ignoreNotFound } from '../cri/ignore-not-found.ts'
+import { stopSandbox } from '../cri/stop-sandbox.ts'
 import { gracePeriodSeconds } from './pod-spec.ts'
 import { runtimeLabels } from './runtime-labels.ts'
 
@@ -24,6 +25,6 @@ export async function stopAllPods(
       }),
   )
   for (const { id, state } of await runtime.listPodSandboxes(signal)) {
-    if (state === 'SANDBOX_READY') await ignoreNotFound(runtime.stopPodSandbox(id, signal))
+    if (state === 'SANDBOX_READY') await stopSandbox(runtime, id, signal)
   }
 }

@@ -1,5 +1,6 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
+import { abortReason, answerTo, linkedSignal, messageOf } from '@skerry/base'
 import type { Container, EphemeralContainer, HTTPGetAction, IntOrString } from '@skerry/api'
 
 export interface HttpTarget {
@@ -37,46 +38,44 @@ export async function httpGet(target: HttpTarget, signal: AbortSignal): Promise<
   throw new Error(`stopped after ${redirectsMax} redirects`)
 }
 
-function getOnce(
+async function getOnce(
   url: URL,
   { action, timeoutMs, userAgent }: HttpTarget,
   signal: AbortSignal,
 ): Promise<HttpAnswer & { location?: string }> {
   const headers: Record<string, string> = { 'user-agent': userAgent, accept: '*/*' }
   for (const { name, value } of action.httpHeaders ?? []) headers[name.toLowerCase()] = value
-  return new Promise((resolve, reject) => {
-    const options = { headers, agent: false, signal, rejectUnauthorized: false }
-    const request = (url.protocol === 'https:' ? https : http).get(url, options, (response) => {
-      const chunks: Buffer[] = []
-      let bytes = 0
-      const finish = (): void => {
-        clearTimeout(timer)
-        const { location } = response.headers
-        const isRedirect = [301, 302, 303, 307, 308].includes(response.statusCode ?? 0)
-        resolve({
-          status: response.statusCode ?? 0,
-          body: Buffer.concat(chunks).toString('utf8').slice(0, bodyBytesMax),
-          ...(isRedirect && location !== undefined ? { location } : {}),
-        })
-        response.destroy()
-      }
-      response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk)
-        bytes += chunk.length
-        if (bytes >= bodyBytesMax) finish()
-      })
-      response.on('end', finish)
-      response.on('error', reject)
-    })
-    const timer = setTimeout(
-      () => request.destroy(new Error('context deadline exceeded (Client.Timeout exceeded)')),
-      timeoutMs,
-    )
-    request.on('error', (error) => {
-      clearTimeout(timer)
-      reject(new Error(`Get "${url.href}": ${error.message}`, { cause: error }))
-    })
-  })
+  const scope = linkedSignal(signal)
+  const options = { headers, agent: false, signal: scope.signal, rejectUnauthorized: false }
+  const late = new Error('context deadline exceeded (Client.Timeout exceeded)')
+  const timer = setTimeout(() => scope.abort(late), timeoutMs)
+  try {
+    const request = (url.protocol === 'https:' ? https : http).get(url, options)
+    const response = await answerTo(request, `the container at ${url.host}`)
+    const { statusCode: status = 0 } = response
+    const { location } = response.headers
+    const isRedirect = [301, 302, 303, 307, 308].includes(status)
+    const body = await readStart(response)
+    return { status, body, ...(isRedirect && location !== undefined ? { location } : {}) }
+  } catch (error) {
+    const cause = scope.signal.aborted ? abortReason(scope.signal) : error
+    throw new Error(`Get "${url.href}": ${messageOf(cause)}`, { cause })
+  } finally {
+    clearTimeout(timer)
+    scope[Symbol.dispose]()
+  }
+}
+
+async function readStart(response: http.IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response) {
+    const part = Buffer.from(chunk)
+    chunks.push(part)
+    bytes += part.length
+    if (bytes >= bodyBytesMax) break
+  }
+  return Buffer.concat(chunks).toString('utf8').slice(0, bodyBytesMax)
 }
 
 /** A name means the container's port of that name. */

@@ -18,6 +18,8 @@ export interface CallerCheck {
 export interface CallerRequest {
   method: string
   path: string
+  /** True for an upgrade. A session can do more than read, also where it comes as a GET. */
+  isSession?: boolean
 }
 
 /** Asks the API server whether the certificate's user may use this node, as upstream's webhook mode does. */
@@ -26,29 +28,32 @@ export function createCallerCheck(
   { cluster, clock }: { cluster: Cluster; clock: Clock },
 ): CallerCheck {
   const known = new Map<string, { isAllowed: boolean; untilMs: number }>()
+  const isAllowed = async (
+    spec: SubjectAccessReview['spec'],
+    signal: AbortSignal,
+  ): Promise<boolean> => {
+    const key = JSON.stringify(spec)
+    const cached = known.get(key)
+    if (cached !== undefined && cached.untilMs > clock.monotonicMs()) return cached.isAllowed
+    const told = await ask(cluster, spec, signal)
+    if (known.size >= callerCheckDefaults.entriesMax) known.clear()
+    const { allowedMs, refusedMs } = callerCheckDefaults
+    known.set(key, {
+      isAllowed: told,
+      untilMs: clock.monotonicMs() + (told ? allowedMs : refusedMs),
+    })
+    return told
+  }
   return {
     async requireAllowed(socket, request, signal) {
       const user = userOf(socket)
       if (user === undefined) throw new StatusError('Unauthorized', 'Unauthorized')
-      const spec = reviewSpec(user, request, nodeName)
-      const key = JSON.stringify(spec)
-      const cached = known.get(key)
-      const isFresh = cached !== undefined && cached.untilMs > clock.monotonicMs()
-      const isAllowed = isFresh ? cached.isAllowed : await ask(cluster, spec, signal)
-      if (!isFresh) {
-        if (known.size >= callerCheckDefaults.entriesMax) known.clear()
-        const { allowedMs, refusedMs } = callerCheckDefaults
-        known.set(key, {
-          isAllowed,
-          untilMs: clock.monotonicMs() + (isAllowed ? allowedMs : refusedMs),
-        })
+      const { verb, subresources } = nodeQuestions(request)
+      for (const subresource of subresources) {
+        if (await isAllowed(reviewSpec(user, { verb, subresource }, nodeName), signal)) return
       }
-      if (isAllowed) return
-      const { resourceAttributes: what } = spec
-      throw new StatusError(
-        'Forbidden',
-        `Forbidden (user=${user.name}, verb=${what?.verb}, resource=nodes, subresource=${what?.subresource})`,
-      )
+      const asked = `verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(' ')}]`
+      throw new StatusError('Forbidden', `Forbidden (user=${user.name}, ${asked})`)
     },
   }
 }
@@ -70,7 +75,7 @@ function userOf(socket: TLSSocket): CertificateUser | undefined {
 
 function reviewSpec(
   user: CertificateUser,
-  request: CallerRequest,
+  { verb, subresource }: { verb: string; subresource: string },
   nodeName: string,
 ): SubjectAccessReview['spec'] {
   return {
@@ -80,19 +85,45 @@ function reviewSpec(
       group: '',
       version: 'v1',
       resource: 'nodes',
-      subresource: subresourceOf(request.path),
+      subresource,
       name: nodeName,
-      verb: request.method === 'POST' ? 'create' : 'get',
+      verb,
     },
   }
 }
 
-function subresourceOf(path: string): string {
-  const first = path.split('/')[1] ?? ''
-  return (
-    { stats: 'stats', metrics: 'metrics', logs: 'log', healthz: 'healthz', pods: 'pods' }[first] ??
-    'proxy'
-  )
+/** Any other method is none that a right can name, unless it is a right to all. */
+const verbs: Readonly<Record<string, string>> = Object.freeze({
+  POST: 'create',
+  GET: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+})
+
+/** By the first step of the path; whatever is not here needs nodes/proxy, which some have beside their own. */
+const subresourcesOfStep: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  pods: ['pods', 'proxy'],
+  runningpods: ['pods', 'proxy'],
+  healthz: ['healthz', 'proxy'],
+  configz: ['configz', 'proxy'],
+  flagz: ['configz'],
+  stats: ['stats'],
+  metrics: ['metrics'],
+  logs: ['log'],
+  checkpoint: ['checkpoint'],
+  statusz: ['statusz'],
+})
+
+/** What a request to a node asks for; one of the subresources is enough (upstream's NodeRequestAttributes). */
+export function nodeQuestions({ method, path, isSession }: CallerRequest): {
+  verb: string
+  subresources: readonly string[]
+} {
+  const [, first = ''] = path.split('/')
+  const known = Object.hasOwn(subresourcesOfStep, first) ? subresourcesOfStep[first] : undefined
+  const verb = isSession === true ? 'create' : (verbs[method] ?? '')
+  return { verb, subresources: known ?? ['proxy'] }
 }
 
 async function ask(

@@ -6,6 +6,8 @@ import { pipeline } from 'node:stream/promises'
 import {
   ExpectedError,
   exitCodes,
+  lastCatch,
+  lastCatchOf,
   type Clock,
   type Logger,
   type Metrics,
@@ -62,13 +64,22 @@ export async function startKubeletServer(
     rejectUnauthorized: false,
     minVersion: 'TLSv1.2',
   })
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    void answer(request, response, { deps, signal })
-  })
-  server.on('upgrade', (request: IncomingMessage, socket: TLSSocket, head: Buffer) => {
-    socket.on('error', () => socket.destroy())
-    void upgrade({ request, socket, head }, { deps, signal })
-  })
+  const scope = { deps, signal }
+  server.on(
+    'request',
+    lastCatch((request, response) => answer(request, response, scope), deps.log),
+  )
+  server.on(
+    'upgrade',
+    lastCatchOf(
+      (_request: IncomingMessage, socket: TLSSocket, _head: Buffer) => socket,
+      (request, socket, head) => {
+        socket.on('error', () => socket.destroy())
+        return upgrade({ request, socket, head }, scope)
+      },
+      deps.log,
+    ),
+  )
   const port = await listen(server, options)
   return {
     port,
@@ -115,8 +126,8 @@ async function answer(
   response: ServerResponse,
   scope: Scope,
 ): Promise<void> {
-  const url = new URL(request.url ?? '/', 'https://node')
   try {
+    const url = urlOf(request)
     await check(request, url, scope)
     const [, first = '', ...rest] = url.pathname.split('/').map(decodeURIComponent)
     const route = routes[first]
@@ -126,6 +137,13 @@ async function answer(
   } catch (error) {
     answerError(error, response, scope.deps.log)
   }
+}
+
+/** Throws BadRequest: anybody may send anything, before it is known who it is. */
+function urlOf({ url = '/' }: IncomingMessage): URL {
+  const parsed = URL.parse(url, 'https://node')
+  if (parsed) return parsed
+  throw new StatusError('BadRequest', 'Cannot serve request: its target is not a path')
 }
 
 function answerError(error: unknown, response: ServerResponse, log: Logger): void {
@@ -226,9 +244,10 @@ interface Upgrade {
 }
 
 async function upgrade(client: Upgrade, { deps, signal }: Scope): Promise<void> {
-  const url = new URL(client.request.url ?? '/', 'https://node')
   try {
-    const asked = { method: client.request.method ?? 'GET', path: url.pathname }
+    const url = urlOf(client.request)
+    const { method = 'GET' } = client.request
+    const asked = { method, path: url.pathname, isSession: true }
     await deps.callers.requireAllowed(client.socket, asked, signal)
     const session = { url: await sessionUrl(url, deps, signal), streams: streamsOf(url) }
     await joinSession(client, session)
@@ -237,7 +256,7 @@ async function upgrade(client: Upgrade, { deps, signal }: Scope): Promise<void> 
     const status =
       error instanceof StatusError ? `${error.code} ${error.reason}` : '500 Internal Server Error'
     deps.log.debug('Session refused', {
-      path: url.pathname,
+      path: client.request.url ?? '/',
       error: error instanceof Error ? error : null,
     })
     refuse(client.socket, messageOf(error), status)

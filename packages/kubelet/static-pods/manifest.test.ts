@@ -38,3 +38,10 @@ test('its mirror belongs to the node and is never run', () => {
 test('a file that is no pod is refused by name', () => {
   assert.throws(() => parseManifest('kind: Service', options), /Cannot read proxy\.yaml/)
 })
+
+test('a static pod that refers to an object of the API is refused, and which is said', () => {
+  const withMap = text.replace('image: app', 'image: app, envFrom: [{configMapRef: {name: a}}]')
+  assert.throws(() => parseManifest(withMap, options), {
+    message: 'Cannot read proxy.yaml: static pods may not reference configmaps',
+  })
+})

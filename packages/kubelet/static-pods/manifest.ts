@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { strategies, type AnyObject, type Pod } from '@skerry/api'
+import { referenceOfStaticPod, strategies, type AnyObject, type Pod } from '@skerry/api'
 import { parse } from 'yaml'
 import { staticAnnotations } from './static-pod-marks.ts'
 
 /**
  * The pod of a manifest file, as this node runs it. Its uid is made from what the file says, so
- * that a changed manifest is a new pod. Throws for a file that holds no pod.
+ * that a changed manifest is a new pod. Throws for a file that holds no pod, and for a pod that refers
+ * to objects of the API.
  */
 export function parseManifest(
   text: string,
@@ -38,6 +39,11 @@ export function parseManifest(
         { effect: 'NoExecute', operator: 'Exists' },
       ],
     },
+  }
+  // The API server refuses its mirror, and so would nobody answer for what it reads.
+  const reference = referenceOfStaticPod(pod)
+  if (reference !== undefined) {
+    throw new TypeError(`Cannot read ${file}: static pods may not reference ${reference}`)
   }
   // No API server has filled in what the manifest leaves out.
   strategies['/Pod']?.defaults?.(pod)

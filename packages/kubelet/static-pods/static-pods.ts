@@ -30,6 +30,8 @@ export class StaticPods {
   readonly #nodeName: string
   /** By file name. */
   readonly #pods = new Map<string, Pod>()
+  /** Why a file is not read, by file name. */
+  readonly #unread = new Map<string, string>()
   readonly #scanned = Promise.withResolvers<void>()
 
   constructor(options: { directory: string; nodeName: string }, deps: StaticPodsDeps) {
@@ -84,8 +86,9 @@ export class StaticPods {
     for (const file of files) {
       try {
         await this.#read(file, await readFile(join(this.#directory, file), 'utf8'))
+        this.#unread.delete(file)
       } catch (error) {
-        this.#deps.log.debug('Manifest not read', { file, error: asError(error) })
+        this.#tellUnread(file, asError(error))
       }
     }
     for (const [file, pod] of this.#pods) {
@@ -93,6 +96,13 @@ export class StaticPods {
       this.#pods.delete(file)
       this.#deps.onRemove(pod)
     }
+  }
+
+  /** Once for each reason, though the file is read again and again. */
+  #tellUnread(file: string, error: Error): void {
+    if (this.#unread.get(file) === error.message) return
+    this.#unread.set(file, error.message)
+    this.#deps.log.error('Manifest not read', { file, error })
   }
 
   async #read(file: string, text: string): Promise<void> {

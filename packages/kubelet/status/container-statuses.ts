@@ -1,7 +1,13 @@
 import type { Container, ContainerState, ContainerStatus, EphemeralContainer } from '@skerry/api'
-import type { ObservedContainer, ObservedPod } from '../pods/observed-pod.ts'
+import { usableSandbox, type ObservedContainer, type ObservedPod } from '../pods/observed-pod.ts'
 import { appliedTo, withCompute, type ComputeResources } from '../resources/resize.ts'
-import { isSidecar, shouldRestart, specOf, type ContainerKind } from '../pods/pod-spec.ts'
+import {
+  isHostNetwork,
+  isSidecar,
+  shouldRestart,
+  specOf,
+  type ContainerKind,
+} from '../pods/pod-spec.ts'
 import type { ContainerProbes } from '../probes/probe-results.ts'
 import type { PodStatusInput } from './pod-status.ts'
 
@@ -201,8 +207,15 @@ function readiness(
   const latest = runningContainer(input.observed, container.name)
   const probes: ContainerProbes = (latest && input.probes.get(latest.id)) ?? {}
   const started = !container.startupProbe || probes.startup === 'success'
-  const ready = started && (!container.readinessProbe || probes.readiness === 'success')
+  const isServing = !container.readinessProbe || probes.readiness === 'success'
+  const ready = started && isServing && hasNetwork(input)
   return { ready, started }
+}
+
+/** Without a network a pod is not Ready, whatever its containers' probes last said. */
+export function hasNetwork({ pod, observed, isCutOff = false }: PodStatusInput): boolean {
+  const isHostNetworked = isHostNetwork(pod)
+  return usableSandbox(observed, isHostNetworked) !== undefined && (isHostNetworked || !isCutOff)
 }
 
 function runningContainer(observed: ObservedPod, name: string): ObservedContainer | undefined {

@@ -1,12 +1,12 @@
 import type { Pod, PodCondition, PodStatus } from '@skerry/api'
 import { isDeepStrictEqual } from 'node:util'
-import { usableSandbox, type ObservedPod } from '../pods/observed-pod.ts'
+import type { ObservedPod } from '../pods/observed-pod.ts'
 import { isHostNetwork, specOf } from '../pods/pod-spec.ts'
 import type { Termination } from '../pods/pod-plan.ts'
 import type { AppliedResources } from '../resources/resize.ts'
 import { qosClass } from '../resources/qos.ts'
 import type { ProbeResults } from '../probes/probe-results.ts'
-import { containerStatuses, timestamp } from './container-statuses.ts'
+import { containerStatuses, hasNetwork, timestamp } from './container-statuses.ts'
 import { ownConditionTypes, podConditions } from './pod-conditions.ts'
 import { podPhase, type PodPhase } from './pod-phase.ts'
 
@@ -27,12 +27,14 @@ export interface PodStatusInput {
   /** Why the pod goes on with less than its spec asks for. */
   resizePending?: { reason: string; message: string }
   isResizing?: boolean
+  /** The node's pods have no network at all. */
+  isCutOff?: boolean
   nowMs: number
 }
 
 /** Everything that the node agent says about a pod; pure, so that equal facts give equal bytes. */
 export function podStatus(input: PodStatusInput): PodStatus {
-  const { pod, previous, observed } = input
+  const { pod, previous } = input
   const spec = specOf(pod)
   const inits = (spec.initContainers ?? []).map((container) => {
     const kind = container.restartPolicy === 'Always' ? 'sidecar' : 'init'
@@ -43,7 +45,6 @@ export function podStatus(input: PodStatusInput): PodStatus {
   const ephemeral = containerStatuses(input, spec.ephemeralContainers ?? [], 'ephemeral')
   const statuses = [...initContainerStatuses, ...regular]
   const phase = lastingPhase(input, podPhase(pod, statuses, input.isTerminal))
-  const sandbox = usableSandbox(observed, isHostNetwork(pod))
   const generation = pod.metadata.generation
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
@@ -54,7 +55,7 @@ export function podStatus(input: PodStatusInput): PodStatus {
         pod,
         phase,
         statuses,
-        hasSandbox: sandbox !== undefined,
+        hasSandbox: hasNetwork(input),
         isResizing: input.isResizing ?? false,
         ...(input.resizePending ? { resizePending: input.resizePending } : {}),
       }),

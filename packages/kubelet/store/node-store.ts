@@ -18,7 +18,7 @@ import { specOf } from '../pods/pod-spec.ts'
 import { asError } from '../system-error.ts'
 import { VolumeError, type ServiceAccountToken, type TokenRequest } from '../volumes/volume.ts'
 import { ObjectDisk } from './object-disk.ts'
-import { podReferences, type Reference, type ReferenceKind } from './pod-references.ts'
+import { objectsToRead, type Reference, type ReferenceKind } from './objects-to-read.ts'
 import { ReferencedObjects } from './referenced-objects.ts'
 import { TokenSource } from './token-source.ts'
 
@@ -284,7 +284,7 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
   }
 
   #hold(pod: Pod): Reference[] {
-    const named = podReferences(pod)
+    const named = objectsToRead(pod)
     const volumes = named.flatMap(({ kind, namespace, name }): Reference[] => {
       if (kind !== 'persistentVolumeClaims') return []
       const volumeName = this.persistentVolumeClaim(namespace, name)?.spec?.volumeName

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { silentLogger } from '@skerry/base'
 import type { Pod } from '@skerry/api'
 import { ObjectDisk } from './object-disk.ts'
-import { podReferences } from './pod-references.ts'
+import { objectsToRead } from './objects-to-read.ts'
 
 async function directoryFor(context: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-disk-'))
@@ -37,6 +37,8 @@ test('a damaged or half-written file is left out, the others are read', async (c
   const file = join(directory, 'pods', 'a.json')
   await writeFile(file, (await readFile(file, 'utf8')).replace('"a"', '"x"'))
   await writeFile(join(directory, 'pods', 'b.json'), 'abc')
+  await mkdir(join(directory, 'pods', 'e.json'))
+  await writeFile(join(directory, 'pods', 'f.json'), '')
   await writeFile(join(directory, 'pods', 'd.json.new'), '{')
   assert.deepEqual([...(await disk.load('pods')).keys()], ['c'])
 })
@@ -63,7 +65,7 @@ test('a pod names what its node has to know, each once', () => {
       ],
     },
   }
-  const names = podReferences(pod).map(({ kind, name }) => `${kind}/${name}`)
+  const names = objectsToRead(pod).map(({ kind, name }) => `${kind}/${name}`)
   assert.deepEqual(names.toSorted(), [
     'configMaps/ca',
     'configMaps/settings',

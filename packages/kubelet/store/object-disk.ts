@@ -46,7 +46,7 @@ export class ObjectDisk {
     for (const name of await namesIn(join(this.#directory, resource))) {
       if (!name.endsWith('.json')) continue
       const path = join(this.#directory, resource, name)
-      const object = parse(await readFile(path, 'utf8'))
+      const object = parse(await textOf(path))
       // Written by put() under this resource, and unchanged since: the checksum says so.
       if (object) objects.set(decodeURIComponent(name.slice(0, -5)), object as T)
       else this.#log.error('Damaged file in the node store is ignored', { path })
@@ -100,6 +100,16 @@ export class ObjectDisk {
     } else await rm(path, { force: true })
     await using folder = await open(directory, 'r')
     await folder.sync()
+  }
+}
+
+/** Empty for a directory, which a damaged file system shows in the place of a file. */
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'EISDIR')) return ''
+    throw error
   }
 }
 

@@ -4,7 +4,7 @@ import { createInformer, resources, type Cluster, type ResourceClient } from '@s
 import { TaskGroup } from '../pods/task-group.ts'
 import { asError } from '../system-error.ts'
 import type { ObjectDisk } from './object-disk.ts'
-import { referenceKey, type Reference, type ReferenceKind } from './pod-references.ts'
+import { referenceKey, type Reference, type ReferenceKind } from './objects-to-read.ts'
 
 export const referenceDefaults = Object.freeze({
   /** Objects watched one by one: each watch holds a connection. Those beyond are polled. */

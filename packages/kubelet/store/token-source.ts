@@ -38,7 +38,8 @@ export class TokenSource {
     const key = `${request.pod.metadata.uid}/${request.audience}/${request.expirationSeconds}`
     const known = this.#tokens.get(key)
     const nowMs = this.#deps.clock.now()
-    if (known && refreshTime(known) > nowMs) return known
+    // One from a time that has not come was issued by a clock that was ahead; servers refuse it until then.
+    if (known && known.issuedAtMs <= nowMs && refreshTime(known) > nowMs) return known
     try {
       const message = 'no answer from the API in time'
       const token = await withTimeout({ ms: requestTimeoutMs, message }, signal, (scope) =>

@@ -28,6 +28,10 @@ interface FakeContainer {
 interface FakeSandbox extends PodSandbox {
   config: PodSandboxConfig
   ip: string
+  /** Others have mounted over the place of its network namespace. */
+  isCovered: boolean
+  /** So many inspections fail. */
+  hiddenTimes: number
 }
 
 export interface FakeRuntimeOptions {
@@ -70,6 +74,32 @@ export class FakeRuntime implements ContainerRuntime {
       if (container.state === 'CONTAINER_RUNNING') this.#end(container, 255)
     }
     for (const sandbox of this.#sandboxes.values()) sandbox.state = 'SANDBOX_NOTREADY'
+  }
+
+  /** Covers the places of all network namespaces, as the first `ip netns add` does. */
+  coverNetworks(): void {
+    for (const sandbox of this.#sandboxes.values()) sandbox.isCovered = true
+  }
+
+  /** The process that holds the pod's namespaces is killed. */
+  endSandbox(pod: string): void {
+    for (const sandbox of this.#sandboxes.values()) {
+      if (sandbox.metadata.name === pod) sandbox.state = 'SANDBOX_NOTREADY'
+    }
+  }
+
+  /** The next inspections of the pod's sandbox fail. */
+  hide(pod: string, times: number): void {
+    for (const sandbox of this.#sandboxes.values()) {
+      if (sandbox.metadata.name === pod) sandbox.hiddenTimes = times
+    }
+  }
+
+  /** The names of sandboxes as `pod/attempt`. */
+  sandboxes(): string[] {
+    return [...this.#sandboxes.values()]
+      .map(({ metadata }) => `${metadata.name}/${metadata.attempt}`)
+      .toSorted()
   }
 
   /** While it is down every call fails; containers run on. */
@@ -118,6 +148,8 @@ export class FakeRuntime implements ContainerRuntime {
       createdAt: this.#nowNs(),
       runtimeHandler: '',
       ip: `10.0.0.${this.#nextId}`,
+      isCovered: false,
+      hiddenTimes: 0,
     })
     return id
   }
@@ -131,6 +163,15 @@ export class FakeRuntime implements ContainerRuntime {
       }
     }
     sandbox.state = 'SANDBOX_NOTREADY'
+    this.#failIfCovered(sandbox)
+  }
+
+  async releaseSandboxNetwork(id: string): Promise<boolean> {
+    this.#answer()
+    const sandbox = this.#sandbox(id)
+    const wasCovered = sandbox.isCovered
+    sandbox.isCovered = false
+    return wasCovered
   }
 
   async removePodSandbox(id: string): Promise<void> {
@@ -143,8 +184,14 @@ export class FakeRuntime implements ContainerRuntime {
 
   async podSandboxStatus(id: string) {
     this.#answer()
-    const { ip, ...sandbox } = this.#sandbox(id)
-    return { ...sandbox, ips: [ip] }
+    const known = this.#sandbox(id)
+    const { ip, ...sandbox } = known
+    if (known.hiddenTimes > 0) {
+      known.hiddenTimes -= 1
+      throw new RuntimeError('Unknown', 'cannot inspect')
+    }
+    if (sandbox.state === 'SANDBOX_NOTREADY') this.#failIfCovered(known)
+    return { ...sandbox, ips: [ip], hostLink: '' }
   }
 
   async listPodSandboxes(): Promise<PodSandbox[]> {
@@ -292,6 +339,12 @@ export class FakeRuntime implements ContainerRuntime {
 
   #answer(): void {
     if (this.#isDown) throw new RuntimeError('Unavailable', 'the runtime is down')
+  }
+
+  /** What containerd finds once it has unmounted the upper one of the two. */
+  #failIfCovered({ isCovered }: FakeSandbox): void {
+    if (!isCovered) return
+    throw new RuntimeError('Unknown', 'remove netns: device or resource busy')
   }
 
   #end(container: FakeContainer, exitCode: number): void {

@@ -1,15 +1,20 @@
-import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { createMetrics, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import type { Pod } from '@skerry/api'
 import { createCluster, resources, type Cluster } from '@skerry/client'
 import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { endForgottenShims } from '../containerd/end-node-processes.ts'
 import {
   superviseContainerd,
   type SupervisedContainerd,
 } from '../containerd/supervise-containerd.ts'
+import { findMissingPrograms, packagesOf } from '../../../cmd/system-packages.ts'
 import { detectCgroups, removeCgroup } from '../containerd/cgroups.ts'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { dialContainerd } from '../cri/dial-containerd.ts'
@@ -22,6 +27,36 @@ import { runKubelet } from '../run-kubelet.ts'
 export const realNodeName = `real-${process.pid}`
 const never = new AbortController().signal
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
+
+const inNamespaces = 'in-namespaces'
+
+async function whyNot(): Promise<string | false> {
+  if (process.getuid?.() !== 0) return 'needs root'
+  const missing = packagesOf(await findMissingPrograms(['node', 'tests']))
+  return missing.length > 0 && `needs system packages: apt-get install ${missing.join(' ')}`
+}
+
+/** Runs a test file's inner tests as a process in network and mount namespaces of its own. */
+export async function runOnRealNode(
+  fileUrl: string,
+  name: string,
+  inner: () => void,
+): Promise<void> {
+  if (process.argv.includes(inNamespaces)) return inner()
+  test(name, { skip: await whyNot() }, async () => {
+    const file = fileURLToPath(fileUrl)
+    const args = ['--net', '--mount', '--propagation', 'private', process.execPath, file]
+    // An environment of its own: else the inner tests would report in the outer runner's format.
+    const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
+    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
+    const child = spawn('unshare', [...args, inNamespaces], { env, stdio })
+    let output = ''
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    assert.equal(code, 0, output)
+  })
+}
 
 /** Gives this process what a machine has: call it once, in network and mount namespaces of its own. */
 export function prepareHost(): void {
@@ -50,8 +85,11 @@ export class RealNode implements AsyncDisposable {
   static async start(): Promise<RealNode> {
     const directory = await mkdtemp(join(tmpdir(), 'skerry-real-'))
     await mkdir(join(directory, 'cni'), { recursive: true })
+    const binary = join(directory, 'containerd-binary')
+    await writeFile(binary, binaryScript(directory), { mode: 0o755 })
     const containerd = await superviseContainerd(
       {
+        binary,
         dataDirectory: join(directory, 'containerd'),
         runDirectory: '/run/skerry/containerd',
         cniConfDirectory: join(directory, 'cni'),
@@ -64,9 +102,14 @@ export class RealNode implements AsyncDisposable {
     )
     const runtime = dialContainerd(containerd.socket)
     const target = { socket: containerd.socket, rootDirectory: directory }
-    await ensurePauseImage(runtime, target, never)
-    await importImageBytes(await busyboxImage(), target, never)
-    const node = new RealNode(directory, { containerd, runtime }, await startTestApiServer())
+    const loadImages = async (): Promise<void> => {
+      await endForgottenShims(runtime, containerd.socket, never)
+      await ensurePauseImage(runtime, target, never)
+      await importImageBytes(await busyboxImage(), target, never)
+    }
+    await loadImages()
+    const parts = { containerd, runtime, loadImages }
+    const node = new RealNode(directory, parts, await startTestApiServer())
     node.startAgent()
     try {
       await node.until('the node is ready', () => node.isReady())
@@ -79,7 +122,11 @@ export class RealNode implements AsyncDisposable {
 
   private constructor(
     directory: string,
-    parts: { containerd: SupervisedContainerd; runtime: ContainerRuntime },
+    parts: {
+      containerd: SupervisedContainerd
+      runtime: ContainerRuntime
+      loadImages: () => Promise<void>
+    },
     server: TestApiServer,
   ) {
     this.directory = directory
@@ -87,7 +134,9 @@ export class RealNode implements AsyncDisposable {
     this.#containerd = parts.containerd
     this.#server = server
     this.api = createCluster(server.transport, { ...deps, userAgent: 'test' })
-    this.#keeping = parts.containerd.keepRunning(this.#stop.signal).catch(() => undefined)
+    this.#keeping = parts.containerd
+      .keepRunning(this.#stop.signal, parts.loadImages)
+      .catch(() => undefined)
   }
 
   async isReady(): Promise<boolean> {
@@ -112,6 +161,7 @@ export class RealNode implements AsyncDisposable {
         logDirectory: join(this.directory, 'logs'),
         cniConfDirectory: join(this.directory, 'cni'),
         podCidr: '10.99.0.0/24',
+        podBridge: 'skerry0',
       },
       { ...deps, cluster: this.api, runtime: this.runtime, metrics: createMetrics() },
       stop.signal,
@@ -123,6 +173,13 @@ export class RealNode implements AsyncDisposable {
     this.#agent?.stop.abort(new Error('stop'))
     await this.#agent?.done
     this.#agent = undefined
+  }
+
+  /** The configuration of containerd's next start; undefined: the node's own. */
+  async pinContainerdConfig(text: string | undefined): Promise<void> {
+    const file = pinnedConfig(this.directory)
+    if (text === undefined) await rm(file, { force: true })
+    else await writeFile(file, text)
   }
 
   /** The id of containerd's process. */
@@ -185,6 +242,16 @@ export class RealNode implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]()
     await rm(this.directory, { recursive: true, force: true })
   }
+}
+
+function pinnedConfig(directory: string): string {
+  return join(directory, 'pinned.toml')
+}
+
+/** containerd, with a configuration that a test has put in the place of the node's own. */
+function binaryScript(directory: string): string {
+  const file = pinnedConfig(directory)
+  return `#!/bin/sh\n[ ! -f ${file} ] || set -- --config ${file}\nexec containerd "$@"\n`
 }
 
 const commands = ['sh', 'cat', 'echo', 'sleep', 'dd', 'id', 'httpd', 'mkdir', 'hostname', 'true']

@@ -14,6 +14,7 @@ import { createCluster, resources, type Cluster, type Transport } from '@skerry/
 import { startTestApiServer, type TestApiServer } from '@skerry/testing'
 import type { Machine } from '../node/node-facts.ts'
 import type { PodIsolation } from '../pods/pod-isolation.ts'
+import type { PodNetwork } from '../pods/pod-network.ts'
 import { runKubelet } from '../run-kubelet.ts'
 import { FakeRuntime, type Program } from './fake-runtime.ts'
 
@@ -22,6 +23,7 @@ export interface SimulatedNodeOptions {
   program?: Program
   log?: Logger
   isolation?: PodIsolation
+  podNetwork?: PodNetwork
 }
 
 const nodeName = 'sim'
@@ -39,7 +41,7 @@ export class SimulatedNode implements AsyncDisposable {
   readonly #directory: string
   readonly #seed: number
   readonly #log: Logger
-  readonly #isolation: PodIsolation | undefined
+  readonly #seams: Pick<SimulatedNodeOptions, 'isolation' | 'podNetwork'>
   #isCut = false
   #bootId = 'boot-0'
   #agent: { stop: AbortController; done: Promise<void> } | undefined
@@ -57,8 +59,8 @@ export class SimulatedNode implements AsyncDisposable {
     this.#directory = directory
     this.#seed = options.seed ?? 1
     this.#log = options.log ?? silentLogger
-    this.#isolation = options.isolation
-    const { program } = options
+    const { program, isolation, podNetwork } = options
+    this.#seams = { ...(isolation && { isolation }), ...(podNetwork && { podNetwork }) }
     const images = ['app:1']
     this.runtime = new FakeRuntime({ clock: this.clock, images, ...(program ? { program } : {}) })
     this.api = this.#clusterOf(server.transport)
@@ -83,6 +85,12 @@ export class SimulatedNode implements AsyncDisposable {
 
   async deletePod(name: string): Promise<void> {
     await this.api.resource(resources.pods).delete({ namespace, name }, never)
+  }
+
+  /** Of one pod, as the API has them: the conditions that are True. */
+  async trueConditions(name: string): Promise<string[]> {
+    const { status } = await this.api.resource(resources.pods).get({ namespace, name }, never)
+    return (status?.conditions ?? []).flatMap((one) => (one.status === 'True' ? [one.type] : []))
   }
 
   /** As the API has them: `name phase ready restarts`. */
@@ -115,7 +123,7 @@ export class SimulatedNode implements AsyncDisposable {
         log: this.#log,
         metrics: createMetrics(),
         machine: this.#machine(),
-        ...(this.#isolation ? { isolation: this.#isolation } : {}),
+        ...this.#seams,
       },
       stop.signal,
     )

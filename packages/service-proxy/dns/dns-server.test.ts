@@ -73,6 +73,44 @@ test('an answer too long for a datagram is truncated, and whole over TCP', async
   assert.equal(whole.answers?.length, 100)
 })
 
+test('an answer too long for TCP has as many addresses as fit, and ends nothing', async () => {
+  const endpoints = Array.from({ length: 3_000 }, (_, index) => ({
+    addresses: [`10.42.${index >> 8}.${index & 255}`],
+  }))
+  const huge = buildZone([service], [{ ...slice, endpoints }], {
+    domain: 'cluster.local',
+    ttlSeconds: 5,
+  })
+  await using server = await startDnsServer(
+    { address: '127.0.0.1', port: 0, domain: 'cluster.local', ttlSeconds: 5 },
+    { zone: () => huge, forwarder: deaf, log: silentLogger },
+  )
+  const cut = await askTcp(server.port, query('big.x.svc.cluster.local'))
+  assert.equal((cut.flags ?? 0) & 512, 512)
+  const count = cut.answers?.length ?? 0
+  assert.ok(count > 1_000 && count < 3_000, `${count} answers`)
+})
+
+test('a query that is still open when the server closes ends nothing', async () => {
+  const asked = Promise.withResolvers<void>()
+  const late = Promise.withResolvers<Buffer>()
+  const slow: Forwarder = {
+    forward: () => {
+      asked.resolve()
+      return late.promise
+    },
+  }
+  const server = await start(slow)
+  const socket = createSocket('udp4')
+  socket.send(query('example.org'), server.port, '127.0.0.1')
+  await asked.promise
+  await server[Symbol.asyncDispose]()
+  late.resolve(query('example.org'))
+  // A rejection that nobody handles is reported by then.
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  socket.close()
+})
+
 test('a name that is not there is NXDOMAIN with the SOA that bounds how long it is remembered', async () => {
   await using server = await start(deaf)
   const answer = await askUdp(server.port, query('nobody.x.svc.cluster.local'))

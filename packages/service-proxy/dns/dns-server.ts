@@ -1,4 +1,4 @@
-import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import type { Socket } from 'node:dgram'
 import { createServer, type Server, type Socket as TcpSocket } from 'node:net'
 import {
   AUTHORITATIVE_ANSWER,
@@ -12,6 +12,7 @@ import {
 } from 'dns-packet'
 import { ExpectedError, exitCodes, type Logger } from '@skerry/base'
 import type { Forwarder } from './forwarder.ts'
+import { openDatagrams } from './open-datagrams.ts'
 import type { Zone } from './zone.ts'
 
 export interface DnsServerConfig {
@@ -35,6 +36,8 @@ const queryBytesMax = 4_096
 /** RFC 1035 without EDNS, and the most we send in one datagram with it. */
 const datagramBytesDefault = 512
 const datagramBytesMax = 1_232
+/** The length before a message over TCP has two bytes (RFC 1035, 4.2.2). */
+const messageBytesMax = 65_535
 
 const rcodes = Object.freeze({ NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4 })
 
@@ -44,7 +47,7 @@ export async function startDnsServer(
   deps: { zone: () => Zone | undefined; forwarder: Forwarder; log: Logger },
 ): Promise<DnsServer> {
   let forwardedCount = 0
-  const respond = async (bytes: Buffer, isTcp: boolean): Promise<Buffer | undefined> => {
+  const answer = async (bytes: Buffer, isTcp: boolean): Promise<Buffer | undefined> => {
     const query = parseQuery(bytes)
     if (query === undefined) return undefined
     const question = query.questions?.[0]
@@ -54,10 +57,7 @@ export async function startDnsServer(
     const own = zone?.answer({ name: question.name, type: question.type })
     if (own !== undefined) {
       const authority = own.answers.length === 0 ? [startOfAuthority(config)] : []
-      return fit(reply(query, { rcode: own.rcode, answers: own.answers, authorities: authority }), {
-        query,
-        isTcp,
-      })
+      return fit(query, { rcode: own.rcode, answers: own.answers, authorities: authority }, isTcp)
     }
     if (zone === undefined && isOwnName(question, config.domain))
       return reply(query, { rcode: 'SERVFAIL' })
@@ -72,7 +72,16 @@ export async function startDnsServer(
       forwardedCount -= 1
     }
   }
-  const { udp, tcp, port } = await bindBoth(config, respond)
+  // Any pod may send anything here: a query that cannot be answered costs its sender the answer, nobody else.
+  const respond: Respond = async (bytes, isTcp) => {
+    try {
+      return await answer(bytes, isTcp)
+    } catch (error) {
+      deps.log.error('DNS query failed', { error: error instanceof Error ? error : String(error) })
+      return undefined
+    }
+  }
+  const { udp, tcp, port } = await bindBoth(config, { respond, log: deps.log })
   return {
     port,
     async [Symbol.asyncDispose]() {
@@ -88,13 +97,15 @@ const freePortTries = 20
 /** One port for both; what was opened is closed when the other fails. */
 async function bindBoth(
   config: DnsServerConfig,
-  respond: Respond,
+  { respond, log }: { respond: Respond; log: Logger },
 ): Promise<{ udp: Socket; tcp: Server; port: number }> {
   for (let tries = 1; ; tries++) {
-    const udp = await bindUdp(config, respond)
+    const udp = await openDatagrams(config, respond, log).catch((error: unknown) => {
+      throw explainListen(error, config)
+    })
     const { port } = udp.address()
     try {
-      return { udp, tcp: await bindTcp({ ...config, port }, respond), port }
+      return { udp, tcp: await bindTcp({ ...config, port }, respond, log), port }
     } catch (error) {
       udp.close()
       if (config.port !== 0 || tries === freePortTries) throw error
@@ -102,24 +113,11 @@ async function bindBoth(
   }
 }
 
+/** Never rejects; undefined: no answer is sent. */
 type Respond = (bytes: Buffer, isTcp: boolean) => Promise<Buffer | undefined>
 
-async function bindUdp(config: DnsServerConfig, respond: Respond): Promise<Socket> {
-  const socket = createSocket('udp4')
-  socket.on('message', (bytes: Buffer, from: RemoteInfo) => {
-    void respond(bytes, false).then((answer) => {
-      if (answer !== undefined) socket.send(answer, from.port, from.address)
-    })
-  })
-  await new Promise<void>((resolve, reject) => {
-    socket.once('error', (error) => reject(explainListen(error, config)))
-    socket.bind(config.port, config.address, resolve)
-  })
-  return socket
-}
-
-async function bindTcp(config: DnsServerConfig, respond: Respond): Promise<Server> {
-  const server = createServer((socket) => serveConnection(socket, respond))
+async function bindTcp(config: DnsServerConfig, respond: Respond, log: Logger): Promise<Server> {
+  const server = createServer((socket) => serveConnection(socket, respond, log))
   server.maxConnections = connectionsMax
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explainListen(error, config)))
@@ -128,8 +126,9 @@ async function bindTcp(config: DnsServerConfig, respond: Respond): Promise<Serve
   return server
 }
 
-function explainListen(error: NodeJS.ErrnoException, { address, port }: DnsServerConfig): Error {
-  if (error.code !== 'EADDRINUSE') return error
+function explainListen(error: unknown, { address, port }: DnsServerConfig): unknown {
+  const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+  if (!isTaken) return error
   return new ExpectedError(
     `Cannot answer DNS on ${address}:${port}: another program does, perhaps another node of this machine; stop it, or use another service range`,
     exitCodes.portTaken,
@@ -138,7 +137,7 @@ function explainListen(error: NodeJS.ErrnoException, { address, port }: DnsServe
 }
 
 /** RFC 7766: messages with a two-byte length before each. */
-function serveConnection(socket: TcpSocket, respond: Respond): void {
+function serveConnection(socket: TcpSocket, respond: Respond, log: Logger): void {
   let buffered = Buffer.alloc(0)
   socket.setTimeout(connectionIdleMs, () => socket.destroy())
   socket.on('error', () => socket.destroy())
@@ -150,11 +149,15 @@ function serveConnection(socket: TcpSocket, respond: Respond): void {
       if (buffered.length < length + 2) return
       const message = buffered.subarray(2, length + 2)
       buffered = buffered.subarray(length + 2)
-      void respond(Buffer.from(message), true).then((answer) => {
+      const sent = respond(Buffer.from(message), true).then((answer) => {
         if (answer === undefined || socket.destroyed) return
         const prefix = Buffer.alloc(2)
         prefix.writeUInt16BE(answer.length)
         socket.write(Buffer.concat([prefix, answer]))
+      })
+      sent.catch((error: unknown) => {
+        log.error('DNS answer not sent', { error: error instanceof Error ? error : String(error) })
+        socket.destroy()
       })
     }
   })
@@ -191,12 +194,20 @@ function reply(query: Packet, content: ReplyContent): Buffer {
   })
 }
 
-/** Too long for the datagram: without answers and marked truncated, so that the client comes by TCP. */
-function fit(answer: Buffer, { query, isTcp }: { query: Packet; isTcp: boolean }): Buffer {
-  if (isTcp || answer.length <= datagramBytesOf(query)) return answer
-  const short = reply(query, { rcode: 'NOERROR' })
-  short.writeUInt16BE(short.readUInt16BE(2) | TRUNCATED_RESPONSE, 2)
-  return short
+/**
+ * Too long for the datagram: without answers and marked truncated, so that the client comes by TCP. Too long for TCP as
+ * well: with as many answers as fit, as there is no other way to ask for the rest.
+ */
+function fit(query: Packet, content: ReplyContent, isTcp: boolean): Buffer {
+  const bytesMax = isTcp ? messageBytesMax : datagramBytesOf(query)
+  let { answers = [] } = content
+  for (let isWhole = true; ; isWhole = false) {
+    const message = reply(query, { ...content, answers, ...(isWhole ? {} : { authorities: [] }) })
+    if (!isWhole) message.writeUInt16BE(message.readUInt16BE(2) | TRUNCATED_RESPONSE, 2)
+    if (message.length <= bytesMax || answers.length === 0) return message
+    const count = Math.floor((answers.length * bytesMax) / message.length)
+    answers = isTcp ? answers.slice(0, Math.min(count, answers.length - 1)) : []
+  }
 }
 
 function datagramBytesOf(query: Packet): number {

@@ -3,9 +3,13 @@ import { createSocket } from 'node:dgram'
 import { test } from 'node:test'
 import { createForwarder } from './forwarder.ts'
 
-async function resolver(answer: (query: Buffer) => Buffer): Promise<{ port: number } & Disposable> {
+async function resolver(
+  ...answers: ((query: Buffer) => Buffer)[]
+): Promise<{ port: number } & Disposable> {
   const socket = createSocket('udp4')
-  socket.on('message', (query, from) => socket.send(answer(query), from.port, from.address))
+  socket.on('message', (query, from) => {
+    for (const answer of answers) socket.send(answer(query), from.port, from.address)
+  })
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
   return { port: socket.address().port, [Symbol.dispose]: () => socket.close() }
 }
@@ -15,6 +19,16 @@ const query = Buffer.from([0x12, 0x34, 1, 2, 3])
 test('the answer comes back as the resolver gave it', async () => {
   using server = await resolver((asked) =>
     Buffer.concat([asked.subarray(0, 2), Buffer.from('answer')]),
+  )
+  const answer = await createForwarder(['127.0.0.1'], server.port).forward(query, false)
+  assert.equal(answer.subarray(2).toString(), 'answer')
+})
+
+test('an answer too short to have an id is no answer, and harms nobody', async () => {
+  using server = await resolver(
+    () => Buffer.alloc(0),
+    () => Buffer.from([0x12]),
+    (asked) => Buffer.concat([asked.subarray(0, 2), Buffer.from('answer')]),
   )
   const answer = await createForwarder(['127.0.0.1'], server.port).forward(query, false)
   assert.equal(answer.subarray(2).toString(), 'answer')

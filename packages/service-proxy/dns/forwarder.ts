@@ -11,6 +11,8 @@ export interface Forwarder {
 /** Each resolver gets this long before the next is asked. */
 const answerMsMax = 2_000
 const resolversMax = 3
+/** RFC 1035, 4.1.1: every message begins with its id. */
+const idBytes = 2
 
 /** `resolvers` are IPv4 addresses, asked in order. Never our own address: a loop would eat the node. */
 export function createForwarder(resolvers: readonly string[], port = 53): Forwarder {
@@ -61,7 +63,8 @@ function askByUdp(query: Buffer, resolver: string, port: number): Promise<Buffer
     socket.on('error', (error) => finish(() => reject(error)))
     socket.on('message', (answer, from) => {
       // Only the resolver asked, with the id asked: anything else is a guess by a third party.
-      if (from.address !== resolver || answer.readUInt16BE(0) !== query.readUInt16BE(0)) return
+      if (from.address !== resolver || answer.length < idBytes) return
+      if (answer.readUInt16BE(0) !== query.readUInt16BE(0)) return
       finish(() => resolve(answer))
     })
     // A node without a route to its resolver hears so here, before anything is sent.

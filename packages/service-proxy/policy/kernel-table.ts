@@ -12,13 +12,23 @@ export interface KernelTableDeps {
 
 /** The table of policies as it is in the kernel; what an earlier run left there is replaced at first. */
 export function createKernelTable({ nft, clock, log, random }: KernelTableDeps) {
-  let applied: { table: NftTable | undefined } | undefined
+  let applied: { table: NftTable | undefined; fingerprint: string } | undefined
   const replaceOnce = async (next: NftTable | undefined, signal: AbortSignal): Promise<void> => {
     const script = scriptFrom(applied, next)
     // Should it fail half-known, the next try replaces the whole table.
     applied = undefined
     if (script !== '') await nft.apply(script, signal)
-    applied = { table: next }
+    applied = { table: next, fingerprint: next ? await nft.fingerprint(next.name, signal) : '' }
+  }
+  /** What another program changed is replaced as a whole. */
+  const forgetIfChanged = async (signal: AbortSignal): Promise<void> => {
+    if (!applied?.table) return
+    const now = await nft.fingerprint(applied.table.name, signal)
+    if (now === applied.fingerprint) return
+    log.info('Network policies were changed by another program, applying them again', {
+      isGone: now === '',
+    })
+    applied = undefined
   }
   return {
     /** Tries until it is done, with what is wanted by then. */
@@ -26,6 +36,7 @@ export function createKernelTable({ nft, clock, log, random }: KernelTableDeps) 
       const backoff = createBackoff({ initialMs: 200, maxMs: 30_000 }, random)
       for (;;) {
         try {
+          await forgetIfChanged(signal)
           return await replaceOnce(wanted(), signal)
         } catch (error) {
           if (signal.aborted) throw abortReason(signal)
@@ -40,7 +51,7 @@ export function createKernelTable({ nft, clock, log, random }: KernelTableDeps) 
 }
 
 function scriptFrom(
-  applied: { table: NftTable | undefined } | undefined,
+  applied: { readonly table: NftTable | undefined } | undefined,
   next: NftTable | undefined,
 ): string {
   if (next === undefined) return applied !== undefined && !applied.table ? '' : renderNoPolicies()

@@ -114,7 +114,7 @@ test('rules hold before a pod is started, and where it comes up next', { skip },
   await using scene = await createPolicyScene(names)
   await using bench = await createBench()
   const { api } = bench
-  const nft: Nft = { apply: (script) => scene.load(script) }
+  const nft: Nft = { apply: (script) => scene.load(script), fingerprint: async () => '' }
   const at = (name: string) => scene.addressOf(name)
   await api.resource(resources.networkPolicies).create(onlyFar, never)
   // The API knows this node's pods without an address; the other node's with one.
@@ -187,6 +187,7 @@ function refusing(times: number): Nft & { loaded: string[] } {
       if (left-- > 0) throw new Error('no memory')
       loaded.push(script)
     },
+    fingerprint: async () => '',
   }
 }
 
@@ -199,6 +200,30 @@ test('a pod waits until the kernel has taken the rules', async () => {
   policies.placed(draftOf('shop/web'), '10.42.0.7')
   await bench.until(policies.whenKept(draftOf('shop/web'), never))
   assert.match(nft.loaded.join(''), /10\.42\.0\.7/)
+})
+
+test('rules of policies that another program flushed are written again, as a whole', async () => {
+  await using bench = await createBench()
+  await bench.api.resource(resources.networkPolicies).create(onlyFar, never)
+  const loaded: string[] = []
+  let isThere = false
+  const policies = bench.start({
+    async apply(script) {
+      loaded.push(script)
+      isThere = true
+    },
+    fingerprint: async () => (isThere ? 'as applied' : ''),
+  })
+  await bench.heard(policies)
+  policies.placed(draftOf('shop/web'), '10.42.0.7')
+  await bench.until(policies.whenKept(draftOf('shop/web'), never))
+  const before = loaded.length
+  await bench.until(bench.clock.sleep(30_000, never))
+  assert.equal(loaded.length, before, 'nobody changed anything')
+  isThere = false
+  await bench.until(bench.clock.sleep(11_000, never))
+  assert.equal(loaded.length, before + 1)
+  assert.match(loaded.at(-1) ?? '', /^add table ip skerry-policy[^]*10\.42\.0\.7/)
 })
 
 const free: readonly [name: string, policies: NetworkPolicy[], isCut: boolean][] = [

@@ -49,6 +49,8 @@ export interface NetworkPolicies {
 /** A burst of changes (a rollout) becomes one transaction. */
 const settleMs = 50
 const firstWordMs = 10_000
+/** How often the kernel is asked whether the rules are still there: other programs flush them. */
+const checkMs = 10_000
 
 export function createNetworkPolicies(nodeName: string, deps: NetworkPolicyDeps): NetworkPolicies {
   const { clock, log } = deps
@@ -77,6 +79,7 @@ export function createNetworkPolicies(nodeName: string, deps: NetworkPolicyDeps)
     const kernel = createKernelTable(deps)
     await unlessAborted(known.promise, signal)
     for (;;) {
+      using _timer = clock.setTimer(checkMs, dirty.raise)
       await dirty.wait(signal)
       await clock.sleep(settleMs, signal)
       // The wait for a first word was given up: what an earlier run left stays.

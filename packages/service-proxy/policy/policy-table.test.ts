@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NetworkPolicy } from '@skerry/api'
 import { renderDelta, renderTable, type NftTable } from '../nft-table.ts'
+import { planAddresses } from '../address-plan.ts'
 import { planServicePorts } from '../service-ports.ts'
 import { buildServiceTable } from '../service-table.ts'
 import { namespace, peer, policy } from '../testing/policy-objects.ts'
@@ -39,8 +40,16 @@ function serviceTable(address: string): NftTable {
   })
   const endpoints = slice('web', [{ address }])
   const slices = [{ ...endpoints, ports: both.map((port) => ({ ...port, port: 80 })) }]
-  const network = { clusterCidr: '10.42.0.0/16', podCidr: '10.42.0.0/24', ownAddresses: [] }
-  return buildServiceTable(planServicePorts([object], slices, 'a'), network)
+  const network = {
+    clusterCidr: '10.42.0.0/16',
+    serviceCidr: '10.43.0.0/16',
+    podCidr: '10.42.0.0/24',
+    ownAddresses: [],
+    nodeAddresses: [],
+    reservedAddresses: [],
+  }
+  const plan = planAddresses(planServicePorts([object], slices, 'a'), network)
+  return buildServiceTable(plan, network)
 }
 
 async function expectAll(scene: PolicyScene, calls: readonly Call[]): Promise<void> {

@@ -52,10 +52,8 @@ function stampRequester(next: Request, context: StrategyContext): void {
   delete spec.extra
   if (context.userUid) spec.uid = context.userUid
   if (context.userGroups?.length) spec.groups = [...context.userGroups]
-  if (context.userExtra) {
-    const copies = Object.entries(context.userExtra).map(([key, values]) => [key, [...values]])
-    spec.extra = Object.fromEntries(copies)
-  }
+  const copies = Object.entries(context.userExtra ?? {}).map(([key, values]) => [key, [...values]])
+  if (copies.length > 0) spec.extra = Object.fromEntries(copies)
   next.status = {}
 }
 

@@ -5,9 +5,8 @@ import { changedFields } from '../changed-fields.ts'
 import { isSame, type Found } from '../checks.ts'
 import type { Loose, LooseObject, TypedPartUpdate } from '../typed-strategy.ts'
 import { qosClassOf } from './pod-qos.ts'
+import { mirrorKey } from './pod-spec-validation/pod-annotations.ts'
 import { checkWholePod } from './pod-validation.ts'
-
-const mirrorKey = 'kubernetes.io/config.mirror'
 
 /** What else of a pod may change while it runs, each by its own path. */
 export const podParts: Readonly<Record<string, TypedPartUpdate<Pod>>> = Object.freeze({

@@ -8,6 +8,7 @@ import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { checkNodeAffinityAdditions, checkNodeSelectorAdditions } from './gated-pod-update.ts'
 import { checkImageSpaces } from './pod-spec-validation/containers.ts'
 import {
+  mirrorKey,
   checkPodAnnotations,
   checkPodAnnotationUpdate,
 } from './pod-spec-validation/pod-annotations.ts'
@@ -33,6 +34,10 @@ export function checkWholePod(pod: LooseObject<Pod>, found: Found): void {
   const { metadata, spec = {} } = pod
   checkPodAnnotations(metadata.annotations, spec, 'metadata.annotations', found)
   checkPodSpec(spec, { name: metadata.name }, 'spec', found)
+  if (metadata.annotations?.[mirrorKey] !== undefined) {
+    const detail = 'static pods do not support resource claims'
+    found.push(...(spec.resourceClaims ?? []).map(() => fieldForbidden('[]', detail)))
+  }
   if (!spec.serviceAccountName) checkNoTokens(spec, found)
   for (const list of ['containers', 'initContainers'] as const) {
     for (const [at, container] of (spec[list] ?? []).entries()) {

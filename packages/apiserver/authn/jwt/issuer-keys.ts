@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http'
 import { get } from 'node:https'
-import type { Clock } from '@skerry/base'
+import { answerTo, peerHeadOf, type Clock } from '@skerry/base'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { TokenError } from '../token-authenticator.ts'
 
@@ -81,31 +82,34 @@ async function fetchKeys(options: IssuerKeysOptions): Promise<JSONWebKeySet> {
   return { keys } as JSONWebKeySet
 }
 
-function fetchJson(url: string, ca: string | undefined): Promise<Record<string, unknown>> {
-  return new Promise((resolve, reject) => {
-    const request = get(url, { ...(ca ? { ca } : {}), timeout: requestTimeoutMs }, (response) => {
-      const pieces: Buffer[] = []
-      let bytes = 0
-      response.on('data', (piece: Buffer) => {
-        bytes += piece.length
-        if (bytes > documentBytesMax) request.destroy(new TokenError(`oidc: ${url} is too long`))
-        else pieces.push(piece)
-      })
-      response.once('error', reject)
-      response.once('end', () => {
-        if (response.statusCode !== 200) {
-          return reject(new TokenError(`oidc: ${url} answered ${response.statusCode}`))
-        }
-        try {
-          resolve(jsonRecord(Buffer.concat(pieces).toString('utf8')))
-        } catch (error) {
-          reject(error)
-        }
-      })
-    })
-    request.once('timeout', () => request.destroy(new TokenError(`oidc: ${url} did not answer`)))
-    request.once('error', reject)
-  })
+async function fetchJson(url: string, ca: string | undefined): Promise<Record<string, unknown>> {
+  const late = AbortSignal.timeout(requestTimeoutMs)
+  const peer = `the issuer at ${url}`
+  try {
+    const response = await answerTo(get(url, { ...(ca ? { ca } : {}), signal: late }), peer)
+    try {
+      const { status } = peerHeadOf(response, { peer })
+      if (status !== 200) throw new TokenError(`oidc: ${url} answered ${status}`)
+      return jsonRecord((await readDocument(response, url)).toString('utf8'))
+    } finally {
+      response.destroy()
+    }
+  } catch (error) {
+    if (late.aborted) throw new TokenError(`oidc: ${url} did not answer`, { cause: error })
+    throw error
+  }
+}
+
+async function readDocument(response: IncomingMessage, url: string): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response) {
+    const piece = Buffer.from(chunk)
+    bytes += piece.length
+    if (bytes > documentBytesMax) throw new TokenError(`oidc: ${url} is too long`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
 }
 
 function jsonRecord(text: string): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { connect as connectTls } from 'node:tls'
+import { checkServerIdentity, connect as connectTls } from 'node:tls'
 import { withTimeout } from '@skerry/base'
 import { connectLimits } from './connect-limits-table.ts'
 
@@ -39,7 +39,7 @@ export interface DirectDialOptions {
 /** Straight over the network. The identity is asked for at each dial: certificates are renewed. */
 export function createDirectDial(identity: () => DirectDialOptions): BackendDial {
   return {
-    dialNode: ({ host, port }, signal) =>
+    dialNode: ({ nodeName, host, port }, signal) =>
       dial({ host, port }, signal, (socket) => {
         const { certificatePem: cert, privateKeyPem: key, kubeletAuthorityPem: ca } = identity()
         return connectTls({
@@ -47,12 +47,26 @@ export function createDirectDial(identity: () => DirectDialOptions): BackendDial
           cert,
           key,
           ...serverNameOf(host),
-          ...(ca === undefined ? { rejectUnauthorized: false } : { ca, host }),
+          ...(ca === undefined
+            ? { rejectUnauthorized: false }
+            : { ca, host, checkServerIdentity: identityOfNode(nodeName) }),
           ALPNProtocols: ['http/1.1'],
         })
       }),
     dialAddress: ({ host, port, isTls }, signal) =>
       dial({ host, port }, signal, isTls ? anyServer(host) : undefined),
+  }
+}
+
+/**
+ * The certificate must be that node's, by the name that signers of kubernetes.io/kubelet-serving demand: a node that
+ * names another's address, or this server's own, as its own does not make them its kubelet.
+ */
+function identityOfNode(nodeName: string): typeof checkServerIdentity {
+  return (host, certificate) => {
+    if (certificate.subject?.CN === `system:node:${nodeName}`)
+      return checkServerIdentity(host, certificate)
+    return new Error(`its certificate is not of node ${JSON.stringify(nodeName)}`)
   }
 }
 

@@ -37,27 +37,41 @@ export async function sendToBackend(
 ): Promise<BackendAnswer> {
   const socket = await dialOrExplain(request, signal)
   const { method, path, headers } = request
-  const outgoing = httpRequest({
-    method,
-    path,
-    headers: { ...headers, host: request.host },
-    createConnection: () => socket,
-  })
+  const outgoing = over(socket, () =>
+    httpRequest({
+      method,
+      path,
+      headers: { ...headers, host: request.host },
+      createConnection: () => socket,
+    }),
+  )
   const onAbort = (): void => void outgoing.destroy(abortReason(signal))
   signal.addEventListener('abort', onAbort, { once: true })
   socket.once('close', () => signal.removeEventListener('abort', onAbort))
   const answer = answerOf(outgoing)
-  const sent = sendBody(outgoing, request.body)
+  // What cannot be sent gets no answer. From here on, as it may fail before anything else is awaited.
+  sendBody(outgoing, request.body).catch((error: unknown) => outgoing.destroy(errorOf(error)))
   try {
-    const first = await answer
     // The backend may answer before it read the whole body; then the rest does not matter.
-    sent.catch(() => undefined)
-    return first
+    return await answer
   } catch (error) {
     outgoing.destroy()
-    sent.catch(() => undefined)
     throw signal.aborted ? abortReason(signal) : backendError(error)
   }
+}
+
+/** Node throws on what HTTP cannot say; the socket has no listener then, and its next error would end the process. */
+function over(socket: Duplex, make: () => ClientRequest): ClientRequest {
+  try {
+    return make()
+  } catch (error) {
+    socket.on('error', () => undefined).destroy()
+    throw backendError(error)
+  }
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }
 
 async function dialOrExplain(request: BackendRequest, signal: AbortSignal): Promise<Duplex> {

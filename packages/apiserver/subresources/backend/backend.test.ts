@@ -43,7 +43,7 @@ async function newKubelet(onUpgrade?: (socket: Duplex, head: Buffer) => void) {
     })
     return { certificatePem, privateKeyPem }
   }
-  const serving = await issue('n1', 'serverAuth')
+  const serving = await issue('system:node:n1', 'serverAuth')
   const seen: string[] = []
   const server = https.createServer(
     {
@@ -263,7 +263,7 @@ test('a session passes bytes both ways, and each side may finish first', async (
   client.end('second')
   const answer = await text(client)
   assert.match(answer, /^HTTP\/1\.1 101 Switching Protocols\r\n/)
-  assert.match(answer, /Upgrade: SPDY\/3\.1\r\n/)
+  assert.match(answer, /upgrade: SPDY\/3\.1\r\n/)
   assert.ok(answer.endsWith('said:first second'), answer)
   await done
   assert.deepEqual(kubelet.seen, [
@@ -402,11 +402,87 @@ test('proxies refuse what is not theirs to reach', async () => {
     handler.serve(subresourceRequest({ objects, name }))
   await assert.rejects(attempt(createPodProxy(deps), 'local'), { message: 'address not allowed' })
   await assert.rejects(attempt(createNodeProxy(deps), 'n1:22'), { message: 'address not allowed' })
+  for (const address of [
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '64:ff9b::7f00:1',
+    '::',
+    '2130706433',
+  ]) {
+    const addresses = [{ type: 'InternalIP', address }]
+    const daemonEndpoints = { kubeletEndpoint: { Port: kubelet.port } }
+    const ports = { status: { addresses, daemonEndpoints } }
+    objects.put(wellKnown.nodes, { metadata: { name: 'evil' }, ...ports })
+    const refused = { message: 'address not allowed' }
+    await assert.rejects(attempt(createNodeProxy(deps), 'evil:22'), refused, address)
+  }
+  // On its kubelet's port stands whatever listens at that address: it is not that node's kubelet.
+  objects.put(wellKnown.nodes, {
+    metadata: { name: 'evil' },
+    status: {
+      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+      daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
+    },
+  })
+  const onItsPort = subresourceRequest({ objects, name: 'evil', restOfPath: '/pods' })
+  await assert.rejects(createNodeProxy(deps).serve(onItsPort), /not of node "evil"/)
   await assert.rejects(attempt(createPodProxy(deps), 'ftp:web:1'), { code: 400 })
   await assert.rejects(attempt(createServiceProxy(deps), 'empty'), {
     code: 503,
     message: 'no endpoints available for service "empty"',
   })
+})
+
+test('services/proxy dials nothing of another namespace, whatever is in the endpoints', async () => {
+  using kubelet = await newKubelet()
+  const secrets = { name: 'theirs', namespace: 'other' }
+  const objects = site(kubelet.port)
+    .put(wellKnown.pods, { metadata: secrets, status: { podIP: '10.42.0.9' } })
+    .put(wellKnown.pods, {
+      metadata: { name: 'own', namespace: 'shop' },
+      status: { podIP: '10.42.0.8' },
+    })
+    .put(wellKnown.pods, {
+      metadata: { name: 'over', namespace: 'other' },
+      status: { podIP: '10.42.0.7', phase: 'Succeeded' },
+    })
+    .put(wellKnown.nodes, {
+      metadata: { name: 'n2' },
+      status: { addresses: [{ type: 'InternalIP', address: '192.0.2.2' }] },
+    })
+    .put(wellKnown.services, {
+      metadata: secrets,
+      spec: {
+        clusterIP: '10.43.0.9',
+        clusterIPs: ['10.43.0.9'],
+        externalIPs: ['192.0.2.9'],
+        ports: [{ port: 80, nodePort: 30080 }],
+      },
+      status: { loadBalancer: { ingress: [{ ip: '192.0.2.10' }] } },
+    })
+  const dialled: string[] = []
+  const dial: BackendDial = {
+    ...kubelet.dial,
+    dialAddress: async ({ host, port }) => {
+      dialled.push(`${host}:${port}`)
+      throw new Error('Cannot dial: there is nothing here')
+    },
+  }
+  const services = createServiceProxy({ dial, random: seededRandom(1) })
+  const attempt = async (ip: string, port: number) => {
+    objects.put(wellKnown.endpoints, {
+      metadata: { name: 'led', namespace: 'shop' },
+      subsets: [{ addresses: [{ ip }], ports: [{ port }] }],
+    })
+    const request = { objects, name: 'led', restOfPath: '/' }
+    await assert.rejects(async () => services.serve(subresourceRequest(request)))
+  }
+  for (const ip of ['10.42.0.9', '10.43.0.9', '192.0.2.9', '192.0.2.10']) await attempt(ip, 80)
+  await attempt('192.0.2.2', 30_080)
+  assert.deepEqual(dialled, [])
+  for (const ip of ['10.42.0.8', '10.42.0.7', '198.51.100.1', '192.0.2.2']) await attempt(ip, 80)
+  const served = ['10.42.0.8:80', '10.42.0.7:80', '198.51.100.1:80', '192.0.2.2:80']
+  assert.deepEqual(dialled, served)
 })
 
 test('names in proxy paths have three forms', () => {

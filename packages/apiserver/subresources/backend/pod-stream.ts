@@ -19,6 +19,7 @@ export function createPodStreamHandler(
   const pathOf = subresource === 'portforward' ? portForwardPath : containerPath(subresource)
   return {
     async serve(request) {
+      await request.requireVerb('create')
       // Names, container and node are refused first, as they would be with an upgrade.
       toBackend(request, pathOf, dial)
       throw new StatusError('BadRequest', 'Upgrade request required')
@@ -26,6 +27,8 @@ export function createPodStreamHandler(
     async upgrade(request, client) {
       let backend: BackendRequest
       try {
+        // A WebSocket comes as a GET: whoever may only look must not open a session with it.
+        await request.requireVerb('create')
         backend = toBackend(request, pathOf, dial)
         await request.admit(undefined)
       } catch (error) {

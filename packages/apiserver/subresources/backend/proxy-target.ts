@@ -1,11 +1,11 @@
-import { isIP } from 'node:net'
 import { StatusError, type Endpoints, type Pod, type Service } from '@skerry/api'
-import type { Random } from '@skerry/base'
+import { addressKind, type Random } from '@skerry/base'
 import type { Objects } from '../../objects.ts'
 import { notFound } from '../../status-answers.ts'
 import { getTyped } from '../../typed-objects.ts'
 import { wellKnown } from '../../well-known-resources.ts'
 import type { AddressTarget } from './backend-dial.ts'
+import { otherNamespaceAt } from './claimed-address.ts'
 import { findPod } from './pod-container.ts'
 
 /** `name`, `name:port` or `scheme:name:port`, as proxy paths name what they mean. */
@@ -72,6 +72,11 @@ export function serviceTarget(
     )
   }
   refuseSpecialAddress(chosen.host)
+  const other = otherNamespaceAt(objects, namespace, chosen)
+  if (other !== undefined) {
+    const text = `service ${JSON.stringify(name)} leads to ${other}, which services/proxy does not dial`
+    throw new StatusError('BadRequest', `address not allowed: ${text}`)
+  }
   return { ...chosen, isTls: scheme === 'https' }
 }
 
@@ -88,11 +93,12 @@ function servicePortName(objects: Objects, namespace: string, { name, port }: Pr
   )
 }
 
-/** Objects must not make this server talk to its own machine or to link-local services. */
+/**
+ * Objects must not make this server talk to its own machine, to its link or to a cloud's secrets. Clusters have pods in
+ * ranges that are reserved, which upstream lets pass, too.
+ */
 export function refuseSpecialAddress(address: string): void {
-  const isSpecial =
-    isIP(address) === 0 ||
-    /^(0\.|127\.|169\.254\.|22[4-9]\.|23\d\.|255\.255\.255\.255)/.test(address) ||
-    /^(::1?$|fe[89ab]|ff)/i.test(address)
-  if (isSpecial) throw new StatusError('BadRequest', 'address not allowed')
+  const kind = addressKind(address)
+  if (kind === 'ordinary' || kind === 'reserved') return
+  throw new StatusError('BadRequest', 'address not allowed')
 }

@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import type { Random } from '@skerry/base'
+import { peerHeadOf, type Random } from '@skerry/base'
 import type {
   SubresourceAnswer,
   SubresourceHandler,
@@ -20,7 +20,12 @@ import { rewriteLinks, type ProxiedPlace } from './rewrite-links.ts'
 import { passUpgrade, writeRefusal } from './upgrade-tunnel.ts'
 
 /** Whom a request goes on to. */
-type Route = (request: SubresourceRequest, name: ProxyName) => Pick<BackendRequest, 'host' | 'dial'>
+type Route = (request: SubresourceRequest, name: ProxyName) => Place
+
+interface Place extends Pick<BackendRequest, 'host' | 'dial'> {
+  /** True for kubelets: what they upgrade is exec, attach or port-forward in any pod of the node. */
+  readonly hasSessions?: boolean
+}
 
 export interface ProxyDeps {
   readonly dial: BackendDial
@@ -48,7 +53,8 @@ export function createNodeProxy({ dial }: ProxyDeps): SubresourceHandler {
   return createProxy('node', ({ objects }, { scheme, name, port }) => {
     const kubelet = kubeletTarget(objects, name)
     if (port === '' || port === String(kubelet.port)) {
-      return { host: hostOf(kubelet), dial: (scope) => dial.dialNode(kubelet, scope) }
+      const host = hostOf(kubelet)
+      return { host, hasSessions: true, dial: (scope) => dial.dialNode(kubelet, scope) }
     }
     refuseSpecialAddress(kubelet.host)
     const target = { host: kubelet.host, port: Number(port), isTls: scheme === 'https' }
@@ -57,7 +63,7 @@ export function createNodeProxy({ dial }: ProxyDeps): SubresourceHandler {
 }
 
 function createProxy(word: string, route: Route): SubresourceHandler {
-  const toBackend = (request: SubresourceRequest): BackendRequest => {
+  const toBackend = (request: SubresourceRequest): BackendRequest & Place => {
     const name = parseProxyName(request.name)
     if (!name) {
       throw new StatusError('BadRequest', `invalid ${word} request ${JSON.stringify(request.name)}`)
@@ -78,12 +84,15 @@ function createProxy(word: string, route: Route): SubresourceHandler {
       if (isAtRoot(request)) return toRoot(place.prefix, request.query)
       const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
       const withBody = hasBody ? { ...backend, body: request.rawBody } : backend
-      return toAnswer(await sendToBackend(withBody, request.signal), place)
+      const answer = await sendToBackend(withBody, request.signal)
+      return toAnswer(answer, { place, method: request.method, word })
     },
     async upgrade(request, client) {
-      let backend: BackendRequest
+      let backend: BackendRequest & Place
       try {
         backend = toBackend(request)
+        // A WebSocket comes as a GET: whoever may only look must not run commands by it.
+        if (backend.hasSessions === true) await request.requireVerb('create')
         await request.admit(undefined)
       } catch (error) {
         return writeRefusal(client, error)
@@ -113,24 +122,32 @@ function proxyPath(word: string, { namespace, name }: SubresourceRequest): strin
   return `/api/v1/${inNamespace}${word}s/${name}/proxy`
 }
 
+/** Upstream drops these: who may read the API server's answers is not for a pod to say. */
+const droppedCors = [
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-allow-origin',
+] as const
+
 function toAnswer(
   answer: Awaited<ReturnType<typeof sendToBackend>>,
-  place: ProxiedPlace,
+  asked: { readonly place: ProxiedPlace; readonly method: string; readonly word: string },
 ): SubresourceAnswer {
-  if (answer.type === 'upgrade') {
-    answer.socket.destroy()
-    throw new StatusError('InternalError', 'the backend switched protocols without being asked')
-  }
   const { response } = answer
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(response.headers)) {
-    if (['connection', 'keep-alive', 'transfer-encoding'].includes(name)) continue
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
-  }
-  return {
-    type: 'stream',
-    status: response.statusCode ?? 502,
-    ...rewriteLinks(response, headers, place),
+  const { place, method, word } = asked
+  try {
+    const head = peerHeadOf(response, { peer: `the ${word} at ${place.host}`, method })
+    const headers = { ...head.headers }
+    for (const name of droppedCors) delete headers[name]
+    if (head.hasBody)
+      return { type: 'stream', status: head.status, ...rewriteLinks(response, headers, place) }
+    response.destroy()
+    return { type: 'stream', status: head.status, headers, body: emptyBody() }
+  } catch (error) {
+    if (answer.type === 'upgrade') answer.socket.destroy()
+    response.destroy()
+    throw error
   }
 }
 

@@ -52,14 +52,14 @@ export function rewriteAddress(address: string, { prefix, host }: ProxiedPlace):
 /** Pages of the backend with links that lead through the proxy; other answers as they are. */
 export function rewriteLinks(
   body: Readable,
-  headers: Record<string, string>,
+  headers: Headers,
   place: ProxiedPlace,
-): { body: Readable; headers: Record<string, string> } {
-  const location = headers['location']
+): { body: Readable; headers: Headers } {
+  const location = oneOf(headers, 'location')
   const moved =
     location === undefined ? headers : { ...headers, location: rewriteAddress(location, place) }
-  const isPage = (headers['content-type'] ?? '').split(';')[0]?.trim() === 'text/html'
-  const encoding = headers['content-encoding'] ?? ''
+  const isPage = (oneOf(headers, 'content-type') ?? '').split(';')[0]?.trim() === 'text/html'
+  const encoding = oneOf(headers, 'content-encoding') ?? ''
   const codec = codecs[encoding]
   if (!isPage || codec === undefined) return { body, headers: moved }
   const { 'content-length': _, ...rest } = moved
@@ -72,7 +72,16 @@ export function rewriteLinks(
     step.on('close', () => source.destroy())
     rewritten = source.pipe(step)
   }
+  // It may fail before anybody reads it, and then who reads it is told.
+  rewritten.on('error', () => undefined)
   return { body: rewritten, headers: rest }
+}
+
+type Headers = Readonly<Record<string, string | readonly string[]>>
+
+function oneOf(headers: Headers, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' ? value : value?.[0]
 }
 
 interface Codec {

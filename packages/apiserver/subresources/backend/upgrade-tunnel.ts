@@ -1,10 +1,16 @@
 import type { IncomingMessage } from 'node:http'
-import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { StatusError } from '@skerry/api'
+import type { StatusError } from '@skerry/api'
+import { checkPeerSwitch, fieldsOfRaw, http1Head, peerHeadOf, PeerAnswerError } from '@skerry/base'
+import { statusOf, toStatusError } from '../../http/status-answer.ts'
 import type { UpgradeSocket } from '../../subresource.ts'
-import { backendError, sendToBackend, type BackendRequest } from './backend-request.ts'
+import {
+  backendError,
+  sendToBackend,
+  type BackendAnswer,
+  type BackendRequest,
+} from './backend-request.ts'
 
 /**
  * Passes an HTTP Upgrade through to the backend and then bytes both ways, whatever protocol they
@@ -22,8 +28,9 @@ export async function passUpgrade(
   socket.allowHalfOpen = true
   try {
     const answer = await sendToBackend(request, signal)
-    if (answer.type === 'response') return await passResponse(answer.response, client)
-    socket.write(headOf(answer.response))
+    if (answer.type === 'response') return await passResponse(answer.response, request, client)
+    answer.socket.on('error', () => undefined)
+    socket.write(switchedHead(answer, request))
     if (answer.head.length > 0) socket.write(answer.head)
     if (client.head.length > 0) answer.socket.write(client.head)
     await joinStreams(socket, answer.socket, signal)
@@ -36,15 +43,11 @@ type Refused = Pick<UpgradeSocket, 'socket' | 'onRefused'>
 
 /** Answers an upgrade that was refused, in the form of every other refusal. */
 export function writeRefusal({ socket, onRefused }: Refused, error: unknown): void {
-  const status = error instanceof StatusError ? error : backendError(error)
+  const status = refusalOf(error)
   onRefused?.(status.code)
   if (socket.destroyed || socket.writableEnded) return
-  const body = Buffer.from(JSON.stringify(status.toStatus()))
-  socket.write(
-    `HTTP/1.1 ${status.code} ${STATUS_CODES[status.code] ?? 'Error'}\r\n` +
-      `content-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n`,
-  )
-  socket.end(body)
+  const body = Buffer.from(JSON.stringify(statusOf(status)))
+  endWith(socket, status.code, { 'content-type': 'application/json' }, body)
 }
 
 /** As writeRefusal, where upstream answers in plain text. */
@@ -55,39 +58,59 @@ export function writePlainRefusal(
 ): void {
   onRefused?.(status)
   if (socket.destroyed || socket.writableEnded) return
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n` +
-      'content-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n' +
-      `content-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`,
-  )
+  const type = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+  endWith(socket, status, type, Buffer.from(text))
+}
+
+function refusalOf(error: unknown): StatusError {
+  return error instanceof PeerAnswerError ? toStatusError(error) : backendError(error)
+}
+
+function endWith(
+  socket: Duplex,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+): void {
+  const framed = { ...headers, 'content-length': String(body.length), connection: 'close' }
+  socket.write(http1Head(status, framed))
+  socket.end(body)
 }
 
 /** The backend answered instead of switching protocols: the client gets that answer. */
 async function passResponse(
   response: IncomingMessage,
+  { host, method }: BackendRequest,
   { socket, onRefused }: Refused,
 ): Promise<void> {
-  onRefused?.(response.statusCode ?? 502)
-  const kept = rawHeaders(response).filter(
-    ([name]) => !['connection', 'transfer-encoding', 'keep-alive'].includes(name.toLowerCase()),
-  )
-  socket.write(headText(response, [...kept, ['connection', 'close']]))
-  await pipeline(response, socket)
+  try {
+    const { status, headers, hasBody } = peerHeadOf(response, { peer: peerAt(host), method })
+    onRefused?.(status)
+    socket.write(http1Head(status, { ...headers, connection: 'close' }))
+    if (hasBody) return await pipeline(response, socket)
+    socket.end()
+  } finally {
+    response.destroy()
+  }
 }
 
-function headOf(response: IncomingMessage): string {
-  return headText(response, rawHeaders(response))
+/** Throws PeerAnswerError where the backend switched to what nobody asked for. */
+function switchedHead(
+  { response, socket }: Extract<BackendAnswer, { type: 'upgrade' }>,
+  { host, headers }: BackendRequest,
+): Buffer {
+  const { upgrade = '' } = headers
+  try {
+    const asked = { peer: peerAt(host), offered: String(upgrade) }
+    return http1Head(101, checkPeerSwitch(fieldsOfRaw(response.rawHeaders), asked))
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
 }
 
-function headText(response: IncomingMessage, headers: readonly (readonly string[])[]): string {
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${response.statusCode} ${response.statusMessage}\r\n${lines.join('')}\r\n`
-}
-
-function rawHeaders({ rawHeaders: flat }: IncomingMessage): [name: string, value: string][] {
-  return flat.flatMap((name, index): [string, string][] =>
-    index % 2 === 0 ? [[name, flat[index + 1] ?? '']] : [],
-  )
+function peerAt(host: string): string {
+  return `the backend at ${host}`
 }
 
 /** Both directions until both ended, one broke, or the signal aborts; then both streams are gone. */

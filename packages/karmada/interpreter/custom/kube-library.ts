@@ -18,6 +18,8 @@ import { podRequirements } from '../pod-requirements.ts'
 /** What `require("kube")` gives to scripts, as in Karmada. */
 export const kubeFunctions: Readonly<Record<string, LuaLibraryFunction>> = Object.freeze({
   resourceAdd(args: LuaArguments) {
+    // Each is added up in full.
+    args.run.step(4 * args.count)
     const quantities = args.values.map((_, index) => quantityAt(args, index))
     return formatQuantity(quantities.reduce(addQuantities, quantityOf(0)))
   },
@@ -51,6 +53,7 @@ function quantityAt(args: LuaArguments, index: number): Quantity {
   const text = args.values[index]
   if (text === undefined) return quantityOf(0)
   if (typeof text !== 'string') throw args.error(index, 'string expected')
+  args.run.match(text.length)
   return refusable(args, () => parseQuantity(text))
 }
 

@@ -1,5 +1,6 @@
 import type { AnyObject } from '@skerry/api'
 import type { ResourceInterpreter } from '../resource-interpreter.ts'
+import type { Suspension } from './customization-budget.ts'
 import type { CustomScripts } from './customization.ts'
 import type { LuaClock } from './lua-interpreter.ts'
 
@@ -10,11 +11,12 @@ import type { LuaClock } from './lua-interpreter.ts'
 export function lateLuaInterpreter(
   scripts: () => CustomScripts,
   clock: LuaClock,
+  onSuspended?: (suspension: Suspension) => void,
 ): ResourceInterpreter {
   let loaded: Promise<ResourceInterpreter> | undefined
   const load = async (): Promise<ResourceInterpreter> => {
     const { LuaInterpreter } = await import('./lua-interpreter.ts')
-    return new LuaInterpreter(scripts, clock)
+    return new LuaInterpreter(scripts, clock, onSuspended)
   }
   const lua = (): Promise<ResourceInterpreter> => (loaded ??= load())
   return {

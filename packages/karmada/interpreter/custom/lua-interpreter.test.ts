@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
 import { CustomScripts, type Customization, type CustomizationRule } from './customization.ts'
+import { customizationLimits, type Suspension } from './customization-budget.ts'
 import { CustomizationError, LuaInterpreter } from './lua-interpreter.ts'
 
 const valve: AnyObject = {
@@ -200,6 +201,61 @@ test('an aggregation of no copies gets no list', async () => {
     'function AggregateStatus(o, items) o.status = { none = items == nil } return o end'
   const found = await taught(customization('a', { statusAggregation })).aggregateStatus(valve, [])
   assert.deepEqual(found['status'], { none: true })
+})
+
+test('a customization that keeps overrunning rests twice as long each time, until it is changed', async () => {
+  const told: Suspension[] = []
+  const loop = (answer: string): Customization =>
+    customization('loop', {
+      healthInterpretation: `function InterpretHealth(o) while o.spec.count > 5 do end return ${answer} end`,
+      statusReflection: 'function ReflectStatus(o) return {} end',
+    })
+  let scripts = new CustomScripts([loop('true')])
+  const interpreter = new LuaInterpreter(
+    () => scripts,
+    clock,
+    (each) => told.push(each),
+  )
+  const busy = { ...valve, spec: { count: 9 } }
+  for (const seconds of [10, 20, 40]) {
+    await assert.rejects(interpreter.health(busy), /1000000 steps$/)
+    const rests = new RegExp(`it took too much, and rests for ${seconds} s$`)
+    await assert.rejects(interpreter.health(valve), rests)
+    // All that it has for the kind rests, and the same for another kind does not.
+    await assert.rejects(interpreter.reflectStatus(valve), rests)
+    clock.ms += seconds * 1000
+  }
+  assert.deepEqual(
+    told.map(({ customization: name, kind, forMs }) => [name, kind, forMs]),
+    [10_000, 20_000, 40_000].map((ms) => ['loop', 'Valve', ms]),
+  )
+  await assert.rejects(interpreter.health(busy), /1000000 steps$/)
+  scripts = new CustomScripts([loop('o.spec.count == 3')])
+  assert.equal(await interpreter.health(valve), 'Healthy')
+})
+
+test('calls that stay below the limit of one may not take everything together', async () => {
+  const told: Suspension[] = []
+  const healthInterpretation =
+    'function InterpretHealth(o) for i = 1, o.spec.count do end return true end'
+  const scripts = new CustomScripts([customization('many', { healthInterpretation })])
+  const interpreter = new LuaInterpreter(
+    () => scripts,
+    clock,
+    (each) => told.push(each),
+  )
+  const heavy = { ...valve, spec: { count: 900_000 } }
+  let count = 0
+  while (told.length === 0) {
+    assert.equal(await interpreter.health(heavy), 'Healthy')
+    count += 1
+    assert.ok(count < 30, 'it is never suspended')
+  }
+  const { stepsMax, stepsPerSecond } = customizationLimits
+  assert.equal(count, Math.ceil(stepsMax / 900_000))
+  await assert.rejects(interpreter.health(heavy), /its calls took too much together, and rests for/)
+  clock.ms += (stepsMax / 2 / stepsPerSecond) * 1000 + 1_000
+  assert.equal(await interpreter.health(heavy), 'Healthy')
 })
 
 test('a script that took too much is not run again at once, for whichever object', async () => {

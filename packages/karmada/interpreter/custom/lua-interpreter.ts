@@ -20,6 +20,7 @@ import type {
   InterpreterOperation,
   ResourceInterpreter,
 } from '../resource-interpreter.ts'
+import { CustomizationBudget, type Suspension } from './customization-budget.ts'
 import type { CustomScript, CustomScripts } from './customization.ts'
 import { kubeFunctions } from './kube-library.ts'
 
@@ -33,9 +34,6 @@ export class CustomizationError extends Error {
 /** Scripts that are ready to run; those of kinds that are not seen any more go. */
 const scriptsKept = 200
 
-/** For so long a script that took too much is not run again: a thousand objects would take it a thousand times. */
-const restMs = 10_000
-
 /**
  * Answers for the kinds that customizations are for, with their scripts. Each method rejects with a
  * CustomizationError when the script fails, takes too long, or when there is none.
@@ -44,18 +42,21 @@ export class LuaInterpreter implements ResourceInterpreter {
   readonly #scripts: () => CustomScripts
   readonly #read = new Map<string, LuaScript>()
 
-  readonly #clock: LuaClock
+  readonly #budget: CustomizationBudget
   readonly #libraries: LuaLibraries
-  /** By script: until when, by the monotonic clock. */
-  readonly #resting = new Map<string, number>()
 
   /** The scripts are asked for before each call: customizations come and go. */
-  constructor(scripts: () => CustomScripts, clock: LuaClock) {
+  constructor(
+    scripts: () => CustomScripts,
+    clock: LuaClock,
+    onSuspended?: (suspension: Suspension) => void,
+  ) {
     this.#scripts = scripts
-    this.#clock = clock
+    this.#budget = new CustomizationBudget(clock, onSuspended)
     this.#libraries = new LuaLibraries({
       globals: { os: osFunctions(clock) },
       modules: { kube: kubeFunctions },
+      timer: clock,
     })
   }
 
@@ -142,16 +143,11 @@ export class LuaInterpreter implements ResourceInterpreter {
   }
 
   #ask<Result>(script: CustomScript, asked: Question, read: ReadResults<Result>): Result {
-    const { object, operation, args } = asked
+    const { object } = asked
     try {
-      this.#expectRested(script)
-      return this.#ready(script.text).call(
-        functionOf[operation] ?? operation,
-        (run) => args.map((each) => luaOf(each, run)),
-        (results, run) => read(results, (value, references) => jsonOf(value, references, run)),
-      )
+      this.#budget.expectFree(script, object)
+      return this.#call(script, asked, read)
     } catch (error) {
-      if (error instanceof LuaLimitError) this.#rest(script)
       const { namespace = '', name = '' } = object.metadata
       const what = `${script.rule} of ResourceInterpreterCustomization "${script.customization}" for ${object.kind} "${namespace}/${name}"`
       const why = error instanceof Error ? toText(error.message) : String(error)
@@ -159,18 +155,26 @@ export class LuaInterpreter implements ResourceInterpreter {
     }
   }
 
-  #rest({ text }: CustomScript): void {
-    if (this.#resting.size >= scriptsKept) this.#resting.clear()
-    this.#resting.set(text, this.#clock.monotonicMs() + restMs)
-  }
-
-  #expectRested({ text }: CustomScript): void {
-    const untilMs = this.#resting.get(text)
-    if (untilMs === undefined) return
-    if (this.#clock.monotonicMs() < untilMs) {
-      throw new Error(`it took too much, and rests for ${restMs / 1000} s`)
+  #call<Result>(
+    script: CustomScript,
+    { object, operation, args }: Question,
+    read: ReadResults<Result>,
+  ): Result {
+    const run = this.#libraries.startRun()
+    let isOverrun = false
+    try {
+      return this.#ready(script.text).call(
+        functionOf[operation] ?? operation,
+        () => args.map((each) => luaOf(each, run)),
+        (results) => read(results, (value, references) => jsonOf(value, references, run)),
+        run,
+      )
+    } catch (error) {
+      isOverrun = error instanceof LuaLimitError
+      throw error
+    } finally {
+      this.#budget.charge(script, object, { used: run.used, isOverrun })
     }
-    this.#resting.delete(text)
   }
 
   #ready(text: string): LuaScript {

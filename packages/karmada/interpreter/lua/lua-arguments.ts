@@ -52,7 +52,9 @@ export class LuaArguments {
   }
 
   number(index: number): number {
-    const number = numberOf(this.values[index])
+    const value = this.values[index]
+    if (typeof value === 'string') this.run.match(value.length)
+    const number = numberOf(value)
     if (number !== undefined) return number
     throw this.#expected(index, 'number')
   }

@@ -13,6 +13,9 @@ import {
 /** More arguments than that are no list anybody writes. */
 const unpackMax = 10_000
 
+/** Longer texts stand for no number, in any base: the largest one in base 2 has 1,024 digits. */
+const digitsMax = 2_000
+
 export const baseFunctions: Readonly<Record<string, LuaLibraryFunction>> = Object.freeze({
   assert(args: LuaArguments) {
     if (isTrue(args.any(0))) return args.values
@@ -35,7 +38,7 @@ export const baseFunctions: Readonly<Record<string, LuaLibraryFunction>> = Objec
   },
   pairs(args: LuaArguments) {
     const table = args.table(0)
-    const keys = table.keys()
+    const keys = table.keys(args.run)
     const next = new LuaFunction('pairs', () => {
       const { done, value: key } = keys.next()
       return done === true ? [] : [key, table.get(key)]
@@ -121,9 +124,13 @@ function tried(
 
 function toNumber(args: LuaArguments): LuaValue {
   const base = args.whole(1, 10)
-  if (base === 10) return numberOf(args.any(0))
+  const value = args.any(0)
+  if (typeof value === 'string') args.run.match(Math.min(value.length, digitsMax))
+  if (base === 10) return numberOf(value)
   if (base < 2 || base > 36) throw args.error(1, 'base out of range')
-  const text = args.text(0).trim().toLowerCase()
+  const given = args.text(0)
+  if (given.length > digitsMax) return undefined
+  const text = given.trim().toLowerCase()
   const digits = Array.from(text, (digit) => Number.parseInt(digit, 36))
   if (text === '' || digits.some((digit) => Number.isNaN(digit) || digit >= base)) return undefined
   return Number.parseInt(text, base)

@@ -1,10 +1,11 @@
-import { LuaEvaluators, type Evaluate } from './lua-evaluate.ts'
+import { LuaEvaluators } from './lua-evaluate.ts'
 import { errorAt, LuaFrame } from './lua-frame.ts'
 import { callValue } from './lua-operators.ts'
 import { parseLua } from './lua-parser.ts'
 import type { LuaRun } from './lua-run.ts'
 import type { LuaBlock, LuaExpression, LuaStatement } from './lua-syntax.ts'
 import { isTrue, numberOf, type LuaValue } from './lua-value.ts'
+import { statementSteps, stepsOf } from './lua-weight.ts'
 
 /** A script that is ready to run. Running it defines its functions as globals. */
 export type LuaProgram = (run: LuaRun) => readonly LuaValue[]
@@ -31,10 +32,13 @@ function bodyOf(block: LuaBlock): (frame: LuaFrame) => readonly LuaValue[] {
 }
 
 function blockOf(block: LuaBlock): Execute {
-  const statements = block.map(statementOf)
+  const statements = block.map((statement) => ({
+    execute: statementOf(statement),
+    steps: statementSteps(statement),
+  }))
   return (frame) => {
-    for (const execute of statements) {
-      frame.run.step()
+    for (const { execute, steps } of statements) {
+      frame.run.step(steps)
       const outcome = execute(frame)
       if (outcome !== undefined) return outcome
     }
@@ -57,7 +61,7 @@ function statementOf(statement: LuaStatement): Execute {
     case 'do':
       return blockOf(statement.body)
     case 'while':
-      return loopOf(evaluators.one(statement.condition), statement.body)
+      return loopOf(statement)
     case 'repeat':
       return repeatOf(statement)
     case 'if':
@@ -126,11 +130,13 @@ function ifOf({ clauses, otherwise = [] }: StatementOf<'if'>): Execute {
   }
 }
 
-function loopOf(condition: Evaluate, body: LuaBlock): Execute {
+function loopOf({ condition, body }: StatementOf<'while'>): Execute {
+  const isOn = evaluators.one(condition)
   const execute = blockOf(body)
+  const steps = stepsOf([condition])
   return (frame) => {
-    while (isTrue(condition(frame))) {
-      frame.run.step()
+    while (isTrue(isOn(frame))) {
+      frame.run.step(steps)
       const outcome = execute(frame)
       if (outcome === 'break') return undefined
       if (outcome !== undefined) return outcome
@@ -142,9 +148,10 @@ function loopOf(condition: Evaluate, body: LuaBlock): Execute {
 function repeatOf({ body, until }: StatementOf<'repeat'>): Execute {
   const execute = blockOf(body)
   const isDone = evaluators.one(until)
+  const steps = stepsOf([until])
   return (frame) => {
     do {
-      frame.run.step()
+      frame.run.step(steps)
       const outcome = execute(frame)
       if (outcome === 'break') return undefined
       if (outcome !== undefined) return outcome
@@ -176,11 +183,12 @@ function countingOf({ slot, from, to, by, body, line }: StatementOf<'for'>): Exe
 function walkOf({ slots, values, body, line }: StatementOf<'for-in'>): Execute {
   const all = evaluators.all(values)
   const execute = blockOf(body)
+  const steps = stepsOf([], slots.length)
   return (frame) => {
     const [next, state, start] = all(frame)
     let control = start
     for (;;) {
-      frame.run.step()
+      frame.run.step(steps)
       const found = callValue(next, [state, control], { run: frame.run, line })
       control = found[0]
       if (control === undefined) return undefined

@@ -114,7 +114,7 @@ export class LuaEvaluators {
         const operand = this.one(expression.operand)
         const { line, type } = expression
         const apply = type === 'minus' ? negate : lengthOf
-        return (frame) => apply(operand(frame), line)
+        return (frame) => apply(operand(frame), { run: frame.run, line })
       }
     }
   }
@@ -157,8 +157,9 @@ export class LuaEvaluators {
       const captured: LuaLocal[] = captures.map(({ from, index }) =>
         from === 'local' ? around.local(index) : around.capture(index),
       )
-      around.run.spend(elementBytes)
+      around.run.spend(elementBytes * (1 + captured.length))
       return new LuaFunction(name, (args, run) => {
+        if (parameters.length > 4) run.step(parameters.length >> 2)
         const varargs = hasVarargs ? args.slice(parameters.length) : []
         const frame = new LuaFrame(run, captured, varargs)
         for (const [index, slot] of parameters.entries()) frame.declare(slot, args[index])

@@ -13,16 +13,20 @@ interface Directive {
 export function formatLua(args: LuaArguments): string {
   let index = 0
   const template = args.text(0)
+  args.run.match(template.length)
+  args.run.spend(template.length)
   return template.replaceAll(directive, (...found: unknown[]) => {
     const [, flags = '', width = '', digits, kind = ''] = found.map((each) =>
       typeof each === 'string' ? each : undefined,
     )
+    args.run.step()
     if (kind === '%') return '%'
     index += 1
     const precision = digits === undefined ? undefined : Number(digits)
     const convert = Object.hasOwn(conversions, kind) ? conversions[kind] : undefined
     if (convert === undefined) throw args.run.error(`invalid option '%${kind}' to format`)
     const text = convert(args, index, { flags, precision })
+    args.run.match(text.length)
     const padded = pad(text, Number(width), kind === 's' ? flags.replaceAll('0', '') : flags)
     args.run.spend(padded.length)
     return padded

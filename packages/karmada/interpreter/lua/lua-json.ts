@@ -79,7 +79,11 @@ interface Place {
 function convert(value: LuaValue, conversion: Conversion, { path, depth }: Place): unknown {
   checkDepth(depth)
   conversion.run.step()
-  if (typeof value === 'string') return toText(value)
+  if (typeof value === 'string') {
+    conversion.run.copy(value.length)
+    conversion.run.spend(value.length)
+    return toText(value)
+  }
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return value
     throw new LuaError(`${shown(path)} is no number that JSON has`)
@@ -87,6 +91,7 @@ function convert(value: LuaValue, conversion: Conversion, { path, depth }: Place
   if (value === undefined || typeof value === 'boolean') return value
   if (!(value instanceof LuaTable)) throw new LuaError(`${shown(path)} is a ${typeOf(value)}`)
   if (value.isEmpty) {
+    conversion.run.copy(path.length)
     if (conversion.shapes.objects.has(path)) return {}
     return conversion.shapes.arrays.has(path) ? [] : undefined
   }
@@ -101,7 +106,7 @@ function shown(path: string): string {
 
 function arrayOf(table: LuaTable, conversion: Conversion, { path, depth }: Place): unknown[] {
   let count = 0
-  for (const key of table.keys()) {
+  for (const key of table.keys(conversion.run)) {
     count += 1
     if (typeof key !== 'number') throw new LuaError(`${shown(path)} has keys of both kinds`)
   }
@@ -116,9 +121,11 @@ function arrayOf(table: LuaTable, conversion: Conversion, { path, depth }: Place
 
 function objectOf(table: LuaTable, conversion: Conversion, { path, depth }: Place): unknown {
   const entries: [string, unknown][] = []
-  for (const key of table.keys()) {
+  for (const key of table.keys(conversion.run)) {
     if (typeof key === 'number') throw new LuaError(`${shown(path)} is a list with holes`)
     if (typeof key !== 'string') throw new LuaError(`${shown(path)} has a ${typeOf(key)} as a key`)
+    conversion.run.match(key.length)
+    conversion.run.spend(elementBytes + key.length)
     const name = toText(key)
     const place = { path: below(path, name), depth: depth + 1 }
     const value = convert(table.get(key), conversion, place)

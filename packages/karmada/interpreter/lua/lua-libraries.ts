@@ -1,9 +1,9 @@
 import { libraryFunction, libraryTable, type LuaLibraryFunction } from './lua-arguments.ts'
 import { baseFunctions } from './lua-base-library.ts'
 import { mathFunctions } from './lua-math-library.ts'
-import { LuaRun } from './lua-run.ts'
+import { LuaRun, type LuaTimer } from './lua-run.ts'
 import { stringFunctions } from './lua-string-library.ts'
-import { LuaTable } from './lua-table.ts'
+import { elementBytes, LuaTable } from './lua-table.ts'
 import { tableFunctions } from './lua-table-library.ts'
 
 type Functions = Readonly<Record<string, Readonly<Record<string, LuaLibraryFunction>>>>
@@ -14,14 +14,18 @@ export interface LuaSurroundings {
   readonly globals?: Functions
   /** By `require`. */
   readonly modules?: Functions
+  /** If omitted, the time of a call is not limited. */
+  readonly timer?: LuaTimer
 }
 
 /** The libraries, made once; each run has tables of its own, which its script may change. */
 export class LuaLibraries {
   readonly #base: LuaTable
   readonly #tables: ReadonlyMap<string, LuaTable>
+  readonly #timer: LuaTimer | undefined
 
-  constructor({ globals = {}, modules = {} }: LuaSurroundings = {}) {
+  constructor({ globals = {}, modules = {}, timer }: LuaSurroundings = {}) {
+    this.#timer = timer
     const run = new LuaRun(new LuaTable())
     const math = libraryTable(mathFunctions, run)
     math.set('pi', Math.PI, run)
@@ -43,7 +47,7 @@ export class LuaLibraries {
   /** Before any script has run. */
   startRun(): LuaRun {
     const globals = this.#base.copy()
-    const run = new LuaRun(globals)
+    const run = new LuaRun(globals, this.#timer)
     for (const [name, table] of this.#tables) {
       const own = table.copy()
       globals.set(name, own, run)
@@ -61,7 +65,8 @@ function requireOf(modules: Functions, run: LuaRun): LuaLibraryFunction {
   return (args) => {
     const name = args.text(0)
     const table = tables.get(name)
-    if (table === undefined) throw args.run.error(`module ${name} not found`)
+    if (table === undefined) throw args.run.error(`module ${name.slice(0, 64)} not found`)
+    args.run.spend(elementBytes * table.size)
     return table.copy()
   }
 }

@@ -29,8 +29,10 @@ export const operations: Readonly<Record<LuaBinaryOperator, LuaOperation>> = Obj
 })
 
 function arithmetic(compute: (left: number, right: number) => number): LuaOperation {
-  return (left, right, { line }) => {
+  return (left, right, { run, line }) => {
     if (typeof left === 'number' && typeof right === 'number') return compute(left, right)
+    if (typeof left === 'string') run.match(left.length)
+    if (typeof right === 'string') run.match(right.length)
     const [first, second] = [numberOf(left), numberOf(right)]
     if (first !== undefined && second !== undefined) return compute(first, second)
     const culprit = first === undefined ? left : right
@@ -68,6 +70,7 @@ function concatenate(left: LuaValue, right: LuaValue, { run, line }: LuaPoint): 
     const culprit = first === undefined ? left : right
     throw errorAt(line, `attempt to concatenate a ${typeOf(culprit)} value`)
   }
+  run.copy(first.length + second.length)
   run.spend(first.length + second.length)
   return first + second
 }
@@ -77,13 +80,14 @@ function pieceOf(value: LuaValue): string | undefined {
   return typeof value === 'number' ? numberText(value) : undefined
 }
 
-export function negate(value: LuaValue, line: number): number {
+export function negate(value: LuaValue, { run, line }: LuaPoint): number {
+  if (typeof value === 'string') run.match(value.length)
   const number = numberOf(value)
   if (number !== undefined) return -number
   throw errorAt(line, `attempt to perform arithmetic on a ${typeOf(value)} value`)
 }
 
-export function lengthOf(value: LuaValue, line: number): number {
+export function lengthOf(value: LuaValue, { line }: LuaPoint): number {
   if (typeof value === 'string' || value instanceof LuaTable) return value.length
   throw errorAt(line, `attempt to get length of a ${typeOf(value)} value`)
 }

@@ -89,6 +89,8 @@ function twoDigits(value: number): string {
 
 function formatDate({ run }: LuaArguments, format: string, date: Date): string {
   run.spend(format.length)
+  // Each two characters may be a call.
+  run.step(format.length)
   return format.replaceAll(/%(.)/gs, (whole, letter: string) => {
     const part = Object.hasOwn(parts, letter) ? parts[letter] : undefined
     const text = part === undefined ? whole : part(date)

@@ -1,4 +1,5 @@
 import type { LuaRun } from './lua-run.ts'
+import { elementBytes } from './lua-table.ts'
 import type { LuaValue } from './lua-value.ts'
 
 interface Capture {
@@ -35,6 +36,8 @@ export function findPattern(
     if (end !== undefined) {
       const captures = matcher.captured()
       const whole = text.slice(start, end)
+      run.step(captures.length)
+      run.spend(elementBytes * (1 + captures.length))
       return { start, end, captures: captures.length > 0 ? captures : [whole] }
     }
     if (isAnchored) return undefined
@@ -187,6 +190,7 @@ class Matcher {
       if (this.#pattern[at] === undefined) {
         throw this.#run.error("malformed pattern (missing ']')")
       }
+      this.#run.step()
       at += this.#pattern[at] === '%' ? 2 : 1
     }
     return at + 1

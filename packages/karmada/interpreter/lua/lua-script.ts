@@ -9,12 +9,13 @@ export interface LuaScript {
   /**
    * Calls one of its functions. `use` gets what it gives back, while the call's limits still hold. Throws
    * a LuaError that says what the script did wrong and in which line, and a LuaLimitError when it took
-   * more than `luaLimits` allow.
+   * more than `luaLimits` allow. `run` is one that has been started and not used; if omitted, a new one.
    */
   call<Result>(
     name: string,
     args: (run: LuaRun) => readonly LuaValue[],
     use: (results: readonly LuaValue[], run: LuaRun) => Result,
+    run?: LuaRun,
   ): Result
 }
 
@@ -26,9 +27,8 @@ export function readLuaScript(text: string, libraries = new LuaLibraries()): Lua
   }
   const program = withinStack(() => compileLua(bytes))
   return {
-    call: (name, args, use) =>
+    call: (name, args, use, run = libraries.startRun()) =>
       withinStack(() => {
-        const run = libraries.startRun()
         program(run)
         const called = run.globals.get(name)
         if (!(called instanceof LuaFunction)) throw new LuaError(`there is no function ${name}`)

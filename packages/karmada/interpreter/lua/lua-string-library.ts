@@ -1,7 +1,7 @@
 import type { LuaArguments, LuaLibraryFunction } from './lua-arguments.ts'
 import { formatLua } from './lua-format.ts'
 import { findPattern, type LuaMatch } from './lua-pattern.ts'
-import { LuaTable } from './lua-table.ts'
+import { elementBytes, LuaTable } from './lua-table.ts'
 import { LuaFunction, textOf, typeOf, type LuaValue } from './lua-value.ts'
 
 const byteResultsMax = 10_000
@@ -12,22 +12,22 @@ export const stringFunctions: Readonly<Record<string, LuaLibraryFunction>> = Obj
     const from = args.whole(1, 1)
     const text = sliceOf(args.text(0), from, args.whole(2, from))
     if (text.length > byteResultsMax) throw args.run.error('string slice too long')
+    args.run.step(text.length)
     return Array.from(text, (char) => char.charCodeAt(0))
   },
-  char: (args: LuaArguments) =>
-    args.values
+  char(args: LuaArguments) {
+    args.run.step(args.count)
+    args.run.spend(args.count)
+    return args.values
       .map((_, index) => String.fromCharCode(((args.whole(index) % 256) + 256) % 256))
-      .join(''),
+      .join('')
+  },
   find,
   format: formatLua,
   gmatch,
   gsub,
   len: (args: LuaArguments) => args.text(0).length,
-  lower: (args: LuaArguments) =>
-    made(
-      args,
-      args.text(0).replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()),
-    ),
+  lower: (args: LuaArguments) => cased(args, /[A-Z]+/g, (letters) => letters.toLowerCase()),
   match(args: LuaArguments) {
     const found = search(args)
     return found === undefined ? undefined : found.captures
@@ -35,6 +35,7 @@ export const stringFunctions: Readonly<Record<string, LuaLibraryFunction>> = Obj
   rep(args: LuaArguments) {
     const text = args.text(0)
     const count = Math.max(0, args.whole(1))
+    args.run.copy(text.length * count)
     args.run.spend(text.length * count)
     return text.repeat(count)
   },
@@ -44,15 +45,19 @@ export const stringFunctions: Readonly<Record<string, LuaLibraryFunction>> = Obj
     return made(args, text.split('').toReversed().join(''))
   },
   sub: (args: LuaArguments) => made(args, sliceOf(args.text(0), args.whole(1), args.whole(2, -1))),
-  upper: (args: LuaArguments) =>
-    made(
-      args,
-      args.text(0).replaceAll(/[a-z]+/g, (letters) => letters.toUpperCase()),
-    ),
+  upper: (args: LuaArguments) => cased(args, /[a-z]+/g, (letters) => letters.toUpperCase()),
 })
 
+/** Letters may stand alone, each of which is a call then. */
+function cased(args: LuaArguments, letters: RegExp, by: (letters: string) => string): string {
+  const text = args.text(0)
+  args.run.step(text.length)
+  args.run.spend(text.length)
+  return text.replaceAll(letters, by)
+}
+
 function made(args: LuaArguments, text: string): string {
-  args.run.step(text.length >> 6)
+  args.run.copy(text.length)
   args.run.spend(text.length)
   return text
 }
@@ -76,6 +81,7 @@ function search(args: LuaArguments): LuaMatch | undefined {
 function find(args: LuaArguments): LuaValue | readonly LuaValue[] {
   const [text, pattern] = [args.text(0), args.text(1)]
   const isPlain = args.values[3] !== undefined && args.values[3] !== false
+  args.run.match(pattern.length)
   if (isPlain || !/[\^$*+?.([%-]/.test(pattern)) {
     args.run.step(Math.ceil((text.length * (pattern.length + 1)) / 64))
     const start = startOf(args, text)
@@ -84,6 +90,7 @@ function find(args: LuaArguments): LuaValue | readonly LuaValue[] {
   }
   const found = search(args)
   if (found === undefined) return undefined
+  args.run.step(pattern.length)
   const hasCaptures = pattern.replaceAll(/%./gs, '').includes('(')
   return [found.start + 1, found.end, ...(hasCaptures ? found.captures : [])]
 }
@@ -115,8 +122,10 @@ function gsub(args: LuaArguments): readonly LuaValue[] {
     const whole = text.slice(found.start, found.end)
     const isEmpty = found.end === found.start
     const after = isEmpty ? text.slice(found.end, found.end + 1) : ''
-    pieces.push(text.slice(at, found.start), replacementOf(args, found, whole), after)
-    run.spend(pieces.slice(-3).join('').length)
+    const [kept, by] = [text.slice(at, found.start), replacementOf(args, found, whole)]
+    run.copy(kept.length + by.length)
+    run.spend(kept.length + by.length + after.length + elementBytes)
+    pieces.push(kept, by, after)
     at = found.end + (isEmpty ? 1 : 0)
     if (pattern.startsWith('^')) break
   }
@@ -129,7 +138,10 @@ function replacementOf(args: LuaArguments, { captures }: LuaMatch, whole: string
   const { run } = args
   const by = args.values[2]
   if (!(by instanceof LuaTable) && !(by instanceof LuaFunction)) {
-    return args.text(2).replaceAll(/%(.)/gs, (_, char: string) => {
+    const template = args.text(2)
+    // Each of its characters may be a call.
+    run.step(template.length)
+    return template.replaceAll(/%(.)/gs, (_, char: string) => {
       if (char === '0') return whole
       if (!/[1-9]/.test(char)) return char
       if (Number(char) > captures.length) throw run.error('invalid capture index')

@@ -9,8 +9,7 @@ export const tableFunctions: Readonly<Record<string, LuaLibraryFunction>> = Obje
   insert,
   maxn(args: LuaArguments) {
     let max = 0
-    for (const key of args.table(0).keys()) {
-      args.run.step()
+    for (const key of args.table(0).keys(args.run)) {
       if (typeof key === 'number' && key > max) max = key
     }
     return max
@@ -37,6 +36,7 @@ function concat(args: LuaArguments): string {
       throw run.error(`invalid value at index ${index} in table for concat`)
     }
     const piece = typeof value === 'string' ? value : numberText(value)
+    run.copy(piece.length + separator.length)
     run.spend(piece.length + separator.length)
     pieces.push(piece)
   }
@@ -73,6 +73,8 @@ function sort(args: LuaArguments): readonly LuaValue[] {
     return isTrue(answer)
   }
   run.spend(16 * table.length)
+  // Holes are not compared, and yet gone over.
+  run.step(table.length)
   table.replaceRow(
     table.row().toSorted((left, right) => (before(left, right) ? -1 : before(right, left) ? 1 : 0)),
   )

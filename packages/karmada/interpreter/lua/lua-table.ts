@@ -1,3 +1,4 @@
+import { LuaHash } from './lua-hash.ts'
 import type { LuaRun } from './lua-run.ts'
 import { LuaError, type LuaValue } from './lua-value.ts'
 
@@ -7,18 +8,22 @@ export const elementBytes = 40
 /** A table without metatables. Elements 1 to n lie in a row, which may have holes; others are hashed. */
 export class LuaTable {
   readonly #row: LuaValue[]
-  readonly #hash = new Map<LuaValue, LuaValue>()
-  #walk: { readonly keys: Iterator<LuaValue>; at: LuaValue } | undefined
+  #hash = new LuaHash()
+  /** No element of the row stands before this index. */
+  #rowFirst = 0
+  /** The longest that the row has been: keys up to here may have been in it. */
+  #rowMost: number
 
   constructor(row: LuaValue[] = []) {
     this.#row = row
+    this.#rowMost = row.length
     this.#trim()
   }
 
   /** One of its own, with the same elements. */
   copy(): LuaTable {
     const copy = new LuaTable([...this.#row])
-    for (const [key, value] of this.#hash) copy.#hash.set(key, value)
+    copy.#hash = this.#hash.copy()
     return copy
   }
 
@@ -44,28 +49,28 @@ export class LuaTable {
         return this.#setInRow(key, value, run)
       }
     }
-    if (value === undefined) {
-      // Stays as a key without a value, so that a walk that is under way goes on from it.
-      if (this.#hash.has(key)) this.#hash.set(key, undefined)
-      return
-    }
-    if (!this.#hash.has(key)) run.spend(elementBytes)
-    this.#hash.set(key, value)
+    if (this.#hash.set(key, value)) run.spend(elementBytes)
   }
 
   #setInRow(key: number, value: LuaValue, run: LuaRun): void {
     if (key === this.#row.length + 1) {
-      if (value === undefined) return
+      if (value === undefined) {
+        this.#hash.set(key, undefined)
+        return
+      }
       run.spend(elementBytes)
       this.#row.push(value)
-      this.#hash.delete(key)
+      this.#hash.remove(key)
       for (let next = key + 1; this.#hash.get(next) !== undefined; next += 1) {
+        run.step()
         this.#row.push(this.#hash.get(next))
-        this.#hash.delete(next)
+        this.#hash.remove(next)
       }
+      this.#rowMost = Math.max(this.#rowMost, this.#row.length)
       return
     }
     this.#row[key - 1] = value
+    this.#rowFirst = Math.min(this.#rowFirst, key - 1)
     this.#trim()
   }
 
@@ -78,6 +83,8 @@ export class LuaTable {
     run.step(this.#row.length - position + 1)
     run.spend(elementBytes)
     this.#row.splice(position - 1, 0, value)
+    this.#rowFirst = 0
+    this.#rowMost = Math.max(this.#rowMost, this.#row.length)
     this.#trim()
   }
 
@@ -86,6 +93,7 @@ export class LuaTable {
     if (position < 1 || position > this.#row.length) return undefined
     run.step(this.#row.length - position + 1)
     const [value] = this.#row.splice(position - 1, 1)
+    this.#rowFirst = 0
     this.#trim()
     return value
   }
@@ -97,36 +105,55 @@ export class LuaTable {
 
   replaceRow(row: readonly LuaValue[]): void {
     for (const [index, value] of row.entries()) this.#row[index] = value
+    this.#rowFirst = 0
     this.#trim()
+  }
+
+  /** How many elements there are, holes of the row included. */
+  get size(): number {
+    return this.#row.length + this.#hash.size
   }
 
   /** Whether there is any element. */
   get isEmpty(): boolean {
-    return this.keys().next().done === true
+    return this.#row.length === 0 && this.#hash.size === 0
   }
 
-  /** The row first, then others in the order that they came. */
-  *keys(): Generator<LuaValue, undefined> {
-    for (let index = 0; index < this.#row.length; index += 1) {
-      if (this.#row[index] !== undefined) yield index + 1
+  /** The row first, then others in the order that they came. Each place that is passed is a step. */
+  *keys(run: LuaRun): Generator<LuaValue, undefined> {
+    for (let key = this.nextKey(undefined, run); key !== undefined; key = this.nextKey(key, run)) {
+      yield key
     }
-    for (const [key, value] of this.#hash) if (value !== undefined) yield key
     return undefined
   }
 
-  /** The key that comes after this one; undefined behind the last. Walking on from the last answer is cheap. */
+  /**
+   * The key that comes after this one; undefined behind the last. An element that was removed while the
+   * table was walked still has its place. Each place that is passed is a step, and those before the
+   * first element are passed once.
+   */
   nextKey(after: LuaValue, run: LuaRun): LuaValue {
     run.step()
-    if (after === undefined || this.#walk === undefined || this.#walk.at !== after) {
-      this.#walk = { keys: this.keys(), at: undefined }
-      while (after !== undefined && this.#walk.at !== after) {
-        run.step()
-        const { done, value } = this.#walk.keys.next()
-        if (done === true) throw new LuaError('invalid key to next')
-        this.#walk.at = value
-      }
+    const index = after === undefined ? this.#rowFirst : this.#indexAfter(after)
+    if (index !== undefined) {
+      const found = this.#nextInRow(index, run)
+      if (after === undefined) this.#rowFirst = found ?? this.#row.length
+      if (found !== undefined) return found + 1
     }
-    this.#walk.at = this.#walk.keys.next().value
-    return this.#walk.at
+    return this.#hash.next(index === undefined ? after : undefined, run)
+  }
+
+  /** Undefined of a key that stands in the hash. */
+  #indexAfter(key: LuaValue): number | undefined {
+    if (typeof key !== 'number' || !Number.isInteger(key) || key < 1) return undefined
+    return key <= this.#rowMost && !this.#hash.has(key) ? key : undefined
+  }
+
+  #nextInRow(from: number, run: LuaRun): number | undefined {
+    for (let index = from; index < this.#row.length; index += 1) {
+      if (this.#row[index] !== undefined) return index
+      run.step()
+    }
+    return undefined
   }
 }

@@ -64,8 +64,14 @@ export function numberText(value: number): string {
   return text.replace(/e([+-])(\d)$/, 'e$10$2')
 }
 
-const numberPattern = /^[ \t\n\v\f\r]*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)[ \t\n\v\f\r]*$/i
+/** Each digit has one place in it: with two, a text that is no number would be tried in all ways. */
+const numberPattern = /^[ \t\n\v\f\r]*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)[ \t\n\v\f\r]*$/i
 const hexPattern = /^[ \t\n\v\f\r]*([+-]?)0x([0-9a-f]+)[ \t\n\v\f\r]*$/i
+
+/** The decimal number that a text is, without the space around it. Each character is looked at once. */
+export function decimalIn(text: string): string | undefined {
+  return numberPattern.exec(text)?.[1]
+}
 
 /** Longer texts stand for no number: reading them over and over would take time. */
 const numberCharsMax = 400
@@ -74,8 +80,8 @@ const numberCharsMax = 400
 export function numberOf(value: LuaValue): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string' || value.length > numberCharsMax) return undefined
-  const decimal = numberPattern.exec(value)
-  if (decimal?.[1] !== undefined) return Number(decimal[1])
+  const decimal = decimalIn(value)
+  if (decimal !== undefined) return Number(decimal)
   const hex = hexPattern.exec(value)
   if (hex?.[2] === undefined) return undefined
   const size = Number.parseInt(hex[2], 16)

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
+import { answerTo, peerHeadOf } from '@skerry/base'
 import type { WebhookFields } from './webhook-configuration.ts'
 
 /** Bounds of calls to interpreters' webhooks. */
@@ -90,7 +91,6 @@ interface Sent {
 }
 
 async function exchange({ url, agent, body }: Sent, signal: AbortSignal): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const outgoing = httpsRequest(url, {
     agent,
     method: 'POST',
@@ -101,17 +101,17 @@ async function exchange({ url, agent, body }: Sent, signal: AbortSignal): Promis
     },
     signal,
   })
-  outgoing.once('response', resolve)
-  // Stays: a request that is cut short may fail once more, and nobody waits for that.
-  outgoing.on('error', reject)
+  const peer = `webhook ${url.host}`
+  const answered = answerTo(outgoing, peer)
   outgoing.end(body)
-  const answer = await promise
-  const { statusCode = 0 } = answer
-  if (statusCode !== 200) {
+  const answer = await answered
+  try {
+    const { status } = peerHeadOf(answer, { peer, method: 'POST' })
+    if (status !== 200) throw new Error(`it answered ${status}`)
+    return await bodyOf(answer)
+  } finally {
     answer.destroy()
-    throw new Error(`it answered ${statusCode}`)
   }
-  return bodyOf(answer)
 }
 
 async function bodyOf(answer: IncomingMessage): Promise<string> {

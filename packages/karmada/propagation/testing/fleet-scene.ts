@@ -16,6 +16,7 @@ import { clusterResource, executionNamespace } from '../../cluster/cluster.ts'
 import { createFleetFailover } from '../../failover/fleet-failover.ts'
 import { karmadaKinds } from '../../kinds/karmada-kinds.ts'
 import { createFleetScheduler } from '../../placement/binding-scheduler.ts'
+import type { TenantRules } from '../../policy/tenant-rules.ts'
 import { runWorks } from '../../work/run-works.ts'
 import { propagation } from '../run-propagation.ts'
 
@@ -35,17 +36,31 @@ export interface FleetScene extends AsyncDisposable {
   ): Promise<T | undefined>
 }
 
+export interface FleetSceneOptions {
+  /** What the hub's controllers let the writers of a namespace do. Default: nothing outside of it. */
+  readonly rules?: TenantRules
+  /** What its admission lets them write. Default: the same. */
+  readonly admits?: TenantRules
+}
+
 /** Ends with the signal; everything is gone when it is disposed of. */
 export async function startFleetScene(
   clusters: readonly string[],
   signal: AbortSignal,
+  { rules = {}, admits = rules }: FleetSceneOptions = {},
 ): Promise<FleetScene> {
   await using stack = new AsyncDisposableStack()
   const kinds = await builtinKinds()
   const server = stack.use(
     await startTestApiServer({
-      kinds: [...kinds, clusterKind(kinds), ...(await karmadaKinds(kinds))],
-      namespaces: ['default', 'shop', 'karmada-cluster', ...clusters.map(executionNamespace)],
+      kinds: [...kinds, clusterKind(kinds), ...(await karmadaKinds(kinds, { rules: admits }))],
+      namespaces: [
+        'default',
+        'shop',
+        'bank',
+        'karmada-cluster',
+        ...clusters.map(executionNamespace),
+      ],
     }),
   )
   const hub = createCluster(server.transport, deps)
@@ -64,7 +79,7 @@ export async function startFleetScene(
     stop.abort(new Error('the test is over'))
     await running
   })
-  let controllers = startHub(hub, signal)
+  let controllers = startHub(hub, rules, signal)
   stack.defer(() => controllers.stop())
   const owned = stack.move()
   return {
@@ -77,16 +92,16 @@ export async function startFleetScene(
     async restart(meanwhile = async () => {}) {
       await controllers.stop()
       await meanwhile()
-      controllers = startHub(hub, signal)
+      controllers = startHub(hub, rules, signal)
     },
     until: (where, isWanted) => until(where, isWanted, signal),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
 
-function startHub(hub: Api, signal: AbortSignal): { stop(): Promise<void> } {
+function startHub(hub: Api, rules: TenantRules, signal: AbortSignal): { stop(): Promise<void> } {
   const stopped = linkedSignal(signal)
-  const running = runHub(hub, stopped.signal)
+  const running = runHub(hub, rules, stopped.signal)
   return {
     async stop() {
       stopped.abort(new Error('the hub stops'))
@@ -95,10 +110,11 @@ function startHub(hub: Api, signal: AbortSignal): { stop(): Promise<void> } {
   }
 }
 
-async function runHub(hub: Api, signal: AbortSignal): Promise<void> {
+async function runHub(hub: Api, rules: TenantRules, signal: AbortSignal): Promise<void> {
   const informers = createInformerSet(hub, deps)
   const events = createEventSink(hub, deps)
   const fleet = propagation({
+    rules,
     others: [clusterController, ...createFleetScheduler(), ...createFleetFailover()],
   })
   await runAll(signal, [

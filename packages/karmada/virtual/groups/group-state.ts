@@ -1,5 +1,6 @@
 import type { Node } from '@skerry/api'
 import type { Change, Informer } from '@skerry/client'
+import { parseExternalAddresses } from '../mapping/external-addresses.ts'
 import { createMapping, type Mapping } from '../mapping/mapping.ts'
 import { createNamespaceRule } from '../mapping/namespace-rule.ts'
 import type { NodeLabels } from '../mapping/contradiction.ts'
@@ -84,7 +85,7 @@ export class GroupState {
   }
 }
 
-/** How manifests and requests of a virtual cluster stand in the edge cluster. Throws RangeError of a bad pattern. */
+/** How manifests and requests of a virtual cluster stand in the edge cluster. Throws RangeError for a bad pattern or address. */
 export function viewOf(clusterName: string, { spec }: Pick<VirtualCluster, 'spec'>): MappedCluster {
   const { pattern } = spec.namespaces ?? {}
   const group: VirtualGroup = {
@@ -97,6 +98,7 @@ export function viewOf(clusterName: string, { spec }: Pick<VirtualCluster, 'spec
     ...(sharedKinds ? { sharedKinds } : {}),
     nodeLabels: nodeLabelsOf(spec),
     allowsClusterRights: spec.isolation?.allowsClusterRights === true,
+    externalAddresses: parseExternalAddresses(spec.isolation?.externalAddresses ?? []),
   })
   return { group, mapping }
 }

@@ -124,6 +124,14 @@ const refused: [string, VirtualCluster['spec'], RegExp][] = [
   ],
 ]
 
+test('refused: external addresses that are none', () => {
+  for (const text of ['192.0.2.0/33', 'example.com', '192.0.2.0/', '']) {
+    const asked = group('east', { isolation: { externalAddresses: ['192.0.2.1', text] } })
+    const planned = planGroups('bank', [asked], []).groups.get('east')
+    assert.match(planned?.problems[0] ?? '', /isolation.externalAddresses: Cannot permit/, text)
+  }
+})
+
 test('refused: a pattern that means no namespaces', () => {
   const asked = group('east', { namespaces: { pattern: 'everything' } })
   const planned = planGroups('bank', [asked], []).groups.get('east')

@@ -1,5 +1,6 @@
 import { checkDnsLabel, labelSelectorOf, type LabelSelector, type Node } from '@skerry/api'
 import { isNodeReady } from '../../agent/node-ready.ts'
+import { parseExternalAddresses } from '../mapping/external-addresses.ts'
 import { createNamespaceRule } from '../mapping/namespace-rule.ts'
 import { groupLabel } from '../virtual-group.ts'
 import { clusterNameOf, type VirtualCluster } from './virtual-cluster.ts'
@@ -94,7 +95,8 @@ function candidatesOf(parent: string, all: readonly VirtualCluster[]): Candidate
       nameRefusal(clusterName, taken.get(clusterName) ?? (user === name ? undefined : user)) ??
       selectorRefusal(each) ??
       patternRefusal(each.spec.namespaces?.pattern, pattern) ??
-      ruleRefusal(clusterName, each.spec.namespaces?.pattern)
+      ruleRefusal(clusterName, each.spec.namespaces?.pattern) ??
+      addressRefusal(each)
     if (refusal === undefined) taken.set(clusterName, name)
     return {
       name,
@@ -151,6 +153,16 @@ function ruleRefusal(clusterName: string, pattern: string | undefined): string |
     return undefined
   } catch (error) {
     if (error instanceof RangeError) return `namespaces.pattern: ${error.message}`
+    throw error
+  }
+}
+
+function addressRefusal({ spec }: VirtualCluster): string | undefined {
+  try {
+    parseExternalAddresses(spec.isolation?.externalAddresses ?? [])
+    return undefined
+  } catch (error) {
+    if (error instanceof RangeError) return `isolation.externalAddresses: ${error.message}`
     throw error
   }
 }

@@ -87,8 +87,8 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
       const { hub, release } = deps.identityOf(clusterName)
       const { local, member, clock, log } = deps
       const registered = conditionOf(status?.conditions, virtualConditions.registered)
-      // What is in namespaces goes with these, whatever they are called; the pattern may be a bad one.
-      const { namespaces: _pattern, ...rest } = spec
+      // What is in namespaces goes with these, whatever they are called; pattern and isolation may be bad ones.
+      const { namespaces: _pattern, isolation: _isolation, ...rest } = spec
       const { mapping } = viewOf(clusterName, { spec: rest })
       const waitsFor = await retireVirtualCluster(
         clusterName,

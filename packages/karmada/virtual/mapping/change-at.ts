@@ -35,3 +35,15 @@ export function ofText(change: (text: string) => string): Change {
 export function ofObject(change: (object: JsonObject) => JsonObject): Change {
   return (value) => (isJsonObject(value) ? change(value) : value)
 }
+
+/** Texts at the path, with steps as those of `changeAt`. */
+export function textsOfPath(object: JsonObject, path: string): string[] {
+  let found: unknown[] = [object]
+  for (const step of path.split('.')) {
+    found = found.flatMap((value): unknown[] => {
+      if (step === '*') return Array.isArray(value) ? value : []
+      return isJsonObject(value) && Object.hasOwn(value, step) ? [value[step]] : []
+    })
+  }
+  return found.filter((value) => typeof value === 'string')
+}

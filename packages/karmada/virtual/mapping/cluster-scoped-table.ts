@@ -50,7 +50,10 @@ export const clusterScopedRefusals: Readonly<
   'rbac.authorization.k8s.io/ClusterRole': (role) => {
     const labels = Object.keys(textsAt(role, 'metadata', 'labels'))
     const key = labels.find((label) => label.startsWith(aggregationLabels))
-    return key && `label ${key} would change a role of the whole edge cluster: take it out`
+    if (key) return `label ${key} would change a role of the whole edge cluster: take it out`
+    const rule = fieldAt(role, 'aggregationRule')
+    if (rule === undefined || rule === null) return undefined
+    return 'its aggregationRule would collect rules of roles of the whole edge cluster: write them in its rules'
   },
   'scheduling.k8s.io/PriorityClass': (found) =>
     fieldAt(found, 'globalDefault') === true
@@ -75,10 +78,16 @@ function namespaceRefusal(namespace: string): string | undefined {
   return `it is shared by virtual clusters and names namespace "${namespace}", which each calls another: install it in the edge cluster itself`
 }
 
-/** Secrets of drivers; a template, `${pvc.namespace}`, means each claim's own namespace. */
+/** They stand for the namespace of each claim or snapshot, alone: with more around them, for any other. */
+const ownNamespaceTemplates: ReadonlySet<string> = new Set([
+  '${pvc.namespace}',
+  '${volumesnapshot.namespace}',
+])
+
+/** Secrets of drivers. */
 function parameterRefusal(found: JsonObject): string | undefined {
   const named = Object.entries(textsAt(found, 'parameters')).find(
-    ([key, value]) => key.toLowerCase().endsWith('namespace') && !value.startsWith('${'),
+    ([key, value]) => key.toLowerCase().endsWith('namespace') && !ownNamespaceTemplates.has(value),
   )
   return namespaceRefusal(named?.[1] ?? '')
 }

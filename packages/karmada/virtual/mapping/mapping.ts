@@ -1,10 +1,13 @@
 import { isJsonObject, type AnyObject, type JsonObject, type ObjectMeta } from '@skerry/api'
+import { textsAt } from '../../interpreter/fields.ts'
+import { ownershipLabels } from '../../work/karmada-keys.ts'
 import type { ManifestMapping } from '../../work/manifest-mapping.ts'
 import { isolationName } from '../isolation/namespace-isolation.ts'
 import { virtualNamespaceLabels, type VirtualGroup } from '../virtual-group.ts'
 import { groupKindOf } from './group-kind.ts'
 import { changeAt, ofObject, ofText } from './change-at.ts'
 import { clusterScopedRefusals, clusterScopes } from './cluster-scoped-table.ts'
+import { refuseExternalAddresses, type ExternalAddresses } from './external-addresses.ts'
 import { mapAllowedRoutes } from './gateway-routes.ts'
 import { MappingRefusal } from './mapping-refusal.ts'
 import type { NodeLabels } from './contradiction.ts'
@@ -35,6 +38,8 @@ export interface MappingOptions {
   readonly nodeLabels?: NodeLabels
   /** Whether it may bind ClusterRoles in the whole edge cluster, siblings included. Default: no. */
   readonly allowsClusterRights?: boolean
+  /** Where its services may be served besides its own nodes' ports. Default: nowhere. */
+  readonly externalAddresses?: ExternalAddresses
 }
 
 /** Of a manifest: where it has pod templates, comma-separated: `spec.template,spec.jobs.*.template`. */
@@ -46,6 +51,7 @@ export function createMapping(group: VirtualGroup, options: MappingOptions = {})
     toMember: (sent) =>
       refusing(sent, (manifest) => {
         refuseKind(manifest, options)
+        refuseExternalAddresses(manifest, options.externalAddresses)
         const meant = placed(mapContent(manifest, names, options), names)
         return isShared(manifest) ? sharedManifest(meant, group.clusterName) : meant
       }),
@@ -179,9 +185,24 @@ const contentRules: Readonly<Record<string, ContentRule>> = Object.freeze({
     ),
   'gateway.networking.k8s.io/Gateway': mapAllowedRoutes,
   'networking.k8s.io/NetworkPolicy': mapNetworkPolicy,
+  'rbac.authorization.k8s.io/ClusterRole': withoutLabels,
   'rbac.authorization.k8s.io/ClusterRoleBinding': mapSubjects,
   'rbac.authorization.k8s.io/RoleBinding': mapSubjects,
 })
+
+/**
+ * Any label may be what an aggregated role of the edge selects, and would add the rules to that role.
+ * What says whose the object is stays.
+ */
+function withoutLabels(role: JsonObject): JsonObject {
+  const labels = Object.entries(textsAt(role, 'metadata', 'labels'))
+  const kept = Object.fromEntries(labels.filter(([key]) => ownershipLabels.includes(key)))
+  return changeAt(
+    role,
+    'metadata',
+    ofObject((metadata) => (labels.length === 0 ? metadata : { ...metadata, labels: kept })),
+  )
+}
 
 function mapClaim(claim: JsonObject, names: MemberNames): JsonObject {
   return changeAt(

@@ -214,3 +214,60 @@ test('pods are near pods of their own virtual cluster, and find its services', (
     searches: ['tools-east.svc.cluster.local', 'example.com', 'kube-system.svc'],
   })
 })
+
+test('a role for all virtual clusters carries no label that a role of the edge could select', () => {
+  const role = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+  }
+  const labelled = (labels: Record<string, string>) =>
+    mapped({ ...role, metadata: { name: 'editor', labels } })
+  const kept = { 'karmada.io/managed': 'true', 'work.karmada.io/permanent-id': 'a' }
+  const there = labelled({ team: 'a', 'example.com/aggregate': 'true', ...kept })
+  assert.deepEqual(there.metadata.labels, { 'karmada.io/managed': 'true' })
+  assert.throws(
+    () => labelled({ 'rbac.authorization.k8s.io/aggregate-to-admin': 'true' }),
+    /would change a role of the whole edge cluster/,
+  )
+  for (const clusterRoleSelectors of [[], [{ matchLabels: { team: 'a' } }]]) {
+    const aggregationRule = { clusterRoleSelectors }
+    assert.throws(
+      () => mapped({ ...role, metadata: { name: 'editor' }, aggregationRule }),
+      /its aggregationRule would collect rules/,
+    )
+  }
+})
+
+test('the secret of a class is in the namespace of each claim or snapshot, and no other', () => {
+  const classes = [
+    ['storage.k8s.io/v1 StorageClass', 'csi.storage.k8s.io/provisioner-secret-namespace'],
+    ['storage.k8s.io/v1 StorageClass', 'secretNamespace'],
+    ['storage.k8s.io/v1 StorageClass', 'adminSecretNameSpace'],
+    [
+      'snapshot.storage.k8s.io/v1 VolumeSnapshotClass',
+      'csi.storage.k8s.io/snapshotter-secret-namespace',
+    ],
+  ] as const
+  const values: readonly (readonly [value: string, isOwn: boolean])[] = [
+    ['${pvc.namespace}', true],
+    ['${volumesnapshot.namespace}', true],
+    ['kube-system', false],
+    ['${}kube-system', false],
+    ['${pvc.namespace}-west', false],
+    ['shop-${pvc.namespace}', false],
+    ['${pvc.name}', false],
+    ['${pv.name}', false],
+    ["${pvc.annotations['a']}", false],
+    ['$kube-system', false],
+  ]
+  for (const [of, key] of classes) {
+    const [apiVersion, kind] = of.split(' ')
+    for (const [value, isOwn] of values) {
+      const map = () =>
+        mapped({ apiVersion, kind, metadata: { name: 'fast' }, parameters: { [key]: value } })
+      if (isOwn) assert.doesNotThrow(map, `${key}: ${value}`)
+      else assert.throws(map, /names namespace/, `${key}: ${value}`)
+    }
+  }
+})

@@ -1,5 +1,5 @@
 import { isStatusError, parseFieldSelector, printFieldSelector, StatusError } from '@skerry/api'
-import type { RequestInfo } from '@skerry/apiserver'
+import type { RequestInfo, YamlReader } from '@skerry/apiserver'
 import type { DiscoveredResource } from '@skerry/client'
 import type { TunnelRequest } from '@skerry/tunnel'
 import { MappingRefusal } from '../mapping/mapping-refusal.ts'
@@ -23,6 +23,7 @@ export interface View {
   readonly kinds: EdgeKinds
   readonly pages: PageTokens
   readonly room: AnswerRoom
+  readonly yaml: YamlReader
   /** As the person who asks. */
   readonly asUser: Ask
   /** With the agent's own rights, for what the edge's RBAC was asked before. */

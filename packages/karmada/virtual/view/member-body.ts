@@ -1,16 +1,37 @@
-import { decodeObjectBody, StatusError, type AnyObject, type JsonObject } from '@skerry/api'
+import {
+  isJsonObject,
+  decodeBodyBy,
+  objectOfBody,
+  StatusError,
+  type AnyObject,
+  type JsonObject,
+} from '@skerry/api'
 import { protobufType, readAnyProtobuf } from '@skerry/apiserver'
-import { fieldAt, textAt, withField, withoutField } from '../../interpreter/fields.ts'
+import { fieldAt, withField, withoutField } from '../../interpreter/fields.ts'
+import { namesAddresses } from '../mapping/external-addresses.ts'
 import { MappingRefusal } from '../mapping/mapping-refusal.ts'
 import type { Asked } from './asked-view.ts'
-import { readRequest } from './edge-calls.ts'
+import { jsonRequest, readJson, readRequest } from './edge-calls.ts'
+import { memberTarget } from './view-target.ts'
 
 /** The object that a request carries, in JSON, YAML or protobuf. Throws StatusError as decodeBody does. */
-export async function readObject({ request }: Pick<Asked, 'request'>): Promise<JsonObject> {
+export async function readObject({
+  request,
+  view,
+  signal,
+}: Pick<Asked, 'request' | 'view' | 'signal'>): Promise<JsonObject> {
   const { 'content-type': types = 'application/json' } = request.headers
   const type = typeof types === 'string' ? types : types.join(',')
   const bytes = await readRequest(request)
-  if (!type.startsWith(protobufType)) return decodeObjectBody(bytes, type).object
+  if (!type.startsWith(protobufType)) {
+    const { yaml, group } = view
+    const body = await decodeBodyBy(
+      (text) => yaml.read(text, group.clusterName, signal),
+      bytes,
+      type,
+    )
+    return objectOfBody(body, bytes).object
+  }
   const object = await readAnyProtobuf(bytes)
   if (object) return object
   throw new StatusError(
@@ -20,14 +41,14 @@ export async function readObject({ request }: Pick<Asked, 'request'>): Promise<J
 }
 
 /**
- * What a client of the virtual cluster writes, as it stands in the edge cluster. `isUpdate`: the object is
- * there already, so what the cluster has assigned to it stays. Throws StatusError BadRequest of another
+ * What a client of the virtual cluster writes, as it stands in the edge cluster. `assigned`: what
+ * `assignedValue` has found, which stays; anything else in its place is a wish. Throws StatusError BadRequest of another
  * kind or namespace than the path's, Forbidden with the reason of what cannot be in a virtual cluster.
  */
 export function memberBody(
   { view, info, kind, member }: Asked,
   sent: JsonObject,
-  isUpdate: boolean,
+  assigned?: unknown,
 ): JsonObject {
   const { namespace: written } = metadataOf(sent)
   const isInNamespace = kind.isNamespaced
@@ -39,16 +60,26 @@ export function memberBody(
     if (written === undefined || written === '') return sent
     return { ...sent, metadata: { ...metadataOf(sent), namespace: member } }
   }
-  const object = named(sent, { kind: kind.kind, ...info.resource })
+  const object = named(withoutShownStatus(sent, info), { kind: kind.kind, ...info.resource })
   const placed: AnyObject = isInNamespace
     ? { ...object, metadata: { ...object.metadata, namespace: info.namespace } }
     : object
   try {
-    return isUpdate ? mapUpdate(placed, view.mapping.toMember) : view.mapping.toMember(placed)
+    return mapAssigned(placed, assigned, view.mapping.toMember)
   } catch (error) {
     if (!(error instanceof MappingRefusal)) throw error
     throw new StatusError('Forbidden', error.message, { cause: error })
   }
+}
+
+/** A write of the object itself leaves its status as it is, whatever addresses the edge has put there. */
+function withoutShownStatus(
+  sent: JsonObject,
+  { resource, subresource }: Asked['info'],
+): JsonObject {
+  if (subresource !== '' || !namesAddresses(resource)) return sent
+  const { status: _status, ...rest } = sent
+  return rest
 }
 
 /** Of the kind that the path means, which clients may leave out. */
@@ -78,19 +109,41 @@ function otherNamespace(): StatusError {
   )
 }
 
-/** What the edge has assigned, and nobody may change: mapping/ would take it for a wish. */
+/** What the edge assigns, and nobody may change: mapping/ would take it for a wish. */
 const assignedFields: Readonly<Record<string, readonly string[]>> = Object.freeze({
   Pod: ['spec', 'nodeName'],
   PersistentVolumeClaim: ['spec', 'volumeName'],
 })
 
-function mapUpdate(object: AnyObject, toMember: (object: AnyObject) => AnyObject): AnyObject {
+/**
+ * The value that the edge has assigned to an object which is about to be written; undefined where it has
+ * assigned none, or the object is not there or names none. The edge is asked, as the person: a name that a client
+ * writes, of a volume for one, could be that of somebody else's.
+ */
+export async function assignedValue(
+  { view, info, kind, member, request }: Asked,
+  sent: JsonObject,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const path = assignedFields[kind.kind]
+  if (path === undefined || info.name === '' || fieldAt(sent, ...path) === undefined)
+    return undefined
+  const target = memberTarget(
+    { ...info, subresource: '', query: new URLSearchParams() },
+    { namespace: member },
+  )
+  const answer = await view.asUser(jsonRequest(request, { method: 'GET', path: target }), signal)
+  const found = await readJson(answer)
+  return answer.status === 200 && isJsonObject(found) ? fieldAt(found, ...path) : undefined
+}
+
+function mapAssigned(
+  object: AnyObject,
+  assigned: unknown,
+  toMember: (object: AnyObject) => AnyObject,
+): AnyObject {
   const path = assignedFields[object.kind]
   const value = path && fieldAt(object, ...path)
-  if (path === undefined || value === undefined) return toMember(object)
-  // Other names of volumes are those that the virtual cluster was sent, and mapped.
-  const isWish =
-    object.kind === 'PersistentVolumeClaim' && !textAt(object, ...path).startsWith('pvc-')
-  if (isWish) return toMember(object)
+  if (path === undefined || value === undefined || value !== assigned) return toMember(object)
   return withField(toMember(withoutField(object, path)), path, value)
 }

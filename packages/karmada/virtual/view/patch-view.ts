@@ -1,10 +1,10 @@
 import { equalJson, isJsonObject, StatusError, type JsonObject } from '@skerry/api'
 import type { TunnelResponse } from '@skerry/tunnel'
-import { fieldAt, textAt, textsAt } from '../../interpreter/fields.ts'
-import { groupLabel } from '../virtual-group.ts'
-import { memberOf, readOnly, sightOf, type Asked } from './asked-view.ts'
+import { fieldAt, textAt } from '../../interpreter/fields.ts'
+import { namesAddresses } from '../mapping/external-addresses.ts'
+import { memberOf, sightOf, type Asked } from './asked-view.ts'
 import { jsonRequest, readJson, readRequest, viewLimits } from './edge-calls.ts'
-import { memberBody, readObject } from './member-body.ts'
+import { assignedValue, memberBody, readObject } from './member-body.ts'
 import { ensureDefault } from './own-namespaces.ts'
 import { shownOnce } from './read-view.ts'
 import { shownObject } from './shown-object.ts'
@@ -24,15 +24,19 @@ export async function patchObject(asked: Asked, signal: AbortSignal): Promise<Tu
     ?.trim()
   if (type === applyType) return applyObject(asked, signal)
   const patch = await readRequest(asked.request)
-  // The status of a namespace takes labels along, which say whose it is.
-  const isTried = asked.info.subresource === '' || asked.seenAs === 'namespaces'
+  // The status of a namespace takes labels along, which say whose it is; that of a service, addresses.
+  const { subresource, resource } = asked.info
+  const isJudged = asked.seenAs === 'namespaces' || namesAddresses(resource)
+  const isTried = subresource === '' || isJudged
   if (!isTried) return sendPatch(asked, patch, signal)
   for (let attempt = 1; ; attempt += 1) {
     const tried = await asked.view.asUser(dryRun(asked, patch), signal)
     if (tried.status !== 200) return shown(asked, tried)
     const result = await readJson(tried)
     if (!isJsonObject(result)) throw notUnderstood()
-    const wanted = wantedOf(asked, result) ?? (copiesFields(type, patch) ? bare(result) : undefined)
+    const assigned = await assignedValue(asked, result, signal)
+    const wanted =
+      wantedOf(asked, result, assigned) ?? (copiesFields(type, patch) ? bare(result) : undefined)
     if (wanted === undefined) return sendPatch(asked, patch, signal)
     const request = jsonRequest(asked.request, { method: 'PUT', path: pathOf(asked), body: wanted })
     const answer = await asked.view.asUser(request, signal)
@@ -58,16 +62,10 @@ function copiesFields(type: string | undefined, patch: Uint8Array): boolean {
 }
 
 /** Undefined where the edge may have the patch as it is. */
-function wantedOf(asked: Asked, result: JsonObject): JsonObject | undefined {
-  const { info, names, view, seenAs } = asked
-  const { clusterName } = view.group
-  if (seenAs === 'nodes') {
-    const labels = textsAt(result, 'metadata', 'labels')
-    if (labels[groupLabel] !== clusterName) throw readOnly(info, clusterName)
-    return bare(result)
-  }
+function wantedOf(asked: Asked, result: JsonObject, assigned: unknown): JsonObject | undefined {
+  const { info, names } = asked
   const of = { group: info.resource.group, kind: textAt(result, 'kind') }
-  const mapped = memberBody(asked, shownObject(bare(result), of, names), true)
+  const mapped = memberBody(asked, shownObject(bare(result), of, names), assigned)
   const wanted = { ...mapped, ...keptOf(result) }
   return equalJson(wanted, bare(result)) ? undefined : wanted
 }
@@ -89,10 +87,8 @@ function keptOf(result: JsonObject): JsonObject {
 /** Server-side apply sends what it wants as an object, which is mapped as any other. */
 async function applyObject(asked: Asked, signal: AbortSignal): Promise<TunnelResponse> {
   await ensureDefault(asked, signal)
-  const body = memberBody(asked, await readObject(asked), true)
-  if (asked.seenAs === 'nodes' && textsAt(body, 'metadata', 'labels')[groupLabel] !== undefined) {
-    throw readOnly(asked.info, asked.view.group.clusterName)
-  }
+  const sent = await readObject(asked)
+  const body = memberBody(asked, sent, await assignedValue(asked, sent, signal))
   return sendPatch(asked, Buffer.from(JSON.stringify(body)), signal)
 }
 

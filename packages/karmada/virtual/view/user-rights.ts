@@ -77,16 +77,27 @@ function subjectOf(headers: TunnelHeaders) {
   const named = valuesOf(headers, 'impersonate-group')
   const groups = [...(named.length > 0 ? named : groupsOfAccount(user)), 'system:authenticated']
   const [uid] = valuesOf(headers, 'impersonate-uid')
-  const extra: Record<string, string[]> = {}
-  for (const name of Object.keys(headers)) {
-    if (!name.startsWith(extraPrefix)) continue
-    extra[decodeURIComponent(name.slice(extraPrefix.length))] = valuesOf(headers, name)
-  }
+  // Whoever is impersonated may have chosen the keys: `constructor` and `__proto__` are keys as any other.
+  const extra = Object.fromEntries(
+    Object.keys(headers)
+      .filter((name) => name.startsWith(extraPrefix))
+      .map((name) => [unescapedKey(name.slice(extraPrefix.length)), valuesOf(headers, name)]),
+  )
   return {
     user,
     groups,
     ...(uid === undefined ? {} : { uid }),
     ...(Object.keys(extra).length > 0 ? { extra } : {}),
+  }
+}
+
+/** As the API server reads it: a key that is escaped in a way that nothing means stands for itself. */
+function unescapedKey(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch (error) {
+    if (error instanceof URIError) return key
+    throw error
   }
 }
 

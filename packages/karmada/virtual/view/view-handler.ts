@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import type { RequestInfo } from '@skerry/apiserver'
+import type { RequestInfo, YamlReader } from '@skerry/apiserver'
 import { abortReason, type Logger } from '@skerry/base'
 import type { TunnelHandler, TunnelRequest, TunnelResponse, TunnelUpgraded } from '@skerry/tunnel'
 import { statusAnswer } from '../../agent/status-answer.ts'
@@ -40,6 +40,7 @@ export interface VirtualViewsDeps {
   readonly kinds: EdgeKinds
   readonly pages: PageTokens
   readonly room: AnswerRoom
+  readonly yaml: YamlReader
   /** With the agent's own rights. */
   readonly asAgent: Ask
   /** As whom the agent acts; absent: as everybody whom the hub names. */
@@ -103,9 +104,9 @@ async function open(
   if (found === undefined) throw noCluster(cluster)
   const info = readViewTarget(request.method, request.path)
   await deps.edge.whenKnown(signal)
-  const { edge, kinds, pages, room, asAgent } = deps
+  const { edge, kinds, pages, room, yaml, asAgent } = deps
   const asUser: Ask = (asked, scope) => api.onRequest(asked, scope)
-  return { view: { ...found, edge, kinds, pages, room, asUser, asAgent }, request, info }
+  return { view: { ...found, edge, kinds, pages, room, yaml, asUser, asAgent }, request, info }
 }
 
 async function answer(

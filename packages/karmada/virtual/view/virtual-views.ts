@@ -1,3 +1,4 @@
+import { apiServerLimits, YamlReader } from '@skerry/apiserver'
 import type { Clock, Logger, Random } from '@skerry/base'
 import type { Cluster } from '@skerry/client'
 import type { TunnelHandler } from '@skerry/tunnel'
@@ -45,6 +46,7 @@ export function createVirtualViews(options: VirtualViewsOptions): VirtualViews {
   const kinds = createEdgeKinds(local, clock)
   const pages = createPageTokens()
   const room = new AnswerRoom()
+  const yaml = new YamlReader({ limits: apiServerLimits, clock, log })
   const find = (name: string): ViewedCluster | undefined =>
     clusters.get(name) ?? options.find?.(name)
   return {
@@ -67,6 +69,7 @@ export function createVirtualViews(options: VirtualViewsOptions): VirtualViews {
         kinds,
         pages,
         room,
+        yaml,
         asAgent: ownAsk(local),
         ...(policy ? { policy } : {}),
         log,

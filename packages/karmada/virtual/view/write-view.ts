@@ -1,10 +1,9 @@
 import { StatusError } from '@skerry/api'
 import type { TunnelRequest, TunnelResponse } from '@skerry/tunnel'
-import { groupLabel } from '../virtual-group.ts'
-import { textsAt } from '../../interpreter/fields.ts'
 import { absentObject, memberOf, readOnly, sightOf, type Asked } from './asked-view.ts'
 import { jsonRequest, readRequest } from './edge-calls.ts'
-import { memberBody, readObject } from './member-body.ts'
+import { cordonNode } from './cordon-node.ts'
+import { assignedValue, memberBody, readObject } from './member-body.ts'
 import { createNamespace, ensureDefault } from './own-namespaces.ts'
 import { patchObject } from './patch-view.ts'
 import { edgeRequest, shownOnce } from './read-view.ts'
@@ -17,20 +16,19 @@ export async function writeObject(asked: Asked, signal: AbortSignal): Promise<Tu
   const { clusterName } = view.group
   const { verb, subresource } = info
   if (isReadOnly({ seenAs, verb, subresource })) throw readOnly(info, clusterName)
-  if (seenAs === 'nodes') refuseForeignNode(asked)
-  else if (kind.isNamespaced && member === '') throw notAllowed()
+  if (seenAs === 'nodes') {
+    refuseForeignNode(asked)
+    if (verb === 'update' || verb === 'patch') return cordonNode(asked, signal)
+    if (verb === 'delete') throw readOnly(info, clusterName)
+  } else if (kind.isNamespaced && member === '') throw notAllowed()
   switch (verb) {
     case 'create':
       if (seenAs === 'namespaces' && info.name === '') return createNamespace(asked, signal)
       await ensureDefault(asked, signal)
-      return send(asked, memberBody(asked, await readObject(asked), false), signal)
+      return send(asked, memberBody(asked, await readObject(asked)), signal)
     case 'update': {
-      const object = memberBody(asked, await readObject(asked), true)
-      const labels = textsAt(object, 'metadata', 'labels')
-      if (seenAs === 'nodes' && labels[groupLabel] !== clusterName) {
-        throw readOnly(info, clusterName)
-      }
-      return send(asked, object, signal)
+      const sent = await readObject(asked)
+      return send(asked, memberBody(asked, sent, await assignedValue(asked, sent, signal)), signal)
     }
     case 'patch':
       return patchObject(asked, signal)
@@ -44,7 +42,7 @@ export async function writeObject(asked: Asked, signal: AbortSignal): Promise<Tu
   }
 }
 
-/** Nodes may be cordoned and the like, as RBAC has it; to which group they belong is the edge's to say. */
+/** Nodes may be cordoned, as RBAC has it; what else they are is the edge's to say. */
 function refuseForeignNode({ view, info }: Asked): void {
   const { clusterName } = view.group
   if (info.name === '') throw readOnly(info, clusterName)
@@ -64,8 +62,8 @@ async function remove(asked: Asked, signal: AbortSignal): Promise<TunnelResponse
   return answered(asked, jsonRequest(asked.request, { path, ...body }), signal)
 }
 
-function withBody(asked: Asked, body: Uint8Array): Pick<Asked, 'request'> {
-  return { request: { ...asked.request, body } }
+function withBody(asked: Asked, body: Uint8Array): Asked {
+  return { ...asked, request: { ...asked.request, body } }
 }
 
 async function answered(

@@ -6,7 +6,7 @@ import type { Loose } from '../../typed-strategy.ts'
 
 type Annotations = Readonly<Record<string, string>>
 
-const mirrorKey = 'kubernetes.io/config.mirror'
+export const mirrorKey = 'kubernetes.io/config.mirror'
 const deletionCostKey = 'controller.kubernetes.io/pod-deletion-cost'
 const seccompPodKey = 'seccomp.security.alpha.kubernetes.io/pod'
 const seccompContainerPrefix = 'container.seccomp.security.alpha.kubernetes.io/'

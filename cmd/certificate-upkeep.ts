@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import type { ApiServer, TlsFiles } from '@skerry/apiserver'
+import { messageOf, type Clock, type Logger } from '@skerry/base'
+import {
+  authorityFault,
+  ensureClusterPki,
+  readFileIfPresent,
+  type ClusterPki,
+  type ClusterPkiOptions,
+  type IssuerTime,
+} from '@skerry/bootstrap'
+import { validityOf } from '@skerry/pki'
+
+/** The newest certificates, and who wants to know of newer ones. */
+export interface Renewal {
+  current: ClusterPki
+  readonly listeners: ((pki: ClusterPki) => Promise<void>)[]
+}
+
+export interface CertificateUpkeep {
+  readonly pkiOptions: ClusterPkiOptions
+  readonly server: Pick<ApiServer, 'setTls'>
+  readonly tlsOf: (pki: ClusterPki) => TlsFiles
+  readonly renewal: Renewal
+  readonly time: IssuerTime
+}
+
+/** How soon a clock that jumped, or a certificate that somebody renewed, is noticed. */
+const lookMs = 60_000
+/** How often something that stays wrong is said again. */
+const tellMs = 24 * 3_600_000
+
+/**
+ * A control plane may run for years, and its clock may be set meanwhile: its certificates are judged each
+ * minute, and issued again while it serves.
+ */
+export async function keepCertificates(
+  { pkiOptions, server, tlsOf, renewal, time }: CertificateUpkeep,
+  { clock, log }: { clock: Clock; log: Logger },
+  signal: AbortSignal,
+): Promise<never> {
+  const told = new Map<string, number>()
+  const tell = (message: string, fields: Readonly<Record<string, string>>): void => {
+    const key = JSON.stringify([message, fields])
+    if (clock.monotonicMs() - (told.get(key) ?? -Infinity) < tellMs) return
+    if (told.size >= 100) told.clear()
+    told.set(key, clock.monotonicMs())
+    log.error(message, fields)
+  }
+  for (;;) {
+    for (const fault of authorityFaults(renewal.current, clock.now())) {
+      tell('Authority ends', { fault })
+    }
+    await clock.sleep(lookMs, signal)
+    try {
+      const next = await ensureClusterPki(pkiOptions, time)
+      if (isSame(next, renewal.current)) continue
+      renewal.current = next
+      server.setTls(tlsOf(next))
+      log.info('Certificates renewed', { directory: pkiOptions.directory })
+      for (const listener of renewal.listeners) await listener(next)
+    } catch (error) {
+      tell('Certificates not renewed, trying again', { why: messageOf(error) })
+    }
+  }
+}
+
+function authorityFaults(pki: ClusterPki, nowMs: number): string[] {
+  return [pki.authority, pki.frontProxyAuthority].flatMap(
+    ({ certificatePem }) => authorityFault(certificatePem, nowMs) ?? [],
+  )
+}
+
+function isSame(one: ClusterPki, other: ClusterPki): boolean {
+  const texts = (pki: ClusterPki): string[] =>
+    [
+      pki.authority,
+      pki.serving,
+      pki.kubeletClient,
+      pki.admin,
+      pki.frontProxyAuthority,
+      pki.frontProxyClient,
+    ].map(({ certificatePem }) => certificatePem)
+  return texts(one).join('') === texts(other).join('')
+}
+
+/**
+ * A time that is past for sure: when the newest certificate of this directory began. One that lies ahead of
+ * the clock proves nothing: that clock may have been wrong then. 0 where there is none.
+ */
+export async function newestCertificateMs(directory: string, nowMs: number): Promise<number> {
+  const text = await readFileIfPresent(join(directory, 'pki', 'admin.crt'))
+  try {
+    const { notBeforeMs } = validityOf(text ?? '')
+    return notBeforeMs <= nowMs ? notBeforeMs : 0
+  } catch {
+    // Damaged ones are named by whoever needs them.
+    return 0
+  }
+}

@@ -1,0 +1,18 @@
+import { isAllowed, questionOf, type Question } from './recording.ts'
+
+/** Writes down what an authorizer is asked, by user, and answers as the user's name says. */
+export class AskedQuestions {
+  readonly #byUser = new Map<string, Question[]>()
+
+  /** `spec` is a SubjectAccessReview's. */
+  ask(user: string, spec: Readonly<Record<string, unknown>>): boolean {
+    const questions = this.#byUser.get(user) ?? []
+    this.#byUser.set(user, questions)
+    questions.push(questionOf(spec))
+    return isAllowed(user, questions.length - 1)
+  }
+
+  of(user: string): readonly Question[] {
+    return this.#byUser.get(user) ?? []
+  }
+}

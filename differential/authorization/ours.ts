@@ -1,0 +1,76 @@
+import { builtinKinds } from '@skerry/api'
+import {
+  accessQuestion,
+  createDefaultAccess,
+  type Authorizer,
+  type BackendDial,
+} from '@skerry/apiserver'
+import { silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { generateKeyPair } from '@skerry/pki'
+import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { betaSwitches } from '../corpus.ts'
+import { AskedQuestions } from './asked-questions.ts'
+import { effectTokens, type AskedSubject } from './play-effects.ts'
+import type { AskedTarget, RecordedTarget } from './recording.ts'
+
+export interface AskingServer extends AskedSubject, AsyncDisposable {
+  readonly server: TestApiServer
+}
+
+/** Nobody answers behind this server: what is asked before anything is dialled is what counts. */
+const unreachable: BackendDial = {
+  dialNode: () => Promise.reject(new Error('Cannot reach the node: there is none')),
+  dialAddress: () => Promise.reject(new Error('Cannot reach the address: there is nobody')),
+}
+
+/** Ours as upstream was recorded: one authorizer that writes down what it is asked; administrators pass without it. */
+export async function startAskingServer(): Promise<AskingServer> {
+  const questions = new AskedQuestions()
+  const authorizer: Authorizer = {
+    async authorize(asked) {
+      const isAllowed = questions.ask(asked.user.name, accessQuestion(asked))
+      return { verdict: isAllowed ? 'allow' : 'no-opinion', reason: '' }
+    },
+  }
+  const { privateKeyPem: signingKeyPem } = await generateKeyPair()
+  const issuer = 'https://kubernetes.default.svc.cluster.local'
+  const access = createDefaultAccess(
+    {
+      serviceAccounts: { issuer, signingKeyPem },
+      dial: unreachable,
+      tokenFile: effectTokens(),
+      configuredAuthorizers: {
+        authorizerOf: () => authorizer,
+        hasWebhook: () => true,
+        setConfig: async () => undefined,
+        [Symbol.dispose]: () => undefined,
+      },
+    },
+    { clock: systemClock, random: systemRandom, log: silentLogger },
+  )
+  const kinds = await builtinKinds({ switches: betaSwitches })
+  const server = await startTestApiServer({ access, kinds })
+  return {
+    server,
+    subject: server,
+    questions,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
+}
+
+/** What our server asks about a request, and what it answers when the first question is answered with no. */
+export async function replayTarget(
+  { server, questions }: AskingServer,
+  { method, target }: AskedTarget,
+  user: string,
+): Promise<RecordedTarget> {
+  const transport = server.transportAs({ name: user, groups: [], extra: {} })
+  const { status } = await transport.send(
+    // The transport's own clients use five methods; a stranger sends any text, which passes as it is.
+    { method: method as 'GET', path: target, headers: {} },
+    never,
+  )
+  return { method, target, status, questions: questions.of(user) }
+}
+
+const never = new AbortController().signal

@@ -1,0 +1,27 @@
+import type { Service } from '@skerry/api'
+import type { AdmissionPlugin } from '../admission.ts'
+import { typed } from '../typed-objects.ts'
+import { isResource, wellKnown } from '../well-known-resources.ts'
+import { refuse } from './refusal.ts'
+
+/**
+ * No Service gets an external address: whoever may write Services could take the traffic of others by it
+ * (CVE-2020-8554). Addresses that a Service has stay. Off by default, as upstream.
+ */
+export function createDenyServiceExternalIps(): AdmissionPlugin {
+  return {
+    name: 'DenyServiceExternalIPs',
+    handles: ({ resource, subresource, operation }) =>
+      isResource(resource, wellKnown.services) &&
+      subresource === '' &&
+      (operation === 'CREATE' || operation === 'UPDATE'),
+    async validate(request) {
+      const { object, oldObject } = request
+      if (!object) return
+      const before = oldObject ? (typed<Service>(oldObject).spec?.externalIPs ?? []) : []
+      const addresses = typed<Service>(object).spec?.externalIPs ?? []
+      if (addresses.every((address) => before.includes(address))) return
+      throw refuse(request, 'Use of external IPs is denied by admission control')
+    },
+  }
+}

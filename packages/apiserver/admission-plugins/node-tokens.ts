@@ -1,0 +1,85 @@
+import {
+  podReferences,
+  type CSIDriver,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  type TokenRequest,
+} from '@skerry/api'
+import type { Objects } from '../objects.ts'
+import { notFound } from '../status-answers.ts'
+import { getTyped, typed } from '../typed-objects.ts'
+import { wellKnown } from '../well-known-resources.ts'
+import type { NodeWrite } from './node-write.ts'
+
+/** A node asks for tokens of pods that run on it, for audiences that those pods need. */
+export async function checkNodeToken(write: NodeWrite): Promise<string | undefined> {
+  const { request, nodeName, objects } = write
+  const { operation, subresource, namespace, object } = request
+  if (operation !== 'CREATE' || subresource !== 'token' || !object) return undefined
+  const reference = typed<TokenRequest>(object).spec?.boundObjectRef
+  const name = reference?.name ?? ''
+  if (reference?.apiVersion !== 'v1' || reference.kind !== 'Pod' || name === '') {
+    return 'node requested token not bound to a pod'
+  }
+  if (!reference.uid) return 'node requested token with a pod binding without a uid'
+  const pod = getTyped<Pod>(objects, wellKnown.pods, { namespace, name })
+  if (!pod) throw notFound({ group: '', resource: 'pod' }, name)
+  if (pod.metadata.uid !== reference.uid) {
+    return `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`
+  }
+  if (pod.spec?.nodeName !== nodeName) {
+    return 'node requested token bound to a pod scheduled on a different node'
+  }
+  return checkAudience(write, pod, typed<TokenRequest>(object).spec?.audiences ?? [])
+}
+
+async function checkAudience(
+  { request, nodeName, objects, authorizer }: NodeWrite,
+  pod: Pod,
+  [audience = '', ...more]: readonly string[],
+): Promise<string | undefined> {
+  if (more.length > 0) return 'node may only request 0 or 1 audiences'
+  if (projectedAudiences(pod).includes(audience)) return undefined
+  if (driversOf(pod, objects).some((driver) => wantsAudience(driver, audience, objects))) {
+    return undefined
+  }
+  const { verdict } = await authorizer.authorize({
+    user: request.user,
+    verb: 'request-serviceaccounts-token-audience',
+    isResourceRequest: true,
+    resource: { group: '', version: 'v1', resource: audience },
+    namespace: request.namespace,
+    name: request.name,
+    path: '',
+  })
+  if (verdict === 'allow') return undefined
+  const name = JSON.stringify(audience)
+  return `audience ${name} not found in pod spec volume, system:node:${nodeName} is not authorized to request tokens for this audience`
+}
+
+function projectedAudiences({ spec }: Pod): string[] {
+  const sources = (spec?.volumes ?? []).flatMap((volume) => volume.projected?.sources ?? [])
+  return sources.flatMap(({ serviceAccountToken: token }) => (token ? [token.audience ?? ''] : []))
+}
+
+/** The CSI drivers of the pod's volumes; by their CSIDriver they may ask for tokens of the pod. */
+function driversOf(pod: Pod, objects: Objects): string[] {
+  return podReferences(pod).flatMap(({ resource, namespace, name }) => {
+    if (resource === 'csidrivers') return [name]
+    if (resource !== 'persistentvolumeclaims') return []
+    const claim = getTyped<PersistentVolumeClaim>(objects, wellKnown.persistentVolumeClaims, {
+      namespace,
+      name,
+    })
+    const volume = getTyped<PersistentVolume>(objects, wellKnown.persistentVolumes, {
+      name: claim?.spec?.volumeName ?? '',
+    })
+    return volume?.spec?.csi?.driver ?? []
+  })
+}
+
+function wantsAudience(driver: string, audience: string, objects: Objects): boolean {
+  const found = getTyped<CSIDriver>(objects, wellKnown.csiDrivers, { name: driver })
+  return found?.spec.tokenRequests?.some((request) => request.audience === audience) === true
+}

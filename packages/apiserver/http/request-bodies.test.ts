@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { simulatedClock } from '@skerry/base'
+import { RequestBodies, type BodyShare } from './request-bodies.ts'
+
+const never = new AbortController().signal
+const limits = {
+  bodiesBytesMax: 1_000,
+  bodiesBytesPerUserMax: 600,
+  largeBodyBytes: 100,
+  largeBodiesAtOnceMax: 2,
+  largeBodyRestMsMax: 10_000,
+}
+
+function scene() {
+  const clock = simulatedClock()
+  const bodies = new RequestBodies(limits, clock)
+  const begun: string[] = []
+  /** Sends a body of this user; its name is noted when it may be worked on. */
+  const send = (user: string, name: string, bytes = 200, signal = never): BodyShare => {
+    const share = bodies.open(user, signal)
+    share.add(bytes)
+    void share.untilItsTurn().then(
+      () => begun.push(name),
+      () => begun.push(`${name} left`),
+    )
+    return share
+  }
+  return { clock, bodies, begun, send }
+}
+
+test('bodies that would be too much for a user or for all are refused, and leave nothing', () => {
+  const { bodies } = scene()
+  const share = bodies.open('mallory', never)
+  share.add(600)
+  assert.throws(() => share.add(1), { reason: 'TooManyRequests' })
+  using _other = bodies.open('alice', never)
+  _other.add(400)
+  assert.throws(() => bodies.open('bob', never).add(101), { reason: 'TooManyRequests' })
+  using _heartbeat = bodies.open('node', never)
+  _heartbeat.add(100)
+  share[Symbol.dispose]()
+  assert.equal(bodies.bytes, 500)
+  bodies.open('bob', never).add(500)
+})
+
+test('a user works on one large body at a time, and rests as long as it took; others go on', async () => {
+  const { clock, begun, send } = scene()
+  const first = send('mallory', 'm1')
+  const second = send('mallory', 'm2')
+  const alice = send('alice', 'a1')
+  await clock.advance(3_000)
+  assert.deepEqual(begun, ['m1', 'a1'])
+  first[Symbol.dispose]()
+  alice[Symbol.dispose]()
+  send('bob', 'b1')[Symbol.dispose]()
+  await clock.advance(2_999)
+  assert.deepEqual(begun, ['m1', 'a1', 'b1'])
+  await clock.advance(1)
+  assert.deepEqual(begun, ['m1', 'a1', 'b1', 'm2'])
+  second[Symbol.dispose]()
+})
+
+test('so many large bodies are worked on at once; a small one never waits', async () => {
+  const { clock, begun, send } = scene()
+  const shares = ['alice', 'bob', 'carol'].map((user) => send(user, user))
+  send('dave', 'small', 100)
+  await clock.advance(1)
+  assert.deepEqual(begun, ['small', 'alice', 'bob'])
+  shares[0]?.[Symbol.dispose]()
+  await clock.advance(1)
+  assert.deepEqual(begun, ['small', 'alice', 'bob', 'carol'])
+})
+
+test('whoever leaves while waiting gives its place to the next', async () => {
+  const { clock, begun, send } = scene()
+  const running = [send('alice', 'a'), send('bob', 'b')]
+  const leaving = new AbortController()
+  send('carol', 'c', 200, leaving.signal)
+  send('dave', 'd')
+  leaving.abort(new Error('gone'))
+  running[0]?.[Symbol.dispose]()
+  await clock.advance(1)
+  assert.deepEqual(begun, ['a', 'b', 'c left', 'd'])
+})

@@ -1,0 +1,153 @@
+import type { Clock, Timer } from '@skerry/base'
+import type { ApiServerLimits } from '../limits-table.ts'
+import { tooManyRequests } from './status-answer.ts'
+
+export type RequestBodyLimits = Pick<
+  ApiServerLimits,
+  | 'bodiesBytesMax'
+  | 'bodiesBytesPerUserMax'
+  | 'largeBodyBytes'
+  | 'largeBodiesAtOnceMax'
+  | 'largeBodyRestMsMax'
+>
+
+/** The body of one request, from its first byte until its answer is made. */
+export interface BodyShare extends Disposable {
+  /** Throws TooManyRequests if the bodies of this user, or of all, would be too much. */
+  add(bytes: number): void
+  /** Resolves when a body of this size may be worked on; rejects with the signal's reason. */
+  untilItsTurn(): Promise<void>
+}
+
+interface Waiting {
+  readonly user: string
+  readonly start: () => void
+}
+
+/**
+ * Bounds what the bodies of requests hold in memory, and how much of the server large ones take: decoding,
+ * validating and merging three megabytes can hold the event loop for seconds. Each user works on one large body
+ * at a time and rests afterwards for as long as it took, so that several attackers together leave time to others.
+ */
+export class RequestBodies implements Disposable {
+  readonly #limits: RequestBodyLimits
+  readonly #clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
+  readonly #bytesOf = new Map<string, number>()
+  #bytes = 0
+  readonly #running = new Set<string>()
+  /** By user: until when none of its large bodies begins. Monotonic milliseconds. */
+  readonly #restUntilMs = new Map<string, number>()
+  /** The oldest first. */
+  #waiting: Waiting[] = []
+  #timer: Timer | undefined
+
+  constructor(limits: RequestBodyLimits, clock: Pick<Clock, 'monotonicMs' | 'setTimer'>) {
+    this.#limits = limits
+    this.#clock = clock
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  open(user: string, signal: AbortSignal): BodyShare {
+    let held = 0
+    let end: (() => void) | undefined
+    let isOver = false
+    return {
+      add: (bytes) => {
+        this.#hold(user, bytes)
+        held += bytes
+      },
+      untilItsTurn: async () => {
+        if (held <= this.#limits.largeBodyBytes) return
+        end = await this.#begin(user, signal)
+        // The request may have ended in the moment in which its turn came.
+        if (isOver) end()
+      },
+      [Symbol.dispose]: () => {
+        isOver = true
+        end?.()
+        this.#release(user, held)
+        held = 0
+      },
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]()
+  }
+
+  #hold(user: string, bytes: number): void {
+    const { bodiesBytesMax, bodiesBytesPerUserMax, largeBodyBytes } = this.#limits
+    const ofUser = (this.#bytesOf.get(user) ?? 0) + bytes
+    // A few users who hold all there is must not keep the heartbeats of nodes out.
+    const isLarge = ofUser > largeBodyBytes
+    if (ofUser > bodiesBytesPerUserMax || (isLarge && this.#bytes + bytes > bodiesBytesMax)) {
+      throw tooManyRequests()
+    }
+    this.#bytesOf.set(user, ofUser)
+    this.#bytes += bytes
+  }
+
+  #release(user: string, bytes: number): void {
+    const left = (this.#bytesOf.get(user) ?? 0) - bytes
+    if (left > 0) this.#bytesOf.set(user, left)
+    else this.#bytesOf.delete(user)
+    this.#bytes -= bytes
+  }
+
+  /** Resolves with what ends the turn. */
+  #begin(user: string, signal: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason)
+      const onAbort = (): void => {
+        this.#waiting = this.#waiting.filter((each) => each !== waiting)
+        reject(signal.reason)
+      }
+      const waiting: Waiting = {
+        user,
+        start: () => {
+          signal.removeEventListener('abort', onAbort)
+          const startMs = this.#clock.monotonicMs()
+          this.#running.add(user)
+          resolve(() => this.#end(user, startMs))
+        },
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.#waiting.push(waiting)
+      this.#next()
+    })
+  }
+
+  #end(user: string, startMs: number): void {
+    this.#running.delete(user)
+    const nowMs = this.#clock.monotonicMs()
+    const restMs = Math.min(nowMs - startMs, this.#limits.largeBodyRestMsMax)
+    if (restMs > 0) this.#restUntilMs.set(user, nowMs + restMs)
+    this.#next()
+  }
+
+  #next(): void {
+    this.#timer?.[Symbol.dispose]()
+    this.#timer = undefined
+    const nowMs = this.#clock.monotonicMs()
+    for (const [user, untilMs] of this.#restUntilMs) {
+      if (untilMs <= nowMs) this.#restUntilMs.delete(user)
+    }
+    for (const waiting of this.#waiting) {
+      if (this.#running.size >= this.#limits.largeBodiesAtOnceMax) return
+      if (this.#running.has(waiting.user) || this.#restUntilMs.has(waiting.user)) continue
+      this.#waiting = this.#waiting.filter((each) => each !== waiting)
+      waiting.start()
+    }
+    this.#lookAgain(nowMs)
+  }
+
+  /** When the first of those who rest may go on. */
+  #lookAgain(nowMs: number): void {
+    const resting = this.#waiting.flatMap(({ user }) => this.#restUntilMs.get(user) ?? [])
+    if (resting.length === 0) return
+    this.#timer = this.#clock.setTimer(Math.min(...resting) - nowMs, () => this.#next())
+  }
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import http2 from 'node:http2'
+import { connect as connectTcp, type Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { after, afterEach, before, test } from 'node:test'
+import { seededRandom, systemRandom } from '@skerry/base'
+import {
+  askToUpgrade,
+  askTwice,
+  callApi,
+  collectUncaught,
+  oddAnswers,
+  randomAnswer,
+  readAnswers,
+  says,
+  saysPieces,
+  startRawPeer,
+  startTestApiServer,
+  webhookCertificate,
+  type RawPeer,
+  type TestApiServer,
+} from '@skerry/testing'
+import { createRemoteApi } from '../../aggregation/remote-api.ts'
+import type { Route } from '../../dispatch.ts'
+
+/** Whom a server asks on behalf of its clients answers anything: that is never the end of more than one request. */
+const seed = 20_261_123
+const rounds = 60
+
+let plain: RawPeer
+let secure: RawPeer
+let server: TestApiServer
+const uncaught = collectUncaught()
+const namespace = '/api/v1/namespaces/shop'
+const proxied = {
+  'pods/proxy': `${namespace}/pods/web:80/proxy/a`,
+  'services/proxy': `${namespace}/services/web:80/proxy/a`,
+  'nodes/proxy': '/api/v1/nodes/n1/proxy/pods',
+  'an extension server': '/apis/odd.example.com/v1/things',
+}
+const sessions: readonly (readonly [path: string, protocol: string])[] = [
+  [`${namespace}/pods/web/exec?command=a&stdout=1`, 'SPDY/3.1'],
+  [`${namespace}/pods/web/portforward`, 'SPDY/3.1'],
+  [`${namespace}/pods/web/attach?stdout=1`, 'websocket'],
+  [`${namespace}/pods/web/log`, 'websocket'],
+  [`${namespace}/pods/web:80/proxy/a`, 'websocket'],
+  ['/apis/odd.example.com/v1/things', 'SPDY/3.1'],
+]
+
+before(async () => {
+  plain = await startRawPeer(says(''))
+  const tls = await webhookCertificate()
+  secure = await startRawPeer(says(''), { tls })
+  server = await startTestApiServer({
+    withAccess: true,
+    dial: { dialAddress: () => dial(plain), dialNode: () => dial(plain) },
+    routes: [extensionRoute(tls)],
+    namespaces: ['default', 'kube-system', 'shop'],
+  })
+  await makeObjects()
+  await makeWebhook(tls.ca)
+})
+
+afterEach(async () => {
+  await nextTurn()
+  assert.deepEqual(uncaught.errors, [])
+})
+
+after(async () => {
+  uncaught[Symbol.dispose]()
+  await server[Symbol.asyncDispose]()
+  plain[Symbol.dispose]()
+  secure[Symbol.dispose]()
+})
+
+async function dial({ port }: RawPeer): Promise<Socket> {
+  const socket = connectTcp({ host: '127.0.0.1', port, allowHalfOpen: true })
+  await once(socket, 'connect')
+  return socket
+}
+
+/** As the aggregator serves the group of an extension server that is there. */
+function extensionRoute({ cert, key }: { cert: string; key: string }): Route {
+  const api = () =>
+    createRemoteApi(
+      {
+        service: { namespace: 'shop', name: 'web', port: 80 },
+        authorityPem: undefined,
+        isUnchecked: true,
+      },
+      true,
+      {
+        objects: server.objects,
+        random: systemRandom,
+        dial: { dialAddress: () => dial(secure) },
+        identity: () => ({ certificatePem: cert, privateKeyPem: key }),
+      },
+    )
+  return {
+    prefix: '/apis/odd.example.com/',
+    serve: (admitted) => api().serve(admitted),
+    upgrade: async (admitted, client) => api().upgrade(admitted, client),
+  }
+}
+
+async function makeObjects(): Promise<void> {
+  const spec = { nodeName: 'n1', containers: [{ name: 'app', image: 'app' }] }
+  const address = { ip: '10.9.1.1' }
+  await make(`${namespace}/serviceaccounts`, { metadata: { name: 'default' } })
+  await make('/api/v1/nodes', { metadata: { name: 'n1' } })
+  await setStatus('/api/v1/nodes/n1', { addresses: [{ type: 'InternalIP', address: '10.9.0.1' }] })
+  await make(`${namespace}/pods`, { metadata: { name: 'web' }, spec })
+  await setStatus(`${namespace}/pods/web`, { podIP: address.ip, podIPs: [address] })
+  await make(`${namespace}/services`, {
+    metadata: { name: 'web' },
+    spec: { ports: [{ port: 80 }] },
+  })
+  const subsets = [{ addresses: [address], ports: [{ port: 80 }] }]
+  await make(`${namespace}/endpoints`, { metadata: { name: 'web' }, subsets })
+  const slices = `/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices`
+  await make(slices, {
+    metadata: { name: 'web', labels: { 'kubernetes.io/service-name': 'web' } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: [address.ip] }],
+    ports: [{ name: '', port: 80 }],
+  })
+}
+
+async function makeWebhook(ca: string): Promise<void> {
+  const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }
+  const url = `https://127.0.0.1:${secure.port}/`
+  await make('/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations', {
+    metadata: { name: 'odd' },
+    webhooks: [
+      {
+        name: 'odd.example.com',
+        clientConfig: { url, caBundle: Buffer.from(ca).toString('base64') },
+        rules: [{ ...rule, operations: ['CREATE'] }],
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        timeoutSeconds: 1,
+      },
+    ],
+  })
+}
+
+async function make(path: string, body: object): Promise<void> {
+  const reply = await callApi(server.transport, { method: 'POST', path, body })
+  assert.ok(reply.status === 201 || reply.status === 409, reply.text)
+}
+
+async function setStatus(path: string, status: object): Promise<void> {
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  const call = { method: 'PATCH' as const, path: `${path}/status`, headers, body: { status } }
+  const reply = await callApi(server.transport, call)
+  assert.equal(reply.status, 200, reply.text)
+}
+
+/** What whoever is asked answers from now on, be it by TLS or not. */
+function answerWith(answer: RawPeer['answer']): void {
+  plain.answer = answer
+  secure.answer = answer
+}
+
+/** The answers that have ended a server, and then seeded ones; what each is, and the method to ask by. */
+function* odd(): Generator<[what: string, method: string]> {
+  for (const [what, bytes] of oddAnswers) {
+    answerWith(says(bytes))
+    yield [what, 'GET']
+  }
+  const random = seededRandom(seed)
+  for (let round = 0; round < rounds; round += 1) {
+    const parts = randomAnswer(random)
+    answerWith(saysPieces(parts, random))
+    const what = JSON.stringify(Buffer.concat(parts).toString('latin1'))
+    yield [what, random.next() < 0.3 ? 'HEAD' : 'GET']
+  }
+}
+
+const client = () => ({ url: server.url, credentials: server.credentials })
+
+for (const [place, path] of Object.entries(proxied)) {
+  test(`an odd answer of ${place} ends its request only, over HTTP/1.1 (seed ${seed})`, async () => {
+    for (const [what, method] of odd()) {
+      const [, second] = await askTwice({ ...client(), method, path, next: '/version' })
+      if (second) assert.match(second.body, /"gitVersion"/, `${method} ${what}`)
+    }
+  })
+
+  test(`an odd answer of ${place} ends its stream only, over HTTP/2 (seed ${seed})`, async () => {
+    const session = http2.connect(server.url, server.credentials)
+    for (const [what, method] of odd()) {
+      const status = await ask(session, method, path)
+      assert.ok(status === 0 || (status >= 200 && status <= 599), `${what}: ${status}`)
+      assert.equal(await ask(session, 'GET', '/version'), 200, what)
+    }
+    session.destroy()
+  })
+}
+
+/** 0: the stream was cut before its head. */
+async function ask(
+  session: http2.ClientHttp2Session,
+  method: string,
+  path: string,
+): Promise<number> {
+  const stream = session.request({ ':method': method, ':path': path })
+  let status = 0
+  stream.on('response', (head) => (status = Number(head[':status'])))
+  stream.on('error', () => undefined)
+  stream.resume()
+  if (!stream.closed) await new Promise<void>((resolve) => stream.once('close', () => resolve()))
+  return status
+}
+
+for (const [path, protocol] of sessions) {
+  test(`an odd answer to ${protocol} at ${path} ends that session only (seed ${seed})`, async () => {
+    for (const [what] of odd()) {
+      const bytes = await askToUpgrade({ ...client(), path }, protocol)
+      const switched = `HTTP/1.1 101 Switching Protocols\r\n`
+      if (!bytes.toString('latin1').startsWith(switched)) readAnswers(bytes, ['GET'])
+      const { status } = await callApi(server.transport, { path: '/version' })
+      assert.equal(status, 200, what)
+    }
+  })
+}
+
+test(`an odd answer of a webhook fails its request only (seed ${seed})`, async () => {
+  let count = 0
+  for (const [what] of odd()) {
+    const body = { metadata: { name: `odd-${(count += 1)}` } }
+    const call = { method: 'POST' as const, path: `${namespace}/configmaps`, body }
+    const reply = await callApi(server.transport, call)
+    assert.match(reply.body?.message ?? '', /failed calling webhook "odd.example.com"/, what)
+    assert.equal(reply.status, 500, what)
+  }
+})

@@ -1,0 +1,54 @@
+/** Names and values as they came, in order; a name may come more than once. */
+export type HeaderLines = Iterable<readonly [name: string, value: string]>
+
+/** Lower-case names; a name that occurs more than once has an array, in order. */
+export type HeaderRecord = Readonly<Record<string, string | readonly string[]>>
+
+const nameShape = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+/** Visible ASCII, space, tab and bytes above ASCII: a CR, LF or NUL would split a message (RFC 9110, 5.5). */
+const valueShape = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** A token (RFC 9110, 5.1), which no pseudo-header of HTTP/2 is. */
+export function isFieldName(name: string): boolean {
+  return nameShape.test(name)
+}
+
+export function isFieldValue(value: string): boolean {
+  return valueShape.test(value)
+}
+
+/** Two neighbours tell each other these, and nobody else (RFC 9110, 7.6.1; RFC 9113, 8.2.2). */
+export const connectionFields: ReadonlySet<string> = new Set([
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const noNames: ReadonlySet<string> = new Set()
+
+/** Lower-case names of the fields that Connection makes the neighbours' own. */
+export function namedByConnection(values: Iterable<string> | undefined): ReadonlySet<string> {
+  if (values === undefined) return noNames
+  const names = [...values].flatMap((value) => value.split(','))
+  return new Set(names.map((name) => name.trim().toLowerCase()))
+}
+
+/** Node's flat list: name, value, name, value, … */
+export function* fieldsOfRaw(raw: readonly string[]): Generator<[name: string, value: string]> {
+  for (let at = 0; at + 1 < raw.length; at += 2) yield [raw[at] ?? '', raw[at + 1] ?? '']
+}
+
+export function* fieldsOfRecord(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): Generator<[name: string, value: string]> {
+  for (const name in headers) {
+    const value = headers[name]
+    if (value === undefined) continue
+    if (typeof value === 'string') yield [name, value]
+    else for (const one of value) yield [name, one]
+  }
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Logger } from '../log.ts'
+
+type Handling = void | Promise<void>
+
+/**
+ * The listener of `request` of a server of Node: whatever the handling throws or rejects with ends that request alone.
+ * A 500 says so where no head is written yet; else the connection is cut, as nothing on it could be told apart.
+ */
+export function lastCatch(
+  handle: (request: IncomingMessage, response: ServerResponse) => Handling,
+  log: Logger,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const fail = (error: unknown): void => {
+      log.error('Request handling failed', { error: errorOf(error) })
+      if (response.headersSent || response.destroyed) return void response.destroy()
+      for (const name of response.getHeaderNames()) response.removeHeader(name)
+      // What is left of the request would be read as the next one.
+      response.writeHead(500, { 'content-type': 'text/plain', connection: 'close' })
+      response.end('internal error\n')
+    }
+    settle(() => handle(request, response), fail)
+  }
+}
+
+/** The same of `upgrade` and the like: the connection is cut. */
+export function lastCatchOf<Args extends readonly unknown[]>(
+  connectionOf: (...args: Args) => Pick<Duplex, 'destroy'>,
+  handle: (...args: Args) => Handling,
+  log: Logger,
+): (...args: Args) => void {
+  return (...args) => {
+    const fail = (error: unknown): void => {
+      log.error('Connection handling failed', { error: errorOf(error) })
+      connectionOf(...args).destroy()
+    }
+    settle(() => handle(...args), fail)
+  }
+}
+
+function settle(run: () => Handling, fail: (error: unknown) => void): void {
+  try {
+    const running = run()
+    if (running instanceof Promise) running.catch(fail)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

@@ -1,0 +1,101 @@
+import { BlockList, isIP, isIPv4 } from 'node:net'
+
+/**
+ * Where an address leads that an object names: `local` is the machine itself, its link or a group, `secrets` is where
+ * clouds tell machines theirs (AWS, Google, Alibaba and Oracle, as far as not link-local), `reserved` is what
+ * RFC 6890 keeps for later, `none` is no address, or one that is spelled in a way that readers differ in.
+ */
+export type AddressKind = 'ordinary' | 'local' | 'secrets' | 'reserved' | 'none'
+
+const local = listOf([
+  ['0.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['224.0.0.0', 4],
+  ['255.255.255.255', 32],
+  ['::', 128],
+  ['::1', 128],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+])
+const secrets = listOf([
+  ['100.100.100.200', 32],
+  ['fd00:ec2::254', 128],
+  ['fd20:ce::254', 128],
+])
+const reserved = listOf([
+  ['192.0.0.0', 24],
+  ['240.0.0.0', 4],
+])
+
+/** Also of IPv4 addresses that are written as IPv6, or that an IPv6 address leads to by a translator. */
+export function addressKind(address: string): AddressKind {
+  // A zone names a link of this machine.
+  if (isIP(address) === 0 || address.includes('%')) return 'none'
+  const [kind = 'ordinary'] = ranks.filter((rank) =>
+    [address, ...embedded(address)].some((each) => kindOf(each) === rank),
+  )
+  return kind
+}
+
+const ranks = ['local', 'secrets', 'reserved'] as const satisfies AddressKind[]
+
+/** However each is written. */
+export function sameAddress(one: string, other: string): boolean {
+  if (one === other) return true
+  if (isIP(one) === 0 || isIP(other) === 0) return false
+  const list = new BlockList()
+  list.addAddress(one, familyOf(one))
+  return list.check(other, familyOf(other))
+}
+
+function kindOf(address: string): AddressKind {
+  const family = familyOf(address)
+  if (local.check(address, family)) return 'local'
+  if (secrets.check(address, family)) return 'secrets'
+  return reserved.check(address, family) ? 'reserved' : 'ordinary'
+}
+
+/** Where the IPv4 address stands in an IPv6 address: the first of its two groups of 16 bits. */
+const translated: readonly (readonly [range: BlockList, group: number])[] = [
+  // IPv4-compatible and IPv4-mapped (RFC 4291, 2.5.5), IPv4-translated (RFC 2765).
+  [listOf([['::', 80]]), 6],
+  [listOf([['::ffff:0:0:0', 96]]), 6],
+  // NAT64 (RFC 6052 and 8215), 6to4 (RFC 3056).
+  [listOf([['64:ff9b::', 96]]), 6],
+  [listOf([['64:ff9b:1::', 48]]), 6],
+  [listOf([['2002::', 16]]), 1],
+]
+
+function embedded(address: string): string[] {
+  if (isIPv4(address)) return []
+  return translated
+    .filter(([range]) => range.check(address, 'ipv6'))
+    .map(([, at]) => {
+      const [high = 0, low = 0] = groupsOf(address).slice(at, at + 2)
+      return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+    })
+}
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  // The parser of URLs writes an IPv4 address at the end in groups, too.
+  const { hostname } = new URL(`http://[${address}]/`)
+  const [left = '', right] = hostname.slice(1, -1).split('::')
+  const numbers = (text: string): number[] =>
+    text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
+  const [before, after] = [numbers(left), numbers(right ?? '')]
+  const zeros = right === undefined ? 0 : 8 - before.length - after.length
+  return [...before, ...Array.from({ length: zeros }, () => 0), ...after]
+}
+
+function listOf(networks: readonly (readonly [base: string, bits: number])[]): BlockList {
+  const list = new BlockList()
+  for (const [base, bits] of networks) list.addSubnet(base, bits, familyOf(base))
+  return list
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv4(address) ? 'ipv4' : 'ipv6'
+}

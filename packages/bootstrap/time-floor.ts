@@ -1,0 +1,163 @@
+import { messageOf, type Clock, type Logger } from '@skerry/base'
+import { certificateLifetimes, type IssuerTime } from './certificate-lifetimes.ts'
+import { readFileIfPresent, secretMode, writeFileDurably } from './secure-file.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+
+export const timeFloorDefaults = Object.freeze({
+  /** A clock that is set by less than this is followed at once. */
+  agreeMs: 10 * minuteMs,
+  /** A clock that disagrees for this long, while the machine runs, is believed. */
+  believeMs: 7 * dayMs,
+  /** A machine may have been off for this long before its clock is suspected to be ahead. */
+  offMs: 180 * dayMs,
+  /** How often the time is written down. */
+  saveMs: hourMs,
+  /** How often the clock is looked at. */
+  lookMs: minuteMs,
+})
+
+/**
+ * The latest time that this machine knew, kept beside the store. It goes on with the time that passes, not
+ * with the clock: after a jump it says what the clock should say. It decides nothing by itself: a clock
+ * may be right after a year in a depot. Certificates are made good by both, and a person is told.
+ */
+export interface TimeFloor extends IssuerTime, AsyncDisposable {
+  reckonedMs(): number
+  /** Follows the clock, writes the time down now and then, and says what is off. Ends with the signal. */
+  run(signal: AbortSignal): Promise<never>
+}
+
+interface FloorState {
+  readonly reckonedMs: number
+  /** For how long, while this machine ran, the clock has said something else. */
+  readonly doubtMs: number
+}
+
+export interface TimeFloorOptions {
+  /** Where the time is written down. */
+  readonly path: string
+  /** A time that is known otherwise, for the first start. Default: what this version knows. */
+  readonly earliestMs?: number
+}
+
+/** Reads the file; one that is missing or damaged is made again: it is only what a person is told by. */
+export async function openTimeFloor(
+  { path, earliestMs = 0 }: TimeFloorOptions,
+  { clock, log }: { clock: Clock; log: Logger },
+): Promise<TimeFloor> {
+  const found = await readFloor(path)
+  const nowMs = clock.now()
+  const first = { reckonedMs: firstReckoning(nowMs, earliestMs), doubtMs: 0 }
+  const floor = new Floor(found ?? first, { path, clock, log })
+  floor.look()
+  await floor.save()
+  return floor
+}
+
+/** Without a file: the clock, unless it is before what is known for sure, or long after it. */
+function firstReckoning(nowMs: number, earliestMs: number): number {
+  const knownMs = Math.max(earliestMs, certificateLifetimes.versionMs)
+  return nowMs >= knownMs && nowMs < knownMs + timeFloorDefaults.offMs ? nowMs : knownMs
+}
+
+/** Undefined where there is none, or none that can be read. */
+export async function readFloor(path: string): Promise<FloorState | undefined> {
+  const text = (await readFileIfPresent(path).catch(() => undefined)) ?? ''
+  const match = /^\{"reckoned":"([^"]+)","doubtMs":(\d+)\}\s*$/.exec(text)
+  const reckonedMs = Date.parse(match?.[1] ?? '')
+  return match && !Number.isNaN(reckonedMs) ? { reckonedMs, doubtMs: Number(match[2]) } : undefined
+}
+
+/** What is wrong with the clock, in words for a person; undefined: nothing that is worth a line. */
+export function clockFault(nowMs: number, reckonedMs: number): string | undefined {
+  const { agreeMs, offMs } = timeFloorDefaults
+  const text = (ms: number): string => new Date(ms).toISOString().slice(0, 19)
+  const known = `the clock says ${text(nowMs)}Z, and this machine has known ${text(reckonedMs)}Z`
+  if (nowMs < reckonedMs - agreeMs) return `${known}: it is behind; set the clock`
+  return nowMs > reckonedMs + offMs
+    ? `${known}: it is far ahead; set the clock, unless the machine was off for so long`
+    : undefined
+}
+
+class Floor implements TimeFloor {
+  readonly #deps: { path: string; clock: Clock; log: Logger }
+  #state: FloorState
+  #atMs: number
+  #toldFault = false
+
+  constructor(state: FloorState, deps: { path: string; clock: Clock; log: Logger }) {
+    this.#state = state
+    this.#deps = deps
+    this.#atMs = deps.clock.monotonicMs()
+  }
+
+  now(): number {
+    return this.#deps.clock.now()
+  }
+
+  reckonedMs(): number {
+    return this.#state.reckonedMs + this.#elapsedMs()
+  }
+
+  async run(signal: AbortSignal): Promise<never> {
+    const { lookMs, saveMs } = timeFloorDefaults
+    for (let untilSaveMs = saveMs; ; untilSaveMs -= lookMs) {
+      await this.#deps.clock.sleep(lookMs, signal)
+      this.look()
+      if (untilSaveMs > lookMs) continue
+      untilSaveMs = saveMs
+      await this.save()
+    }
+  }
+
+  /** Goes on with the time; follows a clock that agrees, or has said the same for long enough. */
+  look(): void {
+    const { agreeMs, believeMs } = timeFloorDefaults
+    const elapsedMs = this.#elapsedMs()
+    const reckonedMs = this.reckonedMs()
+    const nowMs = this.now()
+    this.#atMs = this.#deps.clock.monotonicMs()
+    const agrees = Math.abs(nowMs - reckonedMs) <= agreeMs
+    const doubtMs = agrees ? 0 : this.#state.doubtMs + elapsedMs
+    const isBelieved = agrees || doubtMs >= believeMs
+    this.#state = isBelieved ? { reckonedMs: nowMs, doubtMs: 0 } : { reckonedMs, doubtMs }
+    this.#tell(nowMs)
+  }
+
+  async save(): Promise<void> {
+    const { path, log } = this.#deps
+    const { doubtMs } = this.#state
+    const reckoned = new Date(this.reckonedMs()).toISOString()
+    try {
+      await writeFileDurably(
+        path,
+        `{"reckoned":"${reckoned}","doubtMs":${Math.round(doubtMs)}}\n`,
+        secretMode,
+      )
+    } catch (error) {
+      // A full disk: the time is written down at the next turn.
+      log.info('Time not written down', { path, why: messageOf(error) })
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.look()
+    await this.save()
+  }
+
+  #tell(nowMs: number): void {
+    const fault = clockFault(nowMs, this.#state.reckonedMs)
+    if (fault !== undefined && !this.#toldFault) {
+      this.#deps.log.error('Clock is off', { fault })
+    }
+    if (fault === undefined && this.#toldFault) this.#deps.log.info('Clock is right again')
+    this.#toldFault = fault !== undefined
+  }
+
+  #elapsedMs(): number {
+    return this.#deps.clock.monotonicMs() - this.#atMs
+  }
+}

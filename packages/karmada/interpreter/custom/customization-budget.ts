@@ -1,0 +1,116 @@
+import type { Clock } from '@skerry/base'
+import type { AnyObject } from '@skerry/api'
+import type { CustomScript } from './customization.ts'
+
+/** What the scripts of one customization may take of the process that runs them, for one kind of object. */
+export const customizationLimits = Object.freeze({
+  /** At once, in steps of `LuaRun.used`: ten thousand objects of some thousand steps each, about a second. */
+  stepsMax: 20_000_000,
+  /** That much comes back: about a twentieth of one core. */
+  stepsPerSecond: 1_000_000,
+  /** After a call that took more than a call may; twice as long each time that it does so again. */
+  restMs: 10_000,
+  restMaxMs: 600_000,
+  /** Customizations that are remembered; the one that was asked least recently goes. */
+  keptMax: 1_000,
+})
+
+/** One that may not run for some time. */
+export interface Suspension {
+  readonly customization: string
+  readonly kind: string
+  readonly why: string
+  readonly forMs: number
+}
+
+interface Account {
+  /** By rule: another text is another script, which has done nothing yet. */
+  readonly texts: Map<string, string>
+  steps: number
+  atMs: number
+  overruns: number
+  suspendedUntilMs: number
+  why: string
+}
+
+/** Keeps account of what scripts take. A thousand objects would take what one takes a thousand times. */
+export class CustomizationBudget {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #onSuspended: (suspension: Suspension) => void
+  readonly #accounts = new Map<string, Account>()
+
+  constructor(
+    clock: Pick<Clock, 'monotonicMs'>,
+    onSuspended: (suspension: Suspension) => void = () => {},
+  ) {
+    this.#clock = clock
+    this.#onSuspended = onSuspended
+  }
+
+  /** Throws while the customization is suspended for this kind. */
+  expectFree(script: CustomScript, object: AnyObject): void {
+    const account = this.#accountOf(script, object)
+    if (this.#clock.monotonicMs() >= account.suspendedUntilMs) return
+    throw new Error(account.why)
+  }
+
+  /** After a call. Overrun: a limit of the call ended it. */
+  charge(
+    script: CustomScript,
+    object: AnyObject,
+    { used, isOverrun }: { readonly used: number; readonly isOverrun: boolean },
+  ): void {
+    const account = this.#accountOf(script, object)
+    const { restMs, restMaxMs, stepsMax, stepsPerSecond } = customizationLimits
+    account.steps -= used
+    account.overruns = isOverrun ? account.overruns + 1 : 0
+    const kind = object.kind
+    const suspend = (why: string, forMs: number): void => {
+      const seconds = Math.ceil(forMs / 1000)
+      account.why = `${why}, and rests for ${seconds} s`
+      account.suspendedUntilMs = this.#clock.monotonicMs() + forMs
+      this.#onSuspended({ customization: script.customization, kind, why, forMs })
+    }
+    if (isOverrun) {
+      suspend('it took too much', Math.min(restMaxMs, restMs * 2 ** (account.overruns - 1)))
+    } else if (account.steps < 0) {
+      // Half of it comes back: else each call would suspend it anew.
+      const missing = stepsMax / 2 - account.steps
+      suspend('its calls took too much together', (missing / stepsPerSecond) * 1000)
+    }
+  }
+
+  #accountOf(
+    { customization, rule, text }: CustomScript,
+    { apiVersion, kind }: AnyObject,
+  ): Account {
+    const key = `${customization} ${apiVersion} ${kind}`
+    const known = this.#accounts.get(key)
+    const isChanged = known !== undefined && (known.texts.get(rule) ?? text) !== text
+    const account = known === undefined || isChanged ? this.#open() : known
+    account.texts.set(rule, text)
+    this.#refill(account)
+    // The newest stands last.
+    this.#accounts.delete(key)
+    this.#accounts.set(key, account)
+    const oldest = this.#accounts.keys().next().value
+    if (this.#accounts.size > customizationLimits.keptMax && oldest !== undefined) {
+      this.#accounts.delete(oldest)
+    }
+    return account
+  }
+
+  #open(): Account {
+    const atMs = this.#clock.monotonicMs()
+    const { stepsMax: steps } = customizationLimits
+    return { texts: new Map(), steps, atMs, overruns: 0, suspendedUntilMs: atMs, why: '' }
+  }
+
+  #refill(account: Account): void {
+    const nowMs = this.#clock.monotonicMs()
+    const { stepsMax, stepsPerSecond } = customizationLimits
+    const came = ((nowMs - account.atMs) / 1000) * stepsPerSecond
+    account.steps = Math.min(stepsMax, account.steps + came)
+    account.atMs = nowMs
+  }
+}

@@ -1,0 +1,107 @@
+import type { LuaRun } from './lua-run.ts'
+import { LuaError, type LuaValue } from './lua-value.ts'
+
+/** Fewer places than that are not worth making room in. */
+const placesMin = 16
+
+/**
+ * The elements of a table that do not lie in its row, each at its own place, in the order that they came.
+ * One that is set to nil keeps its place until another key comes, so that a walk goes on from it.
+ */
+export class LuaHash {
+  #places = new Map<LuaValue, number>()
+  #keys: LuaValue[] = []
+  #values: LuaValue[] = []
+  /** No element stands before this place. */
+  #first = 0
+  #size = 0
+  /** Where the newest walk stands: it goes on from there also when that element is removed. */
+  #walked: LuaValue
+
+  /** How many elements there are. */
+  get size(): number {
+    return this.#size
+  }
+
+  copy(): LuaHash {
+    const copy = new LuaHash()
+    for (const [place, key] of this.#keys.entries()) {
+      const value = this.#values[place]
+      if (value !== undefined) copy.set(key, value)
+    }
+    return copy
+  }
+
+  /** Whether the key has a place, with or without a value. */
+  has(key: LuaValue): boolean {
+    return this.#places.has(key)
+  }
+
+  get(key: LuaValue): LuaValue {
+    const place = this.#places.get(key)
+    return place === undefined ? undefined : this.#values[place]
+  }
+
+  /** True where a new place was made. */
+  set(key: LuaValue, value: LuaValue): boolean {
+    const place = this.#places.get(key)
+    if (place !== undefined) {
+      this.#size += Number(value !== undefined) - Number(this.#values[place] !== undefined)
+      this.#values[place] = value
+      if (value !== undefined) this.#first = Math.min(this.#first, place)
+      return false
+    }
+    if (value === undefined) return false
+    // At least half of the places were made and left since the last time: each pays for itself.
+    if (this.#keys.length >= placesMin && this.#keys.length > 2 * this.#size) this.#compact()
+    this.#places.set(key, this.#keys.length)
+    this.#keys.push(key)
+    this.#values.push(value)
+    this.#size += 1
+    return true
+  }
+
+  /** With its place: the key has gone over to the row. */
+  remove(key: LuaValue): void {
+    const place = this.#places.get(key)
+    if (place === undefined) return
+    this.set(key, undefined)
+    this.#places.delete(key)
+  }
+
+  /** The key of the next element; of the first one where there is none before it. */
+  next(after: LuaValue, run: LuaRun): LuaValue {
+    const from = after === undefined ? this.#first : this.#placeOf(after) + 1
+    for (let place = from; place < this.#keys.length; place += 1) {
+      if (this.#values[place] !== undefined) {
+        if (after === undefined) this.#first = place
+        this.#walked = this.#keys[place]
+        return this.#walked
+      }
+      run.step()
+    }
+    if (after === undefined) this.#first = this.#keys.length
+    return undefined
+  }
+
+  #placeOf(key: LuaValue): number {
+    const place = this.#places.get(key)
+    if (place === undefined) throw new LuaError('invalid key to next')
+    return place
+  }
+
+  #compact(): void {
+    const [keys, values] = [this.#keys, this.#values]
+    this.#places = new Map()
+    this.#keys = []
+    this.#values = []
+    this.#first = 0
+    for (const [place, value] of values.entries()) {
+      const key = keys[place]
+      if (value === undefined && key !== this.#walked) continue
+      this.#places.set(key, this.#keys.length)
+      this.#keys.push(key)
+      this.#values.push(value)
+    }
+  }
+}

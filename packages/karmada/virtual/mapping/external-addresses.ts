@@ -1,0 +1,77 @@
+import { BlockList, isIP } from 'node:net'
+import type { AnyObject, GroupResource } from '@skerry/api'
+import { textsOfPath } from './change-at.ts'
+import { groupKindOf } from './group-kind.ts'
+import { MappingRefusal } from './mapping-refusal.ts'
+
+/** Addresses that a virtual cluster may have its services served at. */
+export type ExternalAddresses = (address: string) => boolean
+
+/**
+ * Reads what an edge's operator permits: addresses and blocks, as `192.0.2.7` and `192.0.2.16/28`. Throws
+ * RangeError for what is neither.
+ */
+export function parseExternalAddresses(texts: readonly string[]): ExternalAddresses {
+  const permitted = new BlockList()
+  for (const text of texts) {
+    const [address = '', length] = text.split('/')
+    const family = isIP(address)
+    const bits = family === 4 ? 32 : 128
+    const prefix = length === undefined ? bits : Number(length)
+    const isBlock = length === undefined || /^\d{1,3}$/.test(length)
+    if (family === 0 || !isBlock || prefix > bits) {
+      throw new RangeError(
+        `Cannot permit external address ${JSON.stringify(text)}: give an address or a block, as 192.0.2.16/28`,
+      )
+    }
+    permitted.addSubnet(address, prefix, family === 4 ? 'ipv4' : 'ipv6')
+  }
+  return (address) => {
+    const family = isIP(address)
+    // A block that holds an address does so in each of its forms; only the plain form is passed on.
+    return family !== 0 && permitted.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  }
+}
+
+/** Where a manifest names an address that traffic shall be taken for. */
+const paths: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  '/Service': ['spec.externalIPs.*', 'spec.loadBalancerIP', 'status.loadBalancer.ingress.*.ip'],
+  'gateway.networking.k8s.io/Gateway': ['spec.addresses.*.value', 'status.addresses.*.value'],
+})
+
+const resources: readonly string[] = ['/services', 'gateway.networking.k8s.io/gateways']
+
+/** True for resources whose spec or status names addresses that traffic is taken for. */
+export function namesAddresses({ group, resource }: GroupResource): boolean {
+  return resources.includes(`${group}/${resource}`)
+}
+
+/** By which load balancers are asked for addresses: MetalLB, kube-vip and Cilium. */
+const annotations: readonly string[] = Object.freeze([
+  'io.cilium/lb-ipam-ips',
+  'kube-vip.io/loadbalancerIPs',
+  'lbipam.cilium.io/ips',
+  'metallb.io/loadBalancerIPs',
+  'metallb.universe.tf/loadBalancerIPs',
+])
+
+/**
+ * Refuses a manifest by which traffic for an address would be taken that the edge does not permit: the
+ * address may be a sibling's, and every node of the edge would take it.
+ */
+export function refuseExternalAddresses(
+  manifest: AnyObject,
+  isPermitted: ExternalAddresses = () => false,
+): void {
+  const named = paths[groupKindOf(manifest)]
+  if (named === undefined) return
+  const asked = annotations.flatMap((key) =>
+    (manifest.metadata.annotations?.[key] ?? '').split(',').map((text) => text.trim()),
+  )
+  const all = [...named.flatMap((path) => textsOfPath(manifest, path)), ...asked]
+  const refused = all.filter((address) => address !== '' && !isPermitted(address))
+  if (refused.length === 0) return
+  throw new MappingRefusal(
+    `it takes traffic for ${[...new Set(refused)].join(', ')}, which its edge does not permit: leave out the address, or have the edge list it in spec.isolation.externalAddresses`,
+  )
+}

@@ -1,0 +1,69 @@
+import { readFile, readdir, readlink } from 'node:fs/promises'
+import type { ContainerRuntime } from '../cri/container-runtime.ts'
+import { detectCgroups, killCgroup } from './cgroups.ts'
+import { hasCode } from '../system-error.ts'
+
+export interface NodeProcesses {
+  /** The cgroup that all of the node's pods are below. */
+  cgroup: string
+  /** The socket of the node's containerd, which each shim of its was given. */
+  socket: string
+}
+
+/**
+ * Ends shims of sandboxes that containerd has forgotten, after it lost its metadata for example. Nobody
+ * else ends them.
+ */
+export async function endForgottenShims(
+  runtime: Pick<ContainerRuntime, 'listPodSandboxes' | 'listContainers'>,
+  socket: string,
+  signal: AbortSignal,
+): Promise<void> {
+  // Shims first, so that one that was made since they were read is in the lists.
+  const shims = await shimsOf(socket)
+  const sandboxes = await runtime.listPodSandboxes(signal)
+  const containers = await runtime.listContainers(signal)
+  const known = new Set([...sandboxes, ...containers].map(({ id }) => id))
+  for (const { pid, id } of shims) if (!known.has(id)) kill(pid)
+}
+
+/** Kills what a containerd that is gone has left running: shims, and all processes of pods. */
+export async function endNodeProcesses({ cgroup, socket }: NodeProcesses): Promise<void> {
+  // Shims first: they would report the deaths of the others to nobody.
+  for (const { pid } of await shimsOf(socket)) kill(pid)
+  await killCgroup(await detectCgroups(), cgroup)
+}
+
+/** Shims outlive containerd; their command line names the socket of the one that started them. */
+async function shimsOf(socket: string): Promise<{ pid: number; id: string }[]> {
+  const found: { pid: number; id: string }[] = []
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const words = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')
+    const [program = '', ...args] = words.split('\0')
+    if (!program.endsWith('/containerd-shim-runc-v2')) continue
+    if (valueOf(args, '-address') !== socket) continue
+    // The same path in another mount namespace is another node's socket.
+    if ((await mountNamespaceOf(name)) !== (await mountNamespaceOf('self'))) continue
+    found.push({ pid: Number(name), id: valueOf(args, '-id') ?? '' })
+  }
+  return found
+}
+
+function valueOf(args: readonly string[], flag: string): string | undefined {
+  const index = args.indexOf(flag)
+  return index < 0 ? undefined : args[index + 1]
+}
+
+/** Empty when the process is gone. */
+async function mountNamespaceOf(process: string): Promise<string> {
+  return readlink(`/proc/${process}/ns/mnt`).catch(() => '')
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if (!hasCode(error, 'ESRCH')) throw error
+  }
+}

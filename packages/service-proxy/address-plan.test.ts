@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { EndpointSlice, Service } from '@skerry/api'
+import { planAddresses, type AddressOwners, type AddressPlan } from './address-plan.ts'
+import { planServicePorts } from './service-ports.ts'
+import { service, slice } from './testing/service-objects.ts'
+
+const owners: AddressOwners = {
+  clusterCidr: '10.42.0.0/16',
+  serviceCidr: '10.43.0.0/16',
+  ownAddresses: ['10.43.0.10'],
+  nodeAddresses: ['192.0.2.1', '192.0.2.2'],
+  reservedAddresses: ['192.0.2.3', '192.0.2.53'],
+}
+
+const aged = (object: Service, createdAt: string, uid = object.metadata.name ?? ''): Service => ({
+  ...object,
+  metadata: { ...object.metadata, creationTimestamp: createdAt, uid },
+})
+const clusterOnly = (name: string, clusterIP: string, createdAt: string): Service =>
+  aged(
+    service(name, { clusterIP, clusterIPs: [clusterIP], ports: [{ name: 'http', port: 80 }] }),
+    createdAt,
+  )
+
+const old = '2026-01-01T00:00:00Z'
+const young = '2026-02-01T00:00:00Z'
+const newest = '2026-03-01T00:00:00Z'
+
+/** Who else is there; the service under test is older than some and younger than others. */
+const others: Service[] = [
+  clusterOnly('kubernetes', '10.43.0.1', old),
+  clusterOnly('dns', '10.43.0.10', old),
+  clusterOnly('older', '10.43.0.20', old),
+  clusterOnly('newer', '10.43.0.21', newest),
+  clusterOnly('elsewhere', '172.30.0.1', newest),
+  aged(
+    service('contender', {
+      clusterIP: '10.43.0.22',
+      clusterIPs: ['10.43.0.22'],
+      type: 'LoadBalancer',
+      externalIPs: ['198.51.100.7'],
+      ports: [{ name: 'http', port: 80, nodePort: 30_080 }],
+    }),
+    old,
+  ),
+]
+
+interface Draft {
+  readonly spec?: Service['spec']
+  readonly ingress?: { ip: string; ipMode?: string }
+  readonly endpoint?: string
+}
+
+/** Every way in which a Service or its slices name an address. */
+const ways: Readonly<Record<string, (address: string) => Draft>> = {
+  clusterIP: (address) => ({ spec: { clusterIP: address, clusterIPs: [address] } }),
+  'second of clusterIPs': (address) => ({ spec: { clusterIPs: ['10.43.0.30', address] } }),
+  externalIPs: (address) => ({ spec: { externalIPs: [address] } }),
+  'load balancer': (address) => ({ ingress: { ip: address } }),
+  'load balancer, VIP': (address) => ({ ingress: { ip: address, ipMode: 'VIP' } }),
+  'load balancer, Proxy': (address) => ({ ingress: { ip: address, ipMode: 'Proxy' } }),
+  endpoint: (address) => ({ endpoint: address }),
+}
+
+function planWith(
+  { spec, ingress, endpoint }: Draft,
+  more: readonly EndpointSlice[] = [],
+): AddressPlan {
+  const base = { clusterIP: '10.43.0.30', clusterIPs: ['10.43.0.30'] }
+  const ports = [{ name: 'http', port: 80, protocol: 'TCP' }]
+  const tested = aged(service('tested', { ...base, ports, ...spec }), young)
+  const status = ingress ? { loadBalancer: { ingress: [ingress] } } : {}
+  const slices = [slice('tested', [{ address: endpoint ?? '10.42.0.2' }]), ...more]
+  return planAddresses(planServicePorts([{ ...tested, status }, ...others], slices, 'a'), owners)
+}
+
+/** The addresses that a service is served at, and its endpoints. */
+function addressesOf({ ports }: AddressPlan, name: string): string[] {
+  return ports
+    .filter((port) => port.service === `shop/${name}`)
+    .flatMap(({ clusterIps, externalIps, internal, external }) => [
+      ...clusterIps,
+      ...externalIps,
+      ...[...internal, ...external].map(({ address }) => address),
+    ])
+}
+
+const outside = ['externalIPs', 'load balancer', 'load balancer, VIP']
+const inside = ['clusterIP', 'second of clusterIPs']
+/** Of a load balancer that is a proxy the address is never taken. */
+const nowhere: string[] = []
+
+/** Every sort of address that belongs to somebody, and by which ways a service may have it. */
+const kinds: readonly (readonly [kind: string, address: string, allowed: readonly string[]])[] = [
+  ['nobody here', '198.51.100.1', [...inside, ...outside, 'endpoint']],
+  ['a free one of the service range', '10.43.0.99', [...inside, 'endpoint']],
+  ['the API service', '10.43.0.1', ['endpoint']],
+  ['the cluster DNS', '10.43.0.10', ['endpoint']],
+  ['an older service', '10.43.0.20', ['endpoint']],
+  ['a newer service', '10.43.0.21', [...inside, 'endpoint']],
+  ['a service of a further range', '172.30.0.1', [...inside, 'endpoint']],
+  ["a contender's external address", '198.51.100.7', [...inside, 'endpoint']],
+  ['a pod', '10.42.0.9', ['endpoint']],
+  ['this node', '192.0.2.1', ['endpoint']],
+  ['another node', '192.0.2.2', ['endpoint']],
+  ['the API server', '192.0.2.3', ['endpoint']],
+  ['a name server of the machine', '192.0.2.53', ['endpoint']],
+  ['the machine itself', '127.0.0.1', nowhere],
+  ['any address', '0.0.0.0', nowhere],
+  ['the metadata of clouds', '169.254.169.254', nowhere],
+  ['a group', '224.0.0.1', nowhere],
+  ['everybody', '255.255.255.255', nowhere],
+  ['a form with leading zeros', '010.43.0.20', nowhere],
+  ['a short form', '127.1', nowhere],
+  ['a number', '2130706433', nowhere],
+  ['a hexadecimal form', '0x7f.0.0.1', nowhere],
+  ['IPv4 in IPv6', '::ffff:127.0.0.1', nowhere],
+  ['a block', '198.51.100.0/24', nowhere],
+  ['words for nft', '198.51.100.1 . tcp', nowhere],
+]
+
+for (const [way, draft] of Object.entries(ways)) {
+  for (const [kind, address, allowed] of kinds) {
+    // These are the addresses of services that come later: the test's own is the older one.
+    const expected = allowed.includes(way)
+    test(`${way}: ${kind} is ${expected ? 'served' : 'not taken'}`, () => {
+      const plan = planWith(draft(address))
+      assert.equal(addressesOf(plan, 'tested').includes(address), expected)
+      if (way === 'endpoint' || way === 'load balancer, Proxy' || address.includes('::')) return
+      const refusal = plan.refused.find(
+        (each) => each.service === 'shop/tested' && each.address === address,
+      )
+      assert.equal(refusal === undefined, expected, refusal?.reason ?? 'it is not refused')
+    })
+  }
+}
+
+test('whatever a service names, nobody else loses an address of theirs', () => {
+  for (const [way, draft] of Object.entries(ways)) {
+    if (inside.includes(way)) continue
+    for (const [kind, address] of kinds) {
+      const plan = planWith(draft(address))
+      for (const { metadata, spec } of others) {
+        const kept = addressesOf(plan, metadata.name ?? '')
+        const own: string[] = [...(spec?.clusterIPs ?? []), ...(spec?.externalIPs ?? [])]
+        assert.deepEqual(
+          own.filter((each) => !kept.includes(each)),
+          [],
+          `${way}: ${kind}`,
+        )
+      }
+    }
+  }
+})
+
+test('of two services that want an external address and port the older one gets it, each time', () => {
+  const wanting = (name: string, createdAt: string, uid?: string) =>
+    aged(
+      service(name, {
+        clusterIP: `10.43.1.${name.length}`,
+        externalIPs: ['198.51.100.9'],
+        ports: [{ name: 'http', port: 80, nodePort: 30_090 }],
+      }),
+      createdAt,
+      uid,
+    )
+  const table: readonly (readonly [string, readonly Service[], string])[] = [
+    ['by age', [wanting('aa', young), wanting('zzz', old)], 'shop/zzz:http'],
+    ['by uid', [wanting('aa', old, '2'), wanting('zzz', old, '1')], 'shop/zzz:http'],
+  ]
+  for (const [name, services, winner] of table) {
+    for (const order of [services, services.toReversed()]) {
+      const { ports, refused } = planAddresses(planServicePorts(order, [], 'a'), owners)
+      const holders = ports.filter(({ externalIps }) => externalIps.length > 0)
+      assert.deepEqual(
+        holders.map((port) => port.name),
+        [winner],
+        name,
+      )
+      assert.deepEqual(
+        ports.filter(({ nodePort }) => nodePort !== undefined).map((port) => port.name),
+        [winner],
+      )
+      assert.deepEqual(
+        refused.map(({ service: loser, address, reason }) => [loser, address, reason]),
+        [
+          ['shop/aa', '198.51.100.9', `service ${winner} has it`],
+          ['shop/aa', 'node port 30090/tcp', `service ${winner} has it`],
+        ],
+      )
+    }
+  }
+})
+
+test('services may share an external address by different ports', () => {
+  const at = (name: string, port: number) =>
+    aged(
+      service(name, {
+        clusterIP: `10.43.2.${port}`,
+        externalIPs: ['198.51.100.9'],
+        ports: [{ name: 'http', port }],
+      }),
+      old,
+    )
+  const plan = planAddresses(planServicePorts([at('a', 80), at('b', 81)], [], 'a'), owners)
+  assert.deepEqual(plan.refused, [])
+})

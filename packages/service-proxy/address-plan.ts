@@ -1,0 +1,164 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import type { Backend, ServicePortBackends } from './service-ports.ts'
+
+/** Addresses that belong to somebody, so that no service takes them. */
+export interface AddressOwners {
+  /** Every pod of the cluster, e.g. 10.42.0.0/16. */
+  readonly clusterCidr: string
+  /** Every service of the cluster; an external address within it would be somebody's later. */
+  readonly serviceCidr: string
+  /** Addresses that this node answers itself (the cluster DNS). */
+  readonly ownAddresses: readonly string[]
+  readonly nodeAddresses: readonly string[]
+  /** The API server's, and the name servers that the machine asks. */
+  readonly reservedAddresses: readonly string[]
+}
+
+export interface RefusedAddress {
+  /** namespace/name of the service. */
+  readonly service: string
+  /** An address, or `node port 30080/tcp`. */
+  readonly address: string
+  readonly reason: string
+}
+
+/** Which port takes traffic for which address. */
+export interface AddressPlan {
+  /** With the addresses that each may take, and nothing else. */
+  readonly ports: readonly ServicePortBackends[]
+  /** Each service and address once. */
+  readonly refused: readonly RefusedAddress[]
+}
+
+/**
+ * Gives every address to the one that it belongs to. A cluster address goes to its service before
+ * anybody's external address; of services that want the same address and port the oldest gets it.
+ * External addresses and node ports never take what belongs to nodes, pods, services or the machine
+ * itself. Stricter than kube-proxy, which serves whatever a Service names. Pure.
+ */
+export function planAddresses(
+  ports: readonly ServicePortBackends[],
+  owners: AddressOwners,
+): AddressPlan {
+  const oldestFirst = ports.toSorted(compareAge)
+  const judge = createJudge(oldestFirst, owners)
+  const refused = new Map<string, RefusedAddress>()
+  const accept = (service: string, address: string, reason: string | undefined): boolean => {
+    if (reason !== undefined) refused.set(`${service} ${address}`, { service, address, reason })
+    return reason === undefined
+  }
+  const planned = oldestFirst.map((port): ServicePortBackends => {
+    const { service } = port
+    return {
+      ...port,
+      clusterIps: port.clusterIps
+        .filter((address) => !isIPv6(address))
+        .filter((address) => accept(service, address, judge.clusterAddress(address, port))),
+      externalIps: port.externalIps
+        .filter((address) => !isIPv6(address))
+        .filter((address) => accept(service, address, judge.externalAddress(address, port))),
+      nodePort: accept(service, nodePortText(port), judge.nodePort(port))
+        ? port.nodePort
+        : undefined,
+      internal: port.internal.filter(isEndpoint),
+      external: port.external.filter(isEndpoint),
+    }
+  })
+  return {
+    ports: planned.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    refused: [...refused.values()],
+  }
+}
+
+function compareAge(a: ServicePortBackends, b: ServicePortBackends): number {
+  const [one, other] = [a, b].map(({ createdAt, uid, name }) => [createdAt, uid, name].join(' '))
+  return (one ?? '') < (other ?? '') ? -1 : 1
+}
+
+const nodePortText = ({ nodePort, protocol }: ServicePortBackends): string =>
+  `node port ${nodePort}/${protocol}`
+
+interface Judge {
+  /** Why the service may not have the address; undefined if it may. */
+  clusterAddress(address: string, port: ServicePortBackends): string | undefined
+  externalAddress(address: string, port: ServicePortBackends): string | undefined
+  nodePort(port: ServicePortBackends): string | undefined
+}
+
+function createJudge(oldestFirst: readonly ServicePortBackends[], owners: AddressOwners): Judge {
+  const pods = blockOf(owners.clusterCidr)
+  const services = blockOf(owners.serviceCidr)
+  const own = new Set(owners.ownAddresses)
+  const nodes = new Set(owners.nodeAddresses)
+  const reserved = new Set(owners.reservedAddresses)
+  const clusterOwners = new Map<string, string>()
+  for (const { clusterIps, service } of oldestFirst) {
+    for (const address of clusterIps) {
+      if (!clusterOwners.has(address)) clusterOwners.set(address, service)
+    }
+  }
+  const taken = new Map<string, string>()
+  const contested = (key: string, { service, name }: ServicePortBackends): string | undefined => {
+    const owner = taken.get(key)
+    if (owner === undefined) taken.set(key, name)
+    return owner === undefined || owner === name ? undefined : `${whose(owner, service)} has it`
+  }
+  const ofMachines = (address: string): string | undefined => {
+    if (pods.check(address)) return 'it is an address of pods'
+    if (nodes.has(address)) return 'it is an address of a node'
+    return reserved.has(address) ? 'the machine itself needs it' : undefined
+  }
+  return {
+    clusterAddress(address, { service }) {
+      const fault = faultOf(address)
+      if (fault !== undefined) return fault
+      const owner = clusterOwners.get(address)
+      if (owner !== service) return `service ${owner} has it`
+      // Within its own range a service is right: a stolen node may call any address its own.
+      return services.check(address) ? undefined : ofMachines(address)
+    },
+    externalAddress(address, port) {
+      const fault = faultOf(address)
+      if (fault !== undefined) return fault
+      if (own.has(address)) return "it is the cluster DNS server's"
+      const owner = clusterOwners.get(address)
+      if (owner !== undefined) return `it is the cluster address of service ${owner}`
+      if (services.check(address)) return 'it is within the range of services'
+      return ofMachines(address) ?? contested(`${address} ${port.protocol} ${port.port}`, port)
+    },
+    nodePort(port) {
+      if (port.nodePort === undefined) return undefined
+      return contested(`${port.protocol} ${port.nodePort}`, port)
+    },
+  }
+}
+
+function whose(owner: string, service: string): string {
+  return owner.startsWith(`${service}:`) ? 'another port of it' : `service ${owner}`
+}
+
+function blockOf(cidr: string): BlockList {
+  const [network = '', length = ''] = cidr.split('/')
+  const block = new BlockList()
+  block.addSubnet(network, Number(length), 'ipv4')
+  return block
+}
+
+/**
+ * Addresses that mean something to every machine (RFC 6890): 0/8, 127/8, 169.254/16, and all from 224 on.
+ * By numbers, because every endpoint is asked about at each change.
+ */
+function isSpecial(address: string): boolean {
+  const [first = 0, second] = address.split('.', 2).map(Number)
+  return first === 0 || first === 127 || first >= 224 || (first === 169 && second === 254)
+}
+
+/** nft would read `010.0.0.1` in its own way, or refuse the whole table for it. */
+function faultOf(address: string): string | undefined {
+  if (!isIPv4(address)) return 'it is not an IPv4 address in its usual form'
+  return isSpecial(address) ? 'every machine has it for itself, its link or groups' : undefined
+}
+
+function isEndpoint({ address }: Backend): boolean {
+  return faultOf(address) === undefined
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { createSocket, type RemoteInfo } from 'node:dgram'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { silentLogger } from '@skerry/base'
+import { openDatagrams } from './open-datagrams.ts'
+
+const from = (address: string, port: number): RemoteInfo => ({
+  address,
+  port,
+  family: 'IPv4',
+  size: 5,
+})
+
+test('sources that nothing can be sent to end neither the server nor the answers of others', async () => {
+  const server = await openDatagrams(
+    { address: '127.0.0.1', port: 0 },
+    async (bytes) => bytes,
+    silentLogger,
+  )
+  const client = createSocket('udp4')
+  try {
+    // The kernel hands these over when a pod sends them by a raw socket; nobody else can.
+    server.emit('message', Buffer.from('hello'), from('127.0.0.1', 0))
+    for (let count = 0; count < 3; count += 1) {
+      server.emit('message', Buffer.from('hello'), from('255.255.255.255', 53))
+    }
+    server.emit('error', new Error('a fault of the kernel'))
+    client.send('asked', server.address().port, '127.0.0.1')
+    const [answer] = await once(client, 'message', { signal: AbortSignal.timeout(20_000) })
+    assert.equal(String(answer), 'asked')
+  } finally {
+    client.close()
+    server.close()
+  }
+})

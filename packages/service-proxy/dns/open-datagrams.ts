@@ -1,0 +1,39 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import type { Logger } from '@skerry/base'
+
+/**
+ * Opens a UDP port (0 picks a free one) and answers each datagram with what `respond` resolves to; undefined sends
+ * nothing. `respond` must not reject. Rejects when the port cannot be opened.
+ */
+export async function openDatagrams(
+  { address, port }: { address: string; port: number },
+  respond: (bytes: Buffer, isTcp: false) => Promise<Buffer | undefined>,
+  log: Logger,
+): Promise<Socket> {
+  const socket = createSocket('udp4')
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject)
+    socket.bind(port, address, () => {
+      socket.off('error', reject)
+      resolve()
+    })
+  })
+  // Without a listener one error of the kernel would end the process.
+  socket.on('error', (error) => log.debug('UDP socket failed', { error }))
+  socket.on('message', (bytes: Buffer, from: RemoteInfo) => {
+    // A pod with a raw socket writes any source; port 0 (RFC 768: none) has nobody to answer.
+    if (from.port === 0) return
+    const sent = respond(bytes, false).then((answer) => {
+      if (answer === undefined) return
+      // The source may also be an address that nothing can be sent to, such as a broadcast address.
+      socket.send(answer, from.port, from.address, (error) => {
+        if (error) log.debug('DNS answer not sent', { to: from.address, error })
+      })
+    })
+    // The socket may have been closed while the answer was looked for, which it reports by throwing.
+    sent.catch((error: unknown) => {
+      log.debug('DNS answer not sent', { error: error instanceof Error ? error : String(error) })
+    })
+  })
+  return socket
+}

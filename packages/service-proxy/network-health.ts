@@ -1,0 +1,14 @@
+/** What is wrong with the node's part of the service network, for whoever says how the node is. */
+export class NetworkHealth {
+  readonly #problems = new Map<string, string>()
+
+  /** `problem` in words for people; undefined: the part is well. */
+  set(part: string, problem: string | undefined): void {
+    if (problem === undefined) this.#problems.delete(part)
+    else this.#problems.set(part, `${part}: ${problem}`)
+  }
+
+  problems(): readonly string[] {
+    return [...this.#problems.values()]
+  }
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { stateFile } from './state-file.ts'
+
+test('a damaged state file is as if there were none', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-state-file-'))
+  const path = join(directory, 'state.json')
+  try {
+    const file = stateFile<{ services: readonly string[] }>(path, ['services'])
+    assert.equal(await file.load(), undefined)
+    await file.save({ services: ['a'] })
+    assert.deepEqual(await file.load(), { services: ['a'] })
+    for (const text of ['', 'only some text', 'null', '{"format":1}']) {
+      await writeFile(path, text)
+      assert.equal(await file.load(), undefined, text)
+    }
+    await rm(path)
+    await mkdir(path)
+    assert.equal(await file.load(), undefined)
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+})

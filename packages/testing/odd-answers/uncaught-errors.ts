@@ -1,0 +1,18 @@
+/** Errors that would have ended the process, since it was made: the test runner outlives them and may only print them. */
+export interface UncaughtErrors extends Disposable {
+  readonly errors: readonly unknown[]
+}
+
+export function collectUncaught(): UncaughtErrors {
+  const errors: unknown[] = []
+  const onError = (error: unknown): void => void errors.push(error)
+  process.on('uncaughtException', onError)
+  process.on('unhandledRejection', onError)
+  return {
+    errors,
+    [Symbol.dispose]() {
+      process.off('uncaughtException', onError)
+      process.off('unhandledRejection', onError)
+    },
+  }
+}
