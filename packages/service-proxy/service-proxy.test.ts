@@ -65,3 +65,34 @@ test('rules that another program flushed are applied again as a whole, and only 
   stop.abort(new Error('done'))
   await assert.rejects(running, /done/)
 })
+
+test('a change after a quiet time is applied at once, a burst in two transactions', async () => {
+  const clock = simulatedClock()
+  const { nft, scripts } = memoryKernel()
+  const deps = {
+    nft,
+    clock,
+    random: seededRandom(1),
+    log: silentLogger,
+    health: new NetworkHealth(),
+  }
+  const proxy = createServiceProxy({ nodeName: 'a', network }, deps)
+  const stop = new AbortController()
+  const running = proxy.run(stop.signal)
+  const ports = [{ name: 'http', port: 80, protocol: 'TCP' as const }]
+  const serve = (address: string): void =>
+    proxy.update([service('web', { clusterIP: '10.43.0.7', ports })], [slice('web', [{ address }])])
+  serve('10.42.0.5')
+  await clock.advance(0)
+  assert.equal(scripts.length, 1, 'no time has passed')
+  for (const last of [6, 7, 8, 9]) {
+    serve(`10.42.0.${last}`)
+    await clock.advance(20)
+  }
+  assert.equal(scripts.length, 1, 'the burst waits')
+  await clock.advance(20)
+  assert.equal(scripts.length, 2)
+  assert.match(scripts[1] ?? '', /10\.42\.0\.9/)
+  stop.abort(new Error('done'))
+  await assert.rejects(running, /done/)
+})

@@ -38,8 +38,11 @@ export interface ServiceProxy {
   run(signal: AbortSignal): Promise<never>
 }
 
-/** A burst of changes (a rollout) becomes one transaction. */
-const settleMs = 50
+/**
+ * The least time from one transaction to the next. A change after a quiet time is applied at once, because
+ * people reach for a service as soon as its pods are ready; a burst (a rollout) becomes few transactions.
+ */
+const betweenMs = 100
 /** How often the kernel is asked whether the rules are still there: other programs flush them. */
 const checkMs = 10_000
 const healthPart = 'service rules'
@@ -90,12 +93,15 @@ export function createServiceProxy(
     },
     async run(signal) {
       const backoff = createBackoff({ initialMs: 200, maxMs: 30_000 }, deps.random)
+      let freeAtMs = -Infinity
       for (;;) {
         using _timer = deps.clock.setTimer(checkMs, dirty.raise)
         await dirty.wait(signal)
-        await deps.clock.sleep(settleMs, signal)
+        const waitMs = freeAtMs - deps.clock.monotonicMs()
+        if (waitMs > 0) await deps.clock.sleep(waitMs, signal)
         try {
           await applyOnce(signal)
+          freeAtMs = deps.clock.monotonicMs() + betweenMs
           backoff.reset()
           if (applied) deps.health.set(healthPart, undefined)
         } catch (error) {
