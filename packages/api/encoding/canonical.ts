@@ -56,15 +56,18 @@ function sortedContainer(value: object, sortedOf: (member: unknown) => unknown):
   if (Array.isArray(value)) return sortedList(value, sortedOf)
   if (!isJsonObject(value)) return value
   const keys = Object.keys(value)
+  let members: unknown[] | undefined
   let isSorted = true
-  const members = keys.map((key, at) => {
+  for (const [at, key] of keys.entries()) {
     if (at > 0 && (keys[at - 1] ?? '') > key) isSorted = false
     const member = value[key]
     const own = sortedOf(member)
-    if (own !== member) isSorted = false
-    return own
-  })
-  return isSorted ? value : sortedObject(keys, members)
+    // Most objects are sorted: nothing is copied for them.
+    if (own !== member) members ??= keys.map((each) => value[each])
+    if (members) members[at] = own
+  }
+  if (isSorted && !members) return value
+  return sortedObject(keys, members ?? keys.map((each) => value[each]))
 }
 
 function sortedObject(keys: readonly string[], members: readonly unknown[]): JsonObject {
@@ -78,8 +81,13 @@ function sortedList(
   list: readonly unknown[],
   sortedOf: (member: unknown) => unknown,
 ): readonly unknown[] {
-  const items = list.map(sortedOf)
-  return items.every((item, at) => item === list[at]) ? list : items
+  let items: unknown[] | undefined
+  for (const [at, item] of list.entries()) {
+    const own = sortedOf(item)
+    if (own !== item) items ??= [...list]
+    if (items) items[at] = own
+  }
+  return items ?? list
 }
 
 /** Without recursion: every container comes after those in it. */

@@ -15,8 +15,12 @@ export interface Comparison {
 /** A node under construction; it becomes a FieldSet when the comparison is done. */
 interface Node {
   isMember: boolean
+  /** `noChildren` until it has one: three maps for each leaf would be most of what a comparison costs. */
   children: Map<string, Node>
 }
+
+/** Shared and never changed; see attach. */
+const noChildren = new Map<string, Node>()
 
 interface Nodes {
   readonly added: Node
@@ -191,13 +195,14 @@ function emptyNodes(): Nodes {
 }
 
 function emptyNode(): Node {
-  return { isMember: false, children: new Map() }
+  return { isMember: false, children: noChildren }
 }
 
 function attach(parent: Node, element: string, child: Node): void {
   if (isEmptySet(child)) return
   const known = parent.children.get(element)
   if (known === undefined) {
+    if (parent.children === noChildren) parent.children = new Map()
     parent.children.set(element, child)
     return
   }
@@ -206,5 +211,5 @@ function attach(parent: Node, element: string, child: Node): void {
 }
 
 function markBelow(parent: Node, element: string): void {
-  attach(parent, element, { isMember: true, children: new Map() })
+  attach(parent, element, { isMember: true, children: noChildren })
 }

@@ -88,12 +88,16 @@ export function fieldSetOf(paths: readonly (readonly string[])[]): FieldSet {
 
 /** FieldsV1 of a set. The root is never a member. */
 export function encodeFieldSet(set: FieldSet): JsonObject {
-  const fields: JsonObject = {}
-  for (const element of [...set.children.keys()].toSorted()) {
-    const child = set.children.get(element)
+  return encodeNode(set, {})
+}
+
+function encodeNode({ children }: FieldSet, fields: JsonObject): JsonObject {
+  if (children.size === 0) return fields
+  for (const element of [...children.keys()].toSorted()) {
+    const child = children.get(element)
     if (child === undefined) continue
-    const below = encodeFieldSet(child)
-    fields[element] = child.isMember && child.children.size > 0 ? { '.': {}, ...below } : below
+    const hasBoth = child.isMember && child.children.size > 0
+    fields[element] = encodeNode(child, hasBoth ? { '.': {} } : {})
   }
   return fields
 }
