@@ -45,6 +45,34 @@ function cloneAt(value: unknown, depth: number): unknown {
   return copy
 }
 
+/** Whether the text of a JSON value is certainly longer than so many bytes; looks no further than it must. */
+export function isLongerAsJson(value: unknown, bytesMax: number): boolean {
+  let bytes = 0
+  const containers: object[] = []
+  const count = (member: unknown): void => {
+    if (typeof member === 'string') bytes += member.length + 2
+    else if (typeof member === 'object' && member !== null) containers.push(member)
+    else bytes += 1
+  }
+  count(value)
+  for (let next = containers.pop(); next && bytes <= bytesMax; next = containers.pop()) {
+    bytes += 2
+    if (Array.isArray(next)) {
+      bytes += Math.max(0, next.length - 1)
+      for (const item of next) count(item)
+      continue
+    }
+    for (const [key, member] of Object.entries(next)) {
+      if (member === undefined) continue
+      bytes += key.length + 4
+      count(member)
+    }
+    // No comma stands before the first.
+    bytes -= 1
+  }
+  return bytes > bytesMax
+}
+
 /** Deep equality of JSON; an undefined member is an absent one, and key order does not count. */
 export function equalJson(a: unknown, b: unknown): boolean {
   const deeper: unknown[] = []

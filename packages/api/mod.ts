@@ -161,7 +161,15 @@ export {
   printFieldSelector,
   type FieldRequirement,
 } from './selectors/field-selector.ts'
-export { cloneJson, equalJson, isJsonObject, memberOf, setMember, type JsonObject } from './json.ts'
+export {
+  cloneJson,
+  equalJson,
+  isJsonObject,
+  isLongerAsJson,
+  memberOf,
+  setMember,
+  type JsonObject,
+} from './json.ts'
 export {
   encodeCanonical,
   respliceResourceVersion,
@@ -199,13 +207,23 @@ export { nullEmptyLists, setDeclaredDefaults } from './encoding/declared-default
 export { canonicalTime } from './encoding/scalar-text.ts'
 export { unconvertible, undecodable } from './encoding/type-words.ts'
 export { printGo } from './patch/print-go.ts'
-export { applyJsonPatch, jsonPatchLimits } from './patch/json-patch.ts'
+export { applyJsonPatch, jsonPatchSteps, jsonPatchLimits } from './patch/json-patch.ts'
 export { applyMergePatch } from './patch/merge-patch.ts'
 export { applyStrategicMergePatch } from './patch/strategic-merge.ts'
 export { checkApplied } from './patch/apply/applied-check.ts'
-export { applyServerSide, type ServerSideApply } from './patch/apply/apply-server-side.ts'
+export {
+  applyServerSide,
+  applySteps,
+  type ServerSideApply,
+} from './patch/apply/apply-server-side.ts'
 export type { FindVersion, KindVersion } from './patch/apply/kind-versions.ts'
-export { keepTimesOfNoop, trackUpdate, type TrackedUpdate } from './patch/apply/track-update.ts'
+export {
+  keepTimesOfNoop,
+  trackUpdate,
+  trackUpdateSteps,
+  type TrackedUpdate,
+} from './patch/apply/track-update.ts'
+export { runSteps, type Steps } from './steps.ts'
 export { schemaFromCrd, type CrdSchema } from './structural/crd-schema.ts'
 export { checkStructural } from './structural/structural-check.ts'
 export {

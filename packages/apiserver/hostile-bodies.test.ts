@@ -187,6 +187,37 @@ test('selectors of hundreds of kilobytes are answered', async () => {
   }
 })
 
+test('a query of more parameters than anybody needs is refused', async () => {
+  const path = `${configMaps}?${'a&'.repeat(1_100)}`
+  const answer = await send({ method: 'GET', path })
+  assert.equal(answer.status, 400)
+  assert.equal(answer.message, 'the query has too many parameters: limit is 1000')
+  const few = await send({ method: 'GET', path: `${configMaps}?${'a&'.repeat(900)}` })
+  assert.equal(few.status, 200)
+})
+
+test('an object that could not be stored is refused with its limit, also by a dry run', async () => {
+  const data = Object.fromEntries(Array.from({ length: 80_000 }, (_, at) => [`k${at}`, '']))
+  const body = JSON.stringify({ ...JSON.parse(object('large')), data })
+  for (const query of ['', '?dryRun=All']) {
+    const { status, message } = await send({ path: `${configMaps}${query}`, body })
+    assert.equal(status, 413, query)
+    const limit = 'Request entity too large: limit for a stored object is 1572864 bytes'
+    assert.equal(message, limit)
+  }
+})
+
+test('a protobuf body of millions of fields is refused', async () => {
+  const type = [0x0a, 0x0f, 0x0a, 0x02, 0x76, 0x31, 0x12, 0x09, ...Buffer.from('ConfigMap')]
+  const fields = Buffer.alloc(2_097_152 - 1, Buffer.from([0x12, 0x00]))
+  const raw = Buffer.concat([Buffer.from([0x12, 0xff, 0xff, 0x7f]), fields])
+  const body = Buffer.concat([Buffer.from('k8s\0'), Buffer.from(type), raw])
+  const headers = { 'content-type': 'application/vnd.kubernetes.protobuf' }
+  const { status, message } = await send({ body, headers })
+  assert.equal(status, 413, message)
+  assert.equal(message, 'Request entity too large: limit is 300000 fields')
+})
+
 test('a name reaches no other object, whatever is in it', async () => {
   for (const name of ['a%2fb', 'a%00b', '%C3%BC', 'a'.repeat(254), '/kept', 'kept%2f..']) {
     const { status } = await send({ method: 'GET', path: `${configMaps}/${name}` })

@@ -1,6 +1,8 @@
 /** Every bound of the API server in one place; `createApiServer` takes a partial override. */
 export interface ApiServerLimits {
   readonly bodyBytesMax: number
+  /** One object as it is stored, with its managedFields; etcd's own limit, and that of the store. */
+  readonly objectBytesMax: number
   /** Everybody who can authenticate may ask what they may do; a question has a few hundred bytes. */
   readonly selfReviewBytesMax: number
   /** Of all requests that are being answered; beyond it, Too Many Requests for users with a large body or many. */
@@ -84,6 +86,7 @@ export interface ApiServerLimits {
 
 export const apiServerLimits: ApiServerLimits = Object.freeze({
   bodyBytesMax: 3 * 1024 * 1024,
+  objectBytesMax: 1.5 * 1024 * 1024,
   selfReviewBytesMax: 64 * 1024,
   bodiesBytesMax: 96 * 1024 * 1024,
   bodiesBytesPerUserMax: 24 * 1024 * 1024,

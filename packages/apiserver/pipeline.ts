@@ -24,12 +24,14 @@ import { compressed, GzipStreams } from './http/compress.ts'
 import { isPushed, isWhole, noBody, type ApiAnswer, type ApiRequest } from './http/exchange.ts'
 import type { RequestBodies } from './http/request-bodies.ts'
 import { parseRequestInfo, type RequestInfo } from './http/request-info.ts'
+import { requireFewParameters, withoutManyParameters } from './http/query-size.ts'
 import {
   requestTimeout,
   statusAnswer,
   tooManyRequests,
   toStatusError,
 } from './http/status-answer.ts'
+import { warningHeaders } from './http/warning-headers.ts'
 import {
   openRequestTrace,
   type RequestTrace,
@@ -195,10 +197,12 @@ function begin(received: ApiRequest, { clock, random, retarget }: PipelineDeps):
   let request = received
   let refusal: unknown
   try {
+    requireFewParameters(received.target)
     const target = retarget?.(received) ?? received.target
     if (target !== received.target) request = { ...received, target }
   } catch (error) {
     refusal = error
+    request = { ...received, target: withoutManyParameters(received.target) }
   }
   return {
     request,
@@ -434,8 +438,9 @@ async function serveInTime(admitted: Admitted, deps: PipelineDeps): Promise<ApiA
   )
   const { user, request } = admitted
   // Whoever repairs an overloaded server must get in, and controllers of this process are its own.
-  const isBounded = request.peer.type === 'socket' && !user.groups.includes('system:masters')
-  using held = isBounded ? deps.bodies.open(user.name, scope.signal) : undefined
+  const isBounded = !user.groups.includes('system:masters')
+  const owner = { user: user.name, isBounded }
+  using held = request.peer.type === 'socket' ? deps.bodies.open(owner, scope.signal) : undefined
   const served = {
     ...admitted,
     signal: scope.signal,
@@ -473,18 +478,6 @@ async function framed(answer: ApiAnswer, frame: Frame): Promise<ApiAnswer> {
   if (!isWhole(full.body)) return isHead ? { ...full, body: noBody } : full
   const withLength = { ...full.headers, 'content-length': String(full.body.length) }
   return { ...full, headers: withLength, body: isHead ? noBody : full.body }
-}
-
-function warningHeaders(warnings: ReadonlySet<string>, bytesMax: number): string[] {
-  const out: string[] = []
-  let bytes = 0
-  for (const text of warnings) {
-    const escaped = text.replaceAll(/[\r\n]+/g, ' ').replaceAll(/["\\]/g, (char) => `\\${char}`)
-    bytes += escaped.length
-    if (bytes > bytesMax) break
-    out.push(`299 - "${escaped}"`)
-  }
-  return out
 }
 
 function attributesOf(admitted: Admitted, deps: PipelineDeps): Attributes {

@@ -8,6 +8,7 @@ import {
   type JsonObject,
 } from '../json.ts'
 import { StatusError } from '../status-error.ts'
+import { runSteps, type Steps } from '../steps.ts'
 
 export const jsonPatchLimits = Object.freeze({
   operationsMax: 10_000,
@@ -24,6 +25,13 @@ export const jsonPatchLimits = Object.freeze({
  * Invalid when an operation cannot be carried out.
  */
 export function applyJsonPatch(original: Readonly<JsonObject>, patch: unknown): unknown {
+  return runSteps(jsonPatchSteps(original, patch))
+}
+
+const operationsPerStep = 1_000
+
+/** The same; see Steps. */
+export function* jsonPatchSteps(original: Readonly<JsonObject>, patch: unknown): Steps<unknown> {
   if (patch === null) return cloneJson(original)
   if (!Array.isArray(patch)) throw undecodable(patch, 'value of type []handlers.jsonPatchOp')
   if (patch.length > jsonPatchLimits.operationsMax) {
@@ -35,7 +43,10 @@ export function applyJsonPatch(original: Readonly<JsonObject>, patch: unknown): 
   const operations = patch.map(operationOf)
   const target = new PatchTarget(cloneJson(original))
   try {
-    for (const operation of operations) target.apply(operation)
+    for (const [at, operation] of operations.entries()) {
+      if (at % operationsPerStep === operationsPerStep - 1) yield
+      target.apply(operation)
+    }
     requireDepth(target.document)
     target.sortEntered()
   } catch (error) {

@@ -1,6 +1,5 @@
 import {
   StatusError,
-  applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
   decodeBody,
@@ -9,18 +8,21 @@ import {
   fieldRequired,
   isJsonObject,
   isStatusError,
+  jsonPatchSteps,
   objectOfBody,
   validateManagerName,
   type AnyObject,
   type Kind,
   type ReadYaml,
+  type Steps,
 } from '@skerry/api'
 import type { ApiAnswer } from '../http/exchange.ts'
 import { readBody } from '../http/read-body.ts'
 import { isTrue } from '../http/request-info.ts'
-import { applied, trackChange } from '../registry/managed-fields.ts'
+import { appliedSteps, changeSteps } from '../registry/managed-fields.ts'
+import { requireStorable } from '../registry/object-size.ts'
 import { badRequest, invalid, requireValid, unnamed } from '../registry/registry-errors.ts'
-import type { RequestScope } from '../registry/request-scope.ts'
+import { paced, type RequestScope } from '../registry/request-scope.ts'
 import { changeObject } from '../registry/update.ts'
 import { patchedObject, typedApplied, type Patch } from './patched-object.ts'
 import { objectAnswer } from './represent.ts'
@@ -52,7 +54,7 @@ export async function patchObject(call: ResourceCall, deps: HandlerDeps): Promis
   return objectAnswer(isCreated ? 201 : 200, cached, view)
 }
 
-type Next = (current: AnyObject | undefined) => AnyObject
+type Next = (current: AnyObject | undefined) => Promise<AnyObject>
 
 function patchTo(
   bytes: Uint8Array,
@@ -62,11 +64,13 @@ function patchTo(
 ): Next {
   const plan = patchFunction(call, bytes)
   const request = { ...scope, kind: scope.reader.kind, isRegistered: registeredIn(deps) }
-  return (current) => {
+  return async (current) => {
     // changeObject never asks for a missing object unless it may be created.
     if (!current) throw new TypeError('Cannot patch: there is no object')
-    const next = patchedObject(current, plan, request)
-    trackChange(next, current, scope, deps)
+    const next = await patchedObject(current, plan, request)
+    if (scope.pace?.isLarge) requireStorable(next, deps.limits)
+    await scope.pace?.pause()
+    await paced(changeSteps(next, current, scope, deps), scope)
     return next
   }
 }
@@ -80,11 +84,14 @@ async function applyTo(
 ): Promise<Next> {
   const readYaml = readYamlOf(call, deps)
   const { configuration, duplicates } = await decodeConfiguration(bytes, readYaml)
+  await scope.pace?.pause()
   const isForced = isTrue(call.info.query.get('force'))
   const { kind } = call.reader
-  return (live) => {
+  return async (live) => {
     if (!live && !configuration.metadata.name) throw unnamed(scope.name)
-    const next = applied({ live, applied: configuration, isForced }, scope, deps)
+    const steps = appliedSteps({ live, applied: configuration, isForced }, scope, deps)
+    const next = await paced(steps, scope)
+    await scope.pace?.pause()
     return typedApplied(next, duplicates, { ...scope, kind, configuration })
   }
 }
@@ -141,18 +148,21 @@ export function patchFunction(
   switch (contentType) {
     case 'application/json-patch+json': {
       const { value } = decode()
-      return { patch: (current) => applyJsonPatch(current, value), findings: [] }
+      return { patch: (current) => jsonPatchSteps(current, value), findings: [] }
     }
     case 'application/merge-patch+json': {
       const { value, duplicates } = decode()
-      return { patch: (current) => applyMergePatch(current, value), findings: duplicates }
+      return {
+        patch: (current) => oneStep(() => applyMergePatch(current, value)),
+        findings: duplicates,
+      }
     }
     case 'application/strategic-merge-patch+json': {
       if (kind.isCustom) break
       const { value, duplicates } = decodePatch(bytes, '')
       const type = { schemas: kind.schemas, schemaName: kind.schemaName }
       return {
-        patch: (current) => applyStrategicMergePatch(current, value, type),
+        patch: (current) => oneStep(() => applyStrategicMergePatch(current, value, type)),
         findings: duplicates,
         merged: value,
       }
@@ -160,6 +170,11 @@ export function patchFunction(
     default:
   }
   throw unsupportedPatch(kind)
+}
+
+// oxlint-disable-next-line require-yield -- what takes one step yields nothing between two.
+function* oneStep(patch: () => unknown): Steps<unknown> {
+  return patch()
 }
 
 function decodePatch(bytes: Uint8Array, prefix: string): ReturnType<typeof decodeBody> {

@@ -9,40 +9,50 @@ import {
   undecodable,
   type AnyObject,
   type JsonObject,
+  type Steps,
 } from '@skerry/api'
-import { typedObject, type DecodeRequest } from '../registry/decode.ts'
+import { typedSteps, type DecodeRequest } from '../registry/decode.ts'
 import { apiVersionOf } from '../registry/kind-reader.ts'
+import { paced } from '../registry/request-scope.ts'
 import { badRequest, unnamed } from '../registry/registry-errors.ts'
 
 export interface Patch {
   /** Applies it to any JSON object; pure. */
-  readonly patch: (current: AnyObject) => unknown
+  readonly patch: (current: AnyObject) => Steps<unknown>
   readonly findings: readonly string[]
   /** What a strategic merge patch says; absent of others. */
   readonly merged?: unknown
 }
 
-type PatchRequest = Pick<DecodeRequest, 'kind' | 'fieldValidation' | 'warn' | 'isRegistered'>
+type PatchRequest = Pick<
+  DecodeRequest,
+  'kind' | 'fieldValidation' | 'warn' | 'isRegistered' | 'pace'
+>
 
 /**
  * The object of the kind that a patch makes. Throws StatusError Invalid when it makes none: it is the
  * patch that is wrong then. Throws BadRequest when what it makes has no name.
  */
-export function patchedObject(
+export async function patchedObject(
   current: AnyObject,
   { patch, findings, merged }: Patch,
   request: PatchRequest,
-): AnyObject {
-  const patched = patch(current)
+): Promise<AnyObject> {
+  const patched = await paced(patch(current), request)
+  await request.pace?.pause()
   if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is no object')
   const isMerged = merged !== undefined
   const isUnread = !isMerged && !request.kind.isCustom && (patched['apiVersion'] ?? '') === ''
   const made =
     (isMerged ? mistypedName(patched) : undecodedType(patched, request)) ??
-    typedOrWrong(isUnread ? {} : patched, isUnread ? [...findings, ...unread(patched)] : findings, {
-      ...request,
-      isMerged,
-    })
+    (await typedOrWrong(
+      isUnread ? {} : patched,
+      isUnread ? [...findings, ...unread(patched)] : findings,
+      {
+        ...request,
+        isMerged,
+      },
+    ))
   if (typeof made !== 'string') {
     if (made.metadata.name) return made
     throw unnamed(current.metadata.name ?? '')
@@ -55,14 +65,14 @@ export function patchedObject(
 }
 
 /** The object, or why it is none. */
-function typedOrWrong(
+async function typedOrWrong(
   patched: JsonObject,
   findings: readonly string[],
   request: Omit<PatchRequest, 'isRegistered'> & { readonly isMerged: boolean },
-): AnyObject | string {
+): Promise<AnyObject | string> {
   const { kind, version } = request.kind
   try {
-    return typedObject(patched, findings, request)
+    return await paced(typedSteps(patched, findings, request), request)
   } catch (error) {
     const prefix = decodingPrefix({ object: { kind, apiVersion: version }, kind })
     if (!isStatusError(error, 'BadRequest') || !error.message.startsWith(prefix)) throw error
@@ -107,13 +117,13 @@ function mistyped(name: string, value: unknown): string {
 }
 
 /** What an apply makes; upstream fails to convert a value that has passed its check of types. */
-export function typedApplied(
+export async function typedApplied(
   next: AnyObject,
   findings: readonly string[],
   request: Omit<PatchRequest, 'isRegistered'> & { readonly configuration: AnyObject },
-): AnyObject {
+): Promise<AnyObject> {
   const { kind, configuration } = request
-  const made = typedOrWrong({ ...next }, findings, { ...request, isMerged: !kind.isCustom })
+  const made = await typedOrWrong({ ...next }, findings, { ...request, isMerged: !kind.isCustom })
   if (typeof made !== 'string') return made
   const type = `${kind.group}/${kind.version}, Kind=${kind.kind}`
   const { namespace = '', name = '' } = configuration.metadata

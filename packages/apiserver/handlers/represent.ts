@@ -30,13 +30,15 @@ export interface View {
   readonly includeObject: 'None' | 'Metadata' | 'Object'
   readonly nowMs: number
   readonly chunkBytes: number
+  /** To be called between two objects of a list; see base. */
+  readonly giveWay: () => Promise<void> | undefined
   readonly signal: AbortSignal
 }
 
 export function viewOf(
   reader: KindReader,
   representation: Representation,
-  context: { query: URLSearchParams; nowMs: number; chunkBytes: number; signal: AbortSignal },
+  context: { query: URLSearchParams } & Pick<View, 'chunkBytes' | 'giveWay' | 'nowMs' | 'signal'>,
 ): View {
   const include = context.query.get('includeObject') ?? ''
   const isKnown = include === 'None' || include === 'Metadata' || include === 'Object'
@@ -46,9 +48,9 @@ export function viewOf(
       `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
     )
   }
-  const { nowMs, chunkBytes, signal } = context
+  const { query: _query, ...rest } = context
   const includeObject = isKnown ? include : 'Metadata'
-  return { reader, representation, includeObject, nowMs, chunkBytes, signal }
+  return { reader, representation, includeObject, ...rest }
 }
 
 export async function objectAnswer(
@@ -169,13 +171,13 @@ async function protobufListAnswer(
   metadata: ListMeta,
   view: View,
 ): Promise<ApiAnswer> {
-  const { reader, representation, chunkBytes } = view
+  const { reader, representation, chunkBytes, giveWay } = view
   const type =
     representation.as === 'partial'
       ? { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadataList' }
       : { apiVersion: reader.apiVersion, kind: reader.kind.listKind }
   const items = { count: page.items.length, at: (index: number) => itemAt(page, index, view) }
-  const body = await protobufList({ type, metadata, items, chunkBytes })
+  const body = await protobufList({ type, metadata, items, chunkBytes, giveWay })
   return { status: 200, headers: { 'content-type': protobufType }, body }
 }
 

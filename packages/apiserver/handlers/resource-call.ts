@@ -1,4 +1,4 @@
-import type { Span } from '@skerry/base'
+import { giveWay, type Span } from '@skerry/base'
 import type { AnyObject, Kind, ReadYaml } from '@skerry/api'
 import type { UserInfo } from '../access.ts'
 import type { Annotate } from '../admission.ts'
@@ -53,6 +53,7 @@ export function scopeOf(call: ResourceCall, options?: WriteOptions): RequestScop
     warn,
     requireVerb,
     isReadHere: call.request.peer.type === 'process',
+    pace: call.request.held,
     ...(annotate ? { annotate } : {}),
     ...(trace ? { trace } : {}),
     signal,
@@ -68,6 +69,7 @@ export function viewFor(call: ResourceCall, deps: RegistryDeps): View {
     query: info.query,
     nowMs: deps.clock.now(),
     chunkBytes: deps.limits.chunkBytes,
+    giveWay: () => giveWay(deps.clock),
     signal: call.signal,
   })
 }
@@ -99,6 +101,7 @@ export async function decodeBodyOf(
     readYaml: readYamlOf(call, deps),
     warn,
     isRegistered,
+    pace: call.request.held,
   })
 }
 
@@ -149,6 +152,7 @@ export async function readObjectBody(
   const contentType = request.headers['content-type'] ?? ''
   if (!contentType.startsWith(protobufType) || bytes.length === 0) return { bytes, contentType }
   const value = await decodeProtobuf(bytes, schemaName, schemaName.split('.').at(-1))
+  await request.held?.pause()
   return { bytes: utf8.encode(JSON.stringify(value)), contentType: 'application/json' }
 }
 

@@ -7,10 +7,11 @@ import { parseDeleteOptions, type DeleteOptions } from '../registry/delete-optio
 import { deleteObject } from '../registry/delete.ts'
 import { dropUnreadable } from '../registry/drop-unreadable.ts'
 import { listObjects } from '../registry/list.ts'
-import { trackChange, trackCreate } from '../registry/managed-fields.ts'
+import { changeSteps, createSteps } from '../registry/managed-fields.ts'
 import { badRequest, notFound } from '../registry/registry-errors.ts'
 import { isPart } from '../registry/part-table.ts'
 import { getObject } from '../registry/read.ts'
+import { paced } from '../registry/request-scope.ts'
 import { changeObject, requireNameOfPath, requireNamespace } from '../registry/update.ts'
 import { patchObject } from './patch-handler.ts'
 import { listAnswer, objectAnswer, valueAnswer, type View } from './represent.ts'
@@ -139,10 +140,13 @@ async function updated(call: ResourceCall, deps: HandlerDeps): Promise<ApiAnswer
   const mayCreate =
     call.reader.kind.strategy.allowCreateOnUpdate === true && scope.subresource === ''
   const change = {
-    next: (current: typeof object | undefined) => {
+    next: async (current: typeof object | undefined) => {
       const next = cloneAsSent(object)
-      if (current) trackChange(next, current, scope, deps)
-      else trackCreate(next, scope, deps)
+      await scope.pace?.pause()
+      const steps = current
+        ? changeSteps(next, current, scope, deps)
+        : createSteps(next, scope, deps)
+      await paced(steps, scope)
       return next
     },
     mayCreate,

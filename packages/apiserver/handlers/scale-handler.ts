@@ -58,10 +58,10 @@ export async function scaleAnswer(
     ? await appliedScale(call, { subresource, paths }, scope, deps)
     : await scaleChange(call, subresource, deps)
   const change = {
-    next(current: AnyObject | undefined): AnyObject {
+    async next(current: AnyObject | undefined): Promise<AnyObject> {
       // changeObject never asks for a missing object unless it may be created.
       if (!current) throw new TypeError('Cannot scale: there is no object')
-      const { scale, managedFields } = nextScale(scaleOf(current, paths), current)
+      const { scale, managedFields } = await nextScale(scaleOf(current, paths), current)
       requireName(scale, call)
       requireReplicas(scale, call, paths)
       const next = structuredClone(current)
@@ -109,10 +109,12 @@ function trackScale(
 }
 
 /** Without managedFields: what changed tells who owns it. */
-type NextScale = (
-  live: AnyObject,
-  current: AnyObject,
-) => { scale: AnyObject; managedFields?: readonly ManagedFieldsEntry[] }
+type NextScale = (live: AnyObject, current: AnyObject) => NextScaled | Promise<NextScaled>
+
+interface NextScaled {
+  readonly scale: AnyObject
+  readonly managedFields?: readonly ManagedFieldsEntry[]
+}
 
 async function appliedScale(
   call: ResourceCall,
@@ -161,7 +163,7 @@ async function scaleChange(
   const bytes = await readBody(request.body, bytesMax, request.held)
   const plan = patchFunction({ request, reader: { ...call.reader, kind } }, bytes)
   const asked = { kind, fieldValidation, warn, isRegistered: registeredIn(deps) }
-  return (live) => ({ scale: patchedObject(live, plan, asked) })
+  return async (live) => ({ scale: await patchedObject(live, plan, asked) })
 }
 
 function scaleKind(parent: Kind, { kind }: Subresource): Kind {

@@ -12,7 +12,7 @@ export interface ApiRequest {
   /** Every header field as it came: those that may come twice are told apart only here. */
   readonly fields: () => readonly (readonly [name: string, value: string])[]
   readonly body: AsyncIterable<Uint8Array>
-  /** What the body takes of the bounds for bodies; absent where nothing bounds it. */
+  /** The body's part in the bounds for bodies, and in the turns of large ones; omitted for callers in this process. */
   readonly held?: BodyShare
   /** Called with what a body of YAML says, which is too dear to be read twice. */
   readonly onYamlRead?: (value: unknown) => void

@@ -25,6 +25,7 @@ export async function readBody(
     parts.push(part)
   }
   await held?.untilItsTurn()
+  await held?.pause()
   if (parts.length === 0) return noBody
   return parts.length === 1 ? (parts[0] ?? noBody) : Buffer.concat(parts, length)
 }

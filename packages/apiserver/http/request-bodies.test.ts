@@ -12,13 +12,15 @@ const limits = {
   largeBodyRestMsMax: 10_000,
 }
 
+const bounded = (user: string) => ({ user, isBounded: true })
+
 function scene() {
   const clock = simulatedClock()
   const bodies = new RequestBodies(limits, clock)
   const begun: string[] = []
   /** Sends a body of this user; its name is noted when it may be worked on. */
   const send = (user: string, name: string, bytes = 200, signal = never): BodyShare => {
-    const share = bodies.open(user, signal)
+    const share = bodies.open(bounded(user), signal)
     share.add(bytes)
     void share.untilItsTurn().then(
       () => begun.push(name),
@@ -31,17 +33,17 @@ function scene() {
 
 test('bodies that would be too much for a user or for all are refused, and leave nothing', () => {
   const { bodies } = scene()
-  const share = bodies.open('mallory', never)
+  const share = bodies.open(bounded('mallory'), never)
   share.add(600)
   assert.throws(() => share.add(1), { reason: 'TooManyRequests' })
-  using _other = bodies.open('alice', never)
+  using _other = bodies.open(bounded('alice'), never)
   _other.add(400)
-  assert.throws(() => bodies.open('bob', never).add(101), { reason: 'TooManyRequests' })
-  using _heartbeat = bodies.open('node', never)
+  assert.throws(() => bodies.open(bounded('bob'), never).add(101), { reason: 'TooManyRequests' })
+  using _heartbeat = bodies.open(bounded('node'), never)
   _heartbeat.add(100)
   share[Symbol.dispose]()
   assert.equal(bodies.bytes, 500)
-  bodies.open('bob', never).add(500)
+  bodies.open(bounded('bob'), never).add(500)
 })
 
 test('a user works on one large body at a time, and rests as long as it took; others go on', async () => {

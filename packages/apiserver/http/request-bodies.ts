@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '@skerry/base'
 import type { ApiServerLimits } from '../limits-table.ts'
 import { tooManyRequests } from './status-answer.ts'
+import { WorkTurns } from './work-turns.ts'
 
 export type RequestBodyLimits = Pick<
   ApiServerLimits,
@@ -15,8 +16,24 @@ export type RequestBodyLimits = Pick<
 export interface BodyShare extends Disposable {
   /** Throws TooManyRequests if the bodies of this user, or of all, would be too much. */
   add(bytes: number): void
-  /** Resolves when a body of this size may be worked on; rejects with the signal's reason. */
-  untilItsTurn(): Promise<void>
+  /**
+   * Resolves when a body of this size may be worked on, with so many bytes more that are stored already; rejects with
+   * the signal's reason.
+   */
+  untilItsTurn(storedBytes?: number): Promise<void>
+  /** True from untilItsTurn on, if it had to wait for its turn. */
+  readonly isLarge: boolean
+  /**
+   * To be called between two steps of work. Undefined for a small request, which goes on; else resolves when others
+   * were served, and rejects with the signal's reason.
+   */
+  pause(): Promise<void> | undefined
+}
+
+export interface BodyOwner {
+  readonly user: string
+  /** False: nothing is refused and nothing waits for its turn; large work still gives way to small. */
+  readonly isBounded: boolean
 }
 
 interface Waiting {
@@ -26,8 +43,8 @@ interface Waiting {
 
 /**
  * Bounds what the bodies of requests hold in memory, and how much of the server large ones take: decoding,
- * validating and merging three megabytes can hold the event loop for seconds. Each user works on one large body
- * at a time and rests afterwards for as long as it took, so that several attackers together leave time to others.
+ * validating and merging three megabytes takes a second. Each user works on one large body at a time, step by step
+ * (WorkTurns), and rests afterwards for as long as it took, so that several attackers together leave time to others.
  */
 export class RequestBodies implements Disposable {
   readonly #limits: RequestBodyLimits
@@ -40,35 +57,47 @@ export class RequestBodies implements Disposable {
   /** The oldest first. */
   #waiting: Waiting[] = []
   #timer: Timer | undefined
+  readonly #work: WorkTurns
 
   constructor(limits: RequestBodyLimits, clock: Pick<Clock, 'monotonicMs' | 'setTimer'>) {
     this.#limits = limits
     this.#clock = clock
+    this.#work = new WorkTurns({ clock, nextPass: setImmediate })
   }
 
   get bytes(): number {
     return this.#bytes
   }
 
-  open(user: string, signal: AbortSignal): BodyShare {
+  open({ user, isBounded }: BodyOwner, signal: AbortSignal): BodyShare {
     let held = 0
+    let isLarge = false
     let end: (() => void) | undefined
     let isOver = false
+    const pause = async (): Promise<void> => {
+      await this.#work.pause()
+      signal.throwIfAborted()
+    }
     return {
       add: (bytes) => {
-        this.#hold(user, bytes)
+        if (isBounded) this.#hold(user, bytes)
         held += bytes
       },
-      untilItsTurn: async () => {
-        if (held <= this.#limits.largeBodyBytes) return
-        end = await this.#begin(user, signal)
+      untilItsTurn: async (storedBytes = 0) => {
+        if (isLarge || held + storedBytes <= this.#limits.largeBodyBytes) return
+        isLarge = true
+        if (isBounded) end = await this.#begin(user, signal)
         // The request may have ended in the moment in which its turn came.
-        if (isOver) end()
+        if (isOver) end?.()
       },
+      get isLarge() {
+        return isLarge
+      },
+      pause: () => (isLarge ? pause() : undefined),
       [Symbol.dispose]: () => {
         isOver = true
         end?.()
-        this.#release(user, held)
+        if (isBounded) this.#release(user, held)
         held = 0
       },
     }

@@ -1,4 +1,4 @@
-import { formatDurationMs, unreadableBody } from '@skerry/api'
+import { formatDurationMs, StatusError, unreadableBody } from '@skerry/api'
 import { loadMessages, messageName, shortName, type Field, type Messages } from './message-table.ts'
 import { ProtoReader, malformed } from './proto-reader.ts'
 
@@ -10,7 +10,13 @@ const depthMax = 100
 /** runtime.Unknown, after four bytes that tell it from anything else. */
 const magic = Object.freeze([0x6b, 0x38, 0x73, 0x00])
 
-/** A protobuf body as the JSON value that stands for the same object. Throws StatusError BadRequest. */
+/** Of one body; as many as a JSON body may have members and commas. */
+const fieldsMax = 300_000
+
+/**
+ * A protobuf body as the JSON value that stands for the same object. Throws StatusError BadRequest, and
+ * RequestEntityTooLarge for more fields than an object has.
+ */
 export async function decodeProtobuf(
   bytes: Uint8Array,
   schemaName: string,
@@ -22,7 +28,7 @@ export async function decodeProtobuf(
     throw unreadableBody(detail, { bytes, typeName: kindName })
   }
   const { typeMeta, raw } = openEnvelope(bytes)
-  return { ...typeMeta, ...new MessageDecoder(messages).message(schemaName, raw, {}, 0) }
+  return { ...typeMeta, ...new MessageDecoder(messages, fieldsMax).message(schemaName, raw, {}, 0) }
 }
 
 /**
@@ -63,12 +69,20 @@ function readTypeMeta(bytes: Uint8Array, into: { apiVersion: string; kind: strin
   }
 }
 
+function tooManyFields(): StatusError {
+  const message = `Request entity too large: limit is ${fieldsMax} fields`
+  return new StatusError('RequestEntityTooLarge', message)
+}
+
 class MessageDecoder {
   readonly #messages: Messages
   readonly #fields = new Map<string, ReadonlyMap<number, Field>>()
 
-  constructor(messages: Messages) {
+  #fieldsLeft: number
+
+  constructor(messages: Messages, most = Infinity) {
     this.#messages = messages
+    this.#fieldsLeft = most
   }
 
   /** Fills `into`, so that inlined messages share their parent's object. */
@@ -77,6 +91,7 @@ class MessageDecoder {
     const fields = this.#fieldsOf(name)
     const reader = new ProtoReader(bytes)
     for (let next = reader.next(); next; next = reader.next()) {
+      if (this.#fieldsLeft-- === 0) throw tooManyFields()
       const field = fields.get(next.field)
       if (field) this.#field(field, reader, into, depth)
       else reader.skip(next.wire)

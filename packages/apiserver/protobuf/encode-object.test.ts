@@ -78,8 +78,9 @@ test('a list is its items, written in pieces', async () => {
   const type = { apiVersion: 'v1', kind: 'ConfigMapList' }
   const metadata = { resourceVersion: '7', continue: 'x', remainingItemCount: 0 }
   const at = (index: number) => items[index] ?? {}
+  const giveWay = () => undefined
   const pieces = [
-    ...(await protobufList({ type, metadata, items: { count: 3, at }, chunkBytes: 256 })),
+    ...(await protobufList({ type, metadata, items: { count: 3, at }, chunkBytes: 256, giveWay })),
   ]
   assert.ok(pieces.length > 2)
   assert.deepEqual(

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { isJsonObject, type ListMeta } from '@skerry/api'
 import {
   createProtobufEncoder,
@@ -12,9 +11,6 @@ interface TypeName {
   readonly apiVersion: string
   readonly kind: string
 }
-
-/** What of a list is encoded before other requests get their turn. */
-const itemsPerTurn = 200
 
 let loaded: Promise<{ messages: Messages; encoder: ProtobufEncoder }> | undefined
 
@@ -61,11 +57,13 @@ export interface ProtobufListOptions {
   readonly metadata: ListMeta
   readonly items: { readonly count: number; at(index: number): Record<string, unknown> }
   readonly chunkBytes: number
+  /** Called between two items; a promise is waited for. */
+  readonly giveWay: () => Promise<void> | undefined
 }
 
 /** Lengths stand before content, so that all items are encoded before the first byte goes out. */
 export async function protobufList(options: ProtobufListOptions): Promise<Iterable<Uint8Array>> {
-  const { type, metadata, items, chunkBytes } = options
+  const { type, metadata, items, chunkBytes, giveWay } = options
   const { messages, encoder } = await (loaded ??= loadEncoder())
   const itemName = listItemName(messages, type)
   const meta = encoder.message({ ...metadata }, listMeta)
@@ -73,7 +71,8 @@ export async function protobufList(options: ProtobufListOptions): Promise<Iterab
   for (let at = 0; at < items.count; at += 1) {
     const item = encoder.message(items.at(at), itemName)
     parts.push(lengthPrefix(2, item.length), item)
-    if (at % itemsPerTurn === itemsPerTurn - 1) await setImmediate()
+    const others = giveWay()
+    if (others) await others
   }
   const bytes = parts.reduce((sum, part) => sum + part.length, 0)
   const { head, tail } = envelope(type, bytes)

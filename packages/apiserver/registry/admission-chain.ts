@@ -22,10 +22,10 @@ export async function admit(
   const first = newRound()
   const { object } = input
   const managedFields = object?.metadata.managedFields
-  await runAdmit(requestOf(input, first, scope, deps), deps)
+  await runAdmit(requestOf(input, first, scope, deps), scope, deps)
   if (first.isWanted) {
     const second = { ...first, isSecond: true }
-    await runAdmit(requestOf(input, second, scope, deps), deps)
+    await runAdmit(requestOf(input, second, scope, deps), scope, deps)
   }
   // Only what comes from outside puts a new list there.
   if (object && object.metadata.managedFields !== managedFields) {
@@ -37,9 +37,15 @@ function newRound(): Reinvocation {
   return { isSecond: false, isWanted: false, notes: new Map<string, unknown>() }
 }
 
-async function runAdmit(request: AdmissionRequest, deps: RegistryDeps): Promise<void> {
+async function runAdmit(
+  request: AdmissionRequest,
+  { pace }: RequestScope,
+  deps: RegistryDeps,
+): Promise<void> {
   for (const plugin of deps.admission) {
-    if (plugin.admit && plugin.handles(request)) await plugin.admit(request)
+    if (!plugin.admit || !plugin.handles(request)) continue
+    await plugin.admit(request)
+    await pace?.pause()
   }
 }
 
@@ -55,7 +61,9 @@ export async function allCauses(
   const request = requestOf(input, newRound(), scope, deps)
   const found: Record<'before' | 'after', StatusCause[]> = { before: [], after: [] }
   for (const { check, handles } of checking) {
-    if (check && handles(request)) found[check.stands].push(...(await check.causesOf(request, own)))
+    if (!check || !handles(request)) continue
+    found[check.stands].push(...(await check.causesOf(request, own)))
+    await scope.pace?.pause()
   }
   return [...found.before, ...own, ...found.after]
 }
@@ -68,7 +76,9 @@ export async function admitValid(
 ): Promise<void> {
   const request = requestOf(input, newRound(), scope, deps)
   for (const plugin of deps.admission) {
-    if (plugin.validate && plugin.handles(request)) await plugin.validate(request)
+    if (!plugin.validate || !plugin.handles(request)) continue
+    await plugin.validate(request)
+    await scope.pace?.pause()
   }
 }
 

@@ -12,12 +12,14 @@ import {
   nameSuffix,
   newUid,
   objectKey,
+  paced,
   strategyContext,
   timeText,
   type RegistryDeps,
   type RequestScope,
 } from './request-scope.ts'
-import { trackCreate } from './managed-fields.ts'
+import { createSteps } from './managed-fields.ts'
+import { requireStorable, requireStored } from './object-size.ts'
 
 /** `object` is decoded, defaulted and private; it is changed in place. */
 export async function createObject(
@@ -28,7 +30,9 @@ export async function createObject(
   // Only here: an apply, or a PUT, creates with what it says of a deletion.
   delete object.metadata.deletionTimestamp
   delete object.metadata.deletionGracePeriodSeconds
-  trackCreate(object, scope, deps)
+  if (scope.pace?.isLarge) requireStorable(object, deps.limits)
+  await scope.pace?.pause()
+  await paced(createSteps(object, scope, deps), scope)
   await admit(
     { operation: 'CREATE', object, oldObject: undefined, name: nameOf(object) },
     scope,
@@ -45,6 +49,8 @@ export async function createAdmitted(
 ): Promise<CachedObject> {
   const { metadata } = object
   const { kind } = scope.reader
+  if (scope.pace?.isLarge) requireStorable(object, deps.limits)
+  await scope.pace?.pause()
   if (kind.strategy.load) await kind.strategy.load()
   const isGenerated = !metadata.name && Boolean(metadata.generateName)
   const attemptsMax = isGenerated ? deps.limits.generateNameAttemptsMax : 1
@@ -73,6 +79,7 @@ async function tryCreate(
   const { metadata } = next
   prepareForCreate(next, scope, deps)
   const name = metadata.name ?? ''
+  await scope.pace?.pause()
   const reservation = deps.interceptors[reader.storage]?.onCreate(next, scope)
   try {
     const input = { operation: 'CREATE', object: next, oldObject: undefined, name } as const
@@ -86,6 +93,7 @@ async function tryCreate(
       if (deps.cache.resource(reader.storage).get(key)) return undefined
       // Only what is stored must come without a version; here the client sees the one it sent.
       const value = await reader.encodeStored(next, scope.signal)
+      requireStored(value, deps.limits)
       return dryRunResult(key, value, metadata.resourceVersion)
     }
     requireNoVersion(next)
@@ -114,6 +122,8 @@ async function writeNew(
 ): Promise<CachedObject | undefined> {
   const { storage } = scope.reader
   const value = await scope.reader.encodeStored(next, scope.signal)
+  requireStored(value, deps.limits)
+  await scope.pace?.pause()
   const leaseId = await deps.leases.leaseFor(storage)
   const result = await deps.store.write({
     key: storageKey(storage, key),
@@ -168,6 +178,7 @@ async function validateCreate(
   const { kind } = scope.reader
   const { strategy } = kind
   const own = checkCreate(next, kind)
+  await scope.pace?.pause()
   requireValid(kind, next.metadata.name ?? '', await allCauses(own, input, scope, deps))
   for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
 }

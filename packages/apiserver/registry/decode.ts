@@ -8,6 +8,7 @@ import {
   isJsonObject,
   nullEmptyLists,
   objectOfBody,
+  runSteps,
   setDeclaredDefaults,
   strictDecodingError,
   undecodable,
@@ -15,10 +16,11 @@ import {
   type JsonObject,
   type Kind,
   type ReadYaml,
+  type Steps,
 } from '@skerry/api'
 import { apiVersionOf } from './kind-reader.ts'
 import { badRequest, invalid } from './registry-errors.ts'
-import type { FieldValidation } from './request-scope.ts'
+import { paced, type FieldValidation, type Pace } from './request-scope.ts'
 
 export interface DecodeRequest {
   readonly kind: Kind
@@ -30,6 +32,7 @@ export interface DecodeRequest {
   readonly warn: (text: string) => void
   /** True for a kind that this server has under that group and version. */
   readonly isRegistered: (apiVersion: string, kind: string) => boolean
+  readonly pace?: Pace | undefined
 }
 
 /** A request's body as an object of the kind: known fields only, right types, defaults set. */
@@ -39,22 +42,34 @@ export async function decodeKindObject(request: DecodeRequest): Promise<AnyObjec
   const body = await decodeBodyBy(readYaml, bytes, contentType, options)
   const { object, duplicates } = objectOfBody(body, bytes, options)
   requireKind(object, request)
-  return typedObject(object, duplicates, {
+  await request.pace?.pause()
+  const steps = typedSteps(object, duplicates, {
     ...request,
     order: (findings) => (kind.isCustom ? findings : inBodyOrder(bytes, findings)),
   })
+  return paced(steps, request)
+}
+
+type TypedRequest = Pick<DecodeRequest, 'kind' | 'fieldValidation' | 'warn'> & {
+  readonly order?: (findings: readonly string[]) => readonly string[]
+  /** See checkFields. */
+  readonly isMerged?: boolean
 }
 
 /** What every write does to a JSON object before the registry may trust its shape. */
 export function typedObject(
   object: Record<string, unknown>,
   findings: readonly string[],
-  request: Pick<DecodeRequest, 'kind' | 'fieldValidation' | 'warn'> & {
-    readonly order?: (findings: readonly string[]) => readonly string[]
-    /** See checkFields. */
-    readonly isMerged?: boolean
-  },
+  request: TypedRequest,
 ): AnyObject {
+  return runSteps(typedSteps(object, findings, request))
+}
+
+export function* typedSteps(
+  object: Record<string, unknown>,
+  findings: readonly string[],
+  request: TypedRequest,
+): Steps<AnyObject> {
   const { kind, fieldValidation, warn, order = (all) => all, isMerged = false } = request
   const metadata = object['metadata'] ?? {}
   if (!isJsonObject(metadata)) throw wrongMetadata({ ...object, metadata }, kind, isMerged)
@@ -75,6 +90,7 @@ export function typedObject(
       }).unknownFields
   const all = fieldValidation === 'Ignore' ? [] : [...findings, ...unknownFields]
   report(order(all), { kind, object: typed, fieldValidation, warn })
+  yield
   setDefaults(typed, kind)
   return typed
 }

@@ -1,11 +1,14 @@
 import {
-  applyServerSide,
+  applySteps,
+  runSteps,
   trackUpdate,
+  trackUpdateSteps,
   type AnyObject,
   type FindVersion,
   type Kind,
   type KindVersion,
   type ManagedFieldsEntry,
+  type Steps,
 } from '@skerry/api'
 import { converted } from './conversion-table.ts'
 import { apiVersionOf } from './kind-reader.ts'
@@ -14,9 +17,17 @@ import type { RegistryDeps, RequestScope } from './request-scope.ts'
 
 /** Before admission of a create. */
 export function trackCreate(object: AnyObject, scope: RequestScope, deps: RegistryDeps): void {
+  runSteps(createSteps(object, scope, deps))
+}
+
+export function* createSteps(
+  object: AnyObject,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Steps<void> {
   const update = tracked(scope, deps)
   scope.reader.kind.strategy.setTimes?.(object, update.nowMs)
-  trackUpdate({ next: object, ...update })
+  yield* trackUpdateSteps({ next: object, ...update })
 }
 
 /** Of a subresource's own kind, e.g. TokenRequest. */
@@ -39,9 +50,18 @@ export function trackChange(
   scope: RequestScope,
   deps: RegistryDeps,
 ): void {
+  runSteps(changeSteps(next, live, scope, deps))
+}
+
+export function* changeSteps(
+  next: AnyObject,
+  live: AnyObject,
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Steps<void> {
   const update = tracked(scope, deps)
   scope.reader.kind.strategy.setTimes?.(next, update.nowMs)
-  trackUpdate({ live, next, ...update })
+  yield* trackUpdateSteps({ live, next, ...update })
   if (scope.subresource !== 'scale') return
   // Upstream's scale endpoint notes no time.
   for (const entry of next.metadata.managedFields ?? []) {
@@ -55,9 +75,18 @@ export function applied(
   scope: RequestScope,
   deps: RegistryDeps,
 ): AnyObject {
+  return runSteps(appliedSteps(request, scope, deps))
+}
+
+export function* appliedSteps(
+  request: { live: AnyObject | undefined; applied: AnyObject; isForced: boolean },
+  scope: RequestScope,
+  deps: RegistryDeps,
+): Steps<AnyObject> {
   const { live, ...rest } = request
   const { kind } = scope.reader.kind
-  return applyServerSide({ ...rest, ...(live ? { live } : {}), kind, ...tracked(scope, deps) })
+  const own = { ...rest, ...(live ? { live } : {}), kind, ...tracked(scope, deps) }
+  return yield* applySteps(own)
 }
 
 /** What admission from outside made of managedFields stays only when it is well-formed. */

@@ -1,9 +1,10 @@
-import type { AnyObject, StrategyContext } from '@skerry/api'
+import type { AnyObject, Steps, StrategyContext } from '@skerry/api'
 import type { Clock, Logger, Random, Span } from '@skerry/base'
 import type { Store } from '@skerry/store'
 import type { UserInfo } from '../access.ts'
 import type { AdmissionPlugin, Annotate } from '../admission.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
+import type { BodyShare } from '../http/request-bodies.ts'
 import type { ApiServerLimits } from '../limits-table.ts'
 import type { Interceptor } from './interceptor.ts'
 import type { KindReader } from './kind-reader.ts'
@@ -52,8 +53,23 @@ export interface RequestScope {
   /** The caller is in this process, and reads at once. */
   readonly isReadHere?: boolean
   readonly signal: AbortSignal
+  /** Omitted for the server's own requests, which never wait for others. */
+  readonly pace?: Pace | undefined
   /** CreateOptions, UpdateOptions, … for admission. */
   readonly options: AnyObject | undefined
+}
+
+/** How a request that is much work leaves time to others. */
+export type Pace = Pick<BodyShare, 'isLarge' | 'pause' | 'untilItsTurn'>
+
+/** Runs the steps, and serves others between them if the request is large. */
+export async function paced<T>(steps: Steps<T>, { pace }: Pick<RequestScope, 'pace'>): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+    const others = pace?.pause()
+    if (others) await others
+  }
 }
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'

@@ -13,6 +13,7 @@ import { createAdmitted, hasGeneration } from './create.ts'
 import { setDefaults, writeAsStored } from './decode.ts'
 import { isHeld } from './deletion-table.ts'
 import { checkUpdate } from './metadata-checks-table.ts'
+import { requireStorable, requireStored } from './object-size.ts'
 import { keepAllButPart } from './part-table.ts'
 import { removeObject } from './remove.ts'
 import type { Reservation } from './interceptor.ts'
@@ -31,7 +32,7 @@ export interface Change {
    * The next state, from a private copy of the current one; undefined: there is none. Runs again
    * when the object changed meanwhile.
    */
-  readonly next: (current: AnyObject | undefined) => AnyObject
+  readonly next: (current: AnyObject | undefined) => AnyObject | Promise<AnyObject>
   /** A missing object is created (apply, and PUT of kinds that allow it). */
   readonly mayCreate: boolean
   /** `next` keeps the resourceVersion it was given unless the client changes it: patches. */
@@ -59,7 +60,9 @@ export async function changeObject(
   if (reader.kind.strategy.load) await reader.kind.strategy.load()
   await deps.cache.fresh(scope.signal)
   for (let attempt = 1; ; attempt += 1) {
-    const current = deps.cache.resource(reader.storage).get(objectKey(scope))
+    const resource = deps.cache.resource(reader.storage)
+    await scope.pace?.untilItsTurn(resource.get(objectKey(scope))?.bytes.length)
+    const current = resource.get(objectKey(scope))
     if (!current) {
       const error = missing(scope, deps)
       if (!change.mayCreate || error.reason !== 'NotFound') throw error
@@ -78,7 +81,7 @@ async function createMissing(
   scope: RequestScope,
   deps: RegistryDeps,
 ): Promise<CachedObject> {
-  const object = change.next(undefined)
+  const object = await change.next(undefined)
   requireName(object, scope)
   const { reader, name } = scope
   if (object.metadata.uid && change.isDerived) throw uidOfNothing(object.metadata.uid, scope)
@@ -106,7 +109,10 @@ async function tryChange(
   const { reader, name } = scope
   await reader.prepare?.([current], scope.signal)
   const old = reader.parse(current)
-  const next = change.next(reader.parse(current))
+  await scope.pace?.pause()
+  const next = await change.next(reader.parse(current))
+  if (scope.pace?.isLarge) requireStorable(next, deps.limits)
+  await scope.pace?.pause()
   requireName(next, scope)
   const insists = requireVersion(next, old, change, scope)
   const isConditional = insists && !change.isDerived
@@ -116,7 +122,9 @@ async function tryChange(
   await admit({ operation: 'UPDATE', object: shown, oldObject: shownOld }, scope, deps)
   part?.write(next, shown)
   prepareForUpdate(next, old, scope, deps)
+  await scope.pace?.pause()
   keepTimesOfNoop(next, old)
+  await scope.pace?.pause()
   const isMain = scope.subresource === ''
   const reservation = isMain
     ? deps.interceptors[reader.storage]?.onUpdate(next, old, scope)
@@ -125,9 +133,11 @@ async function tryChange(
     const valid = part?.show(next) ?? next
     const input = { operation: 'UPDATE', object: valid, oldObject: shownOld } as const
     const causes = causesOfUpdate(next, old, scope)
+    await scope.pace?.pause()
     requireValid(reader.kind, name, await allCauses(causes, input, scope, deps))
     if (isMain) warnOfUpdate(next, old, scope)
     await admitValid(input, scope, deps)
+    await scope.pace?.pause()
     const written = await writeNext(next, { old, current, reservation }, scope, deps)
     if (!written && isConditional) throw modifiedConflict(reader.kind, name)
     return written
@@ -151,6 +161,8 @@ async function writeNext(
 ): Promise<CachedObject | undefined> {
   const { reader } = scope
   const value = await reader.encodeStored(next, scope.signal)
+  requireStored(value, deps.limits)
+  await scope.pace?.pause()
   const { createRevision } = current
   const unchanged = new CachedObject(current.key, {
     value,

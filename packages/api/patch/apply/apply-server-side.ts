@@ -2,6 +2,7 @@ import { cloneJson, equalJson, isJsonObject, type JsonObject } from '../../json.
 import type { AnyObject } from '../../object.ts'
 import type { SchemaSet } from '../../schema.ts'
 import { StatusError } from '../../status-error.ts'
+import { runSteps, type Steps } from '../../steps.ts'
 import { checkApplied } from './applied-check.ts'
 import {
   conflictError,
@@ -78,14 +79,22 @@ const kubectl = 'kubectl'
  * BadRequest or Unknown for a bad configuration, Conflict when others own what it sets.
  */
 export function applyServerSide(apply: ServerSideApply): AnyObject {
+  return runSteps(applySteps(apply))
+}
+
+/** The same; see Steps. */
+export function* applySteps(apply: ServerSideApply): Steps<AnyObject> {
   checkConfiguration(apply)
+  yield
   const type = ownedType(apply)
   const managers = liveManagers(apply, type)
-  const outcome = merge(apply, managers, type)
+  yield
+  const outcome = yield* merge(apply, managers, type)
   if (outcome.conflicts.length > 0 && !apply.isForced) {
     refuseConflicts(apply, outcome.conflicts, type)
   }
   const object = outcome.object
+  yield
   if (apply.manager === kubectl) syncLastApplied(object, apply.applied)
   const entries = encodeManagers(outcome.managers)
   if (entries) object.metadata.managedFields = entries
@@ -140,7 +149,7 @@ interface Outcome {
   readonly conflicts: readonly OwnershipConflict[]
 }
 
-function merge(apply: ServerSideApply, before: FieldOwners, type: OwnedType): Outcome {
+function* merge(apply: ServerSideApply, before: FieldOwners, type: OwnedType): Steps<Outcome> {
   const { live, applied } = apply
   const managers: FieldOwners = new Map(before)
   forgetGoneVersions(managers, apply)
@@ -159,11 +168,15 @@ function merge(apply: ServerSideApply, before: FieldOwners, type: OwnedType): Ou
   }
   const last = managers.get(managerKey(self))
   managers.set(managerKey(self), self)
+  yield
   const result = mergeApplied(base, applied, type)
+  yield
   const merged = isJsonObject(result) ? result : {}
   const owners = { managers: [...managers.values()], self }
   const next = last ? pruneFields(merged, { ...owners, last }, { ...apply, type }) : merged
+  yield
   const conflicts = takeOwnership(managers, self, changesIn(base, next, apply))
+  yield
   setFields(managers, managerAt(managers, self), differenceOf(set, systemFields))
   const isNoop =
     live !== undefined && equalJson(withoutManagedFields(live), withoutManagedFields(next))

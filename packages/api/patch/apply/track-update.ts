@@ -1,6 +1,7 @@
 import { equalJson, isJsonObject, type JsonObject } from '../../json.ts'
 import type { AnyObject, ManagedFieldsEntry } from '../../object.ts'
 import type { SchemaSet } from '../../schema.ts'
+import { runSteps, type Steps } from '../../steps.ts'
 import { checkApplied } from './applied-check.ts'
 import { compareObjects, isUnchanged, withoutFields, type Comparison } from './compare.ts'
 import {
@@ -51,8 +52,12 @@ export interface TrackedUpdate {
 
 /** Brings metadata.managedFields up to date after a create, an update or a patch. */
 export function trackUpdate(update: TrackedUpdate): void {
+  runSteps(trackUpdateSteps(update))
+}
+
+export function* trackUpdateSteps(update: TrackedUpdate): Steps<void> {
   const type = ownedType(update)
-  const entries = nextManagedFields(update, type)
+  const entries = yield* nextManagedFields(update, type)
   if (entries === undefined) delete update.next.metadata.managedFields
   else update.next.metadata.managedFields = entries
 }
@@ -94,15 +99,16 @@ export function ownedType(of: {
   }
 }
 
-function nextManagedFields(
+function* nextManagedFields(
   update: TrackedUpdate,
   type: OwnedType,
-): ManagedFieldsEntry[] | undefined {
+): Steps<ManagedFieldsEntry[] | undefined> {
   const { live, next } = update
   if (isWrongWhereReset(update, type)) return undefined
   const own = live?.metadata.managedFields
   const sent = managedFieldsOf(update, own)
   if (live && isReset(sent)) return undefined
+  yield
   const before = live ?? zeroObject(type.schema, type.schemas)
   const comparison = compareForUpdate(before, next, update)
   const keepsEntries = sent === undefined || sent.length === 0 || sent === own
@@ -111,7 +117,9 @@ function nextManagedFields(
   if (live && keepsEntries && isOwnVersion && isUnchanged(comparison)) {
     return own?.length ? own : undefined
   }
+  yield
   const managers = knownManagers(isReset(sent) ? [] : sent, own, type)
+  yield
   // An object that nobody tracked so far stays untracked until its first apply.
   if (live && managers.size === 0) return undefined
   forgetGoneVersions(managers, update)
@@ -122,6 +130,7 @@ function nextManagedFields(
     }),
   )
   trackChange(managers, comparisonIn, update)
+  yield
   return encodeManagers(managers)
 }
 

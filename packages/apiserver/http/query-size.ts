@@ -1,0 +1,27 @@
+import { StatusError } from '@skerry/api'
+
+/** Reading a hundred thousand takes half a second, and happens before it is known who asks. Go's own bound is 10,000. */
+const parametersMax = 1_000
+
+/** Throws StatusError BadRequest. */
+export function requireFewParameters(target: string): void {
+  if (!hasMany(target)) return
+  throw new StatusError(
+    'BadRequest',
+    `the query has too many parameters: limit is ${parametersMax}`,
+  )
+}
+
+/** The target as it may be read and written down: without its query if that has too many parameters. */
+export function withoutManyParameters(target: string): string {
+  return hasMany(target) ? target.slice(0, target.indexOf('?')) : target
+}
+
+function hasMany(target: string): boolean {
+  let at = target.indexOf('?')
+  for (let count = 0; at >= 0; count += 1) {
+    if (count >= parametersMax) return true
+    at = target.indexOf('&', at + 1)
+  }
+  return false
+}
