@@ -80,6 +80,13 @@ function version(kind: string): object {
             },
             set: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
             map: { type: 'object', additionalProperties: { type: 'string' } },
+            // As dear as a rule may be: a million comparisons.
+            checked: {
+              type: 'array',
+              maxItems: 1_000,
+              items: { type: 'string', maxLength: 8 },
+              'x-kubernetes-validations': [{ rule: 'self.all(x, self.exists_one(y, y == x))' }],
+            },
           },
         }
   const columns = Array.from({ length: 8 }, (_, at) => ({

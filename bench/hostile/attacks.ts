@@ -196,6 +196,13 @@ const writes: Readonly<Record<string, Attack>> = {
     () =>
       `{${openHead.replace('kept', 'other')},"spec":{"set":[${many(150_000, (at) => `"a${at}"`)}]}}`,
   ),
+  'custom-rule': sent(
+    'POST',
+    `${opens}?dryRun=All`,
+    json,
+    () =>
+      `{${openHead.replace('kept', 'other')},"spec":{"checked":[${many(1_000, (at) => `"a${at}"`)}]}}`,
+  ),
   'custom-wrong-items': sent(
     'POST',
     `${opens}?dryRun=All`,

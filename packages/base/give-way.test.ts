@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { giveWay } from './give-way.ts'
+import { giveWay, ownTurn } from './give-way.ts'
 
 test('two long loops of promises together let others in each ten milliseconds', async () => {
   let nowMs = 0
@@ -53,4 +53,25 @@ test('while others are served, they rest for as long as they have worked', async
   }
   isOver = true
   assert.ok(served >= 450 && served <= 650, `${served} passes of a millisecond in 500 ms of steps`)
+})
+
+test('steps that are long alone each have a turn of their own', async () => {
+  let nowMs = 0
+  const clock = { monotonicMs: () => nowMs }
+  let turn = 0
+  let isOver = false
+  const count = (): void => {
+    turn += 1
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const turns: number[] = []
+  const step = async (): Promise<void> => {
+    await ownTurn(clock)
+    nowMs += 100
+    turns.push(turn)
+  }
+  await Promise.all(Array.from({ length: 8 }, step))
+  isOver = true
+  assert.equal(new Set(turns).size, 8, `turns ${turns.join(', ')}`)
 })

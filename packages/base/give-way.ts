@@ -10,6 +10,8 @@ type Time = Pick<Clock, 'monotonicMs'>
 
 interface Turn {
   readonly sinceMs: number
+  /** By one step; see ownTurn. */
+  isTaken?: boolean
   rest?: Promise<void>
 }
 
@@ -27,6 +29,28 @@ export function giveWay(clock: Time): Promise<void> | undefined {
   if (!turn.rest && nowMs - turn.sinceMs < turnMsMax) return undefined
   turn.rest ??= rest(clock)
   return turn.rest
+}
+
+/**
+ * Before a step that alone may take longer than a turn: resolves in a turn that is this step's alone, and is followed by
+ * a rest however many such steps wait.
+ */
+export async function ownTurn(clock: Time): Promise<void> {
+  for (;;) {
+    const nowMs = clock.monotonicMs()
+    const turn = turns.get(clock) ?? beginTurn(clock, nowMs)
+    if (!turn.rest && !turn.isTaken && nowMs - turn.sinceMs < turnMsMax) {
+      turn.isTaken = true
+      return
+    }
+    // The step that has this turn runs before the rest begins.
+    turn.rest ??= nextPass().then(() => rest(clock))
+    await turn.rest
+  }
+}
+
+function nextPass(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function beginTurn(clock: Time, sinceMs: number): Turn {

@@ -5,7 +5,7 @@
  * Start reading at clock.ts (why time is injected) and run-all.ts (why no promise floats).
  */
 export { systemClock, type Clock, type Timer } from './clock.ts'
-export { giveWay } from './give-way.ts'
+export { giveWay, ownTurn } from './give-way.ts'
 export { simulatedClock, type SimulatedClock } from './simulated-clock.ts'
 export { seededRandom, systemRandom, type Random } from './random.ts'
 export { createLogger, silentLogger, type LogFields, type Logger, type LogLevel } from './log.ts'

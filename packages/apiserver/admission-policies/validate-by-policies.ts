@@ -1,4 +1,5 @@
 import { codeOfReason, StatusError, type AnyObject, type StatusReason } from '@skerry/api'
+import { ownTurn } from '@skerry/base'
 import type { AdmissionRequest, ServedResource } from '../admission.ts'
 import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
 import { refuse } from '../admission-plugins/refusal.ts'
@@ -23,6 +24,8 @@ export async function validateByPolicies(
   const denials: Denial[] = []
   for (const hook of hooks) {
     const review = { hook, request, deps, session, denials }
+    // A policy's expressions may take their whole budget.
+    await ownTurn(deps.clock)
     await reviewPolicy(review)
   }
   const [first] = denials

@@ -1,4 +1,5 @@
 import { cloneAsSent, spliceResourceVersion, type AnyObject, type Kind } from '@skerry/api'
+import { ownTurn } from '@skerry/base'
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admit, admitValid, allCauses, type AdmissionInput } from './admission-chain.ts'
@@ -177,6 +178,8 @@ async function validateCreate(
 ): Promise<void> {
   const { kind } = scope.reader
   const { strategy } = kind
+  // Rules of a definition may take their whole budget, whatever the size of the object.
+  if (kind.isCustom) await ownTurn(deps.clock)
   const own = checkCreate(next, kind)
   await scope.pace?.pause()
   requireValid(kind, next.metadata.name ?? '', await allCauses(own, input, scope, deps))

@@ -6,6 +6,7 @@ import {
   type Kind,
   type StatusCause,
 } from '@skerry/api'
+import { ownTurn } from '@skerry/base'
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admit, admitValid, allCauses } from './admission-chain.ts'
@@ -132,6 +133,8 @@ async function tryChange(
   try {
     const valid = part?.show(next) ?? next
     const input = { operation: 'UPDATE', object: valid, oldObject: shownOld } as const
+    // Rules of a definition may take their whole budget, whatever the size of the object.
+    if (reader.kind.isCustom) await ownTurn(deps.clock)
     const causes = causesOfUpdate(next, old, scope)
     await scope.pace?.pause()
     requireValid(reader.kind, name, await allCauses(causes, input, scope, deps))
