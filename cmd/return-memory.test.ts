@@ -7,10 +7,12 @@ const megabyte = 1024 * 1024
 
 function scene(usedBytes: number, busyShare: number) {
   const clock = simulatedClock()
-  const state = { usedBytes, busyShare, collected: 0 }
+  const state = { usedBytes, busyShare, collected: 0, isLittle: false }
   const stop = new AbortController()
   const engine = {
     usedBytes: () => state.usedBytes,
+    heapBytes: () => state.usedBytes,
+    growLittle: (isOn: boolean) => void (state.isLittle = isOn),
     busyShare: () => state.busyShare,
     async collect() {
       state.collected += 1
@@ -53,6 +55,24 @@ test('a process that is calm after a burst gives its garbage back, a busy one is
   state.usedBytes = 60 * megabyte
   await clock.advance(5_000)
   assert.equal(state.collected, 2, 'the next burst')
+  stop.abort()
+  await done
+})
+
+test('in a large burst the heap grows in small steps, until the process is calm again', async () => {
+  const { clock, state, stop, done } = scene(100 * megabyte, 0)
+  await clock.advance(5_000)
+  assert.equal(state.collected, 1, 'calm: it keeps 40 MB')
+  Object.assign(state, { usedBytes: 100 * megabyte, busyShare: 1 })
+  await clock.advance(5_000)
+  assert.equal(state.isLittle, false, 'a small burst')
+  state.usedBytes = 105 * megabyte
+  await clock.advance(5_000)
+  assert.equal(state.isLittle, true)
+  state.busyShare = 0
+  await clock.advance(5_000)
+  assert.equal(state.collected, 2)
+  assert.equal(state.isLittle, false)
   stop.abort()
   await done
 })

@@ -7,6 +7,7 @@ import {
   type Kind,
   type ListMeta,
 } from '@skerry/api'
+import { ownTurn, type Clock } from '@skerry/base'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { ApiAnswer } from '../http/exchange.ts'
 import type { Representation } from '../http/negotiate.ts'
@@ -30,15 +31,15 @@ export interface View {
   readonly includeObject: 'None' | 'Metadata' | 'Object'
   readonly nowMs: number
   readonly chunkBytes: number
-  /** To be called between two objects of a list; see base. */
-  readonly giveWay: () => Promise<void> | undefined
+  /** For turns of the event loop: between two objects of a list, and before one that is large. */
+  readonly clock: Clock
   readonly signal: AbortSignal
 }
 
 export function viewOf(
   reader: KindReader,
   representation: Representation,
-  context: { query: URLSearchParams } & Pick<View, 'chunkBytes' | 'giveWay' | 'nowMs' | 'signal'>,
+  context: { query: URLSearchParams } & Pick<View, 'chunkBytes' | 'clock' | 'nowMs' | 'signal'>,
 ): View {
   const include = context.query.get('includeObject') ?? ''
   const isKnown = include === 'None' || include === 'Metadata' || include === 'Object'
@@ -68,6 +69,7 @@ export async function objectAnswer(
     }
   }
   if (representation.isList) throw wrongShape(reader.kind, 'PartialObjectMetadataList')
+  if (cached.bytes.length > view.chunkBytes) await ownTurn(view.clock)
   return valueAnswer(status, shapedObject(cached, view), representation)
 }
 
@@ -171,13 +173,13 @@ async function protobufListAnswer(
   metadata: ListMeta,
   view: View,
 ): Promise<ApiAnswer> {
-  const { reader, representation, chunkBytes, giveWay } = view
+  const { reader, representation, chunkBytes, clock } = view
   const type =
     representation.as === 'partial'
       ? { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadataList' }
       : { apiVersion: reader.apiVersion, kind: reader.kind.listKind }
   const items = { count: page.items.length, at: (index: number) => itemAt(page, index, view) }
-  const body = await protobufList({ type, metadata, items, chunkBytes, giveWay })
+  const body = await protobufList({ type, metadata, items, chunkBytes, clock })
   return { status: 200, headers: { 'content-type': protobufType }, body }
 }
 

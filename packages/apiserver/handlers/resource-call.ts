@@ -1,4 +1,4 @@
-import { giveWay, type Span } from '@skerry/base'
+import type { Span } from '@skerry/base'
 import type { AnyObject, Kind, ReadYaml } from '@skerry/api'
 import type { UserInfo } from '../access.ts'
 import type { Annotate } from '../admission.ts'
@@ -69,7 +69,7 @@ export function viewFor(call: ResourceCall, deps: RegistryDeps): View {
     query: info.query,
     nowMs: deps.clock.now(),
     chunkBytes: deps.limits.chunkBytes,
-    giveWay: () => giveWay(deps.clock),
+    clock: deps.clock,
     signal: call.signal,
   })
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { simulatedClock } from '@skerry/base'
 import { gunzipSync } from 'node:zlib'
 import { builtinKinds } from '@skerry/api'
 import { decodeProtobuf } from './decode-object.ts'
@@ -78,9 +79,9 @@ test('a list is its items, written in pieces', async () => {
   const type = { apiVersion: 'v1', kind: 'ConfigMapList' }
   const metadata = { resourceVersion: '7', continue: 'x', remainingItemCount: 0 }
   const at = (index: number) => items[index] ?? {}
-  const giveWay = () => undefined
+  const clock = simulatedClock()
   const pieces = [
-    ...(await protobufList({ type, metadata, items: { count: 3, at }, chunkBytes: 256, giveWay })),
+    ...(await protobufList({ type, metadata, items: { count: 3, at }, chunkBytes: 256, clock })),
   ]
   assert.ok(pieces.length > 2)
   assert.deepEqual(

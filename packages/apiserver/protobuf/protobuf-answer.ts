@@ -1,3 +1,4 @@
+import { giveWay, type Clock } from '@skerry/base'
 import { isJsonObject, type ListMeta } from '@skerry/api'
 import {
   createProtobufEncoder,
@@ -57,13 +58,13 @@ export interface ProtobufListOptions {
   readonly metadata: ListMeta
   readonly items: { readonly count: number; at(index: number): Record<string, unknown> }
   readonly chunkBytes: number
-  /** Called between two items; a promise is waited for. */
-  readonly giveWay: () => Promise<void> | undefined
+  /** Others are served between two items. */
+  readonly clock: Clock
 }
 
 /** Lengths stand before content, so that all items are encoded before the first byte goes out. */
 export async function protobufList(options: ProtobufListOptions): Promise<Iterable<Uint8Array>> {
-  const { type, metadata, items, chunkBytes, giveWay } = options
+  const { type, metadata, items, chunkBytes, clock } = options
   const { messages, encoder } = await (loaded ??= loadEncoder())
   const itemName = listItemName(messages, type)
   const meta = encoder.message({ ...metadata }, listMeta)
@@ -71,7 +72,7 @@ export async function protobufList(options: ProtobufListOptions): Promise<Iterab
   for (let at = 0; at < items.count; at += 1) {
     const item = encoder.message(items.at(at), itemName)
     parts.push(lengthPrefix(2, item.length), item)
-    const others = giveWay()
+    const others = giveWay(clock)
     if (others) await others
   }
   const bytes = parts.reduce((sum, part) => sum + part.length, 0)
