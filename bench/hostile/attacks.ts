@@ -35,6 +35,9 @@ const openHead = '"apiVersion":"hostile.example.com/v1","kind":"Open","metadata"
 const podHead = '"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"a"}'
 const container = '{"name":"a","image":"a"}'
 
+/** Shows what the machine itself makes others wait. */
+const nothing: Attack = { method: 'GET', path: '/readyz', parallel: 0 }
+
 /** Bodies that anybody who can authenticate may send. */
 const beforeRights: Readonly<Record<string, Attack>> = {
   'yaml-brackets-1MB': sent('POST', review, yaml, () => `${yamlHead}a: ${'['.repeat(1_000_000)}`),
@@ -374,6 +377,7 @@ const reads: Readonly<Record<string, Attack>> = {
 }
 
 export const attacks: Readonly<Record<string, Attack>> = Object.freeze({
+  nothing,
   ...beforeRights,
   ...writes,
   ...patches,
