@@ -78,6 +78,80 @@ test('packages import only lower levels, and only through their door', () => {
   assert.deepEqual(wrong, [])
 })
 
+/**
+ * Groups of folders of one package that import each other in a circle. The numbers may only fall: a folder that others of
+ * its package import from imports none of those.
+ */
+const knotsMax: Readonly<Record<string, readonly number[]>> = {
+  api: [31],
+  apiserver: [23, 2],
+  cel: [6],
+  controllers: [26],
+  karmada: [19],
+  kubelet: [14],
+  scheduler: [2],
+  'service-proxy': [3],
+}
+
+test('folders of a package do not import each other in circles, but for those that are known', () => {
+  const found: Record<string, number[]> = {}
+  for (const [name, folders] of foldersByPackage()) {
+    const sizes = circlesOf(folders).map(({ length }) => length)
+    if (sizes.length > 0) found[name] = sizes.toSorted((a, b) => b - a)
+  }
+  assert.deepEqual(found, knotsMax)
+})
+
+/** By package: each folder, and the folders of the same package that its files import from. */
+function foldersByPackage(): ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>> {
+  const packages = new Map<string, Map<string, Set<string>>>()
+  for (const file of code) {
+    const name = packageOf(file)
+    if (name === undefined || isTestCode(file) || file === `packages/${name}/mod.ts`) continue
+    const folders = packages.get(name) ?? new Map<string, Set<string>>()
+    packages.set(name, folders)
+    const from = dirname(file)
+    const to = folders.get(from) ?? new Set()
+    folders.set(from, to)
+    for (const target of importsOf(file)) {
+      if (!target.startsWith('.')) continue
+      const folder = dirname(join(from, target))
+      if (folder !== from) to.add(folder)
+    }
+  }
+  return packages
+}
+
+/** Strongly connected components of more than one folder. */
+function circlesOf(folders: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const reach = new Map<string, Set<string>>()
+  for (const start of folders.keys()) {
+    const seen = new Set<string>()
+    const next = [start]
+    for (let folder = next.pop(); folder !== undefined; folder = next.pop()) {
+      for (const target of folders.get(folder) ?? []) {
+        if (seen.has(target)) continue
+        seen.add(target)
+        next.push(target)
+      }
+    }
+    reach.set(start, seen)
+  }
+  const left = new Set(folders.keys())
+  const circles: string[][] = []
+  for (const folder of left) {
+    const circle = [...left].filter((other) => isMutual(folder, other, reach))
+    for (const each of circle) left.delete(each)
+    if (circle.length > 1) circles.push(circle)
+  }
+  return circles
+}
+
+function isMutual(one: string, other: string, reach: ReadonlyMap<string, Set<string>>): boolean {
+  if (one === other) return true
+  return (reach.get(one)?.has(other) ?? false) && (reach.get(other)?.has(one) ?? false)
+}
+
 test('api is pure: no node: imports', () => {
   const wrong = code.filter(
     (file) =>

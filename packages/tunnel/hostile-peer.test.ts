@@ -5,13 +5,13 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { silentLogger, simulatedClock } from '@skerry/base'
 import { WebSocket } from 'ws'
-import { serveTunnel, type TunnelHandler } from './agent-session.ts'
-import { tunnelProtocol } from './dial-web-socket.ts'
+import { serveTunnel, type TunnelHandler } from './session/agent-session.ts'
+import { tunnelProtocol } from './agent/dial-web-socket.ts'
 import { memoryLinks } from './testing/memory-link.ts'
 import { createTunnelScene, type TunnelScene } from './testing/tunnel-scene.ts'
-import { Multiplexer } from './multiplexer.ts'
-import { dialTunnel } from './tunnel-agent.ts'
-import { validateTunnelLimits } from './tunnel-limits.ts'
+import { Multiplexer } from './session/multiplexer.ts'
+import { dialTunnel } from './agent/tunnel-agent.ts'
+import { validateTunnelLimits } from './frame/tunnel-limits.ts'
 
 const silentEvents = { onGoAway: () => undefined, onFault: () => undefined }
 const never = new AbortController().signal

@@ -1,8 +1,9 @@
 /**
  * tunnel: many requests at once over one outbound WebSocket. The agent dials; the hub asks. Requests,
  * bodies and upgrades pass as bytes: it knows nothing of Kubernetes, users or rights.
- * Start reading at tunnel-link.ts (what it stands on), tunnel-frame.ts and multiplexer.ts (what passes
- * over it), agent-session.ts and hub-session.ts (the two ends), then tunnel-agent.ts (stays connected) and tunnel-registry.ts (who is connected).
+ * Start reading at docs/tunnel-protocol.md, which specifies the wire. frame/ reads and writes it and knows nothing
+ * else of the package; traffic/ decides what is sent first; session/ has the two ends of a tunnel; agent/ stays
+ * connected; hub/ accepts tunnels and knows who is connected; web-socket/ and carrier/ are ways for the bytes.
  */
 export {
   dialTunnel,
@@ -12,22 +13,22 @@ export {
   type TunnelAgentDeps,
   type TunnelAgentOptions,
   type TunnelAgentState,
-} from './tunnel-agent.ts'
-export type { HubReplica } from './open-tunnels.ts'
+} from './agent/tunnel-agent.ts'
+export type { HubReplica } from './agent/open-tunnels.ts'
 export {
   type AgentSession,
   type Classify,
   type SessionDeps,
   type TunnelHandler,
-} from './agent-session.ts'
-export type { ByteRates } from './byte-rate.ts'
+} from './session/agent-session.ts'
+export type { ByteRates } from './traffic/byte-rate.ts'
 export {
   acceptTunnel,
   type AcceptOptions,
   type TunnelSession,
   type TunnelTraffic,
-} from './hub-session.ts'
-export type { TrafficBytes } from './traffic-meter.ts'
+} from './session/hub-session.ts'
+export type { TrafficBytes } from './traffic/traffic-meter.ts'
 export {
   defaultTrafficRules,
   trafficBounds,
@@ -35,7 +36,7 @@ export {
   type TrafficClass,
   type TrafficRate,
   type TrafficRules,
-} from './traffic-rules.ts'
+} from './traffic/traffic-rules.ts'
 export {
   createTunnelServer,
   tunnelServerDefaults,
@@ -43,7 +44,7 @@ export {
   type TunnelAuthentication,
   type TunnelServer,
   type TunnelServerOptions,
-} from './tunnel-server.ts'
+} from './hub/tunnel-server.ts'
 export {
   mayRepeat,
   registryDefaults,
@@ -51,7 +52,7 @@ export {
   TunnelUnavailableError,
   type RegistryOptions,
   type TunnelEnd,
-} from './tunnel-registry.ts'
+} from './hub/tunnel-registry.ts'
 export {
   isSwitched,
   TunnelBusyError,
@@ -64,10 +65,10 @@ export {
   type TunnelResponse,
   type TunnelSwitched,
   type TunnelUpgraded,
-} from './tunnel-message.ts'
-export { BadMessageError } from './tunnel-headers.ts'
-export { joinStreams } from './join-streams.ts'
-export { TunnelDialError } from './tunnel-dial-error.ts'
+} from './frame/tunnel-message.ts'
+export { BadMessageError } from './frame/tunnel-headers.ts'
+export { joinStreams } from './session/join-streams.ts'
+export { TunnelDialError } from './web-socket/tunnel-dial-error.ts'
 export { carrierLimits, carrierPath } from './carrier/carrier-limits.ts'
 export {
   CarrierRefusal,
@@ -75,5 +76,5 @@ export {
   type CarrierServer,
 } from './carrier/carrier-server.ts'
 export { connectByCarrier } from './carrier/connect-by-carrier.ts'
-export type { TunnelDial, TunnelEndpoint, TunnelLink, TunnelTls } from './tunnel-link.ts'
-export { tunnelLimitDefaults, type TunnelLimits } from './tunnel-limits.ts'
+export type { TunnelDial, TunnelEndpoint, TunnelLink, TunnelTls } from './frame/tunnel-link.ts'
+export { tunnelLimitDefaults, type TunnelLimits } from './frame/tunnel-limits.ts'

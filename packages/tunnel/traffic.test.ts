@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLogger, simulatedClock, type SimulatedClock } from '@skerry/base'
-import { serveTunnel, type Classify, type TunnelHandler } from './agent-session.ts'
-import { acceptTunnel, type TunnelTraffic } from './hub-session.ts'
-import { StreamTraffic } from './stream-traffic.ts'
+import { serveTunnel, type Classify, type TunnelHandler } from './session/agent-session.ts'
+import { acceptTunnel, type TunnelTraffic } from './session/hub-session.ts'
+import { StreamTraffic } from './traffic/stream-traffic.ts'
 import { memoryLinks, type MemoryLinkOptions } from './testing/memory-link.ts'
-import { defaultTrafficRules, parseTrafficRules, type TrafficRules } from './traffic-rules.ts'
-import { validateTunnelLimits } from './tunnel-limits.ts'
-import type { TunnelBody, TunnelRequest } from './tunnel-message.ts'
+import {
+  defaultTrafficRules,
+  parseTrafficRules,
+  type TrafficRules,
+} from './traffic/traffic-rules.ts'
+import { validateTunnelLimits } from './frame/tunnel-limits.ts'
+import type { TunnelBody, TunnelRequest } from './frame/tunnel-message.ts'
 
 const never = new AbortController().signal
 const piece = Buffer.alloc(16_384, 'tunnel')

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { Duplex, PassThrough, Readable } from 'node:stream'
 import { test } from 'node:test'
-import type { TunnelHandler } from './agent-session.ts'
+import type { TunnelHandler } from './session/agent-session.ts'
 import { createTunnelScene } from './testing/tunnel-scene.ts'
-import { BadMessageError } from './tunnel-headers.ts'
-import { tunnelLimitDefaults } from './tunnel-limits.ts'
-import { isSwitched, TunnelBusyError, TunnelClosedError } from './tunnel-message.ts'
-import type { TunnelBody, TunnelRequest, TunnelResponse } from './tunnel-message.ts'
+import { BadMessageError } from './frame/tunnel-headers.ts'
+import { tunnelLimitDefaults } from './frame/tunnel-limits.ts'
+import { isSwitched, TunnelBusyError, TunnelClosedError } from './frame/tunnel-message.ts'
+import type { TunnelBody, TunnelRequest, TunnelResponse } from './frame/tunnel-message.ts'
 
 const never = new AbortController().signal
 const megabyte = Buffer.alloc(1_000_000, 'tunnel')

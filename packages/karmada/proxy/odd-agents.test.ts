@@ -15,10 +15,10 @@ import {
   type TestApiServer,
 } from '@skerry/testing'
 import { acceptTunnel, tunnelLimitDefaults, TunnelRegistry } from '@skerry/tunnel'
-import { Multiplexer } from '../../tunnel/multiplexer.ts'
+import { Multiplexer } from '../../tunnel/session/multiplexer.ts'
 import { memoryLinks } from '../../tunnel/testing/memory-link.ts'
-import { resetCodes } from '../../tunnel/tunnel-frame.ts'
-import type { TunnelStream } from '../../tunnel/tunnel-stream.ts'
+import { resetCodes } from '../../tunnel/frame/tunnel-frame.ts'
+import type { TunnelStream } from '../../tunnel/session/tunnel-stream.ts'
 import { serviceRoutes } from '../services/service-routes.ts'
 import { createClusterAudit } from './cluster-audit.ts'
 import { clusterProxyRoutes } from './cluster-proxy.ts'

@@ -7,7 +7,7 @@ import {
   type Clock,
   type Connect,
 } from '@skerry/base'
-import { TunnelDialError } from '../tunnel-dial-error.ts'
+import { TunnelDialError } from '../web-socket/tunnel-dial-error.ts'
 import { openWebSocket } from '../web-socket/open-web-socket.ts'
 import { webSocketStream } from '../web-socket/web-socket-stream.ts'
 import { carrierLimits, carrierPath, carrierProtocol } from './carrier-limits.ts'

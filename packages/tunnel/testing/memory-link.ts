@@ -1,5 +1,10 @@
 import type { Clock } from '@skerry/base'
-import { linkHeadBytes, type LinkListener, type OnPiece, type TunnelLink } from '../tunnel-link.ts'
+import {
+  linkHeadBytes,
+  type LinkListener,
+  type OnPiece,
+  type TunnelLink,
+} from '../frame/tunnel-link.ts'
 
 export interface MemoryLinkOptions {
   /** Absent: both ends know all that this version knows. */

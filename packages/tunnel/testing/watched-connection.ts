@@ -8,8 +8,8 @@ import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { createInterface } from 'node:readline'
 import { simulatedClock } from '@skerry/base'
-import { addressTowards } from '../address-towards.ts'
-import { endWithAddress } from '../lost-address.ts'
+import { addressTowards } from '../agent/address-towards.ts'
+import { endWithAddress } from '../agent/lost-address.ts'
 
 const [host = '', port = ''] = process.argv.slice(2)
 const clock = simulatedClock()

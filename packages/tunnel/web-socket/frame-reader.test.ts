@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom, type Random } from '@skerry/base'
+import { linkHeadBytes } from '../frame/tunnel-link.ts'
 import { applyMask, frameHeadBytesMax, writeFrameHead } from './frame-head.ts'
 import { FrameReader } from './frame-reader.ts'
 import { closeCodes, WebSocketFault } from './web-socket-fault.ts'
@@ -207,4 +208,8 @@ test(`noise is refused or read, whatever it is (seed ${seed})`, () => {
       assert.ok(error instanceof WebSocketFault, String(error))
     }
   }
+})
+
+test('a message of the tunnel has room for the longest head before it', () => {
+  assert.equal(linkHeadBytes, frameHeadBytesMax)
 })

@@ -3,7 +3,7 @@ import { request as askFor, type IncomingHttpHeaders, type IncomingMessage } fro
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { abortReason } from '@skerry/base'
-import { TunnelDialError } from '../tunnel-dial-error.ts'
+import { TunnelDialError } from './tunnel-dial-error.ts'
 import { acceptKey } from './accept-key.ts'
 import type { Masks } from './web-socket-endpoint.ts'
 

@@ -1,0 +1,118 @@
+import { createWakeFlag, type Clock, type WakeFlag } from '@skerry/base'
+import type { AgentSession } from '../session/agent-session.ts'
+
+/** What the far end of a tunnel says of itself, where a hub has several replicas. */
+export interface HubReplica {
+  readonly id: string
+  /** Of replicas that serve now. */
+  readonly count: number
+}
+
+/** How a tunnel ended, or why none came about. */
+export interface LifeEnd {
+  readonly reason: string
+  readonly livedMs: number
+  /** The session still finishes its streams while the next one is dialled. */
+  readonly isDraining: boolean
+  readonly stayAwayMs: number
+  /** A replica answered that has a tunnel of this agent already. */
+  readonly isRepeated: boolean
+}
+
+/** As many as a hub takes of one agent at each of its replicas. */
+const tunnelsMax = 8
+/** A tunnel that lived this long shows that the way is good. */
+export const provenMs = 10_000
+
+/** One tunnel of an agent, from its dial on. */
+interface AgentTunnel {
+  replica?: HubReplica
+}
+
+/** The tunnels of one agent that are open: one, or one to each replica of a hub that says it has several. */
+export class OpenTunnels {
+  readonly #clock: Clock
+  readonly #onCount: (count: number) => void
+  readonly #open = new Set<AgentTunnel>()
+  readonly #changed: WakeFlag = createWakeFlag()
+  #lastEnd: LifeEnd | undefined
+  #dialing: AbortController | undefined
+
+  constructor(clock: Clock, onCount: (count: number) => void) {
+    this.#clock = clock
+    this.#onCount = onCount
+  }
+
+  get count(): number {
+    return this.#open.size
+  }
+
+  /** At which replicas they end, as far as these have said so. */
+  get replicas(): readonly string[] {
+    return [...this.#open].flatMap(({ replica }) => (replica ? [replica.id] : []))
+  }
+
+  /** Resolves when one is to be dialled: with why the last one ended, where it did since. */
+  async untilWanted(signal: AbortSignal): Promise<LifeEnd | undefined> {
+    for (;;) {
+      signal.throwIfAborted()
+      const end = this.#lastEnd
+      this.#lastEnd = undefined
+      if (this.#open.size < this.#wanted()) return end
+      await this.#changed.wait(signal)
+    }
+  }
+
+  /** Resolves after that time, or when a tunnel ended or was told of another number; then with true. */
+  async rest(ms: number, signal: AbortSignal): Promise<boolean> {
+    let isOver = false
+    using _timer = this.#clock.setTimer(ms, () => {
+      isOver = true
+      this.#changed.raise()
+    })
+    await this.#changed.wait(signal)
+    return !isOver
+  }
+
+  /** Of a tunnel that is being dialled, or open. */
+  onReplica(tunnel: AgentTunnel, replica: HubReplica): void {
+    const hasChanged = tunnel.replica?.count !== replica.count
+    tunnel.replica = replica
+    if (hasChanged) this.#changed.raise()
+  }
+
+  /** The dial of a further tunnel is given up when the last open one ends: it may lead nowhere. */
+  beginDial(dialing: AbortController): Disposable {
+    this.#dialing = this.#open.size > 0 ? dialing : undefined
+    return { [Symbol.dispose]: () => (this.#dialing = undefined) }
+  }
+
+  add(tunnel: AgentTunnel, session: AgentSession): void {
+    this.#open.add(tunnel)
+    this.#onCount(this.#open.size)
+    void lifeOf(session, this.#clock).then((end) => {
+      this.#open.delete(tunnel)
+      this.#lastEnd = end
+      this.#changed.raise()
+      if (this.#open.size === 0) {
+        this.#dialing?.abort(new Error('Cannot go on: the last tunnel has ended'))
+      }
+      this.#onCount(this.#open.size)
+    })
+  }
+
+  #wanted(): number {
+    const counts = [...this.#open].map(({ replica }) => replica?.count ?? 1)
+    return Math.min(Math.max(1, ...counts), tunnelsMax)
+  }
+}
+
+async function lifeOf(session: AgentSession, clock: Clock): Promise<LifeEnd> {
+  const startMs = clock.monotonicMs()
+  const reason = await Promise.race([session.closed, session.draining.then(() => undefined)])
+  const livedMs = clock.monotonicMs() - startMs
+  // A tunnel that was told to drain at once after the dial must not make a tight loop.
+  const isDraining = reason === undefined && livedMs >= provenMs
+  const why = reason ?? (isDraining ? 'the hub drains' : await session.closed)
+  return { reason: why, livedMs, isDraining, stayAwayMs: 0, isRepeated: false }
+}

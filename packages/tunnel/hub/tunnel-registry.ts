@@ -1,0 +1,162 @@
+import type { Clock } from '@skerry/base'
+import type { TunnelSession } from '../session/hub-session.ts'
+import { TunnelBusyError, TunnelClosedError } from '../frame/tunnel-message.ts'
+import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
+
+/** No tunnel of this identity is open. */
+export class TunnelUnavailableError extends Error {
+  override name = 'TunnelUnavailableError'
+  readonly identity: string
+  /** Since when, in milliseconds since the epoch; absent when it was never seen. */
+  readonly sinceMs?: number
+  constructor(identity: string, last: TunnelEnd | undefined) {
+    super(`Cannot reach ${identity}: ${last ? last.reason : 'it has not connected yet'}`)
+    this.identity = identity
+    if (last) this.sinceMs = last.atMs
+  }
+}
+
+export interface TunnelEnd {
+  readonly reason: string
+  readonly atMs: number
+}
+
+export type RegistryChange = 'joined' | 'left'
+
+export interface RegistryOptions {
+  sessionsMax: number
+  sessionsPerIdentityMax: number
+  /** A session joined or left; `count` are open now. */
+  onChange?: (identity: string, change: RegistryChange, count: number) => void
+}
+
+export const registryDefaults: Readonly<
+  Pick<RegistryOptions, 'sessionsMax' | 'sessionsPerIdentityMax'>
+> = Object.freeze({ sessionsMax: 20_000, sessionsPerIdentityMax: 8 })
+
+/** How many identities are remembered with their last end. */
+const endsMax = 50_000
+
+/** Which tunnels are open, by identity. Several agents of one identity stand in for each other. */
+export class TunnelRegistry {
+  readonly #sessions = new Map<string, TunnelSession[]>()
+  readonly #ends = new Map<string, TunnelEnd>()
+  readonly #options: RegistryOptions
+  readonly #clock: Clock
+  #count = 0
+
+  constructor(options: Partial<RegistryOptions>, clock: Clock) {
+    this.#options = { ...registryDefaults, ...options }
+    this.#clock = clock
+  }
+
+  get size(): number {
+    return this.#count
+  }
+
+  get isFull(): boolean {
+    return this.#count >= this.#options.sessionsMax
+  }
+
+  /** Newest first. */
+  sessions(identity: string): readonly TunnelSession[] {
+    return this.#sessions.get(identity) ?? []
+  }
+
+  identities(): readonly string[] {
+    return [...this.#sessions.keys()]
+  }
+
+  /** How the last one that was its only session ended; also while another is open since. */
+  lastEnd(identity: string): TunnelEnd | undefined {
+    return this.#ends.get(identity)
+  }
+
+  /** The oldest one has to go when there are too many of one identity. */
+  add(identity: string, session: TunnelSession): void {
+    const sessions = [session, ...this.sessions(identity)]
+    this.#sessions.set(identity, sessions)
+    this.#count += 1
+    void session.closed.then((reason) => this.#remove(identity, session, reason))
+    this.#options.onChange?.(identity, 'joined', sessions.length)
+    const surplus = sessions[this.#options.sessionsPerIdentityMax]
+    surplus?.close('too many agents have this identity')
+  }
+
+  /**
+   * The newest open tunnel answers. When it ends before it answered, the next one is asked, if
+   * the request had not left or may be repeated (RFC 9110, 9.2.2) and its body is not used up.
+   */
+  send(identity: string, request: TunnelRequest, signal: AbortSignal): Promise<TunnelResponse> {
+    return this.#tryEach(identity, request, (session) => session.send(request, signal))
+  }
+
+  upgrade(identity: string, request: TunnelRequest, signal: AbortSignal): Promise<TunnelUpgraded> {
+    return this.#tryEach(identity, request, (session) => session.upgrade(request, signal))
+  }
+
+  /** Ends all tunnels of an identity, e.g. when its certificate is revoked. */
+  closeIdentity(identity: string, reason: string): void {
+    for (const session of this.sessions(identity)) session.close(reason)
+  }
+
+  /** Agents dial anew, another replica if this one leaves; open streams may finish. */
+  drainAll(reason: string): void {
+    for (const sessions of this.#sessions.values()) {
+      for (const session of sessions) session.drain(reason)
+    }
+  }
+
+  closeAll(reason: string): void {
+    for (const identity of this.identities()) this.closeIdentity(identity, reason)
+  }
+
+  async #tryEach<T>(
+    identity: string,
+    request: TunnelRequest,
+    ask: (session: TunnelSession) => Promise<T>,
+  ): Promise<T> {
+    let fault: unknown
+    for (const session of this.sessions(identity).filter(({ isOpen }) => isOpen)) {
+      try {
+        return await ask(session)
+      } catch (error) {
+        fault = error
+        if (!mayRepeat(request, error)) throw error
+      }
+    }
+    throw fault ?? new TunnelUnavailableError(identity, this.#endOf(identity))
+  }
+
+  /** Also of one that is closing right now. */
+  #endOf(identity: string): TunnelEnd | undefined {
+    const reason = this.sessions(identity)[0]?.endReason
+    return reason === undefined ? this.#ends.get(identity) : { reason, atMs: this.#clock.now() }
+  }
+
+  #remove(identity: string, session: TunnelSession, reason: string): void {
+    const rest = this.sessions(identity).filter((other) => other !== session)
+    this.#count -= 1
+    if (rest.length > 0) this.#sessions.set(identity, rest)
+    else {
+      this.#sessions.delete(identity)
+      // The newest stands last.
+      this.#ends.delete(identity)
+      this.#ends.set(identity, { reason, atMs: this.#clock.now() })
+      const oldest = this.#ends.keys().next().value
+      if (this.#ends.size > endsMax && oldest !== undefined) this.#ends.delete(oldest)
+    }
+    this.#options.onChange?.(identity, 'left', rest.length)
+  }
+}
+
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Whether another tunnel may be asked after this failure: the body is whole, and nothing was done or is done twice. */
+export function mayRepeat(request: TunnelRequest, error: unknown): boolean {
+  const hasStreamBody = request.body !== undefined && !(request.body instanceof Uint8Array)
+  if (error instanceof TunnelBusyError) return true
+  if (!(error instanceof TunnelClosedError)) return false
+  if (!error.isSent && !hasStreamBody) return true
+  return safeMethods.has(request.method) && !hasStreamBody
+}

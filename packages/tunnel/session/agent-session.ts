@@ -1,0 +1,245 @@
+import { Readable } from 'node:stream'
+import type { Clock, Logger } from '@skerry/base'
+import { joinStreams } from './join-streams.ts'
+import { watchLink, type LinkHealth } from '../traffic/link-health.ts'
+import { Multiplexer, type MultiplexerEvents } from './multiplexer.ts'
+import { duplexOf, readableOf, sendBody } from './stream-adapter.ts'
+import { resetCodes } from '../frame/tunnel-frame.ts'
+import { answerHead, parseRequest, switchedHead } from '../frame/tunnel-head.ts'
+import { BadMessageError } from '../frame/tunnel-headers.ts'
+import type { TrafficBytes } from '../traffic/traffic-meter.ts'
+import type { TrafficClass, TrafficRules } from '../traffic/traffic-rules.ts'
+import type { TunnelLimits } from '../frame/tunnel-limits.ts'
+import type { TunnelLink } from '../frame/tunnel-link.ts'
+import { isSwitched, TunnelStreamError, WholeBody, wholeBytesMax } from '../frame/tunnel-message.ts'
+import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
+import type { TunnelStream } from './tunnel-stream.ts'
+
+/** What answers requests at the edge. The signal aborts when the asker goes or the tunnel ends. */
+export interface TunnelHandler {
+  onRequest(request: TunnelRequest, signal: AbortSignal): Promise<TunnelResponse>
+  /** The request has `upgrade` and `connection` headers, as the client sent them. */
+  onUpgrade(request: TunnelRequest, signal: AbortSignal): Promise<TunnelUpgraded>
+}
+
+/** The agent's end of one tunnel. */
+export interface AgentSession {
+  readonly streams: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+  /** Of its pings, smoothed; absent before the first answer. */
+  readonly rttMs: number | undefined
+  /** Received and not yet read, in all streams. */
+  readonly bufferedBytes: number
+  /** To be sent, and not yet taken by the network, in all streams. */
+  readonly queuedBytes: number
+  /** Since it began, by class. */
+  readonly traffic: TrafficBytes
+  /** How it sends, as the hub said last. */
+  readonly rules: TrafficRules
+  /** The hub takes no new requests for this tunnel: dial another one, this one finishes its streams. */
+  readonly draining: Promise<void>
+  /** Why it ended; never rejects. */
+  readonly closed: Promise<string>
+  close(reason: string): void
+}
+
+export interface SessionDeps {
+  clock: Clock
+  log: Logger
+  /** Absent: every request is control until it moves much. */
+  classify?: Classify
+  /** Hears of the bytes of each message, in and out: their buffers are garbage soon. */
+  onBytes?: (bytes: number) => void
+}
+
+/** Of which class a request is; both ends ask it about what they send. */
+export type Classify = (request: TunnelRequest, isUpgrade: boolean) => TrafficClass
+
+/** Serves requests over the link until it ends. */
+export function serveTunnel(
+  link: TunnelLink,
+  handler: TunnelHandler,
+  limits: TunnelLimits,
+  deps: SessionDeps,
+): AgentSession {
+  let reason: string | undefined
+  const end = (why: string): void => {
+    reason ??= why
+    streams.end()
+    link.terminate()
+  }
+  const goneAway = Promise.withResolvers<void>()
+  const events: MultiplexerEvents = {
+    onOpen: (stream, head) => serveStream(stream, head, { handler, limits, ...deps }),
+    onGoAway(why) {
+      reason ??= why || 'the hub drains'
+      goneAway.resolve()
+    },
+    onFault: (error) => end(`protocol failed: ${error.message}`),
+    onTraffic(rules) {
+      streams.setRules(rules)
+      reportRules(rules, deps.log)
+    },
+  }
+  const streams = new Multiplexer(link, limits, events, deps)
+  const onDead = (ms: number): void => end(`nothing heard for ${Math.round(ms / 1_000)} s`)
+  const health: LinkHealth = watchLink(link, limits, deps.clock, { onDead, pings: streams })
+  const closed = link.closed.then((linkReason) => {
+    health[Symbol.dispose]()
+    reason ??= linkReason
+    streams.end()
+    goneAway.resolve()
+    return reason
+  })
+  return {
+    draining: goneAway.promise,
+    closed,
+    get streams() {
+      return streams.count
+    },
+    get bytesIn() {
+      return link.bytesIn
+    },
+    get bytesOut() {
+      return link.bytesOut
+    },
+    get rttMs() {
+      return health.rttMs
+    },
+    get bufferedBytes() {
+      return streams.bufferedBytes
+    },
+    get queuedBytes() {
+      return streams.queuedBytes
+    },
+    get traffic() {
+      return streams.traffic
+    },
+    get rules() {
+      return streams.rules
+    },
+    close(why) {
+      reason ??= why
+      link.close(why)
+      streams.end()
+    },
+  }
+}
+
+function reportRules({ rate }: TrafficRules, log: Logger): void {
+  if (rate) log.info('Tunnel sends at a rate', { ...rate })
+  else log.info('Tunnel sends without a rate')
+}
+
+interface ServeContext extends SessionDeps {
+  handler: TunnelHandler
+  limits: TunnelLimits
+}
+
+function serveStream(stream: TunnelStream, head: readonly string[], context: ServeContext): void {
+  const abort = new AbortController()
+  let isAnswered = false
+  stream.whenOver(() => {
+    // An abort costs errors with stacks: only where somebody is to be stopped.
+    const isOver = isAnswered || !stream.isCut
+    if (!isOver) abort.abort(new TunnelStreamError('Cannot go on: the asker is gone'))
+  })
+  answerStream(stream, head, context, abort.signal).then(
+    () => (isAnswered = true),
+    (error: unknown) => {
+      if (!abort.signal.aborted) refuse(stream, error, context.log)
+    },
+  )
+}
+
+async function answerStream(
+  stream: TunnelStream,
+  head: readonly string[],
+  context: ServeContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { handler, limits } = context
+  const { request, protocol } = parseRequest(head, limits)
+  if (context.classify) {
+    stream.setTrafficClass(context.classify(request, protocol !== undefined))
+  }
+  if (protocol === undefined) {
+    const body = stream.hasArrived ? undefined : readableOf(stream)
+    const asked = body ? { ...request, body } : request
+    await sendAnswer(stream, await handler.onRequest(asked, signal), limits)
+    if (body) dropRest(body)
+    return
+  }
+  const answer = await handler.onUpgrade(request, signal)
+  if (!isSwitched(answer)) return sendAnswer(stream, answer, limits)
+  if (stream.isOver) {
+    answer.stream.destroy()
+    return
+  }
+  const { upgrade } = answer.headers
+  const switched = typeof upgrade === 'string' ? upgrade : protocol
+  stream.answer(switchedHead(switched, answer.headers, limits))
+  await joinStreams(duplexOf(stream), answer.stream)
+}
+
+async function sendAnswer(
+  stream: TunnelStream,
+  answer: TunnelResponse,
+  limits: TunnelLimits,
+): Promise<void> {
+  const { status, headers, body } = answer
+  const head = answerHead(status, headers, limits)
+  if (body instanceof WholeBody) return sendWhole(stream, head, body.bytes)
+  const length = Number(headers['content-length'])
+  if (!(body instanceof Readable) || !(length <= wholeBytesMax)) {
+    stream.answer(head)
+    return sendBody(body, stream)
+  }
+  sendWhole(stream, head, await readWhole(body))
+}
+
+/** In one turn, and so in one message. */
+function sendWhole(stream: TunnelStream, head: readonly string[], bytes: Uint8Array): void {
+  stream.answer(head)
+  stream.write(bytes)
+  stream.end()
+}
+
+/** Rejects when it broke off before its end. */
+function readWhole(body: Readable): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    body.on('data', (chunk: Uint8Array) => chunks.push(chunk))
+    body.once('end', () =>
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+    )
+    body.once('error', reject)
+    body.once('close', () => {
+      if (!body.readableEnded) reject(new TunnelStreamError('Cannot answer: it broke off'))
+    })
+  })
+}
+
+/** The answer is whole. What is left of the request is read away; a long rest is cut off. */
+function dropRest(body: Readable): void {
+  let bytes = 0
+  body.on('data', (chunk: Uint8Array) => {
+    bytes += chunk.length
+    if (bytes > dropBytesMax) body.destroy()
+  })
+  body.resume()
+}
+
+const dropBytesMax = 262_144
+
+function refuse(stream: TunnelStream, error: unknown, log: Logger): void {
+  const cause = error instanceof Error ? error : new Error(String(error))
+  const status = error instanceof BadMessageError ? error.status : 502
+  log.debug('Tunnel request failed', { error: cause })
+  // Half an answer must not look whole.
+  if (stream.isAnswered) return stream.reset(resetCodes.internal)
+  stream.answer([String(status), '', 'content-type', 'text/plain; charset=utf-8'])
+  stream.write(Buffer.from(`${cause.message}\n`))
+  stream.end()
+}

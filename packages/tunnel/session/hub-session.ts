@@ -1,0 +1,337 @@
+import { abortReason, type Timer } from '@skerry/base'
+import type { SessionDeps } from './agent-session.ts'
+import type { ByteRates } from '../traffic/byte-rate.ts'
+import { AnswerProbe } from './answer-probe.ts'
+import { watchLink, type LinkHealth } from '../traffic/link-health.ts'
+import { Multiplexer, type MultiplexerEvents } from './multiplexer.ts'
+import { duplexOf, readableOf, sendBody } from './stream-adapter.ts'
+import { resetCodes } from '../frame/tunnel-frame.ts'
+import {
+  parseAnswer,
+  requestHead,
+  type AnsweredRequest,
+  type ParsedAnswer,
+} from '../frame/tunnel-head.ts'
+import type { TrafficBytes } from '../traffic/traffic-meter.ts'
+import { defaultTrafficRules, type TrafficRules } from '../traffic/traffic-rules.ts'
+import { validateTunnelLimits, type TunnelLimits } from '../frame/tunnel-limits.ts'
+import type { TunnelLink } from '../frame/tunnel-link.ts'
+import {
+  TunnelBusyError,
+  TunnelClosedError,
+  TunnelStreamError,
+  WholeBody,
+  wholeBytesMax,
+} from '../frame/tunnel-message.ts'
+import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
+import type { TunnelStream } from './tunnel-stream.ts'
+
+/** How both ends of a tunnel send. */
+export interface TunnelTraffic {
+  readonly toAgent: TrafficRules
+  readonly toHub: TrafficRules
+}
+
+export interface AcceptOptions {
+  limits?: Partial<TunnelLimits>
+}
+
+/** The hub's end of one tunnel. Requests go to the agent, which answers from its side. */
+export interface TunnelSession {
+  /**
+   * Resolves when the answer's headers are there; its body then comes as it is read. Give every
+   * body to a reader or abort the signal: an unread one holds its stream. Rejects with
+   * BadMessageError, PeerAnswerError, TunnelBusyError, TunnelClosedError, TunnelStreamError or the signal's
+   * reason.
+   */
+  send(request: TunnelRequest, signal: AbortSignal): Promise<TunnelResponse>
+  /** For a request with an `upgrade` header, e.g. SPDY/3.1 or websocket. */
+  upgrade(request: TunnelRequest, signal: AbortSignal): Promise<TunnelUpgraded>
+  /** Milliseconds there and back, measured now. */
+  ping(signal: AbortSignal): Promise<number>
+  /** Of its pings, smoothed; absent before the first answer. */
+  readonly rttMs: number | undefined
+  readonly bytesIn: number
+  readonly bytesOut: number
+  /** Over about the last ten seconds. */
+  readonly byteRates: ByteRates
+  /** When it was opened, in milliseconds since the epoch. */
+  readonly openedAtMs: number
+  /** For how long nothing was heard from the agent. */
+  readonly silentMs: number
+  /** Open right now. */
+  readonly streams: number
+  /** Received and not yet read, in all streams. */
+  readonly bufferedBytes: number
+  /** To be sent, and not yet taken by the network, in all streams. */
+  readonly queuedBytes: number
+  /** False once it is closing, and while its agent does not answer: send() would be refused. */
+  readonly isOpen: boolean
+  /** Why it is not open; absent while it is. */
+  readonly endReason: string | undefined
+  /** What of the protocol its agent broke, which ended it; undefined: it is open, or ended otherwise. */
+  readonly brokenRule: string | undefined
+  /** Why it ended; never rejects. */
+  readonly closed: Promise<string>
+  /** Since it began, by class; `sent` went to the agent. */
+  readonly traffic: TrafficBytes
+  /** False: its agent is of a version that sends as fast as it can, whatever it is told. */
+  readonly obeysTraffic: boolean
+  readonly rules: TunnelTraffic
+  /** How both ends send from now on, also what waits. */
+  setTraffic(rules: TunnelTraffic): void
+  /** Ends it at once. */
+  close(reason: string): void
+  /** Lets open streams finish for at most `drainMs`; the agent dials anew meanwhile. */
+  drain(reason: string): void
+}
+
+/** Takes a link that an agent dialled. Call it in the turn in which the link was made. */
+export function acceptTunnel(
+  link: TunnelLink,
+  options: AcceptOptions,
+  deps: SessionDeps,
+): TunnelSession {
+  return new HubSession(link, validateTunnelLimits(options.limits), deps)
+}
+
+class HubSession implements TunnelSession {
+  readonly closed: Promise<string>
+  readonly openedAtMs: number
+  readonly #link: TunnelLink
+  readonly #limits: TunnelLimits
+  readonly #deps: SessionDeps
+  readonly #streams: Multiplexer
+  readonly #health: LinkHealth
+  readonly #probe: AnswerProbe<TunnelStream>
+  #rules: TunnelTraffic = { toAgent: defaultTrafficRules, toHub: defaultTrafficRules }
+  #reason: string | undefined
+  #fault: string | undefined
+  #drainTimer: Timer | undefined
+
+  constructor(link: TunnelLink, limits: TunnelLimits, deps: SessionDeps) {
+    this.#link = link
+    this.#limits = limits
+    this.#deps = deps
+    this.openedAtMs = deps.clock.now()
+    const events: MultiplexerEvents = {
+      onGoAway: () => (this.#reason ??= 'the agent is leaving'),
+      onFault: (error) => {
+        this.#fault ??= error.message
+        this.#end(`protocol failed: ${error.message}`)
+      },
+    }
+    this.#streams = new Multiplexer(link, limits, events, deps)
+    this.#health = watchLink(link, limits, deps.clock, {
+      onDead: (ms) => this.#end(`nothing heard for ${Math.round(ms / 1_000)} s`),
+      pings: this.#streams,
+    })
+    this.#probe = new AnswerProbe(limits, this.#health, deps.clock, (streams) =>
+      this.#failSilent(streams),
+    )
+    this.closed = link.closed.then((linkReason) => this.#onLinkClosed(linkReason))
+  }
+
+  get rttMs(): number | undefined {
+    return this.#health.rttMs
+  }
+  get bytesIn(): number {
+    return this.#link.bytesIn
+  }
+  get bytesOut(): number {
+    return this.#link.bytesOut
+  }
+  get byteRates(): ByteRates {
+    return this.#health.byteRates
+  }
+  get silentMs(): number {
+    return this.#deps.clock.monotonicMs() - this.#health.heardMs
+  }
+  get streams(): number {
+    return this.#streams.count
+  }
+  get bufferedBytes(): number {
+    return this.#streams.bufferedBytes
+  }
+  get queuedBytes(): number {
+    return this.#streams.queuedBytes
+  }
+  get endReason(): string | undefined {
+    return this.#reason ?? (this.#probe.isSilent ? this.#silence() : undefined)
+  }
+  get brokenRule(): string | undefined {
+    return this.#fault ?? this.#link.brokenRule
+  }
+  get isOpen(): boolean {
+    return this.#reason === undefined && !this.#probe.isSilent
+  }
+
+  get traffic(): TrafficBytes {
+    return this.#streams.traffic
+  }
+  get obeysTraffic(): boolean {
+    return this.#link.features?.has('traffic') === true
+  }
+
+  get rules(): TunnelTraffic {
+    return this.#rules
+  }
+
+  setTraffic({ toAgent, toHub }: TunnelTraffic): void {
+    this.#rules = { toAgent, toHub }
+    this.#streams.setRules(toAgent)
+    if (this.obeysTraffic) this.#streams.sendRules(toHub)
+  }
+
+  async send(request: TunnelRequest, signal: AbortSignal): Promise<TunnelResponse> {
+    const { body } = request
+    const stream = this.#open(request, undefined, signal)
+    const answered = this.#answer(stream, { method: request.method, protocol: undefined }, signal)
+    if (body instanceof Uint8Array) {
+      stream.write(body)
+      stream.end()
+    } else if (body !== undefined) {
+      sendBody(body, stream).catch((error: unknown) => {
+        // Half a body must not look whole.
+        const cause = error instanceof Error ? error : new Error(String(error))
+        stream.reset(resetCodes.internal, cause)
+      })
+    }
+    const { status, headers, hasBody } = await answered
+    const whole = stream.readWhole(wholeBytesMax)
+    if (!hasBody) return this.#withoutBody(stream, { status, headers })
+    if (whole) return { status, headers, body: new WholeBody(whole) }
+    return { status, headers, body: readableOf(stream, () => this.#streamFault(stream, signal)) }
+  }
+
+  async upgrade(request: TunnelRequest, signal: AbortSignal): Promise<TunnelUpgraded> {
+    const protocol = request.headers['upgrade']
+    if (typeof protocol !== 'string') {
+      throw new RangeError('Cannot upgrade: the request names no protocol')
+    }
+    const stream = this.#open(request, protocol, signal)
+    const asked = { method: request.method, protocol }
+    const { status, headers, hasBody, isSwitched } = await this.#answer(stream, asked, signal)
+    if (!hasBody && !isSwitched) return this.#withoutBody(stream, { status, headers })
+    const bytes = duplexOf(stream, () => this.#streamFault(stream, signal))
+    if (isSwitched) return { status: 101, headers, stream: bytes }
+    bytes.end()
+    return { status, headers, body: bytes }
+  }
+
+  ping(signal: AbortSignal): Promise<number> {
+    return this.#health.ping(signal)
+  }
+
+  close(reason: string): void {
+    this.#reason ??= reason
+    this.#link.close(reason)
+    this.#streams.end()
+  }
+
+  drain(reason: string): void {
+    if (this.#reason !== undefined) return
+    this.#reason = reason
+    this.#streams.goAway(reason)
+    this.#drainTimer = this.#deps.clock.setTimer(this.#limits.drainMs, () => this.close(reason))
+    this.#streams.whenEmpty(() => this.#link.close(reason))
+  }
+
+  #open(request: TunnelRequest, protocol: string | undefined, signal: AbortSignal): TunnelStream {
+    signal.throwIfAborted()
+    if (!this.isOpen) throw new TunnelClosedError(this.endReason ?? 'it ended', { isSent: false })
+    const { streamsMax } = this.#limits
+    if (this.#streams.count >= streamsMax) {
+      throw new TunnelBusyError(
+        `Cannot send request: ${streamsMax} streams are open in this tunnel`,
+      )
+    }
+    if (this.#streams.isBusy) {
+      throw new TunnelBusyError('Cannot send request: the tunnel takes no more right now')
+    }
+    const head = requestHead(request, protocol, this.#limits)
+    const isWhole = request.body === undefined && protocol === undefined
+    const stream = this.#streams.open(head, isWhole)
+    const { classify } = this.#deps
+    if (classify) stream.setTrafficClass(classify(request, protocol !== undefined))
+    followSignal(stream, signal)
+    return stream
+  }
+
+  #answer(
+    stream: TunnelStream,
+    asked: AnsweredRequest,
+    signal: AbortSignal,
+  ): Promise<ParsedAnswer> {
+    return new Promise((resolve, reject) => {
+      let isAnswered = false
+      this.#probe.begin(stream)
+      stream.whenOver(() => {
+        this.#probe.end(stream)
+        // An error with its stack for each stream would be a tenth of a request.
+        if (!isAnswered) reject(this.#streamFault(stream, signal))
+      })
+      stream.onHead = (lines) => {
+        isAnswered = true
+        this.#probe.end(stream)
+        try {
+          resolve(parseAnswer(lines, asked))
+        } catch (error) {
+          stream.reset(resetCodes.cancel)
+          reject(error instanceof Error ? error : new Error(String(error)))
+        }
+      }
+    })
+  }
+
+  /** What an agent sends after such a head would keep a client's connection from its next request. */
+  #withoutBody(stream: TunnelStream, head: Omit<TunnelResponse, 'body'>): TunnelResponse {
+    stream.reset(resetCodes.cancel)
+    return { ...head, body: new WholeBody(new Uint8Array(0)) }
+  }
+
+  #streamFault(stream: TunnelStream, signal: AbortSignal): Error {
+    if (signal.aborted) return abortReason(signal)
+    if (stream.fault instanceof TunnelClosedError) return stream.fault
+    const isRefused = stream.resetCode === resetCodes.refused
+    if (this.#reason !== undefined || isRefused) {
+      const reason = this.#reason ?? (isRefused ? 'the agent refused the stream' : 'it ended')
+      return new TunnelClosedError(reason, { isSent: !isRefused })
+    }
+    const { fault: cause, resetCode } = stream
+    if (cause) return new TunnelStreamError(`Cannot send request: ${cause.message}`, { cause })
+    const text = `Cannot read answer: the agent reset the stream (code ${resetCode ?? 'none'})`
+    return new TunnelStreamError(text)
+  }
+
+  /** Streams whose answer has begun stay: a link that is only slow to come back goes on with them. */
+  #failSilent(streams: readonly TunnelStream[]): void {
+    const fault = new TunnelClosedError(this.#silence(), { isSent: true })
+    for (const stream of streams) stream.reset(resetCodes.cancel, fault)
+  }
+
+  #silence(): string {
+    return `nothing heard for ${Math.round(this.silentMs / 1_000)} s`
+  }
+
+  #end(reason: string): void {
+    this.#reason ??= reason
+    this.#streams.end()
+    this.#link.terminate()
+  }
+
+  #onLinkClosed(linkReason: string): string {
+    this.#reason ??= linkReason
+    this.#health[Symbol.dispose]()
+    this.#probe[Symbol.dispose]()
+    this.#drainTimer?.[Symbol.dispose]()
+    this.#streams.end()
+    return this.#reason
+  }
+}
+
+function followSignal(stream: TunnelStream, signal: AbortSignal): void {
+  const onAbort = (): void => stream.reset(resetCodes.cancel)
+  signal.addEventListener('abort', onAbort, { once: true })
+  stream.whenOver(() => signal.removeEventListener('abort', onAbort))
+}

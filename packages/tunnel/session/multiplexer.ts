@@ -1,0 +1,260 @@
+import type { Clock } from '@skerry/base'
+import type { PingProof } from '../traffic/delay-window.ts'
+import { FramePieces, type Frame } from '../frame/frame-pieces.ts'
+import { SendQueue } from '../traffic/send-queue.ts'
+import type { StreamTraffic } from '../traffic/stream-traffic.ts'
+import { ReceiveBudget } from './session-window.ts'
+import {
+  firstCreditBytes,
+  FrameError,
+  frameTypes,
+  headLines,
+  headText,
+  resetCodes,
+  streamIdMax,
+} from '../frame/tunnel-frame.ts'
+import { TrafficMeter, type TrafficBytes } from '../traffic/traffic-meter.ts'
+import {
+  defaultTrafficRules,
+  parseTrafficRules,
+  type TrafficRules,
+} from '../traffic/traffic-rules.ts'
+import type { TunnelLimits } from '../frame/tunnel-limits.ts'
+import type { TunnelLink } from '../frame/tunnel-link.ts'
+import { TunnelStream } from './tunnel-stream.ts'
+
+/** Frames without a body that wait for the link; an end that takes none is not waited for. */
+const controlBytesMax = 16_777_216
+const reasonBytesMax = 1_024
+const rulesBytesMax = 4_096
+
+export interface MultiplexerEvents {
+  /** A request arrived; absent at the end that opens streams. */
+  onOpen?: (stream: TunnelStream, head: string[]) => void
+  onGoAway(reason: string): void
+  /** How the hub wants this end to send; absent at the hub's. */
+  onTraffic?: (rules: TrafficRules) => void
+  /** The other end broke the protocol, or does not read: the link is of no use any more. */
+  onFault(error: Error): void
+}
+
+export interface MultiplexerDeps {
+  readonly clock: Clock
+  /** Hears of the bytes of each message, in and out. */
+  readonly onBytes?: (bytes: number) => void
+}
+
+/** Many streams over one link. Knows frames and credit; requests and answers are its users'. */
+export class Multiplexer {
+  readonly #limits: TunnelLimits
+  readonly #events: MultiplexerEvents
+  readonly #queue: SendQueue
+  readonly #budget: ReceiveBudget
+  readonly #streams = new Map<number, TunnelStream>()
+  readonly #context: ConstructorParameters<typeof TunnelStream>[2]
+  readonly #clock: Clock
+  readonly #onBytes: ((bytes: number) => void) | undefined
+  readonly #meter = new TrafficMeter()
+  readonly #pieces = new FramePieces()
+  #rules = defaultTrafficRules
+  /** Of the piece that is being read. */
+  #nowMs = 0
+  #lastId = 0
+  #isEnded = false
+  /** Called when the last stream is over. */
+  #onEmpty: (() => void) | undefined
+
+  constructor(
+    link: TunnelLink,
+    limits: TunnelLimits,
+    events: MultiplexerEvents,
+    { clock, onBytes }: MultiplexerDeps,
+  ) {
+    this.#limits = limits
+    this.#events = events
+    this.#clock = clock
+    this.#onBytes = onBytes
+    this.#queue = new SendQueue(link, {
+      clock,
+      meter: this.#meter,
+      ...(onBytes ? { onBytes } : {}),
+    })
+    this.#budget = new ReceiveBudget(limits)
+    this.#context = {
+      queue: this.#queue,
+      budget: this.#budget,
+      onOver: (stream) => this.#remove(stream),
+    }
+    link.receive((piece, isLast) => this.#onPiece(piece, isLast))
+  }
+
+  get count(): number {
+    return this.#streams.size
+  }
+  /** Received and not yet read. */
+  get bufferedBytes(): number {
+    return this.#budget.bufferedBytes
+  }
+  /** To be sent, and not yet taken by the link. */
+  get queuedBytes(): number {
+    let bytes = this.#queue.unsentBytes
+    for (const { outgoing } of this.#streams.values()) bytes += outgoing.queued
+    return bytes
+  }
+  /** The other end takes frames too slowly for another stream, or all numbers are used up. */
+  get isBusy(): boolean {
+    return this.#queue.controlBytes > controlBytesMax / 2 || this.#lastId >= streamIdMax
+  }
+
+  /** Since it began, by class. */
+  get traffic(): TrafficBytes {
+    return this.#meter.read()
+  }
+
+  get rules(): TrafficRules {
+    return this.#rules
+  }
+
+  /** How this end sends from now on. */
+  setRules(rules: TrafficRules): void {
+    this.#rules = rules
+    this.#queue.setRules(rules)
+  }
+
+  /** How the other end should send; only to those that know the frame. */
+  sendRules(rules: TrafficRules): void {
+    const text = Buffer.from(JSON.stringify(rules)).toString('latin1')
+    this.#queue.control({ type: frameTypes.traffic, isEnd: false, stream: 0, text })
+  }
+
+  /** The other end pings, which tells how long its bytes take. */
+  onPing(payload: string): void {
+    this.#queue.onPing(payload)
+  }
+
+  /** The other end answered a ping: one of the queue's marks, or another one with what that proves. */
+  onPong(payload: string, proof: PingProof | undefined): void {
+    if (!this.#isEnded) this.#queue.onPong(payload, proof)
+  }
+
+  /** At the hub's end only. */
+  open(head: readonly string[], isEnd: boolean): TunnelStream {
+    this.#lastId += 1
+    const stream = new TunnelStream(this.#lastId, firstCreditBytes, this.#context)
+    this.#streams.set(stream.id, stream)
+    const { firstWindowBytes: number, id } = stream
+    this.#queue.control({ type: frameTypes.open, isEnd, stream: id, number, text: headText(head) })
+    if (isEnd) stream.outgoing.endAtOnce()
+    return stream
+  }
+
+  goAway(reason: string): void {
+    const bytes = Buffer.from(reason).subarray(0, reasonBytesMax)
+    this.#queue.control({
+      type: frameTypes.goAway,
+      isEnd: false,
+      stream: 0,
+      text: bytes.toString('latin1'),
+    })
+  }
+
+  /** Calls back when no stream is open; at once when none is. All frames have gone to the link then. */
+  whenEmpty(callback: () => void): void {
+    this.#onEmpty = () => {
+      this.#onEmpty = undefined
+      this.#queue.flush()
+      callback()
+    }
+    if (this.#streams.size === 0) this.#onEmpty()
+  }
+
+  /** Cuts all streams; nothing is sent or received any more. */
+  end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#queue.stop()
+    for (const stream of this.#streams.values()) stream.cut()
+  }
+
+  #remove(stream: TunnelStream): void {
+    this.#streams.delete(stream.id)
+    if (this.#streams.size === 0) this.#onEmpty?.()
+  }
+
+  #onPiece(piece: Buffer, isLast: boolean): void {
+    if (this.#isEnded) return
+    this.#nowMs = this.#clock.monotonicMs()
+    this.#onBytes?.(piece.length)
+    try {
+      this.#pieces.read(piece, isLast, (frame) => this.#onFrame(frame))
+      if (this.#queue.controlBytes > controlBytesMax) throw new FrameError('nothing is taken')
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error
+      this.#events.onFault(error)
+    }
+  }
+
+  #onFrame(frame: Frame): void {
+    const { type, payload, wireBytes } = frame
+    if (type !== frameTypes.data) this.#meter.onReceived(0, wireBytes)
+    switch (type) {
+      case frameTypes.open:
+        return this.#onOpen(frame)
+      case frameTypes.goAway:
+        return this.#events.onGoAway(payload.subarray(0, reasonBytesMax).toString('utf8'))
+      case frameTypes.traffic:
+        return this.#onTraffic(payload)
+      case frameTypes.answer: {
+        const stream = this.#find(frame)
+        if (stream === undefined) return
+        if (this.#events.onOpen || stream.hasHead) throw new FrameError('an answer out of place')
+        return stream.onAnswer(headLines(payload))
+      }
+      case frameTypes.data: {
+        const stream = this.#find(frame)
+        this.#count(stream?.received, wireBytes)
+        return stream?.onData(payload, frame.isEnd)
+      }
+      case frameTypes.credit:
+        return this.#find(frame)?.onCredit(payload.readUInt32BE(0))
+      case frameTypes.reset:
+        return this.#find(frame)?.onReset(payload.readUInt32BE(0))
+    }
+  }
+
+  /** Of data that nobody waits for it is not known what it was. */
+  #count(traffic: StreamTraffic | undefined, bytes: number): void {
+    this.#meter.onReceived(traffic?.index ?? 0, bytes)
+    traffic?.moved(bytes, this.#nowMs, this.#rules.bulkAfterBytes)
+  }
+
+  #onTraffic(payload: Buffer): void {
+    const { onTraffic } = this.#events
+    if (!onTraffic) throw new FrameError('rules of traffic from the end that obeys them')
+    const rules = parseTrafficRules(payload.subarray(0, rulesBytesMax).toString('utf8'))
+    // What cannot be obeyed changes nothing; a newer hub may say more than this one understands.
+    if (rules) onTraffic(rules)
+  }
+
+  /** Undefined for a stream that is over here: what was on its way to it does not matter. */
+  #find({ stream, type }: Frame): TunnelStream | undefined {
+    if (stream > this.#lastId) throw new FrameError(`a frame of type ${type} for no stream`)
+    return this.#streams.get(stream)
+  }
+
+  #onOpen({ stream: id, payload, isEnd }: Frame): void {
+    const { onOpen } = this.#events
+    if (!onOpen) throw new FrameError('a request from the end that answers')
+    if (id <= this.#lastId) throw new FrameError(`stream ${id} is opened twice`)
+    this.#lastId = id
+    if (this.#streams.size >= this.#limits.streamsMax) {
+      const { refused: number } = resetCodes
+      this.#queue.control({ type: frameTypes.reset, isEnd: false, stream: id, number })
+      return
+    }
+    const stream = new TunnelStream(id, payload.readUInt32BE(0), this.#context)
+    this.#streams.set(id, stream)
+    stream.onOpened(isEnd)
+    onOpen(stream, headLines(payload.subarray(4)))
+  }
+}

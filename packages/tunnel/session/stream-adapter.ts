@@ -1,0 +1,147 @@
+import { Duplex, Readable } from 'node:stream'
+import { resetCodes } from '../frame/tunnel-frame.ts'
+import { TunnelStreamError, type TunnelBody } from '../frame/tunnel-message.ts'
+import type { TunnelStream } from './tunnel-stream.ts'
+
+/** Says why a stream broke off, for its reader. */
+export type ExplainCut = () => Error
+
+/** Credit is given for what is handed over, so only this much is kept beyond it. */
+const readableHighWaterMark = 16_384
+
+/** The bytes that the other end sends. Destroying it before their end cancels the stream. */
+export function readableOf(source: TunnelStream, explain: ExplainCut = cut): Readable {
+  const feed = createFeed(source, explain)
+  const target: Readable = new Readable({
+    highWaterMark: readableHighWaterMark,
+    read: feed.pull,
+    destroy: (error, done) => {
+      // An ordinary stream destroys itself after its end, too.
+      if (!target.readableEnded) source.stopReading()
+      done(error)
+    },
+  })
+  feed.start(target)
+  return target
+}
+
+/** Both directions; each ends on its own. */
+export function duplexOf(source: TunnelStream, explain: ExplainCut = cut): Duplex {
+  const feed = createFeed(source, explain)
+  const target: Duplex = new Duplex({
+    allowHalfOpen: true,
+    readableHighWaterMark,
+    read: feed.pull,
+    write: (chunk: Uint8Array, _encoding, done) => {
+      if (source.write(chunk)) return done()
+      source.onDrain = () => {
+        source.onDrain = undefined
+        done()
+      }
+    },
+    final: (done) => {
+      source.end()
+      done()
+    },
+    destroy: (error, done) => {
+      if (!target.readableEnded || !target.writableFinished) source.reset(resetCodes.cancel)
+      done(error)
+    },
+  })
+  feed.start(target)
+  return target
+}
+
+function cut(): Error {
+  return new TunnelStreamError('Cannot go on: the stream was cut')
+}
+
+interface Feed {
+  pull: () => void
+  start(target: Readable): void
+}
+
+function createFeed(source: TunnelStream, explain: ExplainCut): Feed {
+  let target: Readable | undefined
+  let isWanted = false
+  const move = (): void => {
+    while (isWanted) {
+      if (source.isReadToEnd) {
+        isWanted = false
+        target?.push(null)
+        return
+      }
+      const chunk = source.read()
+      if (chunk === undefined) return
+      isWanted = target?.push(chunk) ?? false
+    }
+  }
+  return {
+    pull() {
+      isWanted = true
+      move()
+    },
+    start(to) {
+      target = to
+      // Whoever reads gets the error; without a reader it must not end the process.
+      to.on('error', ignore)
+      source.onReadable = move
+      source.whenOver(() => {
+        if (source.isCut) to.destroy(explain())
+      })
+    },
+  }
+}
+
+/**
+ * Sends a body and its end. Rejects when it breaks off before that; what then has become of the
+ * stream is the caller's business. When the stream is over first, the body is destroyed.
+ */
+export function sendBody(body: TunnelBody, stream: TunnelStream): Promise<void> {
+  return body instanceof Readable ? sendReadable(body, stream) : sendPieces(body, stream)
+}
+
+function sendReadable(body: Readable, stream: TunnelStream): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.onDrain = () => body.resume()
+    stream.whenOver(() => {
+      body.destroy()
+      resolve()
+    })
+    body.once('error', reject)
+    body.once('close', () => {
+      if (!body.readableEnded) reject(new TunnelStreamError('Cannot go on: it broke off'))
+    })
+    if (body.destroyed) return reject(new TunnelStreamError('Cannot go on: it broke off'))
+    body.on('data', (chunk: Uint8Array) => {
+      if (!stream.write(chunk)) body.pause()
+    })
+    body.once('end', () => {
+      stream.end()
+      resolve()
+    })
+  })
+}
+
+async function sendPieces(body: TunnelBody, stream: TunnelStream): Promise<void> {
+  const pieces = body[Symbol.asyncIterator]()
+  // A piece may take for ever to come; whoever makes it learns that nobody wants it.
+  stream.whenOver(() => void pieces.return?.().catch(ignore))
+  for (;;) {
+    const { done, value } = await pieces.next()
+    if (stream.isOver) return
+    if (done) return stream.end()
+    if (!stream.write(value)) await drained(stream)
+  }
+}
+
+function drained(stream: TunnelStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.onDrain = () => {
+      stream.onDrain = undefined
+      resolve()
+    }
+  })
+}
+
+function ignore(): void {}

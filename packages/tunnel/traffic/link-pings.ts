@@ -1,0 +1,76 @@
+import type { Clock } from '@skerry/base'
+import type { PingProof } from './delay-window.ts'
+import { pingPayload } from './ping-payload.ts'
+import type { TunnelLink } from '../frame/tunnel-link.ts'
+
+const pingsMax = 16
+/** The weight of what was known: one odd ping must not look like another link. */
+const rttSmoothing = 8
+
+/** Pings of one end, and what their answers tell. */
+export class LinkPings {
+  readonly #link: TunnelLink
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #sent = new Map<string, { readonly atMs: number; readonly bytesOut: number }>()
+  readonly #waiting = new Map<string, (rttMs: number) => void>()
+  #sequence = 0
+  #rttMs: number | undefined
+  #provenBytes: number
+
+  constructor(link: TunnelLink, clock: Pick<Clock, 'monotonicMs'>) {
+    this.#link = link
+    this.#clock = clock
+    this.#provenBytes = link.bytesOut
+  }
+
+  /** Smoothed as TCP does (RFC 6298, 2); absent before the first answer. */
+  get rttMs(): number | undefined {
+    return this.#rttMs
+  }
+  /** What was sent before the newest ping that was answered. */
+  get provenBytes(): number {
+    return this.#provenBytes
+  }
+
+  send(): string {
+    const atMs = this.#clock.monotonicMs()
+    const payload = pingPayload((this.#sequence += 1), atMs)
+    this.#sent.set(payload, { atMs, bytesOut: this.#link.bytesOut })
+    // Older ones will not be answered any more; pings without answers must not pile up.
+    const oldest = this.#sent.keys().next().value
+    if (this.#sent.size > pingsMax && oldest !== undefined) this.#sent.delete(oldest)
+    this.#link.ping(payload)
+    return payload
+  }
+
+  /** Undefined for what answers none of these. */
+  onPong(payload: string): PingProof | undefined {
+    const ping = this.#sent.get(payload)
+    if (ping === undefined) return undefined
+    this.#sent.delete(payload)
+    this.#provenBytes = Math.max(this.#provenBytes, ping.bytesOut)
+    const newestMs = this.#clock.monotonicMs() - ping.atMs
+    const known = this.#rttMs ?? newestMs
+    this.#rttMs = known + (newestMs - known) / rttSmoothing
+    this.#waiting.get(payload)?.(newestMs)
+    return { rttMs: newestMs, bytesOut: ping.bytesOut }
+  }
+
+  /** Pings now and waits for that answer: its round trip, as it is. */
+  measure(signal: AbortSignal): Promise<number> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason)
+      const payload = this.send()
+      const onAbort = (): void => {
+        this.#waiting.delete(payload)
+        reject(signal.reason)
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.#waiting.set(payload, (rttMs) => {
+        signal.removeEventListener('abort', onAbort)
+        this.#waiting.delete(payload)
+        resolve(rttMs)
+      })
+    })
+  }
+}
