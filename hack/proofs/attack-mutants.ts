@@ -136,16 +136,16 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'whatever a service names, nobody else loses an address of theirs',
-    test: 'packages/service-proxy/address-plan.test.ts',
-    file: 'packages/service-proxy/address-plan.ts',
+    test: 'packages/service-proxy/services/address-plan.test.ts',
+    file: 'packages/service-proxy/services/address-plan.ts',
     find: `if (nodes.has(address)) return 'it is an address of a node'
 `,
     replace: '',
   },
   {
     proof: 'no service takes the address of another one, of the DNS or of the machine',
-    test: 'packages/service-proxy/service-table.test.ts',
-    file: 'packages/service-proxy/address-plan.ts',
+    test: 'packages/service-proxy/services/service-table.test.ts',
+    file: 'packages/service-proxy/services/address-plan.ts',
     find: `      if (own.has(address)) return "it is the cluster DNS server's"
 `,
     replace: '',

@@ -1,5 +1,5 @@
-import { CelRuntimeError } from './cel-errors.ts'
-import type { Checked } from './checker.ts'
+import { CelRuntimeError } from './language/cel-errors.ts'
+import type { Checked } from './check/checker.ts'
 import { patternOf } from './functions/texts.ts'
 import type { Expr } from './syntax/expr.ts'
 import { compileError, type Problem } from './syntax/source.ts'

@@ -30,7 +30,7 @@ export {
   type ObjectField,
   type ObjectType,
   type ScalarKind,
-} from './cel-type.ts'
+} from './language/cel-type.ts'
 export {
   CelDuration,
   CelOpaque,
@@ -42,8 +42,13 @@ export {
   type CelMap,
   type CelObject,
   type CelValue,
-} from './cel-value.ts'
-export { CelCompileError, CelCostError, CelRuntimeError, type CelIssue } from './cel-errors.ts'
+} from './language/cel-value.ts'
+export {
+  CelCompileError,
+  CelCostError,
+  CelRuntimeError,
+  type CelIssue,
+} from './language/cel-errors.ts'
 export type {
   CallEstimate,
   CelLibrary,
@@ -51,7 +56,7 @@ export type {
   Overload,
   Range,
   SizeEstimate,
-} from './library.ts'
+} from './check/library.ts'
 export { bindingLibrary, optionalLibrary, twoVariableLibrary } from './functions/optionals.ts'
 export { listExtensionLibrary, listLibrary, setLibrary } from './functions/lists.ts'
 export { patternOf, regexLibrary, stringLibrary } from './functions/texts.ts'

@@ -1,6 +1,6 @@
 import type { Node } from '@skerry/api'
 import { ExtenderError, type Extender, type PreemptionVictims } from './extender.ts'
-import type { NodeInfo } from './node-info.ts'
+import type { NodeInfo } from './framework/node-info.ts'
 import {
   chooseNode,
   noPlacement,
@@ -16,8 +16,8 @@ import {
   type PreemptionCandidate,
   type PreemptionInput,
 } from './plan-preemption.ts'
-import { refuse, refuseForGood, type PlacementContext } from './plugin.ts'
-import type { PodInfo } from './pod-info.ts'
+import { refuse, refuseForGood, type PlacementContext } from './framework/plugin.ts'
+import type { PodInfo } from './framework/pod-info.ts'
 import type { Profile } from './profile.ts'
 
 /** Stands among the plugins that refused a pod: then every event is worth another try. */

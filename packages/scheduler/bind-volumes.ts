@@ -1,8 +1,8 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '@skerry/api'
 import { resources } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
-import { bySize, isReservedFor, matchVolumes, selectedNode } from './match-volumes.ts'
-import type { PlacementContext } from './plugin.ts'
+import { bySize, isReservedFor, matchVolumes, selectedNode } from './framework/match-volumes.ts'
+import type { PlacementContext } from './framework/plugin.ts'
 import { claimsOf, isBound } from './plugins/volume-plugins.ts'
 
 const boundByController = 'pv.kubernetes.io/bound-by-controller'

@@ -1,6 +1,6 @@
 import type { Node, Pod } from '@skerry/api'
-import { NodeInfo } from './node-info.ts'
-import { podInfoOf, type PodInfo } from './pod-info.ts'
+import { NodeInfo } from './framework/node-info.ts'
+import { podInfoOf, type PodInfo } from './framework/pod-info.ts'
 
 /**
  * Nodes with the pods on them. A pod that was just bound is assumed on its node until the watch

@@ -1,4 +1,4 @@
-import type { Plugin } from './plugin.ts'
+import type { Plugin } from './framework/plugin.ts'
 import { dynamicResources } from './plugins/dynamic-resources.ts'
 import { interPodAffinity } from './plugins/inter-pod-affinity.ts'
 import { nodeDeclaredFeatures } from './plugins/node-declared-features.ts'

@@ -12,7 +12,7 @@ import {
   type PreemptionVictims,
 } from './extender.ts'
 import type { PreemptionCandidate } from './plan-preemption.ts'
-import { scoreMax } from './plugin.ts'
+import { scoreMax } from './framework/plugin.ts'
 
 /** The best score of an extender. */
 const extenderScoreMax = 10

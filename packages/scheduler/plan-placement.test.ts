@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '@skerry/api'
-import { podInfoOf } from './pod-info.ts'
+import { podInfoOf } from './framework/pod-info.ts'
 import { asking, node, place, pod, type World } from './testing/scheduling-world.ts'
 
 const zones = [

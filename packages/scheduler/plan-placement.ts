@@ -1,6 +1,6 @@
-import type { NodeInfo } from './node-info.ts'
+import type { NodeInfo } from './framework/node-info.ts'
 import { dynamicResources } from './plugins/dynamic-resources.ts'
-import type { NodeFilter, PlacementContext, Refusal, Snapshot } from './plugin.ts'
+import type { NodeFilter, PlacementContext, Refusal, Snapshot } from './framework/plugin.ts'
 import type { Profile } from './profile.ts'
 
 export type Placement =

@@ -1,8 +1,8 @@
 import { labelSelectorOf, type PodDisruptionBudget } from '@skerry/api'
-import type { NodeInfo } from './node-info.ts'
+import type { NodeInfo } from './framework/node-info.ts'
 import { describeRefusals, refusalOn, withNode } from './plan-placement.ts'
-import { refuseForGood, type PlacementContext, type Refusal } from './plugin.ts'
-import type { PodInfo } from './pod-info.ts'
+import { refuseForGood, type PlacementContext, type Refusal } from './framework/plugin.ts'
+import type { PodInfo } from './framework/pod-info.ts'
 import type { Profile } from './profile.ts'
 
 export type Preemption =

@@ -1,7 +1,7 @@
 import { isStatusError } from '@skerry/api'
 import { resources } from '@skerry/client'
 import type { PlacingDeps } from './place-pod.ts'
-import type { PodInfo } from './pod-info.ts'
+import type { PodInfo } from './framework/pod-info.ts'
 import { timestamp } from './report-unschedulable.ts'
 
 export interface PreemptionTarget {

@@ -1,6 +1,6 @@
 import type { Pod } from '@skerry/api'
 import { extenderRefusal } from './ask-extenders.ts'
-import type { ClusterEvent } from './cluster-event.ts'
+import type { ClusterEvent } from './framework/cluster-event.ts'
 import type { Profile } from './profile.ts'
 import type { HelpJudge } from './scheduling-queue.ts'
 

@@ -1,4 +1,4 @@
-import type { Plugin } from './plugin.ts'
+import type { Plugin } from './framework/plugin.ts'
 
 /** How the pods of one schedulerName are placed. */
 export interface Profile {

@@ -13,7 +13,7 @@ import {
 } from './configuration-schema.ts'
 import { defaultPlugins } from './default-plugins.ts'
 import { createHttpExtender } from './http-extender.ts'
-import type { Plugin } from './plugin.ts'
+import type { Plugin } from './framework/plugin.ts'
 import { interPodAffinity } from './plugins/inter-pod-affinity.ts'
 import { nodeAffinity } from './plugins/node-plugins.ts'
 import { podTopologySpread, topologySpreadDefaults } from './plugins/pod-topology-spread.ts'

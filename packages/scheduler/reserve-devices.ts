@@ -1,6 +1,6 @@
 import { resources } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
-import type { PlacementContext } from './plugin.ts'
+import type { PlacementContext } from './framework/plugin.ts'
 import { deviceClaimsOf, isReservedFor } from './plugins/dynamic-resources.ts'
 
 /**

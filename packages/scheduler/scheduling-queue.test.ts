@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedClock } from '@skerry/base'
-import type { ClusterEvent } from './cluster-event.ts'
+import type { ClusterEvent } from './framework/cluster-event.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
 import { node, pod } from './testing/scheduling-world.ts'
 

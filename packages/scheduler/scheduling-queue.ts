@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@skerry/base'
 import type { Pod } from '@skerry/api'
-import type { ClusterEvent } from './cluster-event.ts'
+import type { ClusterEvent } from './framework/cluster-event.ts'
 
 export interface QueuedPod {
   readonly pod: Pod

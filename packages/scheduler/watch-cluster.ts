@@ -1,9 +1,9 @@
 import type { Node, Pod, ResourceClaim } from '@skerry/api'
 import { resources, type Change } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
-import { isSame, nodeAspects, type ClusterEvent } from './cluster-event.ts'
+import { isSame, nodeAspects, type ClusterEvent } from './framework/cluster-event.ts'
 import type { ClusterState } from './cluster-state.ts'
-import { podInfoOf, type Resources } from './pod-info.ts'
+import { podInfoOf, type Resources } from './framework/pod-info.ts'
 import { missingClaim } from './plugins/dynamic-resources.ts'
 import type { SchedulingQueue } from './scheduling-queue.ts'
 

@@ -9,10 +9,14 @@ export {
   type ServiceNetworkConfig,
   type ServiceNetworkDeps,
 } from './run-service-network.ts'
-export { clearNodeNetwork } from './node-network.ts'
-export { NetworkHealth } from './network-health.ts'
-export { createNft, type Nft } from './nft.ts'
-export { fileSnapshot, type ServiceSnapshot, type ServiceState } from './service-snapshot.ts'
+export { clearNodeNetwork } from './network/node-network.ts'
+export { NetworkHealth } from './network/network-health.ts'
+export { createNft, type Nft } from './nftables/nft.ts'
+export {
+  fileSnapshot,
+  type ServiceSnapshot,
+  type ServiceState,
+} from './services/service-snapshot.ts'
 export { createNetworkPolicies, type NetworkPolicies } from './policy/network-policies.ts'
 export { policySnapshot } from './policy/policy-snapshot.ts'
 export { servedPodPeers } from './policy/pod-peer-kind.ts'

@@ -8,18 +8,22 @@ import {
 } from '@skerry/base'
 import type { EndpointSlice, Node, ObjectMeta, Service } from '@skerry/api'
 import { createInformer, resources, type Cluster, type Informer } from '@skerry/client'
-import { withLocalAddresses } from './local-endpoints.ts'
+import { withLocalAddresses } from './services/local-endpoints.ts'
 import { createForwarder } from './dns/forwarder.ts'
 import { startDnsServer } from './dns/dns-server.ts'
 import { buildZone, type Zone } from './dns/zone.ts'
-import type { NetworkHealth } from './network-health.ts'
-import type { Nft } from './nft.ts'
-import { keepNodeNetwork, prepareNodeNetwork } from './node-network.ts'
+import type { NetworkHealth } from './network/network-health.ts'
+import type { Nft } from './nftables/nft.ts'
+import { keepNodeNetwork, prepareNodeNetwork } from './network/node-network.ts'
 import type { NetworkPolicies } from './policy/network-policies.ts'
-import { planPodNetwork, type PodNetworkPlan } from './pod-network.ts'
-import { applyPodRoutes, haveRoutes, isNeighbour } from './pod-routes.ts'
-import { createServiceProxy, type ServiceProxy } from './service-proxy.ts'
-import { presumeReady, type ServiceSnapshot, type ServiceState } from './service-snapshot.ts'
+import { planPodNetwork, type PodNetworkPlan } from './network/pod-network.ts'
+import { applyPodRoutes, haveRoutes, isNeighbour } from './network/pod-routes.ts'
+import { createServiceProxy, type ServiceProxy } from './services/service-proxy.ts'
+import {
+  presumeReady,
+  type ServiceSnapshot,
+  type ServiceState,
+} from './services/service-snapshot.ts'
 
 export interface ServiceNetworkConfig {
   nodeName: string

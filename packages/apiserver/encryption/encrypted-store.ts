@@ -2,7 +2,7 @@ import type { Entry, Store, StoreEvent, WatchBatch, WriteResult } from '@skerry/
 import { unreadableValue } from '../cache/unreadable-value.ts'
 import type { EncryptionPlan } from './encryption-config.ts'
 import type { TransformerChain } from './transformer-chain.ts'
-import { UnreadableValueError } from './transformer.ts'
+import { UnreadableValueError } from './transformers/transformer.ts'
 
 /** A store whose values are plain here and encrypted there. */
 export interface EncryptedStore extends Store {

@@ -1,14 +1,14 @@
 import { parseDurationMs } from '@skerry/api'
 import { silentLogger, systemClock, type Clock, type Logger } from '@skerry/base'
 import { configError, parseConfig, type ConfigOf } from '../config-file/config-shape.ts'
-import { createAesCbc, createAesGcm, type NamedKey } from './aes-transformers.ts'
+import { createAesCbc, createAesGcm, type NamedKey } from './transformers/aes-transformers.ts'
 import {
   chainTransformers,
   identityTransformer,
   type TransformerChain,
 } from './transformer-chain.ts'
 import type { KmsTransformer } from './kms/kms-transformer.ts'
-import type { Transformer } from './transformer.ts'
+import type { Transformer } from './transformers/transformer.ts'
 
 const kind = 'EncryptionConfiguration'
 const keys = {
@@ -173,7 +173,7 @@ async function transformersOf(
   if (each.aesgcm) return readKeys(each.aesgcm, `${path}.aesgcm`, aes).map(createAesGcm)
   if (each.aescbc) return readKeys(each.aescbc, `${path}.aescbc`, aes).map(createAesCbc)
   if (each.secretbox) {
-    const { createSecretbox } = await import('./secretbox-transformer.ts')
+    const { createSecretbox } = await import('./transformers/secretbox-transformer.ts')
     return readKeys(each.secretbox, `${path}.secretbox`, [32]).map(createSecretbox)
   }
   if (each.kms) return [await kmsOf(each.kms, `${path}.kms`, kmsParts)]

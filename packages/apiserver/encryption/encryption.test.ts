@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { callApi, startTestApiServer, type TestApiServer } from '@skerry/testing'
-import { createAesCbc, createAesGcm } from './aes-transformers.ts'
+import { createAesCbc, createAesGcm } from './transformers/aes-transformers.ts'
 import { createEncryptedStore, type EncryptedStore } from './encrypted-store.ts'
 import { readEncryptionConfig } from './encryption-config.ts'
-import { createSecretbox } from './secretbox-transformer.ts'
+import { createSecretbox } from './transformers/secretbox-transformer.ts'
 import { chainTransformers, identityTransformer } from './transformer-chain.ts'
 
 const secretOf = (fill: number): string => Buffer.alloc(32, fill).toString('base64')

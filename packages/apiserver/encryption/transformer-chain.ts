@@ -1,4 +1,4 @@
-import { UnreadableValueError, type Transformer } from './transformer.ts'
+import { UnreadableValueError, type Transformer } from './transformers/transformer.ts'
 
 /** Begins every value that some provider has encrypted. */
 export const encryptedPrefix = Buffer.from('k8s:enc:')

@@ -1,4 +1,4 @@
-import type { Range } from '../library.ts'
+import type { Range } from '../check/library.ts'
 
 /** The largest size and cost; whatever is more is this. */
 export const unbounded = 2 ** 64

@@ -1,4 +1,4 @@
-import type { CallEstimate, SizeEstimate } from '../library.ts'
+import type { CallEstimate, SizeEstimate } from '../check/library.ts'
 import { fixedRange, product, scaled, sum, unknownSize } from './range.ts'
 
 export type Estimate = (args: readonly SizeEstimate[]) => CallEstimate

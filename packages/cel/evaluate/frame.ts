@@ -1,5 +1,5 @@
-import { CelCostError, CelRuntimeError } from '../cel-errors.ts'
-import type { CelValue } from '../cel-value.ts'
+import { CelCostError, CelRuntimeError } from '../language/cel-errors.ts'
+import type { CelValue } from '../language/cel-value.ts'
 
 /** One step of a program. */
 export interface Step {

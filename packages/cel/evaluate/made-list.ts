@@ -1,4 +1,4 @@
-import type { CelList, CelValue } from '../cel-value.ts'
+import type { CelList, CelValue } from '../language/cel-value.ts'
 import { areEqual, identityOf } from '../values/equality.ts'
 import { itemsOf } from '../values/kinds.ts'
 

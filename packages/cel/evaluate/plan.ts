@@ -1,7 +1,7 @@
-import { CelRuntimeError } from '../cel-errors.ts'
-import { CelOptional, type CelValue } from '../cel-value.ts'
-import type { Checked } from '../checker.ts'
-import type { Overload } from '../library.ts'
+import { CelRuntimeError } from '../language/cel-errors.ts'
+import { CelOptional, type CelValue } from '../language/cel-value.ts'
+import type { Checked } from '../check/checker.ts'
+import type { Overload } from '../check/library.ts'
 import type {
   CallExpr,
   ComprehensionExpr,

@@ -1,5 +1,5 @@
-import { CelRuntimeError } from '../cel-errors.ts'
-import { CelOptional, CelUint, type CelList, type CelValue } from '../cel-value.ts'
+import { CelRuntimeError } from '../language/cel-errors.ts'
+import { CelOptional, CelUint, type CelList, type CelValue } from '../language/cel-value.ts'
 import { isList, isMap, isObject } from '../values/kinds.ts'
 
 export interface Selection {

@@ -1,9 +1,15 @@
-import { CelRuntimeError } from '../cel-errors.ts'
-import { celTypes, listType, mapType, typeParameter, type CelType } from '../cel-type.ts'
-import { CelDuration, CelTimestamp, CelTypeValue, CelUint, type CelValue } from '../cel-value.ts'
+import { CelRuntimeError } from '../language/cel-errors.ts'
+import { celTypes, listType, mapType, typeParameter, type CelType } from '../language/cel-type.ts'
+import {
+  CelDuration,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  type CelValue,
+} from '../language/cel-value.ts'
 import { textSizeEstimate } from '../estimate/standard-estimates.ts'
 import { traversalCost } from '../evaluate/plan.ts'
-import type { FunctionDeclaration, Overload } from '../library.ts'
+import type { FunctionDeclaration, Overload } from '../check/library.ts'
 import { isNumber, noSuchOverload, sizeOf, typeNameOf } from '../values/kinds.ts'
 import {
   checkTimestamp,

@@ -1,6 +1,6 @@
-import type { CelType } from '../cel-type.ts'
-import type { CelValue } from '../cel-value.ts'
-import type { CallEstimate, FunctionDeclaration, Overload, SizeEstimate } from '../library.ts'
+import type { CelType } from '../language/cel-type.ts'
+import type { CelValue } from '../language/cel-value.ts'
+import type { CallEstimate, FunctionDeclaration, Overload, SizeEstimate } from '../check/library.ts'
 
 interface Extra {
   readonly cost?: (args: readonly CelValue[], result: CelValue) => number

@@ -1,4 +1,4 @@
-import { CelRuntimeError } from '../cel-errors.ts'
+import { CelRuntimeError } from '../language/cel-errors.ts'
 import {
   CelDuration,
   CelTimestamp,
@@ -6,7 +6,7 @@ import {
   CelUint,
   type CelList,
   type CelValue,
-} from '../cel-value.ts'
+} from '../language/cel-value.ts'
 import { isList, isMap, isNumber, itemsOf, typeNameOf } from '../values/kinds.ts'
 import { doubleText, toText } from './conversions.ts'
 

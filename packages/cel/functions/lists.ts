@@ -1,10 +1,10 @@
-import { CelRuntimeError } from '../cel-errors.ts'
-import { celTypes, listType, typeParameter, type CelType } from '../cel-type.ts'
-import { CelDuration, CelUint, type CelList, type CelValue } from '../cel-value.ts'
+import { CelRuntimeError } from '../language/cel-errors.ts'
+import { celTypes, listType, typeParameter, type CelType } from '../language/cel-type.ts'
+import { CelDuration, CelUint, type CelList, type CelValue } from '../language/cel-value.ts'
 import { fixedRange, product, scaled, sum, unbounded } from '../estimate/range.ts'
 import { elementsEstimate, sizeAt, type Estimate } from '../estimate/standard-estimates.ts'
 import { contains, madeList } from '../evaluate/made-list.ts'
-import type { CelLibrary, Overload } from '../library.ts'
+import type { CelLibrary, Overload } from '../check/library.ts'
 import { areEqual } from '../values/equality.ts'
 import {
   isList,

@@ -1,4 +1,4 @@
-import { CelRuntimeError } from '../cel-errors.ts'
+import { CelRuntimeError } from '../language/cel-errors.ts'
 import {
   celTypes,
   listType,
@@ -6,8 +6,14 @@ import {
   optionalType,
   typeParameter,
   type CelType,
-} from '../cel-type.ts'
-import { CelDuration, CelOptional, CelTimestamp, CelUint, type CelValue } from '../cel-value.ts'
+} from '../language/cel-type.ts'
+import {
+  CelDuration,
+  CelOptional,
+  CelTimestamp,
+  CelUint,
+  type CelValue,
+} from '../language/cel-value.ts'
 import {
   addEstimate,
   equalityEstimate,
@@ -16,7 +22,7 @@ import {
 } from '../estimate/standard-estimates.ts'
 import { concatenate, contains } from '../evaluate/made-list.ts'
 import { traversalCost } from '../evaluate/plan.ts'
-import type { FunctionDeclaration, Overload } from '../library.ts'
+import type { FunctionDeclaration, Overload } from '../check/library.ts'
 import { areEqual, compareBytes, compareNumbers, compareText } from '../values/equality.ts'
 import { isList, isMap, isNumber, isObject, noSuchOverload, sizeOf } from '../values/kinds.ts'
 import { checkDuration, checkTimestamp } from '../values/time-text.ts'

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js'
-import { CelCostError, CelRuntimeError } from '../cel-errors.ts'
-import { celTypes, listType } from '../cel-type.ts'
-import type { CelValue } from '../cel-value.ts'
+import { CelCostError, CelRuntimeError } from '../language/cel-errors.ts'
+import { celTypes, listType } from '../language/cel-type.ts'
+import type { CelValue } from '../language/cel-value.ts'
 import {
   containsEstimate,
   copying,
@@ -14,7 +14,7 @@ import {
   traversing,
 } from '../estimate/standard-estimates.ts'
 import { traversalCost } from '../evaluate/plan.ts'
-import type { CelLibrary, FunctionDeclaration } from '../library.ts'
+import type { CelLibrary, FunctionDeclaration } from '../check/library.ts'
 import { isList, itemsOf, listOf, noSuchOverload, sizeOf } from '../values/kinds.ts'
 import { declare, member, plain } from './declare.ts'
 import { formatText } from './format-text.ts'

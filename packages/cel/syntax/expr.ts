@@ -1,4 +1,4 @@
-import type { CelValue } from '../cel-value.ts'
+import type { CelValue } from '../language/cel-value.ts'
 
 /** `at` is where an expression starts to matter, as an offset in the text: an operator, a bracket. */
 export type Expr =

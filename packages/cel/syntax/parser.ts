@@ -1,4 +1,4 @@
-import { CelUint, type CelValue } from '../cel-value.ts'
+import { CelUint, type CelValue } from '../language/cel-value.ts'
 import type { Expr, MapEntry, StructField } from './expr.ts'
 import { lex, type Token } from './lexer.ts'
 import { bytesOfLiteral, textOfLiteral } from './literals.ts'

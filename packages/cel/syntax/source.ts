@@ -1,4 +1,4 @@
-import { CelCompileError, type CelIssue } from '../cel-errors.ts'
+import { CelCompileError, type CelIssue } from '../language/cel-errors.ts'
 
 export interface Problem {
   /** Offset in the text. */

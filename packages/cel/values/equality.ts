@@ -9,7 +9,7 @@ import {
   type CelMap,
   type CelObject,
   type CelValue,
-} from '../cel-value.ts'
+} from '../language/cel-value.ts'
 import { isList, isMap, isNumber, isObject, itemsOf } from './kinds.ts'
 
 /** Values of different types are unequal, but numbers equal by what they say. */

@@ -1,5 +1,5 @@
-import { CelRuntimeError } from '../cel-errors.ts'
-import { celTypes, type CelType, type ListKind, type ObjectType } from '../cel-type.ts'
+import { CelRuntimeError } from '../language/cel-errors.ts'
+import { celTypes, type CelType, type ListKind, type ObjectType } from '../language/cel-type.ts'
 import {
   CelDuration,
   CelOpaque,
@@ -11,7 +11,7 @@ import {
   type CelMap,
   type CelObject,
   type CelValue,
-} from '../cel-value.ts'
+} from '../language/cel-value.ts'
 import { isList, isMap, isObject, itemsOf } from './kinds.ts'
 import { durationText, parseDuration, parseTimestamp, timestampText } from './time-text.ts'
 

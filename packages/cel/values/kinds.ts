@@ -1,6 +1,6 @@
-import { CelRuntimeError } from '../cel-errors.ts'
-import type { CelType } from '../cel-type.ts'
-import { typeText } from '../cel-type.ts'
+import { CelRuntimeError } from '../language/cel-errors.ts'
+import type { CelType } from '../language/cel-type.ts'
+import { typeText } from '../language/cel-type.ts'
 import {
   CelDuration,
   CelOpaque,
@@ -12,7 +12,7 @@ import {
   type CelMap,
   type CelObject,
   type CelValue,
-} from '../cel-value.ts'
+} from '../language/cel-value.ts'
 
 export function isList(value: CelValue): value is CelList {
   return (

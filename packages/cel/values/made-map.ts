@@ -1,5 +1,5 @@
-import { CelRuntimeError } from '../cel-errors.ts'
-import { CelUint, type CelMap, type CelValue } from '../cel-value.ts'
+import { CelRuntimeError } from '../language/cel-errors.ts'
+import { CelUint, type CelMap, type CelValue } from '../language/cel-value.ts'
 
 /** The key as a Map finds it: numbers are found by value, whatever their type. */
 function keyOf(key: CelValue): unknown {

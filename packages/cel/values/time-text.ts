@@ -1,4 +1,4 @@
-import { CelRuntimeError } from '../cel-errors.ts'
+import { CelRuntimeError } from '../language/cel-errors.ts'
 
 const second = 1_000_000_000n
 export const minTimestamp = -62_135_596_800n * second

@@ -1,6 +1,11 @@
 import { matchesNodeSelectorTerms, type Pod, type ResourceClaim } from '@skerry/api'
-import { refuseForGood, type PlacementContext, type Plugin, type Refusal } from '../plugin.ts'
-import type { NodeInfo } from '../node-info.ts'
+import {
+  refuseForGood,
+  type PlacementContext,
+  type Plugin,
+  type Refusal,
+} from '../framework/plugin.ts'
+import type { NodeInfo } from '../framework/node-info.ts'
 
 /** Upstream's bound: so many pods may share a claim. */
 const reservationsMax = 256

@@ -1,5 +1,5 @@
 import { labelSelectorOf, type LabelSelector, type PodAffinityTerm, type Pod } from '@skerry/api'
-import { isNodeEvent, type ClusterEvent } from '../cluster-event.ts'
+import { isNodeEvent, type ClusterEvent } from '../framework/cluster-event.ts'
 import {
   refuse,
   refuseForGood,
@@ -9,9 +9,9 @@ import {
   type PlacementContext,
   type Plugin,
   type Snapshot,
-} from '../plugin.ts'
-import type { NodeInfo } from '../node-info.ts'
-import { podInfoOf, type PodInfo } from '../pod-info.ts'
+} from '../framework/plugin.ts'
+import type { NodeInfo } from '../framework/node-info.ts'
+import { podInfoOf, type PodInfo } from '../framework/pod-info.ts'
 
 /** One affinity term with its selectors parsed. */
 interface Term {

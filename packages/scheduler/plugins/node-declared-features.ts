@@ -1,6 +1,6 @@
 import type { Pod, PodSpec } from '@skerry/api'
-import { isNodeEvent } from '../cluster-event.ts'
-import { refuseForGood, type Plugin } from '../plugin.ts'
+import { isNodeEvent } from '../framework/cluster-event.ts'
+import { refuseForGood, type Plugin } from '../framework/plugin.ts'
 
 /**
  * Features that a pod may need of its node from its first start on, as Kubernetes 1.36 knows them

@@ -9,9 +9,9 @@ import {
   type PreferredSchedulingTerm,
   type Taint,
 } from '@skerry/api'
-import { isNodeEvent } from '../cluster-event.ts'
-import { normalizeByMax, refuse, refuseForGood, type Plugin } from '../plugin.ts'
-import type { HostPort } from '../pod-info.ts'
+import { isNodeEvent } from '../framework/cluster-event.ts'
+import { normalizeByMax, refuse, refuseForGood, type Plugin } from '../framework/plugin.ts'
+import type { HostPort } from '../framework/pod-info.ts'
 
 export const nodeName: Plugin = {
   name: 'NodeName',

@@ -5,7 +5,7 @@ import {
   type Pod,
   type TopologySpreadConstraint,
 } from '@skerry/api'
-import { isNodeEvent, type ClusterEvent } from '../cluster-event.ts'
+import { isNodeEvent, type ClusterEvent } from '../framework/cluster-event.ts'
 import {
   refuse,
   refuseForGood,
@@ -14,8 +14,8 @@ import {
   type NodeScore,
   type PlacementContext,
   type Plugin,
-} from '../plugin.ts'
-import type { NodeInfo } from '../node-info.ts'
+} from '../framework/plugin.ts'
+import type { NodeInfo } from '../framework/node-info.ts'
 import { taintToleration } from './node-plugins.ts'
 
 interface Constraint {

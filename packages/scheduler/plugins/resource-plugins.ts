@@ -1,8 +1,8 @@
 import type { Node } from '@skerry/api'
-import { isNodeEvent } from '../cluster-event.ts'
-import { refuse, refuseForGood, scoreMax, type Plugin } from '../plugin.ts'
-import type { NodeInfo } from '../node-info.ts'
-import { amountsOf, podInfoOf, type PodInfo } from '../pod-info.ts'
+import { isNodeEvent } from '../framework/cluster-event.ts'
+import { refuse, refuseForGood, scoreMax, type Plugin } from '../framework/plugin.ts'
+import type { NodeInfo } from '../framework/node-info.ts'
+import { amountsOf, podInfoOf, type PodInfo } from '../framework/pod-info.ts'
 import { shapeValue, type ShapePoint } from './utilization-shape.ts'
 
 export interface ResourceWeight {

@@ -1,8 +1,8 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '@skerry/api'
-import { isNodeEvent } from '../cluster-event.ts'
-import type { NodeInfo } from '../node-info.ts'
-import type { PodInfo } from '../pod-info.ts'
-import { refuse, refuseForGood, type PlacementContext, type Plugin } from '../plugin.ts'
+import { isNodeEvent } from '../framework/cluster-event.ts'
+import type { NodeInfo } from '../framework/node-info.ts'
+import type { PodInfo } from '../framework/pod-info.ts'
+import { refuse, refuseForGood, type PlacementContext, type Plugin } from '../framework/plugin.ts'
 import { claimsOf, isBound, isOwnClaim } from './volume-plugins.ts'
 
 /** A node attaches only so many volumes of each CSI driver, as its CSINode says. */

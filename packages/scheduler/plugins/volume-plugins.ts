@@ -1,9 +1,14 @@
 import type { PersistentVolumeClaim, Pod, StorageClass, Volume } from '@skerry/api'
-import { refuseForGood, type PlacementContext, type Plugin, type Refusal } from '../plugin.ts'
-import { bySize, isReachable, matchVolumes, selectedNode } from '../match-volumes.ts'
-import type { NodeInfo } from '../node-info.ts'
-import { hasRoom } from '../storage-capacity.ts'
-import { isNodeEvent, type ClusterEvent } from '../cluster-event.ts'
+import {
+  refuseForGood,
+  type PlacementContext,
+  type Plugin,
+  type Refusal,
+} from '../framework/plugin.ts'
+import { bySize, isReachable, matchVolumes, selectedNode } from '../framework/match-volumes.ts'
+import type { NodeInfo } from '../framework/node-info.ts'
+import { hasRoom } from '../framework/storage-capacity.ts'
+import { isNodeEvent, type ClusterEvent } from '../framework/cluster-event.ts'
 
 /** The claims a pod names, those of generic ephemeral volumes included; undefined where one is missing. */
 export function claimsOf({

@@ -1,5 +1,5 @@
 import type { Pod, Volume } from '@skerry/api'
-import { refuse, type PlacementContext, type Plugin } from '../plugin.ts'
+import { refuse, type PlacementContext, type Plugin } from '../framework/plugin.ts'
 import { claimsOf, isOwnClaim } from './volume-plugins.ts'
 
 const heldElsewhere =

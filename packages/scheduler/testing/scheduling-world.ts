@@ -16,8 +16,8 @@ import { ClusterState } from '../cluster-state.ts'
 import { defaultProfile } from '../default-plugins.ts'
 import { planPlacement } from '../plan-placement.ts'
 import { planPreemption, type Preemption } from '../plan-preemption.ts'
-import { podInfoOf } from '../pod-info.ts'
-import type { PlacementContext } from '../plugin.ts'
+import { podInfoOf } from '../framework/pod-info.ts'
+import type { PlacementContext } from '../framework/plugin.ts'
 import type { Profile } from '../profile.ts'
 
 export interface NodeDraft {

@@ -1,6 +1,6 @@
 import type { Answer } from 'dns-packet'
 import type { Endpoint, EndpointSlice, Service } from '@skerry/api'
-import { groupByService, hasClusterIp, isReady, keyOf } from '../service-ports.ts'
+import { groupByService, hasClusterIp, isReady, keyOf } from '../services/service-ports.ts'
 
 /**
  * The cluster's zone by the Kubernetes DNS specification 1.1.0: services, their ports, the

@@ -1,6 +1,6 @@
 import { abortReason, createBackoff, type Clock, type Logger, type Random } from '@skerry/base'
-import type { Nft } from '../nft.ts'
-import { renderDelta, renderTable, type NftTable } from '../nft-table.ts'
+import type { Nft } from '../nftables/nft.ts'
+import { renderDelta, renderTable, type NftTable } from '../nftables/nft-table.ts'
 import { renderNoPolicies } from './policy-table.ts'
 
 export interface KernelTableDeps {

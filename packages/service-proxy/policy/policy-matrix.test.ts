@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NetworkPolicy } from '@skerry/api'
-import { renderDelta, renderTable, type NftTable } from '../nft-table.ts'
+import { renderDelta, renderTable, type NftTable } from '../nftables/nft-table.ts'
 import { namespace, peer, policy } from '../testing/policy-objects.ts'
 import type { Protocol } from '../testing/pod-program.ts'
 import { createPolicyScene, type PolicyScene } from '../testing/policy-scene.ts'

@@ -1,6 +1,6 @@
 import type { Clock, Logger, WakeFlag } from '@skerry/base'
 import type { KubeObject } from '@skerry/api'
-import { stateFile, type StateFile } from '../state-file.ts'
+import { stateFile, type StateFile } from '../network/state-file.ts'
 import type { PolicyWorld } from './policy-plan.ts'
 
 /** What the node knew of policies, pods and namespaces when it last heard. */

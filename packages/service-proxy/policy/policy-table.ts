@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { NftChain, NftSet, NftTable } from '../nft-table.ts'
+import type { NftChain, NftSet, NftTable } from '../nftables/nft-table.ts'
 import type { AllowedPeers, AllowedPorts, AllowedTraffic, IsolatedPod } from './policy-plan.ts'
 
 export const policyTableName = 'skerry-policy'

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { createAesGcm } from '../aes-transformers.ts'
-import { UnreadableValueError } from '../transformer.ts'
+import { createAesGcm } from '../transformers/aes-transformers.ts'
+import { UnreadableValueError } from '../transformers/transformer.ts'
 
 /** What opens the values of one data encryption key. */
 export interface DataCipher {

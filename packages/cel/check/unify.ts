@@ -1,4 +1,4 @@
-import { celTypes, optionalTypeName, type CelType } from './cel-type.ts'
+import { celTypes, optionalTypeName, type CelType } from '../language/cel-type.ts'
 
 /**
  * What type parameters stand for, as the checker finds it out. A question that is answered with no

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withLocalAddresses } from './local-endpoints.ts'
-import { slice } from './testing/service-objects.ts'
+import { slice } from '../testing/service-objects.ts'
 
 test('a pod that has another address since the reboot is found there, every other stays', () => {
   const before = slice('web', [

@@ -7,9 +7,9 @@ import {
   type Random,
 } from '@skerry/base'
 import type { EndpointSlice, Service } from '@skerry/api'
-import type { NetworkHealth } from './network-health.ts'
-import type { Nft } from './nft.ts'
-import { renderDelta, renderTable, type NftTable } from './nft-table.ts'
+import type { NetworkHealth } from '../network/network-health.ts'
+import type { Nft } from '../nftables/nft.ts'
+import { renderDelta, renderTable, type NftTable } from '../nftables/nft-table.ts'
 import { planAddresses, type RefusedAddress } from './address-plan.ts'
 import { groupByService, planServicePorts } from './service-ports.ts'
 import { buildServiceTable, type ServiceNetwork } from './service-table.ts'

@@ -1,5 +1,5 @@
 import type { EndpointSlice, Service } from '@skerry/api'
-import { stateFile, type StateFile } from './state-file.ts'
+import { stateFile, type StateFile } from '../network/state-file.ts'
 
 /** What a node needs to serve its service network after a reboot with the control plane away. */
 export interface ServiceState {

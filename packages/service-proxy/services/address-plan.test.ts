@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { EndpointSlice, Service } from '@skerry/api'
 import { planAddresses, type AddressOwners, type AddressPlan } from './address-plan.ts'
 import { planServicePorts } from './service-ports.ts'
-import { service, slice } from './testing/service-objects.ts'
+import { service, slice } from '../testing/service-objects.ts'
 
 const owners: AddressOwners = {
   clusterCidr: '10.42.0.0/16',

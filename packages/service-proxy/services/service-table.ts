@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { NftChain, NftSet, NftTable } from './nft-table.ts'
+import type { NftChain, NftSet, NftTable } from '../nftables/nft-table.ts'
 import type { AddressOwners, AddressPlan } from './address-plan.ts'
 import type { Backend, Protocol, ServicePortBackends } from './service-ports.ts'
 

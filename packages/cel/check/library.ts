@@ -1,6 +1,6 @@
-import type { CelType, ObjectType } from './cel-type.ts'
-import type { CelValue } from './cel-value.ts'
-import type { MacroGroup } from './syntax/macros.ts'
+import type { CelType, ObjectType } from '../language/cel-type.ts'
+import type { CelValue } from '../language/cel-value.ts'
+import type { MacroGroup } from '../syntax/macros.ts'
 
 /** Functions, types and constants that an environment adds to the language. */
 export interface CelLibrary {

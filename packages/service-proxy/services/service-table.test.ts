@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Service } from '@skerry/api'
 import { createTestNetwork, type TestHost } from '@skerry/testing'
-import { renderDelta, renderTable, type NftTable } from './nft-table.ts'
+import { renderDelta, renderTable, type NftTable } from '../nftables/nft-table.ts'
 import { planServicePorts } from './service-ports.ts'
 import { planAddresses } from './address-plan.ts'
 import { buildServiceTable, type ServiceNetwork } from './service-table.ts'
-import { service, slice } from './testing/service-objects.ts'
+import { service, slice } from '../testing/service-objects.ts'
 
 const skip = process.getuid?.() !== 0 && 'needs root'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom, silentLogger, simulatedClock } from '@skerry/base'
-import { NetworkHealth } from './network-health.ts'
-import type { Nft } from './nft.ts'
+import { NetworkHealth } from '../network/network-health.ts'
+import type { Nft } from '../nftables/nft.ts'
 import { createServiceProxy } from './service-proxy.ts'
-import { service, slice } from './testing/service-objects.ts'
+import { service, slice } from '../testing/service-objects.ts'
 
 /** A kernel that keeps a table until another program flushes it. */
 function memoryKernel() {

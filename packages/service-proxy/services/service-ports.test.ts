@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Service } from '@skerry/api'
 import { planServicePorts } from './service-ports.ts'
-import { service, slice, type EndpointDraft } from './testing/service-objects.ts'
+import { service, slice, type EndpointDraft } from '../testing/service-objects.ts'
 
 const webSpec = {
   clusterIP: '10.43.0.20',

@@ -8,9 +8,9 @@ import {
   typeText,
   type CelType,
   type ObjectType,
-} from './cel-type.ts'
-import type { CelValue } from './cel-value.ts'
-import { CelTypeValue } from './cel-value.ts'
+} from '../language/cel-type.ts'
+import type { CelValue } from '../language/cel-value.ts'
+import { CelTypeValue } from '../language/cel-value.ts'
 import type { Overload } from './library.ts'
 import {
   qualifiedName,
@@ -21,8 +21,8 @@ import {
   type MapExpr,
   type SelectExpr,
   type StructExpr,
-} from './syntax/expr.ts'
-import { compileError, type Problem } from './syntax/source.ts'
+} from '../syntax/expr.ts'
+import { compileError, type Problem } from '../syntax/source.ts'
 import { equalTypes, isDynamic, mostGeneral, Substitutions, unwrapOptional } from './unify.ts'
 
 /** What names mean to the checker. */
