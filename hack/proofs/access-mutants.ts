@@ -75,7 +75,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'a node asks for certificates in its own name only',
-    test: 'packages/apiserver/admission-plugins/default-plugins.test.ts',
+    test: 'packages/apiserver/default-plugins.test.ts',
     file: 'packages/apiserver/admission-plugins/node-restriction.ts',
     find: 'if (commonName === `system:node:${nodeName}`) return undefined',
     replace: `if (commonName.startsWith('system:node:')) return undefined`,

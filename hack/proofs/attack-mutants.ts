@@ -5,30 +5,30 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'authorizers are asked about any request what upstream asks them',
     test: 'differential/authorization/replay.test.ts',
-    file: 'packages/apiserver/request-attributes.ts',
+    file: 'packages/apiserver/contract/request-attributes.ts',
     find: `if (isVerbInPath || (verb !== 'list' && verb !== 'watch')) return ''`,
     replace: `if (isVerbInPath) return ''`,
   },
   {
     proof:
       'a right to one name creates and deletes nothing of another name, whatever the selector says',
-    test: 'packages/apiserver/request-rights.test.ts',
-    file: 'packages/apiserver/request-attributes.ts',
+    test: 'packages/apiserver/request/request-rights.test.ts',
+    file: 'packages/apiserver/contract/request-attributes.ts',
     find: `if (isVerbInPath || (verb !== 'list' && verb !== 'watch')) return ''`,
     replace: `if (isVerbInPath) return ''`,
   },
   {
     proof: 'a request that does two things needs the right to both, as upstream has it',
     test: 'differential/authorization/replay.test.ts',
-    file: 'packages/apiserver/request-rights.ts',
+    file: 'packages/apiserver/request/request-rights.ts',
     find: `    await requireRight({ ...asked, verb }, authorizer)
 `,
     replace: '',
   },
   {
     proof: 'a session ends when any of the rights that it needed is gone',
-    test: 'packages/apiserver/request-rights.test.ts',
-    file: 'packages/apiserver/request-rights.ts',
+    test: 'packages/apiserver/request/request-rights.test.ts',
+    file: 'packages/apiserver/request/request-rights.ts',
     find: `    for (const verb of verbs) await requireVerb(verb)
 `,
     replace: '',

@@ -276,7 +276,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'what is open ends soon after the right to it is taken away, by RBAC or by a label',
     test: 'cmd/hub-access-end.test.ts',
-    file: 'packages/apiserver/pipeline.ts',
+    file: 'packages/apiserver/request/pipeline.ts',
     find: `  if (verdict === 'allow') return
   throw error`,
     replace: `  if (verdict !== undefined) return
@@ -285,7 +285,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'what is open ends soon after the token behind it is removed; what others have goes on',
     test: 'cmd/hub-access-end.test.ts',
-    file: 'packages/apiserver/pipeline.ts',
+    file: 'packages/apiserver/request/pipeline.ts',
     find: 'if (!haveRunOut(request, deps.clock.now())) throw error',
     replace: 'if (haveRunOut(request, deps.clock.now())) throw error',
   },

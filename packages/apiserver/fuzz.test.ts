@@ -29,7 +29,7 @@ import {
   stringLibrary,
 } from '@skerry/cel'
 import { parseAccept, negotiate } from './http/negotiate.ts'
-import { parseRequestInfo } from './http/request-info.ts'
+import { parseRequestInfo } from './contract/request-info.ts'
 import { decodeProtobuf } from './protobuf/decode-object.ts'
 import { parseContinue } from './registry/continue-token.ts'
 

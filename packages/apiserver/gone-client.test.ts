@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMetrics, seededRandom, silentLogger, simulatedClock } from '@skerry/base'
-import type { ApiRequest } from './http/exchange.ts'
-import { jsonAnswer } from './http/exchange.ts'
+import type { ApiRequest } from './contract/exchange.ts'
+import { jsonAnswer } from './contract/exchange.ts'
 import { RequestBodies } from './http/request-bodies.ts'
-import { apiServerLimits } from './limits-table.ts'
-import type { LastingRequest } from './lasting-requests.ts'
-import { createPipeline } from './pipeline.ts'
-import { createRequestMetrics } from './request-metrics.ts'
+import { apiServerLimits } from './contract/limits-table.ts'
+import type { LastingRequest } from './request/lasting-requests.ts'
+import { createPipeline } from './request/pipeline.ts'
+import { createRequestMetrics } from './request/request-metrics.ts'
 
 test('a client that leaves while it is asked who it is, is not followed any more', async () => {
   const client = new AbortController()

@@ -1,7 +1,9 @@
 /**
  * apiserver: Kubernetes' API over HTTP on any Store. HTTP → authn → authz → admission → registry
  * → store, and back through the watch cache. It runs no controller.
- * Start reading at api-server.ts, then registry/.
+ * Start reading at api-server.ts, which puts the parts together, then request/pipeline.ts and request/dispatch.ts (who
+ * asks, may they, which handler), handlers/resource-handler.ts (one function for each verb) and registry/create.ts.
+ * contract/ has what the rooms tell each other: requests, answers, attributes, admission, limits. It imports no room.
  */
 export { createOtlpTracing, type OtlpTracingOptions } from './tracing/open-tracing.ts'
 export { readTracingConfig, type TracingConfig } from './tracing/tracing-config.ts'
@@ -12,20 +14,20 @@ export {
   type ApiServerDeps,
   type ApiServerOptions,
 } from './api-server.ts'
-export type { Access } from './server-access.ts'
+export type { Access } from './request/server-access.ts'
 export type { AggregationOptions } from './aggregation/aggregation.ts'
 export { createMetricsApi, type MetricsApiDeps } from './metrics-api/metrics-api.ts'
 export { ensureMetricsApiService } from './metrics-api/ensure-metrics-api-service.ts'
 export type { LocalApi } from './aggregation/aggregated-api.ts'
-export type { Route } from './dispatch.ts'
+export type { Route } from './contract/route.ts'
 export { withSchemaHooks } from './crd/custom-strategy.ts'
-export type { Admitted } from './pipeline.ts'
-export { accessEnded } from './lasting-requests.ts'
+export type { AuthorizedRequest } from './contract/authorized-request.ts'
+export { accessEnded } from './request/lasting-requests.ts'
 export { openWatchSocket } from './handlers/open-watch-socket.ts'
-export type { ApiAnswer, ApiRequest } from './http/exchange.ts'
-export { isTrue, parseRequestInfo, type RequestInfo } from './http/request-info.ts'
+export type { ApiAnswer, ApiRequest } from './contract/exchange.ts'
+export { isTrue, parseRequestInfo, type RequestInfo } from './contract/request-info.ts'
 export { protobufType, readAnyProtobuf } from './protobuf/decode-object.ts'
-export { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
+export { apiServerLimits, type ApiServerLimits } from './contract/limits-table.ts'
 export { YamlReader } from './yaml/yaml-reader.ts'
 export {
   serviceAddressDefaults,
@@ -37,7 +39,7 @@ export { createEncryptedStore, type EncryptedStore } from './encryption/encrypte
 export { isEncryptedValue } from './encryption/transformer-chain.ts'
 export { readEncryptionConfig, type EncryptionPlan } from './encryption/encryption-config.ts'
 export { followFile, type FollowedFile } from './config-file/follow-file.ts'
-export type { AuditRecord, AuditSink } from './audit.ts'
+export type { AuditRecord, AuditSink } from './contract/audit.ts'
 export { openAuditLog, type AuditLog, type AuditLogOptions } from './audit/audit-log.ts'
 export { readAuditPolicy, type AuditPolicy } from './audit/audit-policy.ts'
 export { createAuditTrail, type AuditTrail, type AuditTrailOptions } from './audit/audit-trail.ts'
@@ -49,15 +51,20 @@ export type {
   Credentials,
   Decision,
   UserInfo,
-} from './access.ts'
-export type { AdmissionPlugin, AdmissionRequest, Annotate, Operation } from './admission.ts'
-export type { Objects } from './objects.ts'
+} from './contract/access.ts'
+export type {
+  AdmissionPlugin,
+  AdmissionRequest,
+  Annotate,
+  Operation,
+} from './contract/admission.ts'
+export type { Objects } from './contract/objects.ts'
 export type {
   SubresourceAnswer,
   SubresourceHandler,
   SubresourceRequest,
   UpgradeSocket,
-} from './subresource.ts'
+} from './contract/subresource.ts'
 export {
   requestHeaderDefaults,
   withFrontProxies,
@@ -120,15 +127,15 @@ export {
   type FurtherRules,
   type RulesReviewOptions,
 } from './authz/rules-review.ts'
-export type { ReviewHandler, ReviewRequest } from './review.ts'
+export type { ReviewHandler, ReviewRequest } from './contract/review.ts'
 export {
   aggregateClusterRoles,
   bootstrapObjects,
   ensureBootstrapObjects,
   nodeRules,
 } from './bootstrap-policy/bootstrap-objects.ts'
-export { createDefaultPlugins, optionalPluginNames } from './admission-plugins/default-plugins.ts'
-export type { PluginDeps } from './admission-plugins/plugin-deps.ts'
+export { createDefaultPlugins, optionalPluginNames } from './default-plugins.ts'
+export type { PluginDeps } from './webhooks/plugin-deps.ts'
 export {
   createSubresourceTable,
   type SubresourceTableOptions,

@@ -1,5 +1,5 @@
 import { parseFieldSelector, parseLabelSelector, type JsonObject } from '@skerry/api'
-import type { Attributes } from '../access.ts'
+import type { Attributes } from '../contract/access.ts'
 
 /** The spec of a SubjectAccessReview that asks what the attributes ask. */
 export function accessQuestion(asked: Attributes): JsonObject {

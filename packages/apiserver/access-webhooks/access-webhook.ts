@@ -1,6 +1,6 @@
 import type { JsonObject } from '@skerry/api'
 import type { Clock, Logger } from '@skerry/base'
-import type { Attributes, Authorizer, Decision } from '../access.ts'
+import type { Attributes, Authorizer, Decision } from '../contract/access.ts'
 import { BoundedCache } from '../authn/bounded-cache.ts'
 import type { AccessConditions } from './access-conditions.ts'
 import { accessQuestion } from './access-question.ts'

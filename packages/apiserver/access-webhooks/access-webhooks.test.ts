@@ -9,7 +9,7 @@ import {
   type TestWebhook,
   type WebhookReply,
 } from '@skerry/testing'
-import type { Attributes, Authorizer } from '../access.ts'
+import type { Attributes, Authorizer } from '../contract/access.ts'
 import { readAuthorizationConfig } from './authorization-config.ts'
 import { createConfiguredAuthorizers } from './configured-authorizers.ts'
 import { createPostReview } from './post-review.ts'

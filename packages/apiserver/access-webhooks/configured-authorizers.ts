@@ -1,6 +1,6 @@
 import type { Clock, Logger, Random } from '@skerry/base'
 import type { Transport } from '@skerry/client'
-import type { Authorizer } from '../access.ts'
+import type { Authorizer } from '../contract/access.ts'
 import { chainAuthorizers } from '../authz/authorizer-chain.ts'
 import { configError } from '../config-file/config-shape.ts'
 import { compileConditions } from './access-conditions.ts'

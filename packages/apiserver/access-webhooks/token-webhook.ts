@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '@skerry/api'
 import type { Clock, Logger } from '@skerry/base'
-import type { AuthenticatedUser } from '../access.ts'
+import type { AuthenticatedUser } from '../contract/access.ts'
 import { BoundedCache } from '../authn/bounded-cache.ts'
 import { TokenError, type TokenAuthenticator } from '../authn/token-authenticator.ts'
 import { accessWebhookLimits as limits } from './access-webhook-limits-table.ts'

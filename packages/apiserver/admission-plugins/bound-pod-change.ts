@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Node, Pod, PodSpec } from '@skerry/api'
-import type { AdmissionRequest } from '../admission.ts'
-import type { Objects } from '../objects.ts'
-import { getTyped, typed } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
-import { refuse } from './refusal.ts'
+import type { AdmissionRequest } from '../contract/admission.ts'
+import type { Objects } from '../contract/objects.ts'
+import { getTyped, typed } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
+import { refuse } from '../admission-matching/refusal.ts'
 
 /** A pod that a node runs, whose specification is about to become another. */
 export interface BoundPodChange {

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ClusterTrustBundle, PodCertificateRequest, StatusCause } from '@skerry/api'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
 import { isSignerAllowed } from '../authz/signer-right.ts'
-import { typed } from '../typed-objects.ts'
+import { typed } from '../contract/typed-objects.ts'
 import { issuedCertificateCauses, notTheSigner } from './certificate-contents/issued-certificate.ts'
 import { keyProofCauses } from './certificate-contents/key-proof.ts'
 import { trustAnchorCauses } from './certificate-contents/trust-anchors.ts'
-import type { PluginDeps } from './plugin-deps.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 
 const group = 'certificates.k8s.io'
 

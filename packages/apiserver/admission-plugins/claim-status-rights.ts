@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fieldForbidden, type ResourceClaim, type StatusCause } from '@skerry/api'
-import type { Attributes, Authorizer, UserInfo } from '../access.ts'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
+import type { Attributes, Authorizer, UserInfo } from '../contract/access.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
 import { forbidden } from '../authz/authorizer-chain.ts'
-import { typed } from '../typed-objects.ts'
-import type { PluginDeps } from './plugin-deps.ts'
+import { typed } from '../contract/typed-objects.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 
 const group = 'resource.k8s.io'
 

@@ -1,9 +1,9 @@
 import type { GroupResource, Ingress, KubeObject, PersistentVolumeClaim } from '@skerry/api'
-import type { AdmissionPlugin } from '../admission.ts'
-import type { Objects } from '../objects.ts'
-import { listTyped, typed } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
-import type { PluginDeps } from './plugin-deps.ts'
+import type { AdmissionPlugin } from '../contract/admission.ts'
+import type { Objects } from '../contract/objects.ts'
+import { listTyped, typed } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 
 /** A claim that names no storage class gets the default one. */
 export function createDefaultStorageClass({ objects }: PluginDeps): AdmissionPlugin {

@@ -1,7 +1,7 @@
 import type { Pod, Toleration } from '@skerry/api'
-import type { AdmissionPlugin } from '../admission.ts'
-import { typed } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
+import type { AdmissionPlugin } from '../contract/admission.ts'
+import { typed } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
 
 const taints: readonly string[] = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
 const tolerationSeconds = 300

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { admissionRequest } from '../testing/admission-request.ts'
 import { ObjectTable } from '../testing/object-table.ts'
 import { pluginDeps } from '../testing/plugin-deps.ts'
-import { createDefaultPlugins } from './default-plugins.ts'
+import { createDefaultPlugins } from '../default-plugins.ts'
 
 const deps = pluginDeps(new ObjectTable())
 

@@ -1,8 +1,8 @@
 import type { Service } from '@skerry/api'
-import type { AdmissionPlugin } from '../admission.ts'
-import { typed } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
-import { refuse } from './refusal.ts'
+import type { AdmissionPlugin } from '../contract/admission.ts'
+import { typed } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
+import { refuse } from '../admission-matching/refusal.ts'
 
 /**
  * No Service gets an external address: whoever may write Services could take the traffic of others by it

@@ -5,10 +5,10 @@ import {
   type ResourceClaim,
   type ResourceClaimTemplate,
 } from '@skerry/api'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
-import { getTyped, typed } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
-import type { PluginDeps } from './plugin-deps.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
+import { getTyped, typed } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 
 const group = 'resource.k8s.io'
 const namespaceLabel = 'resource.kubernetes.io/admin-access'

@@ -10,12 +10,12 @@ import {
   type PodSpec,
   type ResourceList,
 } from '@skerry/api'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
-import type { Objects } from '../objects.ts'
-import { listTyped, typed } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
-import type { PluginDeps } from './plugin-deps.ts'
-import { refuse } from './refusal.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
+import type { Objects } from '../contract/objects.ts'
+import { listTyped, typed } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
+import { refuse } from '../admission-matching/refusal.ts'
 
 const annotation = 'kubernetes.io/limit-ranger'
 

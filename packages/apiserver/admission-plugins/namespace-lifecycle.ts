@@ -1,9 +1,9 @@
 import { StatusError, type Namespace } from '@skerry/api'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
-import { getTyped } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
-import type { PluginDeps } from './plugin-deps.ts'
-import { refuse } from './refusal.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
+import { getTyped } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
+import { refuse } from '../admission-matching/refusal.ts'
 
 const immortal: readonly string[] = ['default', 'kube-system', 'kube-public']
 

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PodSpec } from '@skerry/api'
-import type { AdmissionPlugin } from '../admission.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
+import type { AdmissionPlugin } from '../contract/admission.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
 import { boundPodChange, requireNode } from './bound-pod-change.ts'
-import type { PluginDeps } from './plugin-deps.ts'
-import { refuse } from './refusal.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
+import { refuse } from '../admission-matching/refusal.ts'
 
 /** What a node has to declare before a pod that it runs may change so; sorted (KEP-5328). */
 const features: Readonly<Record<string, (next: PodSpec, old: PodSpec) => boolean>> = Object.freeze({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Operation } from '../admission.ts'
+import type { Operation } from '../contract/admission.ts'
 import { admissionRequest } from '../testing/admission-request.ts'
 import { ObjectTable } from '../testing/object-table.ts'
 import { pluginDeps } from '../testing/plugin-deps.ts'

@@ -8,17 +8,17 @@ import {
   type ResourceSlice,
 } from '@skerry/api'
 import { readSigningRequest } from '@skerry/pki'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
-import { nodeNameOf } from '../authn/user-names.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
+import { nodeNameOf } from '../contract/user-names.ts'
 import { isMirrorPod, mirrorAnnotation } from '../authz/node-references.ts'
-import { notFound } from '../status-answers.ts'
-import { getTyped, typed } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import { notFound } from '../contract/status-answers.ts'
+import { getTyped, typed } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 import { forbiddenNodeLabels } from './node-labels.ts'
 import { checkNodeToken } from './node-tokens.ts'
 import type { NodeWrite } from './node-write.ts'
-import type { PluginDeps } from './plugin-deps.ts'
-import { refuse } from './refusal.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
+import { refuse } from '../admission-matching/refusal.ts'
 
 /** Why the node may not write this; undefined when it may. */
 type Check = (write: NodeWrite) => string | undefined | Promise<string | undefined>

@@ -6,10 +6,10 @@ import {
   type Pod,
   type TokenRequest,
 } from '@skerry/api'
-import type { Objects } from '../objects.ts'
-import { notFound } from '../status-answers.ts'
-import { getTyped, typed } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import type { Objects } from '../contract/objects.ts'
+import { notFound } from '../contract/status-answers.ts'
+import { getTyped, typed } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 import type { NodeWrite } from './node-write.ts'
 
 /** A node asks for tokens of pods that run on it, for audiences that those pods need. */

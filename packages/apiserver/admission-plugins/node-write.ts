@@ -1,6 +1,6 @@
-import type { Authorizer } from '../access.ts'
-import type { AdmissionRequest } from '../admission.ts'
-import type { Objects } from '../objects.ts'
+import type { Authorizer } from '../contract/access.ts'
+import type { AdmissionRequest } from '../contract/admission.ts'
+import type { Objects } from '../contract/objects.ts'
 
 /** A write by a node, as the checks of NodeRestriction see it. */
 export interface NodeWrite {

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fieldForbidden, type Container, type Pod, type StatusCause } from '@skerry/api'
-import type { AdmissionPlugin } from '../admission.ts'
-import { invalidObject } from '../status-answers.ts'
-import { typed } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
+import type { AdmissionPlugin } from '../contract/admission.ts'
+import { invalidObject } from '../contract/status-answers.ts'
+import { typed } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
 
 type Rule = (next: Pod, old: Pod) => StatusCause[]
 

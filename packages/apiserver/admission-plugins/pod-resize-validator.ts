@@ -8,11 +8,11 @@ import {
   type Node,
   type PodSpec,
 } from '@skerry/api'
-import type { AdmissionPlugin } from '../admission.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
+import type { AdmissionPlugin } from '../contract/admission.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
 import { boundPodChange, requireNode } from './bound-pod-change.ts'
-import type { PluginDeps } from './plugin-deps.ts'
-import { refuse } from './refusal.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
+import { refuse } from '../admission-matching/refusal.ts'
 
 /** Refuses at once what the pod's node could never give. */
 export function createPodResizeValidator({ objects }: PluginDeps): AdmissionPlugin {

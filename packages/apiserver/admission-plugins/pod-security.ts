@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Namespace, Pod, PodTemplateSpec } from '@skerry/api'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
-import type { Objects } from '../objects.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
+import type { Objects } from '../contract/objects.ts'
 import { invalid } from '../registry/registry-errors.ts'
-import { getTyped, listTyped, typed } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
-import type { PluginDeps } from './plugin-deps.ts'
+import { getTyped, listTyped, typed } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 import { findViolations } from './pod-security/check-table.ts'
 import { existingPodsWarnings } from './pod-security/existing-pods.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type LevelVersion,
 } from './pod-security/namespace-policy.ts'
 import type { PodUnderCheck } from './pod-security/pod-under-check.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../admission-matching/refusal.ts'
 
 /** Where a kind that makes pods keeps their template. */
 const templatePaths: Readonly<Record<string, readonly string[]>> = Object.freeze({

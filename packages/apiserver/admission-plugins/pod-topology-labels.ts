@@ -1,9 +1,9 @@
 import type { Binding, Node, Pod } from '@skerry/api'
-import type { AdmissionPlugin } from '../admission.ts'
-import type { Objects } from '../objects.ts'
-import { getTyped, typed } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
-import type { PluginDeps } from './plugin-deps.ts'
+import type { AdmissionPlugin } from '../contract/admission.ts'
+import type { Objects } from '../contract/objects.ts'
+import { getTyped, typed } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 
 const topologyKeys = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fieldForbidden, type AnyObject, type StatusCause } from '@skerry/api'
-import type { Authorizer } from '../access.ts'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
-import { typed } from '../typed-objects.ts'
-import type { PluginDeps } from './plugin-deps.ts'
+import type { Authorizer } from '../contract/access.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
+import { typed } from '../contract/typed-objects.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 
 const group = 'admissionregistration.k8s.io'
 

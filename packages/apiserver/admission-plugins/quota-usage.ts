@@ -10,8 +10,8 @@ import {
   type ResourceQuota,
   type Service,
 } from '@skerry/api'
-import { typed } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
+import { typed } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
 
 /** What an object takes from a quota, by the names that quotas limit. */
 export function usageOf(resource: GroupResource, object: AnyObject): ResourceList {

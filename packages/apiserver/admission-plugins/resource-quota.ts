@@ -10,13 +10,13 @@ import {
   type ResourceList,
   type ResourceQuota,
 } from '@skerry/api'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
-import type { Objects } from '../objects.ts'
-import { listTyped, typed } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
-import type { PluginDeps } from './plugin-deps.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
+import type { Objects } from '../contract/objects.ts'
+import { listTyped, typed } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 import { isInScopes, missingAmounts, usageOf } from './quota-usage.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../admission-matching/refusal.ts'
 
 /**
  * Takes from a namespace's quotas what a write will use, before it is written. What is taken for a

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Pod, PodSpec, RuntimeClass, Toleration } from '@skerry/api'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
-import type { Objects } from '../objects.ts'
-import { getTyped, typed } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
-import type { PluginDeps } from './plugin-deps.ts'
-import { refuse } from './refusal.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
+import type { Objects } from '../contract/objects.ts'
+import { getTyped, typed } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
+import { refuse } from '../admission-matching/refusal.ts'
 
 /** Gives a pod the overhead and the placement of the runtime class that it names. */
 export function createRuntimeClassPlugin({ objects }: PluginDeps): AdmissionPlugin {

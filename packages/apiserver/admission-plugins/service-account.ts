@@ -6,14 +6,14 @@ import {
   type ServiceAccount,
   type Volume,
 } from '@skerry/api'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
 import { isMirrorPod } from '../authz/node-references.ts'
-import { getTyped, typed } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
+import { getTyped, typed } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
 import { mountableSecretsProblem } from './mountable-secrets.ts'
 import { nameSuffix } from './name-suffix.ts'
-import type { PluginDeps } from './plugin-deps.ts'
-import { refuse } from './refusal.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
+import { refuse } from '../admission-matching/refusal.ts'
 
 const volumePrefix = 'kube-api-access-'
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'

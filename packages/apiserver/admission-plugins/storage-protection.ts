@@ -4,12 +4,12 @@ import {
   type PersistentVolumeClaim,
   type StorageClass,
 } from '@skerry/api'
-import type { AdmissionPlugin } from '../admission.ts'
-import type { Objects } from '../objects.ts'
-import { getTyped, typed } from '../typed-objects.ts'
-import { isResource, wellKnown } from '../well-known-resources.ts'
-import type { PluginDeps } from './plugin-deps.ts'
-import { refuse } from './refusal.ts'
+import type { AdmissionPlugin } from '../contract/admission.ts'
+import type { Objects } from '../contract/objects.ts'
+import { getTyped, typed } from '../contract/typed-objects.ts'
+import { isResource, wellKnown } from '../contract/well-known-resources.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
+import { refuse } from '../admission-matching/refusal.ts'
 
 const finalizers: Readonly<Record<string, string>> = Object.freeze({
   '/persistentvolumes': 'kubernetes.io/pv-protection',

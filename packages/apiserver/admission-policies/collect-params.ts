@@ -5,9 +5,9 @@ import {
   type ParamKind,
   type ParamRef,
 } from '@skerry/api'
-import type { AdmissionRequest } from '../admission.ts'
-import type { Objects } from '../objects.ts'
-import { namespaceOf } from '../webhooks/request-match.ts'
+import type { AdmissionRequest } from '../contract/admission.ts'
+import type { Objects } from '../contract/objects.ts'
+import { namespaceOf } from '../admission-matching/request-match.ts'
 
 /** A policy or binding that cannot be used as it stands. */
 export class ConfigurationError extends Error {

@@ -12,10 +12,10 @@ import {
   type NamedExpression,
 } from '@skerry/api'
 import { CelRuntimeError, jsonOfValue, type CelValue } from '@skerry/cel'
-import { Activation, type ActivationInput } from './activation.ts'
+import { Activation, type ActivationInput } from '../admission-matching/activation.ts'
 import { applyConfiguration } from './apply-configuration.ts'
 import { misplacedTypes } from './misplaced-types.ts'
-import { policyLimits } from './policy-limits-table.ts'
+import { policyLimits } from '../admission-matching/policy-limits-table.ts'
 import { compileConditions } from './validator.ts'
 
 /** A mutating policy whose expressions are compiled, those that failed with the reason. */

@@ -6,10 +6,10 @@ import {
   type ParamKind,
   type ParamRef,
 } from '@skerry/api'
-import type { Objects } from '../objects.ts'
-import { typed } from '../typed-objects.ts'
-import type { MatchCriteria } from '../webhooks/request-match.ts'
-import { createDerivedList } from '../webhooks/webhook-source.ts'
+import type { Objects } from '../contract/objects.ts'
+import { typed } from '../contract/typed-objects.ts'
+import type { MatchCriteria } from '../admission-matching/request-match.ts'
+import { createDerivedList } from '../admission-matching/derived-list.ts'
 
 /** A policy of either sort with all bindings that name it. */
 export interface PolicyHook<P, B> {

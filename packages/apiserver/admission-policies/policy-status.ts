@@ -1,8 +1,8 @@
 import { isStatusError, type Kind, type ValidatingAdmissionPolicy } from '@skerry/api'
 import { createWakeFlag, type Clock, type Logger } from '@skerry/base'
 import { resourceKey, type WatchCache } from '../cache/watch-cache.ts'
-import type { Objects } from '../objects.ts'
-import { typed } from '../typed-objects.ts'
+import type { Objects } from '../contract/objects.ts'
+import { typed } from '../contract/typed-objects.ts'
 
 export interface PolicyStatusDeps {
   readonly objects: Objects

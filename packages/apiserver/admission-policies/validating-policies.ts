@@ -1,7 +1,7 @@
 import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '@skerry/api'
-import type { AdmissionPlugin } from '../admission.ts'
-import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
-import { isExempt, isReview } from '../webhooks/request-match.ts'
+import type { AdmissionPlugin } from '../contract/admission.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
+import { isExempt, isReview } from '../admission-matching/request-match.ts'
 import { createPolicySource, type PolicyHook } from './policy-source.ts'
 
 export type ValidatingHook = PolicyHook<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>

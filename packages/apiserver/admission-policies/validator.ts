@@ -8,9 +8,14 @@ import {
   type StatusReason,
   type ValidatingAdmissionPolicy,
 } from '@skerry/api'
-import { Activation, BudgetError, type ActivationInput, type Evaluated } from './activation.ts'
-import { matchConditions } from './match-conditions.ts'
-import { policyLimits } from './policy-limits-table.ts'
+import {
+  Activation,
+  BudgetError,
+  type ActivationInput,
+  type Evaluated,
+} from '../admission-matching/activation.ts'
+import { matchConditions } from '../admission-matching/match-conditions.ts'
+import { policyLimits } from '../admission-matching/policy-limits-table.ts'
 
 /** A policy whose expressions are compiled, those that failed with the reason. */
 export interface Validator {

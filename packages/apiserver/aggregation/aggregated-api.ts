@@ -1,12 +1,12 @@
 import type { ApiResource } from '@skerry/api'
-import type { ApiAnswer } from '../http/exchange.ts'
-import type { Admitted } from '../pipeline.ts'
-import type { UpgradeSocket } from '../subresource.ts'
+import type { ApiAnswer } from '../contract/exchange.ts'
+import type { AuthorizedRequest } from '../contract/authorized-request.ts'
+import type { UpgradeSocket } from '../contract/subresource.ts'
 
 /** Serves one group version in place of the registry. */
 export interface AggregatedApi {
-  serve(admitted: Admitted): Promise<ApiAnswer>
-  upgrade(admitted: Admitted, client: UpgradeSocket): Promise<void>
+  serve(admitted: AuthorizedRequest): Promise<ApiAnswer>
+  upgrade(admitted: AuthorizedRequest, client: UpgradeSocket): Promise<void>
 }
 
 /**
@@ -22,7 +22,7 @@ export interface LocalApi {
   readonly openApiV3: () => object
   /** Its part of GET /openapi/v2. */
   readonly openApiV2: () => OpenApiV2Part
-  readonly serve: (admitted: Admitted) => Promise<ApiAnswer>
+  readonly serve: (admitted: AuthorizedRequest) => Promise<ApiAnswer>
   /** What it does beside serving, until the signal aborts. */
   readonly run?: (signal: AbortSignal) => Promise<void>
 }

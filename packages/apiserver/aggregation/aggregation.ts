@@ -1,13 +1,13 @@
 import type { APIService } from '@skerry/api'
 import { runAll, type Clock, type Logger, type Metrics, type Random } from '@skerry/base'
-import type { ApiAnswer } from '../http/exchange.ts'
-import type { RequestInfo } from '../http/request-info.ts'
-import type { Objects } from '../objects.ts'
-import type { Admitted } from '../pipeline.ts'
+import type { ApiAnswer } from '../contract/exchange.ts'
+import type { RequestInfo } from '../contract/request-info.ts'
+import type { Objects } from '../contract/objects.ts'
+import type { AuthorizedRequest } from '../contract/authorized-request.ts'
 import type { RegistryDeps } from '../registry/request-scope.ts'
-import { methodNotAllowed } from '../http/status-answer.ts'
+import { methodNotAllowed } from '../contract/status-answer.ts'
 import { createDirectDial, type BackendDial } from '../subresources/backend/backend-dial.ts'
-import { listTyped } from '../typed-objects.ts'
+import { listTyped } from '../contract/typed-objects.ts'
 import type { AggregatedApi, LocalApi, OpenApiV2Part } from './aggregated-api.ts'
 import { createApiServiceWatch, type ApiServiceWatch } from './api-service-watch.ts'
 import { isAvailable } from './availability.ts'
@@ -45,7 +45,7 @@ export interface Aggregation {
   /** Entries of GET /openapi/v3, by path without a leading slash. */
   openApiV3Paths(): Readonly<Record<string, { serverRelativeURL: string }>>
   /** Undefined when no other server has the path's group version. */
-  openApiV3(path: string, admitted: Admitted): Promise<ApiAnswer | undefined>
+  openApiV3(path: string, admitted: AuthorizedRequest): Promise<ApiAnswer | undefined>
   openApiV2Parts(signal: AbortSignal): Promise<readonly OpenApiV2Part[]>
   run(signal: AbortSignal): Promise<void>
 }

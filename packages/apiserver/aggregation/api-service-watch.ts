@@ -10,11 +10,11 @@ import {
 } from '@skerry/base'
 import { resourceKey } from '../cache/watch-cache.ts'
 import type { CacheListener } from '../cache/resource-cache.ts'
-import type { Objects } from '../objects.ts'
+import type { Objects } from '../contract/objects.ts'
 import type { RegistryDeps } from '../registry/request-scope.ts'
-import { apiTime } from '../status-answers.ts'
-import { getTyped, listTyped } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import { apiTime } from '../contract/status-answers.ts'
+import { getTyped, listTyped } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 import { aggregationLimits } from './aggregation-limits-table.ts'
 import {
   localAvailability,

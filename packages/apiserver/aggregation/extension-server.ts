@@ -2,8 +2,8 @@ import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { StatusError, type APIService } from '@skerry/api'
 import { withTimeout, type Random } from '@skerry/base'
-import type { UserInfo } from '../access.ts'
-import type { Objects } from '../objects.ts'
+import type { UserInfo } from '../contract/access.ts'
+import type { Objects } from '../contract/objects.ts'
 import type { BackendDial } from '../subresources/backend/backend-dial.ts'
 import {
   sendToBackend,

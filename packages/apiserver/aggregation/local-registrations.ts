@@ -6,8 +6,8 @@ import {
   type Kind,
 } from '@skerry/api'
 import type { Logger } from '@skerry/base'
-import type { Objects } from '../objects.ts'
-import { listTyped } from '../typed-objects.ts'
+import type { Objects } from '../contract/objects.ts'
+import { listTyped } from '../contract/typed-objects.ts'
 import {
   automanagedLabel,
   planRegistration,

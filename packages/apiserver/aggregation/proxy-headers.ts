@@ -1,4 +1,4 @@
-import type { UserInfo } from '../access.ts'
+import type { UserInfo } from '../contract/access.ts'
 
 /** Headers that only a front proxy may set: what a client sends in them goes no further. */
 export function isIdentityHeader(name: string): boolean {

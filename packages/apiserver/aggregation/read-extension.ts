@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { peerHeadOf, withTimeout } from '@skerry/base'
-import type { UserInfo } from '../access.ts'
+import type { UserInfo } from '../contract/access.ts'
 import { aggregationLimits } from './aggregation-limits-table.ts'
 import { callExtension, type ExtensionCallDeps, type ExtensionServer } from './extension-server.ts'
 

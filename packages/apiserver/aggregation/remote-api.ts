@@ -1,7 +1,7 @@
 import { peerHeadOf } from '@skerry/base'
-import { textAnswer, type ApiAnswer } from '../http/exchange.ts'
-import type { Admitted } from '../pipeline.ts'
-import type { UpgradeSocket } from '../subresource.ts'
+import { textAnswer, type ApiAnswer } from '../contract/exchange.ts'
+import type { AuthorizedRequest } from '../contract/authorized-request.ts'
+import type { UpgradeSocket } from '../contract/subresource.ts'
 import { passUpgrade, writePlainRefusal } from '../subresources/backend/upgrade-tunnel.ts'
 import type { BackendAnswer } from '../subresources/backend/backend-request.ts'
 import type { AggregatedApi } from './aggregated-api.ts'
@@ -49,7 +49,7 @@ export function createRemoteApi(
 
 const unavailable = textAnswer(503, 'service unavailable\n')
 
-function requestOf({ request, user, auditId }: Admitted) {
+function requestOf({ request, user, auditId }: AuthorizedRequest) {
   const { method, target, headers } = request
   const hasBody =
     method !== 'GET' && method !== 'HEAD' && headers.upgrade === undefined

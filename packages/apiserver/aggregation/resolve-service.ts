@@ -1,9 +1,9 @@
 import { StatusError, type EndpointSlice, type Service } from '@skerry/api'
 import type { Random } from '@skerry/base'
-import type { Objects } from '../objects.ts'
-import { notFound } from '../status-answers.ts'
-import { getTyped, listTyped } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import type { Objects } from '../contract/objects.ts'
+import { notFound } from '../contract/status-answers.ts'
+import { getTyped, listTyped } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 
 /** A service's port, as objects that want to be called name it (APIService, webhooks). */
 export interface ServicePortReference {

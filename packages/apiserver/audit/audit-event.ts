@@ -1,6 +1,6 @@
-import type { UserInfo } from '../access.ts'
-import type { ApiRequest } from '../http/exchange.ts'
-import type { RequestInfo } from '../http/request-info.ts'
+import type { UserInfo } from '../contract/access.ts'
+import type { ApiRequest } from '../contract/exchange.ts'
+import type { RequestInfo } from '../contract/request-info.ts'
 import type { AuditScope, AuditStage } from './audit-policy.ts'
 
 export interface AuditedRequest {

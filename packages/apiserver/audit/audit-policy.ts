@@ -1,6 +1,6 @@
 import { configError, parseConfig, type ConfigOf } from '../config-file/config-shape.ts'
-import type { RequestInfo } from '../http/request-info.ts'
-import type { UserInfo } from '../access.ts'
+import type { RequestInfo } from '../contract/request-info.ts'
+import type { UserInfo } from '../contract/access.ts'
 
 export type AuditLevel = 'None' | 'Metadata' | 'Request' | 'RequestResponse'
 export type AuditStage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic'

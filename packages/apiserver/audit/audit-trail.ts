@@ -1,6 +1,6 @@
 import type { Clock } from '@skerry/base'
-import type { Annotate } from '../admission.ts'
-import { isWhole, type AnswerBody, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
+import type { Annotate } from '../contract/admission.ts'
+import { isWhole, type AnswerBody, type ApiAnswer, type ApiRequest } from '../contract/exchange.ts'
 import { decodeAnyProtobuf } from '../protobuf/decode-object.ts'
 import { messagesAtHand } from '../protobuf/message-table.ts'
 import { writeAuditEvent, type AuditFacts, type AuditedRequest } from './audit-event.ts'

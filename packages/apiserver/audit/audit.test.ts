@@ -9,7 +9,7 @@ import {
   type JsonReply,
   type TestApiServerOptions,
 } from '@skerry/testing'
-import { parseRequestInfo } from '../http/request-info.ts'
+import { parseRequestInfo } from '../contract/request-info.ts'
 import { protobufValue } from '../protobuf/protobuf-answer.ts'
 import { readAuditPolicy } from './audit-policy.ts'
 import { createAuditTrail } from './audit-trail.ts'

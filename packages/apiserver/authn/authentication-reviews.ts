@@ -1,9 +1,9 @@
 import { StatusError, type AnyObject, type TokenReview } from '@skerry/api'
 import type { Clock } from '@skerry/base'
-import type { UserInfo } from '../access.ts'
-import type { ReviewHandler } from '../review.ts'
-import { apiTime } from '../status-answers.ts'
-import { typed } from '../typed-objects.ts'
+import type { UserInfo } from '../contract/access.ts'
+import type { ReviewHandler } from '../contract/review.ts'
+import { apiTime } from '../contract/status-answers.ts'
+import { typed } from '../contract/typed-objects.ts'
 import { withAuthenticatedGroup } from './authenticator-chain.ts'
 import { TokenError, type TokenAuthenticator } from './token-authenticator.ts'
 

@@ -1,9 +1,9 @@
 import { isStatusError } from '@skerry/api'
 import type { Logger } from '@skerry/base'
-import type { AuthenticatedUser, Authenticator, UserInfo } from '../access.ts'
+import type { AuthenticatedUser, Authenticator, UserInfo } from '../contract/access.ts'
 import { bearerTokenOf } from './bearer-token.ts'
 import { TokenError, unauthorized, type TokenAuthenticator } from './token-authenticator.ts'
-import { anonymousName, anonymousUser, systemGroups } from './user-names.ts'
+import { anonymousName, anonymousUser, systemGroups } from '../contract/user-names.ts'
 
 export interface AuthenticatorChainOptions {
   readonly certificates: Authenticator

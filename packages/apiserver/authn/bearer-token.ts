@@ -1,4 +1,4 @@
-import type { Credentials } from '../access.ts'
+import type { Credentials } from '../contract/access.ts'
 
 /** Of the subprotocol that carries a token. */
 export const bearerProtocolPrefix = 'base64url.bearer.authorization.k8s.io.'

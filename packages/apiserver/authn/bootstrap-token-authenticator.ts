@@ -7,9 +7,9 @@ import {
   type Secret,
 } from '@skerry/api'
 import type { Clock } from '@skerry/base'
-import type { Objects } from '../objects.ts'
-import { getTyped } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import type { Objects } from '../contract/objects.ts'
+import { getTyped } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 import { bootstrapGroups, hasExpired, secretText } from './bootstrap-token.ts'
 import type { TokenAuthenticator } from './token-authenticator.ts'
 

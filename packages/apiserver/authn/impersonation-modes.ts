@@ -1,8 +1,8 @@
 import { checkDnsSubdomain, isStatusError, type StatusError } from '@skerry/api'
-import type { Attributes, Authorizer, UserInfo } from '../access.ts'
+import type { Attributes, Authorizer, UserInfo } from '../contract/access.ts'
 import { forbidden, requireAllowed } from '../authz/authorizer-chain.ts'
-import type { RequestAttributes } from '../request-attributes.ts'
-import { extraKeys, splitServiceAccountName, systemGroups } from './user-names.ts'
+import type { RequestAttributes } from '../contract/request-attributes.ts'
+import { extraKeys, splitServiceAccountName, systemGroups } from '../contract/user-names.ts'
 
 /** Whom a request names, as its headers say it. */
 export interface WantedUser {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Attributes, Authorizer } from '../access.ts'
-import { parseRequestInfo } from '../http/request-info.ts'
-import { requestAttributes } from '../request-attributes.ts'
+import type { Attributes, Authorizer } from '../contract/access.ts'
+import { parseRequestInfo } from '../contract/request-info.ts'
+import { requestAttributes } from '../contract/request-attributes.ts'
 import { createImpersonation, withoutImpersonation, type HeaderFields } from './impersonation.ts'
 
 const agent = { name: 'agent', groups: ['agents'], extra: {} }

@@ -1,6 +1,6 @@
 import { isStatusError, StatusError, quoteGo } from '@skerry/api'
-import type { Authorizer, UserInfo } from '../access.ts'
-import type { RequestAttributes } from '../request-attributes.ts'
+import type { Authorizer, UserInfo } from '../contract/access.ts'
+import type { RequestAttributes } from '../contract/request-attributes.ts'
 import {
   impersonationModes,
   requireMode,
@@ -12,7 +12,7 @@ import {
   serviceAccountGroups,
   splitServiceAccountName,
   systemGroups,
-} from './user-names.ts'
+} from '../contract/user-names.ts'
 
 /** Header fields as they came, in order, names in any case; Impersonate-Group may come many times. */
 export type HeaderFields = readonly (readonly [name: string, value: string])[]

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import { isStatusError, type AnyObject, type Secret } from '@skerry/api'
 import type { Clock, Logger } from '@skerry/base'
-import type { Objects } from '../objects.ts'
-import { typed } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import type { Objects } from '../contract/objects.ts'
+import { typed } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 import { secretText } from './bootstrap-token.ts'
 import { TokenError } from './token-authenticator.ts'
 

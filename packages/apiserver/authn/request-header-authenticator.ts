@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '@skerry/base'
 import { decodePem, readClientCertificate } from '@skerry/pki'
-import type { Authenticator, Credentials, UserInfo } from '../access.ts'
+import type { Authenticator, Credentials, UserInfo } from '../contract/access.ts'
 import { unauthorized } from './token-authenticator.ts'
 
 /** How a front proxy shows itself, and tells for whom it asks. */

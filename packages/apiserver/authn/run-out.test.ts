@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAuthority } from '@skerry/pki'
-import type { ApiRequest } from '../http/exchange.ts'
+import type { ApiRequest } from '../contract/exchange.ts'
 import { haveRunOut } from './run-out.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)

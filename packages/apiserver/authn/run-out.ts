@@ -1,6 +1,6 @@
 import { isJsonObject } from '@skerry/api'
 import { readClientCertificate } from '@skerry/pki'
-import type { ApiRequest } from '../http/exchange.ts'
+import type { ApiRequest } from '../contract/exchange.ts'
 import { bearerTokenOf } from './bearer-token.ts'
 
 /**

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { GroupResource } from '@skerry/api'
 import type { Clock, Logger } from '@skerry/base'
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
-import type { AuthenticatedUser, UserInfo } from '../access.ts'
-import type { Objects } from '../objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import type { AuthenticatedUser, UserInfo } from '../contract/access.ts'
+import type { Objects } from '../contract/objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import { useLegacyToken } from './legacy-token-use.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from './service-account-claims.ts'
 import { readVerificationKey, type VerificationKey } from './service-account-keys.ts'
 import { TokenError, type TokenAuthenticator } from './token-authenticator.ts'
-import { extraKeys, serviceAccountGroups, serviceAccountUserName } from './user-names.ts'
+import { extraKeys, serviceAccountGroups, serviceAccountUserName } from '../contract/user-names.ts'
 
 export interface ServiceAccountAuthenticatorOptions {
   /** Tokens of any of these issuers are ours; the first is the one we sign with. */

@@ -2,7 +2,7 @@ import { argon2, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { StatusError } from '@skerry/api'
 import type { Clock } from '@skerry/base'
-import type { UserInfo } from '../access.ts'
+import type { UserInfo } from '../contract/access.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import { TokenError, type TokenAuthenticator } from './token-authenticator.ts'
 

@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import type { AuthenticatedUser } from '../access.ts'
+import type { AuthenticatedUser } from '../contract/access.ts'
 
 /** One sort of bearer token. */
 export interface TokenAuthenticator {

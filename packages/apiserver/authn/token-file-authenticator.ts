@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { UserInfo } from '../access.ts'
+import type { UserInfo } from '../contract/access.ts'
 import { configError } from '../config-file/config-shape.ts'
 import type { TokenAuthenticator } from './token-authenticator.ts'
 

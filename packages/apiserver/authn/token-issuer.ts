@@ -1,7 +1,7 @@
 import { createPrivateKey, randomUUID } from 'node:crypto'
 import type { Clock } from '@skerry/base'
 import { SignJWT } from 'jose'
-import { serviceAccountUserName } from './user-names.ts'
+import { serviceAccountUserName } from '../contract/user-names.ts'
 import { toPrivateClaims, type ServiceAccountClaims } from './service-account-claims.ts'
 import { readVerificationKey } from './service-account-keys.ts'
 

@@ -1,8 +1,8 @@
 import type { Clock } from '@skerry/base'
 import { readClientCertificate, type ClientCertificate } from '@skerry/pki'
-import type { AuthenticatedUser, Authenticator } from '../access.ts'
+import type { AuthenticatedUser, Authenticator } from '../contract/access.ts'
 import { unauthorized } from './token-authenticator.ts'
-import { extraKeys } from './user-names.ts'
+import { extraKeys } from '../contract/user-names.ts'
 
 /**
  * Client certificates: the common name is the user, organizations are its groups. TLS verified the

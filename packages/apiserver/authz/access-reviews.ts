@@ -10,9 +10,9 @@ import {
   type SubjectAccessReview,
   type SubjectAccessReviewSpec,
 } from '@skerry/api'
-import type { Attributes, Authorizer, UserInfo } from '../access.ts'
-import type { ReviewHandler } from '../review.ts'
-import { typed } from '../typed-objects.ts'
+import type { Attributes, Authorizer, UserInfo } from '../contract/access.ts'
+import type { ReviewHandler } from '../contract/review.ts'
+import { typed } from '../contract/typed-objects.ts'
 import {
   attributeCauses,
   evaluationError,

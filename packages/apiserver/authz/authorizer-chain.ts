@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import type { Attributes, Authorizer, Decision } from '../access.ts'
+import type { Attributes, Authorizer, Decision } from '../contract/access.ts'
 
 /** The first that allows or denies decides; reasons of those without opinion are joined. */
 export function chainAuthorizers(authorizers: readonly Authorizer[]): Authorizer {

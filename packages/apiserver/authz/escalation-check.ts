@@ -6,10 +6,10 @@ import {
   type RoleBinding,
   type RoleRef,
 } from '@skerry/api'
-import type { Authorizer } from '../access.ts'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
-import { systemGroups } from '../authn/user-names.ts'
-import { typed } from '../typed-objects.ts'
+import type { Authorizer } from '../contract/access.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
+import { systemGroups } from '../contract/user-names.ts'
+import { typed } from '../contract/typed-objects.ts'
 import { isCollectionOnly } from './collection-only.ts'
 import { compactRights, describeRule, missingRights } from './rule-coverage.ts'
 import type { RuleResolver } from './rule-resolver.ts'

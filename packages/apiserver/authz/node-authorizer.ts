@@ -1,7 +1,7 @@
 import { exactFieldValue, isStatusError, parseFieldSelector, type PolicyRule } from '@skerry/api'
-import type { Attributes, Authorizer, Decision } from '../access.ts'
-import { nodeNameOf } from '../authn/user-names.ts'
-import type { Objects } from '../objects.ts'
+import type { Attributes, Authorizer, Decision } from '../contract/access.ts'
+import { nodeNameOf } from '../contract/user-names.ts'
+import type { Objects } from '../contract/objects.ts'
 import { nodeReaches, type ReachableKind } from './node-references.ts'
 import { ruleAllows } from './policy-rules.ts'
 

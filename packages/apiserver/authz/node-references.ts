@@ -1,7 +1,7 @@
 import { podReferences, type PersistentVolume, type Pod } from '@skerry/api'
-import type { Objects } from '../objects.ts'
-import { listTyped } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import type { Objects } from '../contract/objects.ts'
+import { listTyped } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 
 /** What a node may reach because a pod that is bound to it uses it. */
 export type ReachableKind =

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '@skerry/api'
-import type { Attributes } from '../access.ts'
+import type { Attributes } from '../contract/access.ts'
 
 /** Does this rule allow what is asked? */
 export function ruleAllows(rule: PolicyRule, asked: Attributes): boolean {

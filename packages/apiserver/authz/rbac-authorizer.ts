@@ -1,5 +1,5 @@
-import type { Authorizer } from '../access.ts'
-import { systemGroups } from '../authn/user-names.ts'
+import type { Authorizer } from '../contract/access.ts'
+import { systemGroups } from '../contract/user-names.ts'
 import { ruleAllows } from './policy-rules.ts'
 import type { RuleResolver } from './rule-resolver.ts'
 

@@ -8,11 +8,11 @@ import type {
   RoleBinding,
   RoleRef,
 } from '@skerry/api'
-import type { UserInfo } from '../access.ts'
-import type { Objects } from '../objects.ts'
-import { getTyped, listTyped } from '../typed-objects.ts'
-import { serviceAccountUserName } from '../authn/user-names.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import type { UserInfo } from '../contract/access.ts'
+import type { Objects } from '../contract/objects.ts'
+import { getTyped, listTyped } from '../contract/typed-objects.ts'
+import { serviceAccountUserName } from '../contract/user-names.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 
 /** One rule that a user has, and why. */
 export interface GrantedRule {

@@ -1,8 +1,8 @@
 import { StatusError, type PolicyRule, type SelfSubjectRulesReview } from '@skerry/api'
-import { nodeNameOf, systemGroups } from '../authn/user-names.ts'
-import type { UserInfo } from '../access.ts'
-import type { ReviewHandler } from '../review.ts'
-import { typed } from '../typed-objects.ts'
+import { nodeNameOf, systemGroups } from '../contract/user-names.ts'
+import type { UserInfo } from '../contract/access.ts'
+import type { ReviewHandler } from '../contract/review.ts'
+import { typed } from '../contract/typed-objects.ts'
 import type { RuleResolver } from './rule-resolver.ts'
 
 const everything: readonly PolicyRule[] = Object.freeze([

@@ -1,4 +1,4 @@
-import type { Authorizer, UserInfo } from '../access.ts'
+import type { Authorizer, UserInfo } from '../contract/access.ts'
 
 export interface SignerRight {
   readonly user: UserInfo

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { aggregatedRules, type ClusterRole, type ClusterRoleBinding } from '@skerry/api'
 import { ObjectTable } from '../testing/object-table.ts'
-import { getTyped, typed } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import { getTyped, typed } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 import { ensureBootstrapObjects, nodeRules } from './bootstrap-objects.ts'
 
 const role = (objects: ObjectTable, name: string) => {

@@ -10,9 +10,9 @@ import {
   type RoleBinding,
 } from '@skerry/api'
 import { missingRights } from '../authz/rule-coverage.ts'
-import type { Objects } from '../objects.ts'
-import { listTyped, typed } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import type { Objects } from '../contract/objects.ts'
+import { listTyped, typed } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 import { nodeGroupObjects } from './joining-policy-table.ts'
 import upstreamPolicy from './generated/policy.json' with { type: 'json' }
 

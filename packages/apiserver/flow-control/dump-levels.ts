@@ -1,5 +1,5 @@
-import type { Route } from '../dispatch.ts'
-import { textAnswer } from '../http/exchange.ts'
+import type { Route } from '../contract/route.ts'
+import { textAnswer } from '../contract/exchange.ts'
 import type { FlowControl, LevelState } from './flow-control.ts'
 
 type Row = readonly (string | number | boolean)[]

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isStatusError, type AnyObject, type FlowSchema, type GroupResource } from '@skerry/api'
 import type { Clock, Logger } from '@skerry/base'
-import type { Objects } from '../objects.ts'
-import { apiTime } from '../status-answers.ts'
-import { listTyped } from '../typed-objects.ts'
+import type { Objects } from '../contract/objects.ts'
+import { apiTime } from '../contract/status-answers.ts'
+import { listTyped } from '../contract/typed-objects.ts'
 import table from './tables/flow-control-objects.json' with { type: 'json' }
 
 const group = 'flowcontrol.apiserver.k8s.io'

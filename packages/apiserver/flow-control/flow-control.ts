@@ -4,11 +4,11 @@ import type {
   PriorityLevelConfiguration,
 } from '@skerry/api'
 import type { Clock, Metrics } from '@skerry/base'
-import type { UserInfo } from '../access.ts'
-import { tooManyRequests } from '../http/status-answer.ts'
-import type { RequestInfo } from '../http/request-info.ts'
-import type { Objects } from '../objects.ts'
-import { listTyped } from '../typed-objects.ts'
+import type { UserInfo } from '../contract/access.ts'
+import { tooManyRequests } from '../contract/status-answer.ts'
+import type { RequestInfo } from '../contract/request-info.ts'
+import type { Objects } from '../contract/objects.ts'
+import { listTyped } from '../contract/typed-objects.ts'
 import { flowOf, inOrder, schemaMatches } from './flow-schemas.ts'
 import { flowSchemas, priorityLevels } from './flow-control-objects.ts'
 import {

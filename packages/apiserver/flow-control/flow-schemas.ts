@@ -4,9 +4,9 @@ import type {
   NonResourcePolicyRule,
   ResourcePolicyRule,
 } from '@skerry/api'
-import type { UserInfo } from '../access.ts'
-import { splitServiceAccountName } from '../authn/user-names.ts'
-import type { RequestInfo } from '../http/request-info.ts'
+import type { UserInfo } from '../contract/access.ts'
+import { splitServiceAccountName } from '../contract/user-names.ts'
+import type { RequestInfo } from '../contract/request-info.ts'
 
 /** The order in which schemas are asked: by precedence, then by name. */
 export function inOrder(schemas: readonly FlowSchema[]): FlowSchema[] {

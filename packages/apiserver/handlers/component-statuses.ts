@@ -1,7 +1,7 @@
 import { encodeCanonical, StatusError, type AnyObject } from '@skerry/api'
 import { CachedObject } from '../cache/cached-object.ts'
 import { selects } from '../cache/selection.ts'
-import type { ApiAnswer } from '../http/exchange.ts'
+import type { ApiAnswer } from '../contract/exchange.ts'
 import { listAnswer, objectAnswer } from './represent.ts'
 import { parseListOptions } from './request-options.ts'
 import { viewFor, type HandlerDeps, type ResourceCall } from './resource-call.ts'

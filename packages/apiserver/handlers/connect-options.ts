@@ -1,5 +1,5 @@
 import type { AnyObject, GroupVersionKind } from '@skerry/api'
-import { isTrue } from '../http/request-info.ts'
+import { isTrue } from '../contract/request-info.ts'
 
 type Reader = (query: URLSearchParams, path: string) => Record<string, unknown>
 

@@ -1,7 +1,7 @@
 import { StatusError } from '@skerry/api'
-import type { ApiAnswer, ApiRequest } from '../http/exchange.ts'
+import type { ApiAnswer, ApiRequest } from '../contract/exchange.ts'
 import { negotiateOrNone, plainOffer, wantsPretty } from '../http/negotiate.ts'
-import { statusAnswer, statusOf } from '../http/status-answer.ts'
+import { statusAnswer, statusOf } from '../contract/status-answer.ts'
 import { valueAnswer } from './represent.ts'
 
 /**

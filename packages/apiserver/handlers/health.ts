@@ -1,4 +1,4 @@
-import { textAnswer, type ApiAnswer } from '../http/exchange.ts'
+import { textAnswer, type ApiAnswer } from '../contract/exchange.ts'
 
 /** By name, in the order they are shown. A check throws what is wrong. */
 export type HealthChecks = Readonly<Record<string, () => Promise<void>>>

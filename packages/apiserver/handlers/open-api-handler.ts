@@ -15,17 +15,20 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { jsonAnswer, textAnswer, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
+import { jsonAnswer, textAnswer, type ApiAnswer, type ApiRequest } from '../contract/exchange.ts'
 import type { Aggregation } from '../aggregation/aggregation.ts'
 import type { OpenApiV2Part } from '../aggregation/aggregated-api.ts'
-import type { Admitted } from '../pipeline.ts'
+import type { AuthorizedRequest } from '../contract/authorized-request.ts'
 import type { ServedKinds } from '../registry/served-kinds.ts'
 
 const pack = promisify(gzip)
 const unpack = promisify(gunzip)
 const utf8 = new TextEncoder()
 
-export type OpenApiHandler = (call: Admitted, parts: readonly string[]) => Promise<ApiAnswer>
+export type OpenApiHandler = (
+  call: AuthorizedRequest,
+  parts: readonly string[],
+) => Promise<ApiAnswer>
 
 interface Document {
   readonly contentType: string

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { ApiAnswer, ApiRequest } from '../http/exchange.ts'
+import type { ApiAnswer, ApiRequest } from '../contract/exchange.ts'
 
 /**
  * A watch's answer over a WebSocket, as browsers ask for it; the answer's pieces are whole events. Owns the

@@ -16,9 +16,9 @@ import {
   type ReadYaml,
   type Steps,
 } from '@skerry/api'
-import type { ApiAnswer } from '../http/exchange.ts'
+import type { ApiAnswer } from '../contract/exchange.ts'
 import { readBody } from '../http/read-body.ts'
-import { isTrue } from '../http/request-info.ts'
+import { isTrue } from '../contract/request-info.ts'
 import { appliedSteps, changeSteps } from '../registry/managed-fields.ts'
 import { requireStorable } from '../registry/object-size.ts'
 import { badRequest, invalid, requireValid, unnamed } from '../registry/registry-errors.ts'

@@ -20,14 +20,14 @@ import {
   textAnswer,
   type ApiAnswer,
   type ApiRequest,
-} from '../http/exchange.ts'
+} from '../contract/exchange.ts'
 import { jsonOffer, negotiate, plainOffer, wantsPretty, type Offer } from '../http/negotiate.ts'
-import { gapOf, type RequestInfo } from '../http/request-info.ts'
+import { gapOf, type RequestInfo } from '../contract/request-info.ts'
 import type { ServedKinds } from '../registry/served-kinds.ts'
-import { notFoundPath } from '../http/status-answer.ts'
+import { notFoundPath } from '../contract/status-answer.ts'
 import { healthAnswer, type HealthChecks } from './health.ts'
 import type { OpenApiHandler } from './open-api-handler.ts'
-import type { Admitted } from '../pipeline.ts'
+import type { AuthorizedRequest } from '../contract/authorized-request.ts'
 import { valueAnswer } from './represent.ts'
 
 export interface PathDeps {
@@ -42,7 +42,7 @@ export interface PathDeps {
 }
 
 /** Everything that is not an object: discovery, health, version, metrics. */
-export async function servePath(call: Admitted, deps: PathDeps): Promise<ApiAnswer> {
+export async function servePath(call: AuthorizedRequest, deps: PathDeps): Promise<ApiAnswer> {
   const { info } = call
   if (info.method !== 'GET' && info.method !== 'HEAD')
     return textAnswer(404, '404 page not found\n')

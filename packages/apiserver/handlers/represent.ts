@@ -9,7 +9,7 @@ import {
 } from '@skerry/api'
 import { ownTurn, type Clock } from '@skerry/base'
 import type { CachedObject } from '../cache/cached-object.ts'
-import type { ApiAnswer } from '../http/exchange.ts'
+import type { ApiAnswer } from '../contract/exchange.ts'
 import type { Representation } from '../http/negotiate.ts'
 import { protobufType } from '../protobuf/decode-object.ts'
 import { protobufList, protobufValue } from '../protobuf/protobuf-answer.ts'

@@ -8,7 +8,7 @@ import {
   type StatusCause,
 } from '@skerry/api'
 import type { Selection } from '../cache/selection.ts'
-import { isTrue, type RequestInfo } from '../http/request-info.ts'
+import { isTrue, type RequestInfo } from '../contract/request-info.ts'
 import { isDryRun } from '../registry/delete-options.ts'
 import type { ListOptions } from '../registry/list.ts'
 import { badRequest, invalid, requireValid } from '../registry/registry-errors.ts'

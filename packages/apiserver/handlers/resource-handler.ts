@@ -1,6 +1,6 @@
 import { cloneAsSent, StatusError, type Subresource } from '@skerry/api'
-import type { ApiAnswer } from '../http/exchange.ts'
-import { methodNotAllowed, notFoundPath } from '../http/status-answer.ts'
+import type { ApiAnswer } from '../contract/exchange.ts'
+import { methodNotAllowed, notFoundPath } from '../contract/status-answer.ts'
 import { createObject } from '../registry/create.ts'
 import { deleteCollection } from '../registry/delete-collection.ts'
 import { parseDeleteOptions, type DeleteOptions } from '../registry/delete-options.ts'

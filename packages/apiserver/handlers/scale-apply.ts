@@ -1,5 +1,5 @@
 import { applyServerSide, isJsonObject, type AnyObject, type ManagedFieldsEntry } from '@skerry/api'
-import { isTrue } from '../http/request-info.ts'
+import { isTrue } from '../contract/request-info.ts'
 import { readBody } from '../http/read-body.ts'
 import type { RequestScope } from '../registry/request-scope.ts'
 import { decodeConfiguration } from './patch-handler.ts'

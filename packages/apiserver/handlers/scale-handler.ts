@@ -9,9 +9,9 @@ import {
   type ManagedFieldsEntry,
   type Subresource,
 } from '@skerry/api'
-import type { ApiAnswer } from '../http/exchange.ts'
+import type { ApiAnswer } from '../contract/exchange.ts'
 import { readBody } from '../http/read-body.ts'
-import { methodNotAllowed } from '../http/status-answer.ts'
+import { methodNotAllowed } from '../contract/status-answer.ts'
 import { decodeKindObject, typedObject } from '../registry/decode.ts'
 import { trackChange } from '../registry/managed-fields.ts'
 import { getObject } from '../registry/read.ts'

@@ -1,12 +1,16 @@
 import { StatusError, type AnyObject, type GroupVersionKind } from '@skerry/api'
-import type { Objects } from '../objects.ts'
-import type { ApiAnswer } from '../http/exchange.ts'
-import { methodNotAllowed } from '../http/status-answer.ts'
-import type { RequestInfo } from '../http/request-info.ts'
+import type { Objects } from '../contract/objects.ts'
+import type { ApiAnswer } from '../contract/exchange.ts'
+import { methodNotAllowed } from '../contract/status-answer.ts'
+import type { RequestInfo } from '../contract/request-info.ts'
 import { admit, admitValid, type AdmissionInput } from '../registry/admission-chain.ts'
 import { trackBody } from '../registry/managed-fields.ts'
 import { decodeKindObject } from '../registry/decode.ts'
-import type { SubresourceHandler, SubresourceRequest, UpgradeSocket } from '../subresource.ts'
+import type {
+  SubresourceHandler,
+  SubresourceRequest,
+  UpgradeSocket,
+} from '../contract/subresource.ts'
 import { connectOptions } from './connect-options.ts'
 import { valueAnswer } from './represent.ts'
 import { parseWriteOptions } from './request-options.ts'

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { StatusError } from '@skerry/api'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { bearerProtocolPrefix } from '../authn/bearer-token.ts'
-import { isWhole, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
+import { isWhole, type ApiAnswer, type ApiRequest } from '../contract/exchange.ts'
 
 /** Clients of a watch have nothing to say. */
 const messageBytesMax = 64 * 1024

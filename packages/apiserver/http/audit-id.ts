@@ -1,5 +1,5 @@
 import type { Random } from '@skerry/base'
-import { newUid } from '../registry/request-scope.ts'
+import { newUid } from '../contract/uid.ts'
 
 /** Wide enough for a UUID, a ULID and a trace id; narrow enough for any log and any header. */
 const shape = /^[\w.:-]{1,64}$/

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { compressed, GzipStreams } from './compress.ts'
-import type { ApiAnswer } from './exchange.ts'
+import type { ApiAnswer } from '../contract/exchange.ts'
 
 const piece = Buffer.alloc(1_000, 'a')
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
-import { isWhole, type ApiAnswer } from './exchange.ts'
+import { isWhole, type ApiAnswer } from '../contract/exchange.ts'
 
 const gzipWhole = promisify(gzip)
 

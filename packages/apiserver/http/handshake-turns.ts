@@ -1,5 +1,5 @@
 import type { Clock, Logger, Timer } from '@skerry/base'
-import type { ApiServerLimits } from '../limits-table.ts'
+import type { ApiServerLimits } from '../contract/limits-table.ts'
 
 export type HandshakeLimits = Pick<
   ApiServerLimits,

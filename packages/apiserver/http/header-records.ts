@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http2'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ApiAnswer } from './exchange.ts'
+import type { ApiAnswer } from '../contract/exchange.ts'
 
 /** Trailers come only after pieces (RFC 9112, 7.1.2): not to HTTP/1.0, nor after HEAD. */
 export function announced(

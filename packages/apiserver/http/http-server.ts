@@ -12,11 +12,11 @@ import {
   type Clock,
   type Logger,
 } from '@skerry/base'
-import type { ApiServerLimits } from '../limits-table.ts'
+import type { ApiServerLimits } from '../contract/limits-table.ts'
 import { awaitHello } from './await-hello.ts'
 import { announced, http1Headers, http2Headers, mutable, pairs } from './header-records.ts'
 import { OutputTurns } from './output-turns.ts'
-import { isWhole, type ApiAnswer, type ApiRequest, type Peer } from './exchange.ts'
+import { isWhole, type ApiAnswer, type ApiRequest, type Peer } from '../contract/exchange.ts'
 import { HandshakeTurns, type Turn } from './handshake-turns.ts'
 import { takeProxyHeader, type TrustedProxies } from './proxied-connections.ts'
 import { refusalOfParser, type UnreadableRequest } from './unreadable-request.ts'

@@ -1,6 +1,6 @@
 import type { Transport } from '@skerry/client'
-import type { UserInfo } from '../access.ts'
-import type { ApiAnswer, ApiRequest } from './exchange.ts'
+import type { UserInfo } from '../contract/access.ts'
+import type { ApiAnswer, ApiRequest } from '../contract/exchange.ts'
 
 /**
  * A transport for callers in this process: the same pipeline as for sockets, but no TLS, HTTP or copy. Its answers are

@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
-import type { BodySink, PushedBody, ReaderOf } from './exchange.ts'
+import type { BodySink, PushedBody, ReaderOf } from '../contract/exchange.ts'
 import { PacedOutput, type OutputDeps } from './paced-output.ts'
 
 /** Ends when the body does or the reader is gone. */

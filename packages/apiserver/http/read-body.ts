@@ -1,6 +1,6 @@
 import { StatusError } from '@skerry/api'
-import { noBody } from './exchange.ts'
-import type { BodyShare } from './request-bodies.ts'
+import { noBody } from '../contract/exchange.ts'
+import type { BodyShare } from '../contract/body-share.ts'
 
 /**
  * Resolves with the whole body when it may be worked on. Rejects with RequestEntityTooLarge as soon as it

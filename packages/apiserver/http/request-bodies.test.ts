@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedClock } from '@skerry/base'
-import { RequestBodies, type BodyShare } from './request-bodies.ts'
+import type { BodyShare } from '../contract/body-share.ts'
+import { RequestBodies } from './request-bodies.ts'
 
 const never = new AbortController().signal
 const limits = {

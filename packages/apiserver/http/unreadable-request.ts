@@ -1,4 +1,4 @@
-import type { Peer } from './exchange.ts'
+import type { Peer } from '../contract/exchange.ts'
 
 /** What came over HTTP/1.1 was no request: its parser has answered, and the connection ends. */
 export interface UnreadableRequest {

@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { Logger } from '@skerry/base'
-import { isPushed, type AnswerBody, type ReaderOf } from './exchange.ts'
+import { isPushed, type AnswerBody, type ReaderOf } from '../contract/exchange.ts'
 import { PacedOutput, type OutputDeps } from './paced-output.ts'
 import { pushBody } from './push-body.ts'
 

@@ -1,7 +1,7 @@
 import { isStatusError, type AnyObject, type APIService } from '@skerry/api'
 import { apiServices } from '../aggregation/local-registrations.ts'
-import type { Objects } from '../objects.ts'
-import { getTyped } from '../typed-objects.ts'
+import type { Objects } from '../contract/objects.ts'
+import { getTyped } from '../contract/typed-objects.ts'
 import { metricsGroup, metricsVersion } from './metrics-documents-table.ts'
 import { metricsApiServiceName } from './metrics-api.ts'
 

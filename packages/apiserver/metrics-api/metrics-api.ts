@@ -11,15 +11,15 @@ import type { Clock, Logger } from '@skerry/base'
 import type { LocalApi } from '../aggregation/aggregated-api.ts'
 import { apiServices } from '../aggregation/local-registrations.ts'
 import { valueAnswer } from '../handlers/represent.ts'
-import type { ApiAnswer } from '../http/exchange.ts'
+import type { ApiAnswer } from '../contract/exchange.ts'
 import { negotiate, wantsPretty } from '../http/negotiate.ts'
-import type { RequestInfo } from '../http/request-info.ts'
-import { methodNotAllowed, notFoundPath } from '../http/status-answer.ts'
-import type { Objects } from '../objects.ts'
-import type { Admitted } from '../pipeline.ts'
+import type { RequestInfo } from '../contract/request-info.ts'
+import { methodNotAllowed, notFoundPath } from '../contract/status-answer.ts'
+import type { Objects } from '../contract/objects.ts'
+import type { AuthorizedRequest } from '../contract/authorized-request.ts'
 import type { BackendDial } from '../subresources/backend/backend-dial.ts'
-import { getTyped, typed } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import { getTyped, typed } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 import {
   metricsGroup,
   metricsSwagger,
@@ -68,7 +68,7 @@ export function createMetricsApi(deps: MetricsApiDeps): LocalApi {
 
 type ServeDeps = MetricsApiDeps & { readonly history: UsageHistory }
 
-async function serve({ info, request }: Admitted, deps: ServeDeps): Promise<ApiAnswer> {
+async function serve({ info, request }: AuthorizedRequest, deps: ServeDeps): Promise<ApiAnswer> {
   const isPretty = wantsPretty(info.query, request.headers['user-agent'])
   const representation = negotiate(request.headers['accept'], isPretty)
   if (!info.isResourceRequest) {

@@ -6,7 +6,7 @@ import {
   type Table,
   type TableRow,
 } from '@skerry/api'
-import { apiTime } from '../status-answers.ts'
+import { apiTime } from '../contract/status-answers.ts'
 import type { Usage } from './usage-history.ts'
 
 /** NodeMetrics and PodMetrics as metrics-server shows them. */

@@ -1,5 +1,5 @@
 import type { AnyObject, StatusCause } from '@skerry/api'
-import type { AdmissionRequest, Operation, Reinvocation } from '../admission.ts'
+import type { AdmissionRequest, Operation, Reinvocation } from '../contract/admission.ts'
 import { keepValidManagedFields } from './managed-fields.ts'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
 import { objectKindOf, requestVersions } from './request-versions.ts'

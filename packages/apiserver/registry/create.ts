@@ -1,5 +1,6 @@
 import { cloneAsSent, spliceResourceVersion, type AnyObject, type Kind } from '@skerry/api'
 import { ownTurn } from '@skerry/base'
+import { newUid } from '../contract/uid.ts'
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admit, admitValid, allCauses, type AdmissionInput } from './admission-chain.ts'
@@ -11,7 +12,6 @@ import { versionOf } from './storage-error.ts'
 import { StatusError } from '@skerry/api'
 import {
   nameSuffix,
-  newUid,
   objectKey,
   paced,
   strategyContext,

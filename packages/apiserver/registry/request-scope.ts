@@ -1,11 +1,12 @@
 import type { AnyObject, Steps, StrategyContext } from '@skerry/api'
 import type { Clock, Logger, Random, Span } from '@skerry/base'
 import type { Store } from '@skerry/store'
-import type { UserInfo } from '../access.ts'
-import type { AdmissionPlugin, Annotate } from '../admission.ts'
+import { newUid } from '../contract/uid.ts'
+import type { UserInfo } from '../contract/access.ts'
+import type { AdmissionPlugin, Annotate } from '../contract/admission.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
-import type { BodyShare } from '../http/request-bodies.ts'
-import type { ApiServerLimits } from '../limits-table.ts'
+import type { BodyShare } from '../contract/body-share.ts'
+import type { ApiServerLimits } from '../contract/limits-table.ts'
 import type { Interceptor } from './interceptor.ts'
 import type { KindReader } from './kind-reader.ts'
 import type { LeasePool } from './lease-pool.ts'
@@ -101,16 +102,6 @@ export function nameSuffix(random: Random): string {
     text += suffixAlphabet[Math.floor(random.next() * suffixAlphabet.length)]
   }
   return text
-}
-
-/** RFC 4122 version 4. */
-export function newUid(random: Random): string {
-  const bytes = random.bytes(16)
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
-  const [time, version] = [hex.slice(0, 12), hex.slice(12, 16)]
-  return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
 /** metav1.Time: whole seconds. */

@@ -1,5 +1,5 @@
 import type { AnyObject, GroupVersionKind, Kind } from '@skerry/api'
-import type { RequestVersions, ServedResource } from '../admission.ts'
+import type { RequestVersions, ServedResource } from '../contract/admission.ts'
 import { conversions } from './conversion-table.ts'
 import { typedObject } from './decode.ts'
 import { apiVersionOf, type KindReader } from './kind-reader.ts'

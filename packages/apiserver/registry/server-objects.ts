@@ -1,6 +1,6 @@
 import { isStatusError, type AnyObject, type GroupResource, StatusError } from '@skerry/api'
-import type { UserInfo } from '../access.ts'
-import type { Objects } from '../objects.ts'
+import type { UserInfo } from '../contract/access.ts'
+import type { Objects } from '../contract/objects.ts'
 import { createObject } from './create.ts'
 import { typedObject } from './decode.ts'
 import { deleteOptionsOf } from './delete-options.ts'

@@ -1,6 +1,6 @@
 import type { IPAddress, ServiceCIDR } from '@skerry/api'
 import { resourceKey, type WatchCache } from '../cache/watch-cache.ts'
-import { typed } from '../typed-objects.ts'
+import { typed } from '../contract/typed-objects.ts'
 import { parseRange, type AddressRange } from './address-range.ts'
 
 const cidrStorage = resourceKey('networking.k8s.io', 'servicecidrs')

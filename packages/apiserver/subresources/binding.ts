@@ -7,12 +7,12 @@ import {
   type Pod,
 } from '@skerry/api'
 import type { Clock } from '@skerry/base'
-import type { Objects } from '../objects.ts'
-import type { ReviewHandler } from '../review.ts'
-import { conflict, notFound, createdStatus } from '../status-answers.ts'
-import type { SubresourceHandler } from '../subresource.ts'
-import { typed } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import type { Objects } from '../contract/objects.ts'
+import type { ReviewHandler } from '../contract/review.ts'
+import { conflict, notFound, createdStatus } from '../contract/status-answers.ts'
+import type { SubresourceHandler } from '../contract/subresource.ts'
+import { typed } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 import { setPodCondition } from './pod-conditions.ts'
 
 /** pods/binding: how a scheduler puts a pod on a node, once. */

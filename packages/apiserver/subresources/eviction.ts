@@ -8,11 +8,11 @@ import {
   type PodDisruptionBudget,
 } from '@skerry/api'
 import type { Clock } from '@skerry/base'
-import type { Objects } from '../objects.ts'
-import { apiTime, notFound, createdStatus } from '../status-answers.ts'
-import type { SubresourceHandler, SubresourceRequest } from '../subresource.ts'
-import { getTyped, listTyped, typed } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import type { Objects } from '../contract/objects.ts'
+import { apiTime, notFound, createdStatus } from '../contract/status-answers.ts'
+import type { SubresourceHandler, SubresourceRequest } from '../contract/subresource.ts'
+import { getTyped, listTyped, typed } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 import { setPodCondition } from './pod-conditions.ts'
 
 /** Evictions that a budget's controller has not seen yet; beyond that the budget is stuck. */

@@ -1,5 +1,5 @@
 import type { PodCondition, PodStatus } from '@skerry/api'
-import { apiTime } from '../status-answers.ts'
+import { apiTime } from '../contract/status-answers.ts'
 
 export interface ConditionChange {
   readonly type: string

@@ -13,11 +13,11 @@ import {
 import type { Clock } from '@skerry/base'
 import { referenceTo, type BoundReference } from '../authn/service-account-claims.ts'
 import type { TokenIssuer } from '../authn/token-issuer.ts'
-import type { Objects } from '../objects.ts'
-import { apiTime, conflict, invalidObject, notFound } from '../status-answers.ts'
-import type { SubresourceHandler } from '../subresource.ts'
-import { getTyped, typed } from '../typed-objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import type { Objects } from '../contract/objects.ts'
+import { apiTime, conflict, invalidObject, notFound } from '../contract/status-answers.ts'
+import type { SubresourceHandler } from '../contract/subresource.ts'
+import { getTyped, typed } from '../contract/typed-objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 
 export interface TokenSubresourceOptions {
   readonly tokenIssuer: TokenIssuer

@@ -1,5 +1,5 @@
 import type { Clock, Random } from '@skerry/base'
-import type { SubresourceHandler } from '../subresource.ts'
+import type { SubresourceHandler } from '../contract/subresource.ts'
 import type { BackendDial } from './backend/backend-dial.ts'
 import { createLogHandler } from './backend/pod-log.ts'
 import { createPodStreamHandler } from './backend/pod-stream.ts'

@@ -1,6 +1,6 @@
 import type { AnyObject, GroupVersionResource, Kind } from '@skerry/api'
-import type { UserInfo } from '../access.ts'
-import type { AdmissionRequest, Operation } from '../admission.ts'
+import type { UserInfo } from '../contract/access.ts'
+import type { AdmissionRequest, Operation } from '../contract/admission.ts'
 
 export interface RequestParts {
   operation?: Operation

@@ -1,5 +1,5 @@
 import { StatusError, type AnyObject, type GroupResource } from '@skerry/api'
-import type { Objects } from '../objects.ts'
+import type { Objects } from '../contract/objects.ts'
 
 /**
  * Objects in memory, without schema, defaults or admission: for table tests of decisions that read

@@ -1,8 +1,8 @@
 import { seededRandom } from '@skerry/base'
-import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
+import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 import { createRbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import { createRuleResolver } from '../authz/rule-resolver.ts'
-import type { Objects } from '../objects.ts'
+import type { Objects } from '../contract/objects.ts'
 import { createWebhookClient } from '../webhooks/webhook-client.ts'
 import { stillClock } from './still-clock.ts'
 

@@ -1,6 +1,6 @@
 import type { AnyObject, Kind } from '@skerry/api'
-import type { Objects } from '../objects.ts'
-import type { SubresourceRequest } from '../subresource.ts'
+import type { Objects } from '../contract/objects.ts'
+import type { SubresourceRequest } from '../contract/subresource.ts'
 
 export interface SubresourceParts {
   objects: Objects

@@ -6,9 +6,9 @@ import {
   type SpanAttribute,
   type Tracer,
 } from '@skerry/base'
-import type { UserInfo } from '../access.ts'
-import { isPushed, isWhole, type ApiAnswer, type ApiRequest } from '../http/exchange.ts'
-import type { RequestInfo } from '../http/request-info.ts'
+import type { UserInfo } from '../contract/access.ts'
+import { isPushed, isWhole, type ApiAnswer, type ApiRequest } from '../contract/exchange.ts'
+import type { RequestInfo } from '../contract/request-info.ts'
 
 export interface RequestTracing {
   readonly tracer: Tracer

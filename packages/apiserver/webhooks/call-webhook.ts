@@ -1,5 +1,5 @@
 import { traceHeaders, type Random, type Span } from '@skerry/base'
-import { newUid } from '../registry/request-scope.ts'
+import { newUid } from '../contract/uid.ts'
 import {
   admissionResponse,
   admissionReview,
@@ -7,7 +7,7 @@ import {
   reviewVersionOf,
   type AdmissionResponse,
   type ReviewSubject,
-} from './admission-review.ts'
+} from '../admission-matching/admission-review.ts'
 import { dryRunUnsupported, webhookDenial } from './denial.ts'
 import { WebhookSetupError, type WebhookClient } from './webhook-client.ts'
 import type { Webhook } from './webhook-source.ts'

@@ -7,7 +7,7 @@ import {
 } from '@skerry/api'
 import type { Random } from '@skerry/base'
 import type { ConvertObjects } from '../registry/kind-reader.ts'
-import { newUid } from '../registry/request-scope.ts'
+import { newUid } from '../contract/uid.ts'
 import { restoredMetadata } from './converted-metadata.ts'
 import type { WebhookClient } from './webhook-client.ts'
 import { webhookLimits } from './webhook-limits-table.ts'

@@ -1,6 +1,6 @@
-import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
-import { refuse } from '../admission-plugins/refusal.ts'
-import type { ReviewSubject } from './admission-review.ts'
+import type { PluginDeps } from './plugin-deps.ts'
+import { refuse } from '../admission-matching/refusal.ts'
+import type { ReviewSubject } from '../admission-matching/admission-review.ts'
 import type { Webhook } from './webhook-source.ts'
 
 /**

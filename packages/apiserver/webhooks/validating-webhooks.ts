@@ -1,10 +1,10 @@
 import { runAll } from '@skerry/base'
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts'
-import type { PluginDeps } from '../admission-plugins/plugin-deps.ts'
-import type { ReviewSubject } from './admission-review.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
+import type { PluginDeps } from './plugin-deps.ts'
+import type { ReviewSubject } from '../admission-matching/admission-review.ts'
 import { callWebhook, WebhookCallError, type WebhookCallDeps } from './call-webhook.ts'
 import { meetsConditions } from './match-conditions.ts'
-import { isExempt, matchRequest } from './request-match.ts'
+import { isExempt, matchRequest } from '../admission-matching/request-match.ts'
 import { createWebhookSource, validatingConfigurations, type Webhook } from './webhook-source.ts'
 
 /** ValidatingAdmissionWebhook: all that match are asked at once; each may refuse. */

@@ -11,7 +11,7 @@ import {
   type Random,
   type TraceHeaders,
 } from '@skerry/base'
-import type { Objects } from '../objects.ts'
+import type { Objects } from '../contract/objects.ts'
 import type { BackendDial } from '../subresources/backend/backend-dial.ts'
 import { connectionErrorText } from '../http/connection-error-text.ts'
 import { webhookIdentityError } from './server-identity.ts'

@@ -1,8 +1,8 @@
 import { compileExpression, expressionResults, type NamedExpression } from '@skerry/api'
-import type { Authorizer } from '../access.ts'
-import { AuthorizerSession } from '../admission-policies/authorizer-session.ts'
-import { matchConditions, type MatchResult } from '../admission-policies/match-conditions.ts'
-import type { ReviewSubject } from './admission-review.ts'
+import type { Authorizer } from '../contract/access.ts'
+import { AuthorizerSession } from '../admission-matching/authorizer-session.ts'
+import { matchConditions, type MatchResult } from '../admission-matching/match-conditions.ts'
+import type { ReviewSubject } from '../admission-matching/admission-review.ts'
 import type { Webhook } from './webhook-source.ts'
 
 const compiledConditions = new WeakMap<Webhook, readonly NamedExpression[]>()

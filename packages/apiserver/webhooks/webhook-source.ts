@@ -1,15 +1,15 @@
 import {
   labelSelectorOf,
-  StatusError,
   type AnyObject,
   type GroupResource,
   type MutatingWebhook,
   type MutatingWebhookConfiguration,
   type ValidatingWebhookConfiguration,
 } from '@skerry/api'
-import type { Objects } from '../objects.ts'
-import { typed } from '../typed-objects.ts'
-import type { MatchCriteria } from './request-match.ts'
+import type { Objects } from '../contract/objects.ts'
+import { createDerivedList } from '../admission-matching/derived-list.ts'
+import { typed } from '../contract/typed-objects.ts'
+import type { MatchCriteria } from '../admission-matching/request-match.ts'
 import { webhookLimits } from './webhook-limits-table.ts'
 import type { WebhookAddress } from './webhook-target.ts'
 
@@ -50,43 +50,6 @@ export function createWebhookSource(
       .toSorted((a, b) => compare(a.metadata.name ?? '', b.metadata.name ?? ''))
       .flatMap(webhooksOf),
   )
-}
-
-/**
- * Made from objects of these resources, and made anew only when one of them changes. Nothing where
- * the server does not serve them.
- */
-export function createDerivedList<T>(
-  objects: Objects,
-  resources: readonly GroupResource[],
-  derive: () => readonly T[],
-): () => readonly T[] {
-  let state: { versions: readonly number[]; list: readonly T[] } | undefined
-  let isServed: boolean | undefined
-  return () => {
-    isServed ??= resources.every((resource) => isServedBy(objects, resource))
-    if (!isServed) return []
-    const before = state
-    if (
-      before &&
-      resources.every((resource, at) => objects.version(resource) === before.versions[at])
-    ) {
-      return before.list
-    }
-    const versions = resources.map((resource) => objects.version(resource))
-    state = { versions, list: derive() }
-    return state.list
-  }
-}
-
-function isServedBy(objects: Objects, resource: GroupResource): boolean {
-  try {
-    objects.version(resource)
-    return true
-  } catch (error) {
-    if (error instanceof StatusError && error.reason === 'NotFound') return false
-    throw error
-  }
 }
 
 function compare(a: string, b: string): number {

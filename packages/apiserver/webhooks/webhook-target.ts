@@ -1,9 +1,9 @@
 import { StatusError, type Endpoints, type Service } from '@skerry/api'
 import type { Random } from '@skerry/base'
-import type { Objects } from '../objects.ts'
-import { getTyped } from '../typed-objects.ts'
+import type { Objects } from '../contract/objects.ts'
+import { getTyped } from '../contract/typed-objects.ts'
 import { serviceTarget } from '../subresources/backend/proxy-target.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 
 /** How configurations name a webhook, of admission and of conversion. */
 export interface WebhookAddress {

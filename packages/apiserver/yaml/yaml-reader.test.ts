@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { bodyLimits, isStatusError, type YamlRequest } from '@skerry/api'
 import { silentLogger, simulatedClock, systemClock } from '@skerry/base'
 import { until } from '@skerry/testing'
-import { apiServerLimits } from '../limits-table.ts'
+import { apiServerLimits } from '../contract/limits-table.ts'
 import { YamlReader, type YamlThreadEvents, type YamlThreadAnswer } from './yaml-reader.ts'
 
 const { signal } = new AbortController()

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import { StatusError, YamlError, parseYaml, type DecodedBody, type YamlRequest } from '@skerry/api'
 import type { Clock, Logger, Timer } from '@skerry/base'
-import { tooManyRequests } from '../http/status-answer.ts'
-import type { ApiServerLimits } from '../limits-table.ts'
+import { tooManyRequests } from '../contract/status-answer.ts'
+import type { ApiServerLimits } from '../contract/limits-table.ts'
 
 /** What the thread says of one text. */
 export type YamlThreadAnswer =

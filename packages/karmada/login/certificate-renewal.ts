@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { StatusError } from '@skerry/api'
-import type { Admitted, Authorizer, Route, UserInfo } from '@skerry/apiserver'
+import type { AuthorizedRequest, Authorizer, Route, UserInfo } from '@skerry/apiserver'
 import type { Clock } from '@skerry/base'
 import { isIssuedBy, readCertificate, signCertificate, type Authority } from '@skerry/pki'
 import { userNameProblem } from '../access/user-token.ts'
@@ -59,7 +59,7 @@ export const certificateRenewalAuthorizer: Authorizer = Object.freeze<Authorizer
 })
 
 async function renewed(
-  { request, user }: Admitted,
+  { request, user }: AuthorizedRequest,
   { authority: authorityNow, backdateMs, clock }: CertificateRenewalDeps,
 ): Promise<string> {
   const authority = authorityNow()

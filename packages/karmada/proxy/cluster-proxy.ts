@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import { accessEnded, type Admitted, type ApiAnswer, type Route } from '@skerry/apiserver'
+import { accessEnded, type AuthorizedRequest, type ApiAnswer, type Route } from '@skerry/apiserver'
 import type { Clock, Logger, Random } from '@skerry/base'
 import {
   isSwitched,
@@ -93,7 +93,7 @@ interface Passage extends ClusterTarget {
   readonly request: TunnelRequest
 }
 
-function open(admitted: Admitted, { audit, isKnown }: ClusterProxyDeps): Passage {
+function open(admitted: AuthorizedRequest, { audit, isKnown }: ClusterProxyDeps): Passage {
   const { request, user, auditId, info } = admitted
   const target = parseClusterTarget(request.target)
   const { cluster } = target
@@ -112,7 +112,7 @@ function open(admitted: Admitted, { audit, isKnown }: ClusterProxyDeps): Passage
 }
 
 async function serve(
-  admitted: Admitted,
+  admitted: AuthorizedRequest,
   deps: ClusterProxyDeps,
   watches: ClusterWatches,
 ): Promise<ApiAnswer> {
@@ -142,7 +142,7 @@ export function endOf({ reason }: AbortSignal): string {
 
 function refusal(
   cluster: string,
-  { auditId }: Admitted,
+  { auditId }: AuthorizedRequest,
   { clock, awaySinceMs }: ClusterProxyDeps,
   error: unknown,
 ): unknown {
@@ -152,7 +152,7 @@ function refusal(
 
 async function toAnswer(
   answer: TunnelResponse,
-  { request }: Admitted,
+  { request }: AuthorizedRequest,
   transfer: Transfer,
 ): Promise<ApiAnswer> {
   const headers = answeredHeaders(answer.headers)
@@ -204,13 +204,13 @@ export async function* answerBody(
 }
 
 /** A GET with an empty chunked body would surprise the edge; others may have one without saying so. */
-export function hasBody({ request }: Admitted): boolean {
+export function hasBody({ request }: AuthorizedRequest): boolean {
   const length = request.headers['content-length']
   if (length !== undefined) return length !== '0'
   return request.headers['transfer-encoding'] !== undefined || !/^(GET|HEAD)$/.test(request.method)
 }
 
-function withUpgrade(headers: TunnelHeaders, { request }: Admitted): TunnelHeaders {
+function withUpgrade(headers: TunnelHeaders, { request }: AuthorizedRequest): TunnelHeaders {
   const { upgrade } = request.headers
   if (upgrade === undefined || !/^[\w./-]{1,64}$/.test(upgrade)) {
     throw new StatusError('BadRequest', 'Cannot pass upgrade to a cluster: bad protocol name')

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
-import { parseRequestInfo, type Admitted, type ApiRequest, type Route } from '@skerry/apiserver'
+import {
+  parseRequestInfo,
+  type AuthorizedRequest,
+  type ApiRequest,
+  type Route,
+} from '@skerry/apiserver'
 import { limitUserStreams, UserStreams } from './user-streams.ts'
 
 function isRefused(words: RegExp): (error: unknown) => boolean {
@@ -59,7 +64,7 @@ test('a request whose client has left before it was let in holds no place', asyn
   }
 })
 
-function admittedAs(name: string, target: string, signal: AbortSignal): Admitted {
+function admittedAs(name: string, target: string, signal: AbortSignal): AuthorizedRequest {
   const user = { name, groups: [], extra: {} }
   const request: ApiRequest = {
     method: 'GET',

@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import type { Admitted, Route } from '@skerry/apiserver'
+import type { AuthorizedRequest, Route } from '@skerry/apiserver'
 import { whenAborted } from '@skerry/base'
 import { clusterResource } from '../cluster/cluster.ts'
 import { parseClusterTarget } from './cluster-path.ts'
@@ -64,7 +64,7 @@ export function limitUserStreams(
   streams = new UserStreams(),
   clusterOf = (target: string): string => parseClusterTarget(target).cluster,
 ): Route[] {
-  const take = ({ request, user, signal }: Admitted): void => {
+  const take = ({ request, user, signal }: AuthorizedRequest): void => {
     const held = streams.take(user.name, clusterOf(request.target))
     // It aborts when the exchange is over, however it ended; the client may have left while it was asked who it is.
     whenAborted(signal, () => held[Symbol.dispose]())

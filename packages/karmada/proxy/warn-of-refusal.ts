@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import type { Admitted } from '@skerry/apiserver'
+import type { AuthorizedRequest } from '@skerry/apiserver'
 import { parseClusterTarget } from './cluster-path.ts'
 
 /** What clients ask first: which kinds there are. */
@@ -12,7 +12,7 @@ const told: ReadonlySet<number> = new Set([404, 503])
  * Where kubectl asks which kinds there are, it shows a text of its own in place of a refusal's (“the server is currently
  * unable to handle the request”), but shows warnings: so its user learns which cluster is away, and since when.
  */
-export function warnOfRefusal({ request, warn }: Admitted, error: unknown): void {
+export function warnOfRefusal({ request, warn }: AuthorizedRequest, error: unknown): void {
   if (!(error instanceof StatusError) || !told.has(error.code)) return
   if (discovery.test(parseClusterTarget(request.target).target)) {
     warn(error.message.replace(requestName, ''))

@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import type { Admitted, ApiAnswer, Authorizer, Route } from '@skerry/apiserver'
+import type { AuthorizedRequest, ApiAnswer, Authorizer, Route } from '@skerry/apiserver'
 import type { Logger } from '@skerry/base'
 import { clusterOfAgent } from '../cluster/agent-identity.ts'
 
@@ -32,7 +32,10 @@ export const leaveAuthorizer: Authorizer = {
   },
 }
 
-async function serve({ user, request }: Admitted, deps: LeaveRouteDeps): Promise<ApiAnswer> {
+async function serve(
+  { user, request }: AuthorizedRequest,
+  deps: LeaveRouteDeps,
+): Promise<ApiAnswer> {
   const cluster = clusterOfAgent(user)
   if (request.method !== 'POST' || cluster === undefined) {
     throw new StatusError('MethodNotAllowed', 'Cannot leave: agents ask for it, by POST')

@@ -1,5 +1,5 @@
 import { StatusError, checkDnsLabel } from '@skerry/api'
-import type { Admitted, ApiAnswer, Authorizer, Objects, Route } from '@skerry/apiserver'
+import type { AuthorizedRequest, ApiAnswer, Authorizer, Objects, Route } from '@skerry/apiserver'
 import type { Clock, Logger } from '@skerry/base'
 import type { Authority } from '@skerry/pki'
 import { isRevoked, wasRevoked, type RevocationOptions } from '../cluster/agent-revocation.ts'
@@ -52,7 +52,7 @@ export const reEnrolmentAuthorizer: Authorizer = {
   },
 }
 
-async function serve({ request }: Admitted, deps: ReEnrolmentDeps): Promise<ApiAnswer> {
+async function serve({ request }: AuthorizedRequest, deps: ReEnrolmentDeps): Promise<ApiAnswer> {
   const { server, clock, log, graceMs, lifetimeMs, backdateMs } = deps
   if (request.method !== 'POST') {
     throw new StatusError('MethodNotAllowed', 'Cannot re-enrol: it is asked for by POST')

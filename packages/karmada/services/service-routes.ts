@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import { accessEnded, type Admitted, type ApiAnswer, type Route } from '@skerry/apiserver'
+import { accessEnded, type AuthorizedRequest, type ApiAnswer, type Route } from '@skerry/apiserver'
 import { PeerAnswerError } from '@skerry/base'
 import { joinStreams, type TunnelUpgraded } from '@skerry/tunnel'
 import type { Transfer } from '../proxy/cluster-audit.ts'
@@ -73,7 +73,10 @@ interface Visit extends ServiceTarget {
   readonly request: ServiceRequest
 }
 
-function open(admitted: Admitted, { audit, isKnown, clusterDomain }: ServiceRoutesDeps): Visit {
+function open(
+  admitted: AuthorizedRequest,
+  { audit, isKnown, clusterDomain }: ServiceRoutesDeps,
+): Visit {
   const { request, info, auditId } = admitted
   const target = parseServiceTarget(request.target)
   const { cluster, service, place } = target
@@ -98,7 +101,7 @@ function isHostOf(host: string | undefined, cluster: string, clusterDomain: stri
   return name === `${cluster}.${clusterDomain.toLowerCase()}`
 }
 
-async function serve(admitted: Admitted, deps: ServiceRoutesDeps): Promise<ApiAnswer> {
+async function serve(admitted: AuthorizedRequest, deps: ServiceRoutesDeps): Promise<ApiAnswer> {
   const visit = open(admitted, deps)
   const { transfer, seen } = visit
   const { signal, request } = admitted
@@ -194,7 +197,11 @@ function failure(error: unknown, { cluster, service }: Visit, signal: AbortSigna
 
 type Client = Parameters<NonNullable<Route['upgrade']>>[1]
 
-async function upgrade(admitted: Admitted, client: Client, deps: ServiceRoutesDeps): Promise<void> {
+async function upgrade(
+  admitted: AuthorizedRequest,
+  client: Client,
+  deps: ServiceRoutesDeps,
+): Promise<void> {
   const { signal, request } = admitted
   const target = parseServiceTarget(request.target)
   // Whoever may only look must not open a session with GET, nor keep one when that right is gone.

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { isStatusError } from '@skerry/api'
-import { openWatchSocket, type Admitted, type ApiAnswer } from '@skerry/apiserver'
+import { openWatchSocket, type AuthorizedRequest, type ApiAnswer } from '@skerry/apiserver'
 import type { TunnelHeaders, TunnelRequest } from '@skerry/tunnel'
 import { isWatch } from './watch-request.ts'
 
@@ -8,7 +8,7 @@ import { isWatch } from './watch-request.ts'
  * Whether this asks for a watch over WebSocket whose events are text. The hub asks the cluster for it as
  * for any other watch, so that it outlives a tunnel, and makes the messages itself.
  */
-export function isSocketWatch({ request }: Admitted, asked: TunnelRequest): boolean {
+export function isSocketWatch({ request }: AuthorizedRequest, asked: TunnelRequest): boolean {
   const { upgrade = '', accept = '' } = request.headers
   return upgrade.toLowerCase() === 'websocket' && !/protobuf|cbor/.test(accept) && isWatch(asked)
 }
@@ -23,7 +23,7 @@ export function withoutSocket(request: TunnelRequest): TunnelRequest {
 /** Until the watch ends or the client is gone; a watch that breaks off is not closed as one that ends. */
 export async function serveSocketWatch(
   answer: ApiAnswer,
-  { request, signal }: Admitted,
+  { request, signal }: AuthorizedRequest,
   client: { socket: Duplex; head: Uint8Array },
 ): Promise<void> {
   try {

@@ -1,4 +1,4 @@
-import type { UserInfo } from '../../access.ts'
+import type { UserInfo } from '../../contract/access.ts'
 import { TokenError } from '../token-authenticator.ts'
 import type { JwtIssuerConfig } from './authentication-config.ts'
 import { compileClaimExpression, type ClaimExpression } from './claim-expressions.ts'

@@ -1,7 +1,7 @@
 import type { Node, Pod, Service } from '@skerry/api'
-import type { Objects } from '../../objects.ts'
-import { listTyped } from '../../typed-objects.ts'
-import { wellKnown } from '../../well-known-resources.ts'
+import type { Objects } from '../../contract/objects.ts'
+import { listTyped } from '../../contract/typed-objects.ts'
+import { wellKnown } from '../../contract/well-known-resources.ts'
 import type { AddressTarget } from './backend-dial.ts'
 
 /**

@@ -1,9 +1,9 @@
 import type { Node } from '@skerry/api'
 import { StatusError, type GroupResource } from '@skerry/api'
-import type { Objects } from '../../objects.ts'
-import { notFound } from '../../status-answers.ts'
-import { getTyped } from '../../typed-objects.ts'
-import { wellKnown } from '../../well-known-resources.ts'
+import type { Objects } from '../../contract/objects.ts'
+import { notFound } from '../../contract/status-answers.ts'
+import { getTyped } from '../../contract/typed-objects.ts'
+import { wellKnown } from '../../contract/well-known-resources.ts'
 import type { NodeTarget } from './backend-dial.ts'
 
 /** Addresses first: an edge seldom has DNS for its nodes. */

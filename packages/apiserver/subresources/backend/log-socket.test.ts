@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { duplexPair } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
-import type { SubresourceAnswer } from '../../subresource.ts'
+import type { SubresourceAnswer } from '../../contract/subresource.ts'
 import { sendOverSocket } from './log-socket.ts'
 
 /** What a client that offers these protocols receives: the head, and the bytes after it. */

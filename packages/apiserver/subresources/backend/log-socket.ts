@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { StatusError } from '@skerry/api'
-import type { SubresourceAnswer, UpgradeSocket } from '../../subresource.ts'
+import type { SubresourceAnswer, UpgradeSocket } from '../../contract/subresource.ts'
 import { writeRefusal } from './upgrade-tunnel.ts'
 
 /** RFC 6455, section 1.3. */

@@ -22,7 +22,7 @@ import {
   type TestApiServer,
 } from '@skerry/testing'
 import { createRemoteApi } from '../../aggregation/remote-api.ts'
-import type { Route } from '../../dispatch.ts'
+import type { Route } from '../../contract/route.ts'
 
 /** Whom a server asks on behalf of its clients answers anything: that is never the end of more than one request. */
 const seed = 20_261_123

@@ -1,8 +1,8 @@
 import { StatusError, type Pod } from '@skerry/api'
-import type { Objects } from '../../objects.ts'
-import { notFound } from '../../status-answers.ts'
-import { getTyped } from '../../typed-objects.ts'
-import { wellKnown } from '../../well-known-resources.ts'
+import type { Objects } from '../../contract/objects.ts'
+import { notFound } from '../../contract/status-answers.ts'
+import { getTyped } from '../../contract/typed-objects.ts'
+import { wellKnown } from '../../contract/well-known-resources.ts'
 
 export function findPod(objects: Objects, key: { namespace: string; name: string }): Pod {
   const pod = getTyped<Pod>(objects, wellKnown.pods, key)

@@ -7,9 +7,9 @@ import {
   type StatusCause,
   type StatusReason,
 } from '@skerry/api'
-import { invalidObject } from '../../status-answers.ts'
-import type { SubresourceAnswer, SubresourceHandler } from '../../subresource.ts'
-import { wellKnown } from '../../well-known-resources.ts'
+import { invalidObject } from '../../contract/status-answers.ts'
+import type { SubresourceAnswer, SubresourceHandler } from '../../contract/subresource.ts'
+import { wellKnown } from '../../contract/well-known-resources.ts'
 import type { BackendDial } from './backend-dial.ts'
 import { readErrorText, sendToBackend } from './backend-request.ts'
 import { sendOverSocket } from './log-socket.ts'

@@ -1,11 +1,11 @@
 import { StatusError } from '@skerry/api'
-import type { SubresourceHandler, SubresourceRequest } from '../../subresource.ts'
+import type { SubresourceHandler, SubresourceRequest } from '../../contract/subresource.ts'
 import type { BackendDial } from './backend-dial.ts'
 import type { BackendRequest } from './backend-request.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
 import { kubeletTarget } from './kubelet-target.ts'
 import { chooseContainer, findPod, nodeOf } from './pod-container.ts'
-import { wellKnown } from '../../well-known-resources.ts'
+import { wellKnown } from '../../contract/well-known-resources.ts'
 import { passUpgrade, writeRefusal } from './upgrade-tunnel.ts'
 
 /** Where on the kubelet a session is opened. */

@@ -4,7 +4,7 @@ import type {
   SubresourceAnswer,
   SubresourceHandler,
   SubresourceRequest,
-} from '../../subresource.ts'
+} from '../../contract/subresource.ts'
 import type { BackendDial } from './backend-dial.ts'
 import { sendToBackend, type BackendRequest } from './backend-request.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'

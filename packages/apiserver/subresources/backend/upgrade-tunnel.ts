@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { StatusError } from '@skerry/api'
 import { checkPeerSwitch, fieldsOfRaw, http1Head, peerHeadOf, PeerAnswerError } from '@skerry/base'
-import { statusOf, toStatusError } from '../../http/status-answer.ts'
-import type { UpgradeSocket } from '../../subresource.ts'
+import { statusOf, toStatusError } from '../../contract/status-answer.ts'
+import type { UpgradeSocket } from '../../contract/subresource.ts'
 import {
   backendError,
   sendToBackend,

@@ -1,8 +1,8 @@
 import { StatusError } from '@skerry/api'
-import type { Authenticator, UserInfo } from './access.ts'
-import type { Impersonation } from './authn/impersonation.ts'
-import type { ApiRequest } from './http/exchange.ts'
-import type { RequestAttributes } from './request-attributes.ts'
+import type { Authenticator, UserInfo } from '../contract/access.ts'
+import type { Impersonation } from '../authn/impersonation.ts'
+import type { ApiRequest } from '../contract/exchange.ts'
+import type { RequestAttributes } from '../contract/request-attributes.ts'
 
 export interface Caller {
   readonly user: UserInfo

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseRequestInfo } from './http/request-info.ts'
+import { parseRequestInfo } from './request-info.ts'
 import { requestAttributes } from './request-attributes.ts'
 
 const pods = '/api/v1/namespaces/a/pods'

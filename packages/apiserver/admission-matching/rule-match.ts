@@ -1,5 +1,5 @@
 import type { NamedRuleWithOperations } from '@skerry/api'
-import type { AdmissionRequest, ServedResource } from '../admission.ts'
+import type { AdmissionRequest, ServedResource } from '../contract/admission.ts'
 
 /** A rule of a webhook, or of an admission policy. */
 export type AdmissionRule = NamedRuleWithOperations

@@ -1,10 +1,10 @@
 import type { CustomResourceDefinition } from '@skerry/api'
-import type { Authenticator, Authorizer } from './access.ts'
-import type { AdmissionPlugin } from './admission.ts'
-import type { Impersonation } from './authn/impersonation.ts'
-import type { ConvertObjects } from './registry/kind-reader.ts'
-import type { ReviewHandler } from './review.ts'
-import type { SubresourceHandler } from './subresource.ts'
+import type { Authenticator, Authorizer } from '../contract/access.ts'
+import type { AdmissionPlugin } from '../contract/admission.ts'
+import type { Impersonation } from '../authn/impersonation.ts'
+import type { ConvertObjects } from '../registry/kind-reader.ts'
+import type { ReviewHandler } from '../contract/review.ts'
+import type { SubresourceHandler } from '../contract/subresource.ts'
 
 /** Who may do what, and what is done to objects on their way in. */
 export interface Access {

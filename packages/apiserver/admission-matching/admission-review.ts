@@ -6,7 +6,7 @@ import {
   type JsonObject,
   type SchemaSet,
 } from '@skerry/api'
-import type { AdmissionRequest, ServedResource } from '../admission.ts'
+import type { AdmissionRequest, ServedResource } from '../contract/admission.ts'
 import { namespaceOf } from './request-match.ts'
 
 export type ReviewVersion = 'v1' | 'v1beta1'

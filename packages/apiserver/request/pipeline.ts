@@ -7,62 +7,43 @@ import {
   type LinkedSignal,
   type Logger,
   type Random,
-  type Span,
 } from '@skerry/base'
 import type { Duplex } from 'node:stream'
-import type { Attributes, Authorizer, UserInfo } from './access.ts'
-import type { Annotate } from './admission.ts'
-import type { AuditSink } from './audit.ts'
-import { isMistake, type AuditEntry, type AuditTrail } from './audit/audit-trail.ts'
-import { unauthorized } from './authn/token-authenticator.ts'
-import { haveRunOut } from './authn/run-out.ts'
-import { chainAuthorizers, forbidden } from './authz/authorizer-chain.ts'
-import { FlowRejection, type FlowControl } from './flow-control/flow-control.ts'
-import { errorAnswer } from './handlers/error-answer.ts'
-import { auditIdOf } from './http/audit-id.ts'
-import { compressed, GzipStreams } from './http/compress.ts'
-import { isPushed, isWhole, noBody, type ApiAnswer, type ApiRequest } from './http/exchange.ts'
-import type { RequestBodies } from './http/request-bodies.ts'
-import { parseRequestInfo, type RequestInfo } from './http/request-info.ts'
-import { requireFewParameters, withoutManyParameters } from './http/query-size.ts'
+import type { Attributes, Authorizer, UserInfo } from '../contract/access.ts'
+import type { AuditSink } from '../contract/audit.ts'
+import { isMistake, type AuditEntry, type AuditTrail } from '../audit/audit-trail.ts'
+import { unauthorized } from '../authn/token-authenticator.ts'
+import { haveRunOut } from '../authn/run-out.ts'
+import { chainAuthorizers, forbidden } from '../authz/authorizer-chain.ts'
+import { FlowRejection, type FlowControl } from '../flow-control/flow-control.ts'
+import { errorAnswer } from '../handlers/error-answer.ts'
+import { auditIdOf } from '../http/audit-id.ts'
+import { compressed, GzipStreams } from '../http/compress.ts'
+import { isPushed, isWhole, noBody, type ApiAnswer, type ApiRequest } from '../contract/exchange.ts'
+import type { RequestBodies } from '../http/request-bodies.ts'
+import { parseRequestInfo, type RequestInfo } from '../contract/request-info.ts'
+import { requireFewParameters, withoutManyParameters } from '../http/query-size.ts'
 import {
   requestTimeout,
   statusAnswer,
   tooManyRequests,
   toStatusError,
-} from './http/status-answer.ts'
-import { warningHeaders } from './http/warning-headers.ts'
+} from '../contract/status-answer.ts'
+import { warningHeaders } from '../http/warning-headers.ts'
 import {
   openRequestTrace,
   type RequestTrace,
   type RequestTracing,
-} from './tracing/request-trace.ts'
+} from '../tracing/request-trace.ts'
 import { identify, type Caller } from './identify.ts'
 import { accessEnded, type LastingRequests } from './lasting-requests.ts'
-import type { ApiServerLimits } from './limits-table.ts'
-import { requestAttributes, type RequestAttributes } from './request-attributes.ts'
-import { createRequestRights, requireRight, type RequestRights } from './request-rights.ts'
+import type { ApiServerLimits } from '../contract/limits-table.ts'
+import { requestAttributes, type RequestAttributes } from '../contract/request-attributes.ts'
+import type { AuthorizedRequest, RequestRights } from '../contract/authorized-request.ts'
+import { createRequestRights, requireRight } from './request-rights.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import type { Access } from './server-access.ts'
-import type { UpgradeSocket } from './subresource.ts'
-
-/** An authorized request. */
-export interface Admitted extends RequestRights {
-  readonly request: ApiRequest
-  readonly info: RequestInfo
-  readonly user: UserInfo
-  /** For those who must know what else this user may do. */
-  readonly authorizer: Authorizer
-  /** Also in the answer's Audit-Id header and in the audit record. */
-  readonly auditId: string
-  readonly warn: (text: string) => void
-  /** Into the audit event; absent where none is written. */
-  readonly annotate?: Annotate
-  /** Its span; absent where nothing is traced. */
-  readonly trace?: Span
-  /** Aborts when the client is gone or the time for the request is over. */
-  readonly signal: AbortSignal
-}
+import type { UpgradeSocket } from '../contract/subresource.ts'
 
 export interface PipelineDeps {
   readonly access: Access
@@ -83,8 +64,8 @@ export interface PipelineDeps {
   readonly lasting?: LastingRequests | undefined
   /** The target that a request means, where that is not the one it has. May refuse with a StatusError. */
   readonly retarget?: ((request: ApiRequest) => string) | undefined
-  readonly serve: (admitted: Admitted) => Promise<ApiAnswer>
-  readonly upgrade: (admitted: Admitted, client: UpgradeSocket) => Promise<void>
+  readonly serve: (admitted: AuthorizedRequest) => Promise<ApiAnswer>
+  readonly upgrade: (admitted: AuthorizedRequest, client: UpgradeSocket) => Promise<void>
   /** Attributes of paths that others serve, where they differ from what the path itself says. */
   readonly attributes?: (info: RequestInfo, target: string) => RequestAttributes | undefined
   /** True for paths whose requests may last. */
@@ -133,7 +114,7 @@ async function answerRequest(received: ApiRequest, running: Running): Promise<Ap
     const caller = await identified(exchange, deps)
     const { requireVerb, mayGoOn } = rightsOf(() => admitted, running)
     const lasting = deps.isLongRunning(info) ? followAccess(request, mayGoOn, deps) : undefined
-    const admitted: Admitted = {
+    const admitted: AuthorizedRequest = {
       request: passedOn(exchange),
       info,
       auditId,
@@ -240,7 +221,7 @@ async function identified(exchange: Exchange, deps: PipelineDeps): Promise<Calle
   }
 }
 
-async function authorize(admitted: Admitted, running: Running): Promise<void> {
+async function authorize(admitted: AuthorizedRequest, running: Running): Promise<void> {
   const asked = attributesOf(admitted, running.deps)
   const { verdict, reason, error } = await running.authorizer.authorize(asked)
   const isAllowed = verdict === 'allow'
@@ -275,14 +256,14 @@ function followAccess(
   return linked
 }
 
-function rightsOf(admittedOf: () => Admitted, running: Running): RequestRights {
+function rightsOf(admittedOf: () => AuthorizedRequest, running: Running): RequestRights {
   const own = (): Attributes => attributesOf(admittedOf(), running.deps)
   const isStillIn = (): Promise<void> => requireStillAllowed(admittedOf(), running)
   return createRequestRights(own, running.authorizer, isStillIn)
 }
 
 /** Asks anew who it is and whether they may. Throws as the request would be refused now. */
-async function requireStillAllowed(admitted: Admitted, running: Running): Promise<void> {
+async function requireStillAllowed(admitted: AuthorizedRequest, running: Running): Promise<void> {
   const { request, user } = admitted
   const { deps } = running
   try {
@@ -357,7 +338,7 @@ async function answerUpgrade(
     const lasting = followAccess(request, rights.mayGoOn, deps)
     const signal = lasting?.signal ?? request.signal
     const common = { request: passedOn(exchange), info, auditId, user, authorizer, signal }
-    const admitted: Admitted = { ...common, ...rights, warn: () => undefined, annotate }
+    const admitted: AuthorizedRequest = { ...common, ...rights, warn: () => undefined, annotate }
     await authorize(admitted, running)
     lasting?.signal.addEventListener('abort', () => client.socket.destroy(), { once: true })
     exchange.trace?.authorized()
@@ -391,7 +372,10 @@ function reported(error: unknown, { info, auditId }: Exchange, { log }: Pipeline
   return statusError
 }
 
-async function serveBounded(admitted: Admitted, { deps, inFlight }: Running): Promise<ApiAnswer> {
+async function serveBounded(
+  admitted: AuthorizedRequest,
+  { deps, inFlight }: Running,
+): Promise<ApiAnswer> {
   const { info, user } = admitted
   if (deps.flowControl) return serveInTurn(admitted, deps, deps.flowControl)
   if (deps.isLongRunning(info)) return deps.serve(admitted)
@@ -410,7 +394,7 @@ async function serveBounded(admitted: Admitted, { deps, inFlight }: Running): Pr
 
 /** A watch has its turn until it has begun; what else lasts has none, as upstream has it. */
 async function serveInTurn(
-  admitted: Admitted,
+  admitted: AuthorizedRequest,
   deps: PipelineDeps,
   flowControl: FlowControl,
 ): Promise<ApiAnswer> {
@@ -427,7 +411,7 @@ async function serveInTurn(
   }
 }
 
-async function serveInTime(admitted: Admitted, deps: PipelineDeps): Promise<ApiAnswer> {
+async function serveInTime(admitted: AuthorizedRequest, deps: PipelineDeps): Promise<ApiAnswer> {
   using scope = linkedSignal(admitted.signal)
   const { promise: stopped, reject } = Promise.withResolvers<never>()
   scope.signal.addEventListener('abort', () => reject(scope.signal.reason), { once: true })
@@ -480,12 +464,12 @@ async function framed(answer: ApiAnswer, frame: Frame): Promise<ApiAnswer> {
   return { ...full, headers: withLength, body: isHead ? noBody : full.body }
 }
 
-function attributesOf(admitted: Admitted, deps: PipelineDeps): Attributes {
+function attributesOf(admitted: AuthorizedRequest, deps: PipelineDeps): Attributes {
   return { ...ownAttributes(admitted, deps), user: admitted.user }
 }
 
 function ownAttributes(
-  { info, request }: Pick<Admitted, 'info' | 'request'>,
+  { info, request }: Pick<AuthorizedRequest, 'info' | 'request'>,
   deps: PipelineDeps,
 ): RequestAttributes {
   return deps.attributes?.(info, request.target) ?? requestAttributes(info)

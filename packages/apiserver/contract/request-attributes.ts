@@ -1,7 +1,7 @@
 import { exactFieldValue, parseFieldSelector, parseLabelSelector, StatusError } from '@skerry/api'
 import type { Attributes } from './access.ts'
-import type { RequestInfo } from './http/request-info.ts'
-import { notFoundPath } from './http/status-answer.ts'
+import type { RequestInfo } from './request-info.ts'
+import { notFoundPath } from './status-answer.ts'
 
 /** What authorizers are asked about a request, whoever sends it. */
 export type RequestAttributes = Omit<Attributes, 'user'>

@@ -1,8 +1,8 @@
 import type { Clock, Random } from '@skerry/base'
-import type { Authorizer } from '../access.ts'
+import type { Authorizer } from '../contract/access.ts'
 import type { RuleResolver } from '../authz/rule-resolver.ts'
-import type { Objects } from '../objects.ts'
-import type { WebhookClient } from '../webhooks/webhook-client.ts'
+import type { Objects } from '../contract/objects.ts'
+import type { WebhookClient } from './webhook-client.ts'
 
 /** What the default plugins stand on. */
 export interface PluginDeps {

@@ -15,8 +15,8 @@ import {
   type CelObject,
   type CelValue,
 } from '@skerry/cel'
-import { namespaceOf } from '../webhooks/request-match.ts'
-import { reviewRequest, type ReviewSubject } from '../webhooks/admission-review.ts'
+import { namespaceOf } from './request-match.ts'
+import { reviewRequest, type ReviewSubject } from './admission-review.ts'
 import type { AuthorizerSession } from './authorizer-session.ts'
 import { policyLimits } from './policy-limits-table.ts'
 

@@ -1,13 +1,6 @@
-import type { Attributes, Authorizer } from './access.ts'
-import { forbidden } from './authz/authorizer-chain.ts'
-
-/** What one request may do beside its own verb, and whether it still may. */
-export interface RequestRights {
-  /** Throws Forbidden unless the user may also do this verb; for what does more than its own verb says. */
-  readonly requireVerb: (verb: string) => Promise<void>
-  /** Throws Unauthorized or Forbidden when the request would not be let in now. */
-  readonly mayGoOn: () => Promise<void>
-}
+import type { Attributes, Authorizer } from '../contract/access.ts'
+import type { RequestRights } from '../contract/authorized-request.ts'
+import { forbidden } from '../authz/authorizer-chain.ts'
 
 /** `isStillIn` asks about the request's own verb; every further verb that was asked for is asked with it. */
 export function createRequestRights(

@@ -1,5 +1,5 @@
 import type { AccessCheck, CheckAnswers, CheckedDecision } from '@skerry/api'
-import type { Attributes, Authorizer, UserInfo } from '../access.ts'
+import type { Attributes, Authorizer, UserInfo } from '../contract/access.ts'
 
 /** An expression asked what is not known yet: wait for the answer and evaluate again. */
 export class PendingCheck extends Error {

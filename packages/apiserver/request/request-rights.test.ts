@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https'
 import { test } from 'node:test'
 import type { PolicyRule } from '@skerry/api'
 import { startTestApiServer, callApi, type TestApiServer } from '@skerry/testing'
-import type { UserInfo } from './access.ts'
+import type { UserInfo } from '../contract/access.ts'
 import { createRequestRights } from './request-rights.ts'
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'

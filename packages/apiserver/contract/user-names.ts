@@ -1,4 +1,4 @@
-import type { UserInfo } from '../access.ts'
+import type { UserInfo } from './access.ts'
 
 /** Names and groups that Kubernetes gives a meaning. */
 export const systemGroups = Object.freeze({

@@ -1,5 +1,5 @@
 import { cloneJson, equalJson, type AnyObject } from '@skerry/api'
-import type { AdmissionRequest } from '../admission.ts'
+import type { AdmissionRequest } from '../contract/admission.ts'
 
 /** What one plugin knows of the first round, to decide whom to ask again in the second. */
 export class ReinvocationNotes {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { UserInfo } from '../access.ts'
-import type { BodyShare } from './request-bodies.ts'
+import type { UserInfo } from './access.ts'
+import type { BodyShare } from './body-share.ts'
 
 /** One request, wherever it came from: a socket (http-server.ts) or the same process (in-process-transport.ts). */
 export interface ApiRequest {

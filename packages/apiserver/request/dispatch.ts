@@ -1,45 +1,35 @@
 import type { Kind } from '@skerry/api'
 import type { Metrics } from '@skerry/base'
-import type { Aggregation } from './aggregation/aggregation.ts'
+import type { Aggregation } from '../aggregation/aggregation.ts'
 import type { Access } from './server-access.ts'
-import type { HealthChecks } from './handlers/health.ts'
-import { componentStatuses, type ComponentFaults } from './handlers/component-statuses.ts'
-import { createOpenApiHandler } from './handlers/open-api-handler.ts'
-import { openWatchSocket } from './handlers/open-watch-socket.ts'
-import { servePath, unknownResource, type PathDeps } from './handlers/path-handler.ts'
+import type { HealthChecks } from '../handlers/health.ts'
+import { componentStatuses, type ComponentFaults } from '../handlers/component-statuses.ts'
+import { createOpenApiHandler } from '../handlers/open-api-handler.ts'
+import { openWatchSocket } from '../handlers/open-watch-socket.ts'
+import { servePath, unknownResource, type PathDeps } from '../handlers/path-handler.ts'
 import {
   decodeBodyOf,
   scopeOf,
   type HandlerDeps,
   type ResourceCall,
-} from './handlers/resource-call.ts'
-import { serveResource } from './handlers/resource-handler.ts'
-import { serveSubresource, upgradeSubresource } from './handlers/subresource-call.ts'
-import { isPatchType } from './handlers/patch-handler.ts'
-import { parseWriteOptions } from './handlers/request-options.ts'
-import { valueAnswer } from './handlers/represent.ts'
-import { textAnswer, type ApiAnswer } from './http/exchange.ts'
-import { isAcceptRouted, negotiate, reviewOffer, wantsPretty } from './http/negotiate.ts'
-import type { RequestInfo } from './http/request-info.ts'
-import { methodNotAllowed, notFoundPath } from './http/status-answer.ts'
-import { admit, admitValid } from './registry/admission-chain.ts'
-import { trackCreate } from './registry/managed-fields.ts'
-import type { Objects } from './objects.ts'
-import type { Admitted } from './pipeline.ts'
-import type { RequestAttributes } from './request-attributes.ts'
-import type { ReviewHandler } from './review.ts'
-import type { UpgradeSocket } from './subresource.ts'
-
-/** A path prefix that somebody else serves, e.g. `/clusters/`. */
-export interface Route {
-  readonly prefix: string
-  /** Of the paths below the prefix only these; absent: all. */
-  matches?(info: RequestInfo): boolean
-  /** What the authorizers are asked, in place of the path itself. May refuse with a StatusError. */
-  attributes?(info: RequestInfo, target: string): RequestAttributes
-  serve(admitted: Admitted): Promise<ApiAnswer>
-  upgrade?(admitted: Admitted, client: UpgradeSocket): Promise<void>
-}
+} from '../handlers/resource-call.ts'
+import { serveResource } from '../handlers/resource-handler.ts'
+import { serveSubresource, upgradeSubresource } from '../handlers/subresource-call.ts'
+import { isPatchType } from '../handlers/patch-handler.ts'
+import { parseWriteOptions } from '../handlers/request-options.ts'
+import { valueAnswer } from '../handlers/represent.ts'
+import { textAnswer, type ApiAnswer } from '../contract/exchange.ts'
+import { isAcceptRouted, negotiate, reviewOffer, wantsPretty } from '../http/negotiate.ts'
+import type { RequestInfo } from '../contract/request-info.ts'
+import { methodNotAllowed, notFoundPath } from '../contract/status-answer.ts'
+import { admit, admitValid } from '../registry/admission-chain.ts'
+import { trackCreate } from '../registry/managed-fields.ts'
+import type { Objects } from '../contract/objects.ts'
+import type { AuthorizedRequest } from '../contract/authorized-request.ts'
+import type { Route } from '../contract/route.ts'
+import type { RequestAttributes } from '../contract/request-attributes.ts'
+import type { ReviewHandler } from '../contract/review.ts'
+import type { UpgradeSocket } from '../contract/subresource.ts'
 
 export interface DispatchDeps {
   /** Beside those that every server has. */
@@ -89,7 +79,7 @@ export function createDispatcher(deps: DispatchDeps) {
       info.verb === 'watch' ||
       (info.isResourceRequest && lastingSubresources.has(info.subresource)) ||
       routeOf(info) !== undefined,
-    async serve(admitted: Admitted): Promise<ApiAnswer> {
+    async serve(admitted: AuthorizedRequest): Promise<ApiAnswer> {
       const { info } = admitted
       const route = routeOf(info)
       if (route) return route.serve(admitted)
@@ -97,7 +87,7 @@ export function createDispatcher(deps: DispatchDeps) {
       if (aggregated) return aggregated.serve(admitted)
       return info.isResourceRequest ? serveKind(admitted, deps) : servePath(admitted, paths)
     },
-    async upgrade(admitted: Admitted, client: UpgradeSocket): Promise<void> {
+    async upgrade(admitted: AuthorizedRequest, client: UpgradeSocket): Promise<void> {
       const { info } = admitted
       const route = routeOf(info)
       if (route) {
@@ -122,7 +112,7 @@ export function createDispatcher(deps: DispatchDeps) {
   }
 }
 
-async function serveKind(admitted: Admitted, deps: DispatchDeps): Promise<ApiAnswer> {
+async function serveKind(admitted: AuthorizedRequest, deps: DispatchDeps): Promise<ApiAnswer> {
   const { info } = admitted
   const { registry, access } = deps
   requireOwnVerb(info)
@@ -177,7 +167,7 @@ function isBesideScope({ verb, namespace }: RequestInfo, kind: Kind): boolean {
 }
 
 /** What upstream refuses before it looks at the kind gets no warning about the kind. */
-function isRouted({ info, request }: Admitted, { verbs, isCustom }: Kind): boolean {
+function isRouted({ info, request }: AuthorizedRequest, { verbs, isCustom }: Kind): boolean {
   if (!isCustom && !isAcceptRouted(request.headers.accept)) return false
   const isWrite = info.verb !== 'get' && info.verb !== 'list' && info.verb !== 'watch'
   if (isWrite && info.subresource === '' && !verbs.includes(info.verb)) return false

@@ -1,5 +1,5 @@
 import type { Metrics } from '@skerry/base'
-import type { RequestInfo } from './http/request-info.ts'
+import type { RequestInfo } from '../contract/request-info.ts'
 
 export interface RequestMetrics {
   observe(info: RequestInfo, outcome: { status: number; durationMs: number }): void

@@ -1,10 +1,10 @@
 import type { Clock, Random } from '@skerry/base'
-import type { Authenticator } from './access.ts'
-import type { AuditSink } from './audit.ts'
-import { auditIdOf } from './http/audit-id.ts'
-import type { ApiRequest } from './http/exchange.ts'
-import { parseRequestInfo } from './http/request-info.ts'
-import type { UnreadableRequest } from './http/unreadable-request.ts'
+import type { Authenticator } from '../contract/access.ts'
+import type { AuditSink } from '../contract/audit.ts'
+import { auditIdOf } from '../http/audit-id.ts'
+import type { ApiRequest } from '../contract/exchange.ts'
+import { parseRequestInfo } from '../contract/request-info.ts'
+import type { UnreadableRequest } from '../http/unreadable-request.ts'
 import { identify } from './identify.ts'
 
 export interface UnreadableDeps {

@@ -1,7 +1,7 @@
 import { StatusError, type AnyObject, type LabelSelector } from '@skerry/api'
-import type { AdmissionRequest, ServedResource } from '../admission.ts'
-import type { Objects } from '../objects.ts'
-import { wellKnown } from '../well-known-resources.ts'
+import type { AdmissionRequest, ServedResource } from '../contract/admission.ts'
+import type { Objects } from '../contract/objects.ts'
+import { wellKnown } from '../contract/well-known-resources.ts'
 import { matchesRule, type AdmissionRule } from './rule-match.ts'
 
 /** What a webhook or a policy wants to see. */

@@ -1,5 +1,5 @@
 import { StatusError, type StatusCause } from '@skerry/api'
-import type { AdmissionRequest } from '../admission.ts'
+import type { AdmissionRequest } from '../contract/admission.ts'
 
 /** A refusal by an admission plugin: `pods "web" is forbidden: <why>`. */
 export function refuse(

@@ -1,5 +1,5 @@
 import type { UserInfo } from './access.ts'
-import type { RequestInfo } from './http/request-info.ts'
+import type { RequestInfo } from './request-info.ts'
 
 /** What an audit log wants to know of one answered request. */
 export interface AuditRecord {
