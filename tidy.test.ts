@@ -84,7 +84,6 @@ test('packages import only lower levels, and only through their door', () => {
  */
 const knotsMax: Readonly<Record<string, readonly number[]>> = {
   api: [31],
-  controllers: [26],
   karmada: [19],
   kubelet: [14],
 }

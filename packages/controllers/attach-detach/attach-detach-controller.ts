@@ -5,7 +5,7 @@ import {
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { planAttach, type AttachPlan, type AttachState } from './attach-plan.ts'
 import {
   attachmentName,

@@ -1,6 +1,6 @@
 import { keyOfObject, parseKey } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { bootstrapTokens, expiryMs } from './bootstrap-tokens.ts'
 
 /** Deletes bootstrap tokens whose time is over. */

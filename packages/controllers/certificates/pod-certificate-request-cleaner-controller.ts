@@ -1,7 +1,7 @@
 import { isStatusError, type KubeObject } from '@skerry/api'
 import { keyOfObject, resources } from '@skerry/client'
 import type { BackgroundController } from '@skerry/controller-runtime'
-import { whenServed } from '../when-served.ts'
+import { whenServed } from '../reconcile/when-served.ts'
 
 /** Upstream's times: a request is answered long before it is this old. */
 const keptMs = 15 * 60_000

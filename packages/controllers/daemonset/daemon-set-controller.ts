@@ -20,7 +20,7 @@ import {
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import {
   controllerRevisionHashLabel,
   daemonSetRevisions,

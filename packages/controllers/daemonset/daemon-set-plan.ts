@@ -1,5 +1,5 @@
 import type { DaemonSet, DaemonSetStatus, Node, Pod } from '@skerry/api'
-import { scaledCount } from '../int-or-percent.ts'
+import { scaledCount } from '../rollout/int-or-percent.ts'
 import { isPodAvailable, isPodReady } from '../pods/pod-state.ts'
 import { isUpdated, nodeOfPod } from './daemon-pods.ts'
 import { fitOf, type NodeFit } from './node-fit.ts'

@@ -21,7 +21,7 @@ import {
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { isNamespaceTerminating } from '../pods/pod-actions.ts'
 import { sameTemplate } from '../pods/pod-template.ts'
 import { isPodFinished } from '../pods/pod-state.ts'

@@ -1,5 +1,5 @@
 import type { Deployment, ReplicaSet } from '@skerry/api'
-import { scaledCount } from '../int-or-percent.ts'
+import { scaledCount } from '../rollout/int-or-percent.ts'
 import { sameTemplate } from '../pods/pod-template.ts'
 
 /** A deployment's replica sets: the one that its template means now, and those of earlier templates. */

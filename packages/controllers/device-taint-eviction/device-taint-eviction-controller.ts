@@ -9,7 +9,7 @@ import {
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { markDisrupted } from '../pods/disruption-target.ts'
 import { claimNameOf, claimNamesOf } from '../resource-claim/pod-claims.ts'
 import { evictionMs, poolKey } from './device-taint-plan.ts'

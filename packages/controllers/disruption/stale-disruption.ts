@@ -1,7 +1,7 @@
 import type { Pod } from '@skerry/api'
 import { parseKey, resources } from '@skerry/client'
 import type { ControllerContext, ReconcileResult } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { isPodFinished, podCondition } from '../pods/pod-state.ts'
 import { timestamp } from '../status/timestamp.ts'
 

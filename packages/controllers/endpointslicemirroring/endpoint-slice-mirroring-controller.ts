@@ -5,7 +5,7 @@ import {
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { mirroredBy, planMirror, type MirrorPlan } from './mirror-plan.ts'
 
 const byEndpoints = 'mirrored-slice-by-endpoints'

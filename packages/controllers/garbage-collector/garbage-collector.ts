@@ -6,7 +6,7 @@ import {
   type BackgroundController,
   type ControllerDeps,
 } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { AbsentOwners } from './absent-owners.ts'
 import {
   planCollection,

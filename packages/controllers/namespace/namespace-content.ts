@@ -1,7 +1,7 @@
 import { isStatusError } from '@skerry/api'
 import { messageOf } from '@skerry/base'
 import type { Cluster, DiscoveredResource, Discovery } from '@skerry/client'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import type { DeletionReport } from './namespace-conditions.ts'
 
 /** Of each resource one version: they are views of the same objects. Pods come first. */

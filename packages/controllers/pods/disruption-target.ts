@@ -1,6 +1,6 @@
 import type { Pod } from '@skerry/api'
 import { keyOfObject, parseKey, type ResourceClient } from '@skerry/client'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { timestamp } from '../status/timestamp.ts'
 import { isPodFinished, podCondition } from './pod-state.ts'
 

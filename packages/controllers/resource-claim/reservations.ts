@@ -1,7 +1,7 @@
 import { isStatusError, type Pod, type ResourceClaim } from '@skerry/api'
 import { resources } from '@skerry/client'
 import { controllerOf, type ControllerContext } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { isPodDone } from './pod-claims.ts'
 
 /** Keeps a claim while its allocation is not taken back. */

@@ -7,8 +7,8 @@ import {
   type BackgroundController,
   type ControllerContext,
 } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
-import { whenServed } from '../when-served.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
+import { whenServed } from '../reconcile/when-served.ts'
 
 const signerName = 'kubernetes.io/kube-apiserver-serving'
 const published = selected(resources.clusterTrustBundles, {

@@ -6,7 +6,7 @@ import {
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 
 const secretType = 'kubernetes.io/service-account-token'
 const tokenSecrets = selected(resources.secrets, { fieldSelector: `type=${secretType}` })

@@ -6,7 +6,7 @@ import {
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { timestamp } from '../status/timestamp.ts'
 import { cidrsWith, mayGo, overlapping } from './cidr-plan.ts'
 

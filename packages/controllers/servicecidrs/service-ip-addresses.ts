@@ -3,7 +3,7 @@ import type { IPAddress, Service } from '@skerry/api'
 import { isStatusError } from '@skerry/api'
 import { resources } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { serviceAllocatorName, managedByLabel } from './cidr-plan.ts'
 
 const byAddress = 'service-by-address'

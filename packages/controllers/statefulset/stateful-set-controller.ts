@@ -27,7 +27,7 @@ import {
   templateOfRevision,
 } from '../history/controller-revisions.ts'
 import { claimRevisions, writeRevision } from '../history/write-revisions.ts'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { nextAvailabilityMs } from '../pods/pod-state.ts'
 import { sameStatus } from '../status/same-status.ts'
 import {

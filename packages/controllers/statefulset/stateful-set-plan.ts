@@ -1,5 +1,5 @@
 import type { PersistentVolumeClaim, Pod, StatefulSet, StatefulSetStatus } from '@skerry/api'
-import { scaledCount } from '../int-or-percent.ts'
+import { scaledCount } from '../rollout/int-or-percent.ts'
 import { isPodAvailable, isPodFinished } from '../pods/pod-state.ts'
 import {
   hasIdentity,

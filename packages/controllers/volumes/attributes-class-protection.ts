@@ -1,7 +1,7 @@
 import type { ControllerContext, ControllerDefinition } from '@skerry/controller-runtime'
 import { watch } from '@skerry/controller-runtime'
 import { keyOfObject, parseKey, resources } from '@skerry/client'
-import { ignoreNotFound } from '../ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 
 const finalizer = 'kubernetes.io/vac-protection'
 
