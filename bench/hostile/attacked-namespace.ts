@@ -140,6 +140,20 @@ async function createObjects(
       template: { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a', env }] } },
     },
   })
+  const target = { type: 'AverageValue', averageValue: '1' }
+  await create('/apis/autoscaling/v2/namespaces/attack/horizontalpodautoscalers', {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'kept' },
+    spec: {
+      maxReplicas: 1,
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'kept' },
+      metrics: list(2_000, (at) => ({
+        type: 'Pods',
+        pods: { metric: { name: `m${at}` }, target },
+      })),
+    },
+  })
   const names = list(objectCount, (at) => `o${at}`)
   const writer = async (): Promise<void> => {
     for (let name = names.pop(); name !== undefined; name = names.pop()) {

@@ -284,6 +284,13 @@ const patches: Readonly<Record<string, Attack>> = {
     'application/apply-patch+yaml',
     () => `{${openHead},"spec":{"keyed":[${many(50_000, (at) => `{"name":"n${at}","v":1}`)}]}}`,
   ),
+  'apply-converted': sent(
+    'PATCH',
+    `/apis/autoscaling/v1/namespaces/attack/horizontalpodautoscalers/kept${apply}`,
+    'application/apply-patch+yaml',
+    () =>
+      '{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler","metadata":{"name":"kept","labels":{"a":"b"}}}',
+  ),
   'apply-set': sent(
     'PATCH',
     `${opens}/kept${apply}&dryRun=All`,

@@ -173,7 +173,7 @@ function* merge(apply: ServerSideApply, before: FieldOwners, type: OwnedType): S
   yield
   const merged = isJsonObject(result) ? result : {}
   const owners = { managers: [...managers.values()], self }
-  const next = last ? pruneFields(merged, { ...owners, last }, { ...apply, type }) : merged
+  const next = last ? yield* pruneFields(merged, { ...owners, last }, { ...apply, type }) : merged
   yield
   const conflicts = takeOwnership(managers, self, changesIn(base, next, apply))
   yield

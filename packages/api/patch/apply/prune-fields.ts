@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json.ts'
 import type { Schema, SchemaSet } from '../../schema.ts'
+import type { Steps } from '../../steps.ts'
 import {
   differenceOf,
   intersectionOf,
@@ -18,27 +19,35 @@ import { ownedFields, withNamedFields } from './owned-fields.ts'
  * below a removed field and belongs to others, or to nobody, comes back. All in the version that was
  * applied last; who owns something through another version is asked in that one.
  */
-export function pruneFields(
+export function* pruneFields(
   merged: JsonObject,
   owners: { last: FieldOwner; managers: readonly FieldOwner[]; self: FieldOwner },
   of: Versioned & { readonly type: OwnedType },
-): JsonObject {
+): Steps<JsonObject> {
   const { last, managers, self } = owners
   const isOwn = last.apiVersion === self.apiVersion
   if (isOwn && isEmptySet(differenceOf(last.set, self.set))) return merged
   const then = viewIn(last.apiVersion, of)
   const before = then.fromOwn(merged)
+  yield
   let left = without(before, then.named(last.set), then)
   for (const [apiVersion, owned] of ownedByVersion(managers, last.apiVersion)) {
     const view = viewIn(apiVersion, of)
-    const [all, kept] = [before, left].map((object) => view.fromOwn(then.toOwn(object)))
+    yield
+    const all = view.fromOwn(then.toOwn(before))
+    yield
+    const kept = view.fromOwn(then.toOwn(left))
+    yield
     const unowned = differenceOf(view.fields(all), unionOf(view.fields(kept), view.named(owned)))
-    left = then.fromOwn(view.toOwn(without(all ?? {}, unowned, view)))
+    yield
+    left = then.fromOwn(view.toOwn(without(all, unowned, view)))
   }
+  yield
   const gone = intersectionOf(
     differenceOf(then.fields(before), then.fields(left)),
     then.named(last.set),
   )
+  yield
   return then.toOwn(without(before, gone, then))
 }
 
