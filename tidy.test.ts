@@ -35,7 +35,7 @@ const levelOf: Readonly<Record<string, number>> = {
 
 function importsOf(file: string): string[] {
   const found: string[] = []
-  for (const match of read(file).matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)) {
+  for (const match of read(file).matchAll(/(?:from|import\(?)\s*['"]([^'"]+)['"]/g)) {
     if (match[1] !== undefined) found.push(match[1])
   }
   return found
@@ -146,6 +146,35 @@ function isMutual(one: string, other: string, reach: ReadonlyMap<string, Set<str
   if (one === other) return true
   return (reach.get(one)?.has(other) ?? false) && (reach.get(other)?.has(one) ?? false)
 }
+
+test('each package declares what it imports, and nothing else', () => {
+  // The manifest of this repository.
+  const root = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
+  const installed = new Set(
+    ['dependencies', 'devDependencies'].flatMap((kind) => Object.keys(root[kind] ?? {})),
+  )
+  for (const name of Object.keys(levelOf)) {
+    const used = { product: new Set<string>(), tests: new Set<string>() }
+    for (const file of code.filter((each) => packageOf(each) === name)) {
+      const isTest = isTestCode(file) && name !== 'testing'
+      for (const target of importsOf(file)) {
+        const [scope = '', inner = ''] = target.split('/')
+        const dependency = target.startsWith('@') ? `${scope}/${inner}` : scope
+        // Words in quotes after "from" are also found in texts.
+        const isOutside = scope === '@skerry' ? inner !== name : installed.has(dependency)
+        if (isOutside) used[isTest ? 'tests' : 'product'].add(dependency)
+      }
+    }
+    // A manifest of this repository.
+    const manifest = JSON.parse(read(`packages/${name}/package.json`)) as {
+      dependencies?: Record<string, string>
+      devDependencies?: Record<string, string>
+    }
+    const onlyTests = [...used.tests].filter((each) => !used.product.has(each))
+    assert.deepEqual(Object.keys(manifest.dependencies ?? {}), [...used.product].toSorted(), name)
+    assert.deepEqual(Object.keys(manifest.devDependencies ?? {}), onlyTests.toSorted(), name)
+  }
+})
 
 test('api is pure: no node: imports', () => {
   const wrong = code.filter(
