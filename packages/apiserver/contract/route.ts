@@ -9,6 +9,8 @@ export interface Route {
   readonly prefix: string
   /** Of the paths below the prefix only these; absent: all. */
   matches?(info: RequestInfo): boolean
+  /** True where answers are pages of somebody else, which ask for more below this path. */
+  readonly servesPages?: boolean
   /** What the authorizers are asked, in place of the path itself. May refuse with a StatusError. */
   attributes?(info: RequestInfo, target: string): RequestAttributes
   serve(admitted: AuthorizedRequest): Promise<ApiAnswer>

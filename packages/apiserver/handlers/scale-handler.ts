@@ -1,6 +1,8 @@
 import {
   fieldInvalid,
   isJsonObject,
+  memberOf,
+  setMember,
   labelSelectorOf,
   labelSelectorOfMap,
   type AnyObject,
@@ -240,20 +242,21 @@ function getPath(object: JsonObject, path: string): unknown {
   let value: unknown = object
   for (const part of path.split('.').slice(1)) {
     if (!isJsonObject(value)) return undefined
-    value = value[part]
+    value = memberOf(value, part)
   }
   return value
 }
 
+/** Own members only: a definition may name any path, and one through a prototype would change every object. */
 function setPath(object: JsonObject, path: string, value: unknown): void {
   const parts = path.split('.').slice(1)
   const last = parts.pop() ?? ''
   let target = object
   for (const part of parts) {
-    const next = target[part]
+    const next = memberOf(target, part)
     const made: JsonObject = isJsonObject(next) ? next : {}
-    target[part] = made
+    setMember(target, part, made)
     target = made
   }
-  target[last] = value
+  setMember(target, last, value)
 }

@@ -1,4 +1,11 @@
-import { cloneJson, isJsonObject, type AnyObject, type JsonObject, type Kind } from '@skerry/api'
+import {
+  cloneJson,
+  isJsonObject,
+  memberOf,
+  type AnyObject,
+  type JsonObject,
+  type Kind,
+} from '@skerry/api'
 
 /**
  * The fields that a subresource writes; all others keep the value they had. `[]` after a name: in
@@ -71,7 +78,7 @@ function scalePaths(kind: Kind): string[] {
 
 function copyPath(from: JsonObject, to: JsonObject, [head = '', ...rest]: readonly string[]): void {
   const key = head.replace('[]', '')
-  const value = from[key]
+  const value = memberOf(from, key)
   if (rest.length === 0) {
     if (value === undefined) delete to[key]
     else to[key] = value
@@ -82,7 +89,7 @@ function copyPath(from: JsonObject, to: JsonObject, [head = '', ...rest]: readon
     return
   }
   if (!isJsonObject(value)) return
-  const target = to[key]
+  const target = memberOf(to, key)
   if (isJsonObject(target)) copyPath(value, target, rest)
   else {
     const made: JsonObject = {}

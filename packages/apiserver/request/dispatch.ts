@@ -75,6 +75,7 @@ export function createDispatcher(deps: DispatchDeps) {
   return {
     attributes: (info: RequestInfo, target: string): RequestAttributes | undefined =>
       routeOf(info)?.attributes?.(info, target),
+    servesPages: (info: RequestInfo): boolean => routeOf(info)?.servesPages === true,
     isLongRunning: (info: RequestInfo): boolean =>
       info.verb === 'watch' ||
       (info.isResourceRequest && lastingSubresources.has(info.subresource)) ||

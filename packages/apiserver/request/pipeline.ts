@@ -40,6 +40,7 @@ import { accessEnded, type LastingRequests } from './lasting-requests.ts'
 import type { ApiServerLimits } from '../contract/limits-table.ts'
 import { requestAttributes, type RequestAttributes } from '../contract/request-attributes.ts'
 import type { AuthorizedRequest, RequestRights } from '../contract/authorized-request.ts'
+import { isOfPages, requireOwnOrigin } from './own-origin.ts'
 import { createRequestRights, requireRight } from './request-rights.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import type { Access } from './server-access.ts'
@@ -68,6 +69,8 @@ export interface PipelineDeps {
   readonly upgrade: (admitted: AuthorizedRequest, client: UpgradeSocket) => Promise<void>
   /** Attributes of paths that others serve, where they differ from what the path itself says. */
   readonly attributes?: (info: RequestInfo, target: string) => RequestAttributes | undefined
+  /** True for paths whose answers are pages that ask for more below them; see requireOwnOrigin. */
+  readonly servesPages?: (info: RequestInfo) => boolean
   /** True for paths whose requests may last. */
   readonly isLongRunning: (info: RequestInfo) => boolean
 }
@@ -106,7 +109,7 @@ interface Running {
 
 async function answerRequest(received: ApiRequest, running: Running): Promise<ApiAnswer> {
   const { deps } = running
-  const exchange = begin(received, deps)
+  const exchange = begin(received, false, deps)
   const { request, info, auditId } = exchange
   const warnings = new Set<string>()
   let answer: ApiAnswer
@@ -174,21 +177,25 @@ function passedOn({ request, entry, trace }: Exchange): ApiRequest {
   return trace?.passedOn(noted) ?? noted
 }
 
-function begin(received: ApiRequest, { clock, random, retarget }: PipelineDeps): Exchange {
+function begin(received: ApiRequest, isUpgrade: boolean, deps: PipelineDeps): Exchange {
+  const { clock, random } = deps
   let request = received
+  let info: RequestInfo | undefined
   let refusal: unknown
   try {
     requireFewParameters(received.target)
-    const target = retarget?.(received) ?? received.target
+    const target = deps.retarget?.(received) ?? received.target
     if (target !== received.target) request = { ...received, target }
+    info = parseRequestInfo(request.method, target)
+    if (!isOfPages(info) && deps.servesPages?.(info) !== true) requireOwnOrigin(request, isUpgrade)
   } catch (error) {
     refusal = error
-    request = { ...received, target: withoutManyParameters(received.target) }
+    request = { ...request, target: withoutManyParameters(request.target) }
   }
   return {
     request,
     refusal,
-    info: parseRequestInfo(request.method, request.target),
+    info: info ?? parseRequestInfo(request.method, request.target),
     auditId: auditIdOf(request.headers, random),
     startedAtMs: clock.now(),
     startedMs: clock.monotonicMs(),
@@ -328,7 +335,7 @@ async function answerUpgrade(
   running: Running,
 ): Promise<void> {
   const { deps } = running
-  const exchange = begin(received, deps)
+  const exchange = begin(received, true, deps)
   const { request, info, auditId } = exchange
   try {
     const { user } = await identified(exchange, deps)

@@ -39,6 +39,8 @@ export function forwardedHeaders(request: ForwardedRequest): TunnelHeaders {
   const headers = clientHeaders(request.fields)
   // No API reads cookies: those that a browser has for this host are the hub's own, or other clusters'.
   delete headers['cookie']
+  // This server has judged it, by its own name, which is not the edge's.
+  delete headers['origin']
   return {
     ...headers,
     ...impersonation(request.user),

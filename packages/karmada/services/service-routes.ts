@@ -57,6 +57,7 @@ export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
   const route: Route = {
     prefix: clustersPrefix,
     matches: ({ path }) => isServicePath(path),
+    servesPages: true,
     attributes: ({ method }, target) => serviceAttributes(method, parseServiceTarget(target)),
     serve: (admitted) => serve(admitted, deps),
     upgrade: (admitted, client) => upgrade(admitted, client, deps),

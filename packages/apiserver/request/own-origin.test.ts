@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:https'
+import { test } from 'node:test'
+import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+
+interface Asked {
+  readonly method?: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: object
+}
+
+/** With the certificate that a browser would send of itself. The status, 101 where it was switched. */
+async function ask(server: TestApiServer, { method = 'GET', path, headers, body }: Asked) {
+  const { ca, cert, key } = server.credentials
+  return new Promise<number>((resolve, reject) => {
+    const call = request(`${server.url}${path}`, { method, ca, cert, key, headers }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode ?? 0)
+    })
+    call.on('upgrade', (_answer, socket) => {
+      socket.destroy()
+      resolve(101)
+    })
+    call.on('error', reject)
+    call.end(body && JSON.stringify(body))
+  })
+}
+
+const upgrading = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+}
+const secrets = '/api/v1/namespaces/default/secrets'
+
+test("a page of another origin writes nothing and opens no WebSocket with its reader's certificate", async () => {
+  await using server = await startTestApiServer({ withAccess: true })
+  const own = new URL(server.url).origin
+  const body = { apiVersion: 'v1', kind: 'Secret', metadata: { generateName: 'a' } }
+  const write = (origin: string) =>
+    ask(server, { method: 'POST', path: secrets, headers: { origin }, body })
+  const watch = (origin: string) =>
+    ask(server, { path: `${secrets}?watch=true`, headers: { ...upgrading, origin } })
+  for (const origin of ['null', 'https://evil.example.com', own.replace(/\d+$/, '1'), 'x']) {
+    assert.equal(await write(origin), 403, origin)
+    assert.equal(await watch(origin), 403, origin)
+    // Browsers keep what they read to themselves.
+    assert.equal(await ask(server, { path: secrets, headers: { origin } }), 200)
+  }
+  for (const origin of [own, own.replace('https', 'http')]) {
+    assert.equal(await write(origin), 201, origin)
+    assert.equal(await watch(origin), 101, origin)
+  }
+})
+
+test('a page that a pod or a service serves may ask more of it', async () => {
+  await using server = await startTestApiServer({ withAccess: true })
+  const path = '/api/v1/namespaces/default/services/web/proxy/form'
+  const status = await ask(server, { method: 'POST', path, headers: { origin: 'null' }, body: {} })
+  assert.equal(status, 404, 'there is no such service')
+})

@@ -1,0 +1,37 @@
+import { StatusError } from '@skerry/api'
+import type { ApiRequest } from '../contract/exchange.ts'
+import type { RequestInfo } from '../contract/request-info.ts'
+
+const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * A browser sends its user's certificate or cookie with whatever a page asks for. A page of another origin, or of none,
+ * as those of edges have none here, cannot read an ordinary answer, but it could write, and open WebSockets, which know
+ * no CORS. Programs send no Origin, or the server's own (python's WebSockets). Throws StatusError Forbidden.
+ */
+export function requireOwnOrigin(
+  { method, headers }: Pick<ApiRequest, 'headers' | 'method'>,
+  isUpgrade: boolean,
+): void {
+  const { origin, host = '' } = headers
+  if (origin === undefined || (readMethods.has(method) && !isUpgrade)) return
+  if (isOriginOf(origin, host)) return
+  throw new StatusError(
+    'Forbidden',
+    `a page of the origin ${JSON.stringify(origin)} may neither write here nor open sessions`,
+  )
+}
+
+/** What a pod, a service or a node's proxy serves has pages, which ask for more of it. */
+export function isOfPages({ path }: Pick<RequestInfo, 'path'>): boolean {
+  return /\/(?:pods|services|nodes)\/[^/]+\/proxy(?:\/|$)/.test(path)
+}
+
+/** Without the scheme: some clients that know TLS only still say `http`. */
+function isOriginOf(origin: string, host: string): boolean {
+  if (!URL.canParse(origin) || host === '') return false
+  const { host: named, protocol } = new URL(origin)
+  const usual = protocol === 'http:' ? ':80' : ':443'
+  const whole = (text: string): string => (/:\d+$/.test(text) ? text : `${text}${usual}`)
+  return whole(named.toLowerCase()) === whole(host.toLowerCase())
+}
