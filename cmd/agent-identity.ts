@@ -1,9 +1,10 @@
 import { join } from 'node:path'
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { parseBootstrapToken, type CertificateSigningRequest } from '@skerry/api'
 import { ExpectedError, exitCodes, type Connect } from '@skerry/base'
 import {
   discoverCluster,
+  ensureDirectory,
   holdCertificate,
   isWithin,
   publicMode,
@@ -66,7 +67,7 @@ export async function openAgentIdentity(
   context: RoleContext,
 ): Promise<AgentIdentity> {
   const { directory, hub, clusterName } = options
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await ensureDirectory(directory)
   const token =
     parseBootstrapToken(options.tokenText?.trim() ?? '') ?? (await readTokenIfNeeded(options))
   const authorityPem = await ensureTrust({ ...options, token }, context)
@@ -89,7 +90,7 @@ export async function openAgentIdentity(
       const renewed = await reEnrol({ ...enrolling, current }, context, signal)
       if (renewed) return renewed
     }
-    const privateKeyPem = await pendingKey(directory, current?.privateKeyPem)
+    const privateKeyPem = await pendingKey(directory, current?.privateKeyPem, context)
     const asked = { ...options, privateKeyPem }
     return requestOver({ ...base, credentials }, asked, context, signal)
   }

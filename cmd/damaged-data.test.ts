@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { builtinKinds } from '@skerry/api'
 import { createMetrics, ExpectedError, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { fileDamages } from '@skerry/testing'
 import { startControlPlane } from './control-plane.ts'
 
 async function start(directory: string) {
@@ -31,16 +32,6 @@ async function start(directory: string) {
 /** What a cluster cannot be without; other files are made again. */
 const mustRefuse = /^(store\.db|pki\/ca\.(crt|key)|pki\/encryption\.yaml)$/
 
-const damages: Readonly<Record<string, (path: string) => Promise<void>>> = {
-  empty: (path) => writeFile(path, ''),
-  garbage: (path) => writeFile(path, 'neither a key nor JSON nor a database, only some text'),
-  missing: (path) => rm(path),
-  'a directory': async (path) => {
-    await rm(path)
-    await mkdir(path)
-  },
-}
-
 async function filesOf(directory: string): Promise<string[]> {
   const names = await readdir(directory, { recursive: true, withFileTypes: true })
   return names
@@ -55,7 +46,7 @@ test('each damaged file of a control plane is made again or refused in one line,
   try {
     await (await start(whole))[Symbol.asyncDispose]()
     for (const file of await filesOf(whole)) {
-      for (const [what, damage] of Object.entries(damages)) {
+      for (const [what, damage] of Object.entries(fileDamages)) {
         const directory = join(parent, 'damaged')
         await cp(whole, directory, { recursive: true })
         await damage(join(directory, file))

@@ -3,20 +3,19 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createMetrics, ExpectedError, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
+import {
+  createMetrics,
+  ExpectedError,
+  linkedSignal,
+  silentLogger,
+  systemClock,
+  systemRandom,
+} from '@skerry/base'
+import { createAuthority, generateKeyPair, signCertificate, spkiHash } from '@skerry/pki'
+import { failuresOfDamage, fileDamages } from '@skerry/testing'
 import { openAgentIdentity } from './agent-identity.ts'
 import { openNodeIdentity } from './node-identity.ts'
-
-const damages: Readonly<Record<string, (path: string) => Promise<void>>> = {
-  empty: (path) => writeFile(path, ''),
-  garbage: (path) => writeFile(path, 'neither a key nor a certificate nor an address'),
-  missing: (path) => rm(path),
-  'a directory': async (path) => {
-    await rm(path)
-    await mkdir(path)
-  },
-}
+import { freshToken, startTestHub } from './test-fleet.ts'
 
 const context = {
   clock: systemClock,
@@ -100,7 +99,9 @@ async function eachDamage(role: 'node' | 'agent'): Promise<void> {
       (file) => role === 'node' || file !== 'server',
     )
     for (const file of files) {
-      for (const [what, damage] of Object.entries(damages)) {
+      for (const [what, damage] of Object.entries(fileDamages)) {
+        // Half of an address is an address.
+        if (file === 'server' && what === 'cut') continue
         const directory = join(parent, 'damaged')
         await cp(whole, directory, { recursive: true })
         await damage(join(directory, 'pki', file))
@@ -126,3 +127,39 @@ async function eachDamage(role: 'node' | 'agent'): Promise<void> {
     await rm(parent, { recursive: true })
   }
 }
+
+test('a damaged key for which an agent was about to ask a certificate is made again, or refused in one line', async () => {
+  await using fleet = await startTestHub()
+  const whole = await mkdtemp(join(tmpdir(), 'skerry-pending-key-'))
+  const start = async (directory: string): Promise<void> => {
+    const stop = linkedSignal(context.signal)
+    try {
+      await openAgentIdentity(
+        {
+          directory,
+          hub: fleet.url,
+          clusterName: 'edge',
+          tokenFile: undefined,
+          tokenText: await freshToken(fleet, 'edge'),
+          caHash: spkiHash(fleet.caPem),
+        },
+        { ...fleet.context, signal: stop.signal },
+      )
+    } finally {
+      stop.abort(new Error('it was opened'))
+    }
+  }
+  try {
+    await writeFile(join(whole, 'ca.crt'), fleet.caPem)
+    await writeFile(join(whole, 'agent-next.key'), (await generateKeyPair()).privateKeyPem)
+    const failures = await failuresOfDamage({
+      whole,
+      files: ['agent-next.key'],
+      expected: (_, damage) => (damage === 'a directory' ? 'refused' : 'made again'),
+      start,
+    })
+    assert.deepEqual(failures, [])
+  } finally {
+    await rm(whole, { recursive: true })
+  }
+})

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -76,6 +76,10 @@ test('a Secret keeps the identities of an agent and of its virtual clusters, and
   assert.deepEqual((await readdir(secondEast)).toSorted(), ['agent.crt', 'agent.key'])
   const restored = await readFile(join(secondEast, 'agent.crt'), 'utf8')
   assert.equal(restored, east.client.current.certificatePem)
+  // A damaged certificate is not newer than the one that is kept.
+  await writeFile(join(secondEast, 'agent.crt'), restored.slice(0, 100))
+  await open(secondEast, 'bank-east').restore(soon())
+  assert.equal(await readFile(join(secondEast, 'agent.crt'), 'utf8'), restored)
   // A virtual cluster that goes takes its own out, and no other.
   await open(child, 'bank-east').clear(soon())
   const { data = {} } = await local.resource(resources.secrets).get(key, soon())

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { mkdir } from 'node:fs/promises'
 import { isStatusError, type Secret } from '@skerry/api'
 import { createBackoff, ExpectedError, exitCodes, unlessAborted, type Task } from '@skerry/base'
 import {
+  ensureDirectory,
   publicMode,
   readFileIfPresent,
   secretMode,
@@ -64,7 +64,7 @@ export function createIdentitySecret(
       if (files.some((file) => !texts[keyOf(file)]) || stored === undefined) return
       const present = await readFileIfPresent(join(directory, 'agent.crt'))
       if (present !== undefined && endOf(present) >= endOf(stored)) return
-      await mkdir(directory, { recursive: true, mode: 0o700 })
+      await ensureDirectory(directory)
       for (const file of files) {
         await writeFileDurably(join(directory, file.name), texts[keyOf(file)] ?? '', file.mode)
       }
@@ -127,8 +127,14 @@ function contentsOf(
   }
 }
 
+/** A damaged certificate ends before any other. */
 function endOf(certificatePem: string): number {
-  return validityOf(certificatePem).notAfterMs
+  try {
+    return validityOf(certificatePem).notAfterMs
+  } catch {
+    // Whoever reads the file for use says what is wrong with it.
+    return -Infinity
+  }
 }
 
 /** The API server may be away; that the Secret or the right to it is missing is for a person. */

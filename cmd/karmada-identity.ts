@@ -1,13 +1,14 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isStatusError, parseBootstrapToken, type BootstrapToken } from '@skerry/api'
 import { ExpectedError, exitCodes, type Connect } from '@skerry/base'
 import {
   discoverCluster,
+  ensureDirectory,
   holdCertificate,
   isWithin,
   publicMode,
   readFileIfPresent,
+  readKnownAuthority,
   requestCertificate,
   writeFileDurably,
   type CertificateAndKey,
@@ -67,7 +68,7 @@ export async function openKarmadaIdentity(
   context: RoleContext,
 ): Promise<AgentIdentity> {
   const { directory, server, connect } = options
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await ensureDirectory(directory)
   const token = await tokenOf(options)
   const authorityPem = await ensureTrust(options, token, context)
   const base = { server, certificateAuthority: authorityPem, ...(connect ? { connect } : {}) }
@@ -75,7 +76,7 @@ export async function openKarmadaIdentity(
   const isGood = (pem: string): boolean => isWithin(validityOf(pem), context.clock.now())
   const next = async (signal: AbortSignal): Promise<CertificateAndKey> => {
     const current = held.client?.current
-    const privateKeyPem = await pendingKey(directory, current?.privateKeyPem)
+    const privateKeyPem = await pendingKey(directory, current?.privateKeyPem, context)
     if (current && isGood(current.certificatePem)) {
       return requestAs(
         { base, credentials: clientOf(current) },
@@ -123,13 +124,13 @@ async function ensureTrust(
   const { directory, server, caHash, connect } = options
   if (options.authorityPem !== undefined) return options.authorityPem
   const path = join(directory, 'ca.crt')
-  const known = await readFileIfPresent(path)
+  const tokenCommand = 'karmadactl token create --print-register-command'
+  const known = await readKnownAuthority(path, tokenCommand)
   if (known !== undefined) return known
   if (!token || caHash === undefined) {
     throw notRegistered(options, `there is no identity yet in ${directory}`)
   }
   const way = connect ? { connect } : {}
-  const tokenCommand = 'karmadactl token create --print-register-command'
   const discovery = { server, token, authorityHashes: [caHash], tokenCommand, ...way }
   const { authorityPem } = await discoverCluster(discovery, context, context.signal)
   await writeFileDurably(path, authorityPem, publicMode)

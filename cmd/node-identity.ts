@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { ExpectedError, createBackoff, exitCodes } from '@skerry/base'
 import { parseBootstrapToken } from '@skerry/api'
 import {
+  ensureDirectory,
   holdServingCertificate,
   joinNode,
   readFileIfPresent,
@@ -26,7 +27,7 @@ export async function openNodeIdentity(
   context: RoleContext,
 ): Promise<NodeIdentity> {
   const directory = pkiDirectory(options)
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await ensureDirectory(directory)
   const serverFile = join(directory, 'server')
   const server = options.server ?? (await knownServer(serverFile))
   if (server === undefined) {

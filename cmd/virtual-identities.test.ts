@@ -1,6 +1,6 @@
 /** Each virtual cluster is somebody of its own at a hub: it comes, stays, is shut out and let in again by itself. */
 import assert from 'node:assert/strict'
-import { cp, readFile, readdir } from 'node:fs/promises'
+import { cp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { StatusError } from '@skerry/api'
@@ -19,7 +19,7 @@ import {
   type Cluster,
 } from '@skerry/karmada'
 import { readCertificate, spkiHash } from '@skerry/pki'
-import { until } from '@skerry/testing'
+import { failuresOfDamage, refusalProblem, until } from '@skerry/testing'
 import { openAgentIdentity } from './agent-identity.ts'
 import { describeCluster, readCluster } from './cluster-describe.ts'
 import { freshToken, startTestHub, type TestHub } from './test-fleet.ts'
@@ -76,6 +76,7 @@ async function startBank(fleet: TestHub, given: Given = {}) {
   const owned = stack.move()
   return {
     bank,
+    parent,
     directory,
     identityOf,
     clustersOf: (name: string) => identityOf(name).hub.resource(clusterResource),
@@ -257,4 +258,45 @@ test('identities stay over a restart, come anew after their end, and go with the
   await late.identityOf('bank-east').release?.(signal)
   assert.deepEqual(await readdir(join(directory, 'clusters')), [])
   assert.deepEqual(await kept(), [])
+})
+
+test('a damaged identity of a virtual cluster is asked for again; what is in its way is refused in one line', async () => {
+  await using fleet = await startTestHub()
+  await using started = await startBank(fleet)
+  const { bank, clustersOf, parent, directory: whole } = started
+  await apply(bank, 'bank-east')
+  await clustersOf('bank-east').get({ name: 'bank-east' }, signal)
+  const start = async (directory: string): Promise<void> => {
+    const stop = linkedSignal(signal)
+    const context = { ...fleet.context, signal: stop.signal }
+    const parts = { local: fleet.admin, parent }
+    const children = createVirtualIdentities({ directory, clusterName: 'bank' }, parts, context)
+    const running = children.run(stop.signal)
+    try {
+      const clusters = children.identityOf('bank-east').hub.resource(clusterResource)
+      await clusters.get({ name: 'bank-east' }, signal)
+    } finally {
+      stop.abort(new Error('it was asked'))
+      await assert.rejects(running, /it was asked/)
+    }
+  }
+  const own = join('clusters', 'bank-east')
+  const failures = await failuresOfDamage({
+    whole,
+    files: ['agent.crt', 'agent.key', 'agent-next.key'].map((name) => join(own, name)),
+    mayChange: (name) => name.startsWith(own),
+    expected: (file, damage) =>
+      // The next key is asked for where the certificate is no use, and in no other case.
+      damage === 'a directory' && !file.endsWith('agent-next.key') ? 'refused' : 'made again',
+    start,
+  })
+  assert.deepEqual(failures, [])
+  for (const path of ['clusters', own].map((name) => join(whole, name))) {
+    await rm(path, { recursive: true })
+    await writeFile(path, 'no directory')
+    const error: unknown = await start(whole).catch((thrown: unknown) => thrown)
+    assert.equal(refusalProblem(error, { isRefused: true, path }), undefined)
+    await rm(path)
+    await start(whole)
+  }
 })

@@ -1,11 +1,11 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StatusError, isStatusError } from '@skerry/api'
 import { ExpectedError } from '@skerry/base'
 import {
+  ensureDirectory,
   holdCertificate,
+  inspectCertificateAndKey,
   isWithin,
-  readCertificateAndKey,
   requestCertificate,
   type CertificateAndKey,
   type CertificateHolder,
@@ -67,7 +67,7 @@ async function openVirtualIdentity(
   context: RoleContext,
 ): Promise<AgentIdentity> {
   const { directory, isRefused } = child
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await ensureDirectory(directory)
   const { authorityPem } = parent
   // One of another hub, where the agent was before, is none here.
   const isGood = (pem: string): boolean =>
@@ -76,13 +76,14 @@ async function openVirtualIdentity(
     certificatePath: join(directory, 'agent.crt'),
     keyPath: join(directory, 'agent.key'),
     isGood: (pem: string) => !isRefused && isGood(pem),
+    isReplaceable: true as const,
   }
-  const present = await readCertificateAndKey(paths)
+  const { pair: present } = await inspectCertificateAndKey(paths)
   const held: { client?: CertificateHolder } = {}
   const next = async (signal: AbortSignal): Promise<CertificateAndKey> => {
     const current = held.client?.current
     const inUse = (current ?? present)?.privateKeyPem
-    const privateKeyPem = await pendingKey(directory, inUse)
+    const privateKeyPem = await pendingKey(directory, inUse, context)
     const asker =
       current && isGood(current.certificatePem)
         ? { ...parent.transport, credentials: fixedCredentials(clientOf(current)) }

@@ -1,9 +1,10 @@
 import type { ClientCredentials } from '@skerry/client'
 import { validityOf } from '@skerry/pki'
-import { ExpectedError, createBackoff } from '@skerry/base'
+import { createBackoff } from '@skerry/base'
 import { isFresh, isWithin } from './certificate-lifetimes.ts'
 import type { CertificateAndKey } from './issue-certificate.ts'
 import {
+  inspectCertificateAndKey,
   readCertificateAndKey,
   writeCertificateAndKey,
   type KeyPairPaths,
@@ -16,6 +17,8 @@ export type CertificateSource = (signal: AbortSignal) => Promise<CertificateAndK
 export interface CertificateHome extends KeyPairPaths {
   /** False for a certificate that is there and no use any more; absent: every one is good. */
   readonly isGood?: (certificatePem: string) => boolean
+  /** The source issues another pair whenever it is asked, so a damaged one counts as missing. Default: refused. */
+  readonly isReplaceable?: true
 }
 
 /** One certificate that lives on disk and is renewed while the program runs. */
@@ -41,6 +44,7 @@ const againMs = 3_600_000
  * Reads the certificate from its files, or gets one where none is there that is good. One that is out of its dates
  * stays in use until there is another: the machine may be offline, and its peer decides what the old one is worth.
  * The one before is kept: where somebody's clock was ahead at a renewal, it is good when the new one has not begun.
+ * Throws ExpectedError for a damaged pair that is not replaceable, and for a directory in the place of a file.
  */
 export async function holdCertificate(
   paths: CertificateHome,
@@ -48,7 +52,7 @@ export async function holdCertificate(
   deps: RequestDeps,
   signal: AbortSignal,
 ): Promise<CertificateHolder> {
-  const present = await readCertificateAndKey(paths)
+  const present = await readPresent(paths, deps)
   const found = present && paths.isGood?.(present.certificatePem) !== false ? present : undefined
   const held: Held = {
     newest: found ?? (await source(signal)),
@@ -83,6 +87,21 @@ export async function holdCertificate(
   }
 }
 
+async function readPresent(
+  paths: CertificateHome,
+  { log }: RequestDeps,
+): Promise<CertificateAndKey | undefined> {
+  if (!paths.isReplaceable) return readCertificateAndKey(paths)
+  const { pair, damage } = await inspectCertificateAndKey(paths)
+  if (damage) {
+    log.info('Certificate is damaged, asking for another', {
+      path: paths.certificatePath,
+      error: damage,
+    })
+  }
+  return pair
+}
+
 interface Held {
   newest: CertificateAndKey
   previous: CertificateAndKey | undefined
@@ -104,18 +123,16 @@ export async function readCertificateInUse(
   return newest && inUse({ newest, previous: await readPrevious(paths, true) }, nowMs)
 }
 
-/** A pair that cannot be read is worth nothing, and is replaced with the next renewal. */
+/**
+ * A damaged pair is worth nothing, and is replaced with the next renewal. A directory in its place would keep each
+ * renewal from being written, so it is refused at once.
+ */
 async function readPrevious(
   paths: KeyPairPaths,
   isKept: boolean,
 ): Promise<CertificateAndKey | undefined> {
-  if (!isKept) return undefined
-  try {
-    return await readCertificateAndKey(previousOf(paths))
-  } catch (error) {
-    if (error instanceof ExpectedError) return undefined
-    throw error
-  }
+  const { pair } = await inspectCertificateAndKey(previousOf(paths))
+  return isKept ? pair : undefined
 }
 
 /** agent.crt was agent.previous.crt before. */

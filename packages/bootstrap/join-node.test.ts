@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { seededRandom, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { linkedSignal, seededRandom, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createDefaultAccess, ensureBootstrapObjects } from '@skerry/apiserver'
 import { createCluster, createHttpsTransport, resources, type Cluster } from '@skerry/client'
 import {
@@ -15,7 +15,7 @@ import {
   spkiHash,
   type Authority,
 } from '@skerry/pki'
-import { startTestApiServer } from '@skerry/testing'
+import { failuresOfDamage, startTestApiServer } from '@skerry/testing'
 import {
   bootstrapTokenText,
   clusterInfoConfigMap,
@@ -25,6 +25,7 @@ import {
   joinNode,
   newBootstrapToken,
   publishBootstrapToken,
+  readCertificateAndKey,
 } from './mod.ts'
 import { clusterInfoProblem, readClusterInfo } from './cluster-info.ts'
 
@@ -91,6 +92,14 @@ async function signPending(cluster: Cluster, authority: Authority, signal: Abort
   }
 }
 
+async function signAll(
+  cluster: Cluster,
+  authority: Authority,
+  signal: AbortSignal,
+): Promise<never> {
+  for (;;) await signPending(cluster, authority, signal)
+}
+
 test('a machine joins by token and hash, and then needs neither', async () => {
   await using site = await startSite()
   const { cluster, token, info, directory, signal, server } = site
@@ -141,6 +150,37 @@ test('a machine that came to another address gets a serving certificate for it',
   assert.deepEqual(kept.current, first.current)
   const [moved] = await Promise.all([hold('10.0.0.8'), sign()])
   assert.deepEqual(readCertificate(moved.current.certificatePem).ipAddresses, ['10.0.0.8'])
+})
+
+test('a damaged serving certificate is asked for again; a directory in its place is refused', async () => {
+  await using site = await startSite()
+  const { cluster, token, info, directory, server } = site
+  const over = linkedSignal(site.signal)
+  const signing = signAll(cluster, server.authority, over.signal)
+  const joining = { nodeName: 'n1', server: info.server }
+  const whole = join(directory, 'whole')
+  const asked = { token, authorityHashes: [spkiHash(info.authorityPem)] }
+  const identity = await joinNode({ ...joining, directory: whole, ...asked }, deps, over.signal)
+  const serving = { nodeName: 'n1', dnsNames: ['n1'], ipAddresses: ['10.0.0.7'] }
+  await holdServingCertificate(identity, { ...serving, directory: whole }, deps, over.signal)
+  const failures = await failuresOfDamage({
+    whole,
+    files: ['kubelet-serving.crt', 'kubelet-serving.key'],
+    mayChange: (name) => name.startsWith('kubelet-serving.'),
+    expected: (_, damage) => (damage === 'a directory' ? 'refused' : 'made again'),
+    async start(copy) {
+      const node = await joinNode({ ...joining, directory: copy }, deps, over.signal)
+      await holdServingCertificate(node, { ...serving, directory: copy }, deps, over.signal)
+      const paths = {
+        certificatePath: join(copy, 'kubelet-serving.crt'),
+        keyPath: join(copy, 'kubelet-serving.key'),
+      }
+      assert.ok(await readCertificateAndKey(paths))
+    },
+  })
+  assert.deepEqual(failures, [])
+  over.abort(new Error('the test is over'))
+  await assert.rejects(signing, /the test is over/)
 })
 
 test('a server that is not the pinned one, or does not know the token, is refused', async () => {

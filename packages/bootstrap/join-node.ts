@@ -94,6 +94,7 @@ export async function holdServingCertificate(
     keyPath: join(directory, 'kubelet-serving.key'),
     // A machine that came to another address is called by that one.
     isGood: (pem: string) => carriesNames(pem, { dnsNames, ipAddresses }),
+    isReplaceable: true as const,
   }
   const request: CertificateRequestOptions = {
     generateName: 'csr-',

@@ -21,27 +21,50 @@ export async function writeCertificateAndKey(
   await writeFileDurably(paths.certificatePath, certificatePem, publicMode)
 }
 
-/** Undefined when neither file is there, or a power cut left a key without its certificate. */
+/** Content of the two files: a pair, damage, or neither. */
+export interface InspectedPair {
+  readonly pair?: CertificateAndKey
+  /** Says why the files are of no use, and what a person can do. */
+  readonly damage?: ExpectedError
+}
+
+/**
+ * Returns the pair. Undefined when neither file is there, or a power cut left a key without its certificate.
+ * Throws ExpectedError for files that are damaged.
+ */
 export async function readCertificateAndKey(
   paths: KeyPairPaths,
 ): Promise<CertificateAndKey | undefined> {
-  const certificatePem = await readFileIfPresent(paths.certificatePath)
-  const privateKeyPem = await readFileIfPresent(paths.keyPath)
-  if (certificatePem === undefined) return undefined
-  if (privateKeyPem === undefined) throw unusable(paths, `${paths.keyPath} is missing`)
-  return { certificatePem, privateKeyPem: checked(paths, certificatePem, privateKeyPem) }
+  const { pair, damage } = await inspectCertificateAndKey(paths)
+  if (damage) throw damage
+  return pair
 }
 
-function checked(paths: KeyPairPaths, certificatePem: string, privateKeyPem: string): string {
-  let isPair: boolean
+/**
+ * Reads the files for a caller who can get another pair. Throws ExpectedError for a directory in the place of a
+ * file: no other file could be written there.
+ */
+export async function inspectCertificateAndKey(paths: KeyPairPaths): Promise<InspectedPair> {
+  const certificatePem = await readFileIfPresent(paths.certificatePath)
+  const privateKeyPem = await readFileIfPresent(paths.keyPath)
+  if (certificatePem === undefined) return {}
+  if (privateKeyPem === undefined) return { damage: unusable(paths, `${paths.keyPath} is missing`) }
+  const damage = damageOf(paths, certificatePem, privateKeyPem)
+  return damage ? { damage } : { pair: { certificatePem, privateKeyPem } }
+}
+
+function damageOf(
+  paths: KeyPairPaths,
+  certificatePem: string,
+  privateKeyPem: string,
+): ExpectedError | undefined {
   try {
     const ofCertificate = new X509Certificate(certificatePem).publicKey
-    isPair = ofCertificate.equals(createPublicKey(publicKeyOf(privateKeyPem)))
+    const isPair = ofCertificate.equals(createPublicKey(publicKeyOf(privateKeyPem)))
+    return isPair ? undefined : unusable(paths, `${paths.keyPath} is not its key`)
   } catch (cause) {
-    throw unusable(paths, `it or ${paths.keyPath} cannot be read`, cause)
+    return unusable(paths, `it or ${paths.keyPath} cannot be read`, cause)
   }
-  if (isPair) return privateKeyPem
-  throw unusable(paths, `${paths.keyPath} is not its key`)
 }
 
 function unusable(

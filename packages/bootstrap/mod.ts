@@ -18,11 +18,18 @@ export {
   type CertificateAndKey,
 } from './issue-certificate.ts'
 export {
+  inspectCertificateAndKey,
   readCertificateAndKey,
   writeCertificateAndKey,
   type KeyPairPaths,
 } from './key-pair-files.ts'
-export { readFileIfPresent, secretMode, publicMode, writeFileDurably } from './secure-file.ts'
+export {
+  ensureDirectory,
+  readFileIfPresent,
+  secretMode,
+  publicMode,
+  writeFileDurably,
+} from './secure-file.ts'
 export {
   certificateLifetimes,
   isFresh,

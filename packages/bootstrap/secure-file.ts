@@ -30,6 +30,24 @@ export async function writeFileDurably(path: string, text: string, mode: number)
   await handle.sync()
 }
 
+/**
+ * Makes the directory, for its owner alone, unless it is there. Throws ExpectedError where a file has the place of
+ * it or of a directory above.
+ */
+export async function ensureDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code !== 'EEXIST' && code !== 'ENOTDIR') throw error
+    throw new ExpectedError(
+      `Cannot make directory ${path}: a file is in the place of it, or of a directory above it; remove the file`,
+      exitCodes.dataDirectory,
+      { cause: error },
+    )
+  }
+}
+
 /** Undefined when there is no such file. Throws ExpectedError for a directory. */
 export async function readFileIfPresent(path: string): Promise<string | undefined> {
   try {

@@ -59,8 +59,14 @@ function parsed(text: string, kind: string): unknown {
   try {
     return parse(text, { maxAliasCount: 100 })
   } catch (error) {
-    throw configError(kind, error instanceof Error ? error.message : String(error))
+    throw configError(kind, firstLine(error instanceof Error ? error.message : String(error)))
   }
+}
+
+/** The parser shows the text around the place on further lines: a key may be in it. */
+function firstLine(message: string): string {
+  const [line = ''] = message.split('\n', 1)
+  return line.replace(/:$/, '')
 }
 
 function shapeProblems(value: unknown, shape: ConfigShape, path: string): string[] {

@@ -1,6 +1,6 @@
-import { readFile, readdir, readlink } from 'node:fs/promises'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { detectCgroups, killCgroup } from './cgroups.ts'
+import { findProcesses } from './find-processes.ts'
 import { hasCode } from '../system-error.ts'
 
 export interface NodeProcesses {
@@ -36,28 +36,16 @@ export async function endNodeProcesses({ cgroup, socket }: NodeProcesses): Promi
 
 /** Shims outlive containerd; their command line names the socket of the one that started them. */
 async function shimsOf(socket: string): Promise<{ pid: number; id: string }[]> {
-  const found: { pid: number; id: string }[] = []
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const words = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')
-    const [program = '', ...args] = words.split('\0')
-    if (!program.endsWith('/containerd-shim-runc-v2')) continue
-    if (valueOf(args, '-address') !== socket) continue
-    // The same path in another mount namespace is another node's socket.
-    if ((await mountNamespaceOf(name)) !== (await mountNamespaceOf('self'))) continue
-    found.push({ pid: Number(name), id: valueOf(args, '-id') ?? '' })
-  }
-  return found
+  const shims = await findProcesses(
+    ([program = '', ...args]) =>
+      program.endsWith('/containerd-shim-runc-v2') && valueOf(args, '-address') === socket,
+  )
+  return shims.map(({ pid, words }) => ({ pid, id: valueOf(words, '-id') ?? '' }))
 }
 
 function valueOf(args: readonly string[], flag: string): string | undefined {
   const index = args.indexOf(flag)
   return index < 0 ? undefined : args[index + 1]
-}
-
-/** Empty when the process is gone. */
-async function mountNamespaceOf(process: string): Promise<string> {
-  return readlink(`/proc/${process}/ns/mnt`).catch(() => '')
 }
 
 function kill(pid: number): void {

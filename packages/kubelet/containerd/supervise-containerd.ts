@@ -7,6 +7,7 @@ import { asError, exists, hasCode } from '../system-error.ts'
 import { dialContainerd } from '../cri/dial-containerd.ts'
 import { areCgroupsWritable, detectCgroups } from './cgroups.ts'
 import { containerdConfigToml } from './containerd-config.ts'
+import { findProcesses } from './find-processes.ts'
 import { isRunning, processIdentity, readPidFile, type PidFile } from './process-identity.ts'
 
 export interface ContainerdOptions {
@@ -75,6 +76,7 @@ export async function superviseContainerd(
       exitCodes.usage,
     )
   }
+  await refuseDirectories(paths)
   const isConfigChanged = await writeConfig(options, paths)
   const child = new ContainerdProcess(options, paths, deps)
   const isAdopted = await child.adoptOrStart(isConfigChanged, signal)
@@ -99,6 +101,19 @@ function pathsOf(options: ContainerdOptions): Paths {
     pidFile: join(options.runDirectory, 'containerd.pid'),
     configFile: join(options.dataDirectory, 'config.toml'),
     logFile: join(options.dataDirectory, 'containerd.log'),
+  }
+}
+
+/** Each of these files is made again whatever it holds, unless a directory is in its place. */
+async function refuseDirectories(paths: Paths): Promise<void> {
+  const { socket, pidFile, configFile, logFile } = paths
+  for (const path of [socket, pidFile, configFile, logFile]) {
+    const found = await stat(path).catch(() => undefined)
+    if (!found?.isDirectory()) continue
+    throw new ExpectedError(
+      `Cannot start containerd: a directory is in the place of the file ${path}; remove the directory`,
+      exitCodes.dataDirectory,
+    )
   }
 }
 
@@ -151,7 +166,7 @@ class ContainerdProcess {
   }
 
   async adoptOrStart(isConfigChanged: boolean, signal: AbortSignal): Promise<boolean> {
-    this.#current = await readPidFile(this.#paths.pidFile)
+    this.#current = (await readPidFile(this.#paths.pidFile)) ?? (await this.#findUnwritten())
     if (this.#current && (await isRunning(this.#current))) {
       if (!isConfigChanged && (await this.#answersInTime(signal))) return true
       this.#deps.log.info('Restarting containerd', { pid: this.#current.pid, isConfigChanged })
@@ -194,6 +209,20 @@ class ContainerdProcess {
     }
   }
 
+  /** A containerd of ours whose pid file was damaged or removed is known by its command line, and written again. */
+  async #findUnwritten(): Promise<PidFile | undefined> {
+    const ours = containerdArguments(this.#paths).join('\0')
+    const [found] = await findProcesses(([, ...args]) => args.join('\0').endsWith(ours))
+    if (!found) return undefined
+    const identity = await processIdentity(found.pid)
+    await this.#writePidFile(identity)
+    return identity
+  }
+
+  #writePidFile(identity: PidFile): Promise<void> {
+    return writeFile(this.#paths.pidFile, JSON.stringify(identity), { mode: 0o600 })
+  }
+
   /**
    * Without its socket nobody reaches it, and it makes no other. It watches the directory of network
    * configurations, and sees nothing of one that was made in its place.
@@ -224,7 +253,7 @@ class ContainerdProcess {
     const pid = await spawnDetached(binary, this.#paths)
     this.#current = await processIdentity(pid)
     this.#watched = await fileNumber(this.#options.cniConfDirectory)
-    await writeFile(this.#paths.pidFile, JSON.stringify(this.#current), { mode: 0o600 })
+    await this.#writePidFile(this.#current)
     if (await this.#answersInTime(signal)) return
     throw new ExpectedError(
       `Cannot start containerd: it does not answer; see ${this.#paths.logFile}`,
@@ -243,10 +272,14 @@ class ContainerdProcess {
   }
 }
 
+function containerdArguments({ configFile }: Paths): readonly string[] {
+  return ['--config', configFile, '--log-level', 'info']
+}
+
 function spawnDetached(binary: string, paths: Paths): Promise<number> {
   const logDescriptor = openSync(paths.logFile, 'a', 0o600)
   return new Promise((resolve, reject) => {
-    const child = spawn(binary, ['--config', paths.configFile, '--log-level', 'info'], {
+    const child = spawn(binary, containerdArguments(paths), {
       detached: true,
       stdio: ['ignore', logDescriptor, logDescriptor],
       cwd: '/',
