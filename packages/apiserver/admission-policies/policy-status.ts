@@ -1,5 +1,6 @@
 import { isStatusError, type Kind, type ValidatingAdmissionPolicy } from '@skerry/api'
 import { createWakeFlag, type Clock, type Logger } from '@skerry/base'
+import { followResource } from '../cache/follow-resource.ts'
 import { resourceKey, type WatchCache } from '../cache/watch-cache.ts'
 import type { Objects } from '../contract/objects.ts'
 import { typed } from '../contract/typed-objects.ts'
@@ -26,9 +27,9 @@ export async function runPolicyStatus(deps: PolicyStatusDeps, signal: AbortSigna
   const { cache, objects, clock, log } = deps
   const changed = createWakeFlag()
   const wake = (): void => changed.raise()
-  using _listening = cache
-    .resource(resourceKey(validatingPolicies.group, validatingPolicies.resource))
-    .listen({ onEvent: wake, onBookmark: () => undefined, onReset: wake })
+  const { group, resource } = validatingPolicies
+  const follower = { onEvent: wake, onReset: wake }
+  using _listening = followResource(cache, resourceKey(group, resource), follower)
   while (!signal.aborted) {
     try {
       for (const object of objects.list(validatingPolicies)) {

@@ -8,8 +8,8 @@ import {
   type Metrics,
   type WakeFlag,
 } from '@skerry/base'
+import { followResource } from '../cache/follow-resource.ts'
 import { resourceKey } from '../cache/watch-cache.ts'
-import type { CacheListener } from '../cache/resource-cache.ts'
 import type { Objects } from '../contract/objects.ts'
 import type { RegistryDeps } from '../registry/request-scope.ts'
 import { apiTime } from '../contract/status-answers.ts'
@@ -132,31 +132,29 @@ function registrationDeps({ registry, objects, log }: ApiServiceWatchDeps) {
 /** Everything that may change the outcome of a check makes it due at once. */
 function listenAll(state: State, deps: ApiServiceWatchDeps): Disposable {
   const stack = new DisposableStack()
-  const listen = (resource: { group: string; resource: string }, onChange: CacheListener): void => {
-    if (!deps.registry.kinds.findStored(resource)) return
-    stack.use(
-      deps.registry.cache.resource(resourceKey(resource.group, resource.resource)).listen(onChange),
-    )
+  const listen = (
+    { group, resource }: { group: string; resource: string },
+    onChange: () => void,
+  ): void => {
+    if (!deps.registry.kinds.findStored({ group, resource })) return
+    const follower = { onEvent: onChange, onReset: onChange }
+    stack.use(followResource(deps.registry.cache, resourceKey(group, resource), follower))
   }
-  const registration = listener(() => {
+  const registration = (): void => {
     state.localWake.raise()
     state.remoteWake.raise()
-  })
+  }
   listen(apiServices, registration)
   listen(definitions, registration)
-  const reachability = listener(() => {
+  const reachability = (): void => {
     // Services change all the time; it matters only where an extension server stands behind one.
     if (state.remotes.size === 0) return
     for (const remote of state.remotes.values()) remote.dueMs = 0
     state.remoteWake.raise()
-  })
+  }
   listen(wellKnown.services, reachability)
   listen(wellKnown.endpointSlices, reachability)
   return stack
-}
-
-function listener(onChange: () => void): CacheListener {
-  return { onEvent: onChange, onBookmark: () => undefined, onReset: onChange }
 }
 
 async function untilDue(state: State, clock: Clock, signal: AbortSignal): Promise<void> {

@@ -146,6 +146,17 @@ export class ResourceCache {
     for (const listener of this.#listeners) listener.onBookmark(revision)
   }
 
+  /**
+   * After objects have appeared that no event told of: whoever listens reads again, and no watch resumes from before
+   * `revision`.
+   */
+  breakHistory(revision: number): void {
+    this.#history = []
+    this.#historyBytes = 0
+    this.#oldestRevision = revision
+    this.reset()
+  }
+
   reset(): void {
     for (const listener of this.#listeners) listener.onReset()
     this.#listeners.clear()

@@ -104,10 +104,14 @@ export class WatchCache {
   /** Asks the store again for what could not be decrypted, e.g. because there are other keys now. */
   async retryUnreadable(): Promise<void> {
     for (const [storage, resource] of this.#resources) {
+      let hasAppeared = false
       for (const key of resource.unreadableKeys()) {
         const { entry } = await this.#deps.store.get(storageKey(storage, key))
-        if (entry && resource.unreadable(key) !== undefined) this.#load(entry)
+        if (!entry || resource.unreadable(key) === undefined) continue
+        this.#load(entry)
+        hasAppeared ||= resource.unreadable(key) === undefined
       }
+      if (hasAppeared) resource.breakHistory(this.#revision)
     }
   }
 

@@ -9,7 +9,8 @@ import {
 } from '@skerry/api'
 import type { Random } from '@skerry/base'
 import { StatusError } from '@skerry/api'
-import type { CacheListener, ResourceCache } from '../cache/resource-cache.ts'
+import { followResource } from '../cache/follow-resource.ts'
+import type { ResourceCache } from '../cache/resource-cache.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Interceptor, Reservation } from '../registry/interceptor.ts'
 import { invalid } from '../registry/registry-errors.ts'
@@ -17,7 +18,7 @@ import type { RequestScope } from '../registry/request-scope.ts'
 import { typed } from '../contract/typed-objects.ts'
 import { parseRange, type AddressRange } from './address-range.ts'
 import { takeNodePorts, type PortRange } from './node-ports.ts'
-import { isHeldElsewhere, rangesNow } from './service-ranges.ts'
+import { isHeldElsewhere, rangesNow, serviceStorage as storage } from './service-ranges.ts'
 import { holdingsOf, portKey, TakenAddresses, type Holdings } from './taken-addresses.ts'
 
 export interface ServiceAddressOptions {
@@ -32,8 +33,6 @@ export const serviceAddressDefaults: ServiceAddressOptions = Object.freeze({
 })
 
 type ServiceSpec = NonNullable<Service['spec']>
-
-const storage = 'core/services'
 
 const noHoldings: Holdings = Object.freeze({ addresses: [], ports: [] })
 
@@ -107,19 +106,16 @@ function isRefusedLater({ spec }: Service, own: Holdings): boolean {
 }
 
 function followServices(cache: WatchCache, taken: TakenAddresses): void {
-  const follow = (resource: ResourceCache): void => {
+  const seeAll = (resource: ResourceCache): void => {
     taken.forgetServices()
     for (const cached of resource.list()) taken.see(cached.key, holdingsOf(typed(cached.parse())))
-    const listener: CacheListener = {
-      onEvent: ({ type, object }) =>
-        taken.see(object.key, type === 'put' ? holdingsOf(typed(object.parse())) : undefined),
-      onBookmark: () => undefined,
-      // The new cache is filled in the same turn as the old one is reset.
-      onReset: () => queueMicrotask(() => follow(cache.resource(storage))),
-    }
-    resource.listen(listener)
   }
-  follow(cache.resource(storage))
+  seeAll(cache.resource(storage))
+  followResource(cache, storage, {
+    onEvent: ({ type, object }) =>
+      taken.see(object.key, type === 'put' ? holdingsOf(typed(object.parse())) : undefined),
+    onReset: seeAll,
+  })
 }
 
 interface Allocation {

@@ -3,6 +3,7 @@ import { resourceKey, type WatchCache } from '../cache/watch-cache.ts'
 import { typed } from '../contract/typed-objects.ts'
 import { parseRange, type AddressRange } from './address-range.ts'
 
+export const serviceStorage = resourceKey('', 'services')
 const cidrStorage = resourceKey('networking.k8s.io', 'servicecidrs')
 const addressStorage = resourceKey('networking.k8s.io', 'ipaddresses')
 
@@ -23,10 +24,15 @@ export function rangesNow(configured: readonly AddressRange[], cache: WatchCache
   return [...ranges.values()]
 }
 
-/** True when an IPAddress object gives the address to something that is no service. */
+/**
+ * True when an IPAddress object gives the address to something that is not a service, or to a service that cannot be
+ * read: nothing else says what that one has.
+ */
 export function isHeldElsewhere(address: string, cache: WatchCache): boolean {
   const cached = cache.resource(addressStorage).get(address)
   if (!cached) return false
-  const { group, resource } = typed<IPAddress>(cached.parse()).spec?.parentRef ?? {}
-  return Boolean(group) || resource !== 'services'
+  const { group, resource, namespace, name } =
+    typed<IPAddress>(cached.parse()).spec?.parentRef ?? {}
+  if (group || resource !== 'services') return true
+  return cache.resource(serviceStorage).unreadable(`${namespace}/${name}`) !== undefined
 }

@@ -1,0 +1,96 @@
+/** A service whose stored bytes cannot be read keeps what it has until it is deleted, and then it is free at once. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { callApi, startTestApiServer } from '@skerry/testing'
+import { createEncryptedStore, type EncryptedStore } from '../encryption/encrypted-store.ts'
+import { readEncryptionConfig } from '../encryption/encryption-config.ts'
+
+const path = '/api/v1/namespaces/default/services'
+const clusterIP = '10.43.0.50'
+const spec = { type: 'NodePort', clusterIP, ports: [{ port: 80, nodePort: 30100 }] }
+const ignoring = 'ignoreStoreReadErrorWithClusterBreakingPotential=true'
+const refusal = /provided IP is already allocated/
+
+/** Services are encrypted with a key; while that is away, those that are stored cannot be read. */
+async function startServer() {
+  const planWith = (name: string) => {
+    const secret = Buffer.alloc(32, name.length).toString('base64')
+    const providers = [{ aesgcm: { keys: [{ name, secret }] } }]
+    const config = { kind: 'EncryptionConfiguration', apiVersion: 'apiserver.config.k8s.io/v1' }
+    return readEncryptionConfig(
+      JSON.stringify({ ...config, resources: [{ resources: ['services'], providers }] }),
+    )
+  }
+  const plan = await planWith('key')
+  const stores: EncryptedStore[] = []
+  const server = await startTestApiServer({
+    encrypted(store) {
+      const made = createEncryptedStore(store, plan)
+      stores.push(made)
+      return made
+    },
+  })
+  const [store] = stores
+  assert.ok(store)
+  const call = (request: Parameters<typeof callApi>[1]) => callApi(server.transport, request)
+  return {
+    call,
+    create: (name: string) => call({ method: 'POST', path, body: { metadata: { name }, spec } }),
+    remove: (name: string) => call({ method: 'DELETE', path: `${path}/${name}?${ignoring}` }),
+    /** As after a start without the key: nothing of it has ever been read. */
+    async storeUnread(name: string) {
+      const object = { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: 'default' } }
+      const value = Buffer.from(
+        JSON.stringify({ ...object, spec: { ...spec, clusterIPs: [clusterIP] } }),
+      )
+      store.setPlan(await planWith('other key'))
+      await store.write({ key: `/registry/core/services/default/${name}`, value })
+      store.setPlan(plan)
+      await call({ path: `${path}/${name}` })
+    },
+    async bringKey() {
+      store.setPlan(await planWith('other key'))
+      await server.server.retryUnreadable()
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
+}
+
+/** As the controllers write it for each service. */
+const addressOfLost = {
+  metadata: { name: clusterIP, labels: { 'ipaddress.kubernetes.io/ip-family': 'IPv4' } },
+  spec: { parentRef: { resource: 'services', namespace: 'default', name: 'lost' } },
+}
+
+test('what an unreadable service had is free as soon as that is deleted', async () => {
+  await using server = await startServer()
+  assert.equal((await server.create('lost')).status, 201)
+  await server.storeUnread('lost')
+  assert.match((await server.create('early')).text, refusal)
+  assert.equal((await server.remove('lost')).status, 200)
+  assert.equal((await server.create('late')).status, 201)
+})
+
+test('a service that nobody has read since the start keeps its address, by the IPAddress that names it', async () => {
+  await using server = await startServer()
+  const addresses = '/apis/networking.k8s.io/v1/ipaddresses'
+  await server.call({ method: 'POST', path: addresses, body: addressOfLost })
+  await server.storeUnread('lost')
+  assert.match((await server.create('early')).text, refusal)
+  assert.equal((await server.remove('lost')).status, 200)
+  assert.equal((await server.create('late')).status, 201)
+})
+
+test('a service that can be read again has what it had, and no watch goes on as if it had never come', async () => {
+  await using server = await startServer()
+  const { metadata } = (await server.call({ path })).body
+  await server.storeUnread('lost')
+  await server.bringKey()
+  assert.equal((await server.call({ path: `${path}/lost` })).status, 200)
+  assert.match((await server.create('second')).text, refusal)
+  const resumed = `${path}?watch=true&timeoutSeconds=1&resourceVersion=${metadata.resourceVersion}`
+  assert.match((await server.call({ path: resumed })).text, /"code":410/)
+  // What comes after that is followed as before.
+  assert.equal((await server.remove('lost')).status, 200)
+  assert.equal((await server.create('third')).status, 201)
+})
