@@ -193,16 +193,47 @@ test('of two services that want an external address and port the older one gets 
   }
 })
 
+/** A service that names an external address in its spec or, by `isStatus`, in the status of its load balancer. */
+function sharing(
+  name: string,
+  {
+    port,
+    createdAt = old,
+    isStatus = false,
+  }: { port: number; createdAt?: string; isStatus?: boolean },
+): Service {
+  const [namespace = '', own = ''] = name.split('/')
+  const spec = { clusterIP: `10.43.2.${port}`, ports: [{ name: 'http', port }] }
+  const made = aged(
+    service(own, isStatus ? spec : { ...spec, externalIPs: ['198.51.100.9'] }),
+    createdAt,
+  )
+  const status = isStatus ? { loadBalancer: { ingress: [{ ip: '198.51.100.9' }] } } : {}
+  return { ...made, metadata: { ...made.metadata, namespace }, status }
+}
+
 test('services may share an external address by different ports', () => {
-  const at = (name: string, port: number) =>
-    aged(
-      service(name, {
-        clusterIP: `10.43.2.${port}`,
-        externalIPs: ['198.51.100.9'],
-        ports: [{ name: 'http', port }],
-      }),
-      old,
-    )
-  const plan = planAddresses(planServicePorts([at('a', 80), at('b', 81)], [], 'a'), owners)
+  const services = [sharing('shop/a', { port: 80 }), sharing('shop/b', { port: 81 })]
+  const plan = planAddresses(planServicePorts(services, [], 'a'), owners)
   assert.deepEqual(plan.refused, [])
+})
+
+test('an external address belongs to the namespace that had it first, with all of its ports', () => {
+  for (const isStatus of [false, true]) {
+    const services = [
+      sharing('shop/first', { port: 80 }),
+      sharing('bank/second', { port: 81, createdAt: young, isStatus }),
+      sharing('shop/third', { port: 82, createdAt: newest, isStatus }),
+    ]
+    for (const order of [services, services.toReversed()]) {
+      const { ports, refused } = planAddresses(planServicePorts(order, [], 'a'), owners)
+      const served = ports.filter(({ externalIps }) => externalIps.length > 0)
+      assert.deepEqual(
+        served.map(({ service: holder }) => holder),
+        ['shop/first', 'shop/third'],
+      )
+      const reason = 'namespace shop has it'
+      assert.deepEqual(refused, [{ service: 'bank/second', address: '198.51.100.9', reason }])
+    }
+  }
 })

@@ -33,7 +33,8 @@ export interface AddressPlan {
 /**
  * Gives every address to the one that it belongs to. A cluster address goes to its service before
  * anybody's external address; of services that want the same address and port the oldest gets it.
- * External addresses and node ports never take what belongs to nodes, pods, services or the machine
+ * An external address belongs to the namespace of the oldest service that names it: services there may
+ * share it by different ports, those of other namespaces get none of its ports. External addresses and node ports never take what belongs to nodes, pods, services or the machine
  * itself. Stricter than kube-proxy, which serves whatever a Service names. Pure.
  */
 export function planAddresses(
@@ -97,6 +98,16 @@ function createJudge(oldestFirst: readonly ServicePortBackends[], owners: Addres
       if (!clusterOwners.has(address)) clusterOwners.set(address, service)
     }
   }
+  const namespaceOf = new Map<string, string>()
+  for (const { externalIps, service } of oldestFirst) {
+    for (const address of externalIps) {
+      if (!namespaceOf.has(address)) namespaceOf.set(address, namespaceIn(service))
+    }
+  }
+  const ofOthers = (address: string, { service }: ServicePortBackends): string | undefined => {
+    const namespace = namespaceOf.get(address)
+    return namespace === namespaceIn(service) ? undefined : `namespace ${namespace} has it`
+  }
   const taken = new Map<string, string>()
   const contested = (key: string, { service, name }: ServicePortBackends): string | undefined => {
     const owner = taken.get(key)
@@ -124,7 +135,11 @@ function createJudge(oldestFirst: readonly ServicePortBackends[], owners: Addres
       const owner = clusterOwners.get(address)
       if (owner !== undefined) return `it is the cluster address of service ${owner}`
       if (services.check(address)) return 'it is within the range of services'
-      return ofMachines(address) ?? contested(`${address} ${port.protocol} ${port.port}`, port)
+      return (
+        ofMachines(address) ??
+        ofOthers(address, port) ??
+        contested(`${address} ${port.protocol} ${port.port}`, port)
+      )
     },
     nodePort(port) {
       if (port.nodePort === undefined) return undefined
@@ -132,6 +147,8 @@ function createJudge(oldestFirst: readonly ServicePortBackends[], owners: Addres
     },
   }
 }
+
+const namespaceIn = (service: string): string => service.slice(0, service.indexOf('/'))
 
 function whose(owner: string, service: string): string {
   return owner.startsWith(`${service}:`) ? 'another port of it' : `service ${owner}`
