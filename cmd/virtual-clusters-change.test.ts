@@ -120,6 +120,25 @@ test('a slip in a VirtualCluster is told and takes nothing away', async () => {
   await until(edge, virtualClusterResource, { name: 'east' }, (found) => !isTold(found))
 })
 
+test('pods of a virtual cluster are kept from its nodes until the edge allows it', async () => {
+  await using scene = await startVirtualScene({}, signal)
+  const { hub, edge } = scene
+  await addNode(edge, 'n1', { branch: 'east' }, signal)
+  await addGroup(scene, 'east')
+  await hub.resource(workResource).create(workFor('bank-east', till), signal)
+  const key = { name: 'shop-bank-east' }
+  const untilLevel = (level: string | undefined) =>
+    until(edge, resources.namespaces, key, (found) => {
+      const { labels } = found?.metadata ?? {}
+      return found !== undefined && labels?.['pod-security.kubernetes.io/enforce'] === level
+    })
+  await untilLevel('baseline')
+  await patchGroup(edge, 'east', { isolation: { allowsHostAccess: true } })
+  await untilLevel(undefined)
+  await patchGroup(edge, 'east', { isolation: { allowsHostAccess: false } })
+  await untilLevel('baseline')
+})
+
 test('what changed while the agent was away is so when it is back: renamed, deleted, moved', async () => {
   await using scene = await startVirtualScene({}, signal)
   const { hub, edge, fleet } = scene

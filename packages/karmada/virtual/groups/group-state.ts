@@ -98,6 +98,7 @@ export function viewOf(clusterName: string, { spec }: Pick<VirtualCluster, 'spec
     ...(sharedKinds ? { sharedKinds } : {}),
     nodeLabels: nodeLabelsOf(spec),
     allowsClusterRights: spec.isolation?.allowsClusterRights === true,
+    allowsHostAccess: spec.isolation?.allowsHostAccess === true,
     externalAddresses: parseExternalAddresses(spec.isolation?.externalAddresses ?? []),
   })
   return { group, mapping }

@@ -34,6 +34,7 @@ const template: JsonObject = {
     closedNetwork: { type: 'boolean' },
     quota: quantities,
     allowsClusterRights: { type: 'boolean' },
+    allowsHostAccess: { type: 'boolean' },
     externalAddresses: texts,
   }),
   podTemplatePaths: { type: 'object', additionalProperties: texts },

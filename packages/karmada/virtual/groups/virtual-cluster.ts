@@ -35,6 +35,8 @@ export interface VirtualIsolation {
   quota?: Record<string, string>
   /** It may bind ClusterRoles in the whole edge cluster, its siblings included. */
   allowsClusterRights?: boolean
+  /** Its pods and volumes may reach files, devices, processes and network of its nodes, and disks by their handle. */
+  allowsHostAccess?: boolean
   /** Addresses and blocks that its Services and Gateways may name as their own. */
   externalAddresses?: string[]
 }

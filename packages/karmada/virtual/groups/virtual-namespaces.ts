@@ -2,6 +2,7 @@ import { isStatusError, type AnyObject, type Namespace } from '@skerry/api'
 import { resources, type Cluster as Api, type TypedResource } from '@skerry/client'
 import type { ManifestMapping } from '../../work/manifest-mapping.ts'
 import { namespaceIsolation } from '../isolation/namespace-isolation.ts'
+import { podSecurityLabel, podSecurityLevel } from '../mapping/host-access.ts'
 import { expectOwnNamespace, memberNamespace } from '../mapping/member-namespace.ts'
 import type { EdgeNames } from '../view/edge-names.ts'
 import { closingLabel, virtualNamespaceLabels, type VirtualGroup } from '../virtual-group.ts'
@@ -124,7 +125,23 @@ export class VirtualNamespaces {
         await client.delete({ namespace, name: metadata.name ?? '' }, signal)
       }
     }
+    await this.#confine(namespace, signal)
     this.#isolated.add(namespace)
+  }
+
+  /** Keeps pods from their nodes, whoever makes them, unless they may reach these. A stricter level stays. */
+  async #confine(name: string, signal: AbortSignal): Promise<void> {
+    const namespaces = this.#deps.local.resource(resources.namespaces)
+    const { metadata } = await namespaces.get({ name }, signal)
+    const level = metadata.labels?.[podSecurityLabel]
+    const mayReach = this.#isolation.allowsHostAccess === true
+    if (mayReach ? level !== podSecurityLevel : level === podSecurityLevel) return
+    if (!mayReach && level === 'restricted') return
+    const labels: Record<string, string> = mayReach ? {} : { [podSecurityLabel]: podSecurityLevel }
+    const patch = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
+    const asked = { name, fieldManager: `${virtualFieldOwner}-pods`, force: true }
+    const applied = await namespaces.patch({ ...asked, type: 'apply', patch }, signal)
+    this.#deps.edge.recordNamespace(applied)
   }
 }
 

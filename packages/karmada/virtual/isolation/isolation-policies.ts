@@ -1,5 +1,6 @@
 import type { AnyObject, JsonObject } from '@skerry/api'
 import { closingLabel, groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
+import { confinedVolumes, podSecurityLabel, podSecurityLevel } from '../mapping/host-access.ts'
 import { isolationName } from './namespace-isolation.ts'
 
 export interface IsolationPolicyOptions {
@@ -74,7 +75,7 @@ const podRules: JsonObject = {
     ...matching({ resources: ['pods'], operations: ['CREATE'] }),
     namespaceSelector: inVirtualClusters,
   },
-  variables: [owner],
+  variables: [owner, { name: 'level', expression: labelOf('namespaceObject', podSecurityLabel) }],
   validations: [
     {
       expression: `has(object.spec.nodeSelector) && '${groupLabel}' in object.spec.nodeSelector && object.spec.nodeSelector['${groupLabel}'] == variables.cluster`,
@@ -85,6 +86,12 @@ const podRules: JsonObject = {
     {
       expression: `!has(object.spec.nodeName) || object.spec.nodeName == ''`,
       message: 'a pod of a virtual cluster is placed by the scheduler: it names no node',
+      reason: 'Forbidden',
+    },
+    {
+      expression: `variables.level in ['', 'privileged'] || !has(object.spec.volumes) || object.spec.volumes.all(volume, ${confinedVolumes.map((field) => `has(volume.${field})`).join(' || ')})`,
+      message:
+        'a pod of a virtual cluster names no volume that reaches its node, or disks with the rights of its node: have the edge set spec.isolation.allowsHostAccess of the VirtualCluster',
       reason: 'Forbidden',
     },
   ],
@@ -133,8 +140,15 @@ const namespaceRules: JsonObject = {
     { name: 'clusterAfter', expression: labelOf('object', clusterLabel) },
     { name: 'nameBefore', expression: labelOf('oldObject', namespaceLabel) },
     { name: 'nameAfter', expression: labelOf('object', namespaceLabel) },
+    { name: 'levelBefore', expression: labelOf('oldObject', podSecurityLabel) },
+    { name: 'levelAfter', expression: labelOf('object', podSecurityLabel) },
   ],
   validations: [
+    {
+      expression: `variables.clusterAfter == '' || variables.levelAfter in [variables.levelBefore, '${podSecurityLevel}', 'restricted'] || ${mayUpdate('variables.clusterAfter')}`,
+      message: `label ${podSecurityLabel} keeps pods from their nodes: only who may update the VirtualCluster may change it to another than ${podSecurityLevel} or restricted`,
+      reason: 'Forbidden',
+    },
     {
       expression: `variables.clusterBefore == variables.clusterAfter && variables.nameBefore == variables.nameAfter || [variables.clusterBefore, variables.clusterAfter].all(each, each == '' || ${mayUpdate('each')})`,
       message: `labels ${clusterLabel} and ${namespaceLabel} say whose a namespace is: only who may update that VirtualCluster may change them`,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { administrator, callApi, startTestApiServer, type TestApiServer } from '@skerry/testing'
 import { fieldAt } from '../../interpreter/fields.ts'
+import { podSecurityLabel, podSecurityLevel } from '../mapping/host-access.ts'
 import { createMapping } from '../mapping/mapping.ts'
 import { createNamespaceRule } from '../mapping/namespace-rule.ts'
 import { groupLabel } from '../virtual-group.ts'
@@ -92,6 +93,38 @@ test('in a namespace of a virtual cluster pods are made for its nodes, whoever m
   }
 })
 
+test('in a confined namespace no pod reaches its node, whoever makes it', async () => {
+  const level = (namespace: string, value: string) =>
+    callApi(api.transport, {
+      method: 'PATCH',
+      path: `/api/v1/namespaces/${namespace}`,
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { metadata: { labels: { [podSecurityLabel]: value } } },
+    })
+  const volume = (source: object) => ({ volumes: [{ name: 'a', ...source }] })
+  const sys = { capabilities: { add: ['SYS_ADMIN'] } }
+  const table: [spec: object, isRefused: boolean][] = [
+    [{}, false],
+    [volume({ emptyDir: {} }), false],
+    [volume({ nfs: { server: 'a', path: '/' } }), false],
+    [volume({ hostPath: { path: '/' } }), true],
+    [volume({ iscsi: { targetPortal: 'a', iqn: 'iqn.2026-01.com.example:a', lun: 0 } }), true],
+    [volume({ awsElasticBlockStore: { volumeID: 'a' } }), true],
+    [{ hostNetwork: true }, true],
+    [{ containers: [{ name: 'a', image: 'a', securityContext: { privileged: true } }] }, true],
+    [{ containers: [{ name: 'a', image: 'a', securityContext: sys }] }, true],
+  ]
+  const path = '/api/v1/namespaces/shop-east/pods?dryRun=All'
+  for (const isConfined of [true, false]) {
+    await level('shop-east', isConfined ? podSecurityLevel : 'privileged')
+    for (const [spec, isRefused] of table) {
+      const body = pod('a', { nodeSelector: east, ...spec })
+      const { status, text } = await callApi(api.transport, { method: 'POST', path, body })
+      assert.equal(status, isConfined && isRefused ? 403 : 201, text)
+    }
+  }
+})
+
 test('its pods are bound by the scheduler alone', async () => {
   for (const user of ['olga', 'system:kube-scheduler', volcano]) await giveAll(user)
   await made('/api/v1/namespaces/shop-east/pods', pod('bound', { nodeSelector: east }))
@@ -147,10 +180,21 @@ test('whose a namespace is, is for those to say who may update that virtual clus
   assert.equal(await relabel('rita', 'default', cluster('east')), 200)
   assert.equal(await relabel('rita', 'default', cluster('west')), 403)
   assert.equal(await relabel('rita', 'shop-east', cluster('west')), 403)
+  const enforced = (level: string | null) => ({ [podSecurityLabel]: level })
+  const confine = { method: 'PATCH', path: '/api/v1/namespaces/shop-east' } as const
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  const body = { metadata: { labels: enforced(podSecurityLevel) } }
+  assert.equal((await callApi(api.transport, { ...confine, headers, body })).status, 200)
+  assert.equal(await relabel('olga', 'shop-east', enforced('privileged')), 403)
+  assert.equal(await relabel('olga', 'shop-east', enforced(null)), 403)
+  assert.equal(await relabel('olga', 'shop-east', enforced('restricted')), 200)
+  assert.equal(await relabel('olga', 'shop-east', enforced(podSecurityLevel)), 200)
+  assert.equal(await relabel('rita', 'shop-east', enforced('privileged')), 200)
+  assert.equal(await relabel('olga', 'default', enforced('privileged')), 200)
   const create = { method: 'POST', path: '/api/v1/namespaces?dryRun=All' } as const
-  const body = { metadata: { name: 'new', labels: cluster('east') } }
-  assert.equal((await callApi(as('olga'), { ...create, body })).status, 403)
-  assert.equal((await callApi(as('rita'), { ...create, body })).status, 201)
+  const fresh = { metadata: { name: 'new', labels: cluster('east') } }
+  assert.equal((await callApi(as('olga'), { ...create, body: fresh })).status, 403)
+  assert.equal((await callApi(as('rita'), { ...create, body: fresh })).status, 201)
 })
 
 test('what isolates a namespace stays as its agent has made it', async () => {

@@ -38,12 +38,19 @@ export function ofObject(change: (object: JsonObject) => JsonObject): Change {
 
 /** Texts at the path, with steps as those of `changeAt`. */
 export function textsOfPath(object: JsonObject, path: string): string[] {
+  return valuesAt(object, path).filter((value) => typeof value === 'string')
+}
+
+/** Whatever stands at the path, with steps as those of `changeAt`. */
+export function valuesAt(object: JsonObject, path: string): unknown[] {
   let found: unknown[] = [object]
   for (const step of path.split('.')) {
     found = found.flatMap((value): unknown[] => {
-      if (step === '*') return Array.isArray(value) ? value : []
-      return isJsonObject(value) && Object.hasOwn(value, step) ? [value[step]] : []
+      if (Array.isArray(value)) return step === '*' ? value : []
+      if (!isJsonObject(value)) return []
+      if (step === '*') return Object.values(value)
+      return Object.hasOwn(value, step) ? [value[step]] : []
     })
   }
-  return found.filter((value) => typeof value === 'string')
+  return found
 }

@@ -177,16 +177,17 @@ test('what has no namespace is shared, of its own name, or refused', () => {
   })
   assert.deepEqual(namespace.metadata, {
     name: 'my--app-east',
-    labels: { team: 'till', ...ours, 'edge.skerry.io/namespace': 'my-app' },
+    labels: {
+      team: 'till',
+      ...ours,
+      'edge.skerry.io/namespace': 'my-app',
+      'pod-security.kubernetes.io/enforce': 'baseline',
+    },
   })
   const claimRef = { namespace: 'shop', name: 'data' }
   const csi = { driver: 'disk', nodeStageSecretRef: { namespace: 'shop', name: 'key' } }
-  const volume = mapped({
-    apiVersion: 'v1',
-    kind: 'PersistentVolume',
-    ...named,
-    spec: { claimRef, csi },
-  })
+  const sent = { apiVersion: 'v1', kind: 'PersistentVolume', ...named, spec: { claimRef, csi } }
+  const volume = mapped(sent, { allowsHostAccess: true })
   assert.equal(volume.metadata.name, 'web-east')
   assert.deepEqual(volume['spec'], {
     claimRef: { ...claimRef, namespace: 'shop-east' },

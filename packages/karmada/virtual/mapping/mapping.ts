@@ -5,10 +5,11 @@ import type { ManifestMapping } from '../../work/manifest-mapping.ts'
 import { isolationName } from '../isolation/namespace-isolation.ts'
 import { virtualNamespaceLabels, type VirtualGroup } from '../virtual-group.ts'
 import { groupKindOf } from './group-kind.ts'
-import { changeAt, ofObject, ofText } from './change-at.ts'
+import { changeAt, ofObject, ofText, valuesAt } from './change-at.ts'
 import { clusterScopedRefusals, clusterScopes } from './cluster-scoped-table.ts'
 import { refuseExternalAddresses, type ExternalAddresses } from './external-addresses.ts'
 import { mapAllowedRoutes } from './gateway-routes.ts'
+import { confinedLabels, refuseHostPod, refuseHostVolume } from './host-access.ts'
 import { MappingRefusal } from './mapping-refusal.ts'
 import type { NodeLabels } from './contradiction.ts'
 import { createMemberNames, namespaceNameLabel, type MemberNames } from './member-names.ts'
@@ -38,6 +39,8 @@ export interface MappingOptions {
   readonly nodeLabels?: NodeLabels
   /** Whether it may bind ClusterRoles in the whole edge cluster, siblings included. Default: no. */
   readonly allowsClusterRights?: boolean
+  /** Allows its pods and volumes to reach the machines of its nodes, and disks by their handle. Default: no. */
+  readonly allowsHostAccess?: boolean
   /** Where its services may be served besides its own nodes' ports. Default: nowhere. */
   readonly externalAddresses?: ExternalAddresses
 }
@@ -52,7 +55,8 @@ export function createMapping(group: VirtualGroup, options: MappingOptions = {})
       refusing(sent, (manifest) => {
         refuseKind(manifest, options)
         refuseExternalAddresses(manifest, options.externalAddresses)
-        const meant = placed(mapContent(manifest, names, options), names)
+        if (options.allowsHostAccess !== true) refuseHostAccess(manifest, options)
+        const meant = placed(mapContent(confined(manifest, options), names, options), names)
         return isShared(manifest) ? sharedManifest(meant, group.clusterName) : meant
       }),
     placeOf: (sent) =>
@@ -62,6 +66,21 @@ export function createMapping(group: VirtualGroup, options: MappingOptions = {})
       }),
     fromMember: (manifest, status) => statusFromMember(manifest, status, names),
   }
+}
+
+function refuseHostAccess(manifest: AnyObject, options: MappingOptions): void {
+  if (groupKindOf(manifest) === '/PersistentVolume') refuseHostVolume(manifest)
+  for (const path of templatePathsOf(manifest, options)) {
+    for (const spec of valuesAt(manifest, specPathOf(path)))
+      if (isJsonObject(spec)) refuseHostPod(spec)
+  }
+}
+
+/** Pods that others make in a namespace of the virtual cluster are confined by its label. */
+function confined(manifest: AnyObject, options: MappingOptions): AnyObject {
+  if (groupKindOf(manifest) !== '/Namespace' || options.allowsHostAccess === true) return manifest
+  const labels = confinedLabels(manifest.metadata.labels ?? {})
+  return { ...manifest, metadata: { ...manifest.metadata, labels } }
 }
 
 /** Kinds without a namespace that are not in the table are shared where they are allowed. */
@@ -222,7 +241,7 @@ function mapContent(manifest: AnyObject, names: MemberNames, options: MappingOpt
     mapped = changeAt(mapped, path, ofText(names.namespace))
   }
   for (const path of templatePathsOf(manifest, options)) {
-    mapped = changeAt(mapped, path === '' ? 'spec' : `${path}.spec`, (spec) =>
+    mapped = changeAt(mapped, specPathOf(path), (spec) =>
       mapPodSpec(isJsonObject(spec) ? spec : {}, names, options.nodeLabels),
     )
   }
@@ -237,6 +256,9 @@ function withoutSharing(manifest: AnyObject): JsonObject {
   const kept = Object.entries(annotations).filter(([key]) => !isSharingKey(key))
   return { ...manifest, metadata: { ...manifest.metadata, annotations: Object.fromEntries(kept) } }
 }
+
+const specPathOf = (templatePath: string): string =>
+  templatePath === '' ? 'spec' : `${templatePath}.spec`
 
 function templatePathsOf(manifest: AnyObject, options: MappingOptions): ReadonlySet<string> {
   const groupKind = groupKindOf(manifest)

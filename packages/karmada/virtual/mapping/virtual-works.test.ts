@@ -199,6 +199,20 @@ test('what cannot be in a virtual cluster is told, and its Work can be deleted',
   await until(scene.hub, workResource, workOf('east'), (object) => object === undefined)
 })
 
+test('what would reach the machine of a node is told at the hub, and is not there', async () => {
+  await using scene = await startScene()
+  const claimRef = { namespace: 'shop', name: 'data' }
+  const spec = { claimRef, hostPath: { path: '/' }, accessModes: ['ReadWriteOnce'] }
+  const volume = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'root' }, spec }
+  await send(scene, 'east', volume)
+  assert.match(
+    await untilApplied(scene, 'east', false),
+    /Cannot have PersistentVolume "root" in a virtual cluster: it reaches the machine of its node, .* by hostPath: leave that out/,
+  )
+  const volumes = await scene.edge.resource(resources.persistentVolumes).list({}, signal)
+  assert.deepEqual(volumes.items, [])
+})
+
 test("what is refused its namespace is not made, and the edge cluster's own is not deleted", async () => {
   await using scene = await startScene({
     prepare: () => Promise.reject(new MappingRefusal('the namespace is not of this one')),

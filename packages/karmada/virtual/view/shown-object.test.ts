@@ -8,7 +8,7 @@ import { shownObject, shownText, type ShownNames } from './shown-object.ts'
 
 const clusterName = 'east'
 const group = { clusterName, namespaces: createNamespaceRule({ clusterName }) }
-const mapping = createMapping(group, { allowsClusterRights: true })
+const mapping = createMapping(group, { allowsClusterRights: true, allowsHostAccess: true })
 const own = new Map(
   ['shop', 'my-app', 'a'.repeat(63)].map((name) => [group.namespaces.toMember(name), name]),
 )

@@ -1,0 +1,100 @@
+/** What is sent to a virtual cluster reaches neither the machines of its nodes nor disks of others. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnyObject, JsonObject } from '@skerry/api'
+import { confinedVolumes } from './host-access.ts'
+import { createMapping, podTemplateAnnotation, type MappingOptions } from './mapping.ts'
+import { createNamespaceRule } from './namespace-rule.ts'
+
+const east = { clusterName: 'east', namespaces: createNamespaceRule({ clusterName: 'east' }) }
+
+function mapped(
+  manifest: Omit<AnyObject, 'metadata'> & { metadata?: object },
+  options: MappingOptions = {},
+) {
+  const sent = { metadata: { namespace: 'shop', name: 'web' }, ...manifest }
+  return createMapping(east, options).toMember(sent as AnyObject)
+}
+
+function refusedUnlessAllowed(manifest: Parameters<typeof mapped>[0], field: RegExp): void {
+  const shown = JSON.stringify(manifest)
+  assert.throws(() => mapped(manifest), { name: 'MappingRefusal', message: field }, shown)
+  assert.throws(() => mapped(manifest), /have the edge set spec\.isolation\.allowsHostAccess$/)
+  assert.doesNotThrow(() => mapped(manifest, { allowsHostAccess: true }), shown)
+}
+
+const containers = [{ name: 'web', image: 'web' }]
+const privileged = [{ ...containers[0], securityContext: { privileged: true } }]
+
+const pods: readonly (readonly [spec: JsonObject, field: RegExp])[] = [
+  [{ containers, volumes: [{ name: 'a', hostPath: { path: '/' } }] }, /by hostPath: /],
+  [{ containers, volumes: [{ name: 'a', iscsi: { targetPortal: 'a' } }] }, /by iscsi: /],
+  [{ containers, volumes: [{ name: 'a', cephfs: { secretFile: '/etc/key' } }] }, /by cephfs: /],
+  [{ containers, volumes: [{ name: 'a', awsElasticBlockStore: { volumeID: 'b' } }] }, /by aws/],
+  [{ containers, volumes: [{ name: 'a', comesLater: {} }] }, /by comesLater: /],
+  [{ containers, hostNetwork: true, hostPID: true }, /by hostNetwork, hostPID: /],
+  [{ containers, hostIPC: true }, /by hostIPC: /],
+  [{ containers: privileged }, /by privileged: /],
+  [{ containers, initContainers: privileged }, /by privileged: /],
+  [{ containers, ephemeralContainers: privileged }, /by privileged: /],
+]
+
+test('a pod that reaches its node is refused, whatever makes it', () => {
+  for (const [spec, field] of pods) {
+    refusedUnlessAllowed({ apiVersion: 'v1', kind: 'Pod', spec }, field)
+    const template = { spec }
+    refusedUnlessAllowed({ apiVersion: 'apps/v1', kind: 'DaemonSet', spec: { template } }, field)
+    refusedUnlessAllowed(
+      {
+        apiVersion: 'batch/v1',
+        kind: 'CronJob',
+        spec: { jobTemplate: { spec: { template } } },
+      },
+      field,
+    )
+    const annotations = { [podTemplateAnnotation]: 'spec.jobs.*.template' }
+    const metadata = { namespace: 'shop', name: 'web', annotations }
+    const job = { apiVersion: 'example.com/v1', kind: 'Flow', metadata }
+    refusedUnlessAllowed({ ...job, spec: { jobs: [{ template }] } }, field)
+    refusedUnlessAllowed({ ...job, spec: { jobs: { first: { template } } } }, field)
+  }
+})
+
+test('a pod may have every other volume, and fields that say no', () => {
+  for (const field of confinedVolumes) {
+    const volumes = [{ name: 'a', [field]: {}, hostPath: null }]
+    const spec = { containers, volumes, hostNetwork: false, hostPID: null }
+    assert.doesNotThrow(() => mapped({ apiVersion: 'v1', kind: 'Pod', spec }), field)
+  }
+})
+
+test('a volume without a namespace is a share of the network, or the edge allows it', () => {
+  const claimRef = { namespace: 'shop', name: 'data' }
+  const capacity = { storage: '1Gi' }
+  const volume = (source: JsonObject) => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'web' },
+    spec: { claimRef, capacity, accessModes: ['ReadWriteOnce'], ...source },
+  })
+  for (const source of ['hostPath', 'local', 'csi', 'iscsi', 'rbd', 'azureDisk', 'comesLater']) {
+    refusedUnlessAllowed(volume({ [source]: { path: '/' } }), new RegExp(`by ${source}: `))
+  }
+  assert.doesNotThrow(() => mapped(volume({ nfs: { server: 'a', path: '/' }, hostPath: null })))
+})
+
+test('a namespace confines pods that others make in it, at least as far as its virtual cluster is', () => {
+  const key = 'pod-security.kubernetes.io/enforce'
+  const level = (wanted: string | undefined, options: MappingOptions = {}) => {
+    const labels: Record<string, string> = wanted === undefined ? {} : { [key]: wanted }
+    const metadata = { name: 'shop', labels }
+    return mapped({ apiVersion: 'v1', kind: 'Namespace', metadata }, options).metadata.labels?.[key]
+  }
+  assert.equal(level(undefined), 'baseline')
+  assert.equal(level('baseline'), 'baseline')
+  assert.equal(level('restricted'), 'restricted')
+  assert.equal(level('anything'), 'baseline')
+  assert.throws(() => level('privileged'), /by label .*enforce=privileged: leave that out/)
+  const open = { allowsHostAccess: true }
+  assert.deepEqual([level(undefined, open), level('privileged', open)], [undefined, 'privileged'])
+})
