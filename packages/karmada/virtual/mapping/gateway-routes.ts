@@ -4,19 +4,13 @@ import { changeAt, ofObject } from './change-at.ts'
 import type { MemberNames } from './member-names.ts'
 
 /** Which namespaces' routes a gateway takes: "all" are all of its virtual cluster. */
-export function mapAllowedRoutes(gateway: JsonObject, names: MemberNames): JsonObject {
-  return changeAt(
-    gateway,
-    'spec.listeners.*.allowedRoutes.namespaces',
-    ofObject((allowed) => {
-      switch (textAt(allowed, 'from')) {
-        case 'All':
-          return { ...allowed, from: 'Selector', selector: names.namespaceSelector({}) }
-        case 'Selector':
-          return changeAt(allowed, 'selector', ofObject(names.namespaceSelector))
-        default:
-          return allowed
-      }
-    }),
-  )
+export function mapAllowedRoutes(allowed: JsonObject, names: MemberNames): JsonObject {
+  switch (textAt(allowed, 'from')) {
+    case 'All':
+      return { ...allowed, from: 'Selector', selector: names.namespaceSelector({}) }
+    case 'Selector':
+      return changeAt(allowed, 'selector', ofObject(names.namespaceSelector))
+    default:
+      return allowed
+  }
 }

@@ -5,18 +5,16 @@ import type { ManifestMapping } from '../../work/manifest-mapping.ts'
 import { isolationName } from '../isolation/namespace-isolation.ts'
 import { virtualNamespaceLabels, type VirtualGroup } from '../virtual-group.ts'
 import { groupKindOf } from './group-kind.ts'
-import { changeAt, ofObject, ofText, valuesAt } from './change-at.ts'
+import { changeAt, ofObject, valuesAt } from './change-at.ts'
 import { clusterScopedRefusals, clusterScopes } from './cluster-scoped-table.ts'
 import { refuseExternalAddresses, type ExternalAddresses } from './external-addresses.ts'
-import { mapAllowedRoutes } from './gateway-routes.ts'
 import { confinedLabels, refuseHostPod, refuseHostVolume } from './host-access.ts'
+import { mapReferences } from './map-references.ts'
 import { MappingRefusal } from './mapping-refusal.ts'
 import type { NodeLabels } from './contradiction.ts'
 import { createMemberNames, namespaceNameLabel, type MemberNames } from './member-names.ts'
-import { namespacePaths } from './namespace-paths-table.ts'
-import { mapNetworkPolicy } from './network-policy.ts'
-import { mapClaimSpec, mapPodSpec, podTemplatePaths } from './pod-spec.ts'
-import { mapSubjects } from './rbac-subjects.ts'
+import { mapPodSpec, podTemplatePaths } from './pod-spec.ts'
+import { kindReferences } from './reference-table.ts'
 import { isSharingKey, sharedManifest, sharedPlace } from './shared-object.ts'
 import { statusFromMember } from './status-from-member.ts'
 
@@ -171,6 +169,7 @@ function refuseKind(manifest: AnyObject, options: MappingOptions): void {
 }
 
 const isolatingKinds = new Set(['/ResourceQuota', 'networking.k8s.io/NetworkPolicy'])
+const clusterRole = 'rbac.authorization.k8s.io/ClusterRole'
 const clusterBinding = 'rbac.authorization.k8s.io/ClusterRoleBinding'
 
 function renamed(manifest: AnyObject, place: { namespace?: string; name?: string }): AnyObject {
@@ -191,24 +190,6 @@ function ownedNamespace(manifest: AnyObject, clusterName: string): AnyObject {
   return { ...manifest, metadata: { ...manifest.metadata, labels: named } }
 }
 
-type ContentRule = (object: JsonObject, names: MemberNames) => JsonObject
-
-const contentRules: Readonly<Record<string, ContentRule>> = Object.freeze({
-  '/PersistentVolumeClaim': mapClaim,
-  '/Service': (service, names) => changeAt(service, 'spec.externalName', ofText(names.hostName)),
-  'apps/StatefulSet': (set, names) =>
-    changeAt(
-      set,
-      'spec.volumeClaimTemplates.*.spec',
-      ofObject((claim) => mapClaimSpec(claim, names)),
-    ),
-  'gateway.networking.k8s.io/Gateway': mapAllowedRoutes,
-  'networking.k8s.io/NetworkPolicy': mapNetworkPolicy,
-  'rbac.authorization.k8s.io/ClusterRole': withoutLabels,
-  'rbac.authorization.k8s.io/ClusterRoleBinding': mapSubjects,
-  'rbac.authorization.k8s.io/RoleBinding': mapSubjects,
-})
-
 /**
  * Any label may be what an aggregated role of the edge selects, and would add the rules to that role.
  * What says whose the object is stays.
@@ -223,23 +204,13 @@ function withoutLabels(role: JsonObject): JsonObject {
   )
 }
 
-function mapClaim(claim: JsonObject, names: MemberNames): JsonObject {
-  return changeAt(
-    claim,
-    'spec',
-    ofObject((spec) => mapClaimSpec(spec, names)),
-  )
-}
-
 function mapContent(manifest: AnyObject, names: MemberNames, options: MappingOptions): AnyObject {
   const groupKind = groupKindOf(manifest)
   const refusal = clusterScopedRefusals[groupKind]?.(manifest)
   if (refusal !== undefined) throw new MappingRefusal(refusal)
   const unclaimed = withoutSharing(manifest)
-  let mapped = contentRules[groupKind]?.(unclaimed, names) ?? unclaimed
-  for (const path of namespacePaths[groupKind] ?? []) {
-    mapped = changeAt(mapped, path, ofText(names.namespace))
-  }
+  const plain = groupKind === clusterRole ? withoutLabels(unclaimed) : unclaimed
+  let mapped = mapReferences(plain, kindReferences[groupKind] ?? {}, names)
   for (const path of templatePathsOf(manifest, options)) {
     mapped = changeAt(mapped, specPathOf(path), (spec) =>
       mapPodSpec(isJsonObject(spec) ? spec : {}, names, options.nodeLabels),

@@ -1,21 +1,13 @@
 import { isJsonObject, type JsonObject } from '@skerry/api'
 import { fieldAt, objectsAt, textAt, textsAt } from '../../interpreter/fields.ts'
-import { changeAt } from './change-at.ts'
 import { namespaceNameLabel, type MemberNames } from './member-names.ts'
 
 /**
- * The policy for pods of one virtual cluster: "all namespaces" are all of that cluster. System
+ * The peers of a policy for pods of one virtual cluster: "all namespaces" are all of that cluster. System
  * namespaces that a peer names (`kubernetes.io/metadata.name: kube-system`) are the edge's own,
  * as its DNS is there.
  */
-export function mapNetworkPolicy(policy: JsonObject, names: MemberNames): JsonObject {
-  return ['spec.ingress.*.from', 'spec.egress.*.to'].reduce(
-    (mapped, path) => changeAt(mapped, path, (peers) => mapPeers(peers, names)),
-    policy,
-  )
-}
-
-function mapPeers(peers: unknown, names: MemberNames): unknown {
+export function mapPeers(peers: unknown, names: MemberNames): unknown {
   if (!Array.isArray(peers)) return peers
   return peers.flatMap((peer: unknown) => {
     const selector = fieldAt(peer, 'namespaceSelector')

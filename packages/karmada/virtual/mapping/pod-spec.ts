@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject } from '@skerry/api'
 import { textAt } from '../../interpreter/fields.ts'
 import { groupLabel } from '../virtual-group.ts'
-import { changeAt, ofObject, ofText } from './change-at.ts'
 import { contradictionOf, type NodeLabels } from './contradiction.ts'
+import { mapReferences } from './map-references.ts'
 import { MappingRefusal } from './mapping-refusal.ts'
 import type { MemberNames } from './member-names.ts'
+import { podReferences } from './reference-table.ts'
 
 /** Where each kind has pod templates. Each has the pod's `spec`. */
 export const podTemplatePaths: Readonly<Record<string, readonly string[]>> = Object.freeze({
@@ -29,8 +30,7 @@ export function mapPodSpec(
   names: MemberNames,
   nodeLabels: NodeLabels = {},
 ): JsonObject {
-  const own = placed(spec, names, nodeLabels)
-  return referenceRules.reduce((mapped, rule) => rule(mapped, names), own)
+  return mapReferences(placed(spec, names, nodeLabels), podReferences, names)
 }
 
 function placed(
@@ -66,41 +66,4 @@ function labelText(labels: NodeLabels): string {
   return Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(', ')
-}
-
-type PodRule = (spec: JsonObject, names: MemberNames) => JsonObject
-
-const affinityTerms = ['podAffinity', 'podAntiAffinity'].flatMap((kind) => [
-  `affinity.${kind}.requiredDuringSchedulingIgnoredDuringExecution.*`,
-  `affinity.${kind}.preferredDuringSchedulingIgnoredDuringExecution.*.podAffinityTerm`,
-])
-
-const referenceRules: readonly PodRule[] = [
-  ...affinityTerms.map(
-    (path): PodRule =>
-      (spec, names) =>
-        changeAt(
-          spec,
-          path,
-          ofObject((term) => mapAffinityTerm(term, names)),
-        ),
-  ),
-  (spec, names) => changeAt(spec, 'dnsConfig.searches.*', ofText(names.hostName)),
-  (spec, names) =>
-    changeAt(
-      spec,
-      'volumes.*.ephemeral.volumeClaimTemplate.spec',
-      ofObject((claim) => mapClaimSpec(claim, names)),
-    ),
-]
-
-function mapAffinityTerm(term: JsonObject, names: MemberNames): JsonObject {
-  const named = changeAt(term, 'namespaces.*', ofText(names.namespace))
-  return changeAt(named, 'namespaceSelector', ofObject(names.namespaceSelector))
-}
-
-/** A claim names its volume, and where what it is filled from stands. */
-export function mapClaimSpec(claim: JsonObject, names: MemberNames): JsonObject {
-  const named = changeAt(claim, 'volumeName', ofText(names.ownName))
-  return changeAt(named, 'dataSourceRef.namespace', ofText(names.namespace))
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@skerry/api'
 import { textAt } from '../../interpreter/fields.ts'
-import { changeAt, ofObject, ofText } from './change-at.ts'
+import { changeAt, ofText } from './change-at.ts'
 import { MappingRefusal } from './mapping-refusal.ts'
 import type { MemberNames } from './member-names.ts'
 
@@ -8,18 +8,10 @@ const accountUser = /^(?<before>system:serviceaccount:)(?<namespace>[^:]+)(?<aft
 const accountGroup = /^(?<before>system:serviceaccounts:)(?<namespace>.+)$/
 
 /**
- * A binding for the service accounts of one virtual cluster, however they are named. Throws
+ * A subject of one virtual cluster: its service accounts, however they are named. Throws
  * MappingRefusal of a subject that would be accounts of every cluster. People stay who they are.
  */
-export function mapSubjects(binding: JsonObject, names: MemberNames): JsonObject {
-  return changeAt(
-    binding,
-    'subjects.*',
-    ofObject((subject) => mapSubject(subject, names)),
-  )
-}
-
-function mapSubject(subject: JsonObject, names: MemberNames): JsonObject {
+export function mapSubject(subject: JsonObject, names: MemberNames): JsonObject {
   switch (textAt(subject, 'kind')) {
     case 'ServiceAccount':
       return changeAt(subject, 'namespace', ofText(names.namespace))

@@ -1,196 +1,73 @@
 /** Whatever a client of a virtual cluster writes, and however, nothing of others is named at the edge. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isJsonObject, type JsonObject } from '@skerry/api'
+import type { JsonObject } from '@skerry/api'
 import { until } from '@skerry/testing'
-import { groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
+import { createMapping } from '../mapping/mapping.ts'
+import { MappingRefusal } from '../mapping/mapping-refusal.ts'
+import { createNamespaceRule } from '../mapping/namespace-rule.ts'
+import { podTemplatePaths } from '../mapping/pod-spec.ts'
+import { groupLabel } from '../virtual-group.ts'
+import {
+  foreignIn,
+  hostileManifests,
+  referringKinds,
+  type HostileManifest,
+} from './testing/hostile-manifests.ts'
 import { addNamespace, addNode, startViewScene, type ViewScene } from './testing/view-scene.ts'
 
-interface Reference {
-  readonly what: string
-  /** Group and version as in a path, and the plural name. */
-  readonly of: readonly [api: string, resource: string]
-  /** Without and with the reference. */
-  readonly plain: JsonObject
-  readonly hostile: JsonObject
-  /** A value that must not be there. */
-  readonly foreign: string
+/** Kinds of extension APIs that an edge may have. */
+const gatewayApi = 'gateway.networking.k8s.io'
+
+type Write = (scene: ViewScene, sent: HostileManifest, name: string) => Promise<unknown>
+
+function pathOf({ of: { apiVersion, resource } }: HostileManifest, name = ''): string {
+  const api = apiVersion.includes('/') ? `apis/${apiVersion}` : `api/${apiVersion}`
+  return `/${api}/namespaces/shop/${resource}${name === '' ? '' : `/${name}`}`
 }
 
-const template = (spec: JsonObject): JsonObject => ({
-  spec: {
-    selector: { matchLabels: { app: 'a' } },
-    template: {
-      metadata: { labels: { app: 'a' } },
-      spec: { containers: [{ name: 'a', image: 'a:1' }], ...spec },
-    },
-  },
-})
-const claim = (more: JsonObject): JsonObject => ({
-  spec: {
-    accessModes: ['ReadWriteOnce'],
-    resources: { requests: { storage: '1Gi' } },
-    ...more,
-  },
-})
-const rbac = 'rbac.authorization.k8s.io'
-const binding = (subject: JsonObject): JsonObject => ({
-  roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'view' },
-  subjects: [subject],
-})
-const peers = (namespaceSelector: JsonObject): JsonObject => ({
-  spec: { podSelector: {}, ingress: [{ from: [{ namespaceSelector }] }] },
-})
-const selects = (name: string) => ({ matchLabels: { 'kubernetes.io/metadata.name': name } })
-
-const references: readonly Reference[] = [
-  {
-    what: 'volume of a claim',
-    of: ['api/v1', 'persistentvolumeclaims'],
-    plain: claim({}),
-    hostile: claim({ volumeName: 'pvc-west' }),
-    foreign: 'pvc-west',
-  },
-  {
-    what: 'namespace of what a claim is filled from',
-    of: ['api/v1', 'persistentvolumeclaims'],
-    plain: claim({}),
-    hostile: claim({
-      dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'a', namespace: 'shop-west' },
-    }),
-    foreign: 'shop-west',
-  },
-  {
-    what: 'node of a pod',
-    of: ['api/v1', 'pods'],
-    plain: { spec: { containers: [{ name: 'a', image: 'a:1' }] } },
-    hostile: { spec: { containers: [{ name: 'a', image: 'a:1' }], nodeName: 'node-west' } },
-    foreign: 'node-west',
-  },
-  {
-    what: 'nodes of a Deployment',
-    of: ['apis/apps/v1', 'deployments'],
-    plain: template({}),
-    hostile: template({ nodeSelector: { [groupLabel]: 'west' } }),
-    foreign: 'west',
-  },
-  {
-    what: 'namespaces of pods that pods are near',
-    of: ['apis/apps/v1', 'deployments'],
-    plain: template({}),
-    hostile: template({
-      affinity: {
-        podAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: [
-            { topologyKey: 'a', labelSelector: {}, namespaces: ['shop-west'] },
-          ],
-        },
-      },
-    }),
-    foreign: 'shop-west',
-  },
-  {
-    what: 'service account of a binding',
-    of: [`apis/${rbac}/v1`, 'rolebindings'],
-    plain: binding({ kind: 'ServiceAccount', name: 'a', namespace: 'shop' }),
-    hostile: binding({ kind: 'ServiceAccount', name: 'a', namespace: 'shop-west' }),
-    foreign: 'shop-west',
-  },
-  {
-    what: 'user name of a service account',
-    of: [`apis/${rbac}/v1`, 'rolebindings'],
-    plain: binding({ apiGroup: rbac, kind: 'User', name: 'a' }),
-    hostile: binding({
-      apiGroup: rbac,
-      kind: 'User',
-      name: 'system:serviceaccount:shop-west:a',
-    }),
-    foreign: 'system:serviceaccount:shop-west:a',
-  },
-  {
-    what: 'group of service accounts',
-    of: [`apis/${rbac}/v1`, 'rolebindings'],
-    plain: binding({ apiGroup: rbac, kind: 'Group', name: 'a' }),
-    hostile: binding({ apiGroup: rbac, kind: 'Group', name: 'system:serviceaccounts:shop-west' }),
-    foreign: 'system:serviceaccounts:shop-west',
-  },
-  {
-    what: 'namespace of a peer',
-    of: ['apis/networking.k8s.io/v1', 'networkpolicies'],
-    plain: peers(selects('shop')),
-    hostile: peers({ matchLabels: { [virtualNamespaceLabels.cluster]: 'west' } }),
-    foreign: 'west',
-  },
-]
-
-type Write = (scene: ViewScene, reference: Reference, name: string) => Promise<unknown>
-
-const pathOf = ({ of: [api, resource] }: Reference, name = '') =>
-  `/${api}/namespaces/shop/${resource}${name === '' ? '' : `/${name}`}`
-const object = (content: JsonObject, name: string) => ({ metadata: { name }, ...content })
-
-function make(scene: ViewScene, reference: Reference, name: string) {
-  return scene.ask('east', pathOf(reference), {
-    method: 'POST',
-    body: object(reference.plain, name),
-  })
+function object({ of: { apiVersion, groupKind } }: HostileManifest, name: string) {
+  const kind = groupKind.slice(groupKind.indexOf('/') + 1)
+  return { apiVersion, kind, metadata: { name } }
 }
 
-function patched(type: string, bodyOf: (reference: Reference) => unknown): Write {
-  return async (scene, reference, name) => {
-    const made = await make(scene, reference, name)
-    assert.equal(made.status, 201, made.text)
-    const headers = { 'content-type': `application/${type}` }
-    const body = bodyOf(reference)
-    return scene.ask('east', pathOf(reference, name), { method: 'PATCH', body, headers })
+async function make(scene: ViewScene, sent: HostileManifest, name: string): Promise<void> {
+  const body = { ...object(sent, name), ...sent.plain }
+  const made = await scene.ask('east', pathOf(sent), { method: 'POST', body })
+  assert.equal(made.status, 201, `${sent.what}: ${made.text}`)
+}
+
+function patched(type: string, bodyOf: (sent: HostileManifest, name: string) => unknown): Write {
+  const headers = { 'content-type': `application/${type}` }
+  return async (scene, sent, name) => {
+    await make(scene, sent, name)
+    const query = type.startsWith('apply') ? '?fieldManager=a&force=true' : ''
+    const path = `${pathOf(sent, name)}${query}`
+    return scene.ask('east', path, { method: 'PATCH', body: bodyOf(sent, name), headers })
   }
 }
 
-function applied({ of: [api], hostile }: Reference, name: string) {
-  const kinds: Readonly<Record<string, string>> = {
-    persistentvolumeclaims: 'PersistentVolumeClaim',
-    pods: 'Pod',
-    deployments: 'Deployment',
-    rolebindings: 'RoleBinding',
-    networkpolicies: 'NetworkPolicy',
-  }
-  return (resource: string) => ({
-    apiVersion: api.replace(/^apis?\//, ''),
-    kind: kinds[resource],
-    ...object(hostile, name),
-  })
-}
-
-const apply: Write = async (scene, reference, name) =>
-  scene.ask('east', `${pathOf(reference, name)}?fieldManager=a&force=true`, {
-    method: 'PATCH',
-    body: applied(reference, name)(reference.of[1]),
-    headers: { 'content-type': 'application/apply-patch+yaml' },
-  })
+const whole = (sent: HostileManifest, name: string) => ({ ...object(sent, name), ...sent.hostile })
 
 const writes: Readonly<Record<string, Write>> = {
-  create: async (scene, reference, name) =>
-    scene.ask('east', pathOf(reference), {
-      method: 'POST',
-      body: object(reference.hostile, name),
-    }),
-  put: async (scene, reference, name) => {
-    await make(scene, reference, name)
-    const { body } = await scene.ask('east', pathOf(reference, name))
+  create: async (scene, sent, name) =>
+    scene.ask('east', pathOf(sent), { method: 'POST', body: whole(sent, name) }),
+  put: async (scene, sent, name) => {
+    await make(scene, sent, name)
+    const { body } = await scene.ask('east', pathOf(sent, name))
     const metadata: unknown = body['metadata']
-    const changed = { ...body, ...reference.hostile, metadata }
-    return scene.ask('east', pathOf(reference, name), { method: 'PUT', body: changed })
+    const changed = { ...body, ...sent.hostile, metadata }
+    return scene.ask('east', pathOf(sent, name), { method: 'PUT', body: changed })
   },
-  'put of what is not there': async (scene, reference, name) =>
-    scene.ask('east', pathOf(reference, name), {
-      method: 'PUT',
-      body: object(reference.hostile, name),
+  'put of what is not there': async (scene, sent, name) =>
+    scene.ask('east', pathOf(sent, name), { method: 'PUT', body: whole(sent, name) }),
+  apply: async (scene, sent, name) =>
+    scene.ask('east', `${pathOf(sent, name)}?fieldManager=a&force=true`, {
+      method: 'PATCH',
+      body: whole(sent, name),
+      headers: { 'content-type': 'application/apply-patch+yaml' },
     }),
-  apply,
-  'apply to what is there': async (scene, reference, name) => {
-    await make(scene, reference, name)
-    return apply(scene, reference, name)
-  },
+  'apply to what is there': patched('apply-patch+yaml', whole),
   merge: patched('merge-patch+json', ({ hostile }) => hostile),
   strategic: patched('strategic-merge-patch+json', ({ hostile }) => hostile),
   json: patched('json-patch+json', ({ hostile }) =>
@@ -198,30 +75,87 @@ const writes: Readonly<Record<string, Write>> = {
   ),
 }
 
-function names(value: unknown, text: string): boolean {
-  if (Array.isArray(value)) return value.some((each) => names(each, text))
-  if (isJsonObject(value)) return Object.values(value).some((each) => names(each, text))
-  return value === text
+/** The kinds of the Gateway API, which take any content. */
+async function addGatewayKinds({ edge, local }: ViewScene): Promise<void> {
+  const kinds = referringKinds.filter((each) => each.startsWith(`${gatewayApi}/`))
+  for (const groupKind of kinds) {
+    const kind = groupKind.slice(gatewayApi.length + 1)
+    const plural = `${kind.toLowerCase()}s`
+    await edge.objects.create(
+      { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
+      {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: {
+          name: `${plural}.${gatewayApi}`,
+          annotations: { 'api-approved.kubernetes.io': 'unapproved, a test' },
+        },
+        spec: {
+          group: gatewayApi,
+          scope: 'Namespaced',
+          names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
+          versions: [
+            {
+              name: 'v1',
+              served: true,
+              storage: true,
+              schema: {
+                openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+              },
+            },
+          ],
+        },
+      },
+    )
+  }
+  await until(async () => {
+    const { resources } = await local.discover(AbortSignal.timeout(20_000))
+    return resources.filter(({ group }) => group === gatewayApi).length >= kinds.length
+  })
 }
+
+/** A scene of each would say the same of all workloads: how a pod is refused is one rule. */
+function isWrittenByView({ isRefused, of }: HostileManifest): boolean {
+  return !isRefused || !(of.groupKind in podTemplatePaths) || of.groupKind === 'apps/Deployment'
+}
+
+/** The core API takes events about their own namespace alone. */
+const refusedByTheEdge: ReadonlySet<string> = new Set(['/Event'])
 
 test('no reference that is written by any verb names anything outside of the virtual cluster', async () => {
   await using scene = await startViewScene()
+  await addGatewayKinds(scene)
   await addNamespace(scene, 'east', 'shop')
   await addNamespace(scene, 'west', 'shop')
   await scene.ask('east', '/api/v1/namespaces/shop/serviceaccounts', {
     method: 'POST',
     body: { metadata: { name: 'default' } },
   })
-  for (const [at, reference] of references.entries()) {
-    for (const [index, [verb, write]] of Object.entries(writes).entries()) {
+  for (const [at, sent] of hostileManifests().filter(isWrittenByView).entries()) {
+    const { groupKind, apiVersion, resource } = sent.of
+    const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+    const attempts = Object.entries(writes).map(async ([verb, write], index) => {
       const name = `a${at}-${index}`
-      await write(scene, reference, name)
-      const [api, resource] = reference.of
-      const group = api.startsWith('apis/') ? (api.split('/')[1] ?? '') : ''
+      await write(scene, sent, name)
       const found = scene.edge.objects.get({ group, resource }, 'shop-east', name)
       const { metadata: _metadata, ...content } = found ?? { metadata: {} }
-      assert.ok(!names(content, reference.foreign), `${reference.what}, by ${verb}`)
-    }
+      assert.deepEqual(foreignIn(content), [], `${sent.what}, by ${verb}`)
+      // What is mapped is there: it was not kept out by something else.
+      const isThere = !sent.isRefused && !refusedByTheEdge.has(groupKind)
+      if (verb === 'create') assert.equal(found !== undefined, isThere, sent.what)
+    })
+    await Promise.all(attempts)
+  }
+})
+
+test('no reference of a manifest in a Work names anything outside of the virtual cluster', () => {
+  const east = { clusterName: 'east', namespaces: createNamespaceRule({ clusterName: 'east' }) }
+  const { toMember } = createMapping(east)
+  for (const sent of hostileManifests()) {
+    const manifest = { ...whole(sent, 'a'), metadata: { name: 'a', namespace: 'shop' } }
+    assert.notDeepEqual(foreignIn(manifest), [], `${sent.what}: it is hostile`)
+    if (sent.isRefused) assert.throws(() => toMember(manifest), MappingRefusal, sent.what)
+    else assert.deepEqual(foreignIn(toMember(manifest)), [], sent.what)
   }
 })
 
