@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { connect as connectHttp2 } from 'node:http2'
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
 import { after, before, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { clusterAccessResource } from '@skerry/karmada'
@@ -26,6 +26,8 @@ before(async () => {
     'anywhere=shop/away-3:80',
     'shop/name-by-number:80',
     'shop/empty:80',
+    'shop/twice:80',
+    'shop/twice-h2:80',
     'shop/gone:80',
   ])
   await scene.allow('sven', ['*'])
@@ -266,4 +268,37 @@ test('who is away is said to be so, and a service without pods, too', async () =
   assert.match(text, /^Cannot reach cluster "edge": a digger found the cable/)
   away[Symbol.dispose]()
   await back
+})
+
+test('a request whose lines contradict each other is refused as the mistake of its sender', async () => {
+  let asked = 0
+  const count = (_request: unknown, response: { end(): void }): void => {
+    asked += 1
+    response.end()
+  }
+  const twice = createServer(count)
+  await scene.serve('twice', twice)
+  await scene.serve('twice-h2', createHttp2Server(count), { appProtocol: 'kubernetes.io/h2c' })
+  const types = { 'content-type': ['text/plain', 'application/grpc'] }
+  const agents = { 'user-agent': ['a', 'b'] }
+  const why = 'Cannot pass request to a service: '
+  const table: readonly (readonly [
+    name: string,
+    headers: Record<string, string[]>,
+    text: RegExp,
+  ])[] = [
+    ['twice', types, new RegExp(`^${why}it has two content types$`)],
+    ['twice-h2', types, new RegExp(`^${why}it has two content types$`)],
+    [
+      'twice-h2',
+      agents,
+      new RegExp(`^${why}Header field "user-agent" must only have a single value$`),
+    ],
+  ]
+  for (const [name, headers, text] of table) {
+    const [status, told] = await refusal(`${root}/shop/${name}:80/`, { method: 'POST', headers })
+    assert.deepEqual([status, text.test(told)], [400, true], told)
+  }
+  assert.equal(asked, 0)
+  assert.equal((await scene.call(`${root}/shop/twice-h2:80/`)).status, 200)
 })

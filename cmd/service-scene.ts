@@ -81,7 +81,7 @@ export interface ServiceShape {
 export interface ServiceCall {
   readonly user?: Subject
   readonly method?: string
-  readonly headers?: Record<string, string>
+  readonly headers?: Record<string, string | string[]>
   readonly body?: string
 }
 

@@ -91,6 +91,8 @@ function open(
     host: `${name}.${namespace}.svc${/^\d+$/.test(port) ? `:${port}` : ''}`,
   }
   const headers = serviceRequestHeaders(request, seen)
+  // The first says which protocol is spoken; a service could go by the second.
+  if ((headers['content-type'] ?? []).length > 1) throw notSendable('it has two content types')
   const transfer = audit.begin(info, cluster)
   const asked = { method: request.method, target: target.target, host: seen.host, headers }
   return { ...target, auditId, seen, transfer, request: asked }
@@ -189,11 +191,30 @@ function failure(error: unknown, { cluster, service }: Visit, signal: AbortSigna
     return new StatusError('Unknown', text, { code: 502, cause: error })
   }
   const why = error instanceof Error ? error.message : String(error)
+  if (isOfRequest(error)) return notSendable(why, error)
   return new StatusError(
     'ServiceUnavailable',
     `Cannot reach service ${serviceText(service)} of cluster "${cluster}": it did not answer: ${why}`,
     { cause: error },
   )
+}
+
+/** Codes that Node throws before it sends anything. The client's own lines alone can cause them. */
+const requestFaults: ReadonlySet<unknown> = new Set([
+  'ERR_HTTP2_HEADER_SINGLE_VALUE',
+  'ERR_HTTP2_INVALID_CONNECTION_HEADERS',
+  'ERR_INVALID_CHAR',
+  'ERR_INVALID_HTTP_TOKEN',
+  'ERR_UNESCAPED_CHARACTERS',
+])
+
+function isOfRequest(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && requestFaults.has(error.code)
+}
+
+function notSendable(why: string, cause?: unknown): StatusError {
+  const text = `Cannot pass request to a service: ${why}`
+  return new StatusError('BadRequest', text, cause === undefined ? {} : { cause })
 }
 
 type Client = Parameters<NonNullable<Route['upgrade']>>[1]
