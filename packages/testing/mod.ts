@@ -33,6 +33,7 @@ export {
   type TestRegistry,
   type TestRegistryOptions,
 } from './images/test-registry.ts'
+export { brokenBodies } from './broken-bodies.ts'
 export { failuresOfDamage, fileDamages, refusalProblem, type DamageTable } from './damaged-files.ts'
 export { startTestEtcd, whyNoEtcd, type TestEtcd, type TestEtcdOptions } from './test-etcd.ts'
 export { simulatedClock, type SimulatedClock } from '@skerry/base'

@@ -139,10 +139,20 @@ function headOf(
     outgoing.once('upgrade', (response, _stream, head) =>
       resolve({ type: 'upgrade', response, head }),
     )
-    outgoing.on('error', (error) => reject(signal.aborted ? abortReason(signal) : error))
+    const fail = (error: unknown): void => {
+      reject(signal.aborted ? abortReason(signal) : errorOf(error))
+    }
+    outgoing.on('error', fail)
+    // A request that is destroyed before it has its connection says nothing of it.
+    stream.once('close', () => fail(new Error('its connection closed')))
     if (body === undefined) outgoing.end()
     // The service may answer before it has read all; then the rest does not matter.
-    else pipeline(body, outgoing).catch((error: unknown) => outgoing.destroy(errorOf(error)))
+    else {
+      pipeline(body, outgoing).catch((error: unknown) => {
+        fail(error)
+        outgoing.destroy(errorOf(error))
+      })
+    }
   })
 }
 
@@ -203,6 +213,8 @@ export async function exchangeHttp2(
       if (!call.writableFinished && !call.closed) call.destroy(errorOf(error))
     })
   }
+  // A session that has not begun keeps its connection for as long as the service does.
+  answer.catch(() => stream.destroy())
   return answer
 }
 

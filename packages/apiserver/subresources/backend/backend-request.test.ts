@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { duplexPair, type Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
-import { collectUncaught } from '@skerry/testing'
+import { brokenBodies, collectUncaught } from '@skerry/testing'
 import { sendToBackend, type BackendRequest } from './backend-request.ts'
 
 const never = new AbortController().signal
@@ -38,3 +38,66 @@ test('a request that HTTP cannot say fails alone, whatever its connection does',
     assert.deepEqual(uncaught.errors, [], what)
   }
 })
+
+type Body = AsyncIterable<Uint8Array>
+
+/** Counts the timers of this process, which would keep it from ending. */
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
+}
+
+/** Until the request is refused; it would wait for its answer for seconds. */
+async function refusalOf(
+  own: Duplex,
+  { body, signal = never }: { body?: Body; signal?: AbortSignal },
+): Promise<string> {
+  const asked = sendToBackend(
+    {
+      method: 'POST',
+      path: '/',
+      host: 'web',
+      headers: {},
+      dial: async () => own,
+      ...(body ? { body } : {}),
+    },
+    signal,
+  )
+  const settled = asked.then(
+    () => 'answered',
+    (error: Error) => error.message,
+  )
+  return Promise.race([settled, turns(50).then(() => 'still waiting')])
+}
+
+test('a body that breaks off ends its request at once, and leaves neither connection nor timer', async () => {
+  using uncaught = collectUncaught()
+  const before = timers()
+  for (const [what, makeBody] of Object.entries(brokenBodies)) {
+    const [own, backend] = duplexPair()
+    assert.match(await refusalOf(own, { body: makeBody() }), /^error dialing backend: /, what)
+    await turns(3)
+    assert.deepEqual([own.destroyed, timers()], [true, before], what)
+    assert.deepEqual(uncaught.errors, [], what)
+    backend.destroy()
+  }
+})
+
+test('a request that is given up as it begins ends at once, and leaves neither connection nor timer', async () => {
+  using uncaught = collectUncaught()
+  const before = timers()
+  for (let turn = 0; turn < 4; turn += 1) {
+    const [own, backend] = duplexPair()
+    const stop = new AbortController()
+    if (turn === 0) stop.abort(new Error('given up'))
+    else void turns(turn - 1).then(() => stop.abort(new Error('given up')))
+    assert.equal(await refusalOf(own, { signal: stop.signal }), 'given up', `turn ${turn}`)
+    await turns(3)
+    assert.deepEqual([own.destroyed, timers()], [true, before], `turn ${turn}`)
+    assert.deepEqual(uncaught.errors, [], `turn ${turn}`)
+    backend.destroy()
+  }
+})
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await nextTurn()
+}

@@ -45,17 +45,26 @@ export async function sendToBackend(
       createConnection: () => socket,
     }),
   )
-  const onAbort = (): void => void outgoing.destroy(abortReason(signal))
+  const unsent = Promise.withResolvers<never>()
+  const answer = answerOf(outgoing, unsent.promise)
+  const fail = (error: unknown): void => {
+    // A request that is destroyed before it has its socket says nothing of it.
+    unsent.reject(errorOf(error))
+    outgoing.destroy(errorOf(error))
+  }
+  const onAbort = (): void => fail(abortReason(signal))
   signal.addEventListener('abort', onAbort, { once: true })
   socket.once('close', () => signal.removeEventListener('abort', onAbort))
-  const answer = answerOf(outgoing)
+  if (signal.aborted) onAbort()
   // What cannot be sent gets no answer. From here on, as it may fail before anything else is awaited.
-  sendBody(outgoing, request.body).catch((error: unknown) => outgoing.destroy(errorOf(error)))
+  else sendBody(outgoing, request.body).catch(fail)
   try {
     // The backend may answer before it read the whole body; then the rest does not matter.
     return await answer
   } catch (error) {
     outgoing.destroy()
+    // Without a request that owns it, nobody listens to it.
+    socket.on('error', () => undefined).destroy()
     throw signal.aborted ? abortReason(signal) : backendError(error)
   }
 }
@@ -89,7 +98,8 @@ export function backendError(cause: unknown): StatusError {
   return new StatusError('InternalError', `error dialing backend: ${why}`, { cause })
 }
 
-function answerOf(outgoing: ClientRequest): Promise<BackendAnswer> {
+/** Rejects with what keeps the request from being sent, too, as long as there is no answer. */
+function answerOf(outgoing: ClientRequest, unsent: Promise<never>): Promise<BackendAnswer> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       const waited = connectLimits.answerHeadTimeoutMs
@@ -107,10 +117,12 @@ function answerOf(outgoing: ClientRequest): Promise<BackendAnswer> {
       settle()
       resolve({ type: 'upgrade', response, socket, head })
     })
-    outgoing.on('error', (error) => {
+    const onError = (error: unknown): void => {
       settle()
-      reject(error)
-    })
+      reject(errorOf(error))
+    }
+    outgoing.on('error', onError)
+    unsent.catch(onError)
   })
 }
 
