@@ -19,7 +19,7 @@ import { podRequirements } from '../pod-requirements.ts'
 export const kubeFunctions: Readonly<Record<string, LuaLibraryFunction>> = Object.freeze({
   resourceAdd(args: LuaArguments) {
     // Each is added up in full.
-    args.run.step(4 * args.count)
+    args.run.step(quantitySteps * args.count)
     const quantities = args.values.map((_, index) => quantityAt(args, index))
     return formatQuantity(quantities.reduce(addQuantities, quantityOf(0)))
   },
@@ -35,11 +35,15 @@ export const kubeFunctions: Readonly<Record<string, LuaLibraryFunction>> = Objec
     return luaOf(dependenciesOf(pod), args.run)
   },
   getResourceQuantity(args: LuaArguments) {
+    args.run.step(quantitySteps)
     const amount = quantityToFloat(quantityAt(args, 0))
     if (amount < 0) throw args.error(0, 'a quantity of 0 or more expected')
     return amount
   },
 })
+
+/** Steps for each quantity, which is read exactly whatever it is. */
+const quantitySteps = 10
 
 /** Of a pod's template. */
 function podSpecAt(args: LuaArguments, index: number): JsonObject {

@@ -167,6 +167,29 @@ test('a script that fails, never ends or answers nonsense says which one it is',
   }
 })
 
+test('a script that is no Lua is read once, until many others have been', async () => {
+  const kinds = Array.from({ length: 202 }, (_, at) => `Valve${at}`)
+  const broken = taught(
+    ...kinds.map((kind, at) =>
+      customization(kind, { healthInterpretation: `function ${at}` }, kind),
+    ),
+  )
+  /** Returns the error of the script: the same object unless the script was read again. */
+  const fault = async (kind: string): Promise<unknown> => {
+    const error: unknown = await broken
+      .health({ ...valve, kind })
+      .catch((thrown: unknown) => thrown)
+    assert.ok(error instanceof CustomizationError)
+    assert.match(error.message, /^Cannot run healthInterpretation of .* line 1: name expected/)
+    return error.cause
+  }
+  const [first = '', ...others] = kinds
+  const found = await fault(first)
+  assert.equal(await fault(first), found)
+  for (const kind of others) await fault(kind)
+  assert.notEqual(await fault(first), found, 'no more than so many are kept')
+})
+
 test('numbers of replicas and requirements that cannot be are refused', async () => {
   const scripts = [
     'function GetReplicas() return -1 end',

@@ -14,7 +14,7 @@ import { jsonOf, luaOf } from '../lua/lua-json.ts'
 import { LuaLibraries } from '../lua/lua-libraries.ts'
 import { osFunctions } from '../lua/lua-os-library.ts'
 import { readLuaScript, type LuaScript } from '../lua/lua-script.ts'
-import { LuaLimitError, toText, type LuaValue } from '../lua/lua-value.ts'
+import { LuaError, LuaLimitError, toText, type LuaValue } from '../lua/lua-value.ts'
 import type {
   InterpretedReplicas,
   InterpreterOperation,
@@ -31,7 +31,7 @@ export class CustomizationError extends Error {
   override name = 'CustomizationError'
 }
 
-/** Scripts that are ready to run; those of kinds that are not seen any more go. */
+/** Scripts that are ready to run, or are no Lua; those of kinds that are not seen any more go. */
 const scriptsKept = 200
 
 /**
@@ -40,7 +40,7 @@ const scriptsKept = 200
  */
 export class LuaInterpreter implements ResourceInterpreter {
   readonly #scripts: () => CustomScripts
-  readonly #read = new Map<string, LuaScript>()
+  readonly #read = new Map<string, LuaScript | LuaError>()
 
   readonly #budget: CustomizationBudget
   readonly #libraries: LuaLibraries
@@ -179,13 +179,24 @@ export class LuaInterpreter implements ResourceInterpreter {
 
   #ready(text: string): LuaScript {
     const known = this.#read.get(text)
-    const script = known ?? readLuaScript(text, this.#libraries)
+    const script = known ?? this.#readOnce(text)
     // The newest stands last.
     this.#read.delete(text)
     this.#read.set(text, script)
     const oldest = this.#read.keys().next().value
     if (this.#read.size > scriptsKept && oldest !== undefined) this.#read.delete(oldest)
+    if (script instanceof LuaError) throw script
     return script
+  }
+
+  /** Keeps the error of a script that cannot be parsed, so that it is not parsed again for each object. */
+  #readOnce(text: string): LuaScript | LuaError {
+    try {
+      return readLuaScript(text, this.#libraries)
+    } catch (error) {
+      if (error instanceof LuaError) return error
+      throw error
+    }
   }
 }
 

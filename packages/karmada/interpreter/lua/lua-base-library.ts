@@ -131,9 +131,17 @@ function toNumber(args: LuaArguments): LuaValue {
   const given = args.text(0)
   if (given.length > digitsMax) return undefined
   const text = given.trim().toLowerCase()
-  const digits = Array.from(text, (digit) => Number.parseInt(digit, 36))
-  if (text === '' || digits.some((digit) => Number.isNaN(digit) || digit >= base)) return undefined
-  return Number.parseInt(text, base)
+  return isInBase(text, base) ? Number.parseInt(text, base) : undefined
+}
+
+/** Digits and small letters, one at least; by their codes, as there may be thousands. */
+function isInBase(text: string, base: number): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    const digit = code < 58 ? code - 48 : code - 87
+    if (digit < 0 || digit >= base || (code >= 58 && code < 97)) return false
+  }
+  return text !== ''
 }
 
 export function unpack(args: LuaArguments): readonly LuaValue[] {

@@ -269,6 +269,62 @@ test('an error that a script catches costs what the engine takes to raise it', (
   assert.ok(call('pcall(error)') - call('pcall(print)') >= 50)
 })
 
+test('what takes the engine long is charged as much, whatever it is given', () => {
+  const cost = (call: string): number =>
+    readLuaScript(
+      `local kube = require("kube") function f() local _ = ${call} end`,
+      libraries,
+    ).call(
+      'f',
+      () => [],
+      (_, run) => run.steps,
+    )
+  const fails = (depth: number): string =>
+    `(function() local function g(k) if k == 0 then error("a") end return 1 + g(k - 1) end pcall(g, ${depth}) end)()`
+  const calls = (depth: number): string => fails(depth).replace('error("a")', 'return 1')
+  // The dear one, what is much like it and cheap, and how much more it costs at least.
+  const table: readonly (readonly [dear: string, cheap: string, more: number])[] = [
+    ['math.fmod(1e308, 3)', 'math.fmod(5, 3)', 20],
+    ['math.mod(1e308, 3)', 'math.abs(3)', 20],
+    ['string.format("%.99g", 0.1)', 'string.format("%.1g", 0.1)', 90],
+    ['os.date("%c")', 'os.time()', 15],
+    ['os.date("*t")', 'os.time()', 60],
+    ['os.date("%c%c%c%c")', 'os.date("%c")', 24],
+    ['kube.getResourceQuantity("1Gi")', 'tostring("1Gi")', 10],
+  ]
+  for (const [dear, cheap, more] of table) {
+    assert.ok(cost(dear) - cost(cheap) >= more, `${dear}: ${cost(dear)}, ${cheap}: ${cost(cheap)}`)
+  }
+  // An error goes through each call that it ends.
+  assert.ok(cost(fails(150)) - cost(calls(150)) >= cost(fails(1)) - cost(calls(1)) + 1_000)
+  assert.ok(cost('math.fmod(math.huge, 3)') < 10)
+})
+
+test('a text is a number in another base by its own digits alone', () => {
+  const numbers: readonly (readonly [text: string, base: number, number: number | undefined])[] = [
+    ['ff', 16, 255],
+    [' Z ', 36, 35],
+    ['102', 2, undefined],
+    ['', 10, undefined],
+    ['1', 2, 1],
+    ['g', 16, undefined],
+    ['1:', 36, undefined],
+    ['@', 36, undefined],
+    ['`', 36, undefined],
+    ['/', 36, undefined],
+    ['1'.repeat(1_000), 36, 36 ** 1_000],
+  ]
+  for (const [text, base, number] of numbers) {
+    const script = `function f() return tonumber(${JSON.stringify(text)}, ${base}) end`
+    const [found] = readLuaScript(script).call(
+      'f',
+      () => [],
+      (results) => results,
+    )
+    assert.equal(found, number, `${text} in base ${base}`)
+  }
+})
+
 test('a result that is shared in many places costs as much as what is written of it', () => {
   const script = `function f() local s = ("\\195\\169"):rep(50000) local t = {} for i = 1, 1000 do t[i] = s end return t end`
   assert.throws(

@@ -102,6 +102,8 @@ function twoDigits(text: string): string {
 function general(args: LuaArguments, index: number, { flags, precision = 6 }: Directive): string {
   const value = args.number(index)
   const digits = Math.max(1, precision)
+  // They are written twice, and searched for zeros.
+  args.run.step(digits)
   const power = value === 0 ? 0 : Number(value.toExponential(digits - 1).split('e')[1])
   const isShort = power < -4 || power >= digits
   const text = isShort ? value.toExponential(digits - 1) : value.toFixed(digits - 1 - power)

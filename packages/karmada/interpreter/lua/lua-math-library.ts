@@ -16,6 +16,16 @@ function ofAll(choose: (first: number, second: number) => number): LuaLibraryFun
   }
 }
 
+/** The engine takes a remainder bit by bit; so many of them count as a step. */
+const bitsPerStep = 48
+
+function remainder(args: LuaArguments): number {
+  const [first, second] = [args.number(0), args.number(1)]
+  const bits = Math.log2(Math.abs(first)) - Math.log2(Math.abs(second))
+  if (bits > 0 && Number.isFinite(bits)) args.run.step(Math.ceil(bits / bitsPerStep))
+  return first % second
+}
+
 /** Without chance: an interpreter that answers one object in two ways is no interpreter. */
 export const mathFunctions: Readonly<Record<string, LuaLibraryFunction>> = Object.freeze({
   abs: each(Math.abs),
@@ -29,12 +39,12 @@ export const mathFunctions: Readonly<Record<string, LuaLibraryFunction>> = Objec
   deg: each((value) => (value * 180) / Math.PI),
   exp: each(Math.exp),
   floor: each(Math.floor),
-  fmod: ofTwo((first, second) => first % second),
+  fmod: remainder,
   log: each(Math.log),
   log10: each(Math.log10),
   max: ofAll((first, second) => (second > first ? second : first)),
   min: ofAll((first, second) => (second < first ? second : first)),
-  mod: ofTwo((first, second) => first % second),
+  mod: remainder,
   modf(args: LuaArguments) {
     const value = args.number(0)
     return [Math.trunc(value), value - Math.trunc(value)]

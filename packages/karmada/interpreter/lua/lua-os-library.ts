@@ -17,7 +17,12 @@ export function osFunctions(
       const seconds = args.values[1] === undefined ? clock.now() / 1000 : args.number(1)
       const date = new Date(Math.floor(seconds) * 1000)
       if (Number.isNaN(date.getTime())) throw args.error(1, 'no time')
-      if (format.startsWith('*t')) return luaOf(fieldsOf(date), args.run)
+      args.run.step(partSteps)
+      if (format.startsWith('*t')) {
+        const fields = fieldsOf(date)
+        args.run.step(partSteps * Object.keys(fields).length)
+        return luaOf(fields, args.run)
+      }
       return formatDate(args, format, date)
     },
   }
@@ -83,6 +88,9 @@ const parts: Readonly<Record<string, (date: Date) => string>> = Object.freeze({
   '%': () => '%',
 })
 
+/** Steps for each part of a date. */
+const partSteps = 8
+
 function twoDigits(value: number): string {
   return String(value).padStart(2, '0')
 }
@@ -93,6 +101,7 @@ function formatDate({ run }: LuaArguments, format: string, date: Date): string {
   run.step(format.length)
   return format.replaceAll(/%(.)/gs, (whole, letter: string) => {
     const part = Object.hasOwn(parts, letter) ? parts[letter] : undefined
+    run.step(partSteps)
     const text = part === undefined ? whole : part(date)
     run.spend(text.length)
     return text

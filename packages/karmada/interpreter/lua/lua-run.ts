@@ -24,6 +24,8 @@ const charsCopied = 64
 const charsMatched = 8
 /** What an error costs that a script catches: the engine writes down where it was raised. */
 const errorSteps = 50
+/** And what it costs for each call that it leaves. */
+const leftCallSteps = 8
 /** The clock is asked after so many steps, and after so many calls. */
 const stepsPerLook = 2_000
 const callsPerLook = 16
@@ -127,7 +129,8 @@ export class LuaRun {
 
   /** After an error that the script has caught. */
   returnTo(depth: number): void {
-    this.step(errorSteps)
+    const left = this.#depth - depth
     this.#depth = depth
+    this.step(errorSteps + leftCallSteps * left)
   }
 }
