@@ -136,11 +136,21 @@ test('names outside go to the resolver; when none answers the client hears SERVF
 })
 
 test('before services are known, own names are SERVFAIL and never asked elsewhere', async () => {
-  await using server = await start(
-    { forward: () => Promise.reject(new Error('must not be asked')) },
-    false,
-  )
-  assert.equal(((await askUdp(server.port, query('big.x.svc.cluster.local'))).flags ?? 0) & 15, 2)
+  const elsewhere: (string | undefined)[] = []
+  const forwarder: Forwarder = {
+    forward(bytes) {
+      const asked = decode(bytes)
+      elsewhere.push(asked.questions?.[0]?.name)
+      return Promise.resolve(encode({ ...asked, type: 'response' }))
+    },
+  }
+  await using server = await start(forwarder, false)
+  const names = ['big.x.svc.cluster.local', 'Big.X.SVC.Cluster.Local', 'cluster.local']
+  for (const name of [...names, 'mycluster.local']) {
+    const { flags = 0 } = await askUdp(server.port, query(name))
+    assert.equal(flags & 15, names.includes(name) ? 2 : 0, name)
+  }
+  assert.deepEqual(elsewhere, ['mycluster.local'])
 })
 
 test('noise gets no answer and harms nothing', async () => {
