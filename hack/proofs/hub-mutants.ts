@@ -118,15 +118,15 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a service leads to no node, and not to where clouds tell machines their secrets',
     test: 'cmd/hub-services-refused.test.ts',
-    file: 'packages/karmada/agent/special-address.ts',
-    find: `special.addAddress('fd00:ec2::254', 'ipv6')
+    file: 'packages/base/outbound/special-address.ts',
+    find: `  ['fd00:ec2::254', 128],
 `,
     replace: '',
   },
   {
-    proof: 'no service leads to the machine, its link, groups or the secrets of clouds',
-    test: 'packages/karmada/agent/special-address.test.ts',
-    file: 'packages/karmada/agent/special-address.ts',
+    proof: 'an address leads to the machine, its link, groups or secrets however it is written',
+    test: 'packages/base/outbound/special-address.test.ts',
+    file: 'packages/base/outbound/special-address.ts',
     find: `  ['224.0.0.0', 4],
 `,
     replace: '',
@@ -277,10 +277,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'what is open ends soon after the right to it is taken away, by RBAC or by a label',
     test: 'cmd/hub-access-end.test.ts',
     file: 'packages/apiserver/request/pipeline.ts',
-    find: `  if (verdict === 'allow') return
-  throw error`,
-    replace: `  if (verdict !== undefined) return
-  throw error`,
+    find: 'if (!isAllowed) throw forbidden(asked, reason)',
+    replace: `if (verdict === 'deny') throw forbidden(asked, reason)`,
   },
   {
     proof: 'what is open ends soon after the token behind it is removed; what others have goes on',

@@ -1,0 +1,185 @@
+import type { Mutant } from './mutant.ts'
+
+/** Promises of damaged files, unreadable objects, addresses, and of what virtual clusters and clients may do. */
+export const mutants: readonly Mutant[] = [
+  {
+    proof:
+      'a damaged key for which an agent was about to ask a certificate is made again, or refused in one line',
+    test: 'cmd/damaged-identity.test.ts',
+    file: 'cmd/pending-key.ts',
+    find: 'if (known !== undefined && isPrivateKey(known)) {',
+    replace: 'if (known !== undefined) {',
+  },
+  {
+    proof: 'a damaged serving certificate is asked for again; a directory in its place is refused',
+    test: 'packages/bootstrap/join-node.test.ts',
+    file: 'packages/bootstrap/join-node.ts',
+    find: `    isReplaceable: true as const,
+`,
+    replace: '',
+  },
+  {
+    proof:
+      'a damaged identity of a virtual cluster is asked for again; what is in its way is refused in one line',
+    test: 'cmd/virtual-identities.test.ts',
+    file: 'cmd/virtual-identities.ts',
+    find: `    isReplaceable: true as const,
+`,
+    replace: '',
+  },
+  {
+    proof:
+      'each damaged file of a control plane is made again or refused in one line, and its keys are never replaced',
+    test: 'cmd/damaged-data.test.ts',
+    file: 'packages/apiserver/config-file/config-shape.ts',
+    find: "const [line = ''] = message.split('\\n', 1)",
+    replace: "const [line = ''] = [message]",
+  },
+  {
+    proof:
+      'a service that nobody has read since the start keeps its address, by the IPAddress that names it',
+    test: 'packages/apiserver/service-addresses/unreadable-service.test.ts',
+    file: 'packages/apiserver/service-addresses/service-ranges.ts',
+    find: 'return cache.resource(serviceStorage).unreadable(`${namespace}/${name}`) !== undefined',
+    replace: 'return namespace === name && name === undefined',
+  },
+  {
+    proof: 'what an unreadable service had is free as soon as that is deleted',
+    test: 'packages/apiserver/service-addresses/unreadable-service.test.ts',
+    file: 'packages/apiserver/service-addresses/service-allocator.ts',
+    find: "taken.see(object.key, type === 'put' ? holdingsOf(typed(object.parse())) : undefined),",
+    replace: "taken.see(object.key, type === '' ? undefined : holdingsOf(typed(object.parse()))),",
+  },
+  {
+    proof:
+      'a service that can be read again has what it had, and no watch goes on as if it had never come',
+    test: 'packages/apiserver/service-addresses/unreadable-service.test.ts',
+    file: 'packages/apiserver/cache/watch-cache.ts',
+    find: 'if (hasAppeared) resource.breakHistory(this.#revision)',
+    replace: '',
+  },
+  {
+    proof: 'an external address belongs to the namespace that had it first, with all of its ports',
+    test: 'packages/service-proxy/services/address-plan.test.ts',
+    file: 'packages/service-proxy/services/address-plan.ts',
+    find: 'return namespace === namespaceIn(service) ? undefined',
+    replace: 'return namespace === namespaceIn(service) || namespace ? undefined',
+  },
+  {
+    proof: 'a pod that reaches its node is refused, whatever makes it',
+    test: 'packages/karmada/virtual/mapping/host-access.test.ts',
+    file: 'packages/karmada/virtual/mapping/host-access.ts',
+    find: "field !== 'name' && !confinedVolumes.includes(field)",
+    replace: "field === 'hostPath'",
+  },
+  {
+    proof: 'a volume without a namespace is a share of the network, or the edge allows it',
+    test: 'packages/karmada/virtual/mapping/host-access.test.ts',
+    file: 'packages/karmada/virtual/mapping/host-access.ts',
+    find: "const persistentSources: readonly string[] = Object.freeze(['nfs'])",
+    replace: "const persistentSources: readonly string[] = Object.freeze(['nfs', 'csi'])",
+  },
+  {
+    proof: 'what would reach the machine of a node is told at the hub, and is not there',
+    test: 'packages/karmada/virtual/mapping/virtual-works.test.ts',
+    file: 'packages/karmada/virtual/mapping/mapping.ts',
+    find: "if (groupKindOf(manifest) === '/PersistentVolume') refuseHostVolume(manifest)",
+    replace: '',
+  },
+  {
+    proof: 'in a confined namespace no pod reaches its node, whoever makes it',
+    test: 'packages/karmada/virtual/isolation/isolation.test.ts',
+    file: 'packages/karmada/virtual/isolation/isolation-policies.ts',
+    find: "variables.level in ['', 'privileged'] ||",
+    replace: 'true ||',
+  },
+  {
+    proof: 'whose a namespace is, is for those to say who may update that virtual cluster',
+    test: 'packages/karmada/virtual/isolation/isolation.test.ts',
+    file: 'packages/karmada/virtual/isolation/isolation-policies.ts',
+    find: "variables.levelAfter in [variables.levelBefore, '${podSecurityLevel}', 'restricted'] ||",
+    replace: 'true ||',
+  },
+  {
+    proof: 'pods of a virtual cluster are kept from its nodes until the edge allows it',
+    test: 'cmd/virtual-clusters-change.test.ts',
+    file: 'packages/karmada/virtual/groups/virtual-namespaces.ts',
+    find: `    await this.#confine(namespace, signal)
+`,
+    replace: '',
+  },
+  {
+    proof: 'no reference that is written by any verb names anything outside of the virtual cluster',
+    test: 'packages/karmada/virtual/view/write-references.test.ts',
+    file: 'packages/karmada/virtual/mapping/map-references.ts',
+    find: 'hostName: (names) => ofText(names.hostName),',
+    replace: 'hostName: () => (value) => value,',
+  },
+  {
+    proof: 'no reference of a manifest in a Work names anything outside of the virtual cluster',
+    test: 'packages/karmada/virtual/view/write-references.test.ts',
+    file: 'packages/karmada/virtual/mapping/map-references.ts',
+    find: 'namespaceSelector: (names) => ofObject(names.namespaceSelector),',
+    replace: 'namespaceSelector: () => (value) => value,',
+  },
+  {
+    proof:
+      'a node of a virtual cluster may be cordoned, and nothing else of it changes, by any verb',
+    test: 'packages/karmada/virtual/view/write-references.test.ts',
+    file: 'packages/karmada/virtual/view/write-view.ts',
+    find: "if (verb === 'delete') throw readOnly(info, clusterName)",
+    replace: '',
+  },
+  {
+    proof: 'a request whose lines contradict each other is refused as the mistake of its sender',
+    test: 'cmd/hub-services-refused.test.ts',
+    file: 'packages/karmada/services/service-routes.ts',
+    find: 'if (isOfRequest(error)) return notSendable(why, error)',
+    replace: '',
+  },
+  {
+    proof:
+      'a body that breaks off ends its request at once, and leaves neither connection nor timer',
+    test: 'packages/apiserver/subresources/backend/backend-request.test.ts',
+    file: 'packages/apiserver/subresources/backend/backend-request.ts',
+    find: 'unsent.catch(onError)',
+    replace: 'unsent.catch(() => undefined)',
+  },
+  {
+    proof:
+      'a request that is given up as it begins ends at once, and leaves neither connection nor timer',
+    test: 'packages/apiserver/subresources/backend/backend-request.test.ts',
+    file: 'packages/apiserver/subresources/backend/backend-request.ts',
+    find: 'if (signal.aborted) onAbort()',
+    replace: 'if (signal.aborted) void outgoing',
+  },
+  {
+    proof: 'a body that breaks off ends its request at once, and its connection',
+    test: 'packages/karmada/services/service-exchange.test.ts',
+    file: 'packages/karmada/services/service-exchange.ts',
+    find: 'answer.catch(() => stream.destroy())',
+    replace: 'answer.catch(() => undefined)',
+  },
+  {
+    proof: 'what takes the engine long is charged as much, whatever it is given',
+    test: 'packages/karmada/interpreter/lua/lua-cost.test.ts',
+    file: 'packages/karmada/interpreter/lua/lua-run.ts',
+    find: 'this.step(errorSteps + leftCallSteps * left)',
+    replace: 'this.step(errorSteps)',
+  },
+  {
+    proof: 'a script that is no Lua is read once, until many others have been',
+    test: 'packages/karmada/interpreter/custom/lua-interpreter.test.ts',
+    file: 'packages/karmada/interpreter/custom/lua-interpreter.ts',
+    find: 'const script = known ?? this.#readOnce(text)',
+    replace:
+      'const script = (known instanceof LuaError ? undefined : known) ?? this.#readOnce(text)',
+  },
+  {
+    proof: 'a containerd whose pid file is damaged is known again, and goes on',
+    test: 'packages/kubelet/containerd/damaged-files.test.ts',
+    file: 'packages/kubelet/containerd/supervise-containerd.ts',
+    find: '?? (await this.#findUnwritten())',
+    replace: '',
+  },
+]
