@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { builtinKinds } from '@skerry/api'
 import {
-  createMetrics,
   exitCodes,
   linkedSignal,
   silentLogger,
@@ -18,43 +15,26 @@ import { writeCertificateAndKey } from '@skerry/bootstrap'
 import { createCluster, resources } from '@skerry/client'
 import { createAuthority, readCertificate } from '@skerry/pki'
 import { administrator, startTestEtcd, whyNoEtcd, type TestEtcd } from '@skerry/testing'
-import { startControlPlane, type ControlPlane } from './control-plane.ts'
+import type { ControlPlane } from './control-plane.ts'
 import { etcdOptionsOf, type EtcdFlags } from './etcd-flags.ts'
+import {
+  scratchDirectory,
+  startTestControlPlane,
+  type TestControlPlaneOptions,
+} from './test-control-plane.ts'
 
 const skip = await whyNoEtcd()
 const nowhere = new AbortController().signal
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 
-interface StartOptions {
-  readonly clock?: Clock
-  readonly replicas?: { keyFile: undefined }
-  readonly newStore?: boolean
-}
-
-async function start(
+function start(
   directory: string,
-  etcd: TestEtcd,
-  { clock = systemClock, ...more }: StartOptions = {},
+  { endpoint }: TestEtcd,
+  options: TestControlPlaneOptions = {},
 ): Promise<ControlPlane> {
-  const context = { ...deps, clock, metrics: createMetrics(), signal: nowhere }
-  const options = {
-    ...more,
-    directory,
-    authorityName: 'test',
-    bindAddress: '127.0.0.1',
-    port: 0,
-    dnsNames: [],
-    ipAddresses: ['127.0.0.1'],
-    kinds: await builtinKinds(),
-    etcd: { etcdServers: [etcd.endpoint], etcdPrefix: '/skerry/site' },
-  }
-  return startControlPlane(options, context)
-}
-
-async function scratch() {
-  const path = await mkdtemp(join(tmpdir(), 'skerry-etcd-site-'))
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
+  const etcd = { etcdServers: [endpoint], etcdPrefix: '/skerry/site' }
+  return startTestControlPlane(directory, { ...options, etcd })
 }
 
 const namespaces = { group: '', resource: 'namespaces' }
@@ -65,7 +45,7 @@ test(
   { skip },
   async () => {
     await using etcd = await startTestEtcd()
-    await using directory = await scratch()
+    await using directory = await scratchDirectory()
     const own = join(directory.path, 'own')
     {
       await using plane = await start(own, etcd)
@@ -84,7 +64,7 @@ test(
   { skip },
   async () => {
     await using etcd = await startTestEtcd()
-    await using directory = await scratch()
+    await using directory = await scratchDirectory()
     const pki = join(directory.path, 'pki')
     const aheadMs = Date.now() + 2 * 365 * 86_400_000
     await mkdir(pki, { recursive: true })
@@ -119,7 +99,7 @@ test(
 
 test('etcd may be away: the control plane serves again when it returns', { skip }, async () => {
   await using etcd = await startTestEtcd()
-  await using directory = await scratch()
+  await using directory = await scratchDirectory()
   await using plane = await start(join(directory.path, 'own'), etcd)
   const stop = linkedSignal(nowhere)
   const upkeep = plane.upkeep(stop.signal)

@@ -3,33 +3,11 @@ import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { builtinKinds } from '@skerry/api'
-import { createMetrics, ExpectedError, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { ExpectedError } from '@skerry/base'
 import { fileDamages } from '@skerry/testing'
-import { startControlPlane } from './control-plane.ts'
+import { startAndStop } from './test-control-plane.ts'
 
-async function start(directory: string) {
-  return startControlPlane(
-    {
-      directory,
-      authorityName: 'test',
-      bindAddress: '127.0.0.1',
-      port: 0,
-      dnsNames: [],
-      ipAddresses: ['127.0.0.1'],
-      kinds: await builtinKinds(),
-    },
-    {
-      clock: systemClock,
-      random: systemRandom,
-      log: silentLogger,
-      metrics: createMetrics(),
-      signal: new AbortController().signal,
-    },
-  )
-}
-
-/** What a cluster cannot be without; other files are made again. */
+/** Files that a cluster cannot do without. Each other one is made again. */
 const mustRefuse = /^(store\.db|pki\/ca\.(crt|key)|pki\/encryption\.yaml)$/
 
 async function filesOf(directory: string): Promise<string[]> {
@@ -44,7 +22,7 @@ test('each damaged file of a control plane is made again or refused in one line,
   const whole = join(parent, 'whole')
   const failures: string[] = []
   try {
-    await (await start(whole))[Symbol.asyncDispose]()
+    await startAndStop(whole)
     for (const file of await filesOf(whole)) {
       for (const [what, damage] of Object.entries(fileDamages)) {
         const directory = join(parent, 'damaged')
@@ -52,7 +30,7 @@ test('each damaged file of a control plane is made again or refused in one line,
         await damage(join(directory, file))
         const others = await contents(directory)
         try {
-          await (await start(directory))[Symbol.asyncDispose]()
+          await startAndStop(directory)
           if (mustRefuse.test(file)) failures.push(`started: ${file} ${what}`)
         } catch (error) {
           if (!(error instanceof ExpectedError)) failures.push(`${file} ${what}: ${String(error)}`)

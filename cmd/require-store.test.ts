@@ -3,53 +3,26 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { builtinKinds } from '@skerry/api'
-import {
-  createMetrics,
-  exitCodes,
-  silentLogger,
-  systemClock,
-  systemRandom,
-  type ExpectedError,
-} from '@skerry/base'
+import { exitCodes, type ExpectedError } from '@skerry/base'
 import { administrator, callApi } from '@skerry/testing'
-import { startControlPlane } from './control-plane.ts'
-
-async function start(directory: string, newStore = false) {
-  return startControlPlane(
-    {
-      directory,
-      newStore,
-      authorityName: 'test',
-      bindAddress: '127.0.0.1',
-      port: 0,
-      dnsNames: [],
-      ipAddresses: ['127.0.0.1'],
-      kinds: await builtinKinds(),
-    },
-    {
-      clock: systemClock,
-      random: systemRandom,
-      log: silentLogger,
-      metrics: createMetrics(),
-      signal: new AbortController().signal,
-    },
-  )
-}
+import { startAndStop, startTestControlPlane } from './test-control-plane.ts'
 
 test('a store whose pages are overwritten is refused in one line with what to do', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-bad-store-'))
   const path = join(directory, 'store.db')
   try {
-    await (await start(directory))[Symbol.asyncDispose]()
+    await startAndStop(directory)
     const bytes = await readFile(path)
     const half = 4_096 * Math.floor(bytes.length / 8_192)
     for (let at = half; at < bytes.length; at += 4_096) bytes.fill(0xa5, at, at + 64)
     await writeFile(path, bytes)
-    await assert.rejects(start(directory), ({ exitCode, message }: ExpectedError) => {
-      assert.match(message, /^Cannot start: .*store\.db is damaged; .*skerry restore/)
-      return exitCode === exitCodes.dataDirectory
-    })
+    await assert.rejects(
+      startTestControlPlane(directory),
+      ({ exitCode, message }: ExpectedError) => {
+        assert.match(message, /^Cannot start: .*store\.db is damaged; .*skerry restore/)
+        return exitCode === exitCodes.dataDirectory
+      },
+    )
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
@@ -59,7 +32,7 @@ test('keys without their store are refused with what to do, and an empty cluster
   const directory = await mkdtemp(join(tmpdir(), 'skerry-no-store-'))
   const path = join(directory, 'store.db')
   try {
-    await (await start(directory))[Symbol.asyncDispose]()
+    await startAndStop(directory)
     const refused =
       (what: string) =>
       ({ exitCode, message }: ExpectedError): boolean =>
@@ -67,13 +40,13 @@ test('keys without their store are refused with what to do, and an empty cluster
         message.startsWith(`Cannot start: ${path} is ${what}, `) &&
         /skerry restore .*--new-store/.test(message)
     await rm(path)
-    await assert.rejects(start(directory), refused('missing'))
+    await assert.rejects(startTestControlPlane(directory), refused('missing'))
     await assert.rejects(stat(path), { code: 'ENOENT' }, 'nothing takes its place')
     await writeFile(path, '')
-    await assert.rejects(start(directory), refused('empty'))
+    await assert.rejects(startTestControlPlane(directory), refused('empty'))
     assert.equal((await readFile(path)).length, 0)
-    await (await start(directory, true))[Symbol.asyncDispose]()
-    await (await start(directory))[Symbol.asyncDispose]()
+    await startAndStop(directory, { newStore: true })
+    await startAndStop(directory)
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
@@ -83,11 +56,11 @@ test('a flipped bit in an object costs that object, by name, and no other', asyn
   const directory = await mkdtemp(join(tmpdir(), 'skerry-flipped-bit-'))
   const path = join(directory, 'store.db')
   const maps = { group: '', resource: 'configmaps' }
-  const read = (plane: Awaited<ReturnType<typeof start>>, name: string) =>
+  const read = (plane: Awaited<ReturnType<typeof startTestControlPlane>>, name: string) =>
     plane.objects.update(maps, { namespace: 'default', name }, () => false)
   try {
     {
-      await using plane = await start(directory)
+      await using plane = await startTestControlPlane(directory)
       for (const name of ['whole', 'flipped']) {
         const metadata = { name, namespace: 'default' }
         const data = { text: `the text of ${name}` }
@@ -100,7 +73,7 @@ test('a flipped bit in an object costs that object, by name, and no other', asyn
       bytes[at] = 'T'.charCodeAt(0)
     }
     await writeFile(path, bytes)
-    await using plane = await start(directory)
+    await using plane = await startTestControlPlane(directory)
     assert.deepEqual((await read(plane, 'whole'))['data'], { text: 'the text of whole' })
     await assert.rejects(read(plane, 'flipped'), /the stored data is damaged/)
     const call = (method: 'GET' | 'DELETE', name: string) =>

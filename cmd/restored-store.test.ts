@@ -3,42 +3,12 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { builtinKinds } from '@skerry/api'
-import {
-  createMetrics,
-  exitCodes,
-  silentLogger,
-  systemClock,
-  systemRandom,
-  type ExpectedError,
-} from '@skerry/base'
+import { exitCodes, type ExpectedError } from '@skerry/base'
 import { restoreSqliteStore } from '@skerry/store'
-import { startControlPlane } from './control-plane.ts'
 import { encryptionConfigOf } from './encryption-keys.ts'
+import { startAndStop, startTestControlPlane } from './test-control-plane.ts'
 
 const secrets = { group: '', resource: 'secrets' }
-
-async function start(directory: string, newEncryptionKey = false) {
-  return startControlPlane(
-    {
-      directory,
-      authorityName: 'test',
-      bindAddress: '127.0.0.1',
-      port: 0,
-      dnsNames: [],
-      ipAddresses: ['127.0.0.1'],
-      access: { newEncryptionKey },
-      kinds: await builtinKinds(),
-    },
-    {
-      clock: systemClock,
-      random: systemRandom,
-      log: silentLogger,
-      metrics: createMetrics(),
-      signal: new AbortController().signal,
-    },
-  )
-}
 
 test('a restored store starts with the key that belongs to it, and without it says which file is missing', async () => {
   const scratch = await mkdtemp(join(tmpdir(), 'skerry-restored-'))
@@ -46,7 +16,7 @@ test('a restored store starts with the key that belongs to it, and without it sa
     const [old, next, backup] = ['old', 'next', 'backup.db'].map((name) => join(scratch, name))
     assert.ok(old && next && backup)
     {
-      await using plane = await start(old)
+      await using plane = await startTestControlPlane(old)
       await plane.objects.create(secrets, {
         apiVersion: 'v1',
         kind: 'Secret',
@@ -62,17 +32,23 @@ test('a restored store starts with the key that belongs to it, and without it sa
     await restoreSqliteStore(backup, join(next, 'store.db'))
     const refused = (what: string) => (error: ExpectedError) =>
       error.exitCode === exitCodes.dataDirectory && error.message.includes(what)
-    await assert.rejects(start(next), refused(`need ${key}, which is missing`))
+    await assert.rejects(startTestControlPlane(next), refused(`need ${key}, which is missing`))
     await assert.rejects(readFile(key), { code: 'ENOENT' }, 'no other key takes its place')
     const foreign = Buffer.alloc(32, 7).toString('base64')
     await writeFile(key, encryptionConfigOf([{ name: 'key1', secret: foreign }]))
-    await assert.rejects(start(next), refused(`are not encrypted with the key in ${key}`))
+    await assert.rejects(
+      startTestControlPlane(next),
+      refused(`are not encrypted with the key in ${key}`),
+    )
     await rm(key)
-    await (await start(next, true))[Symbol.asyncDispose]()
+    await startAndStop(next, { access: { newEncryptionKey: true } })
     assert.ok((await readFile(key)).length > 0, 'who gives up the Secrets gets another key')
-    await assert.rejects(start(next), refused(`are not encrypted with the key in ${key}`))
+    await assert.rejects(
+      startTestControlPlane(next),
+      refused(`are not encrypted with the key in ${key}`),
+    )
     await cp(join(old, 'pki', 'encryption.yaml'), key)
-    await using plane = await start(next)
+    await using plane = await startTestControlPlane(next)
     const found = plane.objects.get(secrets, 'default', 'a')
     assert.deepEqual(found?.data, { password: 'dHIwdWI0ZG9y' })
   } finally {

@@ -1,53 +1,18 @@
 import assert from 'node:assert/strict'
-import { cp, mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { builtinKinds } from '@skerry/api'
-import {
-  createMetrics,
-  exitCodes,
-  silentLogger,
-  systemClock,
-  systemRandom,
-  type ExpectedError,
-} from '@skerry/base'
+import { exitCodes, silentLogger, systemClock, type ExpectedError } from '@skerry/base'
 import { openSqliteStore } from '@skerry/store'
 import { startTestEtcd, whyNoEtcd, type TestEtcd } from '@skerry/testing'
-import { startControlPlane, type ControlPlaneOptions } from './control-plane.ts'
+import {
+  scratchDirectory,
+  startAndStop,
+  startTestControlPlane,
+  type TestControlPlaneOptions,
+} from './test-control-plane.ts'
 
 const skip = await whyNoEtcd()
-
-async function start(directory: string, more: Partial<ControlPlaneOptions> = {}) {
-  return startControlPlane(
-    {
-      directory,
-      authorityName: 'test',
-      bindAddress: '127.0.0.1',
-      port: 0,
-      dnsNames: [],
-      ipAddresses: ['127.0.0.1'],
-      kinds: await builtinKinds(),
-      ...more,
-    },
-    {
-      clock: systemClock,
-      random: systemRandom,
-      log: silentLogger,
-      metrics: createMetrics(),
-      signal: new AbortController().signal,
-    },
-  )
-}
-
-async function startAndStop(...asked: Parameters<typeof start>): Promise<void> {
-  await (await start(...asked))[Symbol.asyncDispose]()
-}
-
-async function scratch() {
-  const path = await mkdtemp(join(tmpdir(), 'skerry-owner-'))
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
-}
 
 function openStore(path: string) {
   return openSqliteStore(path, {}, { clock: systemClock, log: silentLogger })
@@ -67,31 +32,31 @@ const refused =
   }
 
 test('a whole store without any object, beside the keys of a cluster, is refused unless a new one is asked for', async () => {
-  await using directory = await scratch()
+  await using directory = await scratchDirectory()
   const { path } = directory
   await startAndStop(path)
   await removeStore(path)
   await (await openStore(join(path, 'store.db')))[Symbol.asyncDispose]()
   const what = /^Cannot start: .*store\.db is empty, and .*pki is of .*skerry restore.*--new-store/
-  await assert.rejects(start(path), refused(what))
+  await assert.rejects(startTestControlPlane(path), refused(what))
   await startAndStop(path, { newStore: true })
   await startAndStop(path)
 })
 
 test('a store of another cluster than the keys is refused, also by --new-store', async () => {
-  await using directory = await scratch()
+  await using directory = await scratchDirectory()
   const [own, other] = [join(directory.path, 'own'), join(directory.path, 'other')]
   await startAndStop(own)
   await startAndStop(other)
   await removeStore(own)
   await cp(join(other, 'store.db'), join(own, 'store.db'))
   const what = /store\.db belongs to another cluster than .*pki; restore/
-  await assert.rejects(start(own), refused(what))
-  await assert.rejects(start(own, { newStore: true }), refused(what))
+  await assert.rejects(startTestControlPlane(own), refused(what))
+  await assert.rejects(startTestControlPlane(own, { newStore: true }), refused(what))
 })
 
 test('a store of before there were marks gets one, and a first start that was cut off goes on', async () => {
-  await using directory = await scratch()
+  await using directory = await scratchDirectory()
   const { path } = directory
   const key = '/owner'
   await startAndStop(path)
@@ -110,13 +75,13 @@ test('a store of before there were marks gets one, and a first start that was cu
 })
 
 test('objects without any keys are refused before other keys are made, unless the old ones are given up', async () => {
-  await using directory = await scratch()
+  await using directory = await scratchDirectory()
   const { path } = directory
   await startAndStop(path)
   await rm(join(path, 'pki'), { recursive: true })
   const what = /keys are missing in .*pki; restore .* from a backup; .*--new-encryption-key/
   for (let attempt = 1; attempt <= 2; attempt += 1) {
-    await assert.rejects(start(path), refused(what))
+    await assert.rejects(startTestControlPlane(path), refused(what))
     await assert.rejects(stat(join(path, 'pki')), { code: 'ENOENT' })
   }
   await startAndStop(path, { access: { newEncryptionKey: true } })
@@ -131,7 +96,7 @@ for (const [role, more] of Object.entries({
     `a ${role} whose etcd is empty beside its keys is refused unless a new one is asked for`,
     { skip },
     async () => {
-      await using directory = await scratch()
+      await using directory = await scratchDirectory()
       const { path } = directory
       {
         await using etcd = await startTestEtcd()
@@ -140,13 +105,13 @@ for (const [role, more] of Object.entries({
       }
       await using empty = await startTestEtcd()
       const what = /--etcd-prefix is empty, and .*pki is of .*snapshot.*--new-store/
-      await assert.rejects(start(path, { ...more, ...on(empty) }), refused(what))
+      await assert.rejects(startTestControlPlane(path, { ...more, ...on(empty) }), refused(what))
       await startAndStop(path, { ...more, ...on(empty), newStore: true })
       await startAndStop(path, { ...more, ...on(empty) })
     },
   )
 }
 
-function on(etcd: TestEtcd): Partial<ControlPlaneOptions> {
+function on(etcd: TestEtcd): TestControlPlaneOptions {
   return { etcd: { etcdServers: [etcd.endpoint], etcdPrefix: '/skerry/test' } }
 }
