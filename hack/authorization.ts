@@ -9,7 +9,6 @@ import { join } from 'node:path'
 import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { writeKubeconfig } from '@skerry/client'
 import { startTestWebhook } from '@skerry/testing'
-import { betaSwitches } from '../differential/corpus.ts'
 import { AskedQuestions } from '../differential/authorization/asked-questions.ts'
 import { explanationOf } from '../differential/authorization/explained-differences.ts'
 import { replayTarget, startAskingServer } from '../differential/authorization/ours.ts'
@@ -25,6 +24,7 @@ import {
 } from '../differential/authorization/recording.ts'
 import type { Subject } from '../differential/subject.ts'
 import { generateTargets } from './authorization-table.ts'
+import { betaArguments } from './upstream/beta-arguments.ts'
 import { buildUpstream } from './upstream/build-upstream.ts'
 import { startUpstream } from './upstream/run-upstream.ts'
 
@@ -123,15 +123,6 @@ async function startAskingUpstream(): Promise<AskingUpstream> {
   )
   const owned = stack.move()
   return { subject, questions, [Symbol.asyncDispose]: () => owned.disposeAsync() }
-}
-
-function betaArguments(): string[] {
-  const list = (record: Readonly<Record<string, string>>): string =>
-    Object.entries(record)
-      .map(([key, value]) => `${key}=${value}`)
-      .join(',')
-  const { runtimeConfig, featureGates } = betaSwitches
-  return [`--runtime-config=${list(runtimeConfig)}`, `--feature-gates=${list(featureGates)}`]
 }
 
 function answer(body: unknown, questions: AskedQuestions): object {

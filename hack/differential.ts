@@ -16,7 +16,6 @@ import { parseArgs } from 'node:util'
 import { formatDifference, type Difference } from '../differential/compare.ts'
 import {
   betaPrefix,
-  betaSwitches,
   goldenPath,
   readGolden,
   readScripts,
@@ -33,6 +32,7 @@ import { generateScript } from './differential-generate.ts'
 import { kindScripts } from './differential-kinds.ts'
 import { nodeScripts } from './differential-nodes.ts'
 import { showGenerated } from './differential-show.ts'
+import { betaArguments } from './upstream/beta-arguments.ts'
 import { buildUpstream } from './upstream/build-upstream.ts'
 import { startUpstream } from './upstream/run-upstream.ts'
 
@@ -184,13 +184,4 @@ async function startEmptyUpstream(withBeta: boolean): Promise<Subject & AsyncDis
   )
   const owned = stack.move()
   return { url, credentials, [Symbol.asyncDispose]: () => owned.disposeAsync() }
-}
-
-function betaArguments(): string[] {
-  const list = (record: Readonly<Record<string, string>>): string =>
-    Object.entries(record)
-      .map(([key, value]) => `${key}=${value}`)
-      .join(',')
-  const { runtimeConfig, featureGates } = betaSwitches
-  return [`--runtime-config=${list(runtimeConfig)}`, `--feature-gates=${list(featureGates)}`]
 }

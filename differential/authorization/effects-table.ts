@@ -1,3 +1,5 @@
+import { plainDefinition } from '@skerry/testing'
+
 /** A request; `$` in it is the run's own name, so that runs do not meet. */
 export interface Step {
   readonly method: string
@@ -33,6 +35,12 @@ function object(apiVersion: string, kind: string, rest: Record<string, unknown> 
 }
 
 const configMap = object('v1', 'ConfigMap')
+const definition = plainDefinition({
+  group: '$.example.com',
+  plural: 'others',
+  kind: 'Other',
+  scope: 'Cluster',
+})
 const pod = object('v1', 'Pod', { spec: { containers: [{ name: 'c', image: 'i' }] } })
 const rbacGroup = 'rbac.authorization.k8s.io'
 const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]
@@ -199,7 +207,7 @@ const createsAndChanges: readonly Effect[] = [
   },
   {
     name: 'create of a definition',
-    ...post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition()),
+    ...post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition),
   },
   {
     name: 'create of a webhook',
@@ -264,27 +272,6 @@ function owner(blockOwnerDeletion: boolean) {
     uid: 'u',
     blockOwnerDeletion,
     controller: true,
-  }
-}
-
-function definition() {
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'others.$.example.com' },
-    spec: {
-      group: '$.example.com',
-      scope: 'Cluster',
-      names: { plural: 'others', kind: 'Other' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object' } },
-        },
-      ],
-    },
   }
 }
 
@@ -467,7 +454,7 @@ const escalations: readonly Effect[] = [
   },
 ]
 
-/** Of nobody in particular. */
+/** It asks for the name `any`, which nobody has. */
 const signingRequest =
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlISU1IQUNBUUF3RGpFTU1Bb0dBMVVFQXd3RFlXNTVNRmt3RXdZSEtvWkl6ajBDQVFZSUtvWkl6ajBEQVFjRApRZ0FFM205RGNMajVZN2ZJUml2aHBMVnNrbExmL3Jvd3dhMldJNGpHYWhhSjRlMjVvVWI3MEowMGI2K2VvdGZQCktwbDZ4YzNHeGszVVZzWWs3UUdXbW8yZXdxQUFNQW9HQ0NxR1NNNDlCQU1DQTBnQU1FVUNJQm15VDB0VG9VWVAKejdkWkJWdExRN2lSclFCTG5LMG83bnpsWjBlMHBRQUVBaUVBcG5mRnJKY2Q5TVdlS2dENzZHWDhINFFXSEVsLwp0UXRaY3Fkc0wya1QwdUk9Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo='
 const csr = object('certificates.k8s.io/v1', 'CertificateSigningRequest', {
@@ -477,45 +464,35 @@ const csr = object('certificates.k8s.io/v1', 'CertificateSigningRequest', {
     request: signingRequest,
   },
 })
+const signingRequests = `${certificates}/certificatesigningrequests`
+const decided = (type: string) => ({
+  status: { conditions: [{ type, status: 'True', reason: 'r', message: 'm' }] },
+})
+/** A step at a subresource of a signing request that an administrator has made. */
+const afterSigningRequest = (name: string, method: string, subresource: string) => ({
+  name,
+  before: [post(signingRequests, csr)],
+  method,
+  path: `${signingRequests}/$/${subresource}`,
+})
 const signers: readonly Effect[] = [
   {
-    name: 'approval of a signing request',
-    before: [post(`${certificates}/certificatesigningrequests`, csr)],
-    method: 'PUT',
-    path: `${certificates}/certificatesigningrequests/$/approval`,
-    ...json({
-      ...csr,
-      status: { conditions: [{ type: 'Approved', status: 'True', reason: 'r', message: 'm' }] },
-    }),
+    ...afterSigningRequest('approval of a signing request', 'PUT', 'approval'),
+    ...json({ ...csr, ...decided('Approved') }),
   },
   {
-    name: 'patch of an approval',
-    before: [post(`${certificates}/certificatesigningrequests`, csr)],
-    method: 'PATCH',
-    path: `${certificates}/certificatesigningrequests/$/approval`,
-    ...json(
-      { status: { conditions: [{ type: 'Denied', status: 'True', reason: 'r', message: 'm' }] } },
-      merged,
-    ),
+    ...afterSigningRequest('patch of an approval', 'PATCH', 'approval'),
+    ...json(decided('Denied'), merged),
   },
   {
-    name: 'a failure written into a signing request',
-    before: [post(`${certificates}/certificatesigningrequests`, csr)],
-    method: 'PUT',
-    path: `${certificates}/certificatesigningrequests/$/status`,
-    ...json({
-      ...csr,
-      status: { conditions: [{ type: 'Failed', status: 'True', reason: 'r', message: 'm' }] },
-    }),
+    ...afterSigningRequest('a failure written into a signing request', 'PUT', 'status'),
+    ...json({ ...csr, ...decided('Failed') }),
   },
-  {
-    name: 'create of a signing request',
-    ...post(`${certificates}/certificatesigningrequests`, csr),
-  },
+  { name: 'create of a signing request', ...post(signingRequests, csr) },
 ]
 
 const bundles = '/apis/certificates.k8s.io/v1beta1/clustertrustbundles'
-/** A certificate of nobody. */
+/** Nobody has the key of this authority. */
 const trustBundle =
   '-----BEGIN CERTIFICATE-----\nMIIBNjCB6aADAgECAhQ5u8EroEadeCNZgWfgKZpWZHWjFzAFBgMrZXAwEDEOMAwG\nA1UEAwwFdHJ1c3QwIBcNMjYxMTIxMDU1NTQ2WhgPMjEyNjEwMjgwNTU1NDZaMBAx\nDjAMBgNVBAMMBXRydXN0MCowBQYDK2VwAyEAtWQPp3iMlt+zBwj2OwqBjoVjSSVt\nRFAzcn3YN57xGU+jUzBRMB0GA1UdDgQWBBQhx8M3iX5p6owgGv7q8MXRlW8pGjAf\nBgNVHSMEGDAWgBQhx8M3iX5p6owgGv7q8MXRlW8pGjAPBgNVHRMBAf8EBTADAQH/\nMAUGAytlcANBADBYYkBQZ1r2/ePgEFiSeNHX7++qICvje+JJ7g5sMdth+PwgiJaw\n171rWNXIPIsiFQxZnNSBxRtW+2z9MAxrUAQ=\n-----END CERTIFICATE-----\n'
 const bundle = (spec: object) => ({
@@ -701,7 +678,7 @@ const statuses: readonly Effect[] = [
   },
   {
     name: 'status of a definition',
-    before: [post(definitions, definition())],
+    before: [post(definitions, definition)],
     method: 'PATCH',
     path: `${definitions}/others.$.example.com/status`,
     ...json({ metadata: { labels: { a: 'b' } } }, merged),

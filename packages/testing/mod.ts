@@ -69,6 +69,7 @@ export {
 } from './test-issuer.ts'
 export { mountSmallDisk, type SmallDisk } from './hosts/small-disk.ts'
 export { unpackClients, type KubernetesClients } from './kubectl/kubectl.ts'
+export { plainDefinition, type PlainNames } from './plain-definition.ts'
 export { until } from './until.ts'
 export { startTestProxy, type TestProxy, type TestProxyOptions } from './network/test-proxy.ts'
 export type { Inspection } from './network/inspected-way.ts'

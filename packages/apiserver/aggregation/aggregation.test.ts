@@ -4,6 +4,7 @@ import { connect } from 'node:tls'
 import { test } from 'node:test'
 import {
   callApi,
+  plainDefinition,
   startTestApiServer,
   watchApi,
   type ApiReply,
@@ -236,24 +237,9 @@ test('a server that is not there, or not the one that was named, is unavailable 
 test('a CRD has its APIService while it stands', async () => {
   using extension = await startTestExtensionServer()
   await using server = await startServer(extension)
-  await create(server, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'things.example.com' },
-    spec: {
-      group: 'example.com',
-      scope: 'Namespaced',
-      names: { plural: 'things', kind: 'Thing' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object' } },
-        },
-      ],
-    },
-  })
+  const names = { group: 'example.com', plural: 'things', kind: 'Thing' }
+  const things = plainDefinition({ ...names, scope: 'Namespaced' })
+  await create(server, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', things)
   await condition(server, 'v1.example.com', 'Local')
   const { body } = await get(server, `${apiServices}/v1.example.com`)
   assert.equal(body.metadata.labels['kube-aggregator.kubernetes.io/automanaged'], 'true')
