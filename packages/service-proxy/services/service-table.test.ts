@@ -46,8 +46,9 @@ async function kernelTable(host: TestHost): Promise<string> {
   return (await host.run(['nft', 'list', 'table', 'ip', 'skerry'])).stdout
 }
 
-const udpEcho =
-  "const s=require('node:dgram').createSocket('udp4').bind(8080).on('message',(m,r)=>s.send('heard',r.port,r.address))"
+/** Answers on UDP port 8080, and opens the pipe `ready` for writing once it listens. */
+const udpEcho = (ready: string) =>
+  `const s=require('node:dgram').createSocket('udp4').bind(8080,()=>require('node:fs').writeFileSync('${ready}','')).on('message',(m,r)=>s.send('heard',r.port,r.address))`
 
 /** A namespace of the host with an address, where a named answer is served on port 8080. */
 async function addPod(host: TestHost, address: string): Promise<void> {
@@ -57,8 +58,9 @@ async function addPod(host: TestHost, address: string): Promise<void> {
     ip address add 10.42.0.1/32 dev ${device}; ip link set ${device} up; ip route add ${address}/32 dev ${device}
     ip -n pod${device} address add ${address}/24 dev eth0; ip -n pod${device} link set eth0 up
     ip -n pod${device} link set lo up; ip -n pod${device} route add default via 10.42.0.1
-    mkdir -p /run/www${device}; echo ${address} > /run/www${device}/name
-    ip netns exec pod${device} ${process.execPath} -e "${udpEcho}" > /dev/null 2>&1 < /dev/null &
+    mkdir -p /run/www${device}; echo ${address} > /run/www${device}/name; mkfifo /run/${device}
+    ip netns exec pod${device} ${process.execPath} -e "${udpEcho(`/run/${device}`)}" > /dev/null 2>&1 < /dev/null &
+    timeout 10 cat /run/${device}
     ip netns exec pod${device} busybox httpd -p 8080 -h /run/www${device}`
   const result = await host.run(['sh', '-ec', script])
   assert.equal(result.exitCode, 0, result.stderr)
@@ -71,14 +73,13 @@ async function fetchName(host: TestHost, url: string): Promise<string> {
     : `refused ${result.stderr.trim().slice(0, 120)}`
 }
 
-/** What a server in the pod 10.42.0.2 hears on UDP port 8080 when it is called this way. */
+/** Sends the echo server of a pod one packet, and returns what it answers within 3 s. */
 async function askByUdp(from: TestHost, address: string, port: number): Promise<string> {
   const script = `
     const socket = require('node:dgram').createSocket('udp4')
-    const ask = () => socket.send('hello', ${port}, '${address}')
     socket.on('message', (text) => { console.log(String(text)); process.exit() })
-    ask(); setInterval(ask, 100); setTimeout(() => process.exit(), 3000)`
-  return (await from.run([process.execPath, '-e', script])).stdout.trim()
+    socket.send('hello', ${port}, '${address}')`
+  return (await from.run(['timeout', '3', process.execPath, '-e', script])).stdout.trim()
 }
 
 async function prepare(host: TestHost): Promise<AsyncDisposable> {
@@ -88,7 +89,7 @@ async function prepare(host: TestHost): Promise<AsyncDisposable> {
   await addPod(host, '10.42.0.3')
   return {
     async [Symbol.asyncDispose]() {
-      // What serves in them would outlive the network.
+      // The servers in the pods would outlive the network.
       const script = 'kill $(ip netns pids podveth2) $(ip netns pids podveth3)'
       await host.run(['sh', '-c', script])
     },
