@@ -194,7 +194,8 @@ class Child implements Disposable {
 
   #open(): Opening {
     const waits = Promise.withResolvers<never>()
-    // It is told to whoever asks while it waits, and may be nobody.
+    // Each request races both promises in #identity and rejects with their errors. These two handlers
+    // only keep an error that no request waits for from ending the process.
     waits.promise.catch(() => undefined)
     this.#endedMs = undefined
     const identity = this.#become(waits)
@@ -245,6 +246,7 @@ class Child implements Disposable {
       await options.giveUp(hub, this.#name, signal)
     }
     this[Symbol.dispose]()
+    // It rejects because its life has just ended, or has told its error to those who waited for it.
     await this.#opening?.identity.catch(() => undefined)
     await running.stop(this.#name)
     await this.#secret?.clear(signal)

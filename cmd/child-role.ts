@@ -59,11 +59,14 @@ export function superviseRole(
       ready.reject(await firstFailure(options, cause))
       deps.log.error('Role ended, starting it again', { role: options.role, cause })
       if (deps.clock.monotonicMs() - startMs > healthyMs) backoff.reset()
-      // Only the signal ends the sleep early, and the loop looks at it.
-      await deps.clock.sleep(backoff.nextMs(), signal).catch(() => undefined)
+      await deps.clock.sleep(backoff.nextMs(), signal).catch((reason: unknown) => {
+        // The signal ends the loop in order.
+        if (!signal.aborted) throw reason
+      })
     }
   }
-  // Nobody need wait for it; who does gets the error, too.
+  // Those who wait for `ready` get its error; without this handler it would end the process when
+  // nobody waits. The log has it either way.
   ready.promise.catch(() => undefined)
   const ended = run()
   return {

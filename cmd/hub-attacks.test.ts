@@ -5,9 +5,8 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
-import { systemClock } from '@skerry/base'
 import { clusterAccessResource } from '@skerry/karmada'
-import { auditedLines } from './audited-lines.ts'
+import { untilAudited, type AuditedLine } from './audited-lines.ts'
 import { registerCluster, startTestAgent, startTestHub, type TestHub } from './test-fleet.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(5_000)
@@ -336,19 +335,11 @@ test('whoever reaches past their rights is refused, clearly, and it is written d
     assert.equal(statusOf(answer), status, `${what}: ${answer}`)
     assert.deepEqual(all.seen(), [], `${what}: came to a cluster`)
   }
-  const read = async () => {
-    const lines = await auditedLines(fleet)
-    return lines.map((line) => JSON.parse(line)).filter(({ user }) => user === 'mallory')
-  }
-  // A body in an unknown coding is a request first, and then is none: two lines.
+  // A body in an unknown coding has two lines: one as a request, one when its body cannot be read.
   const wanted = [...attacks.map(([, , status]) => status), 400]
-  const limit = soon()
-  let lines = await read()
-  while (lines.length < wanted.length && !limit.aborted) {
-    await systemClock.sleep(10, limit).catch(() => undefined)
-    lines = await read()
-  }
-  const statuses: number[] = lines.map(({ status }) => status)
+  const isWanted = ({ user }: AuditedLine): boolean => user === 'mallory'
+  const lines = await untilAudited(fleet, { count: wanted.length, isWanted }, soon())
+  const statuses = lines.map(({ status }) => status)
   const sorted = (numbers: number[]) => numbers.toSorted((a, b) => a - b)
   assert.deepEqual(sorted(statuses), sorted(wanted), lines.map(({ uri }) => uri).join())
 })

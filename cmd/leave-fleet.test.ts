@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isStatusError } from '@skerry/api'
 import { createCluster, resources, type Cluster as Api } from '@skerry/client'
 import { clusterResource, executionNamespace, leaveFleet, workResource } from '@skerry/karmada'
 import { startTestApiServer } from '@skerry/testing'
@@ -20,7 +21,10 @@ async function prepare({ admin }: TestHub, edge: Api): Promise<void> {
   await admin
     .resource(resources.namespaces)
     .create(space, signal)
-    .catch(() => undefined)
+    .catch((error: unknown) => {
+      // The hub makes the namespace of each cluster, sooner or later than this.
+      if (!isStatusError(error, 'AlreadyExists')) throw error
+    })
   const work = {
     apiVersion: 'work.karmada.io/v1alpha1',
     kind: 'Work',

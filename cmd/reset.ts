@@ -149,14 +149,16 @@ async function removeData(installation: Installation): Promise<void> {
 
 async function clearNetwork({ serviceCidr }: UpSettings): Promise<void> {
   await clearNodeNetwork({ dnsAddress: addressOf(serviceCidr, 10) })
-  // Cables of pods that the runtime has forgotten; they end with either end.
+  // The runtime may have forgotten pods whose cables are still there.
   for (const port of await portsOf(podBridge)) await deleteLink(port)
   await deleteLink(podBridge)
 }
 
 async function deleteLink(name: string): Promise<void> {
-  // Not there after a node that never had a pod: then there is nothing to delete.
-  await execute('ip', ['link', 'delete', name]).catch(() => undefined)
+  await execute('ip', ['link', 'delete', name]).catch(async (error: unknown) => {
+    // A node that never had a pod has no bridge, and a cable ends with either of its ends.
+    if (await hasLink(name)) throw error
+  })
 }
 
 async function portsOf(bridge: string): Promise<string[]> {
@@ -168,10 +170,14 @@ async function portsOf(bridge: string): Promise<string[]> {
 }
 
 async function hasLink(name: string): Promise<boolean> {
-  return execute('ip', ['link', 'show', name]).then(
-    () => true,
-    () => false,
-  )
+  try {
+    await execute('ip', ['link', 'show', name])
+    return true
+  } catch (error) {
+    // ip(8) ends with 1 when the kernel refuses, which here means that there is no such link.
+    if (error instanceof Error && 'code' in error && error.code === 1) return false
+    throw error
+  }
 }
 
 const cgroupTries = 50

@@ -109,7 +109,8 @@ async function keepServicesAsleep(services: readonly string[]): Promise<AsyncDis
     async [Symbol.asyncDispose]() {
       if (!isUsed) return
       await execute('systemctl', ['unmask', '--runtime', ...services])
-      // A package that apt could not install left no unit to disable.
+      // systemd has just answered, so it refuses for one reason only: apt could not install the
+      // package, which left no unit to disable. The error of apt says so.
       for (const service of services) {
         await execute('systemctl', ['disable', service]).catch(() => undefined)
       }

@@ -317,7 +317,8 @@ async function untilNodeReady(
       const node = await cluster
         .resource(resources.nodes)
         .get({ name }, signal)
-        // Not there yet, or the site does not answer: `tell` says that it has not joined.
+        // Either the node has not registered yet, or the site does not answer for a moment. Both are
+        // asked again, and a state that lasts is the error of `poll`.
         .catch(() => undefined)
       if (node === undefined) return 'joining'
       const ready = (node.status?.conditions ?? []).find((each) => each.type === 'Ready')
@@ -343,7 +344,7 @@ async function untilConnected(
     async () => {
       const answer = await hub
         .raw({ method: 'GET', path: `/clusters/${name}/readyz`, headers: {} }, signal)
-        // The hub may be starting again: `tell` says so.
+        // The hub may be starting again. It is asked again, and a state that lasts is the error of `poll`.
         .catch(() => undefined)
       if (answer?.status === 200) return undefined
       return answer === undefined ? 'connecting' : `the hub answers ${answer.status}`

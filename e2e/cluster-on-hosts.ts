@@ -274,7 +274,7 @@ function lastLines(title: string, text: string, count: number): string {
   return `--- ${title}\n${text.trimEnd().split('\n').slice(-count).join('\n')}`
 }
 
-/** Left behind by whoever is killed: a cgroup is a directory that only rmdir removes. */
+/** A process that is killed leaves its cgroups behind: directories that only rmdir removes. */
 async function removeCgroups(nodeName: string): Promise<void> {
   for (const controller of await readdir('/sys/fs/cgroup')) {
     await removeTree(join('/sys/fs/cgroup', controller, 'skerry', nodeName))
@@ -283,11 +283,20 @@ async function removeCgroups(nodeName: string): Promise<void> {
 }
 
 async function removeTree(path: string): Promise<void> {
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined)
+  const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
   if (entries === undefined) return
   for (const entry of entries) if (entry.isDirectory()) await removeTree(join(path, entry.name))
   await waitFor(`${path} to be empty`, async () => rmdir(path).then(() => true), {
     timeoutMs: 5_000,
     intervalMs: 50,
   })
+}
+
+/** Whether a path leads nowhere. In cgroup v2 the root also holds files, which have nothing below them. */
+function isMissing(error: unknown): boolean {
+  if (!(error instanceof Error && 'code' in error)) return false
+  return error.code === 'ENOENT' || error.code === 'ENOTDIR'
 }
