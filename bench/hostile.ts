@@ -17,20 +17,20 @@ import { memoryOf } from './role-process.ts'
 
 const root = join(import.meta.dirname, '..')
 const attackMs = 2_000
-/** Another machine's, to the server: handshakes of one address take turns, and attackers have their own. */
+/** The honest users' own address: handshakes from one address take turns, and the attackers have another. */
 const honestAddress = '127.0.0.2'
-/** A request without an answer after it counts as refused, so that each attack ends in time. */
+/** A request that has no answer after this time counts as refused, so that each attack ends. */
 const answerMsMax = 10_000
-/** Honest requests per second, the half of them writes. */
+/** Honest requests per second; half of them are writes. */
 const perSecond = 25
 const waitGoalMs = 250
 const memoryGoalMegabytes = 200
 const memoryLookMs = 50
-/** The engine starts to give memory back after 30 s. */
+/** The engine starts to give memory back after 30 s, so idle memory is measured later than that. */
 const settleMs = 35_000
-/** What a request counts for that was refused, or broke off. */
+/** A request that was refused or broke off counts as one that waited this long. */
 const refusedMs = 60_000
-/** Between two attacks: what the one before it has left behind is done. */
+/** The pause between two attacks, in which the server finishes the work of the first. */
 const restMs = 500
 
 interface Measured {
@@ -38,12 +38,12 @@ interface Measured {
   readonly megabytes: number
 }
 
-/** What others wait, and what memory the process takes, while one user sends what is as dear as can be. */
+/** Measures how long other users wait, and how much memory the server takes, while one user sends the dearest requests there are. */
 export async function run(options: BenchOptions): Promise<Figure[]> {
   const names = options.loads ?? Object.keys(attacks)
   const unknown = names.find((name) => !(name in attacks))
   if (unknown !== undefined) {
-    const text = `Cannot measure: there is no attack "${unknown}"; there are ${Object.keys(attacks).join(', ')}`
+    const text = `Cannot measure attack "${unknown}": no attack has this name; choose from ${Object.keys(attacks).join(', ')}`
     throw new ExpectedError(text, exitCodes.usage)
   }
   await mkdir(join(root, '.cache'), { recursive: true })

@@ -63,7 +63,7 @@ export interface AgentOptions {
   policy?: ImpersonationPolicy
   /** Services of the cluster that the hub may reach; absent: none. */
   services?: readonly AllowedService[]
-  /** Where no service leads; absent: the addresses of this machine's interfaces. */
+  /** Addresses that no service may lead to. Default: those of this machine's interfaces. */
   ownAddresses?: () => readonly string[]
   /** The Works that the hub has for this cluster are applied to it; absent: they are left where they are. */
   appliesWorks?: boolean | undefined

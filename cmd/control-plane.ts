@@ -174,7 +174,7 @@ async function openControlPlane(
     ? await takeStoreLock(store, '/locks/start', { clock }, signal)
     : undefined
   const isFirst = replicas && !(await fetchSharedKeys(store, options.directory, replicas.keyFile))
-  // What replicas share is of one cluster already.
+  // A replica that took its keys from etcd found them in the store of its own cluster.
   const finishClaim = replicas && !isFirst ? undefined : await claimStore(store, placeOf(options))
   const pkiOptions: ClusterPkiOptions = { ...options, directory: join(options.directory, 'pki') }
   const time = stack.use(await openTime(options.directory, context))
@@ -221,7 +221,7 @@ async function openControlPlane(
   }
 }
 
-/** What goes on while it serves. */
+/** Returns the work that goes on as long as the server serves. */
 function upkeepOf(
   parts: ServerParts & {
     store: Store
@@ -243,7 +243,7 @@ function upkeepOf(
     ])
 }
 
-/** What this machine knows of the time, beside the store. */
+/** Opens what this machine remembers of the time, in a file next to the store. */
 async function openTime(directory: string, context: RoleContext): Promise<TimeFloor> {
   const earliestMs = await newestCertificateMs(directory, context.clock.now())
   return openTimeFloor({ path: join(directory, 'time.json'), earliestMs }, context)

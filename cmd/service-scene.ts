@@ -63,7 +63,7 @@ export interface PodShape {
 }
 
 export interface SceneOptions extends TestHubOptions {
-  /** Where no service leads; default: nowhere, as its services are this machine's. */
+  /** Addresses that no service may lead to. Default: none, because the scene's services listen on this machine. */
   readonly ownAddresses?: () => readonly string[]
 }
 

@@ -43,7 +43,8 @@ async function placeEverywhere(client: RawClient, { name, sites }: Asked): Promi
   await expectSent(client, 'POST', `/apis/apps/v1${namespace}/deployments`, deployment(name))
   const doneMs = new Map<string, number>()
   using _watch = await watchObjects(client, '/apis/work.karmada.io/v1alpha1/works', (object) => {
-    const work = object as unknown as Work // of this path
+    // A watch at the path of Works brings Works alone, each validated by the hub.
+    const work = object as unknown as Work
     if (work.spec.workload?.manifests?.[0]?.metadata.name !== name) return
     const isApplied = work.status?.conditions?.some(
       ({ type, status }) => type === 'Applied' && status === 'True',
@@ -63,7 +64,8 @@ async function reportEverywhere(client: RawClient, { name, sites }: Asked): Prom
   const tookMs = new Map<string, number>()
   const path = `/apis/work.karmada.io/v1alpha2${namespace}/resourcebindings`
   using _watch = await watchObjects(client, path, (object) => {
-    const binding = object as unknown as ResourceBinding // of this path
+    // A watch at the path of ResourceBindings brings these alone, each validated by the hub.
+    const binding = object as unknown as ResourceBinding
     if (binding.spec.resource.name !== name) return
     for (const { clusterName, status } of binding.status?.aggregatedStatus ?? []) {
       const since = startMs.get(clusterName)

@@ -1,4 +1,4 @@
-/** What one user with rights in one namespace sends, over and over. Paths are of the namespace `attack`. */
+/** One request that a user with rights in the namespace `attack` alone sends over and over. */
 export interface Attack {
   /** Requests at a time; default 4. */
   readonly parallel?: number
@@ -232,7 +232,7 @@ function protobufOf(raw: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from('k8s\0'), Buffer.from([...type, 0x12, ...length]), raw])
 }
 
-/** Of `kept`, which has some thousands of everything. */
+/** Patches of the object `kept`, which has thousands of entries in each of its lists and maps. */
 const patches: Readonly<Record<string, Attack>> = {
   'json-patch-inserts': sent(
     'PATCH',
@@ -313,7 +313,7 @@ const patches: Readonly<Record<string, Attack>> = {
 
 const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
 
-/** Of the namespace's ConfigMaps and custom objects, some thousands of each. */
+/** A watch that begins with all ConfigMaps of the namespace, of which there are thousands. */
 const watchList = `${configMaps}?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan`
 
 function unread(path: string, headers: Readonly<Record<string, string>> = {}): Attack {

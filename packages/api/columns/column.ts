@@ -25,7 +25,8 @@ export function columnsOf<T extends KubeObject>(cells: readonly CellOf<T>[]): re
     format,
     description: '',
     priority,
-    // The table is keyed by kind, so the object was decoded against the schema that T stands for.
+    // The table of columns is keyed by kind, and the registry has decoded each object against its
+    // kind's schema, which T is generated from: an AnyObject here is a T.
     cell: (object: AnyObject, nowMs: number) => cell(object as unknown as T, nowMs),
   }))
 }

@@ -59,7 +59,8 @@ export function readinessGatesText(pod: Pod): string {
 
 /** A pod that ended is a completed row. */
 export function podRowConditions(object: AnyObject): TableRowCondition[] {
-  // Only pods come here, decoded against their schema.
+  // The table of columns names this function for pods alone, and the registry has decoded each
+  // object against its kind's schema: an AnyObject here is a Pod.
   const phase = (object as unknown as Pod).status?.phase
   if (phase !== 'Succeeded' && phase !== 'Failed') return []
   const message = phase === 'Succeeded' ? 'The pod has completed successfully.' : 'The pod failed.'
