@@ -24,7 +24,7 @@ import { sourceFiles } from './source-files.ts'
 
 const root = import.meta.dirname
 
-/** What Debian 12 and 13 call essential, and apt itself: each package with what we execute of it. */
+/** Packages that Debian 12 and 13 call essential, and apt itself, each with the programs of it that we execute. */
 const basePrograms: Readonly<Record<string, readonly string[]>> = {
   apt: ['apt-get'],
   bash: ['bash'],
@@ -68,7 +68,7 @@ const known = new Set([
   ...Object.keys(optional),
 ])
 
-/** Of node:child_process, and what wraps them here: all take the program, or a list that starts with it, first. `start` of a string names a process. */
+/** Functions of node:child_process, and functions here that wrap them: the first argument of each is the program, or a list that starts with it. `start` of a string names a process. */
 const executing = new Set(
   `spawn spawnSync execFile execFileSync execute run runToEnd start`.split(' '),
 )
@@ -112,7 +112,7 @@ function innerCommand(
   return []
 }
 
-/** Of a shell's text: the first word of each simple command. Values that the text is given are left out. */
+/** Returns the first word of each simple command in a shell's text. Values that the text is given are left out. */
 function programsOfScript(script: string, outer: readonly string[] = []): string[] {
   const functions = [...script.matchAll(/^\s*(\w+)\(\) \{/gm)].map(([, name = '']) => name)
   const own = [...outer, ...functions]
@@ -140,7 +140,7 @@ function programsOfScript(script: string, outer: readonly string[] = []): string
   return [...inside, ...outside]
 }
 
-/** What an expression can be, as lists of words; constants of the same file are followed. */
+/** Returns the lists of words that an expression can stand for; constants of the same file are followed. */
 function commandsOf(expression: Expression, constants: Map<string, Expression>): Words[] {
   if (isStringLiteral(expression) || isNoSubstitutionTemplateLiteral(expression))
     return [[expression.text]]

@@ -8,11 +8,11 @@ import { startServiceScene, type PodShape, type ServiceScene } from './service-s
 let scene: ServiceScene
 /** Where a server of this machine listens that no service may reach. */
 let port: number
-/** What the agent takes for the machine's own addresses; the test's servers are on them. */
+/** The addresses that the agent takes for the machine's own; the test's servers listen on them. */
 let own: readonly string[] = []
 let reached = 0
 
-/** Of nobody (RFC 5737). */
+/** An address that nobody has (RFC 5737). */
 const nodeAddress = '198.51.100.7'
 const root = '/clusters/edge/services/shop'
 
@@ -49,7 +49,7 @@ const ofMachine = /it leads to a node or to an address of the machine's own/
 const ports = () => [{ port: 80, targetPort: port }]
 const selecting = (name: string) => ({ selector: { app: name }, ports: ports() })
 
-/** By name of the service; each leads to the server of this machine if it is believed. */
+/** Attempts under their services' names. Each leads to a server of this machine if the agent believes it. */
 const attempts: Readonly<Record<string, () => Attempt>> = {
   'no-selector': () => ({ service: { ports: ports() }, slice: [scene.address], why: noSelector }),
   'slice-beside-selector': () => ({

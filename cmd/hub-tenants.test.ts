@@ -1,4 +1,4 @@
-/** What a team with one namespace of the hub may write there, by the manifests of docs/howto/tenants.md. */
+/** Proves what a team with one namespace of the hub may write there, with the manifests of docs/howto/tenants.md. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ async function manifests(): Promise<AnyObject[]> {
   const path = join(import.meta.dirname, '../docs/howto/tenants.md')
   const text = await readFile(path, 'utf8')
   return [...text.matchAll(/^```yaml\n(.*?)^```/gms)].flatMap(([, block = '']) =>
-    // What docs.test.ts has found to be manifests.
+    // docs.test.ts has found that these blocks are manifests.
     parseAllDocuments(block).map((document) => document.toJS() as AnyObject),
   )
 }

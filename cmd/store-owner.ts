@@ -13,7 +13,7 @@ export interface StorePlace {
   readonly isInEtcd: boolean
   /** An empty store is no reason to refuse. */
   readonly newStore: boolean
-  /** Whoever lost all keys may go on with a store in a file under new ones. */
+  /** The operator has lost all keys and goes on with a store in a file under new ones. */
   readonly givesUpKeys: boolean
 }
 

@@ -43,7 +43,7 @@ export async function runTests(options: TestOptions): Promise<number> {
 const isRoot = process.getuid?.() === 0
 const isEndToEnd = (file: string): boolean => file.startsWith(join(root, 'e2e'))
 
-/** What the tests execute is installed first, so that none is skipped for the lack of it. */
+/** Installs the programs that the tests execute, so that no test is skipped for the lack of one. */
 async function ensurePrograms(
   files: readonly string[],
   { skipsInstall }: TestOptions,

@@ -97,7 +97,7 @@ async function comesUpWhole(machine: Machine): Promise<void> {
   assert.equal(await containers(machine), before)
 }
 
-/** As a reset leaves them that ended after the pods: nobody was there to see it. */
+/** Leaves containers as a reset does that ended after the pods: their end was seen by nobody. */
 async function seesEnds(machine: Machine): Promise<void> {
   const before = await containers(machine)
   await expectSuccess(machine.withData('down'))

@@ -19,7 +19,7 @@ async function tourOf(readme: string): Promise<string> {
   const steps = [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text]) => text)
   const tour = steps.join('\n')
   assert.ok(tour.includes(buildLine), 'the tour builds the images')
-  // What that line runs must be there all the same: it is the launcher's to bring.
+  // The program of that line must be there all the same: the launcher brings it.
   const checkLine = buildLine.replace(/^(\S+) (\S+) .*$/, '$1 --check $2')
   return tour
     .replace(buildLine, checkLine)

@@ -80,7 +80,7 @@ async function tryToJoin(
   return host.run([...skerryCommand, 'node', ...flags, ...joining], { timeoutMs: 30_000 })
 }
 
-/** What joining writes, in this order: each start of the node gets one file further. */
+/** Joining writes these files in this order: each start of the node gets one file further. */
 const joinFiles = ['containerd/config.toml', 'pki/ca.crt', 'pki/kubelet-client.key', 'pki/server']
 
 async function killJoins(cluster: ClusterOnHosts): Promise<void> {

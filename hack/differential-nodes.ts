@@ -2,8 +2,8 @@ import { podReferenceFields, type PodReferenceResource } from '@skerry/api'
 import { stringify } from 'yaml'
 
 /**
- * What a node may do with each reference that a pod can make: file name to text. A reference that is
- * new in the list of podReferences gets its exchanges by writing and recording the scripts again.
+ * Returns the scripts that ask what a node may do with each reference that a pod can make, from file name
+ * to text. After a change of podReferences, write and record the scripts again.
  */
 export function nodeScripts(): Map<string, string> {
   return new Map([
@@ -21,7 +21,7 @@ interface Reference {
 
 const heading = (text: string): string => `# ${text} Written by hack/differential.ts nodes.`
 
-/** As the API server tells nodes from others. */
+/** Lets a request act as the user that the API server takes for this node. */
 const asNode = (node: string): string => `As: system:node:${node}, system:nodes`
 
 const references: readonly Reference[] = [
@@ -50,7 +50,7 @@ const claimTemplate = {
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
 }
 
-/** What validation asks for beside the reference. */
+/** Fields that validation requires in addition to the reference. */
 const companions: Readonly<Record<string, object>> = {
   azureFile: { shareName: 'share' },
   cephfs: { monitors: ['192.0.2.1:1'] },
@@ -276,7 +276,7 @@ function readScript(script: string): string {
   ])
 }
 
-/** By field selector a node may list and watch one object that it may read. */
+/** A node may list and watch an object that it may read, if a field selector names the object. */
 function listsOf(node: string, index: number): Step[] {
   return places.flatMap((place) =>
     ['', `?fieldSelector=metadata.name%3D${place}-${index}`].map((query) => ({

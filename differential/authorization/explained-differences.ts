@@ -1,6 +1,6 @@
 import type { Question } from './recording.ts'
 
-/** What two servers did with one request. */
+/** The answers of two servers to one request. */
 export interface Both {
   readonly request: string
   readonly upstream: Outcome

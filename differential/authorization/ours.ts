@@ -58,7 +58,7 @@ export async function startAskingServer(): Promise<AskingServer> {
   }
 }
 
-/** What our server asks about a request, and what it answers when the first question is answered with no. */
+/** Returns what our server asks about a request, and its answer when the first question is answered with no. */
 export async function replayTarget(
   { server, questions }: AskingServer,
   { method, target }: AskedTarget,

@@ -10,7 +10,7 @@ export interface AskedSubject {
   readonly questions: AskedQuestions
 }
 
-/** What became of one request by the answers to its questions: yes, no to one alone, no to all from one on. */
+/** The results of one request for each set of answers to its questions: yes, no to one alone, no to all from one on. */
 export interface PlayedEffect {
   readonly name: string
   readonly runs: Readonly<Record<string, Outcome>>

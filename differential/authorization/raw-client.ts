@@ -2,7 +2,7 @@ import { connect } from 'node:tls'
 import type { Subject } from '../subject.ts'
 
 export interface RawRequest {
-  /** As it is sent, whatever its case. */
+  /** Sent as it stands, in upper or lower case. */
   readonly method: string
   readonly target: string
   readonly headers?: Readonly<Record<string, string | readonly string[]>>

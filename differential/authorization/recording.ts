@@ -10,10 +10,10 @@ export interface AskedTarget {
   readonly target: string
 }
 
-/** What an authorizer was asked: `resourceAttributes` or `nonResourceAttributes` of a SubjectAccessReview. */
+/** A question to an authorizer: `resourceAttributes` or `nonResourceAttributes` of a SubjectAccessReview. */
 export type Question = Readonly<Record<string, unknown>>
 
-/** What became of a request whose first question was answered with no. */
+/** The result of a request whose first question was answered with no. */
 export interface RecordedTarget extends AskedTarget {
   readonly status: number
   readonly questions: readonly Question[]

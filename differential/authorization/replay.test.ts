@@ -6,7 +6,7 @@ import { startAskingServer, replayTarget } from './ours.ts'
 import { playEffects } from './play-effects.ts'
 import { readEffects, readTargets } from './recording.ts'
 
-/** Of what differs; all of it is counted. */
+/** A failure shows this many differences, and counts all. */
 const shownMax = 20
 
 const ours = await startAskingServer()

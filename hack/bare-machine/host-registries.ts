@@ -13,7 +13,7 @@ export interface HostRegistries {
   readonly npmRegistry: string
   /** A PEM file of authorities that the host's npm trusts in addition. */
   readonly npmAuthorities: string | undefined
-  /** What the machine may reach, and through which of the host's own proxies. */
+  /** The registries that the machine may reach, each through one of the host's own proxies. */
   readonly ways: readonly RegistryWay[]
 }
 

@@ -9,11 +9,11 @@ const execute = promisify(execFile)
 
 /** A root directory that runs as a machine: its own processes, mounts, network, name and cgroups. */
 export interface Machine extends AsyncDisposable {
-  /** Of its first process, seen from here. */
+  /** The id of its first process, as the host sees it. */
   readonly pid: number
   /** Runs a command to its end with this process's output; returns the exit code. */
   run(command: readonly string[], options?: MachineRunOptions): Promise<number>
-  /** What the command prints; throws unless it ends with 0. */
+  /** Returns what the command prints; throws unless it ends with 0. */
   ask(command: readonly string[]): Promise<string>
 }
 
@@ -141,7 +141,7 @@ async function removeGroup(group: string): Promise<void> {
 }
 
 /**
- * What a machine has when its kernel has started: /proc, /sys, /dev, /run, a name, and one network
+ * Makes what a machine has when its kernel has started: /proc, /sys, /dev, /run, a name, and one network
  * card whose cable ends at a router that leads nowhere. Runs with the host's programs until the
  * root is changed.
  */

@@ -15,7 +15,7 @@ export interface UpstreamOptions {
   readonly directory: string
   readonly withControllers?: boolean
   readonly withScheduler?: boolean
-  /** Who decides. Default: Node,RBAC. */
+  /** The authorizers that decide. Default: Node,RBAC. */
   readonly authorizationMode?: string
   /** Further arguments of kube-apiserver, e.g. `--runtime-config=api/all=true`. */
   readonly apiServerArguments?: readonly string[]

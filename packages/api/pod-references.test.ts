@@ -71,7 +71,7 @@ test('each text of a pod that may name an object is in the list, or is known to 
 
 test('each sort of volume leads to an object, or is known to lead to none', () => {
   const text = readFileSync(new URL('generated/schema.json', import.meta.url), 'utf8')
-  // As above.
+  // The generator wrote this file, too, from a value of this type.
   const types = JSON.parse(text) as SchemaSet
   const sortsOf = (type: string): string[] =>
     Object.keys(types[`io.k8s.api.core.v1.${type}`]?.properties ?? {})

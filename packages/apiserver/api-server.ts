@@ -108,7 +108,7 @@ export interface ApiServer extends AsyncDisposable {
   readonly objects: Objects
   /** The API for callers in this process, as that user: the same checks, no socket. */
   transport(user: UserInfo): Transport
-  /** What waits in memory for readers of answers. */
+  /** The bytes that wait in memory for readers of answers. */
   unreadBytes(): number
   /** Renewed certificates, for connections that open from now on. */
   setTls(tls: TlsFiles): void

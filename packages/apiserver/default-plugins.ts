@@ -81,7 +81,7 @@ const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
 const optionalPlugins: Readonly<Record<string, (deps: PluginDeps) => AdmissionPlugin>> =
   Object.freeze({ DenyServiceExternalIPs: createDenyServiceExternalIps })
 
-/** What may be asked for in addition to the plugins that are always on. */
+/** Names of plugins that an operator may switch on in addition to those that are always on. */
 export const optionalPluginNames: readonly string[] = Object.freeze(Object.keys(optionalPlugins))
 
 /** `enabled` names plugins in addition to those that are on by default. */

@@ -1,4 +1,4 @@
-/** What others do to a node's network and files, and what a crash leaves half done: the node heals. */
+/** Proves that a node heals after other programs changed its network and files, and after a crash left work half done. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs'
@@ -35,7 +35,7 @@ function conditionOf(pod: Pod, type: string): string | undefined {
   return pod.status?.conditions?.find((one) => one.type === type)?.status
 }
 
-/** What says whether a container is the same as before. */
+/** Returns what tells a container from its successor. */
 function identityOf(pod: Pod): string {
   const [main] = pod.status?.containerStatuses ?? []
   return `${main?.containerID} ${main?.restartCount}`
@@ -132,7 +132,7 @@ function serversOf(podUid: string): number {
   }).length
 }
 
-/** Of this test's containerd: their command lines are read in its mount namespace only. */
+/** Counts the shims of this test's containerd: only processes in its mount namespace count. */
 function shims(): number {
   const own = readlinkSync('/proc/self/ns/mnt')
   return readdirSync('/proc').filter((name) => {
@@ -221,7 +221,7 @@ function testInNamespaces(): void {
     await scene.healed(web)
     const next = await scene.serve('next')
     assert.notEqual(next.status?.podIP, web.status?.podIP)
-    // What the plugins answered when its sandbox was made.
+    // The plugins' answers from when its sandbox was made are lost.
     run('mount', '-t', 'tmpfs', 'tmpfs', '/var/lib/cni')
     await scene.end('next')
     run('ip', 'address', 'flush', 'dev', 'skerry0')

@@ -41,7 +41,7 @@ export interface KubeletDeps {
   isolation?: PodIsolation
   /** The pods' network. Default: the node keeps the bridge that its config names. */
   podNetwork?: PodNetwork
-  /** What else is wrong with the node's network, for its Ready condition. Default: nothing. */
+  /** Further problems of the node's network, for its Ready condition. Default: none. */
   networkProblems?: () => readonly string[]
   /** Where the agent runs; read from the machine when absent. */
   machine?: Machine

@@ -25,7 +25,7 @@ interface Waiting {
 }
 
 export interface GroupSize {
-  /** What the operation adds to the group's size. */
+  /** The bytes that the operation adds to the group. */
   readonly bytes: number
   /** Default false. */
   readonly mayUseReserve?: boolean

@@ -392,7 +392,7 @@ export class SqliteStore implements Store {
   }
 }
 
-/** What makes the store smaller, or keeps what is in it, goes on while the disk is full. */
+/** Operations that make the store smaller, or keep what is in it, go on while the disk is full. */
 const freeing = Object.freeze({ bytes: 0, mayUseReserve: true })
 
 function nothing(): void {}

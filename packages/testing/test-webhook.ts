@@ -97,7 +97,7 @@ export async function startTestWebhook(
   }
 }
 
-/** Of a TLS server on loopback, with the authority that signed it; PEM. */
+/** Makes the certificate of a TLS server on loopback and the authority that signed it, as PEM. */
 export async function webhookCertificate({
   ipAddresses = ['127.0.0.1'],
   dnsNames = ['localhost'],

@@ -70,7 +70,7 @@ export function decodeBody(
 /** Reads YAML elsewhere, e.g. in a thread of its own. Rejects with YamlError as parseYaml throws it. */
 export type ReadYaml = (request: YamlRequest) => Promise<DecodedBody>
 
-/** As decodeBody, for bodies of clients: reading YAML takes far longer than reading JSON. */
+/** Does what decodeBody does, for bodies of clients: reading YAML takes far longer than reading JSON. */
 export async function decodeBodyBy(
   readYaml: ReadYaml,
   bytes: Uint8Array,
@@ -86,7 +86,7 @@ export async function decodeBodyBy(
   }
 }
 
-/** What a body of JSON says, or the YAML that is still to be read. */
+/** Returns the value of a body of JSON, or the YAML that is still to be read. */
 function decodedOrYaml(
   bytes: Uint8Array,
   contentType: string,

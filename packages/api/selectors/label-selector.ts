@@ -19,7 +19,7 @@ export type Labels = Readonly<Record<string, string>>
 export class LabelSelector {
   readonly requirements: readonly LabelRequirement[]
   readonly #matchesNothing: boolean
-  /** Of requirements with many values, which are looked up once for each object of a list. */
+  /** The sets of requirements with many values: a list looks them up once for each of its objects. */
   readonly #manyValues: ReadonlyMap<LabelRequirement, ReadonlySet<string>>
 
   constructor(requirements: readonly LabelRequirement[], matchesNothing = false) {

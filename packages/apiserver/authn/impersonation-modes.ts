@@ -4,7 +4,7 @@ import { forbidden, requireAllowed } from '../authz/authorizer-chain.ts'
 import type { RequestAttributes } from '../contract/request-attributes.ts'
 import { extraKeys, splitServiceAccountName, systemGroups } from '../contract/user-names.ts'
 
-/** Whom a request names, as its headers say it. */
+/** The user that a request's headers name. */
 export interface WantedUser {
   readonly name: string
   readonly groups: readonly string[]
@@ -55,7 +55,7 @@ const manyQuestions = 4
 interface ModeRequest {
   readonly asker: UserInfo
   readonly wanted: WantedUser
-  /** What the request does; asked for by constrained modes alone. */
+  /** The request's own attributes. Constrained modes alone ask for them. */
   readonly own: () => RequestAttributes
 }
 

@@ -50,7 +50,7 @@ const rememberedMax = 10_000
 
 /** Acting as another user, as kubectl's --as does and as the hub's agent does for the fleet's users. */
 export function createImpersonation(authorizer: Authorizer): Impersonation {
-  /** What let an asker act as somebody last is tried first: most ask in one way. */
+  /** The mode that let an asker act as somebody last is tried first: most askers use one mode. */
   const lastModes = new Map<string, ImpersonationMode>()
   return {
     async apply(asker, fields, _target, own) {

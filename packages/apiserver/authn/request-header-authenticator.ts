@@ -132,7 +132,7 @@ function userOf(credentials: Credentials, options: RequestHeaderOptions): UserIn
   const [name] = valuesOf(options.usernameHeaders)
   if (name === undefined) return undefined
   const [uid] = valuesOf(options.uidHeaders)
-  // Whoever the proxy speaks for may have chosen the keys: `constructor` is one as any other.
+  // The proxy's client may have chosen the keys: `constructor` is a key like any other.
   const extra = new Map<string, string[]>()
   for (const [header, value] of fields) {
     const prefix = options.extraHeaderPrefixes.find((each) => header.startsWith(each))

@@ -4,7 +4,7 @@ import type { Annotate } from './admission.ts'
 import type { ApiRequest } from './exchange.ts'
 import type { RequestInfo } from './request-info.ts'
 
-/** What one request may do beside its own verb, and whether it still may. */
+/** Rights that one request needs in addition to its own verb's, and needs as long as it lasts. */
 export interface RequestRights {
   /** Throws Forbidden unless the user may also do this verb; for what does more than its own verb says. */
   readonly requireVerb: (verb: string) => Promise<void>

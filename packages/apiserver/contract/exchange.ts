@@ -39,7 +39,7 @@ export type Peer =
   /** A caller in this process, already known. */
   | { readonly type: 'process'; readonly user: UserInfo }
 
-/** Who reads an answer, for what waits for them. */
+/** The reader of an answer, on whose account the bytes wait. */
 export interface ReaderOf {
   readonly user: string
   /** For as long as they like: others, who have nothing in this process but a piece, write as they read. */
@@ -51,7 +51,7 @@ export interface ApiAnswer {
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly body: AnswerBody
   readonly reader?: ReaderOf
-  /** What a body of YAML says, for those who would have to read it again. */
+  /** The value of a body of YAML, so that nobody has to read it again. */
   readonly said?: unknown
   /** What follows the body; asked when it has ended. */
   readonly trailers?: () => Readonly<Record<string, string | readonly string[]>>

@@ -5,7 +5,7 @@ export interface ApiServerLimits {
   readonly objectBytesMax: number
   /** Everybody who can authenticate may ask what they may do; a question has a few hundred bytes. */
   readonly selfReviewBytesMax: number
-  /** Of all requests that are being answered; beyond it, Too Many Requests for users with a large body or many. */
+  /** The bodies of all requests in flight. Beyond it, users with a large body or many bodies get Too Many Requests. */
   readonly bodiesBytesMax: number
   readonly bodiesBytesPerUserMax: number
   /** Users take turns with larger bodies, one of each at a time, and rest as long as the last one took. */
@@ -20,7 +20,7 @@ export interface ApiServerLimits {
   readonly yamlMs: number
   /** For 3 MB as people write it, and a half more. */
   readonly yamlHeapMegabytes: number
-  /** Of all texts that wait for the thread; beyond it, Too Many Requests. */
+  /** All texts that wait for the thread. Beyond it, Too Many Requests. */
   readonly yamlWaitingCharactersMax: number
   readonly yamlWaitingPerUserMax: number
   /** A thread that nobody needs ends after it. */
@@ -45,12 +45,12 @@ export interface ApiServerLimits {
   readonly historyEventsMin: number
   /** How long a read waits for the cache to reach the revision it asked for. */
   readonly freshReadMs: number
-  /** Of all answers that wait for their readers; beyond it the user who holds the most loses the oldest. */
+  /** All answers that wait for their readers. Beyond it, the user who holds the most loses the oldest answer. */
   readonly unreadBytesMax: number
   readonly unreadBytesPerUserMax: number
   /** A list or watch whose reader takes nothing for so long ends. */
   readonly awayReaderMs: number
-  /** What a reader is given at first; it grows to `chunkBytes` as it reads. */
+  /** The size of a reader's first piece. Later pieces grow to `chunkBytes` as it reads. */
   readonly firstPieceBytes: number
   readonly gzipBytesMin: number
   /** Lists are written in pieces of this size; not below `gzipBytesMin`, which the first piece is compared with. */

@@ -24,7 +24,7 @@ test('a field selector names an object for get, list and watch only', () => {
     ['DELETE', `${pods}?${mine}`, 'deletecollection', ''],
     ['OPTIONS', `${pods}?${mine}`, '', ''],
     ['GET', `/api/v1/watch/namespaces/a/pods?${mine}`, 'watch', ''],
-    // What upstream cannot read names nothing.
+    // A selector that upstream cannot read names nothing.
     ['GET', `${pods}?${mine}&limit=x`, 'list', ''],
     ['GET', `${pods}?${mine}&timeoutSeconds=`, 'list', ''],
     ['GET', `${pods}?${mine}&labelSelector=a%20b`, 'list', ''],

@@ -3,7 +3,7 @@ import type { Attributes } from './access.ts'
 import type { RequestInfo } from './request-info.ts'
 import { notFoundPath } from './status-answer.ts'
 
-/** What authorizers are asked about a request, whoever sends it. */
+/** The question to authorizers about a request, without the user who sends it. */
 export type RequestAttributes = Omit<Attributes, 'user'>
 
 /** Verbs that read selectors. */

@@ -105,7 +105,7 @@ function resourceInfo(base: RequestInfo, place: Place): RequestInfo {
   }
 }
 
-/** What follows, as it came: a proxied server may tell `/a` from `/a/`, and its root from nothing. */
+/** Returns the rest of the path as it came: a proxied server may tell `/a` from `/a/`, and its root from nothing. */
 function restOf(
   rawPath: string,
   { from, subresource }: { from: number; subresource: string },

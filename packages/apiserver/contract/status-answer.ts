@@ -31,7 +31,7 @@ export function answerOf(status: Status, retryAfterSeconds?: number): ApiAnswer 
 /** Any error becomes one that a client may read; what is not a StatusError stays in the log. */
 export function toStatusError(error: unknown): StatusError {
   if (error instanceof StatusError) return error
-  // Whoever is asked on a client's behalf has answered nonsense (RFC 9110, 15.6.3): Kubernetes has no reason for it.
+  // The peer behind this server has answered nonsense (RFC 9110, 15.6.3): Kubernetes has no reason for that.
   if (error instanceof PeerAnswerError) {
     return new StatusError('Unknown', error.message, { code: 502, cause: error })
   }

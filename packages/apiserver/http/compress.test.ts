@@ -37,7 +37,7 @@ test('a compressed list is whole, and one that is never read holds nothing', asy
   const answer = await compressed(list('alice'), 'gzip', { bytesMin: 100, streams })
   assert.equal(streams.count, 0)
   const parts: Uint8Array[] = []
-  // Of a list in pieces it is never one piece of bytes.
+  // The answer to a list in pieces is a stream, never bytes.
   for await (const part of answer.body as AsyncIterable<Uint8Array>) parts.push(part)
   assert.deepEqual(gunzipSync(Buffer.concat(parts)), Buffer.alloc(4_000, 'a'))
   assert.equal(streams.count, 0)

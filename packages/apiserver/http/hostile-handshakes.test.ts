@@ -43,7 +43,7 @@ test('hundreds of handshakes that never end keep nobody out, and are dropped', a
 })
 
 interface SilentClients extends Disposable {
-  /** To how many the server has said hello. */
+  /** The number of clients that the server has answered with its hello. */
   greeted(): number
 }
 

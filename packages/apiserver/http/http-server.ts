@@ -36,7 +36,7 @@ export interface HttpServerOptions {
   readonly limits: ApiServerLimits
   readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
   readonly log: Logger
-  /** What waits for readers of its answers. */
+  /** The bytes that wait for readers of its answers. */
   readonly unread: UnreadBytes
   /** Whose connections begin with a PROXY header; absent: nobody's do. */
   readonly proxies?: TrustedProxies | undefined

@@ -18,7 +18,7 @@ function openTurns() {
       })
     }
   }
-  /** What the next pass writes. */
+  /** Returns what the next pass writes. */
   const pass = (): string[] => {
     written.length = 0
     passes.shift()?.()

@@ -6,7 +6,7 @@ export interface OutputTurnsDeps {
   readonly nextPass: (call: () => void) => void
 }
 
-/** What one pass of the event loop writes to readers that take more. Encrypting it takes about a millisecond. */
+/** One pass of the event loop writes at most this much to all readers. Encrypting it takes about a millisecond. */
 const passBytesMax = 256 * 1024
 /** Tables cost more per byte. */
 const passMsMax = 5
@@ -18,7 +18,7 @@ const passMsMax = 5
  */
 export class OutputTurns {
   readonly #deps: OutputTurnsDeps
-  /** By user, in the order of their turns. */
+  /** Writers under their user's name, in the order of their turns. */
   readonly #waiting = new Map<string, (() => number)[]>()
   #isPassDue = false
   #passBytes = 0

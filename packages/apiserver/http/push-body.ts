@@ -54,7 +54,7 @@ function entryOf(parts: readonly Uint8Array[]): Joined {
   const known = first && lastJoined.get(first)
   if (known && isSame(known.parts, parts)) return known
   const made: Joined = { parts, plain: undefined, chunk: undefined }
-  // What a watch starts with begins with a part that never goes away, and is for one reader.
+  // The initial events of a watch begin with a part that never goes away, and are for one reader.
   if (first && parts.length <= sharedPartsMax) lastJoined.set(first, made)
   return made
 }

@@ -35,7 +35,7 @@ export class RequestBodies implements Disposable {
   readonly #bytesOf = new Map<string, number>()
   #bytes = 0
   readonly #running = new Set<string>()
-  /** By user: until when none of its large bodies begins. Monotonic milliseconds. */
+  /** The time before which the server begins no other large body of a user. Monotonic milliseconds. */
   readonly #restUntilMs = new Map<string, number>()
   /** The oldest first. */
   #waiting: Waiting[] = []

@@ -4,7 +4,7 @@ export interface UnreadLimits {
   readonly unreadBytesPerUserMax: number
 }
 
-/** What one answer holds. */
+/** The bytes that one answer holds. */
 export interface UnreadShare extends Disposable {
   /** May end this answer, or another one, before it returns. */
   add(bytes: number): void

@@ -7,7 +7,7 @@ import { pushBody } from './push-body.ts'
 
 export interface WriteDeps extends OutputDeps {
   readonly log: Logger
-  /** Who reads; absent: nobody who is known. */
+  /** The reader. If omitted, the reader is not known. */
   readonly reader?: ReaderOf | undefined
   /** Called once a body of pieces is written. */
   readonly beforeEnd?: () => void

@@ -29,7 +29,7 @@ export async function dropUnreadable(
   return true
 }
 
-/** What asks for care cannot go with what has none. */
+/** Options that ask for care conflict with a deletion that takes none. */
 function conflictsOf({ object }: DeleteOptions, { isDryRun }: RequestScope): StatusCause[] {
   const others = ['propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions']
   const set = others.filter((name) => object[name] !== undefined && object[name] !== null)

@@ -428,7 +428,7 @@ async function serveInTime(admitted: AuthorizedRequest, deps: PipelineDeps): Pro
     scope.abort(requestTimeout()),
   )
   const { user, request } = admitted
-  // Whoever repairs an overloaded server must get in, and controllers of this process are its own.
+  // A person who repairs an overloaded server must get in, and controllers of this process are its own.
   const isBounded = !user.groups.includes('system:masters')
   const owner = { user: user.name, isBounded }
   using held = request.peer.type === 'socket' ? deps.bodies.open(owner, scope.signal) : undefined

@@ -68,7 +68,7 @@ test('an apply and a PUT that make an object need the right to create', async ()
   for (const path of [`${configMaps}/new`, lease]) {
     assert.equal((await callApi(server.transport, { path })).status, 404, path)
   }
-  // What is there already is only changed.
+  // An object that is there already is only changed.
   assert.equal((await apply('new', server.transport)).status, 201)
   assert.equal((await apply('new')).status, 200)
 })

@@ -51,7 +51,7 @@ test('YAML that its parser chews for seconds leaves the event loop to others', a
   let turns = 0
   for (; !isOver; turns += 1) await new Promise((resolve) => setImmediate(resolve))
   await over
-  // To start the thread alone takes hundreds; parsed here, it would be a handful.
+  // Starting the thread alone takes hundreds of turns; parsing in this thread would leave a handful.
   assert.ok(turns > 100, `${turns} turns of the event loop`)
 })
 

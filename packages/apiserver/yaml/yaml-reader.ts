@@ -4,7 +4,7 @@ import type { Clock, Logger, Timer } from '@skerry/base'
 import { tooManyRequests } from '../contract/status-answer.ts'
 import type { ApiServerLimits } from '../contract/limits-table.ts'
 
-/** What the thread says of one text. */
+/** The thread's answer to one text. */
 export type YamlThreadAnswer =
   | { readonly json: string; readonly duplicates: readonly string[] }
   | { readonly refusal: string }
@@ -59,7 +59,7 @@ export class YamlReader implements Disposable {
   #isStarting = false
   #idle: Timer | undefined
   #isClosed = false
-  /** By user, while somebody waits. */
+  /** The time that each user's texts took, kept while somebody waits. */
   readonly #usedMs = new Map<string, number>()
 
   constructor(deps: YamlReaderDeps) {

@@ -1,4 +1,4 @@
-/** What the thread of YamlReader runs: reads one text after the other, and answers each. */
+/** The program of YamlReader's thread: it reads one text after the other, and answers each. */
 import { parentPort } from 'node:worker_threads'
 import { YamlError, parseYaml, type YamlRequest } from '@skerry/api'
 import type { YamlThreadAnswer } from './yaml-reader.ts'

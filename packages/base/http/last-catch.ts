@@ -17,7 +17,7 @@ export function lastCatch(
       log.error('Request handling failed', { error: errorOf(error) })
       if (response.headersSent || response.destroyed) return void response.destroy()
       for (const name of response.getHeaderNames()) response.removeHeader(name)
-      // What is left of the request would be read as the next one.
+      // The rest of the request would be read as the next one.
       response.writeHead(500, { 'content-type': 'text/plain', connection: 'close' })
       response.end('internal error\n')
     }

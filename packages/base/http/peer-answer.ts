@@ -25,7 +25,7 @@ export class PeerAnswerError extends Error {
 /** What a peer was asked, and what it is called in messages. */
 export interface PeerAsked {
   readonly peer: string
-  /** Of the request; an answer to HEAD has no body. Default: GET. */
+  /** The request's method; an answer to HEAD has no body. Default: GET. */
   readonly method?: string | undefined
   /** True: trailers are passed on, and so is their announcement where the body has no length. */
   readonly passesTrailers?: boolean
@@ -107,7 +107,7 @@ export function checkPeerTrailers(fields: HeaderLines, peer: string): HeaderReco
   return trailers
 }
 
-/** Of what a peer said, in a message. */
+/** A message quotes this much of what a peer said. */
 const namedCharsMax = 64
 
 /** They frame or describe the body, or act before it is read. */

@@ -29,7 +29,7 @@ const reserved = listOf([
   ['240.0.0.0', 4],
 ])
 
-/** Also of IPv4 addresses that are written as IPv6, or that an IPv6 address leads to by a translator. */
+/** Judges IPv4 addresses also when they are written as IPv6, or when an IPv6 address leads to them through a translator. */
 export function addressKind(address: string): AddressKind {
   // A zone names a link of this machine.
   if (isIP(address) === 0 || address.includes('%')) return 'none'

@@ -149,7 +149,7 @@ interface Wanted {
   readonly service: EdgeService
   readonly object: Service
   readonly port: ServicePort
-  /** By an allowance that says so. */
+  /** True if the allowance says `anywhere=`. */
   readonly isAnywhere: boolean
 }
 

@@ -17,7 +17,7 @@ import type { KindRules } from './kind-rules.ts'
 export interface KarmadaKindsOptions {
   /** A ClusterTaintPolicy may evict. Default false, as upstream's. */
   readonly allowsNoExecute?: boolean
-  /** What the writers of one namespace may do to others. */
+  /** Rules for what the writers of one namespace may do to others. */
   readonly rules?: TenantRules
 }
 

@@ -42,7 +42,7 @@ function readYaml(text: string): unknown {
   }
 }
 
-/** What takes time: each line, comment, anchor, tag, and part of a list or map in brackets. */
+/** The parts of a text that take time to parse: lines, comments, anchors, tags, and parts of a list or map in brackets. */
 const marks = /[\n#&*!?,[{]/g
 const marksMax = 10_000
 const yamlCharactersMax = 256 * 1024

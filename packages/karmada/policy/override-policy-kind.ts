@@ -30,7 +30,7 @@ export function overridePolicyRules({ anyOverride = false }: TenantRules): KindR
   }
 }
 
-/** What is plain to see; the rest is refused when the policy is applied, by what comes out. */
+/** Finds the changes that a policy shows plainly. All others are refused when it is applied, by their result. */
 function keptCauses(object: AnyObject): StatusCause[] {
   // Its schema has found it in order.
   const { metadata, spec } = object as unknown as OverridePolicy

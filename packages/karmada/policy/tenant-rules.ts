@@ -1,5 +1,5 @@
 /**
- * What Karmada lets the writers of one namespace do to others, and a hub does not unless it is asked
+ * Freedoms that Karmada gives the writers of one namespace over others, and a hub does not unless it is asked
  * to. Default of each: false.
  */
 export interface TenantRules {

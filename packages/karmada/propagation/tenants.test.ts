@@ -102,7 +102,7 @@ async function untilEvent({ hub }: FleetScene, isWanted: (message: string) => bo
   throw new Error('Cannot wait for an event: the watch has ended')
 }
 
-/** What is made after everything else: once it is at the edge, the rest has been looked at. */
+/** Creates one last object and waits for it at the edge: by then the hub has looked at all others. */
 async function untilCanary(scene: FleetScene, name = 'canary'): Promise<void> {
   await scene.hub.resource(configMaps).create(configMap(name), signal)
   const where = { api: scene.edge('reef'), resource: configMaps, key: { namespace, name } }
@@ -360,7 +360,7 @@ test('an override changes neither what is granted nor what is limited', async ()
     const why = `OverridePolicy "shop/${name}" to ${object.kind} "shop/${name}": it changes ${field},`
     await untilEvent(scene, (message) => message.includes(why))
   }
-  // What they carry for people and tools may differ.
+  // Labels and annotations, which are for people and tools, may differ.
   const label = { labelsOverrider: [{ operator: 'add' as const, value: { site: 'reef' } }] }
   const relabel = override('reader', { apiVersion: rbac, kind: 'Role' }, label)
   await hub.resource(overridePolicyResource).delete({ namespace, name: 'reader' }, signal)

@@ -14,7 +14,7 @@ import {
 const never = new AbortController().signal
 const request = { method: 'POST', target: '/', host: 'web', headers: {} }
 
-/** What a service may say before it is asked anything, and then the end of its connection. */
+/** Says what a service may say before it is asked anything, and then ends its connection. */
 async function breakOff(stream: Duplex, service: Duplex): Promise<void> {
   service.write('no frame of HTTP/2\n'.repeat(8))
   await nextTurn()

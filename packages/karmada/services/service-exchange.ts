@@ -196,7 +196,7 @@ export async function exchangeHttp2(
       try {
         const fields = fieldsOfRecord(lines)
         const { status, headers, hasBody } = checkPeerHead({ status: code, fields }, asked(request))
-        // What is empty is read by nobody, and would not close.
+        // An empty body is read by nobody, and would not close.
         if (isEnd) call.resume()
         else if (!hasBody) call.close(http2.constants.NGHTTP2_CANCEL)
         const body = isEnd || !hasBody ? undefined : call

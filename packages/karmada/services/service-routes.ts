@@ -226,7 +226,7 @@ async function upgrade(
 ): Promise<void> {
   const { signal, request } = admitted
   const target = parseServiceTarget(request.target)
-  // Whoever may only look must not open a session with GET, nor keep one when that right is gone.
+  // A user who may only look must not open a session with GET, nor keep one when the right to create is gone.
   await admitted.requireVerb(serviceAttributes('POST', target).verb)
   const visit = open(admitted, deps)
   try {

@@ -42,7 +42,7 @@ export async function detachMounts(path: string): Promise<string[]> {
     const mounts = await mountsBelow(path)
     let detachedCount = 0
     for (const mount of mounts.toReversed()) {
-      // What lies beneath another mount comes into reach once that one is gone: the next round's.
+      // A mount beneath another one comes into reach once that one is gone, in the next round.
       detachedCount += await execute('umount', ['--lazy', mount]).then(
         () => 1,
         () => 0,

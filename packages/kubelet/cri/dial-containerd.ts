@@ -158,7 +158,7 @@ function hostLinkIn(info: string | undefined): string {
   return link ?? ''
 }
 
-/** What containerd adds to a verbose status, in the words of its CNI library. */
+/** The part of a verbose status that containerd adds, in the words of its CNI library. */
 interface VerboseInfo {
   cniResult?: { Interfaces?: Record<string, { Sandbox?: string }> } | null
 }

@@ -39,7 +39,7 @@ export interface NodeAgentDeps {
   random: Random
   log: Logger
   pressure: () => NodePressure
-  /** What is wrong with the node's network, for people; empty: nothing. */
+  /** Problems of the node's network, in words for people. Empty if there are none. */
   networkProblems: () => readonly string[]
   /** Called with the node object as the API has it. */
   onNode: (node: Node) => void

@@ -30,7 +30,7 @@ export interface PodBridgePlan {
   readonly reserve: readonly { address: string; sandboxId: string }[]
   /** Sandboxes whose cable is gone: only a new sandbox has one. */
   readonly lost: readonly string[]
-  /** What only a person can put right. */
+  /** Problems that only a person can put right. */
   readonly problems: readonly string[]
 }
 

@@ -101,7 +101,7 @@ const verbs: Readonly<Record<string, string>> = Object.freeze({
   DELETE: 'delete',
 })
 
-/** By the first step of the path; whatever is not here needs nodes/proxy, which some have beside their own. */
+/** Subresources under the first step of the path. A step that is not here needs nodes/proxy; some steps accept it in addition to their own. */
 const subresourcesOfStep: Readonly<Record<string, readonly string[]>> = Object.freeze({
   pods: ['pods', 'proxy'],
   runningpods: ['pods', 'proxy'],
@@ -115,7 +115,7 @@ const subresourcesOfStep: Readonly<Record<string, readonly string[]>> = Object.f
   statusz: ['statusz'],
 })
 
-/** What a request to a node asks for; one of the subresources is enough (upstream's NodeRequestAttributes). */
+/** Returns the rights that a request to a node needs; one of the subresources is enough (upstream's NodeRequestAttributes). */
 export function nodeQuestions({ method, path, isSession }: CallerRequest): {
   verb: string
   subresources: readonly string[]

@@ -8,7 +8,7 @@ import { collectUncaught, webhookCertificate } from '@skerry/testing'
 import { FakeRuntime } from '../testing/fake-runtime.ts'
 import { startKubeletServer } from './kubelet-server.ts'
 
-/** What a server without anybody's certificate says to these bytes, until it closes the connection. */
+/** Returns what the server answers to these bytes without a client certificate, until it closes the connection. */
 async function said(port: number, text: string): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
   socket.on('error', () => undefined)

@@ -341,7 +341,7 @@ export class FakeRuntime implements ContainerRuntime {
     if (this.#isDown) throw new RuntimeError('Unavailable', 'the runtime is down')
   }
 
-  /** What containerd finds once it has unmounted the upper one of the two. */
+  /** Fails as containerd does once it has unmounted the upper one of the two. */
   #failIfCovered({ isCovered }: FakeSandbox): void {
     if (!isCovered) return
     throw new RuntimeError('Unknown', 'remove netns: device or resource busy')

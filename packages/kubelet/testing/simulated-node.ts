@@ -87,7 +87,7 @@ export class SimulatedNode implements AsyncDisposable {
     await this.api.resource(resources.pods).delete({ namespace, name }, never)
   }
 
-  /** Of one pod, as the API has them: the conditions that are True. */
+  /** Returns the conditions of one pod that are True at the API. */
   async trueConditions(name: string): Promise<string[]> {
     const { status } = await this.api.resource(resources.pods).get({ namespace, name }, never)
     return (status?.conditions ?? []).flatMap((one) => (one.status === 'True' ? [one.type] : []))

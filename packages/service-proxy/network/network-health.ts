@@ -1,4 +1,4 @@
-/** What is wrong with the node's part of the service network, for whoever says how the node is. */
+/** Problems of the node's part of the service network, for the node's conditions. */
 export class NetworkHealth {
   readonly #problems = new Map<string, string>()
 

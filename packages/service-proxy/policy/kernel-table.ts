@@ -20,7 +20,7 @@ export function createKernelTable({ nft, clock, log, random }: KernelTableDeps) 
     if (script !== '') await nft.apply(script, signal)
     applied = { table: next, fingerprint: next ? await nft.fingerprint(next.name, signal) : '' }
   }
-  /** What another program changed is replaced as a whole. */
+  /** A table that another program changed is replaced as a whole. */
   const forgetIfChanged = async (signal: AbortSignal): Promise<void> => {
     if (!applied?.table) return
     const now = await nft.fingerprint(applied.table.name, signal)

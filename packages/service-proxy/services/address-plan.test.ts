@@ -27,7 +27,7 @@ const old = '2026-01-01T00:00:00Z'
 const young = '2026-02-01T00:00:00Z'
 const newest = '2026-03-01T00:00:00Z'
 
-/** Who else is there; the service under test is older than some and younger than others. */
+/** The other services; the service under test is older than some and younger than others. */
 const others: Service[] = [
   clusterOnly('kubernetes', '10.43.0.1', old),
   clusterOnly('dns', '10.43.0.10', old),
@@ -88,7 +88,7 @@ function addressesOf({ ports }: AddressPlan, name: string): string[] {
 
 const outside = ['externalIPs', 'load balancer', 'load balancer, VIP']
 const inside = ['clusterIP', 'second of clusterIPs']
-/** Of a load balancer that is a proxy the address is never taken. */
+/** Nodes never take the address of a load balancer that is a proxy. */
 const nowhere: string[] = []
 
 /** Every sort of address that belongs to somebody, and by which ways a service may have it. */

@@ -20,7 +20,7 @@ export interface ServicePortBackends {
   name: string
   /** namespace/name. */
   service: string
-  /** Of the service, RFC 3339; who is older comes first where two want one address. */
+  /** The service's creation time, RFC 3339. If two services want one address, the older one gets it. */
   createdAt: string
   uid: string
   protocol: Protocol

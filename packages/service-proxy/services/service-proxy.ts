@@ -116,7 +116,7 @@ export function createServiceProxy(
   }
 }
 
-/** What the kernel was given, and how it looked there. */
+/** The table that the kernel was given, and its listing there. */
 interface AppliedTable {
   readonly table: NftTable
   readonly fingerprint: string

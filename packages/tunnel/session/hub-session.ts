@@ -284,7 +284,7 @@ class HubSession implements TunnelSession {
     })
   }
 
-  /** What an agent sends after such a head would keep a client's connection from its next request. */
+  /** Drops a body that must not be there: it would keep a client's connection from its next request. */
   #withoutBody(stream: TunnelStream, head: Omit<TunnelResponse, 'body'>): TunnelResponse {
     stream.reset(resetCodes.cancel)
     return { ...head, body: new WholeBody(new Uint8Array(0)) }

@@ -56,7 +56,7 @@ export async function sendToBackend(
   signal.addEventListener('abort', onAbort, { once: true })
   socket.once('close', () => signal.removeEventListener('abort', onAbort))
   if (signal.aborted) onAbort()
-  // What cannot be sent gets no answer. From here on, as it may fail before anything else is awaited.
+  // A body that cannot be sent gets no answer. The handler stands here because sending may fail before the next await.
   else sendBody(outgoing, request.body).catch(fail)
   try {
     // The backend may answer before it read the whole body; then the rest does not matter.

@@ -2,7 +2,7 @@ import type { Clock } from '@skerry/base'
 import type { AnyObject } from '@skerry/api'
 import type { CustomScript } from './customization.ts'
 
-/** What the scripts of one customization may take of the process that runs them, for one kind of object. */
+/** Limits for the scripts of one customization and one kind of object, in the process that runs them. */
 export const customizationLimits = Object.freeze({
   /** At once, in steps of `LuaRun.used`: ten thousand objects of some thousand steps each, about a second. */
   stepsMax: 20_000_000,
@@ -24,7 +24,7 @@ export interface Suspension {
 }
 
 interface Account {
-  /** By rule: another text is another script, which has done nothing yet. */
+  /** The script of each rule. Another text is another script, which has done nothing yet. */
   readonly texts: Map<string, string>
   steps: number
   atMs: number

@@ -1,4 +1,4 @@
-/** What library functions cost a script grows with what they do: in units, not in time. */
+/** Proves that a library function costs a script more steps the more it does, in units rather than in time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '@skerry/base'
@@ -125,7 +125,7 @@ const growing: Readonly<Record<string, readonly Cost[]>> = {
       call: 'kube.getPodDependencies({ spec = { volumes = t } }, "a")',
     },
   ],
-  // What belongs to no library.
+  // Operators, which belong to no library.
   '..': [{ prepare: text, call: 's = s .. s' }],
   '==': [{ prepare: `${text} local u = ("a"):rep(n)`, call: 's = s == u' }],
   '<': [{ prepare: `${text} local u = ("a"):rep(n)`, call: 's = s < u' }],
@@ -420,7 +420,7 @@ test('hostile scripts end within what a call may use', () => {
       assert.ok(error instanceof LuaLimitError || error instanceof LuaError, shown)
       return true
     })
-    // What would go beyond is not begun.
+    // Work that would go beyond the limit is not begun.
     assert.ok(run.used <= luaLimits.stepsMax + luaLimits.bytesMax / 32, shown)
   }
 })

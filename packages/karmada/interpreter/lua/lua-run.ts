@@ -17,12 +17,12 @@ export const luaLimits = Object.freeze({
 })
 
 /**
- * What a step stands for where a library function does its work in the engine: so many characters that
+ * One step stands for this much work of a library function in the engine: so many characters that
  * are only passed over or copied, or so many that are each looked at by a pattern of the engine.
  */
 const charsCopied = 64
 const charsMatched = 8
-/** What an error costs that a script catches: the engine writes down where it was raised. */
+/** The cost of an error that a script catches: the engine records where it was raised. */
 const errorSteps = 50
 /** And what it costs for each call that it leaves. */
 const leftCallSteps = 8

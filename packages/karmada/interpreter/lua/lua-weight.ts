@@ -32,7 +32,7 @@ export function statementSteps(statement: LuaStatement): number {
   }
 }
 
-/** What evaluating these takes, and as much for each of `others`; at least one step. */
+/** Returns the steps that evaluating these takes, and as many for each of `others`; at least one. */
 export function stepsOf(expressions: readonly LuaExpression[], others = 0): number {
   const parts = expressions.reduce((sum, each) => sum + partsOf(each), others)
   return 1 + Math.floor(parts / partsPerStep)

@@ -37,9 +37,9 @@ export interface FleetScene extends AsyncDisposable {
 }
 
 export interface FleetSceneOptions {
-  /** What the hub's controllers let the writers of a namespace do. Default: nothing outside of it. */
+  /** Rules by which the hub's controllers act for the writers of a namespace. Default: nothing outside of it. */
   readonly rules?: TenantRules
-  /** What its admission lets them write. Default: the same. */
+  /** Rules by which its admission judges what they write. Default: the same. */
   readonly admits?: TenantRules
 }
 

@@ -87,7 +87,7 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
       const { hub, release } = deps.identityOf(clusterName)
       const { local, member, clock, log } = deps
       const registered = conditionOf(status?.conditions, virtualConditions.registered)
-      // What is in namespaces goes with these, whatever they are called; pattern and isolation may be bad ones.
+      // Namespaced objects go with their namespaces, so neither the pattern nor the isolation is needed; both may be invalid.
       const { namespaces: _pattern, isolation: _isolation, ...rest } = spec
       const { mapping } = viewOf(clusterName, { spec: rest })
       const waitsFor = await retireVirtualCluster(

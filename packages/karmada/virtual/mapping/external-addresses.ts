@@ -46,7 +46,7 @@ export function namesAddresses({ group, resource }: GroupResource): boolean {
   return resources.includes(`${group}/${resource}`)
 }
 
-/** By which load balancers are asked for addresses: MetalLB, kube-vip and Cilium. */
+/** Annotations that ask a load balancer for an address: of MetalLB, kube-vip and Cilium. */
 const annotations: readonly string[] = Object.freeze([
   'io.cilium/lb-ipam-ips',
   'kube-vip.io/loadbalancerIPs',

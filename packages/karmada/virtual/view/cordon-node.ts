@@ -47,7 +47,7 @@ export async function cordonNode(asked: Asked, signal: AbortSignal): Promise<Tun
   return shown(asked, await view.asUser(cordon, signal))
 }
 
-/** What a merge patch takes of what the client has said for its own kind of write. */
+/** Keeps the parameters of the client's write that a merge patch has, too. */
 function withPatchQuery(info: Asked['info']): Asked['info'] {
   const kept = [...info.query].filter(([name]) => name === 'dryRun' || name === 'fieldManager')
   return { ...info, query: new URLSearchParams(kept) }

@@ -41,7 +41,7 @@ export async function readObject({
 }
 
 /**
- * What a client of the virtual cluster writes, as it stands in the edge cluster. `assigned`: what
+ * Translates what a client of the virtual cluster writes into the edge cluster's form. `assigned`: what
  * `assignedValue` has found, which stays; anything else in its place is a wish. Throws StatusError BadRequest of another
  * kind or namespace than the path's, Forbidden with the reason of what cannot be in a virtual cluster.
  */
@@ -109,7 +109,7 @@ function otherNamespace(): StatusError {
   )
 }
 
-/** What the edge assigns, and nobody may change: mapping/ would take it for a wish. */
+/** Fields that the edge assigns and nobody may change: mapping/ would take them for a wish. */
 const assignedFields: Readonly<Record<string, readonly string[]>> = Object.freeze({
   Pod: ['spec', 'nodeName'],
   PersistentVolumeClaim: ['spec', 'volumeName'],

@@ -77,7 +77,7 @@ function subjectOf(headers: TunnelHeaders) {
   const named = valuesOf(headers, 'impersonate-group')
   const groups = [...(named.length > 0 ? named : groupsOfAccount(user)), 'system:authenticated']
   const [uid] = valuesOf(headers, 'impersonate-uid')
-  // Whoever is impersonated may have chosen the keys: `constructor` and `__proto__` are keys as any other.
+  // The impersonated user may have chosen the keys: `constructor` and `__proto__` are keys like any other.
   const extra = Object.fromEntries(
     Object.keys(headers)
       .filter((name) => name.startsWith(extraPrefix))
@@ -91,7 +91,7 @@ function subjectOf(headers: TunnelHeaders) {
   }
 }
 
-/** As the API server reads it: a key that is escaped in a way that nothing means stands for itself. */
+/** Reads a key as the API server does: one with an invalid escape stands for itself. */
 function unescapedKey(key: string): string {
   try {
     return decodeURIComponent(key)
