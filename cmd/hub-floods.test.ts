@@ -64,7 +64,11 @@ test('a compressed body is not opened by the hub', async () => {
   using transport = await all.fleet.as({ commonName: 'olga', organizations: masters })
   const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
   const path = '/apis/cluster.karmada.io/v1alpha1/clusters'
-  const request = { method: 'POST', path, headers, body: bomb } as const
+  // Opened, it would be a cluster with much white space.
+  const cluster = { apiVersion: 'cluster.karmada.io/v1alpha1', kind: 'Cluster' }
+  const opened = { ...cluster, metadata: { name: 'opened' }, spec: { syncMode: 'Pull' } }
+  const body = gzipSync(JSON.stringify(opened).padEnd(1_000_000))
+  const request = { method: 'POST', path, headers, body } as const
   const answer = await transport.send(request, soon())
   const text = String(await readBody(answer.body))
   assert.ok(answer.status === 400 || answer.status === 415, `${answer.status} ${text}`)

@@ -263,19 +263,26 @@ test('a replica needs the key of the others, and gets all else from them', { ski
 test('only a replica may open a link, and with its own certificate', { skip }, async () => {
   await using hubs = await startReplicas()
   const { first } = hubs
-  const path = '/tunnel/v1/replicas/0123456789abcdef'
-  const subject = {
-    commonName: 'system:hub-replica:0123456789abcdef',
+  const ids = await replicaIds(first)
+  const replicas = ['0123456789abcdef', ...ids].map((id) => ({
+    commonName: `system:hub-replica:${id}`,
     organizations: ['system:hub-replicas'],
-  }
-  for (const [who, status] of [
-    [{ commonName: 'rita' }, 403],
-    [operator, 403],
-    [subject, 403],
-  ] as const) {
-    assert.equal(await upgradeStatus(first, path, who), status, who.commonName)
+  }))
+  for (const id of ['0123456789abcdef', ...ids]) {
+    for (const who of [{ commonName: 'rita' }, operator, ...replicas]) {
+      const status = await upgradeStatus(first, `/tunnel/v1/replicas/${id}`, who)
+      assert.equal(status, 403, `${who.commonName} at ${id}`)
+    }
   }
 })
+
+/** The ids of both replicas, once both are in the directory. */
+async function replicaIds({ hub }: TestHub): Promise<string[]> {
+  for (const signal = soon(); ; await systemClock.sleep(20, signal)) {
+    const { entries } = await hub.plane.store.list({ prefix: '/replicas/members/' })
+    if (entries.length === 2) return entries.map(({ key }) => key.split('/').at(-1) ?? '')
+  }
+}
 
 async function upgradeStatus(
   fleet: TestHub,

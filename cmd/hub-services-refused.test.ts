@@ -31,6 +31,7 @@ before(async () => {
     'shop/gone:80',
   ])
   await scene.allow('sven', ['*'])
+  await scene.allow('api-only', ['*'], 'clusters/proxy')
   await scene.createNode('node-1', nodeAddress)
 })
 
@@ -87,7 +88,6 @@ test('another port of an allowed service, and a service that is not there, are r
 })
 
 test('a right to the API is no right to services, nor the other way round', async () => {
-  await scene.allow('api-only', ['*'], 'clusters/proxy')
   await scene.allow('reader', ['get'])
   const table: [user: string, method: string, path: string, verb: string][] = [
     ['nobody', 'GET', `${root}/shop/web:80/`, 'get resource "clusters/services"'],

@@ -2,7 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDefaultAccess, ensureBootstrapObjects, type TrustedProxies } from '@skerry/apiserver'
+import {
+  createDefaultAccess,
+  ensureBootstrapObjects,
+  type ApiServerLimits,
+  type TrustedProxies,
+} from '@skerry/apiserver'
 import {
   connectByTcp,
   createMetrics,
@@ -140,12 +145,14 @@ export async function startTestHub({
 /** An API server with RBAC, and the agent's rights in it. */
 export async function startTestEdge(
   duties: AgentDuties = {},
+  limits: Partial<ApiServerLimits> = {},
 ): Promise<TestApiServer & { api: HttpsTransportConfig }> {
   const { privateKeyPem } = await generateKeyPair()
   const serviceAccounts = { issuer: 'https://edge', signingKeyPem: privateKeyPem }
   const server = await startTestApiServer({
     access: createDefaultAccess({ serviceAccounts }, deps),
     namespaces: [],
+    limits,
   })
   await ensureBootstrapObjects(server.objects)
   await ensureAgentObjects(server.objects, duties)
