@@ -410,25 +410,46 @@ test('of a reader that takes its time nothing is read ahead, and it misses nothi
 })
 
 test('a cluster cannot make the hub keep endless events, and harms no other by trying', async () => {
-  const endless =
-    (cluster: string): Send =>
-    async () => ({
-      status: 200,
-      headers: { 'content-type': 'application/json' },
-      body: (async function* () {
-        if (cluster === 'good') yield Buffer.from(added)
-        else for (;;) yield Buffer.alloc(65_536, 'x')
-      })(),
-    })
-  const send: Send = (cluster, request, signal) => endless(cluster)(cluster, request, signal)
+  const metadata = { resourceVersion: '11', annotations: { a: 'x'.repeat(700_000) } }
+  const large = Buffer.from(`${JSON.stringify({ type: 'ADDED', object: { metadata } })}\n`)
+  const cut = Promise.withResolvers<void>()
+  let pulled = 0
+  const bodies: Readonly<Record<string, () => AsyncGenerator<Uint8Array>>> = {
+    async *half() {
+      yield Buffer.alloc(900_000, 'x')
+      await cut.promise
+    },
+    async *endless() {
+      for (;;) {
+        pulled += 65_536
+        yield Buffer.alloc(65_536, 'x')
+      }
+    },
+    async *good() {
+      yield large.subarray(0, 650_000)
+      await cut.promise
+      yield large.subarray(650_000)
+    },
+  }
+  const send: Send = async (_cluster, { path }) => ({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: bodies[path.split('/').at(-1)?.split('?')[0] ?? '']?.() ?? (async function* () {})(),
+  })
   const limits = { ...quick, frameBytesMax: 1_000_000, partialBytesMax: 1_500_000 }
   const watches = createClusterWatches({ ...quickDeps(), tunnels: { send }, limits })
-  const request = { method: 'GET', path: '/api/v1/pods?watch=1', headers: {} }
-  const read = async (cluster: string): Promise<string> => {
+  const read = async (cluster: string, what: string): Promise<Buffer> => {
+    const request = { method: 'GET', path: `/api/v1/${what}?watch=1`, headers: {} }
     const { body } = await watches.send({ cluster, request, mayGoOn: allowed }, soon())
-    return (await readBytes(body, Infinity)).toString()
+    return readBytes(body, Infinity)
   }
-  const good = read('good')
-  await assert.rejects(read('bad'), /an event is too long/)
-  assert.equal(await good, added)
+  const half = read('bad', 'half')
+  const good = read('good', 'good')
+  await assert.rejects(read('bad', 'endless'), /an event is too long/)
+  assert.ok(pulled > 500_000 && pulled < 700_000, `${pulled} bytes of one cluster beside 900,000`)
+  cut.resolve()
+  assert.ok((await good).equals(large))
+  await half
+  await assert.rejects(read('bad', 'endless'), /an event is too long/)
+  assert.ok(pulled > 1_500_000 && pulled < 1_800_000, `${pulled} bytes in two watches`)
 })
