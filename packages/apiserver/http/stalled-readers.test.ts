@@ -12,7 +12,8 @@ const path = '/api/v1/namespaces/default/configmaps'
 const chunkBytes = 64 * 1024
 const watcherEventsMax = 20
 const streamCount = 50
-const unreadBytesPerUserMax = 20_000_000
+/** Less than two hundred readers would hold without a bound, and more than the streams hold. */
+const unreadBytesPerUserMax = 12_000_000
 
 let server: TestApiServer
 

@@ -137,10 +137,18 @@ for (const [way, draft] of Object.entries(ways)) {
 }
 
 test('whatever a service names, nobody else loses an address of theirs', () => {
+  const { nodeAddresses, reservedAddresses, ownAddresses } = owners
+  const ofMachines = new Set([...nodeAddresses, ...reservedAddresses, ...ownAddresses, '10.42.0.9'])
   for (const [way, draft] of Object.entries(ways)) {
     if (inside.includes(way)) continue
     for (const [kind, address] of kinds) {
       const plan = planWith(draft(address))
+      const external = plan.ports.flatMap(({ externalIps }) => externalIps)
+      assert.deepEqual(
+        external.filter((each) => ofMachines.has(each)),
+        [],
+        `${way}: ${kind}`,
+      )
       for (const { metadata, spec } of others) {
         const kept = addressesOf(plan, metadata.name ?? '')
         const own: string[] = [...(spec?.clusterIPs ?? []), ...(spec?.externalIPs ?? [])]

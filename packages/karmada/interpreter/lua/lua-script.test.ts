@@ -158,6 +158,8 @@ const greedy: Readonly<Record<string, string>> = {
   'caught loop': 'pcall(function() while true do end end) return 1',
   recursion: 'local function f() return 1 + f() end return f()',
   'caught recursion': 'local function f() pcall(f) return f() end return f()',
+  'recursion that is caught and over': 'local function f() return 1 + f() end pcall(f) return 1',
+  'repetition that is caught and over': 'pcall(string.rep, "x", 1e12) return 1',
   doubling: 'local s = "x" while true do s = s .. s end',
   repetition: 'return ("x"):rep(1e12)',
   tables: 'local t = {} while true do t = {t, t, t, t, t, t, t, t} end',
