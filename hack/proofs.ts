@@ -1,13 +1,13 @@
 /**
  * Breaks what the documents promise, one promise at a time, and watches the named test fail. Development only.
  *   node hack/proofs.ts run [parts]      plays the mutants whose proof, file or table contains one of the parts; none means all
- *   node hack/proofs.ts missing          lists documented proofs that no mutant breaks
+ *   node hack/proofs.ts missing          lists documented proofs that no mutant breaks, and mutants that no longer apply
  * Mutants stand in hack/proofs/*-mutants.ts. They are applied to a copy of the committed tree in a temporary directory.
  * Exit code 1: a test passed although its promise was broken, a mutant no longer applies, or a proof has none.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import type { Mutant } from './proofs/mutant.ts'
 const root = join(import.meta.dirname, '..')
 const promising = ['ARCHITECTURE.md', 'STYLE.md', 'docs/security.md']
 /** A broken promise may also show as a test that never ends. */
-const testMsMax = 90_000
+const usualMsMax = 90_000
 
 const [command = '', ...parts] = process.argv.slice(2)
 const mutants = await readMutants()
@@ -53,8 +53,16 @@ function listMissing(): void {
     proofs.map(({ file, name }) => `${file}: ${name}`).filter((key) => !has.has(key)),
   )
   for (const key of missing) console.log(key)
-  console.log(`${proofs.length} proofs named, ${missing.size} without a mutant`)
-  process.exitCode = missing.size === 0 ? 0 : 1
+  const stale = mutants.filter(({ file, find }) => timesIn(file, find) !== 1)
+  for (const { proof, file, table } of stale) console.log(`${table}: ${proof} (not in ${file})`)
+  const counts = `${missing.size} without a mutant, ${stale.length} mutants that no longer apply`
+  console.log(`${proofs.length} proofs named, ${counts}`)
+  process.exitCode = missing.size === 0 && stale.length === 0 ? 0 : 1
+}
+
+function timesIn(file: string, find: string): number {
+  const path = join(root, file)
+  return existsSync(path) ? readFileSync(path, 'utf8').split(find).length - 1 : 0
 }
 
 async function run(): Promise<void> {
@@ -95,25 +103,33 @@ async function play(mutant: Mutant, copy: string): Promise<string | undefined> {
   const source = await readFile(path, 'utf8')
   const pieces = source.split(mutant.find)
   if (pieces.length !== 2) return `${mutant.file} has its text ${pieces.length - 1} times`
-  const alone = escaped(mutant.proof)
+  const { proof, only, shownAs = proof } = mutant
+  const alone = `${only === undefined ? '' : `${escaped(only)}.*`}${escaped(shownAs)}`
   const isAlone = (await outcome(mutant, copy, alone)) === 'passed'
   // Some tests go on from what those before them in their file have made.
   const pattern = isAlone ? alone : '.'
   const whole = isAlone ? 'passed' : await outcome(mutant, copy, pattern)
   if (whole !== 'passed') return `without the mutant the test ${whole}`
+  const brokenPath = mutant.movedTo === undefined ? path : join(copy, mutant.movedTo)
   try {
-    await writeFile(path, pieces.join(mutant.replace))
+    await rm(path)
+    await writeFile(brokenPath, pieces.join(mutant.replace))
     const broken = await outcome(mutant, copy, pattern)
     return broken === 'failed' ? undefined : `with the mutant the test ${broken}`
   } finally {
+    await rm(brokenPath)
     await writeFile(path, source)
   }
 }
 
 type Outcome = 'passed' | 'failed' | 'was not found'
 
-async function outcome({ test, proof }: Mutant, cwd: string, pattern: string): Promise<Outcome> {
-  const args = ['--test', '--test-reporter=tap', `--test-name-pattern=${pattern}`, test]
+async function outcome(
+  { test, proof, runBy = test, shownAs = proof, msMax = usualMsMax }: Mutant,
+  cwd: string,
+  pattern: string,
+): Promise<Outcome> {
+  const args = ['--test', '--test-reporter=tap', `--test-name-pattern=${pattern}`, runBy]
   // A group of its own: what hangs is the test's process, not the runner that started it.
   const child = spawn(process.execPath, args, {
     cwd,
@@ -124,13 +140,13 @@ async function outcome({ test, proof }: Mutant, cwd: string, pattern: string): P
   const timer = setTimeout(() => {
     isOver = true
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-  }, testMsMax)
+  }, msMax)
   const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')])
   clearTimeout(timer)
   const lines = stdout
     .replaceAll('’', "'")
     .split('\n')
-    .filter((line) => line.includes(tapText(proof)))
+    .filter((line) => line.includes(tapText(shownAs)))
   if (isOver || lines.some((line) => /^\s*not ok /.test(line))) return 'failed'
   const isGood = lines.some((line) => /^\s*ok /.test(line) && !line.includes('# SKIP'))
   return isGood ? 'passed' : 'was not found'

@@ -1,0 +1,176 @@
+import type { Mutant } from './mutant.ts'
+
+/** Promises about what nodes, namespaces and virtual clusters may reach. */
+export const mutants: readonly Mutant[] = [
+  {
+    proof: 'a node does not say which range of pods is its own',
+    test: 'packages/apiserver/admission-plugins/node-restriction.test.ts',
+    file: 'packages/apiserver/admission-plugins/node-restriction.ts',
+    find: `if (!isDeepStrictEqual(ranges(next), old ? ranges(old) : ['', []])) {`,
+    replace: `if (!old && !isDeepStrictEqual(ranges(next), ['', []])) {`,
+  },
+  {
+    proof: 'a node draws no traffic to itself by a range that it says it has',
+    test: 'packages/service-proxy/network/pod-network.test.ts',
+    file: 'packages/service-proxy/network/pod-network.ts',
+    find: 'holds(each.range, range) || holds(range, each.range)',
+    replace: 'holds(each.range, range)',
+  },
+  {
+    proof: 'services/proxy dials nothing of another namespace, whatever is in the endpoints',
+    test: 'packages/apiserver/subresources/backend/backend.test.ts',
+    file: 'packages/apiserver/subresources/backend/claimed-address.ts',
+    find: `return takesPort && isNodeAddress(objects, host) ? 'a node port of another namespace' : undefined`,
+    replace: 'return undefined',
+  },
+  {
+    proof: 'a session by way of the node needs the right to create it, too',
+    test: 'packages/apiserver/request/request-rights.test.ts',
+    file: 'packages/apiserver/subresources/backend/proxy.ts',
+    find: `        if (backend.hasSessions === true) await request.requireVerb('create')
+`,
+    replace: '',
+  },
+  {
+    proof: 'a session with a pod of the node needs the right to create, whatever its method is',
+    test: 'packages/kubelet/server/caller-check.test.ts',
+    file: 'packages/kubelet/server/caller-check.ts',
+    find: `isSession === true ? 'create'`,
+    replace: `isSession === true && method === 'POST' ? 'create'`,
+  },
+  {
+    proof: 'a request that HTTP cannot say fails alone',
+    test: 'packages/apiserver/subresources/backend/backend-request.test.ts',
+    file: 'packages/apiserver/subresources/backend/backend-request.ts',
+    find: `    socket.on('error', () => undefined).destroy()
+`,
+    replace: '',
+  },
+  {
+    proof: 'a request that HTTP/2 cannot say fails alone',
+    test: 'packages/karmada/services/service-exchange.test.ts',
+    file: 'packages/karmada/services/service-exchange.ts',
+    find: `const call = orDestroy(stream, () => {
+    // Before anything can throw: an error of a session that nobody listens to would end the process.
+    session.on('error', (error) => stream.destroy(error))
+`,
+    replace: `const call = ((make) => make())(() => {
+`,
+  },
+  {
+    proof: 'whoever may no longer watch is not asked for again',
+    test: 'packages/karmada/watch/cluster-watches.test.ts',
+    file: 'packages/karmada/watch/watch-return.ts',
+    find: `    await watch.mayGoOn()
+`,
+    replace: '',
+  },
+  {
+    proof: 'what an issuer gets wrong is not believed',
+    test: 'packages/client/oidc/oidc-issuer.test.ts',
+    file: 'packages/client/oidc/issuer-fetch.ts',
+    find: '...(authorityPem === undefined ? {} : { ca: authorityPem }),',
+    replace:
+      '...(authorityPem === undefined ? { rejectUnauthorized: false } : { ca: authorityPem }),',
+  },
+  {
+    proof:
+      'only an agent that is asked to apply Works, or has virtual clusters, may change the cluster',
+    test: 'packages/karmada/registration/agent-manifest.test.ts',
+    file: 'packages/karmada/registration/agent-manifest.ts',
+    find: 'const writing = appliesWorks || hasVirtualClusters ? workRules : []',
+    replace: 'const writing = workRules',
+  },
+  {
+    proof: 'a binding takes nothing to an edge but objects of its own namespace',
+    test: 'packages/karmada/propagation/tenants.test.ts',
+    file: 'packages/karmada/propagation/own-object.ts',
+    find: 'if (namespace === own && isPropagatable(spec.resource)) return undefined',
+    replace: 'if (isPropagatable(spec.resource)) return undefined',
+  },
+  {
+    proof: 'what a template says of its owners, its Work and its policy, is not believed',
+    test: 'packages/karmada/propagation/tenants.test.ts',
+    file: 'packages/karmada/propagation/plan-work.ts',
+    find: `    ...templateAnnotations(template),
+    ...origin,
+`,
+    replace: `    ...origin,
+    ...template.metadata.annotations,
+`,
+  },
+  {
+    proof: 'the secret of a class is in the namespace of each claim or snapshot, and no other',
+    test: 'packages/karmada/virtual/mapping/references.test.ts',
+    file: 'packages/karmada/virtual/mapping/cluster-scoped-table.ts',
+    find: '!ownNamespaceTemplates.has(value)',
+    replace: `!value.includes('\${pvc.namespace}')`,
+  },
+  {
+    proof:
+      'nothing is made in a namespace that is about to go, until something is sent there again',
+    test: 'packages/karmada/virtual/groups/empty-namespaces.test.ts',
+    file: 'packages/karmada/virtual/isolation/isolation-policies.ts',
+    find: `expression: \`namespaceObject == null || `,
+    replace: `expression: \`true || `,
+  },
+  {
+    proof:
+      'a node of a virtual cluster may be cordoned, and nothing else of it changes, by any verb',
+    test: 'packages/karmada/virtual/view/write-references.test.ts',
+    file: 'packages/karmada/virtual/view/cordon-node.ts',
+    find: 'if (!equalJson(fixedOf(node), fixedOf(wanted))) {',
+    replace: `if (fieldAt(wanted, 'spec', 'unschedulable') === undefined) {`,
+  },
+  {
+    proof: 'a cluster cannot make the hub keep endless events, and harms no other by trying',
+    test: 'packages/karmada/watch/cluster-watches.test.ts',
+    file: 'packages/karmada/watch/cluster-watches.ts',
+    find: 'using held = budgetOf(cluster)',
+    replace: `using held = budgetOf('')`,
+  },
+  {
+    proof: 'no manifest leaves its virtual cluster',
+    test: 'packages/karmada/virtual/mapping/any-manifest.test.ts',
+    file: 'packages/karmada/virtual/mapping/pod-spec.ts',
+    find: `const named = changeAt(term, 'namespaces.*', ofText(names.namespace))`,
+    replace: 'const named = term',
+  },
+  {
+    proof: 'of no kind a virtual cluster sees an object of another one, whichever way it asks',
+    test: 'packages/karmada/virtual/view/no-leak.test.ts',
+    file: 'packages/karmada/virtual/view/own-objects.ts',
+    find: 'if (owner && owner.cluster !== clusterName) {',
+    replace: `if (owner && owner.cluster === '') {`,
+  },
+  {
+    proof: 'a path that could be read in two ways, or leads out of the virtual cluster, is refused',
+    test: 'packages/karmada/virtual/view/no-leak.test.ts',
+    file: 'packages/karmada/virtual/view/view-handler.ts',
+    find: 'if (!info.isResourceRequest) throw notFound()',
+    replace: 'if (!info.isResourceRequest) return api.onRequest(request, signal)',
+  },
+  {
+    proof: 'what the operator keeps the agent from, its own rights do not answer',
+    test: 'packages/karmada/virtual/view/read-view.test.ts',
+    file: 'packages/karmada/virtual/view/view-handler.ts',
+    find: `  if (why !== undefined) throw new StatusError('Forbidden', \`Cannot pass request: \${why}\`)
+`,
+    replace: '',
+  },
+  {
+    proof:
+      "a page of another origin writes nothing and opens no WebSocket with its reader's certificate",
+    test: 'packages/apiserver/request/own-origin.test.ts',
+    file: 'packages/apiserver/request/own-origin.ts',
+    find: 'if (origin === undefined || (readMethods.has(method) && !isUpgrade)) return',
+    replace: 'if (origin === undefined || readMethods.has(method)) return',
+  },
+  {
+    proof: `a definition's path of replicas reaches own members only`,
+    test: 'packages/apiserver/handlers/scale-path.test.ts',
+    file: 'packages/api/json.ts',
+    find: 'return Object.hasOwn(target, key) ? target[key] : undefined',
+    replace: 'return target[key]',
+  },
+]
