@@ -18,6 +18,7 @@ export {
   type CertificateAndKey,
 } from './issue-certificate.ts'
 export {
+  peekCertificateAndKey,
   readCertificateAndKey,
   writeCertificateAndKey,
   type KeyPairPaths,
