@@ -57,7 +57,7 @@ import {
 } from '@skerry/karmada'
 import type { TunnelRegistry } from '@skerry/tunnel'
 import type { AccessFlags } from './access-flags.ts'
-import { openBackupSocket } from './backup-socket.ts'
+import { openRoleSocket } from './role-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
 import type { EtcdFlags } from './etcd-flags.ts'
@@ -153,7 +153,7 @@ export async function runHub(options: HubOptions, context: RoleContext): Promise
   }
   await writeAdminKubeconfig(plane.pki, adminFile)
   plane.onRenewed((pki) => writeAdminKubeconfig(pki, adminFile))
-  await using _backups = await openBackupSocket(join(options.dataDir, 'backup.sock'), plane.store)
+  await using _requests = await openRoleSocket(join(options.dataDir, 'backup.sock'), plane)
   reportReady()
   context.log.info('Hub serves', { address: plane.server.address, version })
   await hub.run(context.signal)
