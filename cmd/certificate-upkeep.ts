@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { ApiServer, TlsFiles } from '@skerry/apiserver'
-import { messageOf, type Clock, type Logger } from '@skerry/base'
+import { messageOf, sleepUnlessClockIsSet, type Clock, type Logger } from '@skerry/base'
 import {
   authorityFault,
   ensureClusterPki,
@@ -25,14 +25,14 @@ export interface CertificateUpkeep {
   readonly time: IssuerTime
 }
 
-/** How soon a clock that jumped, or a certificate that somebody renewed, is noticed. */
+/** How often certificates are judged; also when the clock is set. */
 const lookMs = 60_000
 /** How often something that stays wrong is said again. */
 const tellMs = 24 * 3_600_000
 
 /** Keeps a control plane's certificates good while it serves. */
 export interface CertificateKeeper {
-  /** Judges them each minute: a control plane may run for years, and its clock may be set meanwhile. */
+  /** Judges them each minute, and when the clock is set: a control plane may run for years, and its clock may be set meanwhile. */
   run(signal: AbortSignal): Promise<never>
   /** Issues all of them again, however good they are, and uses the new ones when it resolves. */
   renewAll(): Promise<void>
@@ -85,7 +85,7 @@ async function keepCertificates(
     for (const fault of authorityFaults(renewal.current, clock.now())) {
       tell('Authority ends', { fault })
     }
-    await clock.sleep(lookMs, signal)
+    await sleepUnlessClockIsSet(clock, lookMs, signal)
     try {
       await ensure()
     } catch (error) {

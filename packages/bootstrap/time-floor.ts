@@ -1,4 +1,4 @@
-import { messageOf, type Clock, type Logger } from '@skerry/base'
+import { messageOf, sleepUnlessClockIsSet, type Clock, type Logger } from '@skerry/base'
 import { certificateLifetimes, type IssuerTime } from './certificate-lifetimes.ts'
 import { readFileIfPresent, secretMode, writeFileDurably } from './secure-file.ts'
 
@@ -15,7 +15,7 @@ export const timeFloorDefaults = Object.freeze({
   offMs: 180 * dayMs,
   /** How often the time is written down. */
   saveMs: hourMs,
-  /** How often the clock is looked at. */
+  /** How often the clock is looked at; also when it is set. */
   lookMs: minuteMs,
 })
 
@@ -104,11 +104,12 @@ class Floor implements TimeFloor {
 
   async run(signal: AbortSignal): Promise<never> {
     const { lookMs, saveMs } = timeFloorDefaults
-    for (let untilSaveMs = saveMs; ; untilSaveMs -= lookMs) {
-      await this.#deps.clock.sleep(lookMs, signal)
+    const { clock } = this.#deps
+    for (let savedMs = clock.monotonicMs(); ;) {
+      await sleepUnlessClockIsSet(clock, lookMs, signal)
       this.look()
-      if (untilSaveMs > lookMs) continue
-      untilSaveMs = saveMs
+      if (clock.monotonicMs() - savedMs < saveMs) continue
+      savedMs = clock.monotonicMs()
       await this.save()
     }
   }
