@@ -86,7 +86,8 @@ class Floor implements TimeFloor {
   readonly #deps: { path: string; clock: Clock; log: Logger }
   #state: FloorState
   #atMs: number
-  #toldFault = false
+  /** Which way the clock was off when that was last said; undefined: it was right. */
+  #toldWay: 'behind' | 'ahead' | undefined
 
   constructor(state: FloorState, deps: { path: string; clock: Clock; log: Logger }) {
     this.#state = state
@@ -150,12 +151,13 @@ class Floor implements TimeFloor {
   }
 
   #tell(nowMs: number): void {
-    const fault = clockFault(nowMs, this.#state.reckonedMs)
-    if (fault !== undefined && !this.#toldFault) {
-      this.#deps.log.error('Clock is off', { fault })
-    }
-    if (fault === undefined && this.#toldFault) this.#deps.log.info('Clock is right again')
-    this.#toldFault = fault !== undefined
+    const { reckonedMs } = this.#state
+    const fault = clockFault(nowMs, reckonedMs)
+    const way = fault === undefined ? undefined : nowMs < reckonedMs ? 'behind' : 'ahead'
+    if (way === this.#toldWay) return
+    if (fault === undefined) this.#deps.log.info('Clock is right again')
+    else this.#deps.log.error('Clock is off', { fault })
+    this.#toldWay = way
   }
 
   #elapsedMs(): number {
