@@ -16,6 +16,7 @@ import { createCluster } from '@skerry/client'
 import { runAsLeader } from '@skerry/controller-runtime'
 import { csrSigningController, rootCaPublisher, runControllers } from '@skerry/controllers'
 import {
+  agentSerialPrefix,
   agentAuthorizer,
   agentLimitsPlugin,
   agentRestriction,
@@ -427,8 +428,9 @@ function configuredControllers({
       clientAuthority: authority,
       servingAuthority: authority,
       durationSecondsMax: yearSeconds,
-      // Only their end: revocations go by when a certificate begins.
-      reckonedMs: () => Math.max(plane.time.now(), plane.time.reckonedMs()),
+      reckonedMs: () => plane.time.reckonedMs(),
+      serialPrefixOf: ({ commonName: name, organizations: groups = [] }) =>
+        agentSerialPrefix(plane.objects, { name, groups }),
     }),
     registration.approving,
     clusterController,
