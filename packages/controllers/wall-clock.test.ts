@@ -126,3 +126,46 @@ for (const jumpMs of [-10 * yearMs, -dayMs, dayMs, 2 * yearMs, 11 * yearMs]) {
     await advanceUntil(clock, async () => ((await isThere()) ? undefined : true), 150_000)
   })
 }
+
+test('a node that renews its lease stays Ready whatever the clock does, and a silent one does not', async () => {
+  await using api = await startTestApiServer()
+  const clock = simulatedClock(rightMs)
+  await using world = startControllerWorld({
+    transport: api.transport,
+    controllers: ['node-lifecycle-controller'],
+    clock,
+  })
+  const nowText = (): string => new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+  const metadata = { name: 'n' }
+  const conditions = [{ type: 'Ready', status: 'True', lastHeartbeatTime: nowText() }]
+  const node = await world
+    .client(resources.nodes)
+    .create({ apiVersion: 'v1', kind: 'Node', metadata, spec: {} }, world.signal)
+  await world
+    .client(resources.nodes)
+    .updateStatus({ ...node, status: { conditions } }, world.signal)
+  const key = { namespace: 'kube-node-lease', name: 'n' }
+  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: key }
+  const space = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: key.namespace } }
+  await world.client(resources.namespaces).create(space, world.signal)
+  await world.client(resources.leases).create({ ...lease, spec: {} }, world.signal)
+  const readiness = async (): Promise<string | undefined> => {
+    const { status } = await world.client(resources.nodes).get(metadata, world.signal)
+    return status?.conditions?.find(({ type }) => type === 'Ready')?.status
+  }
+  for (const jumpMs of [0, -10 * yearMs, 10 * yearMs, -dayMs, 2 * dayMs, 11 * yearMs]) {
+    clock.jump(jumpMs)
+    for (let turn = 0; turn < 8; turn += 1) {
+      const patch = { spec: { renewTime: nowText().replace('Z', `.00000${turn}Z`) } }
+      await world.client(resources.leases).patch({ ...key, type: 'merge', patch }, world.signal)
+      await clock.advance(10_000)
+    }
+    assert.equal(await readiness(), 'True', `${jumpMs} ms`)
+  }
+  clock.jump(-11 * yearMs)
+  await advanceUntil(
+    clock,
+    async () => ((await readiness()) === 'Unknown' ? true : undefined),
+    120_000,
+  )
+})
