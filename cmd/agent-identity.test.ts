@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { isIssuedBy } from '@skerry/pki'
+import { systemClock } from '@skerry/base'
+import {
+  certificateLifetimes,
+  issueClientCertificate,
+  readCertificateAndKey,
+  writeCertificateAndKey,
+} from '@skerry/bootstrap'
+import { agentsGroup } from '@skerry/karmada'
+import { isIssuedBy, spkiHash } from '@skerry/pki'
+import { openAgentIdentity } from './agent-identity.ts'
 import { startTestAgent, startTestEdge, startTestHub, untilCluster } from './test-fleet.ts'
 
 const isConnected = ({ Connected }: Readonly<Record<string, string>>): boolean =>
@@ -30,4 +39,40 @@ test('a cluster goes to another hub, or to one made anew, by that hub’s token 
   // From then on it needs no token there either.
   await using again = await startTestAgent(second, { ...asked, token: '' })
   await again.connected()
+})
+
+const dayMs = 86_400_000
+
+test('an identity that is useless by a wrong clock stays until there is another, also beside a token that is over', async () => {
+  await using fleet = await startTestHub()
+  const directory = join(fleet.directory, 'agent')
+  const paths = {
+    certificatePath: join(directory, 'agent.crt'),
+    keyPath: join(directory, 'agent.key'),
+  }
+  // As both machines see it whose clocks are more than a month past the end of the certificate.
+  const endedMs = Date.now() - 31 * dayMs
+  const issued = await issueClientCertificate(
+    fleet.hub.plane.pki.authority,
+    { subject: { commonName: 'system:karmada:agent:edge', organizations: [agentsGroup] } },
+    { now: () => endedMs - certificateLifetimes.leafMs },
+  )
+  await writeCertificateAndKey(paths, issued)
+  await writeFile(join(directory, 'ca.crt'), fleet.caPem)
+  const open = (tokenText: string | undefined, nowMs: number) =>
+    openAgentIdentity(
+      {
+        directory,
+        hub: fleet.url,
+        clusterName: 'edge',
+        tokenFile: undefined,
+        tokenText,
+        caHash: spkiHash(fleet.caPem),
+      },
+      { ...fleet.context, clock: { ...systemClock, now: () => nowMs } },
+    )
+  await assert.rejects(open('abcdef.0123456789abcdef', Date.now()), { reason: 'Unauthorized' })
+  assert.deepEqual(await readCertificateAndKey(paths), issued)
+  const { client } = await open(undefined, endedMs - dayMs)
+  assert.deepEqual(client.current, issued)
 })

@@ -8,7 +8,6 @@ import {
   holdCertificate,
   isWithin,
   publicMode,
-  readCertificateAndKey,
   readCertificateInUse,
   readFileIfPresent,
   readKnownAuthority,
@@ -98,9 +97,12 @@ export async function openAgentIdentity(
     certificatePath: join(directory, 'agent.crt'),
     keyPath: join(directory, 'agent.key'),
   }
-  await replaceUseless(paths, enrolling, context)
-  if (token) await dropRefused(paths, base, context)
-  const client = await holdCertificate(paths, next, context, context.signal)
+  // What is useless by some clock stays on disk until there is another: it may be that clock which is wrong.
+  const isUseless =
+    (await isOver(paths, enrolling, context)) ||
+    (token !== undefined && (await isRefused(paths, base, context)))
+  const home = { ...paths, isGood: () => !isUseless }
+  const client = await holdCertificate(home, next, context, context.signal)
   held.client = client
   const transport = { ...base, credentials: (signal: AbortSignal) => client.credentials(signal) }
   return { authorityPem, client, transport }
@@ -113,35 +115,38 @@ async function readTokenIfNeeded({ tokenFile, directory }: AgentIdentityOptions)
   return isRegistered && isGone ? undefined : readToken(tokenFile)
 }
 
-/** Before anything else is tried with it: nobody takes a certificate that has expired or not begun. */
-async function replaceUseless(
+/**
+ * Before anything else is tried with it: nobody takes a certificate that has expired or not begun. One that the hub
+ * replaces for its key is replaced.
+ */
+async function isOver(
   paths: KeyPairPaths,
   enrolling: Omit<ReEnrolOptions, 'current'>,
   context: RoleContext,
-): Promise<void> {
+): Promise<boolean> {
   const current = await readCertificateInUse(paths, context.clock.now())
-  if (current === undefined || !isOutOfDates(current, context.clock.now())) return
+  if (current === undefined || !isOutOfDates(current, context.clock.now())) return false
   const renewed = await reEnrol({ ...enrolling, current }, context, context.signal)
   if (renewed) await writeCertificateAndKey(paths, renewed)
-  else await rm(paths.certificatePath, { force: true })
+  return renewed === undefined
 }
 
 /** A revoked certificate is of no use any more; with a token there can be another. */
-async function dropRefused(
+async function isRefused(
   paths: KeyPairPaths,
   base: HttpsTransportConfig,
   context: RoleContext,
-): Promise<void> {
-  const found = await readCertificateAndKey(paths)
-  if (found === undefined) return
+): Promise<boolean> {
+  const found = await readCertificateInUse(paths, context.clock.now())
+  if (found === undefined) return false
   const credentials = { certificate: found.certificatePem, key: found.privateKeyPem }
   using transport = createHttpsTransport({ ...base, credentials: fixedCredentials(credentials) })
   const request = { method: 'GET', path: '/version', headers: {} } as const
   const answer = await transport.send(request, context.signal)
   await readBody(answer.body)
-  if (answer.status !== 401) return
+  if (answer.status !== 401) return false
   context.log.info('Certificate is refused, asking for another', { path: paths.certificatePath })
-  await rm(paths.certificatePath, { force: true })
+  return true
 }
 
 async function ensureTrust(

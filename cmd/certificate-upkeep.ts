@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { ApiServer, TlsFiles } from '@skerry/apiserver'
-import { messageOf, type Clock, type Logger } from '@skerry/base'
+import { messageOf, sleepUnlessClockIsSet, type Clock, type Logger } from '@skerry/base'
 import {
   authorityFault,
   ensureClusterPki,
@@ -25,19 +25,53 @@ export interface CertificateUpkeep {
   readonly time: IssuerTime
 }
 
-/** How soon a clock that jumped, or a certificate that somebody renewed, is noticed. */
+/** How often certificates are judged; also when the clock is set. */
 const lookMs = 60_000
 /** How often something that stays wrong is said again. */
 const tellMs = 24 * 3_600_000
 
-/**
- * A control plane may run for years, and its clock may be set meanwhile: its certificates are judged each
- * minute, and issued again while it serves.
- */
-export async function keepCertificates(
+/** Keeps a control plane's certificates good while it serves. */
+export interface CertificateKeeper {
+  /** Judges them each minute, and when the clock is set: a control plane may run for years, and its clock may be set meanwhile. */
+  run(signal: AbortSignal): Promise<never>
+  /** Issues all of them again, however good they are, and uses the new ones when it resolves. */
+  renewAll(): Promise<void>
+}
+
+export function createCertificateKeeper(
+  upkeep: CertificateUpkeep,
+  deps: { clock: Clock; log: Logger },
+): CertificateKeeper {
+  // One at a time: two that write the same files could leave a certificate without its key.
+  let last: Promise<unknown> = Promise.resolve()
+  const ensure = (options: ClusterPkiOptions): Promise<void> => {
+    const next = last.then(() => ensureCertificates({ ...upkeep, pkiOptions: options }, deps))
+    last = next.catch(() => undefined)
+    return next
+  }
+  const { pkiOptions } = upkeep
+  return {
+    renewAll: () => ensure({ ...pkiOptions, renewsAll: true }),
+    run: (signal) => keepCertificates(upkeep, () => ensure(pkiOptions), { ...deps, signal }),
+  }
+}
+
+async function ensureCertificates(
   { pkiOptions, server, tlsOf, renewal, time }: CertificateUpkeep,
-  { clock, log }: { clock: Clock; log: Logger },
-  signal: AbortSignal,
+  { log }: { log: Logger },
+): Promise<void> {
+  const next = await ensureClusterPki(pkiOptions, time)
+  if (isSame(next, renewal.current)) return
+  renewal.current = next
+  server.setTls(tlsOf(next))
+  log.info('Certificates renewed', { directory: pkiOptions.directory })
+  for (const listener of renewal.listeners) await listener(next)
+}
+
+async function keepCertificates(
+  { renewal }: CertificateUpkeep,
+  ensure: () => Promise<void>,
+  { clock, log, signal }: { clock: Clock; log: Logger; signal: AbortSignal },
 ): Promise<never> {
   const told = new Map<string, number>()
   const tell = (message: string, fields: Readonly<Record<string, string>>): void => {
@@ -51,14 +85,9 @@ export async function keepCertificates(
     for (const fault of authorityFaults(renewal.current, clock.now())) {
       tell('Authority ends', { fault })
     }
-    await clock.sleep(lookMs, signal)
+    await sleepUnlessClockIsSet(clock, lookMs, signal)
     try {
-      const next = await ensureClusterPki(pkiOptions, time)
-      if (isSame(next, renewal.current)) continue
-      renewal.current = next
-      server.setTls(tlsOf(next))
-      log.info('Certificates renewed', { directory: pkiOptions.directory })
-      for (const listener of renewal.listeners) await listener(next)
+      await ensure()
     } catch (error) {
       tell('Certificates not renewed, trying again', { why: messageOf(error) })
     }

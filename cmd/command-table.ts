@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { addBuildCommands } from './build-commands.ts'
+import { addCertificatesCommands } from './certificates-commands.ts'
 import { addEncryptionCommands } from './encryption-commands.ts'
 import { addExplainCommand } from './explain-commands.ts'
 import { addForwardCommand } from './forward-commands.ts'
@@ -22,6 +23,7 @@ export function addCommands(program: Command): void {
   addForwardCommand(program)
   addExplainCommand(program)
   addEncryptionCommands(program)
+  addCertificatesCommands(program)
   addTestCommands(program)
   addBuildCommands(program)
   addCompletion(program)

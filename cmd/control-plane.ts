@@ -47,7 +47,12 @@ import {
 } from './front-proxy.ts'
 import { openAccessFiles, type AccessFiles } from './access-files.ts'
 import type { AccessFlags } from './access-flags.ts'
-import { keepCertificates, newestCertificateMs, type Renewal } from './certificate-upkeep.ts'
+import {
+  createCertificateKeeper,
+  newestCertificateMs,
+  type CertificateKeeper,
+  type Renewal,
+} from './certificate-upkeep.ts'
 import type { EtcdFlags } from './etcd-flags.ts'
 import { codeOf } from './data-directory.ts'
 import { requireAuthority, requireStore } from './require-store.ts'
@@ -112,6 +117,9 @@ export interface ControlPlane extends AsyncDisposable {
   store: ControlPlaneStore
   /** OpenID Connect issuers whose tokens it takes now. */
   issuers: ConfiguredUsers['issuers']
+  backup: ControlPlaneStore['backup']
+  /** Issues every certificate again that its authorities can issue. */
+  renewCertificates(): Promise<void>
   /** Called with each set of certificates that follows the first. */
   onRenewed(listener: (pki: ClusterPki) => Promise<void>): void
   /** Fails with the server; meanwhile compacts history and renews certificates. */
@@ -207,6 +215,8 @@ async function openControlPlane(
   await publishAuthentication(server.objects, pki, frontProxies)
   await publishTokenTracking(server.objects, clock)
   await server.listen()
+  const tls = (each: ClusterPki): TlsFiles => tlsOf(each, frontProxies)
+  const keeper = createCertificateKeeper({ pkiOptions, server, tlsOf: tls, renewal, time }, context)
   const owned = stack.move()
   return {
     server,
@@ -215,8 +225,10 @@ async function openControlPlane(
     objects: server.objects,
     store,
     issuers: () => files.configuredUsers?.issuers() ?? [],
+    backup: (targetPath) => store.backup(targetPath),
+    renewCertificates: () => keeper.renewAll(),
     onRenewed: (listener) => void renewal.listeners.push(listener),
-    upkeep: upkeepOf({ ...parts, store, server, time, pkiOptions }, context),
+    upkeep: upkeepOf({ ...parts, store, server, time, keeper }, context),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
@@ -227,19 +239,18 @@ function upkeepOf(
     store: Store
     server: ApiServer
     time: TimeFloor
-    pkiOptions: ClusterPkiOptions
+    keeper: CertificateKeeper
   },
   context: RoleContext,
 ): Task {
-  const { store, server, time, files, frontProxies } = parts
-  const certificates = { ...parts, tlsOf: (pki: ClusterPki) => tlsOf(pki, frontProxies) }
+  const { store, server, time, files, keeper } = parts
   return (scope) =>
     runAll(scope, [
       failWith(server),
       ...files.follow(() => server.retryUnreadable()),
       (each) => runCompaction(store, compactionDefaults, context.clock, each),
       (each) => time.run(each),
-      (each) => keepCertificates(certificates, context, each),
+      (each) => keeper.run(each),
     ])
 }
 

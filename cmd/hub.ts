@@ -16,6 +16,7 @@ import { createCluster } from '@skerry/client'
 import { runAsLeader } from '@skerry/controller-runtime'
 import { csrSigningController, rootCaPublisher, runControllers } from '@skerry/controllers'
 import {
+  agentSerialPrefix,
   agentAuthorizer,
   agentLimitsPlugin,
   agentRestriction,
@@ -57,7 +58,7 @@ import {
 } from '@skerry/karmada'
 import type { TunnelRegistry } from '@skerry/tunnel'
 import type { AccessFlags } from './access-flags.ts'
-import { openBackupSocket } from './backup-socket.ts'
+import { openRoleSocket } from './role-socket.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
 import type { EtcdFlags } from './etcd-flags.ts'
@@ -153,7 +154,7 @@ export async function runHub(options: HubOptions, context: RoleContext): Promise
   }
   await writeAdminKubeconfig(plane.pki, adminFile)
   plane.onRenewed((pki) => writeAdminKubeconfig(pki, adminFile))
-  await using _backups = await openBackupSocket(join(options.dataDir, 'backup.sock'), plane.store)
+  await using _requests = await openRoleSocket(join(options.dataDir, 'backup.sock'), plane)
   reportReady()
   context.log.info('Hub serves', { address: plane.server.address, version })
   await hub.run(context.signal)
@@ -427,8 +428,9 @@ function configuredControllers({
       clientAuthority: authority,
       servingAuthority: authority,
       durationSecondsMax: yearSeconds,
-      // Only their end: revocations go by when a certificate begins.
-      reckonedMs: () => Math.max(plane.time.now(), plane.time.reckonedMs()),
+      reckonedMs: () => plane.time.reckonedMs(),
+      serialPrefixOf: ({ commonName: name, organizations: groups = [] }) =>
+        agentSerialPrefix(plane.objects, { name, groups }),
     }),
     registration.approving,
     clusterController,

@@ -5,7 +5,7 @@ import {
   ensureDirectory,
   publicMode,
   readFileIfPresent,
-  secretMode,
+  writeCertificateAndKey,
   writeFileDurably,
   type CertificateAndKey,
 } from '@skerry/bootstrap'
@@ -33,18 +33,12 @@ export interface IdentitySecret {
   clear(signal: AbortSignal): Promise<void>
 }
 
-const certificateFile: KeptFile = Object.freeze({ name: 'agent.crt', mode: publicMode })
-/** The key first: a certificate on disk always has its key beside it. */
-const allFiles: readonly KeptFile[] = Object.freeze([
-  { name: 'agent.key', mode: secretMode },
-  { name: 'ca.crt', mode: publicMode },
-  certificateFile,
-])
-
-interface KeptFile {
-  readonly name: string
-  readonly mode: number
-}
+const files = Object.freeze({
+  certificate: 'agent.crt',
+  key: 'agent.key',
+  /** The parent has it for its virtual clusters. */
+  authority: 'ca.crt',
+})
 
 /** The identity of an agent that is a pod: without it a pod that moves would need a new token. */
 export function createIdentitySecret(
@@ -53,28 +47,35 @@ export function createIdentitySecret(
 ): IdentitySecret {
   const { local, directory, child } = options
   const key = parseKey(options.secret)
-  const files = child === undefined ? allFiles : allFiles.filter(({ name }) => name !== 'ca.crt')
-  const keyOf = ({ name }: KeptFile): string => (child === undefined ? name : `${child}.${name}`)
+  const kept = Object.values(files).filter(
+    (name) => child === undefined || name !== files.authority,
+  )
+  const keyOf = (name: string): string => (child === undefined ? name : `${child}.${name}`)
   const secrets = local.resource(resources.secrets)
   return {
     async restore(signal) {
       const found = await patiently(context, signal, () => secrets.get(key, signal))
       const texts = textsOf(found)
-      const stored = texts[keyOf(certificateFile)]
-      if (files.some((file) => !texts[keyOf(file)]) || stored === undefined) return
-      const present = await readFileIfPresent(join(directory, 'agent.crt'))
-      if (present !== undefined && endOf(present) >= endOf(stored)) return
+      const [certificatePem, privateKeyPem, authorityPem] = kept.map((name) => texts[keyOf(name)])
+      if (kept.some((name) => !texts[keyOf(name)]) || !certificatePem || !privateKeyPem) return
+      const present = await readFileIfPresent(join(directory, files.certificate))
+      if (present !== undefined && endOf(present) >= endOf(certificatePem)) return
       await ensureDirectory(directory)
-      for (const file of files) {
-        await writeFileDurably(join(directory, file.name), texts[keyOf(file)] ?? '', file.mode)
+      if (authorityPem !== undefined) {
+        await writeFileDurably(join(directory, files.authority), authorityPem, publicMode)
       }
+      const paths = {
+        certificatePath: join(directory, files.certificate),
+        keyPath: join(directory, files.key),
+      }
+      await writeCertificateAndKey(paths, { certificatePem, privateKeyPem })
       context.log.info('Identity restored', { secret: options.secret })
     },
     keep: (identity) => async (signal) => {
       const write = (client: CertificateAndKey) =>
         patiently(context, signal, async () => {
           const contents = contentsOf(client, identity.authorityPem)
-          const data = Object.fromEntries(files.map((file) => [keyOf(file), contents[file.name]]))
+          const data = Object.fromEntries(kept.map((name) => [keyOf(name), contents[name]]))
           await secrets.patch({ ...key, type: 'merge', patch: { data } }, signal)
         })
       const renewed = { wake: () => {} }
@@ -87,7 +88,7 @@ export function createIdentitySecret(
       }
     },
     async clear(signal) {
-      const data = Object.fromEntries(files.map((file) => [keyOf(file), null]))
+      const data = Object.fromEntries(kept.map((name) => [keyOf(name), null]))
       try {
         await secrets.patch({ ...key, type: 'merge', patch: { data } }, signal)
       } catch (error) {

@@ -48,9 +48,11 @@ export interface Left {
 const files = Object.freeze([
   'agent.crt',
   'agent.key',
+  'agent.key.next',
   'agent-next.key',
   'agent.previous.crt',
   'agent.previous.key',
+  'agent.previous.key.next',
   'ca.crt',
 ])
 

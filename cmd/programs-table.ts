@@ -60,4 +60,5 @@ export const systemPrograms: readonly SystemProgram[] = Object.freeze([
   { program: 'pkill', debianPackage: 'procps', neededBy: 'tests' },
   { program: 'conntrack', debianPackage: 'conntrack', neededBy: 'end-to-end tests' },
   { program: 'curl', debianPackage: 'curl', neededBy: 'end-to-end tests' },
+  { program: 'faketime', debianPackage: 'faketime', neededBy: 'end-to-end tests' },
 ])

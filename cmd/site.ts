@@ -25,7 +25,7 @@ import type { AccessFlags } from './access-flags.ts'
 import type { EtcdFlags } from './etcd-flags.ts'
 import type { KindFlags } from './kind-flags.ts'
 import type { WayFlags } from './way-flags.ts'
-import { openBackupSocket } from './backup-socket.ts'
+import { openRoleSocket } from './role-socket.ts'
 import { localAgentUser } from './agent-objects.ts'
 import { startControlPlane, type ControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
@@ -151,7 +151,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
   const adminFile = adminFileOf(options, plane)
   await writeAdminKubeconfig(plane.pki, adminFile)
   plane.onRenewed((pki) => writeAdminKubeconfig(pki, adminFile))
-  await using _backups = await openBackupSocket(join(options.dataDir, 'backup.sock'), plane.store)
+  await using _requests = await openRoleSocket(join(options.dataDir, 'backup.sock'), plane)
   reportReady()
   reportServing(plane.server.address, addresses, context)
   const scheduling = await schedulerConfiguration(options)

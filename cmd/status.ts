@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { Node } from '@skerry/api'
 import { resources, type Cluster } from '@skerry/client'
 import { clusterResource, conditionTypes } from '@skerry/karmada'
 import { openAdminCluster } from './admin-cluster.ts'
+import { clockFaultOf, findRoleDirectories, isOff } from './certificate-list.ts'
 import { findInstallation } from './find-installation.ts'
 import type { Installation, UpSettings } from './installation.ts'
 import { lockHolder } from './lock-file.ts'
@@ -32,7 +33,11 @@ const askMsMax = 3_000
 export async function readStatus(dataDir: string): Promise<StatusReport> {
   const { installation, settings } = await findInstallation(dataDir)
   const holder = await lockHolder(installation.lockFile)
-  const lines = [...(await hubLines(installation)), ...(await siteLines(installation, settings))]
+  const lines = [
+    ...(await hubLines(installation)),
+    ...(await siteLines(installation, settings)),
+    ...(await certificateLines(dataDir)),
+  ]
   return { dataDir, supervisorPid: holder ?? null, lines }
 }
 
@@ -51,6 +56,25 @@ async function siteLines(installation: Installation, settings: UpSettings): Prom
     .list({}, AbortSignal.timeout(askMsMax))
     .catch((error: unknown) => unknownLine('node', error))
   return [site.line, ...('items' in nodes ? nodes.items.map(nodeLine) : [nodes])]
+}
+
+/** Only what is off: the clock, and certificates by it. */
+async function certificateLines(dataDir: string): Promise<StatusLine[]> {
+  const nowMs = Date.now()
+  const roles = await findRoleDirectories(dataDir, nowMs)
+  const base = { name: '', version: '', seenAtMs: nowMs }
+  const fault = clockFaultOf(roles, nowMs)
+  const clock = fault === undefined ? [] : [{ ...base, part: 'clock', state: 'off', detail: fault }]
+  const certificates = roles.flatMap((role) =>
+    role.certificates.filter(isOff).map((listed) => ({
+      ...base,
+      part: 'certificate',
+      name: relative(dataDir, listed.file),
+      state: listed.state,
+      detail: `${listed.for}; see "skerry certificates list"`,
+    })),
+  )
+  return [...clock, ...certificates]
 }
 
 /** Parts that cannot be asked for are not the same as none. */

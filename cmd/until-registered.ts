@@ -1,4 +1,4 @@
-import { ExpectedError, createBackoff, exitCodes } from '@skerry/base'
+import { ExpectedError, createBackoff, exitCodes, sleepUnlessClockIsSet } from '@skerry/base'
 import { createClockCheck } from './clock-check.ts'
 import type { RoleContext } from './role-context.ts'
 
@@ -19,7 +19,7 @@ export async function untilRegistered<T>(
       const cause = error instanceof Error ? error : new Error(String(error))
       context.log.info('Not registered yet', { error: cause, waitMs: Math.round(waitMs) })
       await clockCheck.look(context.signal)
-      await context.clock.sleep(waitMs, context.signal)
+      await sleepUnlessClockIsSet(context.clock, waitMs, context.signal)
     }
   }
 }

@@ -217,7 +217,7 @@ function addBackup(program: Command): void {
     .addHelpText('after', example('skerry backup /mnt/usb/site.db'))
     .action(async (file: string, options: { dataDir: string }) => {
       const { resolve } = await import('node:path')
-      const { requestBackup } = await import('./backup-socket.ts')
+      const { requestBackup } = await import('./role-socket.ts')
       const result = await requestBackup(join(options.dataDir, 'backup.sock'), resolve(file))
       console.log(`${file}: ${result.bytes} bytes, revision ${result.revision}`)
     })

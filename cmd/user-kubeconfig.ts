@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readCertificateAndKey } from '@skerry/bootstrap'
+import { peekCertificateAndKey } from '@skerry/bootstrap'
 import { readFile } from 'node:fs/promises'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { Installation, UpSettings } from './installation.ts'
@@ -21,7 +21,7 @@ export function contextsOf({ clusterName, hubPort }: UpSettings): KubeconfigCont
 /** The hub's administrator, who is the person at this machine. */
 export async function hubIdentity(installation: Installation): Promise<KubeconfigIdentity> {
   const pki = join(installation.hubDir, 'pki')
-  const admin = await readCertificateAndKey({
+  const admin = await peekCertificateAndKey({
     certificatePath: join(pki, 'admin.crt'),
     keyPath: join(pki, 'admin.key'),
   })

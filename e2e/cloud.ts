@@ -14,6 +14,9 @@ export interface CloudOptions {
   hostNumber?: number
   /** Of join-command and agent, beside those that every agent has. */
   flags?: readonly string[]
+  /** The program as the hub runs it, and as the agent does; default: from its sources. */
+  hubCommand?: readonly string[]
+  agentCommand?: readonly string[]
 }
 
 /** A hub on a host of its own, with the site connected to it, and kubectl beside the hub. */
@@ -42,20 +45,19 @@ export interface Cloud {
 /** Returns when requests pass. */
 export async function startCloud(
   cluster: ClusterOnHosts,
-  { name = 'edge', hostNumber = cloudHostNumber, flags = [] }: CloudOptions = {},
+  options: CloudOptions = {},
 ): Promise<Cloud> {
+  const { name = 'edge', hostNumber = cloudHostNumber, flags = [] } = options
+  const { hubCommand = skerryCommand, agentCommand = skerryCommand } = options
   const host = await cluster.host(hostNumber)
   const directory = join(cluster.directory, 'hub')
   const server = `https://${host.address}:7443`
-  const hub = role(cluster, host, ['hub', '--data-dir', directory])
+  const hub = role(cluster, host, 'hub', [...hubCommand, 'hub', '--data-dir', directory])
   await hub.start()
   const admin = join(directory, 'admin.kubeconfig')
   const text = await cluster.waitFor('the hub to serve', () => readFile(admin, 'utf8'))
   const skerry = async (...args: string[]): Promise<string> =>
-    printedBy(
-      args,
-      await host.run([...skerryCommand, ...args], { env: skerryEnv, timeoutMs: 60_000 }),
-    )
+    printedBy(args, await host.run([...hubCommand, ...args], { env: skerryEnv, timeoutMs: 60_000 }))
   const where = ['--data-dir', directory, '--server', server]
   const joining = ['cluster', 'join-command', name, ...where, ...flags]
   const { token, caHash } = JSON.parse(await skerry(...joining, '-o', 'json'))
@@ -64,7 +66,13 @@ export async function startCloud(
   const toHub = ['--hub', server, '--name', name, '--token-file', tokenFile, '--ca-hash', caHash]
   const own = join(cluster.directory, 'agent')
   const toSite = ['--kubeconfig', cluster.kubeconfig, '--data-dir', own]
-  const agent = role(cluster, cluster.siteHost, ['agent', ...toHub, ...toSite, ...flags])
+  const agent = role(cluster, cluster.siteHost, 'agent', [
+    ...agentCommand,
+    'agent',
+    ...toHub,
+    ...toSite,
+    ...flags,
+  ])
   await agent.start()
   const kubeconfig = join(cluster.directory, 'edge.kubeconfig')
   await writeFile(kubeconfig, text.replace(/server: .*/, `server: ${server}/clusters/${name}`))
@@ -92,10 +100,14 @@ export async function startCloud(
   }
 }
 
-function role(cluster: ClusterOnHosts, host: TestHost, args: readonly string[]): RoleProcess {
-  const [name = ''] = args
+function role(
+  cluster: ClusterOnHosts,
+  host: TestHost,
+  name: 'hub' | 'agent',
+  command: readonly string[],
+): RoleProcess {
   const logFile = join(cluster.directory, `${name}.log`)
-  const process = new RoleProcess({ host, name, command: [...skerryCommand, ...args], logFile })
+  const process = new RoleProcess({ host, name, command, logFile })
   cluster.roles.push(process)
   return process
 }

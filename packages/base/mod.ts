@@ -6,6 +6,7 @@
  */
 export { systemClock, type Clock, type Timer } from './clock.ts'
 export { giveWay, ownTurn } from './give-way.ts'
+export { sleepUnlessClockIsSet } from './sleep-unless-clock-is-set.ts'
 export { simulatedClock, type SimulatedClock } from './simulated-clock.ts'
 export { seededRandom, systemRandom, type Random } from './random.ts'
 export { createLogger, silentLogger, type LogFields, type Logger, type LogLevel } from './log.ts'

@@ -1,6 +1,6 @@
 import type { ClientCredentials } from '@skerry/client'
 import { validityOf } from '@skerry/pki'
-import { createBackoff } from '@skerry/base'
+import { createBackoff, sleepUnlessClockIsSet } from '@skerry/base'
 import { isFresh, isWithin } from './certificate-lifetimes.ts'
 import type { CertificateAndKey } from './issue-certificate.ts'
 import {
@@ -27,7 +27,7 @@ export interface CertificateHolder {
   readonly current: CertificateAndKey
   /** For transports: asked before each request. */
   credentials(signal: AbortSignal): Promise<ClientCredentials>
-  /** Called after each renewal, e.g. to give a server its new certificate. */
+  /** Called when another certificate is to be used, e.g. to give a server its new one. */
   onRenewed(listener: (renewed: CertificateAndKey) => void): Disposable
   /** Renews for ever, in good time and with patience: being offline is normal. Ends with the signal. */
   run(signal: AbortSignal): Promise<void>
@@ -35,7 +35,7 @@ export interface CertificateHolder {
 
 const retryDefaults = Object.freeze({ initialMs: 5000, maxMs: 600_000, factor: 2, jitter: 0.5 })
 
-/** A clock that was set, on a box without battery, is noticed within this. */
+/** How often the certificates are judged by the clock; also when that is set, on a box without battery. */
 const lookMs = 60_000
 /** Where the clocks of this machine and the issuer differ, another certificate is not asked for sooner. */
 const againMs = 3_600_000
@@ -60,8 +60,12 @@ export async function holdCertificate(
   }
   if (!found) await writeCertificateAndKey(paths, held.newest)
   const listeners = new Set<(renewed: CertificateAndKey) => void>()
+  let told = inUse(held, deps.clock.now())
   const tell = (): void => {
-    for (const listener of listeners) listener(inUse(held, deps.clock.now()))
+    const used = inUse(held, deps.clock.now())
+    if (used === told) return
+    told = used
+    for (const listener of listeners) listener(used)
   }
   const renew = async (scope: AbortSignal): Promise<void> => {
     const renewed = await source(scope)
@@ -144,6 +148,7 @@ function previousOf({ certificatePath, keyPath }: KeyPairPaths): KeyPairPaths {
 interface Renewal {
   readonly held: Held
   readonly renew: (signal: AbortSignal) => Promise<void>
+  /** Tells the listeners when another of the two certificates is to be used. */
   readonly tell: () => void
   readonly paths: KeyPairPaths
 }
@@ -169,7 +174,7 @@ async function renewForever(
   }
 }
 
-/** Looks each minute: the clock may be set. Says so when another of the two certificates is to be used. */
+/** Looks each minute, and when the clock is set. */
 async function untilDue(
   { held, tell }: Renewal,
   { notBeforeMs, draw }: { notBeforeMs: number; draw: number },
@@ -177,18 +182,15 @@ async function untilDue(
   signal: AbortSignal,
 ): Promise<void> {
   const period = validityOf(held.newest.certificatePem)
-  let used = inUse(held, clock.now())
   while (isFresh(period, clock.now(), draw) || clock.monotonicMs() < notBeforeMs) {
-    await clock.sleep(lookMs, signal)
-    const next = inUse(held, clock.now())
-    if (next !== used) tell()
-    used = next
+    await sleepUnlessClockIsSet(clock, lookMs, signal)
+    tell()
   }
 }
 
 /** Until there is another, or the clock was set and the one that is there is good after all. */
 async function renewUntilFresh(
-  { held, renew, paths }: Renewal,
+  { held, renew, tell, paths }: Renewal,
   { clock, random, log }: RequestDeps,
   signal: AbortSignal,
 ): Promise<void> {
@@ -204,7 +206,8 @@ async function renewUntilFresh(
       const waitMs = backoff.nextMs()
       const why = error instanceof Error ? error : new Error(String(error))
       log.info('Certificate not renewed yet', { path, waitMs: Math.round(waitMs), error: why })
-      await clock.sleep(waitMs, signal)
+      await sleepUnlessClockIsSet(clock, waitMs, signal)
+      tell()
       if (isFresh(validityOf(held.newest.certificatePem), clock.now())) return
     }
   }

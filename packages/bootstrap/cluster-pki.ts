@@ -54,7 +54,7 @@ export interface ClusterPkiOptions {
   /** Names and addresses that clients use for the API server. */
   readonly dnsNames: readonly string[]
   readonly ipAddresses: readonly string[]
-  /** True: every certificate is issued again, however good it is. */
+  /** True: every certificate but the authorities' is issued again, however good or damaged it is. */
   readonly renewsAll?: boolean
 }
 
@@ -179,9 +179,9 @@ async function ensureLeaf(
   leaf: Leaf,
 ): Promise<CertificateAndKey> {
   const paths = pathsOf(directory, name)
-  const found = await readCertificateAndKey(paths)
+  const found = renewsAll ? undefined : await readCertificateAndKey(paths)
   const issuer = readCertificate(authority.certificatePem)
-  if (found && !renewsAll) {
+  if (found) {
     const certificate = readCertificate(found.certificatePem)
     const isOurs = isIssuedBy(found.certificatePem, authority.certificatePem)
     const isGood = isOurs && leaf.isGood(certificate) && certificate.notAfterMs <= issuer.notAfterMs

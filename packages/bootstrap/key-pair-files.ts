@@ -1,4 +1,5 @@
 import { X509Certificate, createPublicKey } from 'node:crypto'
+import { rename } from 'node:fs/promises'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { publicKeyOf } from '@skerry/pki'
 import type { CertificateAndKey } from './issue-certificate.ts'
@@ -12,13 +13,17 @@ export interface KeyPairPaths {
   readonly isIrreplaceable?: true
 }
 
-/** The key first: a certificate on disk always has its key beside it. */
+/**
+ * Replaces the pair so that a power cut at any moment leaves one that can be read, the old or the new. The key waits
+ * beside the old one until its certificate is there: renaming the certificate is the moment of change.
+ */
 export async function writeCertificateAndKey(
   paths: KeyPairPaths,
   { certificatePem, privateKeyPem }: CertificateAndKey,
 ): Promise<void> {
-  await writeFileDurably(paths.keyPath, privateKeyPem, secretMode)
+  await writeFileDurably(waitingKeyOf(paths), privateKeyPem, secretMode)
   await writeFileDurably(paths.certificatePath, certificatePem, publicMode)
+  await moveWaitingKey(paths)
 }
 
 /** Content of the two files: a pair, damage, or neither. */
@@ -29,42 +34,114 @@ export interface InspectedPair {
 }
 
 /**
- * Returns the pair. Undefined when neither file is there, or a power cut left a key without its certificate.
- * Throws ExpectedError for files that are damaged.
+ * For the process that writes the pair, too: finishes what a power cut interrupted. Undefined when there is no
+ * certificate: neither file was made, or a power cut left a key without one. Throws ExpectedError for files that are
+ * damaged.
  */
 export async function readCertificateAndKey(
   paths: KeyPairPaths,
 ): Promise<CertificateAndKey | undefined> {
-  const { pair, damage } = await inspectCertificateAndKey(paths)
+  return pairOf(await inspectCertificateAndKey(paths))
+}
+
+/**
+ * The same, for a caller who can get another pair. Throws ExpectedError for a directory in the place of a file: no
+ * other file could be written there.
+ */
+export async function inspectCertificateAndKey(paths: KeyPairPaths): Promise<InspectedPair> {
+  const { isKeyWaiting, ...inspected } = await readWholePair(paths)
+  if (isKeyWaiting) await moveWaitingKey(paths)
+  return inspected
+}
+
+/** For other processes: reads the same, and changes nothing. */
+export async function peekCertificateAndKey(
+  paths: KeyPairPaths,
+): Promise<CertificateAndKey | undefined> {
+  return pairOf(await readWholePair(paths))
+}
+
+function pairOf({ pair, damage }: InspectedPair): CertificateAndKey | undefined {
   if (damage) throw damage
   return pair
 }
 
-/**
- * Reads the files for a caller who can get another pair. Throws ExpectedError for a directory in the place of a
- * file: no other file could be written there.
- */
-export async function inspectCertificateAndKey(paths: KeyPairPaths): Promise<InspectedPair> {
-  const certificatePem = await readFileIfPresent(paths.certificatePath)
-  const privateKeyPem = await readFileIfPresent(paths.keyPath)
-  if (certificatePem === undefined) return {}
-  if (privateKeyPem === undefined) return { damage: unusable(paths, `${paths.keyPath} is missing`) }
-  const damage = damageOf(paths, certificatePem, privateKeyPem)
-  return damage ? { damage } : { pair: { certificatePem, privateKeyPem } }
+/** A pair that another process replaces meanwhile is read again, as long as it changes. */
+async function readWholePair(
+  paths: KeyPairPaths,
+): Promise<InspectedPair & { readonly isKeyWaiting?: true }> {
+  for (let before: FoundPair | undefined; ;) {
+    const found = await readPair(paths)
+    if (found === undefined) return {}
+    const { certificatePem, privateKeyPem, waitingKeyPem } = found
+    if (isPair(certificatePem, privateKeyPem)) {
+      return { pair: { certificatePem, privateKeyPem } }
+    }
+    if (isPair(certificatePem, waitingKeyPem)) {
+      return { pair: { certificatePem, privateKeyPem: waitingKeyPem }, isKeyWaiting: true }
+    }
+    if (isSamePair(found, before)) return { damage: faultOf(paths, found) }
+    before = found
+  }
 }
 
-function damageOf(
-  paths: KeyPairPaths,
+interface FoundPair {
+  readonly certificatePem: string
+  readonly privateKeyPem: string | undefined
+  readonly waitingKeyPem: string | undefined
+}
+
+async function readPair(paths: KeyPairPaths): Promise<FoundPair | undefined> {
+  const certificatePem = await readFileIfPresent(paths.certificatePath)
+  const privateKeyPem = await readFileIfPresent(paths.keyPath)
+  if (certificatePem === undefined) return undefined
+  const waitingKeyPem = await readFileIfPresent(waitingKeyOf(paths))
+  return { certificatePem, privateKeyPem, waitingKeyPem }
+}
+
+function isSamePair(found: FoundPair, before: FoundPair | undefined): boolean {
+  return (
+    found.certificatePem === before?.certificatePem && found.privateKeyPem === before.privateKeyPem
+  )
+}
+
+/** Where a key is until its certificate is written. */
+function waitingKeyOf({ keyPath }: KeyPairPaths): string {
+  return `${keyPath}.next`
+}
+
+async function moveWaitingKey(paths: KeyPairPaths): Promise<void> {
+  try {
+    await rename(waitingKeyOf(paths), paths.keyPath)
+  } catch (error) {
+    // It is there already.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  }
+}
+
+function isPair(
   certificatePem: string,
-  privateKeyPem: string,
-): ExpectedError | undefined {
+  privateKeyPem: string | undefined,
+): privateKeyPem is string {
+  if (privateKeyPem === undefined) return false
   try {
     const ofCertificate = new X509Certificate(certificatePem).publicKey
-    const isPair = ofCertificate.equals(createPublicKey(publicKeyOf(privateKeyPem)))
-    return isPair ? undefined : unusable(paths, `${paths.keyPath} is not its key`)
+    return ofCertificate.equals(createPublicKey(publicKeyOf(privateKeyPem)))
+  } catch {
+    // faultOf says which of the two cannot be read.
+    return false
+  }
+}
+
+function faultOf(paths: KeyPairPaths, { certificatePem, privateKeyPem }: FoundPair): ExpectedError {
+  if (privateKeyPem === undefined) return unusable(paths, `${paths.keyPath} is missing`)
+  try {
+    void new X509Certificate(certificatePem)
+    publicKeyOf(privateKeyPem)
   } catch (cause) {
     return unusable(paths, `it or ${paths.keyPath} cannot be read`, cause)
   }
+  return unusable(paths, `${paths.keyPath} is not its key`)
 }
 
 function unusable(

@@ -19,6 +19,7 @@ export {
 } from './issue-certificate.ts'
 export {
   inspectCertificateAndKey,
+  peekCertificateAndKey,
   readCertificateAndKey,
   writeCertificateAndKey,
   type KeyPairPaths,

@@ -1,4 +1,4 @@
-import { messageOf, type Clock, type Logger } from '@skerry/base'
+import { messageOf, sleepUnlessClockIsSet, type Clock, type Logger } from '@skerry/base'
 import { certificateLifetimes, type IssuerTime } from './certificate-lifetimes.ts'
 import { readFileIfPresent, secretMode, writeFileDurably } from './secure-file.ts'
 
@@ -15,7 +15,7 @@ export const timeFloorDefaults = Object.freeze({
   offMs: 180 * dayMs,
   /** How often the time is written down. */
   saveMs: hourMs,
-  /** How often the clock is looked at. */
+  /** How often the clock is looked at; also when it is set. */
   lookMs: minuteMs,
 })
 
@@ -86,7 +86,8 @@ class Floor implements TimeFloor {
   readonly #deps: { path: string; clock: Clock; log: Logger }
   #state: FloorState
   #atMs: number
-  #toldFault = false
+  /** Which way the clock was off when that was last said; undefined: it was right. */
+  #toldWay: 'behind' | 'ahead' | undefined
 
   constructor(state: FloorState, deps: { path: string; clock: Clock; log: Logger }) {
     this.#state = state
@@ -104,11 +105,12 @@ class Floor implements TimeFloor {
 
   async run(signal: AbortSignal): Promise<never> {
     const { lookMs, saveMs } = timeFloorDefaults
-    for (let untilSaveMs = saveMs; ; untilSaveMs -= lookMs) {
-      await this.#deps.clock.sleep(lookMs, signal)
+    const { clock } = this.#deps
+    for (let savedMs = clock.monotonicMs(); ;) {
+      await sleepUnlessClockIsSet(clock, lookMs, signal)
       this.look()
-      if (untilSaveMs > lookMs) continue
-      untilSaveMs = saveMs
+      if (clock.monotonicMs() - savedMs < saveMs) continue
+      savedMs = clock.monotonicMs()
       await this.save()
     }
   }
@@ -149,12 +151,13 @@ class Floor implements TimeFloor {
   }
 
   #tell(nowMs: number): void {
-    const fault = clockFault(nowMs, this.#state.reckonedMs)
-    if (fault !== undefined && !this.#toldFault) {
-      this.#deps.log.error('Clock is off', { fault })
-    }
-    if (fault === undefined && this.#toldFault) this.#deps.log.info('Clock is right again')
-    this.#toldFault = fault !== undefined
+    const { reckonedMs } = this.#state
+    const fault = clockFault(nowMs, reckonedMs)
+    const way = fault === undefined ? undefined : nowMs < reckonedMs ? 'behind' : 'ahead'
+    if (way === this.#toldWay) return
+    if (fault === undefined) this.#deps.log.info('Clock is right again')
+    else this.#deps.log.error('Clock is off', { fault })
+    this.#toldWay = way
   }
 
   #elapsedMs(): number {

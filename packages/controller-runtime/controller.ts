@@ -86,6 +86,9 @@ export interface ControllerDeps {
 }
 
 const workersDefault = 5
+/** How soon it is noticed that the wall clock was set, and by how much at least. */
+const clockLookMs = 60_000
+const clockSetMsMin = 1_000
 
 export function watch<T extends KubeObject>(
   resource: TypedResource<T>,
@@ -137,14 +140,28 @@ export async function runController(
     const workers = definition.workers ?? workersDefault
     const work = (scope: AbortSignal): Promise<void> =>
       runWorker({ definition, context, queue, metrics: deps.metrics }, scope)
-    await runAll(
-      signal,
-      Array.from({ length: workers }, () => work),
-    )
+    await runAll(signal, [
+      (scope) => lookAgainWhenClockIsSet(queue, deps.clock, scope),
+      ...Array.from({ length: workers }, () => work),
+    ])
   } finally {
     queue.close()
   }
   throw abortReason(signal)
+}
+
+/** Delays last by the monotonic clock, and many are for a time of the wall clock: of a schedule or a deadline. */
+async function lookAgainWhenClockIsSet(
+  queue: WorkQueue,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<never> {
+  for (;;) {
+    const offsetMs = clock.now() - clock.monotonicMs()
+    await clock.sleep(clockLookMs, signal)
+    const isSet = Math.abs(clock.now() - clock.monotonicMs() - offsetMs) >= clockSetMsMin
+    if (isSet) queue.addDelayed()
+  }
 }
 
 function contextOf(

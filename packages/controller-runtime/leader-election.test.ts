@@ -164,3 +164,20 @@ test('a leader that is cut off stops before another one starts, and never leads 
   assert.ok(!together)
   assert.ok(!first.leads())
 })
+
+test('a wall clock that jumps takes the lead from nobody and gives it to nobody', async () => {
+  await using api = await startTestApiServer()
+  const clock = simulatedClock()
+  await using first = stand('first', clock, api.transport)
+  assert.ok(await pass({ clock, candidates: [first] }, 5_000, () => first.leads()))
+  // The other one is on another machine, whose clock is right: its monotonic time is the same here.
+  await using second = stand('second', { ...clock, now: () => 1_700_000_000_000 }, api.transport)
+  const world = { clock, candidates: [first, second] }
+  for (const days of [-3_650, 1, 730, 4_015, -4_015]) {
+    clock.jump(days * 86_400_000)
+    const hasChanged = await pass(world, 20_000, () => second.leads() || !first.leads())
+    assert.ok(!hasChanged, `${days} days`)
+  }
+  await first[Symbol.asyncDispose]()
+  assert.ok(await pass({ clock, candidates: [second] }, 6_000, () => second.leads()))
+})

@@ -97,3 +97,15 @@ test('a taker that waits ends with its signal and takes nothing from others', as
   queue.add('a')
   assert.equal(await other, 'a')
 })
+
+test('what is due later comes at once when the wall clock was set, and once', async () => {
+  const { clock, queue } = start()
+  queue.addAfter('a', 1_000)
+  queue.addAfter('b', 365 * 86_400_000)
+  queue.addDelayed()
+  assert.deepEqual([await queue.take(signal), await queue.take(signal)], ['a', 'b'])
+  queue.done('a')
+  queue.done('b')
+  await clock.advance(10_000)
+  assert.ok(queue.isIdle)
+})

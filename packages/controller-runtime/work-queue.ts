@@ -78,6 +78,13 @@ export class WorkQueue {
     this.#timers.set(key, { atMs, timer })
   }
 
+  /** What is due later is due now: it was reckoned by a wall clock that has been set since. */
+  addDelayed(): void {
+    const keys = [...this.#timers.keys()]
+    this.close()
+    for (const key of keys) this.add(key)
+  }
+
   /** After a failure. Later with each failure of this key in a row, and never all keys at once. */
   retry(key: string): void {
     const failures = this.#failures.get(key) ?? 0

@@ -37,6 +37,7 @@ export {
 } from './cluster/virtual-parent.ts'
 export { virtualWorksPlugin } from './cluster/virtual-works.ts'
 export {
+  agentSerialPrefix,
   refuseRevoked,
   revocationsKey,
   revokeAgent,

@@ -99,6 +99,19 @@ test('a missing image is reported, and pulled again later and later', async () =
   assert.equal(node.runtime.starts.size, 0)
 })
 
+test('a container whose start failed while the clock was ahead, or behind, is tried again in time', async () => {
+  for (const days of [-4_015, -730, -1, 1, 3_650]) {
+    await using node = await SimulatedNode.start()
+    await node.createPod('web', { containers: [{ name: 'main', image: 'nowhere:1' }] })
+    await node.until('web waits', () => has(node, 'web Pending unready 0'))
+    // Until it has failed.
+    await node.pass(2)
+    node.runtime.addImage('nowhere:1')
+    node.clock.jump(days * 86_400_000)
+    await node.until('web runs', () => has(node, 'web Running ready 0'), 400)
+  }
+})
+
 test('more pods than the node has room for are refused', async () => {
   await using node = await SimulatedNode.start()
   const resources = { requests: { cpu: '3' } }

@@ -29,6 +29,8 @@ export interface CertificateProfile {
   readonly ipAddresses?: readonly string[]
   readonly emails?: readonly string[]
   readonly uris?: readonly string[]
+  /** Hexadecimal, whole bytes, from 01 to 7f the first, 13 at most: how the serial number begins. Default: random. */
+  readonly serialPrefix?: string | undefined
 }
 
 export interface AuthorityOptions {
@@ -99,7 +101,7 @@ export async function signCertificate(
   const keys = toCryptoKeys(authority.privateKeyPem)
   const publicKey = importPublicKey(profile.publicKeyPem)
   const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: newSerialNumber(),
+    serialNumber: newSerialNumber(profile.serialPrefix),
     subject: toName(profile.subject),
     issuer: issuer.subjectName,
     notBefore: new Date(profile.notBeforeMs),
@@ -153,8 +155,9 @@ function importPublicKey(publicKeyPem: string): webcrypto.CryptoKey {
   return key.toCryptoKey(signingAlgorithmOf(key), true, ['verify'])
 }
 
-/** 127 random bits: positive in DER, and never zero. */
-function newSerialNumber(): string {
+/** 127 random bits: positive in DER, and never zero. With a prefix 20 bytes, as many as there may be. */
+function newSerialNumber(prefix?: string): string {
+  if (prefix !== undefined) return prefix + randomBytes(20 - prefix.length / 2).toString('hex')
   const bytes = randomBytes(16)
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40
   return bytes.toString('hex')

@@ -10,6 +10,8 @@ export interface ClientCertificate {
   readonly notAfterMs: number
   /** By name where we know one, else the object identifier. Empty: the certificate does not say. */
   readonly extendedUsages: readonly string[]
+  /** Lower-case hexadecimal. */
+  readonly serialNumber: string
   /** Hexadecimal SHA-256 over the whole certificate. */
   readonly fingerprint: string
 }
@@ -41,6 +43,7 @@ function read(der: Uint8Array): ClientCertificate {
     notBeforeMs: certificate.validFromDate.getTime(),
     notAfterMs: certificate.validToDate.getTime(),
     extendedUsages: usages.map((oid) => usageNames.get(oid) ?? oid),
+    serialNumber: certificate.serialNumber.toLowerCase(),
     fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
   }
 }

@@ -84,9 +84,10 @@ test('the short way to read a client says the same as the long one, whatever its
       extendedUsages: usages[index % usages.length] ?? [],
     })
     const { raw } = new X509Certificate(pem)
-    const { commonName, organizations, extendedUsages, fingerprint } = readCertificate(raw)
+    const { commonName, organizations, extendedUsages, serialNumber, fingerprint } =
+      readCertificate(raw)
     const dates = { notBeforeMs: startMs, notAfterMs: startMs + dayMs }
-    const long = { commonName, organizations, ...dates, extendedUsages, fingerprint }
+    const long = { commonName, organizations, ...dates, extendedUsages, serialNumber, fingerprint }
     assert.deepEqual(readClientCertificate(raw), long)
     assert.equal(readClientCertificate(raw).commonName, subject.commonName)
     assert.deepEqual(readClientCertificate(raw).organizations, subject.organizations ?? [])

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { constants } from 'node:crypto'
 import http2 from 'node:http2'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
@@ -263,7 +264,8 @@ function closeWhenIdle(session: http2.ServerHttp2Session, idleMs: number): void 
 
 function secureContext({ cert, key, clientCa }: TlsFiles) {
   const ca = Array.isArray(clientCa) ? clientCa.map(pem) : pem(onePem(clientCa))
-  return { cert: pem(cert), key: pem(key), ca }
+  // A resumed session keeps what was once found of the client's certificate, also where that was for a wrong clock.
+  return { cert: pem(cert), key: pem(key), ca, secureOptions: constants.SSL_OP_NO_TICKET }
 }
 
 function pem(value: string | Uint8Array): string | Buffer {
@@ -309,23 +311,33 @@ async function onStream(
   const controller = new AbortController()
   stream.on('error', (error) => options.log.debug('Stream failed', { error }))
   stream.once('close', () => controller.abort(clientGone))
+  const peer = peerOf(stream.session?.socket)
   const answer = await options.onRequest({
     method: headers[':method'] ?? 'GET',
     target: headers[':path'] ?? '/',
     headers: http2Headers(headers),
     fields: () => pairs(Array.isArray(rawHeaders) ? rawHeaders : []),
     body: kept(stream),
-    peer: peerOf(stream.session?.socket),
+    peer,
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
   })
   if (stream.destroyed || stream.headersSent) return dispose(answer)
   respond(stream, answer, options.log)
+  if (isForCertificate(answer, peer)) stream.session?.close()
   await writeAnswer(answer.body, stream, { ...options, reader: answer.reader })
   if (stream.endAfterHeaders || stream.readableEnded || stream.destroyed) return
   if (isEmpty(answer)) readAway(stream)
   // The rest of a body that nobody reads would hold the stream open (RFC 9113, section 8.1).
   else if (!answer.trailers) stream.close(http2.constants.NGHTTP2_NO_ERROR)
+}
+
+/**
+ * TLS judged the certificate when the connection began, by the clock of that moment: whoever comes with it again
+ * needs another connection to be judged again.
+ */
+function isForCertificate({ status }: ApiAnswer, peer: Peer): boolean {
+  return status === 401 && peer.type === 'socket' && peer.isCertificateBad
 }
 
 function isEmpty({ body }: ApiAnswer): boolean {
@@ -383,6 +395,7 @@ async function onHttp1(
   if (response.destroyed) return dispose(answer)
   // A body that is not as long as its length would be read together with the answer after it.
   response.strictContentLength = true
+  if (isForCertificate(answer, peerOf(request.socket))) response.shouldKeepAlive = false
   response.writeHead(answer.status, announced(answer, response))
   // A watch may have nothing to say for a minute; its client waits for the head until then. What has a
   // length is on its way: head and body go out as one.

@@ -5,7 +5,13 @@ import {
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
-import { signCertificate, type Authority, type KeyUsage, type SigningRequest } from '@skerry/pki'
+import {
+  signCertificate,
+  type Authority,
+  type KeyUsage,
+  type SigningRequest,
+  type Subject,
+} from '@skerry/pki'
 import { timestamp } from '../status/timestamp.ts'
 import { clientSigner, nodeClientSigner, nodeServingSigner } from './approval-plan.ts'
 import { readRequest } from './csr-approving-controller.ts'
@@ -22,6 +28,8 @@ export interface CsrSigningOptions {
    * whichever is right, nobody is locked out. Default, or undefined: as the clock says.
    */
   readonly reckonedMs?: () => number | undefined
+  /** How the serial number of a certificate for this subject begins; see CertificateProfile. Default: random. */
+  readonly serialPrefixOf?: (subject: Subject) => string | undefined
 }
 
 const times = Object.freeze({
@@ -177,10 +185,12 @@ async function sign(
   const isServing = csr.spec?.signerName === nodeServingSigner
   const { durationSecondsMax } = options
   const usages = csr.spec?.usages ?? []
+  const subject = { commonName: request.commonName, organizations: request.organizations }
   const pem = await signCertificate(
     isServing ? options.servingAuthority : options.clientAuthority,
     {
-      subject: { commonName: request.commonName, organizations: request.organizations },
+      subject,
+      serialPrefix: options.serialPrefixOf?.(subject),
       publicKeyPem: request.publicKeyPem,
       ...lifetimeOf(csr, {
         durationSecondsMax,

@@ -63,13 +63,13 @@ function job(name: string, condition?: 'Complete' | 'Failed', at = '11:00:00'): 
 
 const active = { active: [{ name: 'one', uid: 'one' }] }
 
-function plan(given: CronJob, jobs: readonly Job[] = []) {
+function plan(given: CronJob, jobs: readonly Job[] = [], atMs = nowMs) {
   const schedule = parseSchedule(given.spec?.schedule ?? '', given.spec?.timeZone)
   const { create, remove, events, requeueAfterMs, status } = planCronJob({
     cronJob: given,
     jobs,
     schedule,
-    nowMs,
+    nowMs: atMs,
   })
   return {
     create: create?.job.metadata.name,
@@ -143,4 +143,42 @@ test('finished jobs beyond the history limits go, the oldest first', () => {
 test('a suspended cron job starts nothing and does not look again by itself', () => {
   const { create, requeueAfterMs } = plan(cronJob({ suspend: true }))
   assert.deepEqual([create, requeueAfterMs], [undefined, undefined])
+})
+
+test('one that ran while the clock was years ahead goes on at its next time', () => {
+  for (const lastScheduleTime of [
+    '2026-01-02T12:00:00Z',
+    '2028-01-01T12:00:00Z',
+    '2037-01-01T00:00:00Z',
+  ]) {
+    const back = plan(cronJob({}, { lastScheduleTime }))
+    assert.equal(back.create, undefined, 'what was before the clock was set back is not run again')
+    assert.equal(back.status.lastScheduleTime, '2026-01-01T12:00:30Z')
+    assert.equal(back.requeueAfterMs, 30_100)
+    const next = plan(cronJob({}, back.status), [], nowMs + 30_100)
+    assert.equal(next.create, `tick-${iso('01-01T12:01:00') / 60_000}`)
+  }
+})
+
+test('one that was made while the clock was years ahead begins at its next time', () => {
+  const made = cronJob({})
+  const early = {
+    ...made,
+    metadata: { ...made.metadata, creationTimestamp: '2028-01-01T00:00:00Z' },
+  }
+  const { status, create } = plan(early)
+  assert.deepEqual([create, status.lastScheduleTime], [undefined, '2026-01-01T12:00:30Z'])
+  assert.ok(plan({ ...early, status }, [], nowMs + 30_100).create)
+})
+
+test('a clock that goes back by less than three hours repeats nothing', () => {
+  const { create, status } = plan(cronJob({}, { lastScheduleTime: '2026-01-01T14:00:00Z' }))
+  assert.deepEqual([create, status.lastScheduleTime], [undefined, '2026-01-01T14:00:00Z'])
+})
+
+test('a clock that goes ahead by years starts one job and not those of all these times', () => {
+  const ahead = plan(cronJob({}, { lastScheduleTime: '2015-01-01T12:00:00Z' }))
+  assert.equal(ahead.create, `tick-${iso('01-01T12:00:00') / 60_000}`)
+  const after = plan(cronJob({}, { lastScheduleTime: '2026-01-01T12:00:00Z' }))
+  assert.equal(after.create, undefined)
 })

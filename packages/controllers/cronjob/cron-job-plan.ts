@@ -8,6 +8,8 @@ import type { Schedule } from './schedule.ts'
 const scheduledTimeAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
 /** More missed times than this are reported: clocks or deadlines are wrong. */
 const missedTimesMax = 100
+/** As cron(8) has it: a clock that goes back by more was wrong before, by less it repeats what was done already. */
+const repeatedMsMax = 3 * 3_600_000
 /** Looks come this much after the due time, so that they are never early. */
 const lateMs = 100
 
@@ -29,7 +31,8 @@ export interface CronJobPlan {
 }
 
 /** Decides; touches nothing. */
-export function planCronJob(view: CronJobView): CronJobPlan {
+export function planCronJob(given: CronJobView): CronJobPlan {
+  const view = { ...given, cronJob: counted(given) }
   const { cronJob, jobs } = view
   const observed = observeJobs(cronJob, jobs)
   const history = surplusHistory(cronJob, jobs)
@@ -46,6 +49,20 @@ export function planCronJob(view: CronJobView): CronJobPlan {
     events: [...observed.events, ...(start?.events ?? [])],
     requeueAfterMs: isIdle ? undefined : untilNextMs(view),
   }
+}
+
+/**
+ * One whose last time, or making, was by a clock that was far ahead counts from now: it would wait for that time
+ * else, for years. Upstream's waits.
+ */
+function counted({ cronJob, nowMs }: CronJobView): CronJob {
+  const sinceMs = Date.parse(sinceText(cronJob))
+  if (!(sinceMs - nowMs > repeatedMsMax)) return cronJob
+  return { ...cronJob, status: { ...cronJob.status, lastScheduleTime: timestamp(nowMs) } }
+}
+
+function sinceText({ metadata, status }: CronJob): string {
+  return status?.lastScheduleTime ?? metadata.creationTimestamp ?? ''
 }
 
 interface Observed {
@@ -161,8 +178,7 @@ function dueTimes({ cronJob, schedule, nowMs }: CronJobView): number[] {
 
 function earliestMs(cronJob: CronJob, nowMs: number): number {
   const { startingDeadlineSeconds } = cronJob.spec ?? {}
-  const { creationTimestamp } = cronJob.metadata
-  const sinceMs = Date.parse(cronJob.status?.lastScheduleTime ?? creationTimestamp ?? '')
+  const sinceMs = Date.parse(sinceText(cronJob))
   if (startingDeadlineSeconds === undefined) return sinceMs
   return Math.max(sinceMs, nowMs - startingDeadlineSeconds * 1000)
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Node, Pod, Taint } from '@skerry/api'
+import { simulatedClock } from '@skerry/base'
 import { nextPodCidr } from './node-ipam.ts'
 import { planTaints, silentConditions } from './node-health.ts'
-import { planEviction } from './taint-eviction-controller.ts'
+import { addedMs, planEviction } from './taint-eviction-controller.ts'
 
 const at = '2026-01-01T00:00:00Z'
 
@@ -118,11 +119,11 @@ const evictions: {
 
 for (const row of evictions) {
   test(`eviction: ${row.name}`, () => {
+    const clock = simulatedClock(Date.parse(at) + 120_000)
+    const sinceMs = (taint: Taint): number => addedMs(taint, clock)
+    const nowMs = clock.monotonicMs()
     assert.equal(
-      planEviction(pod(row.tolerations), [unreachable], {
-        nowMs: Date.parse(at) + 120_000,
-        sinceMs: Date.parse(at) + 120_000,
-      }),
+      planEviction(pod(row.tolerations), [unreachable], { nowMs, sinceMs }),
       row.expected,
     )
   })

@@ -19,9 +19,9 @@ export const taintEvictionController: BackgroundController = {
 }
 
 function evictingController(): ControllerDefinition {
-  // Those whose time to go is set, and since when it runs (epoch ms): a taint need not say when it
-  // was added. When it is not theirs any more, an event says so.
-  const scheduled = new Map<string, number>()
+  // Those whose time to go is set, and since when it runs for each taint. When it is not theirs any more, an
+  // event says so.
+  const scheduled = new Map<string, Sightings>()
   return {
     name: 'taint-eviction-controller',
     watches: [
@@ -44,6 +44,12 @@ function evictingController(): ControllerDefinition {
   }
 }
 
+/**
+ * When each taint was added, as monotonic milliseconds: the time runs from when it was first seen here, whatever
+ * the wall clock does meanwhile. A taint is known by its text.
+ */
+type Sightings = ReadonlyMap<string, number>
+
 function taintsKey(node: Node | undefined): string {
   return JSON.stringify(noExecuteTaints(node))
 }
@@ -54,17 +60,23 @@ function noExecuteTaints(node: Node | undefined): Taint[] {
 
 async function reconcile(
   key: string,
-  { context, scheduled }: { context: ControllerContext; scheduled: Map<string, number> },
+  { context, scheduled }: { context: ControllerContext; scheduled: Map<string, Sightings> },
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
   const known = context.informer(resources.pods).get(parseKey(key))
   const pod = known?.metadata.deletionTimestamp === undefined ? known : undefined
   const taints = pod ? noExecuteTaints(nodeOf(pod, context)) : []
-  const nowMs = context.clock.now()
-  const sinceMs = scheduled.get(key) ?? nowMs
-  const evictInMs = pod && planEviction(pod, taints, { nowMs, sinceMs })
+  const { clock } = context
+  const seen: Sightings = new Map(
+    taints.map((taint) => {
+      const text = JSON.stringify(taint)
+      return [text, scheduled.get(key)?.get(text) ?? addedMs(taint, clock)]
+    }),
+  )
+  const sinceMs = (taint: Taint): number => seen.get(JSON.stringify(taint)) ?? clock.monotonicMs()
+  const evictInMs = pod && planEviction(pod, taints, { nowMs: clock.monotonicMs(), sinceMs })
   if (evictInMs !== undefined && evictInMs > 0) {
-    scheduled.set(key, sinceMs)
+    scheduled.set(key, seen)
     return { requeueAfterMs: evictInMs }
   }
   const isDue = evictInMs === 0 && taints.every((taint) => isTolerated(pod, taint))
@@ -103,14 +115,20 @@ async function evict(pod: Pod, context: ControllerContext, signal: AbortSignal):
   }
 }
 
-/**
- * Milliseconds until the pod must go, 0 for now; undefined when it may stay. `sinceMs` is when the
- * taints were first seen, for those that do not say when they were added.
- */
+/** Now, unless the taint says that it was there before this process. One of the future says nothing. */
+export function addedMs(
+  { timeAdded }: Taint,
+  clock: Pick<ControllerContext['clock'], 'now' | 'monotonicMs'>,
+): number {
+  const agoMs = timeAdded === undefined ? 0 : clock.now() - Date.parse(timeAdded)
+  return clock.monotonicMs() - Math.max(0, agoMs)
+}
+
+/** Milliseconds until the pod must go, 0 for now; undefined when it may stay. Times are monotonic. */
 export function planEviction(
   pod: Pod,
   taints: readonly Taint[],
-  { nowMs, sinceMs }: { nowMs: number; sinceMs: number },
+  { nowMs, sinceMs }: { nowMs: number; sinceMs: (taint: Taint) => number },
 ): number | undefined {
   let evictInMs: number | undefined
   for (const taint of taints) {
@@ -119,8 +137,7 @@ export function planEviction(
     const seconds = tolerating.map((each) => each.tolerationSeconds ?? Infinity)
     const least = Math.max(0, Math.min(...seconds))
     if (least === Infinity) continue
-    const addedMs = taint.timeAdded === undefined ? sinceMs : Date.parse(taint.timeAdded)
-    const leftMs = Math.max(0, addedMs + least * 1_000 - nowMs)
+    const leftMs = Math.max(0, sinceMs(taint) + least * 1_000 - nowMs)
     evictInMs = Math.min(evictInMs ?? Infinity, leftMs)
   }
   return evictInMs

@@ -1,4 +1,4 @@
-import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { linkedSignal, silentLogger, systemClock, systemRandom, type Clock } from '@skerry/base'
 import { StatusError, type KubeObject, type Pod } from '@skerry/api'
 import {
   createCluster,
@@ -40,6 +40,8 @@ export interface WorldOptions {
   /** Those that are made with a configuration. */
   configured?: readonly (BackgroundController | ControllerDefinition)[]
   behaviour?: (pod: Pod) => PodBehaviour
+  /** Of the controllers. Default: the system's. */
+  clock?: Clock
 }
 
 const patienceMs = 10_000
@@ -58,7 +60,12 @@ export function startControllerWorld(options: WorldOptions): ControllerWorld {
     quiet(
       runControllers(
         options.controllers,
-        { ...deps, cluster, configured: options.configured ?? [] },
+        {
+          ...deps,
+          clock: options.clock ?? systemClock,
+          cluster,
+          configured: options.configured ?? [],
+        },
         scope.signal,
       ),
       scope.signal,

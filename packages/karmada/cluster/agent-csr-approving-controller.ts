@@ -243,7 +243,7 @@ async function approve(
   signal: AbortSignal,
 ): Promise<void> {
   const revocations = await configMapData(context.cluster, revocationsKey, signal)
-  const revoked = revokedSince(csr, revocations)
+  const revoked = revokedSince(csr, revocations, context.clock.now())
   if (revoked !== undefined) {
     const message = `the agent of cluster "${revoked}" was revoked after this was asked`
     return deny(csr, { reason: 'Revoked', message }, context, signal)

@@ -2,7 +2,13 @@ import { StatusError, checkDnsLabel } from '@skerry/api'
 import type { AuthorizedRequest, ApiAnswer, Authorizer, Objects, Route } from '@skerry/apiserver'
 import type { Clock, Logger } from '@skerry/base'
 import type { Authority } from '@skerry/pki'
-import { isRevoked, wasRevoked, type RevocationOptions } from '../cluster/agent-revocation.ts'
+import { agentUserName, agentsGroup } from '../cluster/agent-identity.ts'
+import {
+  agentSerialPrefix,
+  isRevoked,
+  wasRevokedByTime,
+  type RevocationOptions,
+} from '../cluster/agent-revocation.ts'
 import { clusterResource } from '../cluster/cluster.ts'
 import {
   reEnrolmentPath,
@@ -66,12 +72,16 @@ async function serve({ request }: AuthorizedRequest, deps: ReEnrolmentDeps): Pro
   const rules = {
     authority,
     reckonedMs: deps.reckonedMs() ?? nowMs,
-    wasRevoked: (name: string) => wasRevoked(objects, name),
     graceMs,
     lifetimeMs,
     backdateMs,
-    isRevoked: (certificate: { cluster: string; notBeforeMs: number }) =>
-      isRevoked(objects, { ...certificate, backdateMs }),
+    wasRevokedByTime: (name: string) => wasRevokedByTime(objects, name),
+    serialPrefix: agentSerialPrefix(objects, {
+      name: agentUserName(cluster),
+      groups: [agentsGroup],
+    }),
+    isRevoked: (name: string, certificate: { notBeforeMs: number; serialNumber: string }) =>
+      isRevoked(objects, { ...certificate, cluster: name, part: 'own', backdateMs }),
   }
   const asked = parse(await readBounded(request.body))
   const certificate = await answerReEnrolment(cluster, asked, rules, nowMs)

@@ -41,7 +41,11 @@ async function requestFor(subject = own): Promise<string> {
 
 function rulesOf(authority: Authority, more: Partial<ReEnrolmentRules> = {}): ReEnrolmentRules {
   const times = { graceMs: 30 * dayMs, lifetimeMs: 365 * dayMs, backdateMs: 300_000 }
-  const revoked = { isRevoked: () => false, wasRevoked: () => false }
+  const revoked = {
+    isRevoked: () => false,
+    wasRevokedByTime: () => false,
+    serialPrefix: undefined,
+  }
   return { authority, ...times, reckonedMs: nowMs, ...revoked, ...more }
 }
 
@@ -119,7 +123,7 @@ test('whoever lacks the old key, the name or the time is refused', async () => {
     [
       'revoked once, and not begun',
       createReEnrolment('shop', future, request),
-      { ...rules, wasRevoked: () => true },
+      { ...rules, wasRevokedByTime: () => true },
       /not valid yet, and the agent was revoked once/,
     ],
     ['no certificate', { ...asked, certificate: 'hello' }, rules, /cannot be read/],

@@ -17,13 +17,18 @@ export interface ReEnrolmentRules {
   readonly graceMs: number
   /** Of the certificate that is issued. */
   readonly lifetimeMs: number
-  /** What the time should be by what the hub knew before: the certificate lasts by it and by the clock. */
+  /** What the time should be by what the hub knew before: the certificate is good by it and by the clock. */
   readonly reckonedMs: number
   /** By how much it begins in the past, for clocks that are behind. */
   readonly backdateMs: number
-  readonly isRevoked: (certificate: { cluster: string; notBeforeMs: number }) => boolean
-  /** Whether any certificate of this cluster's agent was revoked ever. */
-  readonly wasRevoked: (cluster: string) => boolean
+  readonly isRevoked: (
+    cluster: string,
+    certificate: { notBeforeMs: number; serialNumber: string },
+  ) => boolean
+  /** Whether this cluster's agent was revoked last by a version that went by the clock alone. */
+  readonly wasRevokedByTime: (cluster: string) => boolean
+  /** How the serial number of the next one begins; see CertificateProfile. */
+  readonly serialPrefix: string | undefined
 }
 
 /**
@@ -41,7 +46,8 @@ export async function answerReEnrolment(
   return signCertificate(rules.authority, {
     subject: { commonName: agentUserName(cluster), organizations: [agentsGroup] },
     publicKeyPem,
-    notBeforeMs: nowMs - rules.backdateMs,
+    serialPrefix: rules.serialPrefix,
+    notBeforeMs: Math.min(nowMs, rules.reckonedMs) - rules.backdateMs,
     notAfterMs: Math.max(nowMs, rules.reckonedMs) + rules.lifetimeMs,
     keyUsages: ['digitalSignature'],
     extendedUsages: ['clientAuth'],
@@ -51,7 +57,7 @@ export async function answerReEnrolment(
 function checkIdentity(
   cluster: string,
   { certificate: pem, request, signature }: ReEnrolment,
-  { authority, graceMs, isRevoked, wasRevoked }: ReEnrolmentRules,
+  { authority, graceMs, isRevoked, wasRevokedByTime }: ReEnrolmentRules,
   nowMs: number,
 ): void {
   const isOwn = orRefused(cluster, () => isIssuedBy(pem, authority.certificatePem))
@@ -67,9 +73,9 @@ function checkIdentity(
     isSignedBy(reEnrolmentText(cluster, request), signature, pem),
   )
   if (!isProven) throw refused(cluster, "the signature is not by the certificate's key")
-  if (isRevoked({ cluster, notBeforeMs })) throw refused(cluster, 'the agent was revoked')
+  if (isRevoked(cluster, certificate)) throw refused(cluster, 'the agent was revoked')
   // It was issued while this hub's clock was ahead; whether before or after a revocation, nobody knows.
-  if (nowMs < notBeforeMs && wasRevoked(cluster)) {
+  if (nowMs < notBeforeMs && wasRevokedByTime(cluster)) {
     throw refused(cluster, 'the certificate is not valid yet, and the agent was revoked once')
   }
   if (nowMs <= notAfterMs + graceMs) return

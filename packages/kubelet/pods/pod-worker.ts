@@ -48,6 +48,7 @@ const isResized = ({ reason }: KillAction): boolean => reason === 'resized'
 interface StartFailure {
   reason: string
   message: string
+  /** By monotonic time: a wall clock that is set back must not keep a container from its start for years. */
   retryAtMs: number
 }
 
@@ -200,9 +201,7 @@ export class PodWorker {
       ...(this.#termination ? { termination: this.#termination } : {}),
       nowMs,
     })
-    const start = plan.start.filter(
-      ({ container }) => (this.#failures.get(container.name)?.retryAtMs ?? 0) <= nowMs,
-    )
+    const start = plan.start.filter(({ container }) => this.#untilRetryMs(container.name) <= 0)
     return { ...plan, start }
   }
 
@@ -358,7 +357,7 @@ export class PodWorker {
   #failureOf(error: StartError): StartFailure {
     const { retryMs, pullRetryMs } = workerDefaults
     const delayMs = error.retryAfterMs ?? (error.reason === 'ErrImagePull' ? pullRetryMs : retryMs)
-    const retryAtMs = this.#context.clock.now() + delayMs
+    const retryAtMs = this.#context.clock.monotonicMs() + delayMs
     return { reason: error.reason, message: error.message, retryAtMs }
   }
 
@@ -391,13 +390,21 @@ export class PodWorker {
       plan.wakeAtMs ?? Infinity,
       this.#resources.refreshAtMs ?? Infinity,
       deadline ?? Infinity,
-      ...[...this.#failures.values()].map(({ retryAtMs }) => retryAtMs),
+      ...[...this.#failures.keys()].map((name) => nowMs + this.#untilRetryMs(name)),
     )
+  }
+
+  /** 0 or less: its start may be tried. */
+  #untilRetryMs(name: string): number {
+    const retryAtMs = this.#failures.get(name)?.retryAtMs
+    return retryAtMs === undefined ? 0 : retryAtMs - this.#context.clock.monotonicMs()
   }
 
   async #sleepUntil(atMs: number, signal: AbortSignal): Promise<void> {
     if (this.#isWoken) return
-    const delayMs = Math.max(0, atMs - this.#context.clock.now())
+    // Never for longer: the wall clock may have been set back since that time was reckoned.
+    const leftMs = Math.min(atMs - this.#context.clock.now(), workerDefaults.resyncMs)
+    const delayMs = Math.max(0, leftMs)
     const woken = Promise.withResolvers<void>()
     const onAbort = (): void => woken.resolve()
     using _timer = this.#context.clock.setTimer(delayMs, woken.resolve)

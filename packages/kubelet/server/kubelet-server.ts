@@ -1,7 +1,8 @@
+import { constants } from 'node:crypto'
 import { createServer, type Server } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { TLSSocket } from 'node:tls'
+import { TLSSocket, type SecureContextOptions } from 'node:tls'
 import { pipeline } from 'node:stream/promises'
 import {
   ExpectedError,
@@ -91,8 +92,9 @@ export async function startKubeletServer(
   }
 }
 
-function tlsOf({ cert, key, clientCa }: ServerTls): { cert: string; key: string; ca: string } {
-  return { cert, key, ca: clientCa }
+/** A resumed session keeps what was once found of the client's certificate, also where that was for a wrong clock. */
+function tlsOf({ cert, key, clientCa }: ServerTls): SecureContextOptions {
+  return { cert, key, ca: clientCa, secureOptions: constants.SSL_OP_NO_TICKET }
 }
 
 function listen(server: Server, { address, port }: KubeletServerOptions): Promise<number> {
@@ -152,6 +154,8 @@ function answerError(error: unknown, response: ServerResponse, log: Logger): voi
     return
   }
   if (error instanceof StatusError) {
+    // TLS judged the certificate when the connection began: to be judged again needs another one.
+    if (error.code === 401) response.shouldKeepAlive = false
     response.writeHead(error.code, { 'content-type': 'text/plain' }).end(error.message)
     return
   }

@@ -315,6 +315,11 @@ export class FakeRuntime implements ContainerRuntime {
     throw new RuntimeError('Unknown', `no registry has ${reference}`)
   }
 
+  /** As somebody imports it. */
+  addImage(reference: string): void {
+    this.#images.add(reference)
+  }
+
   async removeImage(reference: string): Promise<void> {
     this.#images.delete(reference)
   }
