@@ -74,6 +74,13 @@ export { startTestProxy, type TestProxy, type TestProxyOptions } from './network
 export type { Inspection } from './network/inspected-way.ts'
 export { startRawPeer, type RawAnswer, type RawPeer } from './odd-answers/raw-peer.ts'
 export { oddAnswers, randomAnswer, says, saysPieces } from './odd-answers/odd-answer.ts'
+export {
+  giveRight,
+  oddJsonAnswers,
+  type OddJsonAnswer,
+  type OddJsonOptions,
+} from './odd-answers/odd-json-answers.ts'
+export { tryOddAnswers, type OddTrial, type Told } from './odd-answers/try-odd-answers.ts'
 export { readAnswers, type WireAnswer } from './odd-answers/read-answers.ts'
 export { askToUpgrade, askTwice, type AskedTwice } from './odd-answers/ask-over-http1.ts'
 export { collectUncaught, type UncaughtErrors } from './odd-answers/uncaught-errors.ts'

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom } from '@skerry/base'
+import { oddJsonAnswers, says, startRawPeer, tryOddAnswers } from '@skerry/testing'
+import { parseSchedulerConfiguration } from './configuration.ts'
+import { ExtenderError, type Extender } from './extender.ts'
+import { node, pod } from './testing/scheduling-world.ts'
+
+/** An extender is somebody else's server: whatever it answers fails one placement at most. */
+const seed = 20_261_125
+
+interface Asked {
+  readonly fields: object
+  readonly right: object
+  ask(extender: Extender): Promise<unknown>
+}
+
+const nodes = [node('a'), node('b')]
+const { signal } = new AbortController()
+const verbs: Readonly<Record<string, Asked>> = {
+  'names of nodes that are left': {
+    fields: { filterVerb: 'filter', nodeCacheCapable: true },
+    right: {
+      NodeNames: ['a'],
+      FailedNodes: { b: 'full' },
+      FailedAndUnresolvableNodes: {},
+      Error: '',
+    },
+    ask: async (extender) => extender.filter?.(pod({}), nodes, signal),
+  },
+  'nodes that are left': {
+    fields: { filterVerb: 'filter' },
+    right: { Nodes: { items: [node('a')] }, FailedNodes: { b: 'full' } },
+    ask: async (extender) => extender.filter?.(pod({}), nodes, signal),
+  },
+  scores: {
+    fields: { prioritizeVerb: 'prioritize', weight: 2 },
+    right: [{ Host: 'a', Score: 7 }],
+    ask: async (extender) => extender.prioritize?.(pod({}), nodes, signal),
+  },
+  victims: {
+    fields: { preemptVerb: 'preempt', nodeCacheCapable: true },
+    right: { NodeNameToMetaVictims: { a: { Pods: [{ UID: 'u' }], NumPDBViolations: 1 } } },
+    ask: async (extender) => extender.preempt?.(pod({}), [], signal),
+  },
+  'a binding': {
+    fields: { bindVerb: 'bind' },
+    right: { Error: '' },
+    ask: async (extender) => extender.bind?.({ pod: pod({}), nodeName: 'a' }, signal),
+  },
+}
+
+for (const [what, { fields, right, ask }] of Object.entries(verbs)) {
+  test(`an extender that answers oddly about ${what} fails that question only (seed ${seed})`, async () => {
+    using peer = await startRawPeer(says(''))
+    const urlPrefix = `http://127.0.0.1:${peer.port}`
+    const { extenders } = await parseSchedulerConfiguration({
+      apiVersion: 'kubescheduler.config.k8s.io/v1',
+      kind: 'KubeSchedulerConfiguration',
+      extenders: [{ urlPrefix, httpTimeout: '200ms', ...fields }],
+    })
+    const [extender] = extenders
+    assert.ok(extender)
+    const trial = {
+      peer,
+      right: () => JSON.stringify(right),
+      names: new RegExp(urlPrefix),
+      bytesMax: 20 * 1024 * 1024,
+      async ask() {
+        try {
+          return { value: await ask(extender) }
+        } catch (error) {
+          assert.ok(error instanceof ExtenderError, String(error))
+          // What the extender says itself is told as it is.
+          if (error.cause === undefined && !error.message.startsWith('failed'))
+            return { value: error.message }
+          return { error: error.message }
+        }
+      },
+    }
+    const failures = ['201', '204', '307', '400', '404', '429', '500', '503']
+    await tryOddAnswers(
+      trial,
+      oddJsonAnswers(seededRandom(seed), { mutations: 60, rounds: 40, failures }),
+    )
+  })
+}

@@ -1,0 +1,67 @@
+import type { Random } from '@skerry/base'
+
+/** JSON in place of one value of a document: other types, and what readers trip over. */
+const oddValues: readonly string[] = [
+  'null',
+  '7',
+  '-1',
+  '1.5',
+  '1e999',
+  'true',
+  'false',
+  '""',
+  '"text"',
+  '"\\u0000\\ud800"',
+  '"../..\\r\\nx: y"',
+  JSON.stringify('long'.repeat(16_384)),
+  '[]',
+  '[null]',
+  '[[]]',
+  '["text"]',
+  '{}',
+  '{"__proto__":{"name":"odd"},"constructor":null,"toString":7}',
+  '{"name":null,"metadata":7}',
+  `${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`,
+]
+
+/** One value of a document, as yet unknown, and what stands in its place. */
+export interface OddValue {
+  /** From 0 to 1: which of all values of the document, from its first to its last. */
+  readonly at: number
+  /** JSON. */
+  readonly text: string
+}
+
+/** `count` of them, drawn by chance. */
+export function randomValues(random: Random, count: number): OddValue[] {
+  return Array.from({ length: count }, () => ({
+    at: random.next(),
+    text: oddValues[Math.floor(random.next() * oddValues.length)] ?? 'null',
+  }))
+}
+
+/** JSON text like the right one, but for one value, which JSON.stringify() might not be able to write. */
+export function withOddValue(right: string, { at, text }: OddValue): string {
+  const places = placesIn(JSON.parse(right), '$')
+  const place = places[Math.floor(at * places.length)] ?? '$'
+  const marked = JSON.stringify(withMark(JSON.parse(right), place, '$'))
+  return marked.replace(JSON.stringify(mark), () => text)
+}
+
+const mark = '@@odd@@'
+
+/** Of each value, the whole document and its lists and objects among them. */
+function placesIn(value: unknown, path: string): string[] {
+  if (typeof value !== 'object' || value === null) return [path]
+  const inner = Object.entries(value).flatMap(([key, field]) => placesIn(field, `${path}.${key}`))
+  return [path, ...inner]
+}
+
+function withMark(value: unknown, wanted: string, path: string): unknown {
+  if (path === wanted) return mark
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(
+    ([key, field]) => [key, withMark(field, wanted, `${path}.${key}`)] as const,
+  )
+  return Array.isArray(value) ? entries.map(([, field]) => field) : Object.fromEntries(entries)
+}

@@ -1,0 +1,247 @@
+import type { Duplex } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import type { Random } from '@skerry/base'
+import { randomAnswer } from './odd-answer.ts'
+import { randomValues, withOddValue } from './odd-document.ts'
+
+/** How a peer that should answer with JSON does it wrong. */
+export interface OddJsonAnswer {
+  readonly what: string
+  /** No caller may take it for an answer. */
+  readonly isNone: boolean
+  /** It does not end by itself: the caller's patience does. */
+  readonly isEndless?: boolean
+  /** Gets the JSON text of the right answer; resolves when all is on its way. */
+  give(connection: Duplex, right: string): void | Promise<void>
+}
+
+export interface OddJsonOptions {
+  /** Documents with one odd value. */
+  readonly mutations: number
+  /** Bytes by chance. */
+  readonly rounds: number
+  /** Statuses with which the peer says that it failed; default: those that nobody tries again after. */
+  readonly failures?: readonly string[]
+  /** False: none that only the caller's patience ends. */
+  readonly hasEndless?: boolean
+  /** False: documents alone, for the second question that is put through one client. */
+  readonly hasFrames?: boolean
+}
+
+/** All that is known to have gone wrong once, and then what the seed draws. */
+export function* oddJsonAnswers(random: Random, options: OddJsonOptions): Generator<OddJsonAnswer> {
+  const { mutations, rounds, failures = ['400', '404', '307'] } = options
+  if (options.hasFrames !== false) {
+    yield* oddStatuses(failures)
+    yield* oddHeads
+    yield* oddFrames
+    yield* oddCuts
+  }
+  yield* oddBodies
+  if (options.hasEndless !== false) yield* endless
+  for (const value of randomValues(random, mutations)) {
+    const what = `value ${value.at.toFixed(3)} is ${value.text.slice(0, 60)}`
+    const give = (connection: Duplex, right: string): void =>
+      void connection.write(whole(withOddValue(right, value)))
+    yield { what, isNone: false, give }
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    const bytes = Buffer.concat(randomAnswer(random))
+    const what = JSON.stringify(bytes.toString('latin1').slice(0, 2_000))
+    yield { what, isNone: false, give: (connection) => void connection.end(bytes) }
+  }
+}
+
+/** Writes a good answer and keeps the connection. */
+export function giveRight(connection: Duplex, right: string): void {
+  connection.write(whole(right))
+}
+
+function whole(body: string | Buffer, lines = ''): Buffer {
+  const bytes = Buffer.from(body)
+  const length = `content-length: ${bytes.length}\r\n`
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${lines}${length}\r\n`
+  return Buffer.concat([Buffer.from(head, 'latin1'), bytes])
+}
+
+function* oddStatuses(failures: readonly string[]): Generator<OddJsonAnswer> {
+  const none = ['', '000', '099', '100', '101', '103', '199', '2e2', '-20', '600', '999', '1000']
+  for (const status of [...none, ...failures]) {
+    yield {
+      what: `status ${status}`,
+      isNone: true,
+      // What comes after an answer that is not final never comes.
+      give: (connection, right) =>
+        void connection.end(
+          `HTTP/1.1 ${status} Odd\r\nlocation: /odd\r\ncontent-length: ${right.length}\r\n\r\n${right}`,
+        ),
+    }
+  }
+}
+
+/** A header beside those of a good answer; it makes none of it where two readers could differ. */
+const oddHeads: readonly OddJsonAnswer[] = [
+  ...[
+    'upgrade: h2c',
+    'te: gzip',
+    'trailer: x-late',
+    'proxy-connection: keep-alive',
+    'http2-settings: AAMAAABkAAQAAP__',
+    'connection: x-secret\r\nx-secret: a',
+    'connection: content-length, content-type',
+    'keep-alive: timeout=0',
+    'keep-alive: timeout=99999999999',
+    'content-type: text/html',
+    'content-type: application/json; charset=utf-7',
+    'content-encoding: gzip',
+    'retry-after: -1',
+    'x: a\r\n b',
+    'x-bytes: \x80\xff',
+    '__proto__: a',
+    'constructor: a',
+  ].map((line) => withLine(line, false)),
+  ...[
+    'content-length: 1',
+    'transfer-encoding: chunked',
+    'transfer-encoding: gzip',
+    ':status: 200',
+    'x : a',
+    'x: a\x00b',
+    'x: a\rb',
+    ': a',
+    'no colon',
+    `x: ${'a'.repeat(1_000_000)}`,
+    Array.from({ length: 10_000 }, (_, at) => `x-${at}: a`).join('\r\n'),
+  ].map((line) => withLine(line, true)),
+]
+
+function withLine(line: string, isNone: boolean): OddJsonAnswer {
+  const give = (connection: Duplex, right: string): void => {
+    connection.write(whole(right, `${line}\r\n`))
+    if (isNone) connection.end()
+  }
+  return { what: `header ${JSON.stringify(line.slice(0, 60))}`, isNone, give }
+}
+
+function said(
+  what: string,
+  isNone: boolean,
+  bytesOf: (right: string) => string | Buffer,
+): OddJsonAnswer {
+  return { what, isNone, give: (connection, right) => void connection.end(bytesOf(right)) }
+}
+
+const chunked =
+  'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n'
+const pieceOf = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+const forged = 'HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\n{"odd":"f"}'
+
+const oddFrames: readonly OddJsonAnswer[] = [
+  said('nothing', true, () => ''),
+  said('another protocol', true, () => 'SSH-2.0-OpenSSH_9.2\r\n\r\n'),
+  said('frames of HTTP/2', true, () => Buffer.from('000006040000000000000300000064', 'hex')),
+  said('the request', true, () => 'POST / HTTP/1.1\r\nhost: a\r\n\r\n'),
+  said('a body that is longer than its length', false, (right) => `${whole(right)}more`),
+  said('a second answer', false, (right) => `${whole(right)}${forged}`),
+  said('HTTP/1.0', false, (right) => `HTTP/1.0 200 OK\r\n\r\n${right}`),
+  said('a body until the end', false, (right) => `HTTP/1.1 200 OK\r\n\r\n${right}`),
+  said('pieces', false, (right) => `${chunked}${pieceOf(right)}0\r\nx: a\r\n\r\n`),
+  said('pieces without an end', true, (right) => `${chunked}${pieceOf(right)}`),
+  said('a piece without a size', true, (right) => `${chunked}${right}\r\n0\r\n\r\n`),
+  said('a piece beyond numbers', true, (right) => `${chunked}${'f'.repeat(24)}\r\n${right}`),
+  said('many heads before it', false, (right) => `${early.repeat(60)}${whole(right)}`),
+  {
+    what: 'a reset',
+    isNone: true,
+    give: (connection) => void connection.destroy(),
+  },
+  {
+    what: 'another answer on a connection that is kept',
+    isNone: false,
+    async give(connection, right) {
+      connection.write(whole(right))
+      // The caller reads that one first, and closes the connection when the other comes.
+      for (let turn = 0; turn < 50; turn += 1) await nextTurn()
+      connection.write(forged)
+      for (let turn = 0; turn < 20_000 && !connection.destroyed; turn += 1) await nextTurn()
+    },
+  },
+]
+
+const early = 'HTTP/1.1 103 Early\r\nx: a\r\n\r\n'
+
+/** The connection ends within each part of an answer. */
+const oddCuts: readonly OddJsonAnswer[] = [
+  ['the version', 'HTTP/1.'],
+  ['the status', 'HTTP/1.1 20'],
+  ['the reason', 'HTTP/1.1 200 O'],
+  ['the first line', 'HTTP/1.1 200 OK\r'],
+  ['the headers', 'HTTP/1.1 200 OK\r\n'],
+  ['a name', 'HTTP/1.1 200 OK\r\ncontent-le'],
+  ['a value', 'HTTP/1.1 200 OK\r\ncontent-length: 1'],
+  ['the end of the head', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r'],
+  ['the body, before it', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n'],
+  ['the size of a piece', `${chunked}1`],
+  ['a piece', `${chunked}ff\r\n{`],
+].map(([what = '', bytes = '']) => said(`an end within ${what}`, true, () => bytes))
+
+const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024))
+
+const oddBodies: readonly OddJsonAnswer[] = [
+  said('half a body', true, (right) => whole(right).subarray(0, -Math.ceil(right.length / 2))),
+  said('a body without its last byte', true, (right) => whole(right).subarray(0, -1)),
+  said('an empty body', true, () => whole('')),
+  said('half a value', true, () => whole('{"kind":')),
+  said('two values', true, (right) => whole(right + right)),
+  said('a page', true, () => whole('<!doctype html><p>log in here')),
+  said('bytes that are not UTF-8', true, () => whole(Buffer.from('{"a":"\x80\xff', 'latin1'))),
+  said('a byte order mark', false, (right) => whole(`\ufeff${right}`)),
+  said('NUL', true, () => whole(Buffer.alloc(64))),
+  said('a bomb', true, () => whole(bomb, 'content-encoding: gzip\r\n')),
+  said('deep lists', true, () => whole('['.repeat(500_000))),
+  said('deep objects', false, () => whole(`${'{"a":'.repeat(30_000)}1${'}'.repeat(30_000)}`)),
+  said('many members', false, () => whole(`[${'0,'.repeat(200_000)}0]`)),
+]
+
+const endless: readonly OddJsonAnswer[] = [
+  ceaseless('an endless body', 'HTTP/1.1 200 OK\r\n\r\n', 'a'.repeat(65_536)),
+  ceaseless('endless pieces', chunked, pieceOf(' '.repeat(65_536))),
+  ceaseless('endless headers', 'HTTP/1.1 200 OK\r\n', `x: ${'a'.repeat(1_000)}\r\n`.repeat(60)),
+  ceaseless('endless trailers', `${chunked}0\r\n`, `x: ${'a'.repeat(1_000)}\r\n`.repeat(60)),
+  silent('silence', ''),
+  silent('silence within the head', 'HTTP/1.1 200 OK\r\ncontent-'),
+  silent('silence within the body', 'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{'),
+  {
+    what: 'a byte now and then',
+    isNone: true,
+    isEndless: true,
+    give(connection) {
+      connection.write('HTTP/1.1 200 OK\r\ncontent-length: 999999\r\n\r\n')
+      const timer = setInterval(() => connection.write(' '), 5)
+      connection.once('close', () => clearInterval(timer))
+    },
+  },
+]
+
+function silent(what: string, bytes: string): OddJsonAnswer {
+  return {
+    what,
+    isNone: true,
+    isEndless: true,
+    give: (connection) => void connection.write(bytes),
+  }
+}
+
+/** Goes on as long as somebody takes it. */
+function ceaseless(what: string, head: string, more: string): OddJsonAnswer {
+  const give = (connection: Duplex): void => {
+    const send = (): void => {
+      while (!connection.destroyed && connection.write(more, 'latin1')) continue
+    }
+    connection.on('drain', send)
+    connection.write(head)
+    send()
+  }
+  return { what, isNone: true, isEndless: true, give }
+}
