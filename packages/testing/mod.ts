@@ -81,6 +81,7 @@ export {
   type OddJsonOptions,
 } from './odd-answers/odd-json-answers.ts'
 export { tryOddAnswers, type OddTrial, type Told } from './odd-answers/try-odd-answers.ts'
+export { randomValues, withOddValue, type OddValue } from './odd-answers/odd-document.ts'
 export { readAnswers, type WireAnswer } from './odd-answers/read-answers.ts'
 export { askToUpgrade, askTwice, type AskedTwice } from './odd-answers/ask-over-http1.ts'
 export { collectUncaught, type UncaughtErrors } from './odd-answers/uncaught-errors.ts'

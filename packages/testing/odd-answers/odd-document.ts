@@ -5,6 +5,8 @@ const oddValues: readonly string[] = [
   'null',
   '7',
   '-1',
+  '99',
+  '600',
   '1.5',
   '1e999',
   'true',
