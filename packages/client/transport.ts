@@ -10,6 +10,8 @@ export interface TransportRequest {
   /** Lower-case names. */
   headers: Readonly<Record<string, string>>
   body?: Uint8Array
+  /** Default: that of GET alone. True: who has read it once may read it again, and nothing else comes of it. */
+  isRepeatable?: boolean
 }
 
 export interface TransportResponse {

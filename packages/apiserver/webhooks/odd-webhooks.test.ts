@@ -115,7 +115,7 @@ interface Case {
 
 const labelled = [{ op: 'add', path: '/metadata/labels', value: { a: 'b' } }]
 const failing = /failed calling webhook "odd.example.com"/
-const documents = { rounds: 0, hasFrames: false, hasEndless: false } as const
+const documents = { rounds: 0, parts: 'documents' } as const
 
 const cases: Readonly<Record<string, Case>> = {
   'a webhook that changes': {

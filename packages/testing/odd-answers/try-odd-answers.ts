@@ -11,6 +11,8 @@ export interface OddTrial {
   readonly peer: RawPeer
   /** JSON text of the right answer to a request. */
   right(head: string, body: string): string
+  /** Which requests are answered oddly; default: all. */
+  readonly isTried?: (head: string) => boolean
   /** Has the peer asked once. */
   ask(): Promise<Told>
   /** How an error tells whose answer it was about. */
@@ -28,7 +30,7 @@ export async function tryOddAnswers(
   trial: OddTrial,
   answers: Iterable<OddJsonAnswer>,
 ): Promise<void> {
-  const { peer, right, names, bytesMax = 1024 * 1024 } = trial
+  const { peer, right, names, bytesMax = 1024 * 1024, isTried = () => true } = trial
   using uncaught = collectUncaught()
   const askRightly = (): Promise<Told> => {
     peer.answer = (connection, head, body) => giveRight(connection, right(head, body))
@@ -40,7 +42,8 @@ export async function tryOddAnswers(
     const before = peer.writtenBytes()
     const given: (void | Promise<void>)[] = []
     peer.answer = (connection, head, body) => {
-      given.push(give(connection, right(head, body)))
+      const answer = isTried(head) ? give : giveRight
+      given.push(answer(connection, right(head, body)))
     }
     const told = await trial.ask()
     await Promise.all(given)

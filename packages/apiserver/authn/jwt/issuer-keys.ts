@@ -1,5 +1,5 @@
 import { request } from 'node:https'
-import { askPeer, type Clock } from '@skerry/base'
+import { askPeer, messageOf, type Clock } from '@skerry/base'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { TokenError } from '../token-authenticator.ts'
 
@@ -94,8 +94,9 @@ async function fetchJson(url: string, ca: string | undefined): Promise<Record<st
     if (status !== 200) throw new TokenError(`oidc: ${url} answered ${status}`)
     return jsonRecord(bytes.toString('utf8'))
   } catch (error) {
-    if (late.aborted) throw new TokenError(`oidc: ${url} did not answer`, { cause: error })
-    throw error
+    if (error instanceof TokenError) throw error
+    const why = late.aborted ? '' : `: ${messageOf(error)}`
+    throw new TokenError(`oidc: ${url} did not answer${why}`, { cause: error })
   }
 }
 

@@ -8,6 +8,7 @@ import {
   startRawPeer,
   tryOddAnswers,
   webhookCertificate,
+  type OddJsonOptions,
   type RawPeer,
 } from '@skerry/testing'
 import { callInterpreterWebhook } from './call-interpreter-webhook.ts'
@@ -93,9 +94,9 @@ for (const [what, [response, ask]] of Object.entries(questions)) {
       },
     }
     const isFirst = what === 'replicas'
-    const options = isFirst
+    const options: OddJsonOptions = isFirst
       ? { mutations: 60, rounds: 40, failures: ['201', '204', '307', '401', '429', '503'] }
-      : { mutations: 60, rounds: 0, failures: [], hasEndless: false, hasFrames: false }
+      : { mutations: 60, rounds: 0, failures: [], parts: 'documents' }
     await tryOddAnswers(trial, oddJsonAnswers(seededRandom(seed), options))
   })
 }
