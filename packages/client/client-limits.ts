@@ -4,6 +4,8 @@ export const clientLimits = Object.freeze({
   pageObjectsMax: 500,
   /** A whole answer that is kept in memory, e.g. one page of a list. */
   bodyBytesMax: 256 * 1024 * 1024,
+  /** Objects of one list, and of one informer. */
+  listObjectsMax: 500_000,
   /** One event of a watch: an object is at most about 3 MiB, escaped and with its last-applied copy. */
   watchLineBytesMax: 16 * 1024 * 1024,
   /** The server ends a watch after a time in [watchSecondsMin, 2 * watchSecondsMin), as client-go asks. */

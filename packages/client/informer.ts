@@ -195,6 +195,8 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
       this.#deps.log.debug('Watch expired', { resource })
       return
     }
+    // A version that the server does not take, as after a bookmark of another server's: all is read again.
+    if (isRefusal(error)) this.#version = undefined
     this.#deps.log.debug('Watch failed', {
       resource,
       error: error instanceof Error ? error : new Error(String(error)),

@@ -73,7 +73,8 @@ export { until } from './until.ts'
 export { startTestProxy, type TestProxy, type TestProxyOptions } from './network/test-proxy.ts'
 export type { Inspection } from './network/inspected-way.ts'
 export { startRawPeer, type RawAnswer, type RawPeer } from './odd-answers/raw-peer.ts'
-export { oddAnswers, randomAnswer, says, saysPieces } from './odd-answers/odd-answer.ts'
+export { openSession, type AskedSession } from './odd-answers/ask-over-http2.ts'
+export { oddRawAnswers, randomAnswer, says, saysPieces } from './odd-answers/odd-answer.ts'
 export {
   giveRight,
   oddJsonAnswers,
@@ -84,4 +85,8 @@ export { tryOddAnswers, type OddTrial, type Told } from './odd-answers/try-odd-a
 export { randomValues, withOddValue, type OddValue } from './odd-answers/odd-document.ts'
 export { readAnswers, type WireAnswer } from './odd-answers/read-answers.ts'
 export { askToUpgrade, askTwice, type AskedTwice } from './odd-answers/ask-over-http1.ts'
-export { collectUncaught, type UncaughtErrors } from './odd-answers/uncaught-errors.ts'
+export {
+  collectUncaught,
+  failOnUncaught,
+  type UncaughtErrors,
+} from './odd-answers/uncaught-errors.ts'
