@@ -6,6 +6,8 @@ export const clientLimits = Object.freeze({
   bodyBytesMax: 256 * 1024 * 1024,
   /** Objects of one list, and of one informer. */
   listObjectsMax: 500_000,
+  /** Pages of one list. Few have as many objects as were asked for where a server filters what it has read. */
+  listPagesMax: 10_000,
   /** One event of a watch: an object is at most about 3 MiB, escaped and with its last-applied copy. */
   watchLineBytesMax: 16 * 1024 * 1024,
   /** The server ends a watch after a time in [watchSecondsMin, 2 * watchSecondsMin), as client-go asks. */

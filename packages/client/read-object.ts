@@ -82,7 +82,7 @@ function fault(what: string): Error {
   return new Error(`Cannot read answer: ${what}`)
 }
 
-/** Throws Error where a server names more objects than anybody has, or pages without an end. */
+/** Throws Error where a server names more objects than anybody has. */
 export function checkListLength(objects: number): void {
   const { listObjectsMax } = clientLimits
   if (objects > listObjectsMax) {

@@ -246,14 +246,16 @@ async function* readPages<T extends KubeObject>(
   { resource, isPartial, list }: PagesOf,
   signal: AbortSignal,
 ): AsyncGenerator<KubeList<T>, void, undefined> {
+  const { listPagesMax, pageObjectsMax } = clientLimits
   let next: string | undefined
+  let pages = 0
   let objects = 0
   do {
     const isFirst = next === undefined
     const query: Query = {
       labelSelector: list.labelSelector,
       fieldSelector: list.fieldSelector,
-      limit: list.pageObjectsMax ?? clientLimits.pageObjectsMax,
+      limit: list.pageObjectsMax ?? pageObjectsMax,
       continue: next,
       resourceVersion: isFirst ? list.resourceVersion : undefined,
       resourceVersionMatch: isFirst ? list.resourceVersionMatch : undefined,
@@ -261,9 +263,11 @@ async function* readPages<T extends KubeObject>(
     const path = collectionPath(resource, list.namespace)
     const request: CallRequest = { method: 'GET', path, query, ...acceptOf(isPartial, 'list') }
     const page = readList<T>(await caller.call(request, signal))
-    // A page without objects is one, too: some servers filter after they have read.
-    objects += page.items.length + 1
+    pages += 1
+    objects += page.items.length
     checkListLength(objects)
+    if (pages > listPagesMax)
+      throw new Error('Cannot read list: the server has pages without an end')
     yield withItemKinds(page)
     next = page.metadata.continue
   } while (next)
