@@ -73,6 +73,7 @@ export { until } from './until.ts'
 export { startTestProxy, type TestProxy, type TestProxyOptions } from './network/test-proxy.ts'
 export type { Inspection } from './network/inspected-way.ts'
 export { startRawPeer, type RawAnswer, type RawPeer } from './odd-answers/raw-peer.ts'
+export { oddFrame, settingsFrame } from './odd-answers/odd-frame.ts'
 export { openSession, type AskedSession } from './odd-answers/ask-over-http2.ts'
 export { oddRawAnswers, randomAnswer, says, saysPieces } from './odd-answers/odd-answer.ts'
 export {
