@@ -1,4 +1,4 @@
-/** A cluster in push mode is dialled by the hub itself, and its API server may be anybody's: what it answers ends nothing but what was asked. */
+/** The hub dials clusters in push mode. An odd answer from such a cluster's API server fails one request and nothing else. */
 import assert from 'node:assert/strict'
 import type { Duplex } from 'node:stream'
 import { after, before, test } from 'node:test'
@@ -34,11 +34,11 @@ failOnUncaught()
 
 let fleet: TestHub
 let credentials: TestCredentials
-/** By a socket, as users come. */
+/** Requests go over a socket, as users' requests do. */
 let user: HttpsTransport
 let member: TestApiServer
 let peer: RawPeer
-/** How requests of the hub itself are answered; users' ones impersonate somebody. */
+/** Answers the hub's own requests. Requests on behalf of users impersonate someone and go to `toUsers`. */
 let toHub: RawAnswer
 let toUsers: RawAnswer
 
@@ -79,7 +79,7 @@ after(async () => {
   peer[Symbol.dispose]()
 })
 
-/** As the cluster's own server would, which is behind it. */
+/** Forwards the request to the real API server behind the peer. */
 function rightly(connection: Duplex, head: string, body: string): void {
   void forward(connection, head, body, (text) => text)
 }
@@ -96,7 +96,7 @@ async function forward(
   const type = /^content-type: *([^\r]*)/im.exec(head)?.[1] ?? 'application/json'
   if (/[?&]watch=(1|true)/.test(path)) return watch(connection, path, change)
   const reply = await callApi(member.transport, {
-    // Of the methods that a client has.
+    // The hub sends only methods that a TransportRequest allows.
     method: method as 'GET',
     path,
     headers: { 'content-type': type },
@@ -118,7 +118,7 @@ async function watch(connection: Duplex, path: string, change: Change): Promise<
   }
 }
 
-/** The next right answer is the next request's, and the hub is well. */
+/** Checks that the next request gets its own, right answer. */
 async function assertServed(what: string): Promise<void> {
   toUsers = rightly
   const next = await callApi(user, { path: api })

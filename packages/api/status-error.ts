@@ -75,12 +75,12 @@ export const codeOfReason: Readonly<Record<StatusReason, number>> = Object.freez
   ServiceUnavailable: 503,
 })
 
-/** A code that an error may be answered with; a Status from elsewhere may have any number. */
+/** True for an HTTP status that an error may carry. A Status from another server may hold any number. */
 export function isErrorCode(code: unknown): code is number {
   return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599
 }
 
-/** The details of a Status from elsewhere, without what is of another type than they have. */
+/** Reads the details of a Status from another server and drops fields of the wrong type. */
 export function statusDetailsOf(value: unknown): { readonly details?: StatusDetails } {
   if (!isJsonObject(value)) return {}
   const { retryAfterSeconds: seconds, causes } = value
@@ -96,7 +96,7 @@ export function statusDetailsOf(value: unknown): { readonly details?: StatusDeta
   }
 }
 
-/** Whoever names a longer time would not be asked again. */
+/** Caps Retry-After: a server could otherwise postpone the next request for weeks. */
 export const retryAfterSecondsMax = 3_600
 
 const causeFields = ['reason', 'message', 'field'] as const

@@ -4,9 +4,9 @@ export const clientLimits = Object.freeze({
   pageObjectsMax: 500,
   /** A whole answer that is kept in memory, e.g. one page of a list. */
   bodyBytesMax: 256 * 1024 * 1024,
-  /** Objects of one list, and of one informer. */
+  /** The most objects in one list or informer. */
   listObjectsMax: 500_000,
-  /** Pages of one list. Few have as many objects as were asked for where a server filters what it has read. */
+  /** The most pages in one list. Pages may be nearly empty if the server filters them. */
   listPagesMax: 10_000,
   /** One event of a watch: an object is at most about 3 MiB, escaped and with its last-applied copy. */
   watchLineBytesMax: 16 * 1024 * 1024,

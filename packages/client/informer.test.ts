@@ -136,7 +136,7 @@ for (const [what, event] of Object.entries(oddEvents)) {
     watches[0].event(...event)
     await story.clock.advance(0)
     const asked = story.asked.length
-    // It neither asks without a pause nor stops asking.
+    // The informer must neither ask in a hot loop nor stop asking.
     await story.clock.advance(100)
     assert.ok(story.asked.length <= asked + 1)
     await story.clock.advance(3_700_000)

@@ -195,7 +195,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
       this.#deps.log.debug('Watch expired', { resource })
       return
     }
-    // A version that the server does not take, as after a bookmark of another server's: all is read again.
+    // The server rejects this version, e.g. one from an odd bookmark: list again.
     if (isRefusal(error)) this.#version = undefined
     this.#deps.log.debug('Watch failed', {
       resource,

@@ -82,7 +82,7 @@ export class ObjectCache<T extends KubeObject> {
     const old = this.#objects.get(key)
     if (this.#isDeleted(object) || (old && !isNewer(object, old))) return undefined
     if (!old) checkListLength(this.#objects.size + 1)
-    // All values before any change: a function may fail on what a server calls an object.
+    // Compute all index values before any change: an index function may throw on a malformed object.
     const values = [...this.#functions].map(([name, of]) => [name, of(object)] as const)
     if (old) this.#removeFromIndexes(key, old)
     this.#objects.set(key, object)

@@ -2,8 +2,8 @@ import { isJsonObject, type KubeList, type KubeObject, type ObjectMeta } from '@
 import { clientLimits } from './client-limits.ts'
 
 /**
- * An object as a server answers with it. Its metadata is what caches are built on, so it is checked here: a version
- * that is a number would never be older than another one. The rest is as the server has it. Throws Error.
+ * Checks the metadata of an object that a server sent; caches rely on it. A numeric resourceVersion, for example, would
+ * never compare as older. Other fields are not checked. Throws Error.
  */
 export function readObject<T extends KubeObject>(value: unknown): T {
   if (!isJsonObject(value)) throw fault('it is no object')
@@ -12,7 +12,7 @@ export function readObject<T extends KubeObject>(value: unknown): T {
   return value as unknown as T
 }
 
-/** A page of a list whose objects are checked as readObject() does. Throws Error. */
+/** Checks a page of a list, and each object as readObject() does. Throws Error. */
 export function readList<T extends KubeObject>(value: unknown): KubeList<T> {
   if (!isJsonObject(value)) throw fault('it is no list')
   const { kind, apiVersion, metadata = {}, items } = value
@@ -22,7 +22,7 @@ export function readList<T extends KubeObject>(value: unknown): KubeList<T> {
   }
   for (const name of ['resourceVersion', 'continue']) checkText(metadata, name)
   const read = (items ?? []).map((item: unknown) => readObject<T>(item))
-  // Its fields have been checked just now.
+  // The fields were checked above.
   return {
     ...value,
     kind: text(kind),
@@ -62,7 +62,7 @@ function readMetadata(metadata: unknown): void {
   }
 }
 
-/** Null is what Go writes for a time that is not set. */
+/** Accepts null: Go writes it for unset times. */
 function checkText(metadata: Readonly<Record<string, unknown>>, name: string): void {
   const value = metadata[name]
   if (value !== undefined && value !== null && !isText(value)) {
@@ -82,7 +82,7 @@ function fault(what: string): Error {
   return new Error(`Cannot read answer: ${what}`)
 }
 
-/** Throws Error where a server names more objects than anybody has. */
+/** Throws an Error if a list is longer than any real one. */
 export function checkListLength(objects: number): void {
   const { listObjectsMax } = clientLimits
   if (objects > listObjectsMax) {

@@ -10,7 +10,7 @@ export interface TransportRequest {
   /** Lower-case names. */
   headers: Readonly<Record<string, string>>
   body?: Uint8Array
-  /** Default: that of GET alone. True: who has read it once may read it again, and nothing else comes of it. */
+  /** True if the request may be sent twice without further effect. Default: true for GET only. */
   isRepeatable?: boolean
 }
 

@@ -18,8 +18,8 @@ import { scoreMax } from './framework/plugin.ts'
 const extenderScoreMax = 10
 
 /**
- * An answer with more is cut off, where upstream has no bound: it says something of each node that the question names,
- * or repeats it.
+ * Longer answers are rejected; upstream has no bound. An answer names each node of the question with a short text, or
+ * repeats the whole node.
  */
 const answerBytesMin = 16 * 1024 * 1024
 const answerBytesPerByte = 4
@@ -179,7 +179,7 @@ function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   throw new TypeError(`Cannot read the answer: ${issue?.path.join('.')}: ${issue?.message}`)
 }
 
-/** Throws TypeError for what is no such answer. */
+/** Throws TypeError if the answer is malformed. */
 type Read<T> = (answer: unknown) => T
 type Post = <T>(verb: string, body: object, read: Read<T>, signal: AbortSignal) => Promise<T>
 

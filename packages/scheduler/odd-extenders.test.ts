@@ -6,7 +6,7 @@ import { parseSchedulerConfiguration } from './configuration.ts'
 import { ExtenderError, type Extender } from './extender.ts'
 import { node, pod } from './testing/scheduling-world.ts'
 
-/** An extender is somebody else's server: whatever it answers fails one placement at most. */
+/** An odd answer of an extender fails one placement at most. */
 const seed = 20_261_125
 
 interface Asked {
@@ -71,7 +71,7 @@ for (const [what, { fields, right, ask }] of Object.entries(verbs)) {
           return { value: await ask(extender) }
         } catch (error) {
           assert.ok(error instanceof ExtenderError, String(error))
-          // What the extender says itself is told as it is.
+          // The extender's own error text is passed on as it is.
           if (error.cause === undefined && !error.message.startsWith('failed'))
             return { value: error.message }
           return { error: error.message }

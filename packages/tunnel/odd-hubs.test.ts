@@ -1,4 +1,4 @@
-/** Agents dial hubs, and replicas of a hub each other: an end that answers oddly ends its own tunnel. */
+/** Agents dial hubs, and hub replicas dial each other. A peer that answers oddly ends only its own tunnel. */
 import assert from 'node:assert/strict'
 import type { Duplex } from 'node:stream'
 import { after, before, test } from 'node:test'
@@ -39,7 +39,7 @@ const dial = (): Promise<AgentSession> => {
   return dialTunnel({ url: `ws://127.0.0.1:${hub.port}/tunnel`, limits }, handler, deps, never)
 }
 
-/** The handshake as it should be, and lines beside it. */
+/** Answers the handshake correctly, with more header lines. */
 function welcome(connection: Duplex, head: string, more = ''): void {
   const key = /^sec-websocket-key: *([^\r]*)/im.exec(head)?.[1] ?? ''
   connection.write(
@@ -86,7 +86,7 @@ test('a handshake with what nobody asked for is no tunnel', async () => {
   }
 })
 
-/** A frame with what a peer may get wrong in it: RSV bits, codes, lengths, masks, fragments (RFC 6455, 5.2). */
+/** Returns a frame with random opcode, RSV bits, length and mask (RFC 6455, 5.2). */
 function frame(random: Random): Buffer {
   const first = random.next() < 0.6 ? 0x82 : Math.floor(random.next() * 256)
   const length = Math.floor(random.next() * 140)

@@ -17,15 +17,15 @@ import { createAccessWebhook } from './access-webhook.ts'
 import { createPostReview } from './post-review.ts'
 import { createTokenWebhook } from './token-webhook.ts'
 
-/** Webhooks that the operator named may break: nobody is let in by that, and the server goes on. */
+/** A broken webhook must not let anyone in, and must not stop the server. */
 const seed = 20_261_129
 const random = seededRandom(1)
 const signal = new AbortController().signal
-/** It is asked again at once. */
+/** Retries follow each other without a pause. */
 const clock: Clock = { ...systemClock, sleep: async () => undefined }
 const failures = ['307', '400', '401', '403', '404', '429', '500', '503']
 const timeoutMs = 300
-/** What broke off is asked for up to five times. */
+/** A request whose answer breaks off is sent up to five times. */
 const bytesMax = 32 * 1024 * 1024
 
 let peer: RawPeer
@@ -57,7 +57,7 @@ test(`an authorization webhook that answers oddly has failed, and allows nothing
     return { error: error.message }
   }
   const right = () => JSON.stringify({ status: { allowed: true, denied: false, reason: 'so' } })
-  // Upstream's words for who says yes and no at once.
+  // The second alternative is upstream's message for an answer that both allows and denies.
   const names = /^webhook "a": |^webhook subject access review returned both/
   const answers = oddJsonAnswers(seededRandom(seed), { mutations: 60, rounds: 40, failures })
   await tryOddAnswers({ peer, right, ask, names, bytesMax }, answers)
@@ -97,7 +97,7 @@ test(`an audit webhook that answers oddly loses its own events (seed ${seed})`, 
       clock: {
         ...clock,
         setTimer(ms, onTimer) {
-          // It pauses after each batch.
+          // The webhook pauses after each batch, so this timer means that a batch is done.
           if (ms === pauseMs) settled.resolve()
           return clock.setTimer(ms, onTimer)
         },

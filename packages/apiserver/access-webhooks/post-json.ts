@@ -10,14 +10,14 @@ export interface PostJsonOptions {
 }
 
 export interface PostJsonDeps {
-  /** What the webhook is called in errors. */
+  /** Names the webhook in errors. */
   readonly peer: string
   readonly transport: Transport
   readonly clock: Clock
   readonly random: Random
 }
 
-/** The text of a good answer. What may pass is tried again; rejects with Error that says who answered what. */
+/** Returns the body of a 2xx answer. Retries transient failures; rejects with an Error that names the webhook. */
 export async function postJson(
   text: string,
   options: PostJsonOptions,

@@ -9,7 +9,7 @@ import { reviewSchemas } from './review-schema-table.ts'
 export type PostReview = (review: JsonObject, signal: AbortSignal) => Promise<JsonObject>
 
 export interface PostReviewDeps {
-  /** What the webhook is called in errors. */
+  /** Names the webhook in errors. */
   readonly peer: string
   readonly clock: Clock
   readonly random: Random
@@ -32,7 +32,7 @@ export function createPostReview(
   }
 }
 
-/** Throws Error where a field has another type than upstream's: whoever meant to deny must not be taken to be silent. */
+/** Throws an Error if a field has the wrong type: a malformed denial must count as a failure, not as no opinion. */
 function statusOf(answer: unknown, kind: string): JsonObject {
   if (!isJsonObject(answer)) throw new Error(`its answer is no ${kind}`)
   checkFields({ object: answer, schemas: reviewSchemas, schemaName: kind, kind })

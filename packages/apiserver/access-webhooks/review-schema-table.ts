@@ -2,7 +2,7 @@ import type { SchemaSet } from '@skerry/api'
 
 const texts = { type: 'array', items: { type: 'string' } } as const
 
-/** What webhooks answer of the reviews that they are sent; other fields are nobody's to read. */
+/** The fields of a webhook's answer that are read. Other fields are ignored. */
 export const reviewSchemas: SchemaSet = Object.freeze({
   SubjectAccessReview: { type: 'object', properties: { status: { ref: 'AccessStatus' } } },
   AccessStatus: {

@@ -68,8 +68,8 @@ function resourcesOf(body: Buffer): ApiResource[] | undefined {
 }
 
 /**
- * None for what is no resource: a field of another type would keep clients in Go from reading what any group has, as
- * all groups are told in one document.
+ * Returns nothing for a malformed resource. All groups share one discovery document, and Go clients reject the whole
+ * document if one field has the wrong type.
  */
 function readResource(value: unknown): ApiResource[] {
   if (!isJsonObject(value)) return []

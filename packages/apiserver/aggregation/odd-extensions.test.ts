@@ -21,7 +21,7 @@ import { apiServices } from './local-registrations.ts'
 import { mergeAggregated, mergeGroups } from './merge-discovery.ts'
 import { createRemoteOpenApi } from './remote-open-api.ts'
 
-/** An extension server describes its own API: what it says of that oddly spoils nobody else's. */
+/** An extension server describes its own API. An odd description must not affect other groups. */
 const seed = 20_261_134
 const signal = new AbortController().signal
 const objects = new ObjectTable()
@@ -116,7 +116,7 @@ test(`discovery that an extension server answers oddly leaves other groups as th
     const merged = mergeAggregated({ ...list, items: [own] }, extras)
     mergeGroups([], extras)
     checkDiscovery(merged.items)
-    // A list of no kind of API has nothing to announce.
+    // An answer without a resource list announces nothing.
     return { value: found.resources === undefined ? undefined : merged.items }
   }
   const names = /widgets\.shop\.svc|https:\/\/localhost:443/
@@ -128,7 +128,7 @@ test(`discovery that an extension server answers oddly leaves other groups as th
   )
 })
 
-/** As clients in Go decode it: one field of another type, and none of them has any API. */
+/** Checks the types of all fields: Go clients reject the document if one is wrong. */
 function checkDiscovery(items: readonly object[]): void {
   const isText = (value: unknown): boolean => typeof value === 'string'
   for (const { versions } of JSON.parse(JSON.stringify(items))) {
@@ -165,7 +165,7 @@ test(`descriptions that an extension server answers oddly are left out (seed ${s
   })
   const ask = async (): Promise<Told> => {
     const [part] = await openApi.v2Parts(signal)
-    // Beside those of all other groups, which are written with them.
+    // These entries share a document with the entries of all other groups.
     for (const each of Object.values({ ...part?.paths, ...part?.definitions })) {
       assert.equal(typeof JSON.parse(JSON.stringify(each)), 'object')
       assert.notEqual(each, null)

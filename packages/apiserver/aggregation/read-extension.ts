@@ -39,7 +39,7 @@ export async function readExtension(
     try {
       return await readDocument(answer.response, server, bytesMax)
     } finally {
-      // A connection that nobody reads would stay as long as the other end likes.
+      // An unread connection would stay open until the peer closes it.
       answer.response.destroy()
     }
   })

@@ -127,13 +127,13 @@ async function readJson(
   }
 }
 
-/** What clients could not read, or this server not write, would spoil the document of all groups. */
+/** Keeps only entries that clients can read and this server can write: all groups share one document. */
 function describedIn(value: unknown): Record<string, unknown> {
   const entries = Object.entries(objectOf(value))
   return Object.fromEntries(entries.filter(([, each]) => isJsonObject(each) && isShallow(each, 0)))
 }
 
-/** Nobody's types are nested as deep. */
+/** Deeper descriptions could overflow the stack when the document is written. */
 const levelsMax = 1_000
 
 function isShallow(value: unknown, level: number): boolean {

@@ -139,7 +139,7 @@ function apply(webhook: Webhook, object: AnyObject, operations: readonly unknown
   try {
     patched = applyJsonPatch(object, operations)
   } catch (error) {
-    // The client sent no patch, and is not the one to blame.
+    // The webhook sent this patch, so the client must not get a 400 for it.
     if (isStatusError(error, 'BadRequest')) throw undecodable(webhook, error.message)
     throw toStatusError(innermost(error))
   }

@@ -22,7 +22,7 @@ import {
   type Told,
 } from '@skerry/testing'
 
-/** Webhooks are somebody's pods: what they answer decides about one request at most. */
+/** Webhooks run in users' pods. An odd answer affects one request at most. */
 const seed = 20_261_127
 const namespace = '/api/v1/namespaces/default'
 const boats = '/apis/test.dev/v2/namespaces/default/boats'
@@ -37,7 +37,7 @@ before(async () => {
   server = await startTestApiServer({ withAccess: true })
   const { ca, cert, key } = server.credentials
   const credentials = fixedCredentials({ certificate: cert, key })
-  // By a socket: what the server cannot write there would come through in the process.
+  // Use a socket: the in-process transport would hide answers that cannot be written to one.
   transport = createHttpsTransport({ server: server.url, certificateAuthority: ca, credentials })
   const clientConfig = (path: string) => ({
     url: `https://127.0.0.1:${peer.port}/${path}`,
@@ -80,7 +80,7 @@ async function configure(kind: string, resource: string, clientConfig: object): 
   assert.equal(reply.status, 201, reply.text)
 }
 
-/** A kind of two versions, and an object that is stored in the first one. */
+/** Defines a kind with two versions. */
 async function define(clientConfig: object): Promise<void> {
   const schema = {
     openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
@@ -103,7 +103,7 @@ async function define(clientConfig: object): Promise<void> {
 
 interface Case {
   readonly names: RegExp
-  /** What the webhook answers within its review. */
+  /** Builds the `response` field of the right answer. */
   readonly response: (request: {
     objects?: readonly object[]
     desiredAPIVersion?: string
@@ -171,7 +171,7 @@ async function create(resource: string, name: string): Promise<Told> {
   if (reply.status === 201) return { value: metadata.labels }
   assert.ok(reply.status >= 400 && reply.status <= 599, `${reply.status}`)
   assert.equal(reply.body?.kind, 'Status', reply.text)
-  // What was patched is the object, and refused as any other.
+  // Validation may reject the patched object.
   if (/denied the request|is invalid: /.test(message)) return { value: message }
   return { error: message }
 }
@@ -195,7 +195,7 @@ test(`an odd patch of a webhook concerns its request only (seed ${seed})`, async
       giveRight(connection, JSON.stringify(review))
     },
   }))
-  // Upstream names no webhook whose patch does not fit the object.
+  // Upstream's message does not name the webhook if its patch does not apply.
   const names = /failed calling webhook "odd.example.com"|^Internal error occurred: /
   await tryOddAnswers({ ...trialOf(undefined, response, ask), names }, patches)
 })

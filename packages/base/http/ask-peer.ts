@@ -3,14 +3,14 @@ import { answerTo } from './answer-to.ts'
 import type { HeaderRecord } from './header-fields.ts'
 import { PeerAnswerError, peerHeadOf } from './peer-answer.ts'
 
-/** A question to a server of somebody else's, whose answer is read as a whole. */
+/** One request to a peer whose whole answer is kept in memory. */
 export interface PeerQuestion {
-  /** What it is called in messages. */
+  /** Names the peer in errors. */
   readonly peer: string
-  /** Makes the request, again for each try. Its signal bounds the time. */
+  /** Creates the request; called once per attempt. Its signal bounds the time. */
   readonly request: () => ClientRequest
   readonly body?: string | Uint8Array
-  /** Of the answer's body; what is longer is an error. */
+  /** A longer body is an error. */
   readonly bytesMax: number
 }
 
@@ -22,9 +22,9 @@ export interface PeerReply {
 }
 
 /**
- * Asks, and reads the answer. Rejects with PeerAnswerError for an answer that is none or too long, and with the
- * request's error; the connection is not used again then. Where a kept connection ends without an answer, the peer is
- * asked again on another one: it had closed it before.
+ * Sends the request and reads the whole answer. Rejects with PeerAnswerError if the answer is malformed or too long, or
+ * with the request's error; the connection is then closed. If a reused connection ends without an answer, the peer had
+ * closed it while it was idle: the request is sent again on another connection.
  */
 export async function askPeer(question: PeerQuestion): Promise<PeerReply> {
   const { peer, request, body } = question
@@ -58,7 +58,7 @@ async function readReply(
   return { status, headers, bytes: hasBody ? Buffer.concat(chunks) : Buffer.alloc(0) }
 }
 
-/** A kept connection can do so once: it is gone then. */
+/** Each reused connection fails at most once, so retries end. */
 function isStale(
   { reusedSocket, res }: ClientRequest & { res?: unknown },
   error: unknown,

@@ -58,6 +58,6 @@ function textOf(body: unknown): string {
 function responseOf({ status, headers, bytes }: PeerReply): Response {
   const fields = new Headers()
   for (const [name, value] of fieldsOfRecord(headers)) fields.append(name, value)
-  // A Response of 204 and the like must not have a body, be it empty.
+  // A Response with status 204 must not have a body, not even an empty one.
   return new Response(bytes.length > 0 ? new Uint8Array(bytes) : null, { status, headers: fields })
 }

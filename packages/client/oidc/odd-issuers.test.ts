@@ -14,7 +14,7 @@ import {
 } from '@skerry/testing'
 import { LoginEndedError, openOidcIssuer } from './oidc-issuer.ts'
 
-/** Who logs in asks somebody else's server: whatever it answers, one line says that the login failed. */
+/** A login asks another organization's server. An odd answer fails the login with one line. */
 const seed = 20_261_130
 const signal = new AbortController().signal
 
@@ -45,7 +45,7 @@ function signed(claims: object): string {
 
 const url = (): string => `https://127.0.0.1:${peer.port}`
 
-/** By the path of the request. */
+/** Right answers by request path. */
 const documents: Readonly<Record<string, () => object>> = {
   '/.well-known/openid-configuration': () => ({
     issuer: url(),
@@ -83,7 +83,7 @@ async function told(work: () => Promise<unknown>): Promise<Told> {
   try {
     return { value: await work() }
   } catch (error) {
-    // The issuer's own words, without a terminal's commands.
+    // The message quotes the issuer and must not contain control characters.
     if (error instanceof LoginEndedError) return { error: `${url()} ${error.message}` }
     assert.ok(error instanceof ExpectedError, String(error))
     // oxlint-disable-next-line no-control-regex

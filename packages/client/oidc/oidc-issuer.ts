@@ -126,7 +126,7 @@ function tokensOf(answer: Answer): OidcTokens {
 
 /** Asked for only where it is known: some issuers refuse a scope that they do not have. */
 function scopesOf({ scopes }: OidcClient, config: Configuration): string {
-  // The library checks what it reads itself, and this it does not.
+  // The library does not check this field.
   const offered: unknown = config.serverMetadata().scopes_supported
   const hasOffline = Array.isArray(offered) && offered.includes('offline_access')
   const offline = hasOffline ? ['offline_access'] : []

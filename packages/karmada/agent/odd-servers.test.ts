@@ -17,7 +17,7 @@ import { groupLabel } from '../virtual/virtual-group.ts'
 import { nodeSummaryOf, resourceSummaryOf } from './cluster-facts.ts'
 import { EdgeObserver } from './edge-observer.ts'
 
-/** The API server of a cluster in push mode is whoever answers there: what is odd is forgotten with the next right answer. */
+/** A cluster in push mode may send anything. The hub recovers with the next right answer. */
 const seed = 20_261_132
 const rounds = 100
 failOnUncaught()
@@ -45,7 +45,7 @@ const objects = [
   ...['a', 'b', 'c'].map((name) => `/api/v1/namespaces/default/pods/${name}`),
 ]
 
-/** Each object has a new version, and so an event. */
+/** Updates every object, so that each gets a new version and an event. */
 async function touchAll(round: number): Promise<void> {
   const headers = { 'content-type': 'application/merge-patch+json' }
   const body = { metadata: { annotations: { round: String(round) } } }
@@ -67,13 +67,13 @@ async function make(path: string, body: object): Promise<void> {
 
 interface OddServer extends Transport {
   isOdd: boolean
-  /** It refuses to go on from any version. */
+  /** True: watches from any version are refused with 410. */
   isForgetful: boolean
   /** Ends the watches that are open. */
   endWatches(): void
 }
 
-/** The server, but for one value in each of its documents and events while it is odd. */
+/** The real server. While `isOdd` is set, each document and event has one odd value. */
 function oddServer(random: Random): OddServer {
   let ending = new AbortController()
   const changed = (text: string): string =>
@@ -88,10 +88,10 @@ function oddServer(random: Random): OddServer {
     async send(request, signal) {
       const { path, headers } = request
       if (/[?&]watch=true/.test(path)) {
-        // Old servers know no WatchList.
+        // Older servers do not know WatchList.
         const isRefused = path.includes('sendInitialEvents') && random.next() < 0.5
         if (isRefused) return refused(422, 'Invalid', changed)
-        // Its history is short: all is read again.
+        // The informer lists again after 410.
         if (!path.includes('sendInitialEvents') && odd.isForgetful)
           return refused(410, 'Expired', changed)
         const scope = AbortSignal.any([signal, ending.signal])
@@ -105,7 +105,7 @@ function oddServer(random: Random): OddServer {
   return odd
 }
 
-/** One value is odd: of all, of one object, or of the metadata of one, by chance. */
+/** Replaces one random value of the document, of one of its objects, or of one object's metadata. */
 function withOddPart(text: string, random: Random): string {
   const [value] = randomValues(random, 1)
   const document = JSON.parse(text)
@@ -153,7 +153,7 @@ test(`what a server says oddly of its objects is gone when it says it rightly (s
     try {
       return { nodes: nodeSummaryOf(nodes), resources: resourceSummaryOf(nodes, pods) }
     } catch (error) {
-      // The reporter says that it could not report, and counts again in its next round.
+      // The reporter logs the error and tries again in its next round.
       return String(error)
     }
   }

@@ -1,9 +1,9 @@
 import http2 from 'node:http2'
 import type { SecureClientSessionOptions } from 'node:http2'
 
-/** One connection of HTTP/2; disposing it cuts it off. */
+/** One HTTP/2 connection. Disposing it destroys the connection. */
 export interface AskedSession extends Disposable {
-  /** The status of the answer, once its stream is over; 0: it was cut before its head. */
+  /** Returns the answer's status after its stream has closed; 0 if the stream was cut before the head. */
   ask(method: string, path: string): Promise<number>
 }
 

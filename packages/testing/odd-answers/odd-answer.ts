@@ -78,7 +78,7 @@ function answer(status: string, line: string, body: string): string {
   return `HTTP/1.1 ${status}\r\n${line}\r\n${length}\r\n${body}`
 }
 
-/** Bytes that have ended a server, and then what the seed draws, in pieces; `random` is for more draws. */
+/** Yields all known odd answers, then random ones, each in pieces. `random` may be used for more draws. */
 export function* oddRawAnswers(
   seed: number,
   rounds: number,

@@ -1,6 +1,6 @@
 import type { Random } from '@skerry/base'
 
-/** JSON in place of one value of a document: other types, and what readers trip over. */
+/** JSON texts that replace one value of a document: other types, and edge cases of readers. */
 const oddValues: readonly string[] = [
   'null',
   '7',
@@ -26,15 +26,15 @@ const oddValues: readonly string[] = [
   `${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`,
 ]
 
-/** One value of a document, as yet unknown, and what stands in its place. */
+/** Replaces one value of any document. */
 export interface OddValue {
-  /** From 0 to 1: which of all values of the document, from its first to its last. */
+  /** Selects the value: 0 is the first of the document, 1 is after the last. */
   readonly at: number
-  /** JSON. */
+  /** The JSON text that replaces it. */
   readonly text: string
 }
 
-/** `count` of them, drawn by chance. */
+/** Draws `count` replacements. */
 export function randomValues(random: Random, count: number): OddValue[] {
   return Array.from({ length: count }, () => ({
     at: random.next(),
@@ -42,7 +42,7 @@ export function randomValues(random: Random, count: number): OddValue[] {
   }))
 }
 
-/** JSON text like the right one, but for one value, which JSON.stringify() might not be able to write. */
+/** Returns the right JSON text with one value replaced. The result may hold what JSON.stringify() cannot write. */
 export function withOddValue(right: string, { at, text }: OddValue): string {
   const places = placesIn(JSON.parse(right), '$')
   const place = places[Math.floor(at * places.length)] ?? '$'
@@ -52,7 +52,7 @@ export function withOddValue(right: string, { at, text }: OddValue): string {
 
 const mark = '@@odd@@'
 
-/** Of each value, the whole document and its lists and objects among them. */
+/** Lists the paths of all values, including the document, its lists and its objects. */
 function placesIn(value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null) return [path]
   const inner = Object.entries(value).flatMap(([key, field]) => placesIn(field, `${path}.${key}`))

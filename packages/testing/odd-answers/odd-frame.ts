@@ -1,6 +1,6 @@
 import type { Random } from '@skerry/base'
 
-/** With which each end of HTTP/2 begins. */
+/** The empty SETTINGS frame with which each end of HTTP/2 begins. */
 export const settingsFrame = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
 /** HPACK without its tables: each header as two literals (RFC 7541, 6.2.2). */
@@ -31,7 +31,7 @@ const h2Fields: readonly (readonly [name: string, value: string])[] = [
   ['grpc-status', '0'],
 ]
 
-/** A frame of the first stream, mostly a head, a body or trailers (RFC 9113, 4.1). */
+/** Returns a random frame for the first stream, mostly HEADERS or DATA (RFC 9113, 4.1). */
 export function oddFrame(random: Random): Buffer {
   const draw = random.next()
   const type = draw < 0.5 ? 1 : draw < 0.8 ? 0 : Math.floor(random.next() * 10)

@@ -5,29 +5,29 @@ import type { Random } from '@skerry/base'
 import { randomAnswer } from './odd-answer.ts'
 import { randomValues, withOddValue } from './odd-document.ts'
 
-/** How a peer that should answer with JSON does it wrong. */
+/** One way to get a JSON answer wrong. */
 export interface OddJsonAnswer {
   readonly what: string
-  /** No caller may take it for an answer. */
+  /** True: every caller must report an error. */
   readonly isNone: boolean
-  /** Gets the JSON text of the right answer; resolves when all is on its way. */
+  /** Writes the answer; `right` is the JSON text of the right one. Resolves after the last byte is written. */
   give(connection: Duplex, right: string): void | Promise<void>
 }
 
 export interface OddJsonOptions {
-  /** Documents with one odd value. */
+  /** Number of documents with one odd value. */
   readonly mutations: number
-  /** Bytes by chance. */
+  /** Number of random answers. */
   readonly rounds: number
-  /** Statuses with which the peer says that it failed; default: those that nobody tries again after. */
+  /** Statuses that report a failure. Default: some that clients do not retry. */
   readonly failures?: readonly string[]
-  /** False: none that only the caller's patience ends, for those that have much. */
+  /** False: skip answers that end only by the caller's timeout, for callers with long timeouts. */
   readonly hasSilence?: boolean
-  /** `documents` for a second question by the same client, `frames` where bodies are not read; default: both. */
+  /** `documents` if the client was tried with another question before, `frames` if it ignores bodies. Default: both. */
   readonly parts?: 'documents' | 'frames'
 }
 
-/** All that is known to have gone wrong once, and then what the seed draws. */
+/** Yields the known odd answers, then random ones. */
 export function* oddJsonAnswers(random: Random, options: OddJsonOptions): Generator<OddJsonAnswer> {
   const { mutations, rounds, failures = ['400', '404', '307'] } = options
   if (options.parts !== 'documents') {
@@ -52,7 +52,7 @@ export function* oddJsonAnswers(random: Random, options: OddJsonOptions): Genera
   }
 }
 
-/** Writes a good answer and keeps the connection. */
+/** Writes the right answer and keeps the connection open. */
 export function giveRight(connection: Duplex, right: string): void {
   connection.write(whole(right))
 }
@@ -70,7 +70,7 @@ function* oddStatuses(failures: readonly string[]): Generator<OddJsonAnswer> {
     yield {
       what: `status ${status}`,
       isNone: true,
-      // What comes after an answer that is not final never comes.
+      // End the connection: the caller would otherwise wait for the final answer.
       give: (connection, right) =>
         void connection.end(
           `HTTP/1.1 ${status} Odd\r\nlocation: /odd\r\ncontent-length: ${right.length}\r\n\r\n${right}`,
@@ -79,7 +79,7 @@ function* oddStatuses(failures: readonly string[]): Generator<OddJsonAnswer> {
   }
 }
 
-/** A header beside those of a good answer; it makes none of it where two readers could differ. */
+/** Right answers with one more header. Headers that two readers could read differently make the answer invalid. */
 const oddHeads: readonly OddJsonAnswer[] = [
   ...[
     'upgrade: h2c',
@@ -160,7 +160,7 @@ const oddFrames: readonly OddJsonAnswer[] = [
     isNone: false,
     async give(connection, right) {
       connection.write(whole(right))
-      // The caller reads that one first, and closes the connection when the other comes.
+      // The caller has read the first answer by now, and must close the connection when the second one arrives.
       for (let turn = 0; turn < 50; turn += 1) await nextTurn()
       connection.write(forged)
       for (let turn = 0; turn < 20_000 && !connection.destroyed; turn += 1) await nextTurn()
@@ -170,7 +170,7 @@ const oddFrames: readonly OddJsonAnswer[] = [
 
 const early = 'HTTP/1.1 103 Early\r\nx: a\r\n\r\n'
 
-/** The connection ends within each part of an answer. */
+/** Answers that end within each part of the head or body. */
 const oddCuts: readonly OddJsonAnswer[] = [
   ['the version', 'HTTP/1.'],
   ['the status', 'HTTP/1.1 20'],
@@ -203,7 +203,7 @@ const oddBodies: readonly OddJsonAnswer[] = [
   said('many members', false, () => whole(`[${'0,'.repeat(200_000)}0]`)),
 ]
 
-/** Ends when the caller has had enough. */
+/** Endless answers: the caller's size limit ends them. */
 const ceaseless: readonly OddJsonAnswer[] = [
   without('an endless body', 'HTTP/1.1 200 OK\r\n\r\n', 'a'.repeat(65_536)),
   without('endless pieces', chunked, pieceOf(' '.repeat(65_536))),
@@ -211,7 +211,7 @@ const ceaseless: readonly OddJsonAnswer[] = [
   without('endless trailers', `${chunked}0\r\n`, `x: ${'a'.repeat(1_000)}\r\n`.repeat(60)),
 ]
 
-/** Ends when the caller has waited long enough. */
+/** Stalling answers: the caller's timeout ends them. */
 const silences: readonly OddJsonAnswer[] = [
   silent('silence', ''),
   silent('silence within the head', 'HTTP/1.1 200 OK\r\ncontent-'),
@@ -235,7 +235,7 @@ function silent(what: string, bytes: string): OddJsonAnswer {
   }
 }
 
-/** Without an end: goes on as long as somebody takes it. */
+/** Writes `more` until the caller closes the connection. */
 function without(what: string, head: string, more: string): OddJsonAnswer {
   const give = (connection: Duplex): void => {
     const send = (): void => {

@@ -3,15 +3,15 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import type { Duplex } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
 
-/** Writes whatever it likes in answer to one request; a body of no known length is not waited for. */
+/** Answers one request with any bytes. `body` is empty unless the request has a content-length. */
 export type RawAnswer = (connection: Duplex, head: string, body: string) => void
 
-/** A server on loopback that speaks no protocol of its own: each request gets the bytes of the current answer. */
+/** A server on loopback that answers each request with raw bytes. */
 export interface RawPeer extends Disposable {
   readonly port: number
-  /** What requests get from now on. */
+  /** Answers all requests from now on. */
   answer: RawAnswer
-  /** Bytes that it has written to all its connections. */
+  /** The number of bytes written to all connections so far. */
   writtenBytes(): number
 }
 
@@ -61,7 +61,7 @@ export async function startRawPeer(
   return peer
 }
 
-/** The first request of the bytes; undefined: it is not whole yet. */
+/** Reads the first request; undefined if it is incomplete. */
 function readRequest(text: string): { head: string; body: string; rest: string } | undefined {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return undefined

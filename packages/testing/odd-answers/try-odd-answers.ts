@@ -4,27 +4,26 @@ import { collectUncaught } from './uncaught-errors.ts'
 import { giveRight, type OddJsonAnswer } from './odd-json-answers.ts'
 import type { RawPeer } from './raw-peer.ts'
 
-/** What the caller makes of an answer: a value, or what it is told is wrong. */
+/** The outcome of one question: the caller's value, or the error it got. */
 export type Told = { readonly value: unknown } | { readonly error: string }
 
 export interface OddTrial {
   readonly peer: RawPeer
-  /** JSON text of the right answer to a request. */
+  /** Returns the JSON text of the right answer. */
   right(head: string, body: string): string
-  /** Which requests are answered oddly; default: all. */
+  /** Selects the requests that get odd answers. Default: all. */
   readonly isTried?: (head: string) => boolean
-  /** Has the peer asked once. */
+  /** Asks the peer one question. */
   ask(): Promise<Told>
-  /** How an error tells whose answer it was about. */
+  /** Matches every error: it must name the peer. */
   readonly names: RegExp
-  /** The most that is read of the answers to one question; default: 1 MiB. */
+  /** The most bytes that one question may read. Default: 1 MiB. */
   readonly bytesMax?: number
 }
 
 /**
- * Asks a peer that answers oddly, and then one that answers rightly, again and again. Fails where the caller takes what
- * is no answer, is not told whose it was, does not get the next right answer, reads without bound, or where an error
- * would have ended the process.
+ * Alternates odd and right answers. Fails if the caller accepts an invalid answer, gets an error that does not name the
+ * peer, does not get the next right answer, or reads without bound, or if an error would have ended the process.
  */
 export async function tryOddAnswers(
   trial: OddTrial,
@@ -57,5 +56,5 @@ export async function tryOddAnswers(
   }
 }
 
-/** Buffers of both ends' sockets, TLS and streams. */
+/** Allows for the buffers of sockets, TLS and streams at both ends. */
 const onTheWayBytes = 8 * 1024 * 1024

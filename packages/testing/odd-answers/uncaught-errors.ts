@@ -21,7 +21,7 @@ export function collectUncaught(): UncaughtErrors {
   }
 }
 
-/** From here to the end of the file a test fails in which an error would have ended the process. */
+/** Fails each later test of the file in which an error would have ended the process. */
 export function failOnUncaught(): void {
   const uncaught = collectUncaught()
   afterEach(async () => {

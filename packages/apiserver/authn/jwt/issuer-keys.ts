@@ -83,7 +83,7 @@ async function fetchKeys(options: IssuerKeysOptions): Promise<JSONWebKeySet> {
 
 async function fetchJson(url: string, ca: string | undefined): Promise<Record<string, unknown>> {
   const late = AbortSignal.timeout(requestTimeoutMs)
-  // Asked too seldom to keep a connection.
+  // Requests are too rare for kept-alive connections.
   const options = { agent: false, ...(ca ? { ca } : {}), signal: late } as const
   try {
     const { status, bytes } = await askPeer({

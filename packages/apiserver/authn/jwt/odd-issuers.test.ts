@@ -20,7 +20,7 @@ import { TokenError } from '../token-authenticator.ts'
 import { readAuthenticationConfig } from './authentication-config.ts'
 import { createConfiguredUsers, type ConfiguredUsers } from './configured-users.ts'
 
-/** An issuer is another organization's server: what it answers decides about its own tokens at most. */
+/** Another organization runs the issuer. Its answers affect only its own tokens. */
 const seed = 20_261_128
 const signal = new AbortController().signal
 const claims = {
@@ -79,7 +79,7 @@ async function whoIs({ tokens }: ConfiguredUsers, payload: string): Promise<Told
   try {
     return { value: await tokens.authenticateToken(token, ['skerry'], signal) }
   } catch (error) {
-    // Any other error would be the server's own.
+    // Any other error would become a 500.
     assert.ok(error instanceof TokenError, String(error))
     return { error: error.message }
   }

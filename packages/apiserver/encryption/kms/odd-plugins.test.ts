@@ -12,7 +12,7 @@ import { writeMessage } from './kms-messages.ts'
 import { openKmsPlugin } from './kms-plugin.ts'
 import { createKmsTransformer, type KmsTransformer } from './kms-transformer.ts'
 
-/** A KMS plugin is another vendor's process: whatever it answers, it is unhealthy, and then well again. */
+/** A KMS plugin that answers oddly is unhealthy, and recovers with its next right answer. */
 const seed = 20_261_133
 failOnUncaught()
 
@@ -84,7 +84,7 @@ function transformerOf(endpoint: string, timeoutMs: number): KmsTransformer {
   return createKmsTransformer('vault', openKmsPlugin(endpoint, timeoutMs), deps)
 }
 
-/** Bytes like the right ones, and then fewer, more, others or too many. */
+/** Truncates, changes or extends the message, or replaces it. */
 function oddMessage(bytes: Buffer, random: Random): Buffer {
   const at = Math.floor(random.next() * (bytes.length + 1))
   const draw = random.next()
@@ -96,7 +96,7 @@ function oddMessage(bytes: Buffer, random: Random): Buffer {
   }
   if (draw < 0.7) return Buffer.concat([bytes, Buffer.from(random.bytes(1 + at))])
   if (draw < 0.8) return Buffer.alloc(5 * 1024 * 1024, 1)
-  // Each field is within the one before, and its number is 0.
+  // Nested fields with number 0.
   if (draw < 0.9) return Buffer.alloc(100_000, 2)
   return Buffer.from(random.bytes(1 + Math.floor(random.next() * 64)))
 }
@@ -146,7 +146,7 @@ test(`frames that are none of gRPC are a plugin that does not answer (seed ${see
   let parts: readonly Buffer[] = []
   const server = createServer((socket: Socket) => {
     socket.on('error', () => undefined)
-    // HTTP/2 begins with what its client says.
+    // The client sends the first bytes of an HTTP/2 connection.
     socket.once('data', () => {
       for (const part of parts) socket.write(part)
       if (parts.length % 2 === 0) socket.end()

@@ -15,7 +15,7 @@ import { callInterpreterWebhook } from './call-interpreter-webhook.ts'
 import { InterpreterWebhooks } from './interpreter-webhooks.ts'
 import { InterpreterWebhookError, WebhookInterpreter } from './webhook-interpreter.ts'
 
-/** Whoever may write customizations says who answers for their kinds: that ends one question at most. */
+/** Customizations name webhooks that interpret kinds. An odd answer fails one question at most. */
 const seed = 20_261_126
 const signal = new AbortController().signal
 
