@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '@skerry/base'
-import { oddJsonAnswers, says, startRawPeer, tryOddAnswers } from '@skerry/testing'
+import {
+  oddJsonAnswers,
+  says,
+  startRawPeer,
+  tryOddAnswers,
+  type OddJsonOptions,
+  type Told,
+} from '@skerry/testing'
 import { parseSchedulerConfiguration } from './configuration.ts'
 import { ExtenderError, type Extender } from './extender.ts'
 import { node, pod } from './testing/scheduling-world.ts'
@@ -54,34 +61,40 @@ for (const [what, { fields, right, ask }] of Object.entries(verbs)) {
   test(`an extender that answers oddly about ${what} fails that question only (seed ${seed})`, async () => {
     using peer = await startRawPeer(says(''))
     const urlPrefix = `http://127.0.0.1:${peer.port}`
-    const { extenders } = await parseSchedulerConfiguration({
-      apiVersion: 'kubescheduler.config.k8s.io/v1',
-      kind: 'KubeSchedulerConfiguration',
-      extenders: [{ urlPrefix, httpTimeout: '200ms', ...fields }],
-    })
-    const [extender] = extenders
-    assert.ok(extender)
+    const extenderWith = async (httpTimeout: string): Promise<Extender> => {
+      const { extenders } = await parseSchedulerConfiguration({
+        apiVersion: 'kubescheduler.config.k8s.io/v1',
+        kind: 'KubeSchedulerConfiguration',
+        extenders: [{ urlPrefix, httpTimeout, ...fields }],
+      })
+      return extenders[0] ?? assert.fail()
+    }
+    const patient = await extenderWith('10s')
+    const impatient = await extenderWith('200ms')
     const trial = {
       peer,
       right: () => JSON.stringify(right),
       names: new RegExp(urlPrefix),
       bytesMax: 20 * 1024 * 1024,
-      async ask() {
-        try {
-          return { value: await ask(extender) }
-        } catch (error) {
-          assert.ok(error instanceof ExtenderError, String(error))
-          // The extender's own error text is passed on as it is.
-          if (error.cause === undefined && !error.message.startsWith('failed'))
-            return { value: error.message }
-          return { error: error.message }
-        }
-      },
+      ask: () => told(() => ask(patient)),
+      askImpatiently: () => told(() => ask(impatient)),
     }
     const failures = ['201', '204', '307', '400', '404', '429', '500', '503']
-    await tryOddAnswers(
-      trial,
-      oddJsonAnswers(seededRandom(seed), { mutations: 60, rounds: 40, failures }),
-    )
+    const isFirst = what === 'scores'
+    const options: OddJsonOptions = isFirst
+      ? { mutations: 60, rounds: 40, failures }
+      : { mutations: 60, rounds: 0, parts: 'documents' }
+    await tryOddAnswers(trial, oddJsonAnswers(seededRandom(seed), options))
   })
+}
+
+async function told(work: () => Promise<unknown>): Promise<Told> {
+  try {
+    return { value: await work() }
+  } catch (error) {
+    assert.ok(error instanceof ExtenderError, String(error))
+    // The extender's own error text is passed on as it is.
+    const isOwn = error.cause === undefined && !error.message.startsWith('failed')
+    return isOwn ? { value: error.message } : { error: error.message }
+  }
 }

@@ -35,8 +35,7 @@ before(async () => {
 after(() => hub[Symbol.dispose]())
 
 const dial = (): Promise<AgentSession> => {
-  const limits = { dialMs: 300 }
-  return dialTunnel({ url: `ws://127.0.0.1:${hub.port}/tunnel`, limits }, handler, deps, never)
+  return dialTunnel({ url: `ws://127.0.0.1:${hub.port}/tunnel` }, handler, deps, never)
 }
 
 /** Answers the handshake correctly, with more header lines. */

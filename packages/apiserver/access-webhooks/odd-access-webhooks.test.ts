@@ -24,7 +24,8 @@ const signal = new AbortController().signal
 /** Retries follow each other without a pause. */
 const clock: Clock = { ...systemClock, sleep: async () => undefined }
 const failures = ['307', '400', '401', '403', '404', '429', '500', '503']
-const timeoutMs = 300
+const timeoutMs = 10_000
+const impatientMs = 200
 /** A request whose answer breaks off is sent up to five times. */
 const bytesMax = 32 * 1024 * 1024
 
@@ -45,22 +46,24 @@ after(() => {
 
 test(`an authorization webhook that answers oddly has failed, and allows nothing (seed ${seed})`, async () => {
   const user = { name: 'ada', groups: [], extra: {} }
-  const post = createPostReview(transport, timeoutMs, { peer: 'webhook "a"', clock, random })
-  const options = { version: 'v1', allowedMs: 0, othersMs: 0, onFailure: 'deny' } as const
-  const authorizer = createAccessWebhook(post, options, { clock, log: silentLogger })
-  const ask = async (): Promise<Told> => {
-    const path = '/healthz'
-    const asked = { user, verb: 'get', isResourceRequest: false, path }
-    const { error, ...decision } = await authorizer.authorize(asked)
-    if (!error) return { value: decision }
-    assert.equal(decision.verdict, 'deny')
-    return { error: error.message }
+  const askWithin = (ms: number) => {
+    const post = createPostReview(transport, ms, { peer: 'webhook "a"', clock, random })
+    const options = { version: 'v1', allowedMs: 0, othersMs: 0, onFailure: 'deny' } as const
+    const authorizer = createAccessWebhook(post, options, { clock, log: silentLogger })
+    return async (): Promise<Told> => {
+      const asked = { user, verb: 'get', isResourceRequest: false, path: '/healthz' }
+      const { error, ...decision } = await authorizer.authorize(asked)
+      if (!error) return { value: decision }
+      assert.equal(decision.verdict, 'deny')
+      return { error: error.message }
+    }
   }
+  const asking = { ask: askWithin(timeoutMs), askImpatiently: askWithin(impatientMs) }
   const right = () => JSON.stringify({ status: { allowed: true, denied: false, reason: 'so' } })
   // The second alternative is upstream's message for an answer that both allows and denies.
   const names = /^webhook "a": |^webhook subject access review returned both/
   const answers = oddJsonAnswers(seededRandom(seed), { mutations: 60, rounds: 40, failures })
-  await tryOddAnswers({ peer, right, ask, names, bytesMax }, answers)
+  await tryOddAnswers({ peer, right, ...asking, names, bytesMax }, answers)
 })
 
 test(`an authentication webhook that answers oddly knows nobody (seed ${seed})`, async () => {

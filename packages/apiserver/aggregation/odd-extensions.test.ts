@@ -94,7 +94,6 @@ const options: OddJsonOptions = {
   mutations: 120,
   rounds: 20,
   failures: ['307', '404', '503'],
-  hasSilence: false,
 }
 
 test(`discovery that an extension server answers oddly leaves other groups as they are (seed ${seed})`, async () => {

@@ -47,6 +47,7 @@ before(async () => {
   await define(clientConfig('convert'))
   await configure('mutatingwebhookconfigurations', 'configmaps', clientConfig('mutate'))
   await configure('validatingwebhookconfigurations', 'secrets', clientConfig('validate'))
+  await configure('mutatingwebhookconfigurations', 'limitranges', clientConfig('mutate'), 1)
 })
 
 after(async () => {
@@ -60,7 +61,12 @@ async function call(request: ApiCall) {
   return callApi(transport, { method, ...request })
 }
 
-async function configure(kind: string, resource: string, clientConfig: object): Promise<void> {
+async function configure(
+  kind: string,
+  resource: string,
+  clientConfig: object,
+  timeoutSeconds = 10,
+): Promise<void> {
   const rule = {
     apiGroups: [''],
     apiVersions: ['v1'],
@@ -73,9 +79,9 @@ async function configure(kind: string, resource: string, clientConfig: object): 
     rules: [rule],
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],
-    timeoutSeconds: 1,
+    timeoutSeconds,
   }
-  const body = { metadata: { name: 'odd' }, webhooks: [webhook] }
+  const body = { metadata: { name: `odd-${resource}` }, webhooks: [webhook] }
   const reply = await call({ path: `/apis/admissionregistration.k8s.io/v1/${kind}`, body })
   assert.equal(reply.status, 201, reply.text)
 }
@@ -111,6 +117,7 @@ interface Case {
   readonly kind?: string
   readonly options: OddJsonOptions
   ask(name: string): Promise<Told>
+  askImpatiently?(name: string): Promise<Told>
 }
 
 const labelled = [{ op: 'add', path: '/metadata/labels', value: { a: 'b' } }]
@@ -129,6 +136,7 @@ const cases: Readonly<Record<string, Case>> = {
     }),
     options: { mutations: 80, rounds: 0, failures: ['307', '400', '404', '600'] },
     ask: (name) => create('configmaps', name),
+    askImpatiently: (name) => create('limitranges', name),
   },
   'a webhook that refuses': {
     names: failing,
@@ -176,10 +184,16 @@ async function create(resource: string, name: string): Promise<Told> {
   return { error: message }
 }
 
-for (const [what, { names, response, kind, options, ask }] of Object.entries(cases)) {
+for (const [what, { names, response, kind, options, ask, askImpatiently }] of Object.entries(
+  cases,
+)) {
   test(`an odd answer of ${what} concerns its request only (seed ${seed})`, async () => {
     const trial = trialOf(kind, response, ask)
-    await tryOddAnswers({ ...trial, names }, oddJsonAnswers(seededRandom(seed), options))
+    const impatient = askImpatiently && { askImpatiently: () => askImpatiently('late') }
+    await tryOddAnswers(
+      { ...trial, ...impatient, names },
+      oddJsonAnswers(seededRandom(seed), options),
+    )
   })
 }
 

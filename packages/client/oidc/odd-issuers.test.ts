@@ -124,7 +124,7 @@ for (const [path, work] of Object.entries(asked)) {
     const failures = ['307', '404', '503']
     const options: OddJsonOptions =
       path === '/token'
-        ? { mutations: 50, rounds: 30, failures, hasSilence: false }
+        ? { mutations: 50, rounds: 30, failures }
         : { mutations: 50, rounds: 0, parts: 'documents' }
     await tryOddAnswers(trial, oddJsonAnswers(seededRandom(seed), options))
   })

@@ -10,6 +10,8 @@ export interface OddJsonAnswer {
   readonly what: string
   /** True: every caller must report an error. */
   readonly isNone: boolean
+  /** True: only the caller's timeout ends it. */
+  readonly isStalling?: boolean
   /** Writes the answer; `right` is the JSON text of the right one. Resolves after the last byte is written. */
   give(connection: Duplex, right: string): void | Promise<void>
 }
@@ -21,8 +23,6 @@ export interface OddJsonOptions {
   readonly rounds: number
   /** Statuses that report a failure. Default: some that clients do not retry. */
   readonly failures?: readonly string[]
-  /** False: skip answers that end only by the caller's timeout, for callers with long timeouts. */
-  readonly hasSilence?: boolean
   /** `documents` if the client was tried with another question before, `frames` if it ignores bodies. Default: both. */
   readonly parts?: 'documents' | 'frames'
 }
@@ -36,7 +36,7 @@ export function* oddJsonAnswers(random: Random, options: OddJsonOptions): Genera
     yield* oddFrames
     yield* oddCuts
     yield* ceaseless
-    if (options.hasSilence !== false) yield* silences
+    yield* silences
   }
   if (options.parts !== 'frames') yield* oddBodies
   for (const value of randomValues(random, mutations)) {
@@ -219,6 +219,7 @@ const silences: readonly OddJsonAnswer[] = [
   {
     what: 'a byte now and then',
     isNone: true,
+    isStalling: true,
     give(connection) {
       connection.write('HTTP/1.1 200 OK\r\ncontent-length: 999999\r\n\r\n')
       const timer = setInterval(() => connection.write(' '), 5)
@@ -231,6 +232,7 @@ function silent(what: string, bytes: string): OddJsonAnswer {
   return {
     what,
     isNone: true,
+    isStalling: true,
     give: (connection) => void connection.write(bytes),
   }
 }

@@ -105,7 +105,7 @@ test(`a plugin that answers oddly is unhealthy until it answers rightly (seed ${
   const random = seededRandom(seed)
   using plugin = await startPlugin()
   for (let round = 0; round < 120; round += 1) {
-    using transformer = transformerOf(plugin.endpoint, 2_000)
+    using transformer = transformerOf(plugin.endpoint, 20_000)
     const odd: Method = random.next() < 0.5 ? 'Status' : 'Encrypt'
     plugin.answer = (method) => {
       const bytes = right[method]()
@@ -129,11 +129,11 @@ test(`a plugin that answers oddly is unhealthy until it answers rightly (seed ${
 test(`odd keys open nothing, and end nothing (seed ${seed})`, async () => {
   const random = seededRandom(seed)
   using plugin = await startPlugin()
-  using writer = transformerOf(plugin.endpoint, 2_000)
+  using writer = transformerOf(plugin.endpoint, 20_000)
   await writer.start(() => undefined)
   const sealed = writer.seal(Buffer.from('secret'), 'key')
   for (let round = 0; round < 60; round += 1) {
-    using reader = transformerOf(plugin.endpoint, 2_000)
+    using reader = transformerOf(plugin.endpoint, 20_000)
     plugin.answer = (method) => oddMessage(right[method](), random)
     await reader.fetch?.(sealed)
     assert.throws(() => reader.open(sealed, 'key'), { name: 'UnreadableValueError' })

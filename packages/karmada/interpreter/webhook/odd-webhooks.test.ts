@@ -10,6 +10,7 @@ import {
   webhookCertificate,
   type OddJsonOptions,
   type RawPeer,
+  type Told,
 } from '@skerry/testing'
 import { callInterpreterWebhook } from './call-interpreter-webhook.ts'
 import { InterpreterWebhooks } from './interpreter-webhooks.ts'
@@ -46,7 +47,8 @@ const questions: Readonly<
 }
 
 let peer: RawPeer
-let interpreter: WebhookInterpreter
+let patient: WebhookInterpreter
+let impatient: WebhookInterpreter
 
 before(async () => {
   const tls = await webhookCertificate()
@@ -59,17 +61,20 @@ before(async () => {
     },
     rules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], kinds: ['*'] }],
     interpreterContextVersions: ['v1alpha1'],
-    timeoutSeconds: 0.3,
   }
-  const webhooks = new InterpreterWebhooks([
-    {
-      apiVersion: 'config.karmada.io/v1alpha1',
-      kind: 'ResourceInterpreterWebhookConfiguration',
-      metadata: { name: 'valves' },
-      webhooks: [webhook],
-    },
-  ])
-  interpreter = new WebhookInterpreter(() => webhooks, callInterpreterWebhook)
+  const interpreterWith = (timeoutSeconds: number): WebhookInterpreter => {
+    const webhooks = new InterpreterWebhooks([
+      {
+        apiVersion: 'config.karmada.io/v1alpha1',
+        kind: 'ResourceInterpreterWebhookConfiguration',
+        metadata: { name: 'valves' },
+        webhooks: [{ ...webhook, timeoutSeconds }],
+      },
+    ])
+    return new WebhookInterpreter(() => webhooks, callInterpreterWebhook)
+  }
+  patient = interpreterWith(10)
+  impatient = interpreterWith(0.2)
 })
 
 after(() => peer[Symbol.dispose]())
@@ -84,14 +89,8 @@ for (const [what, [response, ask]] of Object.entries(questions)) {
       },
       names: /^Cannot ask webhook "valves\/valve.example.com" for \w+ of Valve "plant\/north": /,
       bytesMax: 5 * 1024 * 1024,
-      async ask() {
-        try {
-          return { value: await ask(interpreter) }
-        } catch (error) {
-          assert.ok(error instanceof InterpreterWebhookError, String(error))
-          return { error: error.message }
-        }
-      },
+      ask: () => told(() => ask(patient)),
+      askImpatiently: () => told(() => ask(impatient)),
     }
     const isFirst = what === 'replicas'
     const options: OddJsonOptions = isFirst
@@ -99,4 +98,13 @@ for (const [what, [response, ask]] of Object.entries(questions)) {
       : { mutations: 60, rounds: 0, failures: [], parts: 'documents' }
     await tryOddAnswers(trial, oddJsonAnswers(seededRandom(seed), options))
   })
+}
+
+async function told(work: () => Promise<unknown>): Promise<Told> {
+  try {
+    return { value: await work() }
+  } catch (error) {
+    assert.ok(error instanceof InterpreterWebhookError, String(error))
+    return { error: error.message }
+  }
 }
