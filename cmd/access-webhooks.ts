@@ -74,6 +74,7 @@ async function openTokenWebhook(
     throw wrongUse(`--authentication-token-webhook-version is v1 or v1beta1, not ${version}`)
   }
   const transport = stack.use(await openWebhookTransport(path))
-  const post = createPostReview(transport, accessWebhookLimits.tokenTimeoutMs, context)
+  const deps = { ...context, peer: 'authentication webhook' }
+  const post = createPostReview(transport, accessWebhookLimits.tokenTimeoutMs, deps)
   return createTokenWebhook(post, { version, cacheMs, audiences }, context)
 }

@@ -18,6 +18,9 @@ export type {
 export {
   StatusError,
   codeOfReason,
+  isErrorCode,
+  retryAfterSecondsMax,
+  statusDetailsOf,
   isStatusError,
   type Status,
   type StatusCause,

@@ -1,3 +1,4 @@
+import { isJsonObject } from './json.ts'
 import type { ListMeta } from './object.ts'
 
 /** metav1.StatusReason: the closed set of reasons, in Kubernetes' words. */
@@ -73,6 +74,44 @@ export const codeOfReason: Readonly<Record<StatusReason, number>> = Object.freez
   Expired: 410,
   ServiceUnavailable: 503,
 })
+
+/** True for an HTTP status that an error may carry. A Status from another server may hold any number. */
+export function isErrorCode(code: unknown): code is number {
+  return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599
+}
+
+/** Reads the details of a Status from another server and drops fields of the wrong type. */
+export function statusDetailsOf(value: unknown): { readonly details?: StatusDetails } {
+  if (!isJsonObject(value)) return {}
+  const { retryAfterSeconds: seconds, causes } = value
+  const isCount = typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 0
+  return {
+    details: {
+      ...textsOf(value, ['name', 'group', 'kind', 'uid']),
+      ...(Array.isArray(causes)
+        ? { causes: causes.filter(isJsonObject).map((each) => textsOf(each, causeFields)) }
+        : {}),
+      ...(isCount ? { retryAfterSeconds: Math.min(seconds, retryAfterSecondsMax) } : {}),
+    },
+  }
+}
+
+/** Caps Retry-After: a server could otherwise postpone the next request for weeks. */
+export const retryAfterSecondsMax = 3_600
+
+const causeFields = ['reason', 'message', 'field'] as const
+
+function textsOf<Name extends string>(
+  from: Readonly<Record<string, unknown>>,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  const out: Partial<Record<Name, string>> = {}
+  for (const name of names) {
+    const text = from[name]
+    if (typeof text === 'string') out[name] = text
+  }
+  return out
+}
 
 export interface StatusErrorOptions extends ErrorOptions {
   details?: StatusDetails

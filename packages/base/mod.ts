@@ -78,5 +78,6 @@ export {
   type PeerHead,
 } from './http/peer-answer.ts'
 export { answerTo } from './http/answer-to.ts'
+export { askPeer, type PeerQuestion, type PeerReply } from './http/ask-peer.ts'
 export { http1Head } from './http/http1-head.ts'
 export { lastCatch, lastCatchOf } from './http/last-catch.ts'

@@ -4,6 +4,10 @@ export const clientLimits = Object.freeze({
   pageObjectsMax: 500,
   /** A whole answer that is kept in memory, e.g. one page of a list. */
   bodyBytesMax: 256 * 1024 * 1024,
+  /** The most objects in one list or informer. */
+  listObjectsMax: 500_000,
+  /** The most pages in one list. Pages may be nearly empty if the server filters them. */
+  listPagesMax: 10_000,
   /** One event of a watch: an object is at most about 3 MiB, escaped and with its last-applied copy. */
   watchLineBytesMax: 16 * 1024 * 1024,
   /** The server ends a watch after a time in [watchSecondsMin, 2 * watchSecondsMin), as client-go asks. */

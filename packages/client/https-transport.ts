@@ -58,7 +58,8 @@ export function createHttpsTransport(config: HttpsTransportConfig): HttpsTranspo
         return answer
       } catch (error) {
         // The server closed an idle socket while we took it; reading again is safe, writing is not.
-        if (!(error instanceof StaleSocketError) || request.method !== 'GET') throw error
+        const { method, isRepeatable = method === 'GET' } = request
+        if (!(error instanceof StaleSocketError) || !isRepeatable) throw error
         return sendOnce(target, { request, credentials }, signal)
       }
     },

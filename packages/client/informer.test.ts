@@ -111,6 +111,67 @@ test('where the server sends the objects in the watch, one request is enough', a
   second.end()
 })
 
+const x = configMap('x', 6)
+const oddEvents: Readonly<Record<string, readonly [type: string, object: object]>> = {
+  'a version that is a number': [
+    'MODIFIED',
+    { ...x, metadata: { ...x.metadata, resourceVersion: 99 } },
+  ],
+  'labels that are none': ['MODIFIED', { ...x, metadata: { ...x.metadata, labels: ['a'] } }],
+  'no metadata': ['MODIFIED', { kind: 'ConfigMap', metadata: null }],
+  'no object': ['DELETED', []],
+  'no type': ['', x],
+  'data that no index can read': ['MODIFIED', { ...x, data: { a: 7 } }],
+  'a pause that is none': ['ERROR', { ...expired, details: { retryAfterSeconds: 'for ever' } }],
+  'a pause without an end': ['ERROR', { ...expired, details: { retryAfterSeconds: 1e300 } }],
+}
+
+for (const [what, event] of Object.entries(oddEvents)) {
+  test(`an event with ${what} is forgotten with the next right answer`, async () => {
+    const watches = [new WatchBody(), new WatchBody()] as const
+    const right = list(8, configMap('x', 7))
+    await using story = start([list(5, configMap('x', 3)), right, right], [...watches])
+    story.informer.addIndex('data', ({ data = {} }) => data['a']?.split(',') ?? [])
+    await story.clock.advance(0)
+    watches[0].event(...event)
+    await story.clock.advance(0)
+    const asked = story.asked.length
+    // The informer must neither ask in a hot loop nor stop asking.
+    await story.clock.advance(100)
+    assert.ok(story.asked.length <= asked + 1)
+    await story.clock.advance(3_700_000)
+    for (const watch of watches) watch.event('MODIFIED', configMap('x', 9))
+    await story.clock.advance(0)
+    assert.equal(story.informer.get({ namespace: 'a', name: 'x' })?.metadata.resourceVersion, '9')
+  })
+}
+
+test('a version that the server does not take is forgotten, and all is read again', async () => {
+  const first = new WatchBody()
+  const last = new WatchBody()
+  const refused = { status: 400, body: { kind: 'Status', code: 400, reason: 'BadRequest' } }
+  await using story = start([list(5), list(8, configMap('x', 7))], [first, refused, last])
+  await story.clock.advance(0)
+  first.event('BOOKMARK', { metadata: { resourceVersion: 'odd' } })
+  first.end()
+  await story.clock.advance(60_000)
+  assert.ok(story.informer.get({ namespace: 'a', name: 'x' }))
+  last.end()
+})
+
+test('a list without an end is refused', async () => {
+  const metadata = { resourceVersion: '5', continue: 'more' }
+  const empty = { body: { apiVersion: 'v1', kind: 'ConfigMapList', metadata, items: [] } }
+  let asked = 0
+  const transport = scriptedTransport(() => ((asked += 1), empty))
+  const deps = { clock: simulatedClock(), random: seededRandom(1), log: silentLogger }
+  const maps = createCluster(transport, { ...deps, userAgent: 'test' }).resource(
+    resources.configMaps,
+  )
+  await assert.rejects(maps.list({}, new AbortController().signal), /pages without an end/)
+  assert.ok(asked <= 10_001)
+})
+
 test('a watch that ends before all objects have come begins anew', async () => {
   const first = new WatchBody()
   const second = new WatchBody()

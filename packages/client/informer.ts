@@ -195,6 +195,8 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
       this.#deps.log.debug('Watch expired', { resource })
       return
     }
+    // The server rejects this version, e.g. one from an odd bookmark: list again.
+    if (isRefusal(error)) this.#version = undefined
     this.#deps.log.debug('Watch failed', {
       resource,
       error: error instanceof Error ? error : new Error(String(error)),

@@ -1,4 +1,5 @@
 import type { KubeObject } from '@skerry/api'
+import { checkListLength } from './read-object.ts'
 import type { ObjectKey } from './request-path.ts'
 import { compareResourceVersions } from './resource-version.ts'
 
@@ -80,11 +81,14 @@ export class ObjectCache<T extends KubeObject> {
     const key = keyOfObject(object)
     const old = this.#objects.get(key)
     if (this.#isDeleted(object) || (old && !isNewer(object, old))) return undefined
+    if (!old) checkListLength(this.#objects.size + 1)
+    // Compute all index values before any change: an index function may throw on a malformed object.
+    const values = [...this.#functions].map(([name, of]) => [name, of(object)] as const)
     if (old) this.#removeFromIndexes(key, old)
     this.#objects.set(key, object)
-    for (const [name, of] of this.#functions) {
+    for (const [name, found] of values) {
       const entries = this.#indexes.get(name)
-      if (entries) addTo(entries, of(object), { key, object })
+      if (entries) addTo(entries, found, { key, object })
     }
     return old ? { type: 'updated', object, old } : { type: 'added', object }
   }

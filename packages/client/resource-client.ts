@@ -7,6 +7,7 @@ import {
   type Query,
   type ResourceRef,
 } from './request-path.ts'
+import { checkListLength, readList, readObject } from './read-object.ts'
 import { watchEvents, type WatchEvent, type WatchRequest } from './watch-events.ts'
 
 /** How a resource client reaches the server; cluster.ts makes it. */
@@ -115,9 +116,8 @@ export function createResourceClient<T extends KubeObject>(
   options: ResourceClientOptions = {},
 ): ResourceClient<T> {
   const isPartial = options.isMetadataOnly === true
-  // The server answers with the type that the path names: T is what the caller says this path holds.
   const call = async (request: CallRequest, signal: AbortSignal): Promise<T> =>
-    (await caller.call(request, signal)) as T
+    readObject<T>(await caller.call(request, signal))
   const callAny = async (request: CallRequest, signal: AbortSignal): Promise<AnyObject> =>
     (await caller.call(request, signal)) as AnyObject // every 2xx answer of the API is an object
   const write = (method: 'POST' | 'PUT', path: string, body: unknown, options?: WriteOptions) => ({
@@ -246,20 +246,28 @@ async function* readPages<T extends KubeObject>(
   { resource, isPartial, list }: PagesOf,
   signal: AbortSignal,
 ): AsyncGenerator<KubeList<T>, void, undefined> {
+  const { listPagesMax, pageObjectsMax } = clientLimits
   let next: string | undefined
+  let pages = 0
+  let objects = 0
   do {
     const isFirst = next === undefined
     const query: Query = {
       labelSelector: list.labelSelector,
       fieldSelector: list.fieldSelector,
-      limit: list.pageObjectsMax ?? clientLimits.pageObjectsMax,
+      limit: list.pageObjectsMax ?? pageObjectsMax,
       continue: next,
       resourceVersion: isFirst ? list.resourceVersion : undefined,
       resourceVersionMatch: isFirst ? list.resourceVersionMatch : undefined,
     }
     const path = collectionPath(resource, list.namespace)
     const request: CallRequest = { method: 'GET', path, query, ...acceptOf(isPartial, 'list') }
-    const page = (await caller.call(request, signal)) as KubeList<T> // the path names a list of T
+    const page = readList<T>(await caller.call(request, signal))
+    pages += 1
+    objects += page.items.length
+    checkListLength(objects)
+    if (pages > listPagesMax)
+      throw new Error('Cannot read list: the server has pages without an end')
     yield withItemKinds(page)
     next = page.metadata.continue
   } while (next)
@@ -268,7 +276,7 @@ async function* readPages<T extends KubeObject>(
 /** Servers leave kind and apiVersion out of a typed list's items; here every object says what it is. */
 function withItemKinds<T extends KubeObject>(page: KubeList<T>): KubeList<T> {
   const kind = page.kind.replace(/List$/, '')
-  const items = (page.items ?? []).map((item) =>
+  const items = page.items.map((item) =>
     item.kind ? item : { ...item, apiVersion: page.apiVersion, kind },
   )
   return { ...page, items }
@@ -282,7 +290,7 @@ async function readAll<T extends KubeObject>(
   let all: KubeList<T> | undefined
   try {
     for await (const page of pages(request, signal)) {
-      if (all) all.items.push(...page.items)
+      if (all) for (const item of page.items) all.items.push(item)
       else all = page
     }
   } catch (error) {

@@ -1,4 +1,11 @@
-import { StatusError, codeOfReason, type StatusDetails, type StatusReason } from '@skerry/api'
+import {
+  StatusError,
+  codeOfReason,
+  isErrorCode,
+  retryAfterSecondsMax,
+  statusDetailsOf,
+  type StatusReason,
+} from '@skerry/api'
 import { clientLimits } from './client-limits.ts'
 import type { TransportResponse } from './transport.ts'
 
@@ -70,8 +77,9 @@ export function statusErrorOf(
   text: string,
 ): StatusError {
   const parsed = parseObject(text)
-  const retryAfterSeconds = Number(response.headers['retry-after'])
-  const isRetryKnown = response.headers['retry-after'] !== undefined && retryAfterSeconds >= 0
+  const retryAfter = response.headers['retry-after'] ?? ''
+  const isRetryKnown = /^\d+$/.test(retryAfter)
+  const retryAfterSeconds = Math.min(Number(retryAfter), retryAfterSecondsMax)
   if (parsed?.['kind'] === 'Status') {
     const error = statusErrorFrom(parsed, response.status)
     if (!isRetryKnown || error.details?.retryAfterSeconds !== undefined) return error
@@ -87,17 +95,10 @@ export function statusErrorOf(
 
 /** Rebuilds the error from a metav1.Status object, e.g. of a watch's ERROR event. */
 export function statusErrorFrom(status: Record<string, unknown>, httpCode = 500): StatusError {
-  const code = typeof status['code'] === 'number' ? status['code'] : httpCode
+  const code = isErrorCode(status['code']) ? status['code'] : httpCode
   const reason = isReason(status['reason']) ? status['reason'] : reasonOfCode(code)
   const message = typeof status['message'] === 'string' ? status['message'] : `HTTP ${code}`
-  const details = status['details']
-  return new StatusError(reason, message, {
-    code,
-    // StatusDetails has only optional fields, and whoever reads them expects what a server may omit.
-    ...(typeof details === 'object' && details !== null
-      ? { details: details as StatusDetails }
-      : {}),
-  })
+  return new StatusError(reason, message, { code, ...statusDetailsOf(status['details']) })
 }
 
 function isReason(value: unknown): value is StatusReason {

@@ -10,6 +10,8 @@ export interface TransportRequest {
   /** Lower-case names. */
   headers: Readonly<Record<string, string>>
   body?: Uint8Array
+  /** True if the request may be sent twice without further effect. Default: true for GET only. */
+  isRepeatable?: boolean
 }
 
 export interface TransportResponse {

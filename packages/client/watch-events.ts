@@ -1,8 +1,9 @@
 import { linkedSignal } from '@skerry/base'
-import type { KubeObject } from '@skerry/api'
+import { isJsonObject, type KubeObject } from '@skerry/api'
 import { clientLimits } from './client-limits.ts'
 import { collectionPath, type ResourceRef } from './request-path.ts'
 import type { Caller, Selectors } from './resource-client.ts'
+import { readObject } from './read-object.ts'
 import { readLines, statusErrorFrom } from './response-body.ts'
 
 export interface WatchRequest extends Selectors {
@@ -29,12 +30,6 @@ interface WatchOf {
   resource: ResourceRef
   watch: WatchRequest
   accept?: string
-}
-
-/** What a watch line holds: `{"type": …, "object": …}`. */
-interface WatchLine<T> {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
-  object: T
 }
 
 const initialEventsEnd = 'k8s.io/initial-events-end'
@@ -70,22 +65,26 @@ export async function* watchEvents<T extends KubeObject>(
   )
   for await (const line of readLines(body)) {
     if (line === '') continue
-    const event = JSON.parse(line) as WatchLine<T> // the protocol of watch answers
-    yield toWatchEvent(event)
+    yield toWatchEvent<T>(JSON.parse(line))
   }
 }
 
-function toWatchEvent<T extends KubeObject>(event: WatchLine<T>): WatchEvent<T> {
-  switch (event.type) {
+function toWatchEvent<T extends KubeObject>(line: unknown): WatchEvent<T> {
+  const { type, object } = isJsonObject(line) ? line : {}
+  switch (type) {
     case 'ERROR':
-      throw statusErrorFrom({ ...event.object } as Record<string, unknown>) // a metav1.Status
+      throw statusErrorFrom(isJsonObject(object) ? object : {})
     case 'BOOKMARK': {
-      const { resourceVersion = '', annotations } = event.object.metadata
+      const { resourceVersion = '', annotations } = readObject<T>(object).metadata
       const isInitialEventsEnd = annotations?.[initialEventsEnd] === 'true'
-      return { type: 'BOOKMARK', resourceVersion, isInitialEventsEnd }
+      return { type, resourceVersion, isInitialEventsEnd }
     }
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type, object: readObject<T>(object) }
     default:
-      return { type: event.type, object: event.object }
+      throw new Error('Cannot read watch: an event of no known type')
   }
 }
 

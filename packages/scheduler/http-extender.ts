@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { request as requestPlain, type IncomingMessage } from 'node:http'
+import { request as requestPlain } from 'node:http'
 import { request as requestSecure, type RequestOptions } from 'node:https'
-import { answerTo, ExpectedError, exitCodes, messageOf, peerHeadOf } from '@skerry/base'
+import { askPeer, ExpectedError, exitCodes, messageOf, type PeerReply } from '@skerry/base'
 import type { Container, Node, Pod } from '@skerry/api'
 import * as z from 'zod'
 import type { ExtenderFields } from './configuration-schema.ts'
@@ -17,8 +17,12 @@ import { scoreMax } from './framework/plugin.ts'
 /** The best score of an extender. */
 const extenderScoreMax = 10
 
-/** An answer with more is cut off. Upstream has no bound; this is room for some 10,000 nodes. */
-const answerBytesMax = 256 * 1024 * 1024
+/**
+ * Longer answers are rejected; upstream has no bound. An answer names each node of the question with a short text, or
+ * repeats the whole node.
+ */
+const answerBytesMin = 16 * 1024 * 1024
+const answerBytesPerByte = 4
 
 /** Fields are read in any case, as Go does. */
 const filterAnswer = z.looseObject({
@@ -62,21 +66,16 @@ export function createHttpExtender(fields: ExtenderFields): Extender {
       ? {}
       : {
           filter: async (pod, nodes, signal) => {
-            const answer = await post(filterVerb, { Pod: pod, ...nodesOf(nodes) }, signal)
-            return verdictOf(answer, nodes, fields)
+            const question = { Pod: pod, ...nodesOf(nodes) }
+            return post(filterVerb, question, (answer) => verdictOf(answer, nodes, fields), signal)
           },
         }),
     ...(prioritizeVerb === ''
       ? {}
       : {
           prioritize: async (pod, nodes, signal) => {
-            const answer = await post(prioritizeVerb, { Pod: pod, ...nodesOf(nodes) }, signal)
-            const list = (parse(priorities, answer) ?? []).map((each) =>
-              parse(priority, lowered(each)),
-            )
-            return new Map(
-              list.map((each) => [each.host, (each.score * weight * scoreMax) / extenderScoreMax]),
-            )
+            const question = { Pod: pod, ...nodesOf(nodes) }
+            return post(prioritizeVerb, question, (answer) => scoresOf(answer, weight), signal)
           },
         }),
     ...(preemptVerb === ''
@@ -86,7 +85,7 @@ export function createHttpExtender(fields: ExtenderFields): Extender {
             const victims = {
               [victimsField(fields)]: victimsOf(candidates, fields.nodeCacheCapable),
             }
-            return namedVictims(await post(preemptVerb, { Pod: pod, ...victims }, signal))
+            return post(preemptVerb, { Pod: pod, ...victims }, namedVictims, signal)
           },
         }),
     ...(bindVerb === ''
@@ -95,7 +94,7 @@ export function createHttpExtender(fields: ExtenderFields): Extender {
           bind: async ({ pod, nodeName }, signal) => {
             const { name, namespace, uid } = pod.metadata
             const binding = { PodName: name, PodNamespace: namespace, PodUID: uid, Node: nodeName }
-            const { error } = parse(bindingAnswer, lowered(await post(bindVerb, binding, signal)))
+            const error = await post(bindVerb, binding, bindingError, signal)
             if (error) throw new ExtenderError(error)
           },
         }),
@@ -134,6 +133,18 @@ function verdictOf(answer: unknown, nodes: readonly Node[], fields: ExtenderFiel
   }
 }
 
+function scoresOf(answer: unknown, weight: number): ReadonlyMap<string, number> {
+  const list = parse(priorities, answer) ?? []
+  const read = list.map((each) => parse(priority, lowered(each)))
+  return new Map(
+    read.map(({ host, score }) => [host, (score * weight * scoreMax) / extenderScoreMax]),
+  )
+}
+
+function bindingError(answer: unknown): string | null | undefined {
+  return parse(bindingAnswer, lowered(answer)).error
+}
+
 function victimsField({ nodeCacheCapable }: ExtenderFields): string {
   return nodeCacheCapable ? 'NodeNameToMetaVictims' : 'NodeNameToVictims'
 }
@@ -164,15 +175,18 @@ function lowered(value: unknown): unknown {
 function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw new ExtenderError(`Cannot read an extender's answer: ${result.error.issues[0]?.message}`)
+  const [issue] = result.error.issues
+  throw new TypeError(`Cannot read the answer: ${issue?.path.join('.')}: ${issue?.message}`)
 }
 
-type Post = (verb: string, body: object, signal: AbortSignal) => Promise<unknown>
+/** Throws TypeError if the answer is malformed. */
+type Read<T> = (answer: unknown) => T
+type Post = <T>(verb: string, body: object, read: Read<T>, signal: AbortSignal) => Promise<T>
 
 function poster(fields: ExtenderFields): Post {
   const tls = tlsOf(fields)
   const prefix = fields.urlPrefix.replace(/\/+$/, '')
-  return (verb, body, signal) => {
+  return async (verb, body, read, signal) => {
     const url = new URL(`${prefix}/${verb}`)
     const timeout = AbortSignal.timeout(fields.httpTimeout)
     const bytes = Buffer.from(JSON.stringify(body))
@@ -181,45 +195,27 @@ function poster(fields: ExtenderFields): Post {
       method: 'POST',
       headers,
       signal: AbortSignal.any([signal, timeout]),
+      ...(url.protocol === 'https:' ? tls : {}),
     }
-    return exchange(url, { ...options, ...(url.protocol === 'https:' ? tls : {}) }, bytes, verb)
+    try {
+      const { status, bytes: answer } = await exchange(url, options, bytes)
+      if (status === 200) return read(JSON.parse(answer.toString()))
+      throw new ExtenderError(`failed ${verb} with extender at URL ${url.href}, code ${status}`)
+    } catch (error) {
+      if (error instanceof ExtenderError) throw error
+      throw new ExtenderError(`Post "${url.href}": ${messageOf(error)}`, { cause: error })
+    }
   }
 }
 
-async function exchange(
-  url: URL,
-  options: RequestOptions,
-  body: Buffer,
-  verb: string,
-): Promise<unknown> {
+function exchange(url: URL, options: RequestOptions, body: Buffer): Promise<PeerReply> {
   const request = url.protocol === 'https:' ? requestSecure : requestPlain
-  const outgoing = request(url, options)
-  const peer = `the extender at ${url.host}`
-  const answered = answerTo(outgoing, peer)
-  outgoing.end(body)
-  try {
-    const answer = await answered
-    const { status } = peerHeadOf(answer, { peer, method: 'POST' })
-    const text = await textOf(answer)
-    if (status === 200) return JSON.parse(text)
-    throw new ExtenderError(`failed ${verb} with extender at URL ${url.href}, code ${status}`)
-  } catch (error) {
-    outgoing.destroy()
-    if (error instanceof ExtenderError) throw error
-    throw new ExtenderError(`Post "${url.href}": ${messageOf(error)}`, { cause: error })
-  }
-}
-
-async function textOf(answer: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const chunk of answer) {
-    const part = Buffer.from(chunk)
-    size += part.length
-    if (size > answerBytesMax) throw new Error(`more than ${answerBytesMax} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString()
+  return askPeer({
+    peer: `the extender at ${url.host}`,
+    request: () => request(url, options),
+    body,
+    bytesMax: answerBytesMin + answerBytesPerByte * body.length,
+  })
 }
 
 /** Without an authority of its own an extender over HTTPS is not verified, as upstream has it. */

@@ -74,7 +74,21 @@ export { until } from './until.ts'
 export { startTestProxy, type TestProxy, type TestProxyOptions } from './network/test-proxy.ts'
 export type { Inspection } from './network/inspected-way.ts'
 export { startRawPeer, type RawAnswer, type RawPeer } from './odd-answers/raw-peer.ts'
-export { oddAnswers, randomAnswer, says, saysPieces } from './odd-answers/odd-answer.ts'
+export { oddFrame, settingsFrame } from './odd-answers/odd-frame.ts'
+export { openSession, type AskedSession } from './odd-answers/ask-over-http2.ts'
+export { oddRawAnswers, randomAnswer, says, saysPieces } from './odd-answers/odd-answer.ts'
+export {
+  giveRight,
+  oddJsonAnswers,
+  type OddJsonAnswer,
+  type OddJsonOptions,
+} from './odd-answers/odd-json-answers.ts'
+export { tryOddAnswers, type OddTrial, type Told } from './odd-answers/try-odd-answers.ts'
+export { randomValues, withOddValue, type OddValue } from './odd-answers/odd-document.ts'
 export { readAnswers, type WireAnswer } from './odd-answers/read-answers.ts'
 export { askToUpgrade, askTwice, type AskedTwice } from './odd-answers/ask-over-http1.ts'
-export { collectUncaught, type UncaughtErrors } from './odd-answers/uncaught-errors.ts'
+export {
+  collectUncaught,
+  failOnUncaught,
+  type UncaughtErrors,
+} from './odd-answers/uncaught-errors.ts'

@@ -144,7 +144,10 @@ test('conditions decide whether a webhook is asked, and the policy what its fail
   using _owned = configured
   assert.equal((await authorizer.authorize(question)).verdict, 'allow')
   const stranger = await authorizer.authorize({ ...question, user: { ...user, name: 'bob' } })
-  assert.match(stranger.error?.message ?? '', /webhook answered 403: go away/)
+  assert.match(
+    stranger.error?.message ?? '',
+    /authorization webhook "first": it answered 403: go away/,
+  )
 })
 
 test('a webhook that is away for a moment is asked again; who cannot be judged is not forbidden', async () => {
@@ -171,7 +174,10 @@ test('a webhook that is away for a moment is asked again; who cannot be judged i
   assert.equal((await first).status, 200)
   const second = await callApi(transport, { path: '/api/v1/nodes' })
   assert.equal(second.status, 500)
-  assert.match(second.body.message, /^Internal Server Error: "\/api\/v1\/nodes": webhook answered/)
+  assert.match(
+    second.body.message,
+    /^Internal Server Error: "\/api\/v1\/nodes": authorization webhook "first": it answered/,
+  )
 })
 
 test('the file may change while the server runs, but not lose what is in the server', async () => {
@@ -224,7 +230,11 @@ test('a token webhook says whose token it is, for which audiences, and is not as
   const clock = simulatedClock()
   using transport = transportTo(hook)
   const tokens = createTokenWebhook(
-    createPostReview(transport, 10_000, { clock: systemClock, random }),
+    createPostReview(transport, 10_000, {
+      peer: 'authentication webhook',
+      clock: systemClock,
+      random,
+    }),
     { version: 'v1', cacheMs: 120_000, audiences: ['api'] },
     { clock, log: silentLogger },
   )

@@ -109,12 +109,13 @@ async function openChain(
 }
 
 function webhookOf(
-  config: AccessWebhookConfig,
+  config: AccessWebhookConfig & { readonly name: string },
   transport: Transport,
   deps: ConfiguredAuthorizersDeps,
 ): Authorizer {
-  const post = createPostReview(transport, config.timeoutMs, deps)
-  const { conditions, ...options } = config
+  const { name, conditions, ...options } = config
+  const peer = `authorization webhook "${name}"`
+  const post = createPostReview(transport, config.timeoutMs, { ...deps, peer })
   return createAccessWebhook(
     post,
     { ...options, ...(conditions.length > 0 ? { conditions: compileConditions(conditions) } : {}) },

@@ -1,4 +1,4 @@
-import { createBackoff, linkedSignal, type Clock, type Random } from '@skerry/base'
+import { createBackoff, linkedSignal, messageOf, type Clock, type Random } from '@skerry/base'
 import { readBody, type Transport } from '@skerry/client'
 import { accessWebhookLimits as limits } from './access-webhook-limits-table.ts'
 
@@ -10,32 +10,45 @@ export interface PostJsonOptions {
 }
 
 export interface PostJsonDeps {
+  /** Names the webhook in errors. */
+  readonly peer: string
   readonly transport: Transport
   readonly clock: Clock
   readonly random: Random
 }
 
-/** The text of a good answer. What may pass is tried again; rejects with Error that says what came back. */
+/** Returns the body of a 2xx answer. Retries transient failures; rejects with an Error that names the webhook. */
 export async function postJson(
   text: string,
   options: PostJsonOptions,
-  { transport, clock, random }: PostJsonDeps,
+  deps: PostJsonDeps,
   signal: AbortSignal,
 ): Promise<string> {
   using scope = linkedSignal(signal)
-  using _timer = clock.setTimer(options.timeoutMs, () =>
+  using _timer = deps.clock.setTimer(options.timeoutMs, () =>
     scope.abort(new Error('context deadline exceeded')),
   )
+  try {
+    return await postUntilAnswered(Buffer.from(text), options, deps, scope.signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    throw new Error(`${deps.peer}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+async function postUntilAnswered(
+  body: Uint8Array,
+  { retryMs: initialMs }: PostJsonOptions,
+  { transport, clock, random }: PostJsonDeps,
+  signal: AbortSignal,
+): Promise<string> {
   const { retryFactor: factor, retryJitter: jitter } = limits
-  const backoff = createBackoff({ initialMs: options.retryMs, factor, jitter }, random)
-  const body = Buffer.from(text)
+  const backoff = createBackoff({ initialMs, factor, jitter }, random)
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await tryOnce(transport, body, scope.signal)
+    const answer = await tryOnce(transport, body, signal)
     if (answer.type === 'answered') return answer.text
-    if (attempt >= limits.attemptsMax || !answer.mayRetry || scope.signal.aborted) {
-      throw answer.error
-    }
-    await clock.sleep(backoff.nextMs(), scope.signal)
+    if (attempt >= limits.attemptsMax || !answer.mayRetry || signal.aborted) throw answer.error
+    await clock.sleep(backoff.nextMs(), signal)
   }
 }
 
@@ -50,11 +63,11 @@ async function tryOnce(
 ): Promise<Attempt> {
   try {
     const headers = { accept: 'application/json', 'content-type': 'application/json' }
-    const request = { method: 'POST', path: '', headers, body } as const
+    const request = { method: 'POST', path: '', headers, body, isRepeatable: true } as const
     const { status, body: answer } = await transport.send(request, signal)
     const text = (await readBody(answer, limits.answerBytesMax)).toString('utf8')
     if (status >= 200 && status < 300) return { type: 'answered', text }
-    const error = new Error(`webhook answered ${status}: ${text.slice(0, 500).trim()}`)
+    const error = new Error(`it answered ${status}: ${text.slice(0, 500).trim()}`)
     return { type: 'failed', error, mayRetry: status === 429 || status >= 500 }
   } catch (error) {
     const cause = error instanceof Error ? error : new Error(String(error))

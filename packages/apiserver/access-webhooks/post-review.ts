@@ -1,13 +1,16 @@
-import { isJsonObject, type JsonObject } from '@skerry/api'
-import type { Clock, Random } from '@skerry/base'
+import { checkFields, isJsonObject, type JsonObject } from '@skerry/api'
+import { messageOf, type Clock, type Random } from '@skerry/base'
 import type { Transport } from '@skerry/client'
 import { accessWebhookLimits } from './access-webhook-limits-table.ts'
 import { postJson } from './post-json.ts'
+import { reviewSchemas } from './review-schema-table.ts'
 
 /** Asks a webhook; resolves with the `status` of the review that it answers. */
 export type PostReview = (review: JsonObject, signal: AbortSignal) => Promise<JsonObject>
 
 export interface PostReviewDeps {
+  /** Names the webhook in errors. */
+  readonly peer: string
   readonly clock: Clock
   readonly random: Random
 }
@@ -20,14 +23,18 @@ export function createPostReview(
 ): PostReview {
   const options = { timeoutMs, retryMs: accessWebhookLimits.retryMs }
   return async (review, signal) => {
-    const { clock, random } = deps
-    const text = await postJson(
-      JSON.stringify(review),
-      options,
-      { transport, clock, random },
-      signal,
-    )
-    const answer: unknown = JSON.parse(text)
-    return isJsonObject(answer) && isJsonObject(answer.status) ? answer.status : {}
+    const text = await postJson(JSON.stringify(review), options, { transport, ...deps }, signal)
+    try {
+      return statusOf(JSON.parse(text), String(review['kind']))
+    } catch (error) {
+      throw new Error(`${deps.peer}: ${messageOf(error)}`, { cause: error })
+    }
   }
+}
+
+/** Throws an Error if a field has the wrong type: a malformed denial must count as a failure, not as no opinion. */
+function statusOf(answer: unknown, kind: string): JsonObject {
+  if (!isJsonObject(answer)) throw new Error(`its answer is no ${kind}`)
+  checkFields({ object: answer, schemas: reviewSchemas, schemaName: kind, kind })
+  return isJsonObject(answer['status']) ? answer['status'] : {}
 }

@@ -137,11 +137,43 @@ const schemas: SchemaSet = Object.freeze({
     properties: {
       uid: { type: 'string' },
       allowed: { type: 'boolean' },
-      status: { preserveUnknownFields: true },
+      status: { ref: 'Status' },
       patch: { type: 'string', format: 'byte' },
       patchType: { type: 'string' },
       auditAnnotations: { type: 'object', additionalProperties: { type: 'string' } },
       warnings: { type: 'array', items: { type: 'string' } },
+    },
+  },
+  Status: {
+    type: 'object',
+    properties: {
+      kind: { type: 'string' },
+      apiVersion: { type: 'string' },
+      metadata: { type: 'object' },
+      status: { type: 'string' },
+      message: { type: 'string' },
+      reason: { type: 'string' },
+      details: { ref: 'StatusDetails' },
+      code: { type: 'integer', format: 'int32' },
+    },
+  },
+  StatusDetails: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      group: { type: 'string' },
+      kind: { type: 'string' },
+      uid: { type: 'string' },
+      causes: { type: 'array', items: { ref: 'StatusCause' } },
+      retryAfterSeconds: { type: 'integer', format: 'int32' },
+    },
+  },
+  StatusCause: {
+    type: 'object',
+    properties: {
+      reason: { type: 'string' },
+      message: { type: 'string' },
+      field: { type: 'string' },
     },
   },
 })

@@ -1,4 +1,4 @@
-import type { ApiResource } from '@skerry/api'
+import { isJsonObject, type ApiResource } from '@skerry/api'
 import { aggregationLimits } from './aggregation-limits-table.ts'
 import { failedDiscovery, passedAvailability, type Availability } from './availability.ts'
 import {
@@ -60,22 +60,45 @@ function resourcesOf(body: Buffer): ApiResource[] | undefined {
     const value: unknown = JSON.parse(body.toString('utf8'))
     if (typeof value !== 'object' || value === null || !('resources' in value)) return undefined
     if (!Array.isArray(value.resources)) return undefined
-    return value.resources.filter(isApiResource)
+    return value.resources.flatMap(readResource)
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error
   }
 }
 
-function isApiResource(value: unknown): value is ApiResource {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'name' in value &&
-    typeof value.name === 'string' &&
-    'kind' in value &&
-    typeof value.kind === 'string' &&
-    'verbs' in value &&
-    Array.isArray(value.verbs)
-  )
+/**
+ * Returns nothing for a malformed resource. All groups share one discovery document, and Go clients reject the whole
+ * document if one field has the wrong type.
+ */
+function readResource(value: unknown): ApiResource[] {
+  if (!isJsonObject(value)) return []
+  const { name, kind, verbs, singularName = '', namespaced = false, ...more } = value
+  const { group, version, storageVersionHash } = more
+  const [shortNames, categories] = [more['shortNames'] ?? [], more['categories'] ?? []]
+  if (!isText(name) || !isText(kind) || !isText(singularName)) return []
+  if (!isTexts(verbs) || !isTexts(shortNames) || !isTexts(categories)) return []
+  if (typeof namespaced !== 'boolean') return []
+  return [
+    {
+      name,
+      singularName,
+      namespaced,
+      kind,
+      verbs,
+      ...(shortNames.length > 0 ? { shortNames } : {}),
+      ...(categories.length > 0 ? { categories } : {}),
+      ...(isText(group) ? { group } : {}),
+      ...(isText(version) ? { version } : {}),
+      ...(isText(storageVersionHash) ? { storageVersionHash } : {}),
+    },
+  ]
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(isText)
 }

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { STATUS_CODES, type IncomingMessage } from 'node:http'
 import { peerHeadOf, withTimeout } from '@skerry/base'
 import type { UserInfo } from '../contract/access.ts'
 import { aggregationLimits } from './aggregation-limits-table.ts'
@@ -36,24 +36,35 @@ export async function readExtension(
       answer.socket.destroy()
       throw new Error('switched protocols without being asked')
     }
-    const { response } = answer
-    const peer = `the extension server ${server.service.namespace}/${server.service.name}`
-    const { status } = peerHeadOf(response, { peer })
-    const chunks: Buffer[] = []
-    let size = 0
-    for await (const chunk of response) {
-      const bytes = Buffer.from(chunk)
-      size += bytes.length
-      if (size > bytesMax) throw new Error(`answered more than ${bytesMax} bytes`)
-      chunks.push(bytes)
-    }
-    return {
-      status,
-      contentType: response.headers['content-type'] ?? '',
-      etag: response.headers.etag ?? '',
-      body: Buffer.concat(chunks),
+    try {
+      return await readDocument(answer.response, server, bytesMax)
+    } finally {
+      // An unread connection would stay open until the peer closes it.
+      answer.response.destroy()
     }
   })
+}
+
+async function readDocument(
+  response: IncomingMessage,
+  { service: { namespace, name } }: ExtensionServer,
+  bytesMax: number,
+): Promise<ExtensionDocument> {
+  const { status } = peerHeadOf(response, { peer: `the extension server ${namespace}/${name}` })
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response) {
+    const bytes = Buffer.from(chunk)
+    size += bytes.length
+    if (size > bytesMax) throw new Error(`answered more than ${bytesMax} bytes`)
+    chunks.push(bytes)
+  }
+  return {
+    status,
+    contentType: response.headers['content-type'] ?? '',
+    etag: response.headers.etag ?? '',
+    body: Buffer.concat(chunks),
+  }
 }
 
 /** `403 Forbidden` */

@@ -1,4 +1,4 @@
-import type { APIService } from '@skerry/api'
+import { isJsonObject, type APIService } from '@skerry/api'
 import { createWakeFlag, type Clock, type Logger } from '@skerry/base'
 import type { Objects } from '../contract/objects.ts'
 import { listTyped } from '../contract/typed-objects.ts'
@@ -98,8 +98,8 @@ async function readSwagger(
   signal: AbortSignal,
 ): Promise<OpenApiV2Part | undefined> {
   const value = await readJson(server, '/openapi/v2', deps, signal)
-  const paths = objectOf(fieldOf(value, 'paths'))
-  const definitions = objectOf(fieldOf(value, 'definitions'))
+  const paths = describedIn(fieldOf(value, 'paths'))
+  const definitions = describedIn(fieldOf(value, 'definitions'))
   const prefix = `/apis/${group}/${version}/`
   const own = Object.entries(paths).filter(([path]) => path.startsWith(prefix))
   return own.length === 0 ? undefined : { paths: Object.fromEntries(own), definitions }
@@ -125,6 +125,20 @@ async function readJson(
     })
     return undefined
   }
+}
+
+/** Keeps only entries that clients can read and this server can write: all groups share one document. */
+function describedIn(value: unknown): Record<string, unknown> {
+  const entries = Object.entries(objectOf(value))
+  return Object.fromEntries(entries.filter(([, each]) => isJsonObject(each) && isShallow(each, 0)))
+}
+
+/** Deeper descriptions could overflow the stack when the document is written. */
+const levelsMax = 1_000
+
+function isShallow(value: unknown, level: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return level < levelsMax && Object.values(value).every((each) => isShallow(each, level + 1))
 }
 
 function fieldOf(value: unknown, name: string): unknown {

@@ -57,7 +57,7 @@ export function createAuditWebhook(
     if (lines.length === 0) return
     const text = `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${lines.join(',')}]}`
     try {
-      await postJson(text, options, deps, signal)
+      await postJson(text, options, { ...deps, peer: 'audit webhook' }, signal)
     } catch (error) {
       lost.inc(lines.length)
       const cause = error instanceof Error ? error : new Error(String(error))

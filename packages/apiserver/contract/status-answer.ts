@@ -22,7 +22,9 @@ export function answerOf(status: Status, retryAfterSeconds?: number): ApiAnswer 
     status: status.code ?? 200,
     headers: {
       'content-type': 'application/json',
-      ...(retryAfterSeconds ? { 'retry-after': String(retryAfterSeconds) } : {}),
+      ...(retryAfterSeconds !== undefined && retryAfterSeconds > 0
+        ? { 'retry-after': String(retryAfterSeconds) }
+        : {}),
     },
     body: utf8.encode(`${JSON.stringify(status)}\n`),
   }

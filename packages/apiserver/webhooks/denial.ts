@@ -1,8 +1,8 @@
 import {
-  isJsonObject,
+  isErrorCode,
   StatusError,
+  statusDetailsOf,
   type JsonObject,
-  type StatusDetails,
   type StatusReason,
 } from '@skerry/api'
 
@@ -18,9 +18,8 @@ export function webhookDenial(webhook: string, status: JsonObject = {}): StatusE
     typeof reason === 'string' && reason !== '' ? (reason as StatusReason) : 'Unknown',
     why === undefined ? `${denied} without explanation` : `${denied}: ${why}`,
     {
-      code: typeof code === 'number' && code >= 400 ? code : 400,
-      // Of the Status' own shape, or ignored by whoever reads it.
-      ...(isJsonObject(details) ? { details: details as StatusDetails } : {}),
+      code: isErrorCode(code) ? code : 400,
+      ...statusDetailsOf(details),
     },
   )
 }

@@ -1,4 +1,11 @@
-import { applyJsonPatch, equalJson, isJsonObject, StatusError, type AnyObject } from '@skerry/api'
+import {
+  applyJsonPatch,
+  equalJson,
+  isJsonObject,
+  isStatusError,
+  StatusError,
+  type AnyObject,
+} from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
 import { toStatusError } from '../contract/status-answer.ts'
 import type { PluginDeps } from './plugin-deps.ts'
@@ -103,15 +110,14 @@ function patchedObject(
   if (patchType !== 'JSONPatch') {
     throw new WebhookCallError(name, `unsupported patch type ${JSON.stringify(patchType)}`)
   }
-  const patched = conform(apply(object, operations), { request, matched })
+  const patched = conform(apply(webhook, object, operations), { request, matched })
   const record = JSON.stringify({ configuration, webhook: name, patch: operations, patchType })
   request.annotate(`patch.webhook.admission.k8s.io/${place}`, record, 'Request')
   return patched
 }
 
-function decodePatch({ name }: Webhook, patch: string): unknown[] {
-  const refuse = (why: string): WebhookCallError =>
-    new WebhookCallError(name, `received undecodable patch in webhook response: ${why}`)
+function decodePatch(webhook: Webhook, patch: string): unknown[] {
+  const refuse = (why: string): WebhookCallError => undecodable(webhook, why)
   let value: unknown
   try {
     value = JSON.parse(patch)
@@ -124,11 +130,17 @@ function decodePatch({ name }: Webhook, patch: string): unknown[] {
   throw refuse(`json: cannot unmarshal ${sort} into Go value of type jsonpatch.Patch`)
 }
 
-function apply(object: AnyObject, operations: readonly unknown[]): AnyObject {
+function undecodable({ name }: Webhook, why: string): WebhookCallError {
+  return new WebhookCallError(name, `received undecodable patch in webhook response: ${why}`)
+}
+
+function apply(webhook: Webhook, object: AnyObject, operations: readonly unknown[]): AnyObject {
   let patched: unknown
   try {
     patched = applyJsonPatch(object, operations)
   } catch (error) {
+    // The webhook sent this patch, so the client must not get a 400 for it.
+    if (isStatusError(error, 'BadRequest')) throw undecodable(webhook, error.message)
     throw toStatusError(innermost(error))
   }
   if (!isJsonObject(patched) || !isJsonObject(patched['metadata'])) {

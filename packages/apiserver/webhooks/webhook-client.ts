@@ -1,13 +1,12 @@
 import { Agent, request as httpsRequest } from 'node:https'
-import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 import {
   abortReason,
-  answerTo,
+  askPeer,
   linkedSignal,
-  peerHeadOf,
+  type HeaderRecord,
   type Random,
   type TraceHeaders,
 } from '@skerry/base'
@@ -174,10 +173,9 @@ async function exchange(sent: Sent, signal: AbortSignal): Promise<Answer> {
   const timer = setTimeout(() => scope.abort(deadline), sent.timeoutMs)
   try {
     for (let retriesLeft: number = webhookLimits.retriesMax; ;) {
-      const result = await attempt(sent, scope.signal)
-      if (result.type === 'stale') continue
-      const waitMs = retryMsOf(result.answer)
-      if (waitMs === undefined || retriesLeft === 0) return result.answer
+      const answer = await attempt(sent, scope.signal)
+      const waitMs = retryMsOf(answer)
+      if (waitMs === undefined || retriesLeft === 0) return answer
       retriesLeft -= 1
       await sleep(waitMs, undefined, { signal: scope.signal })
     }
@@ -199,15 +197,12 @@ function retryMsOf({ status, retryAfter }: Answer): number | undefined {
   return isBusy && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1_000 : undefined
 }
 
-type Attempt = { type: 'answered'; answer: Answer } | { type: 'stale' }
-
-/** Stale: the webhook had closed the kept connection before it read the request. */
-async function attempt(sent: Sent, signal: AbortSignal): Promise<Attempt> {
+async function attempt(sent: Sent, signal: AbortSignal): Promise<Answer> {
   const { target, agent, query, body, trace } = sent
-  const { url } = target
-  const outgoing = httpsRequest({
+  const { url, serverName } = target
+  const options = {
     agent,
-    host: target.serverName,
+    host: serverName,
     port: url.port === '' ? 443 : url.port,
     path: `${url.pathname}${query}`,
     method: 'POST',
@@ -220,48 +215,18 @@ async function attempt(sent: Sent, signal: AbortSignal): Promise<Attempt> {
       ...trace,
     },
     signal,
+  }
+  const { status, headers, bytes } = await askPeer({
+    peer: `webhook ${serverName}`,
+    request: () => httpsRequest(options),
+    body,
+    bytesMax: webhookLimits.answerBytesMax,
   })
-  const answered = answerTo(outgoing, `webhook ${target.serverName}`)
-  outgoing.end(body)
-  let incoming: IncomingMessage
-  try {
-    incoming = await answered
-  } catch (error) {
-    const isReset = error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
-    if (outgoing.reusedSocket && isReset) return { type: 'stale' }
-    throw error
-  }
-  return { type: 'answered', answer: await readAnswer(incoming, target) }
+  const contentType = textOf(headers['content-type'])
+  const retryAfter = textOf(headers['retry-after'])
+  return { status, contentType, retryAfter, bytes }
 }
 
-async function readAnswer(
-  incoming: IncomingMessage,
-  { serverName }: WebhookTarget,
-): Promise<Answer> {
-  const { status } = orDestroy(incoming, () =>
-    peerHeadOf(incoming, { peer: `webhook ${serverName}`, method: 'POST' }),
-  )
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > webhookLimits.answerBytesMax) {
-      incoming.destroy()
-      throw new Error(`the answer is larger than ${webhookLimits.answerBytesMax} bytes`)
-    }
-    chunks.push(chunk)
-  }
-  const contentType = incoming.headers['content-type'] ?? ''
-  const retryAfter = incoming.headers['retry-after'] ?? ''
-  return { status, contentType, retryAfter, bytes: Buffer.concat(chunks) }
-}
-
-/** A connection whose answer is not understood is not used again. */
-function orDestroy<T>(incoming: IncomingMessage, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    incoming.destroy()
-    throw error
-  }
+function textOf(value: HeaderRecord[string] | undefined): string {
+  return typeof value === 'string' ? value : (value?.[0] ?? '')
 }

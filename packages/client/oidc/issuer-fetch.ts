@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import { answerTo, fieldsOfRecord, peerHeadOf } from '@skerry/base'
+import { askPeer, fieldsOfRecord, type PeerReply } from '@skerry/base'
 
 export interface IssuerFetchOptions {
   /** PEM; absent: the authorities of the system. */
@@ -28,35 +27,25 @@ export function issuerFetch({ authorityPem, signal }: IssuerFetchOptions) {
   return async (url: string, options: AskOptions = {}): Promise<Response> => {
     const signals = [signal, AbortSignal.timeout(answerMsMax), options.signal]
     const scope = AbortSignal.any(signals.filter((each) => each !== undefined))
-    const peer = `the issuer at ${new URL(url).host}`
-    const asked = request(url, {
-      method: options.method ?? 'GET',
-      headers: { ...options.headers, connection: 'close' },
+    const { method = 'GET', headers, body } = options
+    const ask = {
+      method,
+      headers: { ...headers, connection: 'close' },
       ...(authorityPem === undefined ? {} : { ca: authorityPem }),
       signal: scope,
-    })
-    const answered = answerTo(asked, peer)
-    asked.end(textOf(options.body))
+    }
     try {
-      const answer = await answered
-      return responseOf(answer, await wholeBody(answer), peer)
+      const reply = await askPeer({
+        peer: `the issuer at ${new URL(url).host}`,
+        request: () => request(url, ask),
+        body: textOf(body),
+        bytesMax: answerBytesMax,
+      })
+      return responseOf(reply)
     } catch (error) {
-      asked.destroy()
       throw scope.aborted ? scope.reason : error
     }
   }
-}
-
-async function wholeBody(answer: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of answer) {
-    const piece = Buffer.from(chunk)
-    bytes += piece.length
-    if (bytes > answerBytesMax) throw new Error('its answer is too long')
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces)
 }
 
 function textOf(body: unknown): string {
@@ -66,10 +55,9 @@ function textOf(body: unknown): string {
   throw new TypeError('Cannot ask issuer: the body is neither a form nor text')
 }
 
-/** Throws PeerAnswerError for a head that is none. */
-function responseOf(answer: IncomingMessage, bytes: Buffer, peer: string): Response {
-  const { status, headers, hasBody } = peerHeadOf(answer, { peer })
+function responseOf({ status, headers, bytes }: PeerReply): Response {
   const fields = new Headers()
   for (const [name, value] of fieldsOfRecord(headers)) fields.append(name, value)
-  return new Response(hasBody ? new Uint8Array(bytes) : null, { status, headers: fields })
+  // A Response with status 204 must not have a body, not even an empty one.
+  return new Response(bytes.length > 0 ? new Uint8Array(bytes) : null, { status, headers: fields })
 }

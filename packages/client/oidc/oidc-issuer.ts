@@ -126,8 +126,10 @@ function tokensOf(answer: Answer): OidcTokens {
 
 /** Asked for only where it is known: some issuers refuse a scope that they do not have. */
 function scopesOf({ scopes }: OidcClient, config: Configuration): string {
-  const offered = config.serverMetadata().scopes_supported ?? []
-  const offline = offered.includes('offline_access') ? ['offline_access'] : []
+  // The library does not check this field.
+  const offered: unknown = config.serverMetadata().scopes_supported
+  const hasOffline = Array.isArray(offered) && offered.includes('offline_access')
+  const offline = hasOffline ? ['offline_access'] : []
   return [...new Set(['openid', ...offline, ...scopes])].join(' ')
 }
 

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
-import http2 from 'node:http2'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { after, afterEach, before, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { seededRandom, silentLogger, systemClock, systemRandom, type Random } from '@skerry/base'
 import {
   askToUpgrade,
   askTwice,
   callApi,
-  collectUncaught,
-  oddAnswers,
+  failOnUncaught,
+  oddRawAnswers,
+  oddFrame,
+  openSession,
   randomAnswer,
   readAnswers,
+  settingsFrame,
   startTestApiServer,
   type TestApiServer,
 } from '@skerry/testing'
@@ -30,8 +31,9 @@ const rounds = 80
 /** How the agent answers what comes now. */
 type Script = (stream: TunnelStream, head: readonly string[]) => void
 
+failOnUncaught()
+
 let server: TestApiServer
-const uncaught = collectUncaught()
 let script: Script
 const tunnels = new TunnelRegistry({}, systemClock)
 const silent = { onGoAway: () => undefined, onFault: () => undefined }
@@ -48,13 +50,7 @@ before(async () => {
   const onOpen: Script = (stream, head) => script(stream, head)
   void new Multiplexer(far, tunnelLimitDefaults, { ...silent, onOpen }, deps)
 })
-afterEach(async () => {
-  await nextTurn()
-  assert.deepEqual(uncaught.errors, [])
-})
-
 after(async () => {
-  uncaught[Symbol.dispose]()
   tunnels.closeAll('the test is over')
   await server[Symbol.asyncDispose]()
 })
@@ -147,7 +143,7 @@ test(`an odd head from an agent ends its request only, over HTTP/1.1 (seed ${see
 })
 
 test(`an odd head from an agent ends its stream only, over HTTP/2 (seed ${seed})`, async () => {
-  using session = openSession()
+  using session = openSession(server.url, server.credentials)
   for (const [what, head, method] of odd()) {
     script = answering(head)
     const status = await session.ask(method, apiPath)
@@ -177,17 +173,8 @@ function speaking(spoken: string, parts: readonly Buffer[]): Script {
   }
 }
 
-function* oddService(): Generator<[what: string, parts: readonly Buffer[]]> {
-  for (const [what, bytes] of oddAnswers) yield [what, [Buffer.from(bytes, 'latin1')]]
-  const random = seededRandom(seed)
-  for (let round = 0; round < rounds; round += 1) {
-    const parts = randomAnswer(random)
-    yield [JSON.stringify(Buffer.concat(parts).toString('latin1')), parts]
-  }
-}
-
 test(`an odd answer of an edge's service ends its request only, over HTTP/1.1 (seed ${seed})`, async () => {
-  for (const [what, parts] of oddService()) {
+  for (const [what, parts] of oddRawAnswers(seed, rounds)) {
     script = speaking('http/1.1', parts)
     const asked = { ...client(), path: servicePath, fields: 'te: trailers\r\n', next: '/version' }
     const [, second] = await askTwice(asked)
@@ -197,8 +184,8 @@ test(`an odd answer of an edge's service ends its request only, over HTTP/1.1 (s
 })
 
 test(`an odd answer of an edge's service ends its stream only, over HTTP/2 (seed ${seed})`, async () => {
-  using session = openSession()
-  for (const [what, parts] of oddService()) {
+  using session = openSession(server.url, server.credentials)
+  for (const [what, parts] of oddRawAnswers(seed, rounds)) {
     script = speaking('http/1.1', parts)
     const status = await session.ask('GET', servicePath)
     assert.ok(status === 0 || (status >= 200 && status <= 599), `${what}: ${status}`)
@@ -207,7 +194,7 @@ test(`an odd answer of an edge's service ends its stream only, over HTTP/2 (seed
 })
 
 test(`an odd answer of an edge's service ends one session only (seed ${seed})`, async () => {
-  for (const [what, parts] of oddService()) {
+  for (const [what, parts] of oddRawAnswers(seed, rounds)) {
     script = speaking('http/1.1', parts)
     const bytes = await askToUpgrade({ ...client(), path: servicePath }, 'websocket')
     if (!bytes.toString('latin1').startsWith('HTTP/1.1 101 ')) readAnswers(bytes, ['GET'])
@@ -217,9 +204,9 @@ test(`an odd answer of an edge's service ends one session only (seed ${seed})`, 
 
 test(`odd frames of an edge's service end their request only (seed ${seed})`, async () => {
   const random = seededRandom(seed)
-  using session = openSession()
+  using session = openSession(server.url, server.credentials)
   for (let round = 0; round < rounds; round += 1) {
-    const parts = Array.from({ length: 1 + Math.floor(random.next() * 6) }, () => frame(random))
+    const parts = Array.from({ length: 1 + Math.floor(random.next() * 6) }, () => oddFrame(random))
     script = speaking('h2', [settingsFrame, ...parts])
     const what = Buffer.concat(parts).toString('hex')
     const status = await session.ask('GET', servicePath)
@@ -229,48 +216,6 @@ test(`odd frames of an edge's service end their request only (seed ${seed})`, as
     assert.equal(await session.ask('GET', '/version'), 200, what)
   }
 })
-
-const settingsFrame = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
-
-/** HPACK without its tables: each header as two literals (RFC 7541, 6.2.2). */
-function headerBlock(fields: readonly (readonly [name: string, value: string])[]): Buffer {
-  const text = (value: string): Buffer =>
-    Buffer.concat([Buffer.of(value.length), Buffer.from(value, 'latin1')])
-  return Buffer.concat(
-    fields.map(([name, value]) => Buffer.concat([Buffer.of(0), text(name), text(value)])),
-  )
-}
-
-const h2Fields: readonly (readonly [name: string, value: string])[] = [
-  [':status', '600'],
-  [':status', '100'],
-  [':status', '99'],
-  ['content-length', '5'],
-  ['content-type', 'text/html'],
-  ['content-type', 'application/grpc'],
-  ['connection', 'x'],
-  ['te', 'gzip'],
-  ['trailer', 'x'],
-  ['location', '/a'],
-  ['location', '/b'],
-  ['set-cookie', 'a=b'],
-  ['X-Upper', 'a'],
-  ['x', 'a\r\nb'],
-  ['__proto__', 'a'],
-  ['grpc-status', '0'],
-]
-
-/** A frame of the first stream, mostly a head, a body or trailers (RFC 9113, 4.1). */
-function frame(random: Random): Buffer {
-  const draw = random.next()
-  const type = draw < 0.5 ? 1 : draw < 0.8 ? 0 : Math.floor(random.next() * 10)
-  const status = String([200, 204, 205, 304, 503][Math.floor(random.next() * 5)])
-  const more = h2Fields.filter(() => random.next() < 0.12)
-  const head = random.next() < 0.7 ? [[':status', status] as const, ...more] : more
-  const payload = type === 1 ? headerBlock(head) : Buffer.alloc(Math.floor(random.next() * 12), 1)
-  const flags = type === 1 ? 4 + Math.floor(random.next() * 2) : Math.floor(random.next() * 2)
-  return Buffer.concat([Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, 1]), payload])
-}
 
 test('a page of an edge has an origin of its own, and no say about the hub', async () => {
   const page = [
@@ -317,25 +262,4 @@ test('a page of an edge has an origin of its own, and no say about the hub', asy
 async function assertServes(what: string): Promise<void> {
   const { status } = await callApi(server.transport, { path: '/version' })
   assert.equal(status, 200, what)
-}
-
-interface Session extends Disposable {
-  /** The status of the answer, once its stream is over; 0: it was cut before its head. */
-  ask(method: string, path: string): Promise<number>
-}
-
-function openSession(): Session {
-  const session = http2.connect(server.url, server.credentials)
-  return {
-    async ask(method, path) {
-      const stream = session.request({ ':method': method, ':path': path })
-      let status = 0
-      stream.on('response', (head) => (status = Number(head[':status'])))
-      stream.on('error', () => undefined)
-      stream.resume()
-      if (!stream.closed) await new Promise<void>((done) => stream.once('close', () => done()))
-      return status
-    },
-    [Symbol.dispose]: () => session.destroy(),
-  }
 }

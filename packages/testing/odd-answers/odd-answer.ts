@@ -1,4 +1,4 @@
-import type { Random } from '@skerry/base'
+import { seededRandom, type Random } from '@skerry/base'
 import type { RawAnswer } from './raw-peer.ts'
 
 /** Answers that have ended a server, or could: what they are called, and their bytes. */
@@ -76,6 +76,19 @@ function answer(status: string, line: string, body: string): string {
   const isFramed = /^(content-length|transfer-encoding)/.test(line)
   const length = isFramed ? '' : `content-length: ${body.length}\r\n`
   return `HTTP/1.1 ${status}\r\n${line}\r\n${length}\r\n${body}`
+}
+
+/** Yields all known odd answers, then random ones, each in pieces. `random` may be used for more draws. */
+export function* oddRawAnswers(
+  seed: number,
+  rounds: number,
+): Generator<readonly [what: string, parts: readonly Buffer[], random: Random]> {
+  const random = seededRandom(seed)
+  for (const [what, bytes] of oddAnswers) yield [what, [Buffer.from(bytes, 'latin1')], random]
+  for (let round = 0; round < rounds; round += 1) {
+    const parts = randomAnswer(random)
+    yield [JSON.stringify(Buffer.concat(parts).toString('latin1')), parts, random]
+  }
 }
 
 /** Writes the bytes in one piece and ends. */

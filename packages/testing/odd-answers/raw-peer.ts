@@ -3,14 +3,16 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import type { Duplex } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
 
-/** Writes whatever it likes to whoever has sent a request's head. */
-export type RawAnswer = (connection: Duplex, head: string) => void
+/** Answers one request with any bytes. `body` is empty unless the request has a content-length. */
+export type RawAnswer = (connection: Duplex, head: string, body: string) => void
 
-/** A server on loopback that speaks no protocol of its own: each connection gets the bytes of the current answer. */
+/** A server on loopback that answers each request with raw bytes. */
 export interface RawPeer extends Disposable {
   readonly port: number
-  /** What connections get from now on. */
+  /** Answers all requests from now on. */
   answer: RawAnswer
+  /** The number of bytes written to all connections so far. */
+  writtenBytes(): number
 }
 
 /** With `tls` it speaks TLS. */
@@ -18,21 +20,24 @@ export async function startRawPeer(
   answer: RawAnswer,
   { tls, host = '127.0.0.1' }: { tls?: { cert: string; key: string }; host?: string } = {},
 ): Promise<RawPeer> {
-  const open = new Set<Duplex>()
-  const serve = (connection: Duplex): void => {
+  const open = new Set<Duplex & { readonly bytesWritten?: number }>()
+  let closedBytes = 0
+  const serve = (connection: Socket): void => {
     open.add(connection)
-    connection.once('close', () => open.delete(connection))
+    connection.once('close', () => {
+      open.delete(connection)
+      closedBytes += connection.bytesWritten
+    })
     // Its clients cut it off, as they should.
     connection.on('error', () => undefined)
     let text = ''
-    const onData = (chunk: Buffer): void => {
+    connection.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1')
-      if (!text.includes('\r\n\r\n')) return
-      connection.off('data', onData)
-      connection.resume()
-      peer.answer(connection, text)
-    }
-    connection.on('data', onData)
+      for (let read = readRequest(text); read; read = readRequest(text)) {
+        text = read.rest
+        peer.answer(connection, read.head, read.body)
+      }
+    })
   }
   const server: Server = tls
     ? createTlsServer({ ...tls, ALPNProtocols: ['http/1.1'] }, serve)
@@ -46,10 +51,23 @@ export async function startRawPeer(
   const peer: RawPeer = {
     port,
     answer,
+    writtenBytes: () =>
+      [...open].reduce((sum, { bytesWritten = 0 }) => sum + bytesWritten, closedBytes),
     [Symbol.dispose]() {
       for (const connection of open) connection.destroy()
       server.close()
     },
   }
   return peer
+}
+
+/** Reads the first request; undefined if it is incomplete. */
+function readRequest(text: string): { head: string; body: string; rest: string } | undefined {
+  const end = text.indexOf('\r\n\r\n')
+  if (end < 0) return undefined
+  const start = end + 4
+  const head = text.slice(0, start)
+  const length = Number(/^content-length: *(\d+)\r$/im.exec(head)?.[1] ?? 0)
+  if (text.length < start + length) return undefined
+  return { head, body: text.slice(start, start + length), rest: text.slice(start + length) }
 }

@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http'
-import { get } from 'node:https'
-import { answerTo, peerHeadOf, type Clock } from '@skerry/base'
+import { request } from 'node:https'
+import { askPeer, messageOf, type Clock } from '@skerry/base'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { TokenError } from '../token-authenticator.ts'
 
@@ -84,32 +83,21 @@ async function fetchKeys(options: IssuerKeysOptions): Promise<JSONWebKeySet> {
 
 async function fetchJson(url: string, ca: string | undefined): Promise<Record<string, unknown>> {
   const late = AbortSignal.timeout(requestTimeoutMs)
-  const peer = `the issuer at ${url}`
+  // Requests are too rare for kept-alive connections.
+  const options = { agent: false, ...(ca ? { ca } : {}), signal: late } as const
   try {
-    const response = await answerTo(get(url, { ...(ca ? { ca } : {}), signal: late }), peer)
-    try {
-      const { status } = peerHeadOf(response, { peer })
-      if (status !== 200) throw new TokenError(`oidc: ${url} answered ${status}`)
-      return jsonRecord((await readDocument(response, url)).toString('utf8'))
-    } finally {
-      response.destroy()
-    }
+    const { status, bytes } = await askPeer({
+      peer: `the issuer at ${url}`,
+      request: () => request(url, options),
+      bytesMax: documentBytesMax,
+    })
+    if (status !== 200) throw new TokenError(`oidc: ${url} answered ${status}`)
+    return jsonRecord(bytes.toString('utf8'))
   } catch (error) {
-    if (late.aborted) throw new TokenError(`oidc: ${url} did not answer`, { cause: error })
-    throw error
+    if (error instanceof TokenError) throw error
+    const why = late.aborted ? '' : `: ${messageOf(error)}`
+    throw new TokenError(`oidc: ${url} did not answer${why}`, { cause: error })
   }
-}
-
-async function readDocument(response: IncomingMessage, url: string): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response) {
-    const piece = Buffer.from(chunk)
-    bytes += piece.length
-    if (bytes > documentBytesMax) throw new TokenError(`oidc: ${url} is too long`)
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces)
 }
 
 function jsonRecord(text: string): Record<string, unknown> {

@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
-import { answerTo, peerHeadOf } from '@skerry/base'
+import { askPeer } from '@skerry/base'
 import type { WebhookFields } from './webhook-configuration.ts'
 
 /** Bounds of calls to interpreters' webhooks. */
@@ -91,40 +90,17 @@ interface Sent {
 }
 
 async function exchange({ url, agent, body }: Sent, signal: AbortSignal): Promise<string> {
-  const outgoing = httpsRequest(url, {
-    agent,
-    method: 'POST',
-    headers: {
-      accept: 'application/json',
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-    },
-    signal,
+  const headers = {
+    accept: 'application/json',
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  }
+  const { status, bytes } = await askPeer({
+    peer: `webhook ${url.host}`,
+    request: () => httpsRequest(url, { agent, method: 'POST', headers, signal }),
+    body,
+    bytesMax: interpreterWebhookLimits.answerBytesMax,
   })
-  const peer = `webhook ${url.host}`
-  const answered = answerTo(outgoing, peer)
-  outgoing.end(body)
-  const answer = await answered
-  try {
-    const { status } = peerHeadOf(answer, { peer, method: 'POST' })
-    if (status !== 200) throw new Error(`it answered ${status}`)
-    return await bodyOf(answer)
-  } finally {
-    answer.destroy()
-  }
-}
-
-async function bodyOf(answer: IncomingMessage): Promise<string> {
-  const { answerBytesMax } = interpreterWebhookLimits
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of answer) {
-    // Without an encoding a message gives buffers.
-    const bytes = chunk as Buffer
-    length += bytes.length
-    if (length > answerBytesMax)
-      throw new Error(`its answer is longer than ${answerBytesMax} bytes`)
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks).toString()
+  if (status !== 200) throw new Error(`it answered ${status}`)
+  return bytes.toString()
 }
