@@ -21,6 +21,7 @@ before(async () => {
   scene = await startServiceScene(['shop/*:*', 'anywhere=shop/by-hand:80'], { ownAddresses })
   await scene.allow('sven', ['*'])
   await scene.createNode('node-1', nodeAddress)
+  await scene.createNode('node-2', '198.51.100.9', '10.42.7.0/24')
   const server = createServer((_request, response) => {
     reached += 1
     response.end('the server')
@@ -47,6 +48,8 @@ const noEndpoints = /it has no ready endpoints/
 const noSelector = /it has no selector; only --allow-service anywhere=shop\/[\w-]+:80 leads there/
 const ofMachine = /it leads to a node or to an address of the machine's own/
 const ports = () => [{ port: 80, targetPort: port }]
+const ofNoNode =
+  /its pods have addresses outside of spec\.podCIDRs of their nodes; .*anywhere=shop\//
 const selecting = (name: string) => ({ selector: { app: name }, ports: ports() })
 
 /** Attempts under their services' names. Each leads to a server of this machine if the agent believes it. */
@@ -83,6 +86,26 @@ const attempts: Readonly<Record<string, () => Attempt>> = {
     service: selecting('pod-of-a-node'),
     pod: { address: nodeAddress },
     why: ofMachine,
+  }),
+  'no-node': () => ({
+    service: selecting('no-node'),
+    pod: { address: scene.address, spec: { nodeName: '' } },
+    why: noEndpoints,
+  }),
+  'node-that-is-not-there': () => ({
+    service: selecting('node-that-is-not-there'),
+    pod: { address: scene.address, spec: { nodeName: 'nowhere' } },
+    why: ofNoNode,
+  }),
+  'node-without-a-range': () => ({
+    service: selecting('node-without-a-range'),
+    pod: { address: scene.address, spec: { nodeName: 'node-1' } },
+    why: ofNoNode,
+  }),
+  'range-of-another-node': () => ({
+    service: selecting('range-of-another-node'),
+    pod: { address: scene.address, spec: { nodeName: 'node-2' } },
+    why: ofNoNode,
   }),
   'only-host-ip': () => ({
     service: selecting('only-host-ip'),

@@ -51,7 +51,7 @@ interface EdgeObjects {
   createService(name: string, spec: Record<string, unknown>): Promise<void>
   /** Leads the only port of a Service to addresses. */
   createEndpoints(name: string, addresses: readonly string[], port: EndpointPort): Promise<void>
-  createNode(name: string, address: string): Promise<void>
+  createNode(name: string, address: string, podCIDR?: string): Promise<void>
   /** A ready pod `shop/<name>` with the label `app: <name>`, and what a test changes of it. */
   createPod(name: string, address: string, more?: PodShape): Promise<void>
 }
@@ -180,6 +180,7 @@ export async function createReadyPod(
   { namespace, name, address }: { namespace: string; name: string; address: string },
   { labels = { app: name }, spec = {}, status = {} }: PodShape = {},
 ): Promise<void> {
+  await ensureNode(objects, address)
   const containers = [{ name: 'main', image: 'main' }]
   const conditions = [{ type: 'Ready', status: 'True' }]
   if (!objects.get(accounts, namespace, 'default')) {
@@ -195,6 +196,19 @@ export async function createReadyPod(
   const running = { phase: 'Running', podIP: address, podIPs: [{ ip: address }], conditions }
   await objects.update(pods, { namespace, name, subresource: 'status' }, (object) => {
     object['status'] = { ...running, ...status }
+  })
+}
+
+/** Where pods of tests run by default: a node that has the addresses of this machine for its pods. */
+async function ensureNode(objects: Objects, address: string): Promise<void> {
+  const nodes = { group: '', resource: 'nodes' }
+  if (objects.get(nodes, '', 'somewhere')) return
+  const podCIDR = `${address}/${address.includes(':') ? 128 : 32}`
+  await objects.create(nodes, {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'somewhere' },
+    spec: { podCIDR, podCIDRs: [podCIDR] },
   })
 }
 
@@ -222,9 +236,10 @@ function edgeObjects(objects: Objects): EdgeObjects {
     },
     createPod: (name, address, more) =>
       createReadyPod(objects, { namespace: 'shop', name, address }, more),
-    async createNode(name, address) {
+    async createNode(name, address, podCIDR) {
       const status = { addresses: [{ type: 'InternalIP', address }] }
-      const node = { apiVersion: 'v1', kind: 'Node', metadata: { name }, status }
+      const spec = podCIDR === undefined ? {} : { podCIDR, podCIDRs: [podCIDR] }
+      const node = { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec, status }
       await objects.create({ group: '', resource: 'nodes' }, node)
     },
   }

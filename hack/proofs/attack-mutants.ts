@@ -128,8 +128,16 @@ export const mutants: readonly Mutant[] = [
       'the machine itself is reached by no service, whichever of its addresses is named and in which form',
     test: 'cmd/hub-services-moved.test.ts',
     file: 'packages/karmada/agent/service-finder.ts',
-    find: 'const refused = [...nodeAddresses, ...ownAddresses()]',
-    replace: 'const refused = nodeAddresses',
+    find: 'const refused = [...places.addresses, ...ownAddresses()]',
+    replace: 'const refused = places.addresses',
+  },
+  {
+    proof:
+      'whoever may write services, slices and labels leads an allowed service to nothing but its pods',
+    test: 'cmd/hub-services-moved.test.ts',
+    file: 'packages/karmada/agent/service-finder.ts',
+    find: 'return node === undefined || podRanges.covers(node, host)',
+    replace: 'return node === undefined || podRanges.has(node)',
   },
   {
     proof: 'a name elsewhere is reached only where the edge allows that very service and port',

@@ -6,6 +6,8 @@ export interface DiscoveredResource extends ResourceRef {
   kind: string
   verbs: readonly string[]
   subresources: readonly string[]
+  /** Those that carry an object of another kind, as `scale` and `eviction`; `status` carries the object itself. */
+  foreignSubresources: readonly string[]
   shortNames: readonly string[]
   categories: readonly string[]
   /** The version that its group prefers. */
@@ -36,12 +38,18 @@ interface GroupDiscoveryList {
 
 interface DiscoveryResource {
   resource: string
-  responseKind?: { group?: string; version?: string; kind: string }
+  responseKind?: ResponseKind
   scope: 'Namespaced' | 'Cluster'
   shortNames?: string[]
   categories?: string[]
   verbs?: string[]
-  subresources?: { subresource: string }[]
+  subresources?: { subresource: string; responseKind?: ResponseKind }[]
+}
+
+interface ResponseKind {
+  group?: string
+  version?: string
+  kind: string
 }
 
 const aggregatedAccept =
@@ -95,6 +103,9 @@ function fromAggregated(list: GroupDiscoveryList): Discovery {
           kind: resource.responseKind?.kind ?? '',
           verbs: resource.verbs ?? [],
           subresources: (resource.subresources ?? []).map((each) => each.subresource),
+          foreignSubresources: (resource.subresources ?? [])
+            .filter(({ responseKind }) => isOtherKind(resource.responseKind, responseKind, group))
+            .map((each) => each.subresource),
           shortNames: resource.shortNames ?? [],
           categories: resource.categories ?? [],
           isPreferred: order === 0,
@@ -103,6 +114,16 @@ function fromAggregated(list: GroupDiscoveryList): Discovery {
     }
   }
   return { resources, stale }
+}
+
+/** A kind that is left out is the resource's, and so is a group. */
+function isOtherKind(
+  own: ResponseKind | undefined,
+  other: ResponseKind | undefined,
+  group: string,
+): boolean {
+  if (other === undefined) return false
+  return other.kind !== own?.kind || (other.group || group) !== (own.group || group)
 }
 
 /** Servers before 1.26 and small API servers know only these. */
@@ -118,6 +139,7 @@ interface LegacyRoot {
 interface LegacyResourceList {
   resources?: {
     name: string
+    group?: string
     kind: string
     namespaced: boolean
     verbs?: string[]
@@ -167,16 +189,21 @@ function fromLegacy(
   const all = list.resources ?? []
   return all
     .filter(({ name }) => !name.includes('/'))
-    .map((resource) => ({
-      ...groupVersion,
-      resource: resource.name,
-      isNamespaced: resource.namespaced,
-      kind: resource.kind,
-      verbs: resource.verbs ?? [],
-      subresources: all
-        .filter(({ name }) => name.startsWith(`${resource.name}/`))
-        .map(({ name }) => name.slice(resource.name.length + 1)),
-      shortNames: resource.shortNames ?? [],
-      categories: resource.categories ?? [],
-    }))
+    .map((resource) => {
+      const below = all.filter(({ name }) => name.startsWith(`${resource.name}/`))
+      const nameOf = ({ name }: { name: string }): string => name.slice(resource.name.length + 1)
+      return {
+        ...groupVersion,
+        resource: resource.name,
+        isNamespaced: resource.namespaced,
+        kind: resource.kind,
+        verbs: resource.verbs ?? [],
+        subresources: below.map(nameOf),
+        foreignSubresources: below
+          .filter((each) => isOtherKind(resource, each, groupVersion.group))
+          .map(nameOf),
+        shortNames: resource.shortNames ?? [],
+        categories: resource.categories ?? [],
+      }
+    })
 }

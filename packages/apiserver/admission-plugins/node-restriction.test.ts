@@ -51,3 +51,47 @@ test('a node does not say which range of pods is its own', async () => {
   // It sends back what others have written.
   await judge('UPDATE', '10.42.1.0/24', '10.42.1.0/24')
 })
+
+test('a node takes no external address away from a service by calling it its own', async () => {
+  const services = { group: '', resource: 'services' }
+  const objects = new ObjectTable()
+    .put(services, {
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: { externalIPs: ['203.0.113.80'] },
+    })
+    .put(services, {
+      metadata: { namespace: 'shop', name: 'till' },
+      status: { loadBalancer: { ingress: [{ hostname: 'till' }, { ip: '203.0.113.81' }] } },
+    })
+  const { admit } = createNodeRestriction(pluginDeps(objects))
+  const nodeAt = (...addresses: string[]) => ({
+    metadata: { name: 'n1' },
+    status: { addresses: addresses.map((address) => ({ type: 'InternalIP', address })) },
+  })
+  const judge = async (before: readonly string[] | undefined, ...after: string[]) => {
+    const request = admissionRequest({
+      operation: before ? 'UPDATE' : 'CREATE',
+      resource: { group: '', version: 'v1', resource: 'nodes' },
+      subresource: before ? 'status' : '',
+      object: nodeAt(...after),
+      ...(before ? { oldObject: nodeAt(...before) } : {}),
+      user: node,
+    })
+    await admit?.(request)
+  }
+  const own = '192.0.2.1'
+  for (const [address, service] of [
+    ['203.0.113.80', 'shop/web'],
+    ['203.0.113.81', 'shop/till'],
+  ] as const) {
+    const message = new RegExp(
+      `not allowed to take address ${address}, at which service ${service}`,
+    )
+    await assert.rejects(judge([own], own, address), message)
+    await assert.rejects(judge([], address), message)
+    // The machine had it before a service named it, or joins with it: no service may have what is a node's.
+    await judge([own, address], own, address)
+    await judge(undefined, own, address)
+  }
+  await judge([own], own, '192.0.2.2')
+})

@@ -14,6 +14,7 @@ import { isMirrorPod, mirrorAnnotation } from '../authz/node-references.ts'
 import { notFound } from '../contract/status-answers.ts'
 import { getTyped, typed } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
+import { serviceAtNodeAddress } from './node-addresses.ts'
 import { forbiddenNodeLabels } from './node-labels.ts'
 import { checkNodeToken } from './node-tokens.ts'
 import type { NodeWrite } from './node-write.ts'
@@ -138,7 +139,7 @@ function checkMirrorPod({ request, nodeName, objects }: NodeWrite): string | und
   return what && `node ${node} can not create pods that reference ${what}`
 }
 
-function checkNode({ request, nodeName }: NodeWrite): string | undefined {
+function checkNode({ request, nodeName, objects }: NodeWrite): string | undefined {
   const { operation, name, object, oldObject } = request
   const node = quote(nodeName)
   const asked = name || object?.metadata.name || ''
@@ -166,6 +167,10 @@ function checkNode({ request, nodeName }: NodeWrite): string | undefined {
   }
   if (!isDeepStrictEqual(next.spec?.taints ?? [], old.spec?.taints ?? [])) {
     return `node ${node} is not allowed to modify taints`
+  }
+  const taken = serviceAtNodeAddress(next, old, objects)
+  if (taken) {
+    return `node ${node} is not allowed to take address ${taken.address}, at which service ${taken.service} is served`
   }
   const owners = ({ metadata }: Node) => metadata.ownerReferences ?? []
   if (!isDeepStrictEqual(owners(next), owners(old))) {

@@ -28,6 +28,7 @@ function clientOf(answers: Readonly<Record<string, unknown>>, groups: readonly s
     isNamespaced: true,
     verbs: [],
     subresources: [],
+    foreignSubresources: [],
     shortNames: [],
     categories: [],
     isPreferred: true,

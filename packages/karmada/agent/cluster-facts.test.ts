@@ -62,6 +62,7 @@ test('APIs are listed by group version and name', () => {
     isNamespaced: true,
     verbs: [],
     subresources: [],
+    foreignSubresources: [],
     shortNames: [],
     categories: [],
     isPreferred: true,

@@ -3,12 +3,15 @@ import type { Pod, Service, ServicePort } from '@skerry/api'
 export interface PodEndpoint {
   readonly host: string
   readonly port: number
+  /** Name of the pod's node. */
+  readonly node: string
 }
 
 /**
  * Where a service leads by its own selector: ready pods, at the addresses that their nodes report and at
  * the port that the service names. Read from the pods, because whoever may write EndpointSlices could
- * name any address and any port. Pods of the host's network have a node's address and are left out.
+ * name any address and any port. Pods of the host's network have a node's address and are left out; so are those
+ * without a node, which nobody runs.
  */
 export function podEndpoints(
   { spec }: Service,
@@ -18,11 +21,13 @@ export function podEndpoints(
   const takesUnready = spec?.publishNotReadyAddresses === true
   return pods.flatMap((pod) => {
     const host = pod.status?.podIP
+    const node = pod.spec?.nodeName ?? ''
     if (host === undefined || host === '' || pod.spec?.hostNetwork === true) return []
+    if (node === '') return []
     if (!selects(spec?.selector ?? {}, pod) || hasEnded(pod)) return []
     if (!takesUnready && !isReady(pod)) return []
     const number = targetPortOf(port, pod)
-    return number === undefined ? [] : [{ host, port: number }]
+    return number === undefined ? [] : [{ host, port: number, node }]
   })
 }
 

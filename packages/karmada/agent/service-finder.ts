@@ -6,11 +6,12 @@ import { resources, type Cluster } from '@skerry/client'
 import { allowancesOf, coversPort, type AllowedService } from '../services/allowed-service.ts'
 import { serviceText, type EdgeService } from '../services/edge-service.ts'
 import { servicesLimits } from '../services/services-limits.ts'
-import { hasSelector, podEndpoints } from './pod-endpoints.ts'
+import { hasSelector, podEndpoints, type PodEndpoint } from './pod-endpoints.ts'
+import { podRangesOf, type PodRanges } from './pod-ranges.ts'
 
 /** Where a service is right now. */
 export interface FoundService {
-  /** At least one; none of them is a node's or of the machine's own sort. */
+  /** At least one; none of them is a node's or of the machine's own sort. Those of pods are in a range of their node. */
   readonly addresses: readonly { readonly host: string; readonly port: number }[]
   /** The Service says that this port speaks HTTP/2 without TLS. */
   readonly isHttp2: boolean
@@ -36,7 +37,7 @@ export function createServiceFinder(
 ): ServiceFinder {
   const services = createMemory<Service>(servicesLimits.serviceFreshMs, clock)
   const endpoints = createMemory<Endpoints>(servicesLimits.serviceFreshMs, clock)
-  const nodes = createMemory<readonly string[]>(servicesLimits.nodesFreshMs, clock)
+  const nodes = createMemory<NodeAddresses>(servicesLimits.nodesFreshMs, clock)
   return {
     async find(service, signal) {
       const allowances = allowancesOf(allowed, service)
@@ -51,19 +52,47 @@ export function createServiceFinder(
       const wanted = { service, object, port, isAnywhere }
       const read = (): Promise<Endpoints> => readEndpoints(local, wanted, signal)
       const found = await addressesOf(wanted, () => endpoints.get(memoryKey(wanted), read), signal)
-      const nodeAddresses = await nodes.get('', () => readNodeAddresses(local, signal))
-      const refused = [...nodeAddresses, ...ownAddresses()]
+      const places = await knownNodes(nodes, () => readNodes(local, signal), found)
+      const refused = [...places.addresses, ...ownAddresses()]
       const isRefused = (host: string): boolean =>
         addressKind(host) !== 'ordinary' || refused.some((each) => sameAddress(each, host))
-      const addresses = found.filter(({ host }) => !isRefused(host))
+      const dialled = found.filter(({ host }) => !isRefused(host))
+      const addresses = dialled.filter((each) => isOfNode(each, places.podRanges))
       if (addresses.length > 0) return { addresses, isHttp2: speaksHttp2(port) }
-      if (found.length > 0) {
-        const why = "it leads to a node or to an address of the machine's own"
-        throw new StatusError('Forbidden', `the agent does not dial it: ${why}`)
-      }
-      throw new StatusError('ServiceUnavailable', 'it has no ready endpoints')
+      throw unreachable(service, { found: found.length, dialled: dialled.length })
     },
   }
+}
+
+/** Addresses of a service that no pod has, an operator has allowed by name. */
+type Address = Omit<PodEndpoint, 'node'> & Partial<Pick<PodEndpoint, 'node'>>
+
+function isOfNode({ node, host }: Address, podRanges: PodRanges): boolean {
+  return node === undefined || podRanges.covers(node, host)
+}
+
+/** A node may be younger than what was read. */
+async function knownNodes(
+  nodes: Memory<NodeAddresses>,
+  read: () => Promise<NodeAddresses>,
+  found: readonly Address[],
+): Promise<NodeAddresses> {
+  const known = await nodes.get('', read)
+  const isKnown = ({ node }: Address): boolean => node === undefined || known.podRanges.has(node)
+  return found.every(isKnown) ? known : nodes.get('', read, servicesLimits.unknownNodesFreshMs)
+}
+
+function unreachable(
+  service: EdgeService,
+  { found, dialled }: { found: number; dialled: number },
+): StatusError {
+  if (found === 0) return new StatusError('ServiceUnavailable', 'it has no ready endpoints')
+  const ofMachines = "it leads to a node or to an address of the machine's own"
+  const why =
+    dialled === 0
+      ? ofMachines
+      : `its pods have addresses outside of spec.podCIDRs of their nodes; where the pod network has ranges of its own, use --allow-service anywhere=${serviceText(service)}`
+  return new StatusError('Forbidden', `the agent does not dial it: ${why}`)
 }
 
 function notAllowed(service: EdgeService): StatusError {
@@ -157,7 +186,7 @@ async function addressesOf(
   { service, object, port, isAnywhere }: Wanted,
   endpoints: () => Promise<Endpoints>,
   signal: AbortSignal,
-): Promise<FoundService['addresses']> {
+): Promise<readonly Address[]> {
   const isName = object.spec?.type === 'ExternalName'
   if (!isAnywhere && (isName || !hasSelector(object))) {
     const what = isName ? 'is an ExternalName' : 'has no selector'
@@ -212,22 +241,29 @@ function aborted(signal: AbortSignal): Promise<never> {
   })
 }
 
-async function readNodeAddresses(local: Cluster, signal: AbortSignal): Promise<string[]> {
+interface NodeAddresses {
+  readonly addresses: readonly string[]
+  readonly podRanges: PodRanges
+}
+
+async function readNodes(local: Cluster, signal: AbortSignal): Promise<NodeAddresses> {
   const { items } = await local.resource(resources.nodes).list({}, signal)
-  return items.flatMap(({ status }) => (status?.addresses ?? []).map(({ address }) => address))
+  const addresses = items.flatMap(({ status }) => status?.addresses ?? [])
+  return { addresses: addresses.map(({ address }) => address), podRanges: podRangesOf(items) }
 }
 
 interface Memory<Value> {
-  get(key: string, read: () => Promise<Value>): Promise<Value>
+  /** Reads what is older than `ageMs`; default: than what the memory keeps. */
+  get(key: string, read: () => Promise<Value>, ageMs?: number): Promise<Value>
 }
 
 /** Keeps what was read for a moment, so that a page with many parts asks the API server once. */
 function createMemory<Value>(freshMs: number, clock: Clock): Memory<Value> {
   const kept = new Map<string, { value: Value; atMs: number }>()
   return {
-    async get(key, read) {
+    async get(key, read, ageMs = freshMs) {
       const known = kept.get(key)
-      if (known && clock.monotonicMs() - known.atMs < freshMs) return known.value
+      if (known && clock.monotonicMs() - known.atMs < ageMs) return known.value
       const value = await read()
       kept.delete(key)
       kept.set(key, { value, atMs: clock.monotonicMs() })

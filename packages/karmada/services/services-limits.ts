@@ -11,8 +11,10 @@ export const servicesLimits = Object.freeze({
   /** What an agent has read of a service is good for this long. */
   serviceFreshMs: 1_000,
   servicesKept: 256,
-  /** And which addresses are nodes'. */
+  /** And which addresses are nodes' or of their pods. */
   nodesFreshMs: 30_000,
+  /** A node that is not known is looked for again after this time. */
+  unknownNodesFreshMs: 5_000,
   /** Of an HTTP/2 answer, on its way to a slow reader. */
   windowBytes: 524_288,
 })

@@ -22,6 +22,15 @@ const ways: Readonly<Record<string, (address: string) => object>> = {
       'lbipam.cilium.io/ips',
       'metallb.io/loadBalancerIPs',
       'metallb.universe.tf/loadBalancerIPs',
+      'loxilb.io/secondaryIPs',
+      'loxilb.io/staticIP',
+      'networking.gke.io/load-balancer-ip-addresses',
+      'projectcalico.org/loadBalancerIPs',
+      'purelb.io/addresses',
+      'service.beta.kubernetes.io/aws-load-balancer-eip-allocations',
+      'service.beta.kubernetes.io/azure-load-balancer-ipv4',
+      'service.beta.kubernetes.io/azure-load-balancer-ipv6',
+      'service.beta.kubernetes.io/azure-pip-name',
     ].map((key) => [
       `annotation ${key}`,
       (address: string) => ({ metadata: { annotations: { [key]: `192.0.2.7, ${address}` } } }),
@@ -77,4 +86,19 @@ test('services that name no address of that sort are mapped, and none is listed 
   const manifest = { apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'a', name: 'b' } }
   const named = { ...manifest, spec: { externalIPs: ['192.0.2.7'] } }
   assert.throws(() => bare.toMember(named), { name: 'MappingRefusal' })
+})
+
+test('an annotation that nobody has listed asks for no address either, in any form', () => {
+  const annotated = (key: string, value: string) => () =>
+    mapped({ metadata: { annotations: { [key]: value } } })
+  const own = 'example.com/load-balancer-ip'
+  for (const value of ['192.0.2.66', '192.0.2.7;192.0.2.66', '["192.0.2.66"]', '2001:db8:1::1']) {
+    assert.throws(annotated(own, value), /takes traffic for (192\.0\.2\.66|2001:db8:1::1), /, value)
+  }
+  assert.throws(annotated('projectcalico.org/loadBalancerIPs', '["192.0.2.66"]'), /192\.0\.2\.66/)
+  for (const value of ['192.0.2.7', '["192.0.2.7"]', 'true', 'version 1.2.3', '10.0.0.0/8']) {
+    assert.doesNotThrow(annotated(own, value), value)
+  }
+  const applied = JSON.stringify({ spec: { clusterIPs: ['10.43.0.1', '10.43.0.2', '10.43.0.3'] } })
+  assert.doesNotThrow(annotated('kubectl.kubernetes.io/last-applied-configuration', applied))
 })

@@ -46,14 +46,39 @@ export function namesAddresses({ group, resource }: GroupResource): boolean {
   return resources.includes(`${group}/${resource}`)
 }
 
-/** Annotations that ask a load balancer for an address: of MetalLB, kube-vip and Cilium. */
-const annotations: readonly string[] = Object.freeze([
+/**
+ * Annotations that ask a load balancer for an address, in whatever form: MetalLB, kube-vip, Cilium, Calico, PureLB, LoxiLB
+ * and those of clouds, where the value may be the name of an address.
+ */
+const annotations: ReadonlySet<string> = new Set([
   'io.cilium/lb-ipam-ips',
   'kube-vip.io/loadbalancerIPs',
   'lbipam.cilium.io/ips',
+  'loxilb.io/secondaryIPs',
+  'loxilb.io/staticIP',
   'metallb.io/loadBalancerIPs',
   'metallb.universe.tf/loadBalancerIPs',
+  'networking.gke.io/load-balancer-ip-addresses',
+  'projectcalico.org/loadBalancerIPs',
+  'purelb.io/addresses',
+  'service.beta.kubernetes.io/aws-load-balancer-eip-allocations',
+  'service.beta.kubernetes.io/azure-load-balancer-ipv4',
+  'service.beta.kubernetes.io/azure-load-balancer-ipv6',
+  'service.beta.kubernetes.io/azure-pip-name',
 ])
+
+/** What kubectl has noted for itself; it holds whatever addresses the object has. */
+const noted = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** Of the other annotations those that are addresses count: there are more load balancers than anybody lists. */
+function addressesAsked({ metadata: { annotations: given = {} } }: AnyObject): string[] {
+  return Object.entries(given).flatMap(([key, value]) => {
+    if (key === noted) return []
+    // Calico writes a list as JSON, the others part it by commas.
+    const texts = value.split(/[\s,;"'[\]]+/).filter((text) => text !== '')
+    return annotations.has(key) ? texts : texts.filter((text) => isIP(text) !== 0)
+  })
+}
 
 /**
  * Refuses a manifest by which traffic for an address would be taken that the edge does not permit: the
@@ -65,10 +90,7 @@ export function refuseExternalAddresses(
 ): void {
   const named = paths[groupKindOf(manifest)]
   if (named === undefined) return
-  const asked = annotations.flatMap((key) =>
-    (manifest.metadata.annotations?.[key] ?? '').split(',').map((text) => text.trim()),
-  )
-  const all = [...named.flatMap((path) => textsOfPath(manifest, path)), ...asked]
+  const all = [...named.flatMap((path) => textsOfPath(manifest, path)), ...addressesAsked(manifest)]
   const refused = all.filter((address) => address !== '' && !isPermitted(address))
   if (refused.length === 0) return
   throw new MappingRefusal(

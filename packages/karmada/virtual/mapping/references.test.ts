@@ -161,6 +161,22 @@ test('wherever a namespace is written, it is that of the same virtual cluster', 
   }
 })
 
+test('peers that an API server refuses are left for it to refuse, and do not become everybody', () => {
+  for (const values of [[], [1], ['tools', null], [{}]]) {
+    const matchExpressions = [{ key: 'kubernetes.io/metadata.name', operator: 'In', values }]
+    const peers = [{ namespaceSelector: { matchExpressions } }]
+    const spec = { podSelector: {}, ingress: [{ from: peers }], egress: [{ to: peers }] }
+    const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', spec }
+    const there = {
+      matchLabels: ours,
+      matchExpressions: [{ key: 'edge.skerry.io/namespace', operator: 'In', values }],
+    }
+    const own = [{ namespaceSelector: there }]
+    const { spec: written } = mapped(policy)
+    assert.deepEqual(written, { podSelector: {}, ingress: [{ from: own }], egress: [{ to: own }] })
+  }
+})
+
 test('a status tells of namespaces as the manifest names them', () => {
   const route: AnyObject = {
     apiVersion: 'gateway.networking.k8s.io/v1',

@@ -55,8 +55,7 @@ export function memberBody(
   if (isInNamespace && written !== undefined && written !== '' && written !== info.namespace) {
     throw otherNamespace()
   }
-  // A scale, an eviction, a token request: kinds of their own, which carry no other namespace.
-  if (info.subresource !== '' && sent['kind'] !== kind.kind) {
+  if (carriesForeignKind({ info, kind })) {
     if (written === undefined || written === '') return sent
     return { ...sent, metadata: { ...metadataOf(sent), namespace: member } }
   }
@@ -70,6 +69,14 @@ export function memberBody(
     if (!(error instanceof MappingRefusal)) throw error
     throw new StatusError('Forbidden', error.message, { cause: error })
   }
+}
+
+/**
+ * Whether the path is of a scale, an eviction or a token request, which carry no other namespace. What the body says
+ * of its kind does not count: API servers take it as the kind of the path where it says nothing.
+ */
+export function carriesForeignKind({ info, kind }: Pick<Asked, 'info' | 'kind'>): boolean {
+  return kind.foreignSubresources.includes(info.subresource)
 }
 
 /** A write of the object itself leaves its status as it is, whatever addresses the edge has put there. */

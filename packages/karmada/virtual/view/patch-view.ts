@@ -1,10 +1,9 @@
 import { equalJson, isJsonObject, StatusError, type JsonObject } from '@skerry/api'
 import type { TunnelResponse } from '@skerry/tunnel'
 import { fieldAt, textAt } from '../../interpreter/fields.ts'
-import { namesAddresses } from '../mapping/external-addresses.ts'
 import { memberOf, sightOf, type Asked } from './asked-view.ts'
 import { jsonRequest, readJson, readRequest, viewLimits } from './edge-calls.ts'
-import { assignedValue, memberBody, readObject } from './member-body.ts'
+import { assignedValue, carriesForeignKind, memberBody, readObject } from './member-body.ts'
 import { ensureDefault } from './own-namespaces.ts'
 import { shownOnce } from './read-view.ts'
 import { shownObject } from './shown-object.ts'
@@ -24,11 +23,7 @@ export async function patchObject(asked: Asked, signal: AbortSignal): Promise<Tu
     ?.trim()
   if (type === applyType) return applyObject(asked, signal)
   const patch = await readRequest(asked.request)
-  // The status of a namespace takes labels along, which say whose it is; that of a service, addresses.
-  const { subresource, resource } = asked.info
-  const isJudged = asked.seenAs === 'namespaces' || namesAddresses(resource)
-  const isTried = subresource === '' || isJudged
-  if (!isTried) return sendPatch(asked, patch, signal)
+  if (carriesForeignKind(asked)) return sendPatch(asked, patch, signal)
   for (let attempt = 1; ; attempt += 1) {
     const tried = await asked.view.asUser(dryRun(asked, patch), signal)
     if (tried.status !== 200) return shown(asked, tried)
