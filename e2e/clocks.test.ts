@@ -125,10 +125,13 @@ class ToldEvents {
 
   async until(...events: readonly (Event | undefined)[]): Promise<void> {
     this.#expected.push(...events.filter((event) => event !== undefined))
-    const told = await waitFor(`${this.#role.name} to say ${this.#expected}`, async () => {
-      const lines = (await toldBy(this.#role)).slice(this.#before)
-      return lines.length >= this.#expected.length ? lines : undefined
-    })
+    const told = await waitFor(
+      `${this.#role.name} to say ${this.#expected.join(', ')}`,
+      async () => {
+        const lines = (await toldBy(this.#role)).slice(this.#before)
+        return lines.length >= this.#expected.length ? lines : undefined
+      },
+    )
     assert.deepEqual(told, this.#expected)
   }
 }

@@ -19,7 +19,7 @@ const seed = 20_261_125
 interface Asked {
   readonly fields: object
   readonly right: object
-  ask(extender: Extender): Promise<unknown>
+  readonly ask: (extender: Extender) => Promise<unknown>
 }
 
 const nodes = [node('a'), node('b')]

@@ -116,8 +116,8 @@ interface Case {
   }) => object
   readonly kind?: string
   readonly options: OddJsonOptions
-  ask(name: string): Promise<Told>
-  askImpatiently?(name: string): Promise<Told>
+  readonly ask: (name: string) => Promise<Told>
+  readonly askImpatiently?: (name: string) => Promise<Told>
 }
 
 const labelled = [{ op: 'add', path: '/metadata/labels', value: { a: 'b' } }]

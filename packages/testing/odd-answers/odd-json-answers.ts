@@ -13,7 +13,7 @@ export interface OddJsonAnswer {
   /** True: only the caller's timeout ends it. */
   readonly isStalling?: boolean
   /** Writes the answer; `right` is the JSON text of the right one. Resolves after the last byte is written. */
-  give(connection: Duplex, right: string): void | Promise<void>
+  readonly give: (connection: Duplex, right: string) => void | Promise<void>
 }
 
 export interface OddJsonOptions {
@@ -141,15 +141,15 @@ const oddFrames: readonly OddJsonAnswer[] = [
   said('another protocol', true, () => 'SSH-2.0-OpenSSH_9.2\r\n\r\n'),
   said('frames of HTTP/2', true, () => Buffer.from('000006040000000000000300000064', 'hex')),
   said('the request', true, () => 'POST / HTTP/1.1\r\nhost: a\r\n\r\n'),
-  said('a body that is longer than its length', false, (right) => `${whole(right)}more`),
-  said('a second answer', false, (right) => `${whole(right)}${forged}`),
+  said('a body that is longer than its length', false, (right) => `${whole(right).toString()}more`),
+  said('a second answer', false, (right) => `${whole(right).toString()}${forged}`),
   said('HTTP/1.0', false, (right) => `HTTP/1.0 200 OK\r\n\r\n${right}`),
   said('a body until the end', false, (right) => `HTTP/1.1 200 OK\r\n\r\n${right}`),
   said('pieces', false, (right) => `${chunked}${pieceOf(right)}0\r\nx: a\r\n\r\n`),
   said('pieces without an end', true, (right) => `${chunked}${pieceOf(right)}`),
   said('a piece without a size', true, (right) => `${chunked}${right}\r\n0\r\n\r\n`),
   said('a piece beyond numbers', true, (right) => `${chunked}${'f'.repeat(24)}\r\n${right}`),
-  said('many heads before it', false, (right) => `${early.repeat(60)}${whole(right)}`),
+  said('many heads before it', false, (right) => `${early.repeat(60)}${whole(right).toString()}`),
   {
     what: 'a reset',
     isNone: true,

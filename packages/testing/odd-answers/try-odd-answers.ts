@@ -10,13 +10,13 @@ export type Told = { readonly value: unknown } | { readonly error: string }
 export interface OddTrial {
   readonly peer: RawPeer
   /** Returns the JSON text of the right answer. */
-  right(head: string, body: string): string
+  readonly right: (head: string, body: string) => string
   /** Selects the requests that get odd answers. Default: all. */
   readonly isTried?: (head: string) => boolean
   /** Asks the peer one question. */
-  ask(): Promise<Told>
+  readonly ask: () => Promise<Told>
   /** Asks with a short timeout; default: answers that stall are skipped. */
-  askImpatiently?(): Promise<Told>
+  readonly askImpatiently?: () => Promise<Told>
   /** Matches every error: it must name the peer. */
   readonly names: RegExp
   /** The most bytes that one question may read. Default: 1 MiB. */
@@ -42,10 +42,10 @@ export async function tryOddAnswers(
   for (const { what, isNone, isStalling = false, give } of answers) {
     if (isStalling && !trial.askImpatiently) continue
     const before = peer.writtenBytes()
-    const given: (void | Promise<void>)[] = []
+    const given: Promise<void>[] = []
     peer.answer = (connection, head, body) => {
       const answer = isTried(head) ? give : giveRight
-      given.push(answer(connection, right(head, body)))
+      given.push(Promise.resolve(answer(connection, right(head, body))))
     }
     const told = isStalling ? await trial.askImpatiently?.() : await trial.ask()
     assert.ok(told)
