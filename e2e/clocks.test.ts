@@ -69,7 +69,30 @@ test('clocks that are years off', { skip: await whyNot(), timeout: 400_000 }, as
       },
     )
   }
+  await t.test(
+    'what was issued meanwhile is issued again by one command, and keeps nobody out',
+    async () => {
+      for (const [role, skerry, directory] of [
+        [cluster.site, cluster, cluster.siteDirectory],
+        [cloud.hub, cloud, cloud.directory],
+      ] as const) {
+        const where = ['--data-dir', directory]
+        const told = await skerry.skerry('certificates', 'renew', ...where)
+        assert.match(told, /: 4 certificates issued again; it runs, and uses them now\n/, role.name)
+        const listed = await skerry.skerry('certificates', 'list', ...where)
+        assert.deepEqual(
+          new Set(listed.trim().split('\n').map(lastWord)),
+          new Set(['STATE', 'good']),
+        )
+      }
+      await untilNobodyIsLockedOut(scene)
+    },
+  )
 })
+
+function lastWord(line: string): string {
+  return line.split(/\s+/).at(-1) ?? ''
+}
 
 function offsetAt(index: number): Offset {
   return offsets[index % offsets.length] ?? '-10y'
