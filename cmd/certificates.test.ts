@@ -169,6 +169,19 @@ test('a stopped site gets other certificates by its authority, for the same name
   })
 })
 
+test('the kubeconfig of skerry up gets the new administrator of the hub', async () => {
+  await inDirectory(async (directory) => {
+    const hub = join(directory, 'hub')
+    await pkiAt(hub)
+    const settings = { clusterName: 'edge', hubPort: 1, sitePort: 2, runDir: directory }
+    await writeFile(join(directory, 'settings.json'), JSON.stringify(settings))
+    await renewCertificates(directory, { clock: simulatedClock(rightMs + dayMs) })
+    const { admin } = await pkiAt(hub, rightMs + dayMs)
+    const kubeconfig = await readFile(join(directory, 'kubeconfig'), 'utf8')
+    assert.ok(kubeconfig.includes(Buffer.from(admin.certificatePem).toString('base64')))
+  })
+})
+
 test('what others issue is named with what to do once it is off', async () => {
   await inDirectory(async (directory) => {
     await makeMachine(directory)
