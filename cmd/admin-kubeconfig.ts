@@ -1,5 +1,9 @@
+import { readFile, stat } from 'node:fs/promises'
+import { diskFullError, isDiskFull } from '@skerry/base'
 import type { ClusterPki } from '@skerry/bootstrap'
-import { writeClientKubeconfig } from './kubeconfig-file.ts'
+import { formatKubeconfig, writeKubeconfig, type Kubeconfig } from '@skerry/client'
+import { codeOf } from './data-directory.ts'
+import { clientKubeconfig } from './kubeconfig-file.ts'
 
 export interface AdminFile {
   path: string
@@ -9,16 +13,35 @@ export interface AdminFile {
   server: string
 }
 
-/** For whoever administers this control plane on its own machine. */
+/**
+ * For whoever administers this control plane on its own machine. A file that is right stays as it is: a start on a
+ * full disk needs no space for it. ExpectedError if there is none.
+ */
 export async function writeAdminKubeconfig(
   pki: ClusterPki,
   { path, name, server }: AdminFile,
 ): Promise<void> {
   const { admin, authority } = pki
-  await writeClientKubeconfig(path, [{ name, server }], {
+  const config = clientKubeconfig([{ name, server }], {
     caPem: authority.certificatePem,
     certificatePem: admin.certificatePem,
     keyPem: admin.privateKeyPem,
     user: `${name}-admin`,
   })
+  try {
+    if (!(await isThere(path, config))) await writeKubeconfig(path, config)
+  } catch (error) {
+    if (isDiskFull(error)) throw diskFullError(`write ${path}`, error)
+    throw error
+  }
+}
+
+async function isThere(path: string, config: Kubeconfig): Promise<boolean> {
+  try {
+    const { mode } = await stat(path)
+    return (mode & 0o077) === 0 && (await readFile(path, 'utf8')) === formatKubeconfig(config)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  }
 }

@@ -5,6 +5,7 @@ import {
   createApiServer,
   createDefaultAccess,
   ensureBootstrapObjects,
+  goOnPastUnreadable,
   publishTokenTracking,
   issuerRoutes,
   serviceAddressDefaults,
@@ -22,7 +23,7 @@ import {
   type TlsFiles,
   type TrustedProxies,
 } from '@skerry/apiserver'
-import { ExpectedError, exitCodes, abortReason, runAll, type Task } from '@skerry/base'
+import { ExpectedError, exitCodes, abortReason, isDiskFull, runAll, type Task } from '@skerry/base'
 import {
   ensureClusterPki,
   openTimeFloor,
@@ -31,7 +32,6 @@ import {
   type TimeFloor,
 } from '@skerry/bootstrap'
 import {
-  StoreFullError,
   compactionDefaults,
   openSqliteStore,
   runCompaction,
@@ -147,7 +147,7 @@ export async function startControlPlane(
         { cause: error },
       )
     }
-    if (!(error instanceof StoreFullError) && codeOf(error) !== 'ENOSPC') throw error
+    if (error instanceof ExpectedError || !isDiskFull(error)) throw error
     throw new ExpectedError(
       `Cannot start: the disk under ${options.directory} is full; free some space and start again`,
       exitCodes.diskFull,
@@ -211,9 +211,9 @@ async function openControlPlane(
       signal,
     ),
   )
-  await ensureBootstrapObjects(server.objects)
-  await publishAuthentication(server.objects, pki, frontProxies)
-  await publishTokenTracking(server.objects, clock)
+  await ensureBootstrapObjects(server.objects, log)
+  await goOnPastUnreadable(log, () => publishAuthentication(server.objects, pki, frontProxies))
+  await goOnPastUnreadable(log, () => publishTokenTracking(server.objects, clock))
   await server.listen()
   const tls = (each: ClusterPki): TlsFiles => tlsOf(each, frontProxies)
   const keeper = createCertificateKeeper({ pkiOptions, server, tlsOf: tls, renewal, time }, context)

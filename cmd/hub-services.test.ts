@@ -40,6 +40,7 @@ test('a service of the edge is used through the hub, with its cookies, redirects
         'lang=de; Domain=hub.test; path=/a',
         'known=1; Path=/clusters/edge/services/shop/web:80/b',
         'skerry-session=stolen; Path=/',
+        '__Host-skerry-session=stolen; Path=/; Secure',
       ])
       response.setHeader('strict-transport-security', 'max-age=1')
       if (request.url === '/old') response.setHeader('location', '/new?x=1')
@@ -56,7 +57,7 @@ test('a service of the edge is used through the hub, with its cookies, redirects
   const { status, text, headers, trailers } = await scene.call(`${root}/`, {
     method: 'POST',
     headers: {
-      cookie: 'theme=dark; skerry-session=secret',
+      cookie: 'theme=dark; skerry-session=secret; __Host-skerry-session=secret',
       'x-remote-user': 'root',
       'x-forwarded-for': '10.0.0.1',
       'x-forwarded-host': 'bank.test',
@@ -141,7 +142,8 @@ test('a cluster has its services below its own host name, too', async () => {
   const told: IncomingHttpHeaders[] = []
   const server = createServer((request, response) => {
     told.push(request.headers)
-    response.writeHead(302, { location: '/in' }).end()
+    const cookies = ['cart=7; Path=/', '__Host-skerry-session=stolen; Path=/; Secure']
+    response.writeHead(302, { location: '/in', 'set-cookie': cookies }).end()
   })
   await scene.serve('hosted', server)
   const options = await scene.options('/services/shop/hosted:80/')
@@ -150,14 +152,20 @@ test('a cluster has its services below its own host name, too', async () => {
       ...options,
       agent: false,
       servername: 'edge.clusters.test',
-      headers: { host: 'edge.clusters.test' },
+      headers: {
+        host: 'edge.clusters.test',
+        cookie: '__Host-skerry-session=secret; theme=dark',
+      },
       checkServerIdentity: () => undefined,
     }).end(),
     'response',
   )
   response.resume()
   assert.equal(response.headers.location, '/services/shop/hosted:80/in')
+  assert.deepEqual(response.headers['set-cookie'], ['cart=7; Path=/services/shop/hosted:80/'])
+  assert.match(String(response.headers['content-security-policy']), /^sandbox /)
   assert.equal(told[0]?.['x-forwarded-prefix'], '/services/shop/hosted:80')
+  assert.equal(told[0]?.cookie, 'theme=dark')
 })
 
 test('a WebSocket passes, with its subprotocol, and is written down with its bytes', async () => {

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { isStatusError } from '@skerry/api'
 import {
+  goOnPastUnreadable,
   openAuditLog,
   type AuditSink,
   type ExtraAccess,
@@ -218,7 +219,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   carrier.attach(plane)
   stack.defer(() => tunnels.own.closeAll('the hub stops'))
   await ensureClusterNamespace(plane.objects)
-  await ensureClusterInfo(plane)
+  await goOnPastUnreadable(log, () => ensureClusterInfo(plane))
   const replicating = hasReplicas(options)
     ? await tunnels.join(plane, addressForReplicas(options, plane))
     : undefined

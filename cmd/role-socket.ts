@@ -1,6 +1,6 @@
 import { chmod, rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf, type ExitCode } from '@skerry/base'
 
 /** What a running site or hub does at the request of another process of its machine. */
 export interface RoleRequests {
@@ -48,7 +48,8 @@ async function serve(socket: Socket, requests: RoleRequests): Promise<void> {
     const text = await readAll(socket)
     socket.end(JSON.stringify(await answer(text, requests)))
   } catch (error) {
-    socket.end(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }))
+    const { exitCode } = error instanceof ExpectedError ? error : {}
+    socket.end(JSON.stringify({ error: messageOf(error), exitCode }))
   }
 }
 
@@ -99,7 +100,14 @@ export async function requestRenewal(socketPath: string): Promise<boolean> {
 
 function refusalOf(answered: object): ExpectedError {
   const reason = 'error' in answered ? String(answered.error) : 'no answer'
-  return new ExpectedError(reason, exitCodes.failure)
+  return new ExpectedError(
+    reason,
+    exitCodeOf('exitCode' in answered ? answered.exitCode : undefined),
+  )
+}
+
+function exitCodeOf(value: unknown): ExitCode {
+  return Object.values(exitCodes).find((code) => code === value) ?? exitCodes.failure
 }
 
 /** Undefined: nothing listens. */

@@ -1,5 +1,6 @@
 import { isStatusError, localPath, type AnyObject, type GroupResource } from '@skerry/api'
-import type { Objects } from '@skerry/apiserver'
+import { goOnPastUnreadable, type Objects } from '@skerry/apiserver'
+import { silentLogger, type Logger } from '@skerry/base'
 import { resources, type Cluster } from '@skerry/client'
 
 export interface SiteAddresses {
@@ -25,17 +26,24 @@ const clusterRoleBindings: GroupResource = {
 }
 
 /** What a site has from its first start beyond the API server's own bootstrap objects. */
-export async function ensureSiteObjects(objects: Objects, addresses: SiteAddresses): Promise<void> {
-  await ensure(objects, serviceCidrs, defaultServiceCidr(addresses))
-  await ensure(objects, services, apiService(addresses))
-  await publishApiEndpoints(objects, addresses)
-  await ensure(objects, services, dnsService(addresses))
-  await ensure(objects, storageClasses, localPathClass())
-  // Written again at each start: a newer version may have more to read.
-  await put(objects, clusterRoles, nodeNetworkRole())
-  await ensure(objects, clusterRoleBindings, nodeNetworkBinding())
-  await ensure(objects, clusterRoleBindings, kubeletAdminBinding())
-  await ensure(objects, clusterRoles, metricsReaderRole())
+export async function ensureSiteObjects(
+  objects: Objects,
+  addresses: SiteAddresses,
+  log: Pick<Logger, 'error'> = silentLogger,
+): Promise<void> {
+  const steps: readonly (() => Promise<void>)[] = [
+    () => ensure(objects, serviceCidrs, defaultServiceCidr(addresses)),
+    () => ensure(objects, services, apiService(addresses)),
+    () => publishApiEndpoints(objects, addresses),
+    () => ensure(objects, services, dnsService(addresses)),
+    () => ensure(objects, storageClasses, localPathClass()),
+    // Written again at each start: a newer version may have more to read.
+    () => put(objects, clusterRoles, nodeNetworkRole()),
+    () => ensure(objects, clusterRoleBindings, nodeNetworkBinding()),
+    () => ensure(objects, clusterRoleBindings, kubeletAdminBinding()),
+    () => ensure(objects, clusterRoles, metricsReaderRole()),
+  ]
+  for (const step of steps) await goOnPastUnreadable(log, step)
 }
 
 async function ensure(objects: Objects, resource: GroupResource, wanted: AnyObject): Promise<void> {

@@ -34,7 +34,7 @@ import { writeAdminKubeconfig, type AdminFile } from './admin-kubeconfig.ts'
 import { localServer } from './local-server.ts'
 import { reportReady, type RoleContext } from './role-context.ts'
 import { servedKinds } from './served-kinds.ts'
-import { ensureSiteObjects } from './site-objects.ts'
+import { ensureSiteObjects, type SiteAddresses } from './site-objects.ts'
 import { version } from './version.ts'
 
 export interface SiteOptions {
@@ -140,13 +140,8 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
     context,
   )
   const port = Number(new URL(plane.server.address).port || 443)
-  await ensureSiteObjects(plane.objects, {
-    apiServiceIp,
-    serviceCidr: options.serviceCidr,
-    dnsServiceIp: addressOf(options.serviceCidr, 10),
-    advertiseAddress: addresses[0],
-    port,
-  })
+  const siteAddresses = siteAddressesOf(options, { advertiseAddress: addresses[0], port })
+  await ensureSiteObjects(plane.objects, siteAddresses, context.log)
   await ensureMetricsApiService(plane.objects, options.disableMetricsApi !== true)
   const adminFile = adminFileOf(options, plane)
   await writeAdminKubeconfig(plane.pki, adminFile)
@@ -160,6 +155,14 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
     ...controllerTasks({ ...options, scheduling }, plane, context),
     ...(await agentTasks(options, plane, context)),
   ])
+}
+
+function siteAddressesOf(
+  { serviceCidr }: SiteOptions,
+  served: Pick<SiteAddresses, 'advertiseAddress' | 'port'>,
+): SiteAddresses {
+  const apiServiceIp = addressOf(serviceCidr, 1)
+  return { ...served, serviceCidr, apiServiceIp, dnsServiceIp: addressOf(serviceCidr, 10) }
 }
 
 /** Nodes read pods of other nodes in this form alone. */

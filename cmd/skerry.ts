@@ -3,7 +3,7 @@
  * file, imported only when that command runs: a node agent must not pay for the API server's code.
  */
 import { Command, CommanderError } from 'commander'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { diskFullError, ExpectedError, exitCodes, isDiskFull } from '@skerry/base'
 import { addCommands } from './command-table.ts'
 import { version } from './version.ts'
 
@@ -21,16 +21,24 @@ async function main(): Promise<void> {
   }
 }
 
-function report(error: unknown): number {
-  if (error instanceof CommanderError) {
-    return error.exitCode === 0 ? 0 : exitCodes.usage
+function report(thrown: unknown): number {
+  if (thrown instanceof CommanderError) {
+    return thrown.exitCode === 0 ? 0 : exitCodes.usage
   }
+  const error = shown(thrown)
   if (error instanceof ExpectedError) {
     console.error(`skerry: ${error.message}`)
     return error.exitCode
   }
   console.error(error)
   return exitCodes.failure
+}
+
+/** A full disk is no fault of the program, wherever it was noticed. */
+function shown(error: unknown): unknown {
+  if (error instanceof ExpectedError || !isDiskFull(error)) return error
+  const path = error instanceof Error && 'path' in error ? ` ${String(error.path)}` : ''
+  return diskFullError(`write${path}`, error)
 }
 
 /** Who reads the output may stop, as `head` does. The program ends then without a word, as one that SIGPIPE ends. */

@@ -3,17 +3,26 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { builtinKinds } from '@skerry/api'
-import { createMetrics, silentLogger, systemClock, systemRandom, type Clock } from '@skerry/base'
+import {
+  createMetrics,
+  silentLogger,
+  systemClock,
+  systemRandom,
+  type Clock,
+  type Logger,
+} from '@skerry/base'
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from './control-plane.ts'
 
 export interface TestControlPlaneOptions extends Partial<Omit<ControlPlaneOptions, 'directory'>> {
   readonly clock?: Clock
+  /** Default: nobody reads it. */
+  readonly log?: Logger
 }
 
 /** Starts it on a loopback port, with the built-in kinds. The caller disposes of it. */
 export async function startTestControlPlane(
   directory: string,
-  { clock = systemClock, ...more }: TestControlPlaneOptions = {},
+  { clock = systemClock, log = silentLogger, ...more }: TestControlPlaneOptions = {},
 ): Promise<ControlPlane> {
   return startControlPlane(
     {
@@ -29,7 +38,7 @@ export async function startTestControlPlane(
     {
       clock,
       random: systemRandom,
-      log: silentLogger,
+      log,
       metrics: createMetrics(),
       signal: new AbortController().signal,
     },

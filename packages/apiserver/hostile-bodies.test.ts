@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { request as httpsRequest } from 'node:https'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { generateKeyPair, signCertificate } from '@skerry/pki'
 import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
 
 let server: TestApiServer
@@ -390,4 +392,31 @@ test('the bodies of one user have a bound together, and another user is served',
   assert.equal(await post('mallory', 200_000), 429)
   assert.equal(await post('mallory', 1_000), 201, 'what was refused is not held')
   assert.equal(await post('alice', 90_000), 201)
+})
+
+test('bodies that are refused to others are taken of an administrator of the whole cluster', async () => {
+  const limits = { largeBodyBytes: 1_000, bodiesBytesMax: 4_000, bodiesBytesPerUserMax: 2_000 }
+  await using small = await startTestApiServer({ withAccess: true, limits })
+  const resourceAttributes = { verb: 'get', resource: 'pods', name: 'a'.repeat(8_000) }
+  const body = JSON.stringify({ spec: { resourceAttributes } })
+  const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+  const ask = async (credentials: { cert: string; key: string }): Promise<number> => {
+    const headers = { 'content-type': json }
+    const options = { ca: small.credentials.ca, ...credentials, headers }
+    const request = httpsRequest(new URL(path, small.url), { ...options, method: 'POST' })
+    const [answer] = await once(request.end(body), 'response')
+    answer.resume()
+    return answer.statusCode
+  }
+  const { privateKeyPem: key, publicKeyPem } = await generateKeyPair()
+  const cert = await signCertificate(small.authority, {
+    subject: { commonName: 'sven' },
+    publicKeyPem,
+    notBeforeMs: Date.now() - 60_000,
+    notAfterMs: Date.now() + 3_600_000,
+    keyUsages: ['digitalSignature'],
+    extendedUsages: ['clientAuth'],
+  })
+  assert.equal(await ask({ cert, key }), 429)
+  assert.equal(await ask(small.credentials), 201)
 })

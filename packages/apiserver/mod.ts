@@ -127,6 +127,7 @@ export {
   type FurtherRules,
   type RulesReviewOptions,
 } from './authz/rules-review.ts'
+export { goOnPastUnreadable } from './contract/unreadable-object.ts'
 export type { ReviewHandler, ReviewRequest } from './contract/review.ts'
 export {
   aggregateClusterRoles,

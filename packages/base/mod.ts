@@ -40,6 +40,7 @@ export {
   type Tracer,
 } from './tracing/span.ts'
 export { SpanQueue, spanQueueDefaults, type SpanExporter } from './tracing/span-queue.ts'
+export { diskFullError, isDiskFull } from './disk-full.ts'
 export { ExpectedError, exitCodes, type ExitCode } from './expected-error.ts'
 export {
   ConnectError,

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, link, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { diskFullError, ExpectedError, exitCodes, isDiskFull } from '@skerry/base'
 import {
   inTransaction,
   openDatabase,
@@ -39,7 +39,7 @@ export interface CopySource {
  * Copies the store as of one revision, verifies and syncs the copy, and only then gives it its
  * name. The log only grows at its end, so slices of it make a consistent copy while writes go on;
  * the caller keeps compaction away meanwhile. (node:sqlite's backup() steps in another thread and
- * fails at random when this thread writes in between.)
+ * fails at random when this thread writes in between.) ExpectedError if the target's disk is full.
  */
 export async function copyStore(
   source: CopySource,
@@ -50,9 +50,9 @@ export async function copyStore(
     const text = `Cannot back up to ${targetPath}: the file exists; choose another name`
     throw new ExpectedError(text, exitCodes.dataDirectory)
   }
-  await mkdir(dirname(targetPath), { recursive: true, mode: 0o700 })
   const partPath = `${targetPath}.part`
   try {
+    await mkdir(dirname(targetPath), { recursive: true, mode: 0o700 })
     await makePrivateFile(partPath)
     createEmpty(partPath)
     const revision = await copyRows(source, partPath, signal)
@@ -62,6 +62,8 @@ export async function copyStore(
     await rename(partPath, targetPath)
     await syncFile(dirname(targetPath))
     return { bytes, revision }
+  } catch (error) {
+    throw shownFault(error, `back up to ${targetPath}`)
   } finally {
     await removeDatabase(partPath)
   }
@@ -121,7 +123,7 @@ export interface RestoreResult {
 
 /**
  * Puts a backup in a store's place. Everything is checked before the old store is touched: the
- * backup's content, its version, and that no process has the target open.
+ * backup's content, its version, and that no process has the target open. ExpectedError if the disk is full.
  */
 export async function restoreSqliteStore(
   backupPath: string,
@@ -130,9 +132,9 @@ export async function restoreSqliteStore(
 ): Promise<RestoreResult> {
   const { bumpRevision = 1_000_000_000 } = options
   await assertReadable(backupPath)
-  await mkdir(dirname(targetPath), { recursive: true, mode: 0o700 })
   const partPath = `${targetPath}.part`
   try {
+    await mkdir(dirname(targetPath), { recursive: true, mode: 0o700 })
     await removeDatabase(partPath)
     await makePrivateFile(partPath)
     await copyFileInto(backupPath, partPath)
@@ -143,9 +145,17 @@ export async function restoreSqliteStore(
     await rename(partPath, targetPath)
     await syncFile(dirname(targetPath))
     return { revision, damagedKeys, ...(replacedPath ? { replacedPath } : {}) }
+  } catch (error) {
+    throw shownFault(error, `restore to ${targetPath}`)
   } finally {
     await removeDatabase(partPath)
   }
+}
+
+function shownFault(error: unknown, action: string): unknown {
+  return !(error instanceof ExpectedError) && isDiskFull(error)
+    ? diskFullError(action, error)
+    : error
 }
 
 async function assertReadable(backupPath: string): Promise<void> {
@@ -198,7 +208,7 @@ function checkCopy(path: string, shownPath: string): RowName[] {
     pragma(database, 'wal_checkpoint(TRUNCATE)')
     return damaged
   } catch (error) {
-    if (sqliteFault(error) === undefined) throw error
+    if (sqliteFault(error) === undefined || isDiskFull(error)) throw error
     const text = `Cannot use ${shownPath}: it is damaged or no store`
     throw new ExpectedError(text, exitCodes.dataDirectory, { cause: error })
   }

@@ -1,6 +1,8 @@
 /** No space left, on the disk or within `bytesMax`. Nothing was written; compact or free space. */
 export class StoreFullError extends Error {
   override name = 'StoreFullError'
+  /** The system's word for it, so that whoever looks for a full disk need not know of stores. */
+  readonly code = 'ENOSPC'
 }
 
 /** Too many writes wait already. Nothing was written; try again later. */

@@ -1,6 +1,8 @@
 import { StatusError, type Namespace } from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
+import type { Objects } from '../contract/objects.ts'
 import { getTyped } from '../contract/typed-objects.ts'
+import { unreadableObject } from '../contract/unreadable-object.ts'
 import { isResource, wellKnown } from '../contract/well-known-resources.ts'
 import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 import { refuse } from '../admission-matching/refusal.ts'
@@ -21,7 +23,7 @@ export function createNamespaceLifecycle({ objects }: PluginDeps): AdmissionPlug
       const namespace = getTyped<Namespace>(objects, wellKnown.namespaces, {
         name: request.namespace,
       })
-      if (!namespace) throw namespaceNotFound(request.namespace)
+      if (!namespace) throw missingNamespace(objects, request.namespace)
       if (request.operation === 'CREATE' && namespace.status?.phase === 'Terminating') {
         throw terminating(request)
       }
@@ -35,7 +37,12 @@ function needsNamespace({ namespace, operation, resource }: AdmissionRequest): b
   return resource.resource !== 'localsubjectaccessreviews'
 }
 
-function namespaceNotFound(name: string): StatusError {
+function missingNamespace(objects: Objects, name: string): StatusError {
+  const reason = objects.unreadable(wellKnown.namespaces, '', name)
+  if (reason !== undefined) {
+    const shown = `namespaces ${JSON.stringify(name)}: ${reason}`
+    return unreadableObject({ resource: 'namespaces', name }, reason, shown)
+  }
   return new StatusError('NotFound', `namespaces ${JSON.stringify(name)} not found`, {
     details: { name, kind: 'namespaces' },
   })

@@ -9,8 +9,10 @@ import {
   type RbacV1Subject,
   type RoleBinding,
 } from '@skerry/api'
+import { silentLogger, type Logger } from '@skerry/base'
 import { missingRights } from '../authz/rule-coverage.ts'
 import type { Objects } from '../contract/objects.ts'
+import { goOnPastUnreadable } from '../contract/unreadable-object.ts'
 import { listTyped, typed } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
 import { nodeGroupObjects } from './joining-policy-table.ts'
@@ -44,10 +46,15 @@ export function nodeRules(): readonly PolicyRule[] {
 
 /**
  * Creates what is missing and adds rules and subjects that were lost, at each start of the server.
- * Never takes anything away, and leaves alone what is annotated with autoupdate=false.
+ * Never takes anything away, and leaves alone what is annotated with autoupdate=false or cannot be read.
  */
-export async function ensureBootstrapObjects(objects: Objects): Promise<void> {
-  for (const object of bootstrapObjects()) await ensureOne(objects, object)
+export async function ensureBootstrapObjects(
+  objects: Objects,
+  log: Pick<Logger, 'error'> = silentLogger,
+): Promise<void> {
+  for (const object of bootstrapObjects()) {
+    await goOnPastUnreadable(log, () => ensureOne(objects, object))
+  }
   await aggregateClusterRoles(objects)
 }
 

@@ -7,6 +7,8 @@ import type { AnyObject, DeleteOptions, GroupResource } from '@skerry/api'
  */
 export interface Objects {
   get(resource: GroupResource, namespace: string, name: string): AnyObject | undefined
+  /** Reports why the stored bytes of an object cannot be read; undefined for readable and missing ones. */
+  unreadable(resource: GroupResource, namespace: string, name: string): string | undefined
   /** Every object, or those of one namespace. */
   list(resource: GroupResource, namespace?: string): readonly AnyObject[]
   /** Changes whenever any object of the resource changes; for memoising derived tables. */

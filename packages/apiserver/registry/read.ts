@@ -1,6 +1,7 @@
 import { StatusError } from '@skerry/api'
 import type { CachedObject } from '../cache/cached-object.ts'
-import { badRequest, internalError, notFound } from './registry-errors.ts'
+import { unreadableObject } from '../contract/unreadable-object.ts'
+import { badRequest, notFound, qualified } from './registry-errors.ts'
 import { objectKey, type RegistryDeps, type RequestScope } from './request-scope.ts'
 
 /** Throws StatusError NotFound. `resourceVersion`: unset = the newest, 0 = any, N = not older. */
@@ -25,7 +26,9 @@ export function cachedObject(scope: RequestScope, deps: RegistryDeps): CachedObj
 /** Why there is no such object: it does not exist, or its bytes cannot be decrypted. */
 export function missing(scope: RequestScope, deps: RegistryDeps): StatusError {
   const reason = deps.cache.resource(scope.reader.storage).unreadable(objectKey(scope))
-  return reason === undefined ? notFound(scope.reader.kind, scope.name) : internalError(reason)
+  const { kind } = scope.reader
+  if (reason === undefined) return notFound(kind, scope.name)
+  return unreadableObject({ resource: qualified(kind), name: scope.name }, reason)
 }
 
 export async function waitForVersion(

@@ -94,14 +94,19 @@ export function createServerObjects(deps: RegistryDeps, signal: AbortSignal): Ob
 function readsOf(
   { cache }: RegistryDeps,
   readerOf: (resource: GroupResource) => KindReader,
-): Pick<Objects, 'get' | 'list' | 'version'> {
+): Pick<Objects, 'get' | 'unreadable' | 'list' | 'version'> {
   const cacheOf = ({ storage }: KindReader) => cache.resource(storage)
+  const keyOf = ({ kind }: KindReader, namespace: string, name: string): string =>
+    kind.isNamespaced ? `${namespace}/${name}` : name
   return {
     get(resource, namespace, name) {
       const reader = readerOf(resource)
-      const key = reader.kind.isNamespaced ? `${namespace}/${name}` : name
-      const cached = cacheOf(reader).get(key)
+      const cached = cacheOf(reader).get(keyOf(reader, namespace, name))
       return cached && reader.frozen(cached)
+    },
+    unreadable(resource, namespace, name) {
+      const reader = readerOf(resource)
+      return cacheOf(reader).unreadable(keyOf(reader, namespace, name))
     },
     list(resource, namespace) {
       const reader = readerOf(resource)

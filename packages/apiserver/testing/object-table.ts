@@ -21,6 +21,10 @@ export class ObjectTable implements Objects {
     return this
   }
 
+  unreadable(): undefined {
+    return undefined
+  }
+
   get(resource: GroupResource, namespace: string, name: string): AnyObject | undefined {
     return this.#table(resource).objects.get(keyOf(namespace, name))
   }

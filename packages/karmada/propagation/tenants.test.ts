@@ -14,6 +14,8 @@ import {
   type PropagationPolicy,
   type PropagationSpec,
 } from '../policy/propagation-policy.ts'
+import { manifestsOf, workResource } from '../work/work.ts'
+import { workNameOf } from '../work/work-name.ts'
 import { bindingRefusal } from './own-object.ts'
 import { startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
 
@@ -64,6 +66,14 @@ function override(
 function configMap(name: string, more: Partial<KubeObject['metadata']> = {}): AnyObject {
   const metadata = { namespace, name, ...more }
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { colour: 'red' } }
+}
+
+function deployment(name: string): AnyObject {
+  const labels = { app: name }
+  const containers = [{ name: 'app', image: 'app' }]
+  const template = { metadata: { labels }, spec: { containers } }
+  const spec = { selector: { matchLabels: labels }, template }
+  return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace, name }, spec }
 }
 
 /** Everything of an edge that is not in the tenant's namespace, events aside. */
@@ -525,7 +535,7 @@ test('what a template says of its owners, its Work and its policy, is not believ
   const before = await outside(edge)
   // A policy of others that selects ConfigMaps of the same name in its own namespace.
   const policies = hub.resource(propagationPolicyResource)
-  const own = policy('all', ['v1 ConfigMap'])
+  const own = policy('all', ['v1 ConfigMap', 'apps/v1 Deployment'])
   const bank = await policies.create(
     { ...own, metadata: { namespace: 'bank', name: 'all' } },
     signal,
@@ -550,6 +560,11 @@ test('what a template says of its owners, its Work and its policy, is not believ
     ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'vault', uid: 'any' }],
   })
   await hub.resource(configMaps).create(forged, signal)
+  // Whoever may write a template may write its status, too.
+  const deployments = hub.resource(anyObjects(resources.deployments))
+  const told = await deployments.create(deployment('told'), signal)
+  const status = { replicas: 9, readyReplicas: 9, conditions: [] }
+  await deployments.updateStatus({ ...told, status }, signal)
   // A policy of others can be deleted: a forged claim does not hold it.
   await policies.delete({ namespace: 'bank', name: 'all' }, signal)
   const gone = {
@@ -570,6 +585,18 @@ test('what a template says of its owners, its Work and its policy, is not believ
   assert.equal(annotations['resourcebinding.karmada.io/name'], 'forged-configmap')
   assert.equal(annotations['resourcebinding.karmada.io/namespace'], namespace)
   assert.deepEqual([finalizers, ownerReferences], [undefined, undefined])
+  const work = {
+    namespace: 'karmada-es-reef',
+    name: workNameOf({ kind: 'Deployment', namespace, name: 'told' }),
+  }
+  const sent = await scene.until({ api: hub, resource: workResource, key: work }, (object) => {
+    return object !== undefined
+  })
+  const [manifest] = sent ? manifestsOf(sent) : []
+  assert.ok(
+    manifest && !('status' in manifest),
+    'what a template says of its state goes to no edge',
+  )
   assert.deepEqual(await outside(edge), before)
 })
 

@@ -164,6 +164,29 @@ for (const protocol of ['websocket', 'SPDY/3.1']) {
   })
 }
 
+test('a status that no server may pass on is 502, and names the cluster or its service', async () => {
+  const odd999 = { lines: ['999', '', 'content-length', '0'], body: '', isCut: false }
+  const asked: readonly (readonly [path: string, script: Script, peer: string])[] = [
+    [apiPath, answering(odd999), 'cluster "edge"'],
+    [
+      servicePath,
+      speaking('http/1.1', [Buffer.from('HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n')]),
+      'service shop/web:80 of cluster "edge"',
+    ],
+  ]
+  using session = openSession(server.url, server.credentials)
+  for (const [path, answers, peer] of asked) {
+    script = answers
+    const [first] = await askTwice({ ...client(), path, next: '/version' })
+    assert.equal(first?.status, 502, path)
+    const { message, code }: { message: string; code: number } = JSON.parse(first.body)
+    const text = `Cannot use the answer of ${peer}: its status 999 is not one from 200 to 599`
+    assert.equal(message.replace(/ \(request [^)]+\)$/, ''), text)
+    assert.equal(code, 502)
+    assert.equal(await session.ask('GET', path), 502)
+  }
+})
+
 /** A service that speaks so, at the other end of a connection that the agent has opened to it. */
 function speaking(spoken: string, parts: readonly Buffer[]): Script {
   return (stream) => {

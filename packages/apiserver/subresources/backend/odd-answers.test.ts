@@ -183,6 +183,28 @@ for (const [place, path] of Object.entries(proxied)) {
   })
 }
 
+const peers: Readonly<Record<keyof typeof proxied, string>> = {
+  'pods/proxy': 'the pod at 10.9.1.1:80',
+  'services/proxy': 'the service at 10.9.1.1:80',
+  'nodes/proxy': 'the node at 10.9.0.1:10250',
+  'an extension server': 'the extension server shop/web',
+}
+
+for (const [place, path] of Object.entries(proxied)) {
+  test(`a status of ${place} that no server may pass on is 502, and names the peer`, async () => {
+    answerWith(says('HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n'))
+    // Both tables have the same keys.
+    const peer = peers[place as keyof typeof peers]
+    const [first] = await askTwice({ ...client(), path, next: '/version' })
+    assert.equal(first?.status, 502)
+    const { message, code }: { message: string; code: number } = JSON.parse(first.body)
+    const fault = 'its status 999 is not one from 200 to 599'
+    assert.deepEqual([message, code], [`Cannot use the answer of ${peer}: ${fault}`, 502])
+    using session = openSession(server.url, server.credentials)
+    assert.equal(await session.ask('GET', path), 502)
+  })
+}
+
 for (const [path, protocol] of sessions) {
   test(`an odd answer to ${protocol} at ${path} ends that session only (seed ${seed})`, async () => {
     for (const [what] of odd()) {
