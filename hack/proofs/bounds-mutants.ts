@@ -154,4 +154,11 @@ export const mutants: readonly Mutant[] = [
     find: 'this.#freeAtMs = nowMs + Math.min(tookMs, restMsMax)',
     replace: 'this.#freeAtMs = nowMs',
   },
+  {
+    proof: 'a list without an end is refused',
+    test: 'packages/client/informer.test.ts',
+    file: 'packages/client/resource-client.ts',
+    find: 'if (pages > listPagesMax)',
+    replace: 'if (pages > 10 * listPagesMax)',
+  },
 ]

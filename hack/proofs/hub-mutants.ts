@@ -28,8 +28,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'revoking an agent cuts its tunnel and keeps it out until it has a new token',
     test: 'cmd/hub.test.ts',
     file: 'packages/karmada/cluster/agent-revocation.ts',
-    find: 'return beforeMs !== undefined && notBeforeMs + backdateMs <= beforeMs',
-    replace: 'return beforeMs !== undefined && notBeforeMs + backdateMs < 0',
+    find: 'return generations === undefined || generations[part] < revocation.generation',
+    replace: 'return generations === undefined',
   },
   {
     proof: 'every request to a cluster leaves a line that says who, what, where and how much',
@@ -150,8 +150,9 @@ export const mutants: readonly Mutant[] = [
       'a request for a certificate is void when its asker, or the parent of it, is revoked after it',
     test: 'packages/karmada/cluster/agent-revocation.test.ts',
     file: 'packages/karmada/cluster/agent-revocation.ts',
-    find: 'return virtual ? [virtual.cluster, virtual.parent] : []',
-    replace: 'return virtual ? [virtual.cluster] : []',
+    find: `    { cluster: virtual.parent, part: 'parent' },
+`,
+    replace: '',
   },
   {
     proof:
@@ -172,8 +173,9 @@ export const mutants: readonly Mutant[] = [
     proof: 'one virtual cluster is revoked and let in again, and all go with their parent',
     test: 'cmd/virtual-identities.test.ts',
     file: 'packages/karmada/cluster/agent-revocation.ts',
-    find: 'return virtual ? [virtual.cluster, virtual.parent] : []',
-    replace: 'return virtual ? [virtual.parent] : []',
+    find: `    { cluster: virtual.cluster, part: 'own' },
+`,
+    replace: '',
   },
   {
     proof: 'an agent registers virtual clusters under its own name where the hub allows them',

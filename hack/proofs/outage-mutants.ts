@@ -173,8 +173,8 @@ export const mutants: readonly Mutant[] = [
     test: 'e2e/hub-network.test.ts',
     msMax: 180_000,
     file: 'packages/tunnel/traffic/turn-order.ts',
-    find: 'if (this.#isWaiting(index)) return this.#lines[index]',
-    replace: `const last = trafficClasses.length - 1 - index
-      if (this.#isWaiting(last)) return this.#lines[last]`,
+    find: 'const line = this.#owed(turnBytes) ?? this.#first()',
+    replace:
+      'const line = this.#lines.findLast(({ fresh, rest }) => fresh.length + rest.length > 0)',
   },
 ]

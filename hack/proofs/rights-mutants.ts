@@ -43,8 +43,8 @@ export const mutants: readonly Mutant[] = [
     test: 'packages/apiserver/subresources/backend/backend-request.test.ts',
     file: 'packages/apiserver/subresources/backend/backend-request.ts',
     find: `    socket.on('error', () => undefined).destroy()
-`,
-    replace: '',
+    throw backendError(error)`,
+    replace: `    throw backendError(error)`,
   },
   {
     proof: 'a request that HTTP/2 cannot say fails alone',
@@ -132,9 +132,9 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'no manifest leaves its virtual cluster',
     test: 'packages/karmada/virtual/mapping/any-manifest.test.ts',
-    file: 'packages/karmada/virtual/mapping/pod-spec.ts',
-    find: `const named = changeAt(term, 'namespaces.*', ofText(names.namespace))`,
-    replace: 'const named = term',
+    file: 'packages/karmada/virtual/mapping/reference-table.ts',
+    find: "  [`${term}.namespaces.*`]: 'namespace',\n",
+    replace: '',
   },
   {
     proof: 'of no kind a virtual cluster sees an object of another one, whichever way it asks',
@@ -172,5 +172,20 @@ export const mutants: readonly Mutant[] = [
     file: 'packages/api/json.ts',
     find: 'return Object.hasOwn(target, key) ? target[key] : undefined',
     replace: 'return target[key]',
+  },
+  {
+    proof:
+      'what was issued before a revocation is void and what was issued after it is good, whatever the clocks said',
+    test: 'packages/karmada/cluster/agent-revocation.test.ts',
+    file: 'packages/karmada/cluster/agent-revocation.ts',
+    find: 'generations[part] < revocation.generation',
+    replace: 'generations[part] <= revocation.generation',
+  },
+  {
+    proof: 'a node takes no external address away from a service by calling it its own',
+    test: 'packages/apiserver/admission-plugins/node-restriction.test.ts',
+    file: 'packages/apiserver/admission-plugins/node-addresses.ts',
+    find: 'return [...(spec?.externalIPs ?? []), ...ingress.flatMap(({ ip }) => ip ?? [])]',
+    replace: 'return [...(spec?.externalIPs ?? [])]',
   },
 ]

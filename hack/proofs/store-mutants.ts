@@ -38,13 +38,6 @@ export const mutants: readonly Mutant[] = [
     replace: 'expectRevision > (previous?.modRevision ?? 0)',
   },
   {
-    proof: 'history and live events follow each other without gap or duplicate',
-    test: 'packages/store/sqlite-store.test.ts',
-    file: 'packages/store/watch-hub.ts',
-    find: 'const events = batch.events.filter((event) => event.modRevision > afterRevision)',
-    replace: 'const { events } = batch',
-  },
-  {
     proof: 'a backup made while writes go on is a whole store',
     test: 'packages/store/store-file.test.ts',
     file: 'packages/store/sqlite-backup.ts',

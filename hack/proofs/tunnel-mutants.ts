@@ -69,9 +69,10 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a small request behind bulk waits for a frame or two',
     test: 'packages/tunnel/traffic.test.ts',
-    file: 'packages/tunnel/traffic/send-queue.ts',
-    find: 'const turnBytes = 16_384 - frameHeaderBytes',
-    replace: 'const turnBytes = 160_000 - frameHeaderBytes',
+    file: 'packages/tunnel/traffic/turn-order.ts',
+    find: 'if (this.#isWaiting(index)) return this.#lines[index]',
+    replace: `const last = trafficClasses.length - 1 - index
+      if (this.#isWaiting(last)) return this.#lines[last]`,
   },
   {
     proof: 'classes are served in their order, and nobody starves',
