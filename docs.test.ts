@@ -9,7 +9,7 @@ import { builtinKinds, checkFields, isJsonObject, type Kind } from '@skerry/api'
 import { exitCodes } from '@skerry/base'
 import { clusterAccessKind, clusterKind, trafficContractKind } from '@skerry/karmada'
 import { addCommands } from './cmd/command-table.ts'
-import { documentedProofs } from './documented-proofs.ts'
+import { documentedProofs, unreadProofs } from './documented-proofs.ts'
 import { sourceFiles } from './source-files.ts'
 
 const root = import.meta.dirname
@@ -82,6 +82,21 @@ test('every test that a document names as proof exists', () => {
   })
   assert.deepEqual(wrong, [])
   assert.ok(proofs.length > 30, 'ARCHITECTURE.md names its proofs')
+})
+
+test('every title that a document quotes beside a test is read as a proof', () => {
+  const link = '([some.test.ts](some.test.ts))'
+  const forms: readonly (readonly [text: string, unread: readonly string[]])[] = [
+    [`“one” ${link}`, []],
+    [`(“one” and “two” ${link}), “three”, “four” ${link}`, []],
+    ['(“one”, [some.test.ts](some.test.ts))', ['one']],
+    ['“one” ([some.test.ts](some.test.ts), scripts `a` and `b`)', ['one']],
+    [`“one” or “two” ${link}`, ['one']],
+    ['the line says “one”. The test is [some.test.ts](some.test.ts)', []],
+  ]
+  for (const [text, unread] of forms) assert.deepEqual(unreadProofs(text), unread, text)
+  const found = documents.flatMap((file) => unreadProofs(read(file)).map((t) => `${file}: ${t}`))
+  assert.deepEqual(found, [])
 })
 
 test('every path and file name in the architecture exists', () => {

@@ -10,15 +10,29 @@ export interface DocumentedProof {
   readonly file: string
 }
 
+const proofs = /((?:“[^”]+”(?:,? and|,)? )+)\(\[[^\]]+\]\(([^)]+)\)\)/g
+
 /** Lists the proofs of one document in the order in which it names them. */
 export function documentedProofs(document: string, markdown: string): DocumentedProof[] {
-  const text = markdown.replaceAll(/\s+/g, ' ')
-  const groups = text.matchAll(/((?:“[^”]+”(?:,? and|,)? )+)\(\[[^\]]+\]\(([^)]+)\)\)/g)
-  return [...groups].flatMap(([, names = '', target = '']) =>
+  return [...oneLine(markdown).matchAll(proofs)].flatMap(([, names = '', target = '']) =>
     [...names.matchAll(/“([^”]+)”/g)].map(([, name = '']) => ({
       document,
       name,
       file: join(dirname(document), target),
     })),
   )
+}
+
+/**
+ * Lists quoted titles that stand before a test's link, or before a title that does, in a form that documentedProofs
+ * does not read, such as `(“title”, [file](path))` and `“title” or “title” ([file](path))`.
+ */
+export function unreadProofs(markdown: string): string[] {
+  const rest = oneLine(markdown).replaceAll(proofs, '([test](read.test.ts))')
+  const beside = /“([^”]+)”(?=(?:(?!\. )[^“|]){0,100}\]\([^)]*\.test\.ts\))/g
+  return [...rest.matchAll(beside)].map(([, title = '']) => title)
+}
+
+function oneLine(markdown: string): string {
+  return markdown.replaceAll(/\s+/g, ' ')
 }

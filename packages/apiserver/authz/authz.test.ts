@@ -263,6 +263,36 @@ test('a node reaches what its own pods use, and no more', async () => {
   assert.equal((await authorizer.authorize(impostor)).verdict, 'no-opinion')
 })
 
+test('a node reaches what ephemeral containers of its own pods use, and no more', async () => {
+  const podOn = (nodeName: string, name: string) => {
+    const ref = (what: string) => ({ name: `${name}-${what}`, key: 'k' })
+    const debug = {
+      name: 'debug',
+      image: 'debug',
+      env: [
+        { name: 'A', valueFrom: { secretKeyRef: ref('secret-env') } },
+        { name: 'B', valueFrom: { configMapKeyRef: ref('map-env') } },
+      ],
+      envFrom: [{ secretRef: ref('secret-from') }, { configMapRef: ref('map-from') }],
+    }
+    const spec = { nodeName, containers: [{ name: 'c' }], ephemeralContainers: [debug] }
+    return { metadata: { name, namespace: 'shop' }, spec }
+  }
+  const objects = new ObjectTable()
+    .put(wellKnown.pods, podOn('n1', 'near'))
+    .put(wellKnown.pods, podOn('n2', 'far'))
+  const authorizer = createNodeAuthorizer(objects, nodeRules())
+  const who = user('system:node:n1', 'system:nodes')
+  for (const pod of ['near', 'far']) {
+    for (const what of ['secret-env', 'map-env', 'secret-from', 'map-from']) {
+      const resource = what.startsWith('secret') ? 'secrets' : 'configmaps'
+      const question = `get ${resource} shop/${pod}-${what}`
+      const { verdict } = await authorizer.authorize(ask(who, question))
+      assert.equal(verdict === 'allow', pod === 'near', question)
+    }
+  }
+})
+
 test('access reviews answer for another and for oneself, and refuse half a question', async () => {
   const authorizer = createRbacAuthorizer(createRuleResolver(policy()))
   const signal = new AbortController().signal

@@ -37,14 +37,17 @@ const proxied = {
   'nodes/proxy': '/api/v1/nodes/n1/proxy/pods',
   'an extension server': '/apis/odd.example.com/v1/things',
 }
-const sessions: readonly (readonly [path: string, protocol: string])[] = [
-  [`${namespace}/pods/web/exec?command=a&stdout=1`, 'SPDY/3.1'],
-  [`${namespace}/pods/web/portforward`, 'SPDY/3.1'],
-  [`${namespace}/pods/web/attach?stdout=1`, 'websocket'],
-  [`${namespace}/pods/web/log`, 'websocket'],
-  [`${namespace}/pods/web:80/proxy/a`, 'websocket'],
-  ['/apis/odd.example.com/v1/things', 'SPDY/3.1'],
+let askedCount = 0
+const pod = `${namespace}/pods/web`
+const paths = [
+  `${pod}/exec?command=a&stdout=1`,
+  `${pod}/attach?stdout=1`,
+  `${pod}/portforward?ports=80`,
+  `${pod}/log`,
+  ...Object.values(proxied),
 ]
+const protocols = ['SPDY/3.1', 'websocket']
+const sessions = paths.flatMap((path) => protocols.map((protocol) => [path, protocol] as const))
 
 before(async () => {
   plain = await startRawPeer(says(''))
@@ -151,8 +154,12 @@ async function setStatus(path: string, status: object): Promise<void> {
 
 /** What whoever is asked answers from now on, be it by TLS or not. */
 function answerWith(answer: RawPeer['answer']): void {
-  plain.answer = answer
-  secure.answer = answer
+  const counted: RawPeer['answer'] = (...asked) => {
+    askedCount += 1
+    return answer(...asked)
+  }
+  plain.answer = counted
+  secure.answer = counted
 }
 
 /** The answers that have ended a server, and then seeded ones; what each is, and the method to ask by. */
@@ -207,6 +214,7 @@ for (const [place, path] of Object.entries(proxied)) {
 
 for (const [path, protocol] of sessions) {
   test(`an odd answer to ${protocol} at ${path} ends that session only (seed ${seed})`, async () => {
+    askedCount = 0
     for (const [what] of odd()) {
       const bytes = await askToUpgrade({ ...client(), path }, protocol)
       const switched = `HTTP/1.1 101 Switching Protocols\r\n`
@@ -214,6 +222,9 @@ for (const [path, protocol] of sessions) {
       const { status } = await callApi(server.transport, { path: '/version' })
       assert.equal(status, 200, what)
     }
+    // A log comes by WebSocket or as an answer, and in no session of SPDY: nobody is asked for one.
+    const isAsked = protocol === 'websocket' || !path.endsWith('/log')
+    assert.equal(askedCount > 0, isAsked)
   })
 }
 
