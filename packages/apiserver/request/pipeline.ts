@@ -17,6 +17,7 @@ import { haveRunOut } from '../authn/run-out.ts'
 import { chainAuthorizers, forbidden } from '../authz/authorizer-chain.ts'
 import { FlowRejection, type FlowControl } from '../flow-control/flow-control.ts'
 import { errorAnswer } from '../handlers/error-answer.ts'
+import { answerHead } from '../http/answer-head.ts'
 import { auditIdOf } from '../http/audit-id.ts'
 import { compressed, GzipStreams } from '../http/compress.ts'
 import { isPushed, isWhole, noBody, type ApiAnswer, type ApiRequest } from '../contract/exchange.ts'
@@ -363,7 +364,8 @@ async function answerUpgrade(
     const body = isWhole(answer.body) ? answer.body : noBody
     const length = String(body.length)
     const framing = { 'audit-id': auditId, 'content-length': length, connection: 'close' }
-    client.socket.write(http1Head(answer.status, { ...answer.headers, ...framing }))
+    const { status, headers } = answerHead(answer, deps.log)
+    client.socket.write(http1Head(status, { ...headers, ...framing }))
     client.socket.end(body)
   }
 }
