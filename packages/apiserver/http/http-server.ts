@@ -18,7 +18,13 @@ import { awaitHello } from './await-hello.ts'
 import { announced, answerHead, writableHeaders } from './answer-head.ts'
 import { http1Headers, http2Headers, pairs } from './header-records.ts'
 import { OutputTurns } from './output-turns.ts'
-import { isWhole, type ApiAnswer, type ApiRequest, type Peer } from '../contract/exchange.ts'
+import {
+  isWhole,
+  type ApiAnswer,
+  type ApiRequest,
+  type ClientConnection,
+  type Peer,
+} from '../contract/exchange.ts'
 import { HandshakeTurns, type Turn } from './handshake-turns.ts'
 import { takeProxyHeader, type TrustedProxies } from './proxied-connections.ts'
 import { refusalOfParser, type UnreadableRequest } from './unreadable-request.ts'
@@ -44,7 +50,7 @@ export interface HttpServerOptions {
   readonly proxies?: TrustedProxies | undefined
   /** Never rejects: errors are answers. */
   readonly onRequest: (request: ApiRequest) => Promise<ApiAnswer>
-  readonly onUpgrade: (request: ApiRequest, socket: Duplex, head: Uint8Array) => Promise<void>
+  readonly onUpgrade: (request: ApiRequest, client: ClientConnection) => Promise<void>
   /** Its sender has had its answer. */
   readonly onUnreadable: (unreadable: UnreadableRequest) => void
 }
@@ -419,13 +425,16 @@ async function onHttp1(
 }
 
 async function onUpgrade(
-  options: HttpServerOptions,
+  options: Serving,
   request: IncomingMessage,
   client: { socket: Duplex; head: Uint8Array },
 ): Promise<void> {
   const controller = new AbortController()
   client.socket.once('close', () => controller.abort(clientGone))
-  await options.onUpgrade(http1Request(request, controller), client.socket, client.head)
+  await options.onUpgrade(http1Request(request, controller), {
+    ...client,
+    writeBody: (body, out, reader) => writeAnswer(body, out, { ...options, reader }),
+  })
 }
 
 function http1Request(request: IncomingMessage, controller: AbortController): ApiRequest {
