@@ -78,6 +78,7 @@ export {
   type PeerAsked,
   type PeerHead,
 } from './http/peer-answer.ts'
+export { acceptHandshake, HandshakeError, type HandshakeServer } from './http/accept-handshake.ts'
 export { answerTo } from './http/answer-to.ts'
 export { askPeer, type PeerQuestion, type PeerReply } from './http/ask-peer.ts'
 export { http1Head } from './http/http1-head.ts'

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { StatusError } from '@skerry/api'
-import { whenAborted } from '@skerry/base'
+import { acceptHandshake, HandshakeError, whenAborted } from '@skerry/base'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { bearerProtocolPrefix } from '../authn/bearer-token.ts'
 import type { ApiAnswer, ApiRequest } from '../contract/exchange.ts'
@@ -30,19 +30,26 @@ export async function serveWatchSocket(
       return [...protocols].find((each) => !each.startsWith(bearerProtocolPrefix)) ?? false
     },
   })
-  const webSocket = await new Promise<WebSocket>((resolve, reject) => {
-    // Whoever called answers it, and writes it down.
-    server.once('wsClientError', ({ message: why }: Error) =>
-      reject(new StatusError('BadRequest', `Cannot open WebSocket: ${why}`)),
-    )
-    server.handleUpgrade(message, client.socket, Buffer.from(client.head), resolve)
-  })
+  const webSocket = await accepted(server, { request: message, ...client })
   // A socket that breaks closes, and that is all there is to it.
   webSocket.on('error', () => undefined)
   const out = messagesTo(webSocket)
   // The client is gone, or may no longer watch.
   whenAborted(signal, () => out.destroy())
   await client.writeBody(body, out)
+}
+
+/** Whoever called answers a handshake that is none, and writes it down. */
+async function accepted(
+  server: WebSocketServer,
+  client: Parameters<typeof acceptHandshake>[1],
+): Promise<WebSocket> {
+  try {
+    return await acceptHandshake(server, client)
+  } catch (error) {
+    if (!(error instanceof HandshakeError)) throw error
+    throw new StatusError('BadRequest', error.message, { cause: error })
+  }
 }
 
 /** Takes lines in pieces of any length; each line becomes a message, in a frame a piece (RFC 6455, 5.4). */
