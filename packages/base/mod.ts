@@ -51,7 +51,12 @@ export {
 } from './outbound/connect.ts'
 export { connectByProxy, type HttpProxy, type ProxyLogin } from './outbound/connect-by-proxy.ts'
 export { connectByTcp, type TcpOptions } from './outbound/connect-by-tcp.ts'
-export { addressKind, sameAddress, type AddressKind } from './outbound/special-address.ts'
+export {
+  addressKind,
+  sameAddress,
+  sameAddressAs,
+  type AddressKind,
+} from './outbound/special-address.ts'
 export { isProxyBypassed } from './outbound/proxy-bypass.ts'
 export {
   patientProtocol,
