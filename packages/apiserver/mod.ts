@@ -63,6 +63,7 @@ export type {
   SubresourceAnswer,
   SubresourceHandler,
   SubresourceRequest,
+  UpgradeClient,
   UpgradeSocket,
 } from './contract/subresource.ts'
 export {

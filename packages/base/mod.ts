@@ -51,7 +51,12 @@ export {
 } from './outbound/connect.ts'
 export { connectByProxy, type HttpProxy, type ProxyLogin } from './outbound/connect-by-proxy.ts'
 export { connectByTcp, type TcpOptions } from './outbound/connect-by-tcp.ts'
-export { addressKind, sameAddress, type AddressKind } from './outbound/special-address.ts'
+export {
+  addressKind,
+  sameAddress,
+  sameAddressAs,
+  type AddressKind,
+} from './outbound/special-address.ts'
 export { isProxyBypassed } from './outbound/proxy-bypass.ts'
 export {
   patientProtocol,
@@ -78,6 +83,7 @@ export {
   type PeerAsked,
   type PeerHead,
 } from './http/peer-answer.ts'
+export { acceptHandshake, HandshakeError, type HandshakeServer } from './http/accept-handshake.ts'
 export { answerTo } from './http/answer-to.ts'
 export { askPeer, type PeerQuestion, type PeerReply } from './http/ask-peer.ts'
 export { http1Head } from './http/http1-head.ts'

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Duplex, Writable } from 'node:stream'
 import type { UserInfo } from './access.ts'
 import type { BodyShare } from './body-share.ts'
 
@@ -55,6 +56,18 @@ export interface ApiAnswer {
   readonly said?: unknown
   /** What follows the body; asked when it has ended. */
   readonly trailers?: () => Readonly<Record<string, string | readonly string[]>>
+}
+
+/** A client's connection after its upgrade request was read and before any answer was written. */
+export interface ClientConnection {
+  readonly socket: Duplex
+  /** Bytes that arrived with the request head. */
+  readonly head: Uint8Array
+  /**
+   * Writes a body to `out`, which passes it to the client, at the client's pace. What waits is counted as that of any
+   * answer, and `out` is destroyed where it is too much. Never rejects.
+   */
+  readonly writeBody: (body: AnswerBody, out: Writable, reader: ReaderOf) => Promise<void>
 }
 
 /** Pieces are written in order; an async body may never end (watch, log). */

@@ -2,7 +2,7 @@ import type { AuthorizedRequest } from './authorized-request.ts'
 import type { ApiAnswer } from './exchange.ts'
 import type { RequestAttributes } from './request-attributes.ts'
 import type { RequestInfo } from './request-info.ts'
-import type { UpgradeSocket } from './subresource.ts'
+import type { UpgradeClient } from './subresource.ts'
 
 /** A path prefix that somebody else serves, e.g. `/clusters/`. */
 export interface Route {
@@ -14,5 +14,5 @@ export interface Route {
   /** What the authorizers are asked, in place of the path itself. May refuse with a StatusError. */
   attributes?(info: RequestInfo, target: string): RequestAttributes
   serve(admitted: AuthorizedRequest): Promise<ApiAnswer>
-  upgrade?(admitted: AuthorizedRequest, client: UpgradeSocket): Promise<void>
+  upgrade?(admitted: AuthorizedRequest, client: UpgradeClient): Promise<void>
 }

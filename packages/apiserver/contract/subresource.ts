@@ -1,6 +1,7 @@
-import type { Duplex } from 'node:stream'
+import type { Writable } from 'node:stream'
 import type { AnyObject, Kind } from '@skerry/api'
 import type { UserInfo } from './access.ts'
+import type { AnswerBody, ClientConnection } from './exchange.ts'
 import type { Objects } from './objects.ts'
 
 /** One authorized request for a subresource that the generic registry does not serve itself. */
@@ -48,10 +49,13 @@ export interface SubresourceHandler {
 }
 
 /** The client's connection after its upgrade request was read and before any answer was written. */
-export interface UpgradeSocket {
-  readonly socket: Duplex
-  /** Bytes that arrived with the request head. */
-  readonly head: Uint8Array
+export interface UpgradeSocket extends Pick<ClientConnection, 'socket' | 'head'> {
   /** Who writes an answer that switches no protocols says with which status; it is what is recorded. */
   readonly onRefused?: (status: number) => void
+}
+
+/** The same, for those who write an answer's body there. */
+export interface UpgradeClient extends UpgradeSocket {
+  /** As ClientConnection has it, for this client. */
+  readonly writeBody: (body: AnswerBody, out: Writable) => Promise<void>
 }

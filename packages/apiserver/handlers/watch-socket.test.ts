@@ -30,6 +30,27 @@ test('a watch over WebSocket sends one event per message and closes when its tim
   }
 })
 
+test('an event of any length is one message', async () => {
+  await using server = await startTestApiServer()
+  const { ca, cert, key } = server.credentials
+  const configMaps = { group: '', resource: 'configmaps' }
+  for (const [at, length] of [10, 70_000, 131_072, 900_000].entries()) {
+    const metadata = { name: `m${at}`, namespace: 'default' }
+    const data = { a: 'é'.repeat(length / 2) }
+    await server.objects.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
+  }
+  const watch = '/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=1'
+  const client = new WebSocket(`${server.url.replace('https', 'wss')}${watch}`, { ca, cert, key })
+  const lengths: Record<string, number> = {}
+  client.on('message', (message: Buffer) => {
+    const { object } = JSON.parse(message.toString())
+    if (object.data?.a) lengths[object.metadata.name] = Buffer.byteLength(object.data.a)
+  })
+  const [code] = await once(client, 'close')
+  assert.deepEqual(lengths, { m0: 10, m1: 70_000, m2: 131_072, m3: 900_000 })
+  assert.equal(code, 1000)
+})
+
 test('a watch that is refused is refused before the upgrade', async () => {
   await using server = await startTestApiServer()
   const { ca, cert, key } = server.credentials

@@ -1,8 +1,10 @@
-import type { Duplex } from 'node:stream'
+import { Writable } from 'node:stream'
 import { StatusError } from '@skerry/api'
+import { acceptHandshake, HandshakeError, whenAborted } from '@skerry/base'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { bearerProtocolPrefix } from '../authn/bearer-token.ts'
-import { isWhole, type ApiAnswer, type ApiRequest } from '../contract/exchange.ts'
+import type { ApiAnswer, ApiRequest } from '../contract/exchange.ts'
+import type { UpgradeClient } from '../contract/subresource.ts'
 
 /** Clients of a watch have nothing to say. */
 const messageBytesMax = 64 * 1024
@@ -14,9 +16,9 @@ const newline = 10
  * anything is written, for a handshake that is none.
  */
 export async function serveWatchSocket(
-  answer: ApiAnswer,
-  { message }: ApiRequest,
-  client: { socket: Duplex; head: Uint8Array },
+  { body }: ApiAnswer,
+  { message, signal }: ApiRequest,
+  client: UpgradeClient,
 ): Promise<void> {
   if (!message) throw new StatusError('BadRequest', 'Upgrade request required')
   const server = new WebSocketServer({
@@ -28,36 +30,77 @@ export async function serveWatchSocket(
       return [...protocols].find((each) => !each.startsWith(bearerProtocolPrefix)) ?? false
     },
   })
-  const webSocket = await new Promise<WebSocket>((resolve, reject) => {
-    // Whoever called answers it, and writes it down.
-    server.once('wsClientError', ({ message: why }: Error) =>
-      reject(new StatusError('BadRequest', `Cannot open WebSocket: ${why}`)),
-    )
-    server.handleUpgrade(message, client.socket, Buffer.from(client.head), resolve)
-  })
+  const webSocket = await accepted(server, { request: message, ...client })
   // A socket that breaks closes, and that is all there is to it.
   webSocket.on('error', () => undefined)
-  for await (const line of linesOf(answer)) if (!(await sent(webSocket, line))) break
-  webSocket.close(1000)
+  const out = messagesTo(webSocket)
+  // The client is gone, or may no longer watch.
+  whenAborted(signal, () => out.destroy())
+  await client.writeBody(body, out)
 }
 
-/** At the client's pace; false when it is gone. */
-function sent(webSocket: WebSocket, line: Uint8Array): Promise<boolean> {
-  if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve(false)
-  return new Promise((resolve) =>
-    webSocket.send(line, { binary: false }, (error) => resolve(!error)),
+/** Whoever called answers a handshake that is none, and writes it down. */
+async function accepted(
+  server: WebSocketServer,
+  client: Parameters<typeof acceptHandshake>[1],
+): Promise<WebSocket> {
+  try {
+    return await acceptHandshake(server, client)
+  } catch (error) {
+    if (!(error instanceof HandshakeError)) throw error
+    throw new StatusError('BadRequest', error.message, { cause: error })
+  }
+}
+
+/** Takes lines in pieces of any length; each line becomes a message, in a frame a piece (RFC 6455, 5.4). */
+function messagesTo(webSocket: WebSocket): Writable {
+  let isWithinMessage = false
+  const sendFrame = async (frame: Buffer): Promise<void> => {
+    const isEnd = frame.at(-1) === newline
+    isWithinMessage = !isEnd
+    await sent(webSocket, frame, isEnd)
+  }
+  const out = new Writable({
+    write(piece: Buffer, _encoding, taken) {
+      sendEach(linesOf(piece), sendFrame).then(
+        () => taken(),
+        () => void out.destroy(),
+      )
+    },
+    final(ended) {
+      // An event of which the rest was given up is never a message.
+      if (isWithinMessage) webSocket.terminate()
+      else webSocket.close(1000)
+      ended()
+    },
+    destroy(error, destroyed) {
+      webSocket.terminate()
+      destroyed(error)
+    },
+  })
+  return out
+}
+
+async function sendEach(
+  frames: Iterable<Buffer>,
+  sendFrame: (frame: Buffer) => Promise<void>,
+): Promise<void> {
+  for (const frame of frames) await sendFrame(frame)
+}
+
+/** When the socket has taken it; rejects when that is closed. */
+function sent(webSocket: WebSocket, frame: Buffer, fin: boolean): Promise<void> {
+  return new Promise((resolve, reject) =>
+    webSocket.send(frame, { binary: false, fin }, (error) => (error ? reject(error) : resolve())),
   )
 }
 
-/** Pieces of an answer are whole events, several at a time. */
-async function* linesOf({ body }: ApiAnswer): AsyncGenerator<Uint8Array> {
-  const pieces = isWhole(body) ? [body] : body
-  for await (const piece of pieces) {
-    for (let at = 0; at < piece.length;) {
-      const found = piece.indexOf(newline, at)
-      const end = found < 0 ? piece.length : found + 1
-      yield piece.subarray(at, end)
-      at = end
-    }
+/** The last one may go on in the next piece. */
+function* linesOf(piece: Buffer): Generator<Buffer> {
+  for (let at = 0; at < piece.length;) {
+    const found = piece.indexOf(newline, at)
+    const end = found < 0 ? piece.length : found + 1
+    yield piece.subarray(at, end)
+    at = end
   }
 }

@@ -15,9 +15,16 @@ import {
 } from '@skerry/base'
 import type { ApiServerLimits } from '../contract/limits-table.ts'
 import { awaitHello } from './await-hello.ts'
-import { announced, http1Headers, http2Headers, mutable, pairs } from './header-records.ts'
+import { announced, answerHead, writableHeaders } from './answer-head.ts'
+import { http1Headers, http2Headers, pairs } from './header-records.ts'
 import { OutputTurns } from './output-turns.ts'
-import { isWhole, type ApiAnswer, type ApiRequest, type Peer } from '../contract/exchange.ts'
+import {
+  isWhole,
+  type ApiAnswer,
+  type ApiRequest,
+  type ClientConnection,
+  type Peer,
+} from '../contract/exchange.ts'
 import { HandshakeTurns, type Turn } from './handshake-turns.ts'
 import { takeProxyHeader, type TrustedProxies } from './proxied-connections.ts'
 import { refusalOfParser, type UnreadableRequest } from './unreadable-request.ts'
@@ -43,7 +50,7 @@ export interface HttpServerOptions {
   readonly proxies?: TrustedProxies | undefined
   /** Never rejects: errors are answers. */
   readonly onRequest: (request: ApiRequest) => Promise<ApiAnswer>
-  readonly onUpgrade: (request: ApiRequest, socket: Duplex, head: Uint8Array) => Promise<void>
+  readonly onUpgrade: (request: ApiRequest, client: ClientConnection) => Promise<void>
   /** Its sender has had its answer. */
   readonly onUnreadable: (unreadable: UnreadableRequest) => void
 }
@@ -346,14 +353,15 @@ function isEmpty({ body }: ApiAnswer): boolean {
 
 /** What has no body ends with its head: gRPC tells an answer of trailers alone by that. */
 function respond(stream: http2.ServerHttp2Stream, answer: ApiAnswer, log: Logger): void {
-  const { status, headers, trailers } = answer
-  const head = { ':status': status, ...mutable(headers) }
+  const { trailers } = answer
+  const { status, headers } = answerHead(answer, log)
+  const head = { ':status': status, ...headers }
   if (isEmpty(answer)) return stream.respond(head, { endStream: true })
   if (!trailers) return stream.respond(head)
   stream.respond(head, { waitForTrailers: true })
   stream.once('wantTrailers', () => {
     try {
-      stream.sendTrailers(mutable(trailers()))
+      stream.sendTrailers(writableHeaders(trailers(), log))
     } catch (error) {
       // Without them the answer is not whole.
       return endStream(stream, error, log)
@@ -396,13 +404,16 @@ async function onHttp1(
   // A body that is not as long as its length would be read together with the answer after it.
   response.strictContentLength = true
   if (isForCertificate(answer, peerOf(request.socket))) response.shouldKeepAlive = false
-  response.writeHead(answer.status, announced(answer, response))
+  const { status, headers } = answerHead(answer, options.log)
+  response.writeHead(status, announced(headers, response))
   // A watch may have nothing to say for a minute; its client waits for the head until then. What has a
   // length is on its way: head and body go out as one.
-  const hasLength = answer.body instanceof Uint8Array || 'content-length' in answer.headers
-  if (!hasLength) response.flushHeaders()
+  const hasLength = answer.body instanceof Uint8Array || 'content-length' in headers
+  // Nothing, as Latin-1: flushHeaders() would write each byte above ASCII as two.
+  if (!hasLength) response.write('', 'latin1')
   const { trailers } = answer
-  const beforeEnd = trailers && (() => response.addTrailers(mutable(trailers())))
+  const beforeEnd =
+    trailers && (() => response.addTrailers(writableHeaders(trailers(), options.log)))
   const { reader } = answer
   await writeAnswer(answer.body, response, {
     ...options,
@@ -414,13 +425,16 @@ async function onHttp1(
 }
 
 async function onUpgrade(
-  options: HttpServerOptions,
+  options: Serving,
   request: IncomingMessage,
   client: { socket: Duplex; head: Uint8Array },
 ): Promise<void> {
   const controller = new AbortController()
   client.socket.once('close', () => controller.abort(clientGone))
-  await options.onUpgrade(http1Request(request, controller), client.socket, client.head)
+  await options.onUpgrade(http1Request(request, controller), {
+    ...client,
+    writeBody: (body, out, reader) => writeAnswer(body, out, { ...options, reader }),
+  })
 }
 
 function http1Request(request: IncomingMessage, controller: AbortController): ApiRequest {

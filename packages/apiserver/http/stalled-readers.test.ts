@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { ClientRequest } from 'node:http'
 import http2 from 'node:http2'
 import { request } from 'node:https'
+import type { Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
 
@@ -135,5 +136,39 @@ test('two hundred watch-lists that nobody reads hold what one user may, and othe
   bytesMax = Math.max(bytesMax, server.server.unreadBytes())
   assert.ok(bytesMax > 0 && bytesMax <= unreadBytesPerUserMax, `${bytesMax} bytes`)
   for (const sent of unread) sent.destroy()
+  await until(() => server.server.unreadBytes() === 0)
+})
+
+/** A WebSocket of its own, accepted and never read. */
+async function leaveSocketUnread(target: string): Promise<Socket> {
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  }
+  const sent = request(`${server.url}${target}`, { ...server.credentials, agent: false, headers })
+  sent.on('error', () => undefined)
+  sent.end()
+  const [, socket] = await once(sent, 'upgrade')
+  socket.pause()
+  socket.on('error', () => undefined)
+  return socket
+}
+
+test('two hundred watches over WebSockets that nobody reads hold what one user may, and others are served', async () => {
+  const query =
+    'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
+  const unread: Socket[] = []
+  let bytesMax = 0
+  for (let count = 0; count < 200; count += 1) {
+    unread.push(await leaveSocketUnread(`${path}?${query}`))
+    bytesMax = Math.max(bytesMax, server.server.unreadBytes())
+  }
+  await until(() => server.server.unreadBytes() > 0)
+  assert.ok(await isResponsive())
+  bytesMax = Math.max(bytesMax, server.server.unreadBytes())
+  assert.ok(bytesMax > 0 && bytesMax <= unreadBytesPerUserMax, `${bytesMax} bytes`)
+  for (const socket of unread) socket.destroy()
   await until(() => server.server.unreadBytes() === 0)
 })

@@ -29,7 +29,7 @@ import type { AuthorizedRequest } from '../contract/authorized-request.ts'
 import type { Route } from '../contract/route.ts'
 import type { RequestAttributes } from '../contract/request-attributes.ts'
 import type { ReviewHandler } from '../contract/review.ts'
-import type { UpgradeSocket } from '../contract/subresource.ts'
+import type { UpgradeClient } from '../contract/subresource.ts'
 
 export interface DispatchDeps {
   /** Beside those that every server has. */
@@ -88,7 +88,7 @@ export function createDispatcher(deps: DispatchDeps) {
       if (aggregated) return aggregated.serve(admitted)
       return info.isResourceRequest ? serveKind(admitted, deps) : servePath(admitted, paths)
     },
-    async upgrade(admitted: AuthorizedRequest, client: UpgradeSocket): Promise<void> {
+    async upgrade(admitted: AuthorizedRequest, client: UpgradeClient): Promise<void> {
       const { info } = admitted
       const route = routeOf(info)
       if (route) {

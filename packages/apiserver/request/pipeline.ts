@@ -8,7 +8,6 @@ import {
   type Logger,
   type Random,
 } from '@skerry/base'
-import type { Duplex } from 'node:stream'
 import type { Attributes, Authorizer, UserInfo } from '../contract/access.ts'
 import type { AuditSink } from '../contract/audit.ts'
 import { isMistake, type AuditEntry, type AuditTrail } from '../audit/audit-trail.ts'
@@ -17,9 +16,19 @@ import { haveRunOut } from '../authn/run-out.ts'
 import { chainAuthorizers, forbidden } from '../authz/authorizer-chain.ts'
 import { FlowRejection, type FlowControl } from '../flow-control/flow-control.ts'
 import { errorAnswer } from '../handlers/error-answer.ts'
+import { answerHead } from '../http/answer-head.ts'
 import { auditIdOf } from '../http/audit-id.ts'
 import { compressed, GzipStreams } from '../http/compress.ts'
-import { isPushed, isWhole, noBody, type ApiAnswer, type ApiRequest } from '../contract/exchange.ts'
+import {
+  isPushed,
+  isWhole,
+  noBody,
+  type AnswerBody,
+  type ApiAnswer,
+  type ApiRequest,
+  type ClientConnection,
+  type ReaderOf,
+} from '../contract/exchange.ts'
 import type { RequestBodies } from '../http/request-bodies.ts'
 import { parseRequestInfo, type RequestInfo } from '../contract/request-info.ts'
 import { requireFewParameters, withoutManyParameters } from '../http/query-size.ts'
@@ -44,7 +53,7 @@ import { isOfPages, requireOwnOrigin } from './own-origin.ts'
 import { createRequestRights, requireRight } from './request-rights.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import type { Access } from './server-access.ts'
-import type { UpgradeSocket } from '../contract/subresource.ts'
+import type { UpgradeClient } from '../contract/subresource.ts'
 
 export interface PipelineDeps {
   readonly access: Access
@@ -66,7 +75,7 @@ export interface PipelineDeps {
   /** The target that a request means, where that is not the one it has. May refuse with a StatusError. */
   readonly retarget?: ((request: ApiRequest) => string) | undefined
   readonly serve: (admitted: AuthorizedRequest) => Promise<ApiAnswer>
-  readonly upgrade: (admitted: AuthorizedRequest, client: UpgradeSocket) => Promise<void>
+  readonly upgrade: (admitted: AuthorizedRequest, client: UpgradeClient) => Promise<void>
   /** Attributes of paths that others serve, where they differ from what the path itself says. */
   readonly attributes?: (info: RequestInfo, target: string) => RequestAttributes | undefined
   /** True for paths whose answers are pages that ask for more below them; see requireOwnOrigin. */
@@ -78,7 +87,7 @@ export interface PipelineDeps {
 export interface Pipeline {
   /** Never rejects. */
   onRequest(request: ApiRequest): Promise<ApiAnswer>
-  onUpgrade(request: ApiRequest, socket: Duplex, head: Uint8Array): Promise<void>
+  onUpgrade(request: ApiRequest, client: ClientConnection): Promise<void>
 }
 
 /** request info → authn → impersonation → authz → bounds → handler, and the answer's frame. */
@@ -87,8 +96,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   const inFlight: InFlight = { reads: 0, writes: 0, gzips: new GzipStreams() }
   return {
     onRequest: (request) => answerRequest(request, { deps, authorizer, inFlight }),
-    onUpgrade: (request, socket, head) =>
-      answerUpgrade(request, { socket, head }, { deps, authorizer, inFlight }),
+    onUpgrade: (request, client) => answerUpgrade(request, client, { deps, authorizer, inFlight }),
   }
 }
 
@@ -133,7 +141,8 @@ async function answerRequest(received: ApiRequest, running: Running): Promise<Ap
     await authorize(admitted, running)
     exchange.isAdmitted = true
     exchange.trace?.authorized()
-    answer = forReader(await serveBounded(admitted, running), caller.user)
+    const served = await serveBounded(admitted, running)
+    answer = { ...served, reader: readerOf(served.body, caller.user) }
   } catch (error) {
     if (isPanic(error, request.signal)) exchange.entry?.panicked(causeOf(error))
     answer = await refusal(error, exchange, deps)
@@ -148,10 +157,8 @@ async function answerRequest(received: ApiRequest, running: Running): Promise<Ap
 }
 
 /** Proxies and logs write as they are read; what else there is waits in this process. */
-function forReader(answer: ApiAnswer, { name: user }: UserInfo): ApiAnswer {
-  const { body } = answer
-  const mayStay = !isPushed(body) && Symbol.asyncIterator in body
-  return { ...answer, reader: { user, mayStay } }
+function readerOf(body: AnswerBody, { name: user }: UserInfo): ReaderOf {
+  return { user, mayStay: !isPushed(body) && Symbol.asyncIterator in body }
 }
 
 /** One request from its start to its record. */
@@ -331,7 +338,7 @@ function record(exchange: Exchange, status: number, { clock, audit }: PipelineDe
 
 async function answerUpgrade(
   received: ApiRequest,
-  client: UpgradeSocket,
+  client: ClientConnection,
   running: Running,
 ): Promise<void> {
   const { deps } = running
@@ -350,7 +357,11 @@ async function answerUpgrade(
     lasting?.signal.addEventListener('abort', () => client.socket.destroy(), { once: true })
     exchange.trace?.authorized()
     let status = switchedStatus
-    await deps.upgrade(admitted, { ...client, onRefused: (code) => (status = code) })
+    await deps.upgrade(admitted, {
+      ...client,
+      onRefused: (code) => (status = code),
+      writeBody: (body, out) => client.writeBody(body, out, readerOf(body, user)),
+    })
     exchange.entry?.switched(status)
     exchange.trace?.ended(status)
     record(exchange, status, deps)
@@ -363,7 +374,8 @@ async function answerUpgrade(
     const body = isWhole(answer.body) ? answer.body : noBody
     const length = String(body.length)
     const framing = { 'audit-id': auditId, 'content-length': length, connection: 'close' }
-    client.socket.write(http1Head(answer.status, { ...answer.headers, ...framing }))
+    const { status, headers } = answerHead(answer, deps.log)
+    client.socket.write(http1Head(status, { ...headers, ...framing }))
     client.socket.end(body)
   }
 }

@@ -145,10 +145,14 @@ test('a session by way of the node needs the right to create it, too', async () 
       { apiGroups: [''], resources: ['nodes/proxy'], verbs: [...verbs] },
     ])
     const impersonated = { 'impersonate-user': 'jane' }
-    for (const name of ['n1', 'n1:10250']) {
+    for (const name of ['n1', 'n1:10250', 'https:n1:10250', 'https:n1:010250']) {
       const path = `/api/v1/nodes/${name}/proxy${command}`
       const status = await upgraded(server, path, impersonated)
       assert.equal(status === 403, isRefused, `${name} ${status}`)
+    }
+    for (const port of ['10250.0', '0x280a', '%2010250', '%2B10250']) {
+      const path = `/api/v1/nodes/https:n1:${port}/proxy${command}`
+      assert.equal(await upgraded(server, path, impersonated), 400, port)
     }
   }
 })

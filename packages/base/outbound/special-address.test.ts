@@ -64,7 +64,18 @@ test('one address is the same however it is written', () => {
     ['10.0.0.1', '10.0.0.1', true],
     ['10.0.0.1', '::ffff:10.0.0.1', true],
     ['fd00::1', 'fd00:0:0::1', true],
+    ['fd00::a', 'FD00:0:0:0:0:0:0:000a', true],
+    ['10.0.0.1', '::ffff:a00:1', true],
+    ['10.0.0.1', '0:0:0:0:0:ffff:10.0.0.1', true],
+    ['10.0.0.1', '64:ff9b::10.0.0.1', true],
+    ['10.0.0.1', '64:ff9b:1::a00:1', true],
+    ['10.0.0.1', '2002:a00:1::7', true],
+    ['::ffff:10.0.0.1', '64:ff9b::10.0.0.1', true],
     ['10.0.0.1', '10.0.0.2', false],
+    ['10.0.0.1', '::ffff:10.0.0.2', false],
+    ['fd00::1', 'fd00::2', false],
+    ['fe80::1', 'fe80::1%eth0', false],
+    ['node-1', 'node-1', true],
     ['10.0.0.1', 'node-1', false],
   ]
   for (const [one, other, isSame] of table) assert.equal(sameAddress(one, other), isSame, other)

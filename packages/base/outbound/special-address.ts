@@ -41,13 +41,23 @@ export function addressKind(address: string): AddressKind {
 
 const ranks = ['local', 'secrets', 'reserved'] as const satisfies AddressKind[]
 
-/** However each is written. */
+/** However each is written, and whether by itself or by a translator. */
 export function sameAddress(one: string, other: string): boolean {
-  if (one === other) return true
-  if (isIP(one) === 0 || isIP(other) === 0) return false
-  const list = new BlockList()
-  list.addAddress(one, familyOf(one))
-  return list.check(other, familyOf(other))
+  return sameAddressAs(one)(other)
+}
+
+/** The same of one address and many others. */
+export function sameAddressAs(one: string): (other: string) => boolean {
+  const forms = formsOf(one)
+  return (other) => one === other || formsOf(other).some((form) => forms.includes(form))
+}
+
+/** An address in the one spelling that it has here, and those of IPv4 that it leads to. */
+function formsOf(address: string): string[] {
+  if (isIPv4(address)) return [address]
+  // A zone names a link of this machine.
+  if (isIP(address) === 0 || address.includes('%')) return []
+  return [groupsOf(address).join(':'), ...embedded(address)]
 }
 
 function kindOf(address: string): AddressKind {

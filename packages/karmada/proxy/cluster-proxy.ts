@@ -1,5 +1,11 @@
 import { StatusError } from '@skerry/api'
-import { accessEnded, type AuthorizedRequest, type ApiAnswer, type Route } from '@skerry/apiserver'
+import {
+  accessEnded,
+  openWatchSocket,
+  type ApiAnswer,
+  type AuthorizedRequest,
+  type Route,
+} from '@skerry/apiserver'
 import type { Clock, Logger, Random } from '@skerry/base'
 import {
   isSwitched,
@@ -11,7 +17,7 @@ import {
 } from '@skerry/tunnel'
 import { clusterResource } from '../cluster/cluster.ts'
 import { createClusterWatches, type ClusterWatches } from '../watch/cluster-watches.ts'
-import { isSocketWatch, serveSocketWatch, withoutSocket } from '../watch/watch-over-socket.ts'
+import { isSocketWatch, withoutSocket } from '../watch/watch-over-socket.ts'
 import { isWatch } from '../watch/watch-request.ts'
 import type { ClusterAudit, Transfer } from './cluster-audit.ts'
 import {
@@ -68,7 +74,7 @@ export function clusterProxyRoutes(deps: ClusterProxyDeps): Route[] {
           : await deps.tunnels.upgrade(cluster, upgrading, signal)
         if (isEvents && !isSwitched(answer) && answer.status === 200) {
           const events = { ...answer, body: answerBody(answer.body, transfer) }
-          await serveSocketWatch(events, admitted, client)
+          await openWatchSocket(events, admitted.request, client)
         } else await passUpgrade(answer, { ...client, auditId }, transfer)
       } catch (error) {
         throw refusal(cluster, admitted, deps, error)

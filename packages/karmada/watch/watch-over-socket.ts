@@ -1,6 +1,4 @@
-import type { Duplex } from 'node:stream'
-import { isStatusError } from '@skerry/api'
-import { openWatchSocket, type AuthorizedRequest, type ApiAnswer } from '@skerry/apiserver'
+import type { AuthorizedRequest } from '@skerry/apiserver'
 import type { TunnelHeaders, TunnelRequest } from '@skerry/tunnel'
 import { isWatch } from './watch-request.ts'
 
@@ -18,20 +16,4 @@ export function withoutSocket(request: TunnelRequest): TunnelRequest {
   const kept = Object.entries(request.headers).filter(([name]) => !name.startsWith('sec-websocket'))
   const headers: TunnelHeaders = Object.fromEntries(kept)
   return { ...request, headers }
-}
-
-/** Until the watch ends or the client is gone; a watch that breaks off is not closed as one that ends. */
-export async function serveSocketWatch(
-  answer: ApiAnswer,
-  { request, signal }: AuthorizedRequest,
-  client: { socket: Duplex; head: Uint8Array },
-): Promise<void> {
-  try {
-    await openWatchSocket(answer, request, client)
-  } catch (error) {
-    // A handshake that is none has not been answered yet.
-    if (isStatusError(error, 'BadRequest')) throw error
-    client.socket.destroy()
-    if (!signal.aborted) throw error
-  }
 }

@@ -2,6 +2,8 @@ import { connect, type Socket } from 'node:net'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { StatusError } from '@skerry/api'
+import { acceptHandshake, HandshakeError } from '@skerry/base'
 import type { WebSocket, WebSocketServer as Server } from 'ws'
 import type { SessionStreams } from './channel-session.ts'
 
@@ -113,7 +115,10 @@ async function joinBoth(one: Duplex, other: Duplex): Promise<void> {
 /** SPDY inside WebSocket messages outside, plain SPDY towards the runtime. */
 async function joinTunnelled(client: ClientUpgrade, url: string): Promise<void> {
   await using backend = await connectTo(new URL(url))
-  const rest = await upgradeToSpdy(backend, url, 'portforward.k8s.io')
+  const rest = await upgradeToSpdy(backend, url, {
+    protocol: 'portforward.k8s.io',
+    client: client.socket,
+  })
   // Imported with the first such session, and before it is accepted: frames lost otherwise.
   const library = await import('ws')
   const webSocket = await acceptWebSocket(client, library, tunnelledPortForward)
@@ -130,7 +135,10 @@ async function joinTranslated(
 ): Promise<void> {
   const backend = await connectTo(new URL(url))
   try {
-    const rest = await upgradeToSpdy(backend, url, 'v4.channel.k8s.io')
+    const rest = await upgradeToSpdy(backend, url, {
+      protocol: 'v4.channel.k8s.io',
+      client: client.socket,
+    })
     const library = await import('ws')
     const { joinChannels } = await import('./channel-session.ts')
     const webSocket = await acceptWebSocket(client, library, newestChannels)
@@ -140,8 +148,12 @@ async function joinTranslated(
   }
 }
 
-/** Resolves with what came after the answer's head. */
-function upgradeToSpdy(backend: Socket, url: string, protocol: string): Promise<Buffer> {
+/** Resolves with what came after the answer's head; rejects when either side is gone, or the runtime is silent. */
+async function upgradeToSpdy(
+  backend: Socket,
+  url: string,
+  { protocol, client }: { protocol: string; client: Duplex },
+): Promise<Buffer> {
   const target = new URL(url)
   const upgrade = [
     `POST ${target.pathname}${target.search} HTTP/1.1`,
@@ -151,15 +163,24 @@ function upgradeToSpdy(backend: Socket, url: string, protocol: string): Promise<
     `X-Stream-Protocol-Version: ${protocol}`,
     'Content-Length: 0',
   ]
-  backend.write(`${upgrade.join('\r\n')}\r\n\r\n`)
-  return readUpgradeAnswer(backend)
+  const leave = (): void => void backend.destroy()
+  client.once('close', leave)
+  backend.setTimeout(connectMs, leave)
+  try {
+    if (client.destroyed) throw new Error('Cannot open a session: the client has left')
+    backend.write(`${upgrade.join('\r\n')}\r\n\r\n`)
+    return await readUpgradeAnswer(backend)
+  } finally {
+    backend.setTimeout(0, leave)
+    client.off('close', leave)
+  }
 }
 
 async function readUpgradeAnswer(backend: Socket): Promise<Buffer> {
   let received = Buffer.alloc(0)
-  for (;;) {
-    const chunk: unknown = backend.read()
-    if (Buffer.isBuffer(chunk)) received = Buffer.concat([received, chunk])
+  for await (const chunk of backend.iterator({ destroyOnReturn: false })) {
+    // No encoding is set: it reads bytes.
+    received = Buffer.concat([received, chunk as Buffer])
     const end = received.indexOf('\r\n\r\n')
     if (end !== -1) {
       const [status = ''] = received.toString('latin1', 0, end).split('\r\n')
@@ -167,15 +188,13 @@ async function readUpgradeAnswer(backend: Socket): Promise<Buffer> {
         throw new Error(`Cannot open a session: the runtime answered ${status}`)
       return received.subarray(end + 4)
     }
-    if (received.length > headBytesMax || backend.destroyed) {
-      throw new Error('Cannot open a session: the runtime did not answer the upgrade')
-    }
-    if (chunk === null) await new Promise<void>((resolve) => backend.once('readable', resolve))
+    if (received.length > headBytesMax) break
   }
+  throw new Error('Cannot open a session: the runtime did not answer the upgrade')
 }
 
-function acceptWebSocket(
-  { request, socket, head }: ClientUpgrade,
+async function acceptWebSocket(
+  client: ClientUpgrade,
   { WebSocketServer }: { WebSocketServer: typeof Server },
   protocol: string,
 ): Promise<WebSocket> {
@@ -185,7 +204,12 @@ function acceptWebSocket(
     handleProtocols: () => protocol,
     maxPayload: messageBytesMax,
   })
-  return new Promise((resolve) => server.handleUpgrade(request, socket, head, resolve))
+  try {
+    return await acceptHandshake(server, client)
+  } catch (error) {
+    if (!(error instanceof HandshakeError)) throw error
+    throw new StatusError('BadRequest', error.message, { cause: error })
+  }
 }
 
 export function refuse(socket: Duplex, message: string, status = '403 Forbidden'): void {

@@ -12,6 +12,7 @@ import { checkRequiredOneOf, checkUnchanged, isSame, type Found } from '../check
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { checkWebhookClient } from '../webhook-client-checks.ts'
 import { checkConversionVersions } from './conversion-versions.ts'
+import { deprecationWarningFaults } from './deprecation-warning.ts'
 import { checkSchema } from './schema-validation.ts'
 import { checkColumns, checkSubresources } from './version-features-validation.ts'
 
@@ -134,13 +135,9 @@ function checkVersionName(
   const texts = checkDns1035Label(name)
   if (texts.length > 0) found.push(fieldInvalid(`${path}.name`, name, texts.join(',')))
   if (warning !== undefined) {
-    const field = `${path}.deprecationWarning`
-    if (!deprecated) {
-      found.push(fieldInvalid(field, warning, 'can only be set for deprecated versions'))
-    } else if (warning === '') {
-      found.push(fieldInvalid(field, warning, 'must not be an empty string'))
-    } else if (warning.length > 256) {
-      found.push(fieldInvalid(field, warning, 'must be <= 256 characters long'))
+    const faults = deprecationWarningFaults(deprecated === true, warning)
+    for (const fault of faults) {
+      found.push(fieldInvalid(`${path}.deprecationWarning`, warning, fault))
     }
   }
 }

@@ -18,7 +18,6 @@ import { createDirectDial, type BackendDial } from './backend-dial.ts'
 import { createLogHandler } from './pod-log.ts'
 import { createPodStreamHandler } from './pod-stream.ts'
 import { createNodeProxy, createPodProxy, createServiceProxy } from './proxy.ts'
-import { parseProxyName } from './proxy-target.ts'
 
 const dayMs = 86_400_000
 
@@ -478,17 +477,21 @@ test('services/proxy dials nothing of another namespace, whatever is in the endp
     await assert.rejects(async () => services.serve(subresourceRequest(request)))
   }
   for (const ip of ['10.42.0.9', '10.43.0.9', '192.0.2.9', '192.0.2.10']) await attempt(ip, 80)
+  for (const ip of [
+    '::ffff:10.42.0.9',
+    '::ffff:a2b:9',
+    '0:0:0:0:0:ffff:10.42.0.9',
+    '::10.42.0.9',
+    '64:ff9b::10.42.0.9',
+    '2002:a2a:9::1',
+    '010.42.0.9',
+  ]) {
+    await attempt(ip, 80)
+  }
   await attempt('192.0.2.2', 30_080)
+  await attempt('::ffff:192.0.2.2', 30_080)
   assert.deepEqual(dialled, [])
   for (const ip of ['10.42.0.8', '10.42.0.7', '198.51.100.1', '192.0.2.2']) await attempt(ip, 80)
   const served = ['10.42.0.8:80', '10.42.0.7:80', '198.51.100.1:80', '192.0.2.2:80']
   assert.deepEqual(dialled, served)
-})
-
-test('names in proxy paths have three forms', () => {
-  assert.deepEqual(parseProxyName('web'), { scheme: '', name: 'web', port: '' })
-  assert.deepEqual(parseProxyName('web:http'), { scheme: '', name: 'web', port: 'http' })
-  assert.deepEqual(parseProxyName('https:web:'), { scheme: 'https', name: 'web', port: '' })
-  assert.equal(parseProxyName('web:'), undefined)
-  assert.equal(parseProxyName('a:b:c:d'), undefined)
 })

@@ -1,4 +1,5 @@
 import type { Node, Pod, Service } from '@skerry/api'
+import { sameAddressAs } from '@skerry/base'
 import type { Objects } from '../../contract/objects.ts'
 import { listTyped } from '../../contract/typed-objects.ts'
 import { wellKnown } from '../../contract/well-known-resources.ts'
@@ -15,23 +16,29 @@ export function otherNamespaceAt(
   { host, port }: Pick<AddressTarget, 'host' | 'port'>,
 ): string | undefined {
   const isOther = ({ metadata }: Pod | Service): boolean => metadata.namespace !== namespace
+  // Whoever writes endpoints chooses the spelling.
+  const isSame = sameAddressAs(host)
   const pods = listTyped<Pod>(objects, wellKnown.pods)
-  if (pods.some((pod) => isOther(pod) && hasAddress(pod, host))) return 'a pod of another namespace'
+  if (pods.some((pod) => isOther(pod) && hasAddress(pod, isSame)))
+    return 'a pod of another namespace'
   const services = listTyped<Service>(objects, wellKnown.services).filter(isOther)
-  if (services.some((service) => serviceAddresses(service).includes(host))) {
+  if (services.some((service) => serviceAddresses(service).some(isSame))) {
     return 'a service of another namespace'
   }
   const takesPort = services.some(({ spec }) =>
     (spec?.ports ?? []).some(({ nodePort }) => nodePort === port),
   )
-  return takesPort && isNodeAddress(objects, host) ? 'a node port of another namespace' : undefined
+  return takesPort && isNodeAddress(objects, isSame)
+    ? 'a node port of another namespace'
+    : undefined
 }
 
 /** For the pod's own addresses: it has none while it uses its node's, and none after its end. */
-function hasAddress({ spec, status }: Pod, host: string): boolean {
-  const isShown = status?.podIP === host || (status?.podIPs ?? []).some(({ ip }) => ip === host)
-  if (!isShown || spec?.hostNetwork === true) return false
-  return status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
+function hasAddress({ spec, status }: Pod, isSame: (address: string) => boolean): boolean {
+  if (status === undefined || spec?.hostNetwork === true) return false
+  if (status.phase === 'Succeeded' || status.phase === 'Failed') return false
+  const { podIP = '', podIPs = [] } = status
+  return isSame(podIP) || podIPs.some(({ ip }) => isSame(ip))
 }
 
 function serviceAddresses({ spec, status }: Service): string[] {
@@ -40,8 +47,8 @@ function serviceAddresses({ spec, status }: Service): string[] {
   return [...cluster, ...(spec?.externalIPs ?? []), ...balanced]
 }
 
-function isNodeAddress(objects: Objects, host: string): boolean {
+function isNodeAddress(objects: Objects, isSame: (address: string) => boolean): boolean {
   return listTyped<Node>(objects, wellKnown.nodes).some(({ status }) =>
-    (status?.addresses ?? []).some(({ address }) => address === host),
+    (status?.addresses ?? []).some(({ address }) => isSame(address)),
   )
 }

@@ -57,7 +57,9 @@ test('long messages have their length in front', async () => {
 })
 
 test('a protocol that is not known is refused in HTTP', async () => {
-  const [head, body] = await receive('nonsense', [])
-  assert.match(head, /^HTTP\/1\.1 400 /)
-  assert.match(body.toString(), /not supported: \[nonsense\]/)
+  for (const protocol of ['nonsense', 'constructor', '__proto__']) {
+    const [head, body] = await receive(protocol, [])
+    assert.match(head, /^HTTP\/1\.1 400 /)
+    assert.ok(body.toString().includes(`not supported: [${protocol}]`), body.toString())
+  }
 })

@@ -59,7 +59,8 @@ function acceptSocket(headers: Readonly<Record<string, string>>): {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '' && !name.startsWith('base64url.bearer.authorization.k8s.io.'))
-  const protocol = offered.length === 0 ? '' : offered.find((name) => name in encodings)
+  const protocol =
+    offered.length === 0 ? '' : offered.find((name) => Object.hasOwn(encodings, name))
   if (protocol === undefined) {
     const known = Object.keys(encodings).filter((name) => name !== '')
     throw new StatusError(

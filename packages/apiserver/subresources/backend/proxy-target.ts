@@ -29,6 +29,16 @@ export function parseProxyName(text: string): ProxyName | undefined {
   return { scheme: '', name, port: port ?? '' }
 }
 
+/**
+ * Decimal digits alone, whose leading zeros mean nothing: two readers of one text must not read two ports. Throws
+ * BadRequest.
+ */
+export function portNumber(text: string): number {
+  const port = /^\d+$/.test(text) ? Number(text) : 0
+  if (port >= 1 && port <= 65_535) return port
+  throw new StatusError('BadRequest', `invalid port ${JSON.stringify(text)}`)
+}
+
 /** The pod's address and the asked port, else the first that it declares, else 80 or 443. */
 export function podTarget(
   objects: Objects,
@@ -39,7 +49,7 @@ export function podTarget(
   const host = pod.status?.podIP ?? ''
   refuseSpecialAddress(host)
   const isTls = scheme === 'https'
-  const wanted = port === '' ? declaredPort(pod) : Number(port)
+  const wanted = port === '' ? declaredPort(pod) : portNumber(port)
   return { host, port: wanted ?? (isTls ? 443 : 80), isTls }
 }
 
@@ -83,9 +93,10 @@ export function serviceTarget(
 /** A number is one of the service's own ports; endpoints carry only its name. */
 function servicePortName(objects: Objects, namespace: string, { name, port }: ProxyName): string {
   if (!/^\d+$/.test(port)) return port
+  const number = Number(port)
   const service = getTyped<Service>(objects, wellKnown.services, { namespace, name })
   if (!service) throw notFound(wellKnown.services, name)
-  const found = (service.spec?.ports ?? []).find((candidate) => String(candidate.port) === port)
+  const found = (service.spec?.ports ?? []).find((candidate) => candidate.port === number)
   if (found) return found.name ?? ''
   throw new StatusError(
     'ServiceUnavailable',

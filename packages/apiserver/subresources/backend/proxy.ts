@@ -12,6 +12,7 @@ import { kubeletTarget } from './kubelet-target.ts'
 import {
   parseProxyName,
   podTarget,
+  portNumber,
   refuseSpecialAddress,
   serviceTarget,
   type ProxyName,
@@ -52,12 +53,13 @@ export function createServiceProxy({ dial, random }: ProxyDeps): SubresourceHand
 export function createNodeProxy({ dial }: ProxyDeps): SubresourceHandler {
   return createProxy('node', ({ objects }, { scheme, name, port }) => {
     const kubelet = kubeletTarget(objects, name)
-    if (port === '' || port === String(kubelet.port)) {
+    const asked = port === '' ? kubelet.port : portNumber(port)
+    if (asked === kubelet.port) {
       const host = hostOf(kubelet)
       return { host, hasSessions: true, dial: (scope) => dial.dialNode(kubelet, scope) }
     }
     refuseSpecialAddress(kubelet.host)
-    const target = { host: kubelet.host, port: Number(port), isTls: scheme === 'https' }
+    const target = { host: kubelet.host, port: asked, isTls: scheme === 'https' }
     return { host: hostOf(target), dial: (scope) => dial.dialAddress(target, scope) }
   })
 }

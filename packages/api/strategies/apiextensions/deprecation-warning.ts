@@ -1,0 +1,21 @@
+const bytesMax = 256
+const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
+const utf8 = new TextEncoder()
+
+/** What is wrong with the text that each answer of a deprecated version carries as a header, in upstream's words. */
+export function deprecationWarningFaults(isDeprecated: boolean, warning: string): string[] {
+  if (!isDeprecated) return ['can only be set for deprecated versions']
+  const faults: string[] = []
+  if (utf8.encode(warning).length > bytesMax) faults.push('must be <= 256 characters long')
+  if (warning === '') faults.push('must not be an empty string')
+  let at = 0
+  for (const char of warning) {
+    if (!printable.test(char.toWellFormed())) {
+      const found = `non-printable character found at index ${at}`
+      faults.push(`must only contain printable UTF-8 characters; ${found}`)
+      break
+    }
+    at += utf8.encode(char).length
+  }
+  return faults
+}

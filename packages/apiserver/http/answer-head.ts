@@ -1,0 +1,49 @@
+import type { ServerResponse } from 'node:http'
+import { isFieldName, isFieldValue, type Logger } from '@skerry/base'
+import type { ApiAnswer } from '../contract/exchange.ts'
+
+type Headers = Record<string, string | string[]>
+
+/** A head that any version of HTTP can say. */
+export interface AnswerHead {
+  /** From 200 to 599. */
+  readonly status: number
+  readonly headers: Headers
+}
+
+/**
+ * Every head that a client reads goes through here. A status that is not final (RFC 9110, 15) becomes 500, as clients
+ * should take it; a header that would split a message or cannot be written is left out. Both are logged as mistakes.
+ * To throw would answer 500 to a request that has been carried out, and cost the requests behind it their connection.
+ */
+export function answerHead(
+  { status, headers }: Pick<ApiAnswer, 'status' | 'headers'>,
+  log: Logger,
+): AnswerHead {
+  const isFinal = Number.isInteger(status) && status >= 200 && status <= 599
+  if (!isFinal) log.error('Answer had no status of HTTP', { status })
+  return { status: isFinal ? status : 500, headers: writableHeaders(headers, log) }
+}
+
+/** The same of trailers. Each character of a value is a byte. */
+export function writableHeaders(headers: ApiAnswer['headers'], log: Logger): Headers {
+  // Without what every object has: a header may be called `__proto__`.
+  const out: Headers = Object.create(null)
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    const isWritable =
+      isFieldName(name) &&
+      (typeof value === 'string' ? isFieldValue(value) : value.every(isFieldValue))
+    if (!isWritable) log.error('Header cannot be written', { name: JSON.stringify(name) })
+    else out[name] = typeof value === 'string' ? value : [...value]
+  }
+  return out
+}
+
+/** Trailers come only after pieces (RFC 9112, 7.1.2): not to HTTP/1.0, nor after HEAD. */
+export function announced(headers: Headers, { req }: ServerResponse): Headers {
+  if (req.httpVersion === '1.0' || req.method === 'HEAD' || 'content-length' in headers) {
+    delete headers['trailer']
+  }
+  return headers
+}
