@@ -48,6 +48,8 @@ export interface NodeOptions {
   tokenFile: string | undefined
   caHash: string | undefined
   labels: Readonly<Record<string, string>>
+  /** That no service takes. */
+  reservedAddresses: readonly string[]
   clusterCidr: string
   serviceCidr: string
   clusterDomain: string
@@ -229,6 +231,7 @@ async function serviceNetwork(
       dnsAddress,
       clusterDomain: options.clusterDomain,
       resolvers: await nodeResolvers([dnsAddress]),
+      reservedAddresses: options.reservedAddresses,
     },
     {
       ...context,

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { parseDurationMs } from '@skerry/api'
@@ -112,6 +113,12 @@ function addNode(program: Command): void {
     .option('--token-file <path>', 'file with the bootstrap token; only to join')
     .option('--ca-hash <hash>', 'sha256:<hex> of the control plane; only to join')
     .option('--label <key=value>', 'label of the node (repeatable)', collect, [])
+    .option(
+      '--reserved-address <ip>',
+      'address that no service takes, as the hub of this cluster has (repeatable)',
+      toAddresses,
+      [],
+    )
     .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
     .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
     .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
@@ -130,6 +137,7 @@ function addNode(program: Command): void {
             ...options,
             nodeName: options.nodeName ?? defaultNodeName(),
             labels: Object.fromEntries(options.label.map(toLabel)),
+            reservedAddresses: options.reservedAddress,
             preloadDir: options.preloadDir ?? join(options.dataDir, 'images'),
             stopsPods: options.stopPods === true,
           },
@@ -148,6 +156,7 @@ interface NodeFlags {
   tokenFile: string | undefined
   caHash: string | undefined
   label: string[]
+  reservedAddress: string[]
   clusterCidr: string
   serviceCidr: string
   clusterDomain: string
@@ -155,6 +164,12 @@ interface NodeFlags {
   preloadDir: string | undefined
   stopPods: boolean | undefined
   logLevel: LogLevel
+}
+
+/** Services are served at IPv4 addresses alone. */
+function toAddresses(text: string, previous: string[]): string[] {
+  if (isIPv4(text)) return [...previous, text]
+  throw new InvalidArgumentError('give an IPv4 address, e.g. 198.51.100.7')
 }
 
 function toLabel(text: string): [string, string] {

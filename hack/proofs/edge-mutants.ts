@@ -73,17 +73,24 @@ export const mutants: readonly Mutant[] = [
     replace: "field === 'hostPath'",
   },
   {
-    proof: 'a volume without a namespace is a share of the network, or the edge allows it',
+    proof: 'a volume without a namespace consists of nothing that its edge does not list',
     test: 'packages/karmada/virtual/mapping/host-access.test.ts',
     file: 'packages/karmada/virtual/mapping/host-access.ts',
-    find: "const persistentSources: readonly string[] = Object.freeze(['nfs'])",
-    replace: "const persistentSources: readonly string[] = Object.freeze(['nfs', 'csi'])",
+    find: 'const known = [...persistentFields, ...sources]',
+    replace: "const known = [...persistentFields, ...sources, 'nfs']",
+  },
+  {
+    proof: 'a volume that is sent is no order to a node or a driver of the edge',
+    test: 'packages/karmada/virtual/mapping/host-access.test.ts',
+    file: 'packages/karmada/virtual/mapping/wordless.ts',
+    find: "without(volume, ['labels', 'annotations'])",
+    replace: "without(volume, ['labels'])",
   },
   {
     proof: 'what would reach the machine of a node is told at the hub, and is not there',
     test: 'packages/karmada/virtual/mapping/virtual-works.test.ts',
     file: 'packages/karmada/virtual/mapping/mapping.ts',
-    find: "if (groupKindOf(manifest) === '/PersistentVolume') refuseHostVolume(manifest)",
+    find: 'refuseVolumeSource(manifest, options.volumeSources ?? [])',
     replace: '',
   },
   {

@@ -24,6 +24,7 @@ import {
   type ServiceSnapshot,
   type ServiceState,
 } from './services/service-snapshot.ts'
+import type { ServiceNetwork } from './services/service-table.ts'
 
 export interface ServiceNetworkConfig {
   nodeName: string
@@ -35,6 +36,8 @@ export interface ServiceNetworkConfig {
   clusterDomain: string
   /** Where names outside the cluster are asked. */
   resolvers: readonly string[]
+  /** Addresses that machines of the cluster need and that no service takes, as the hub's. */
+  reservedAddresses: readonly string[]
 }
 
 export interface ServiceNetworkDeps {
@@ -126,16 +129,20 @@ export async function runServiceNetwork(
 }
 
 function createProxy(config: ServiceNetworkConfig, deps: ServiceNetworkDeps): ServiceProxy {
-  const { nodeName, nodeAddress, clusterCidr, serviceCidr, dnsAddress, resolvers } = config
-  const network = {
+  return createServiceProxy({ nodeName: config.nodeName, network: networkOf(config) }, deps)
+}
+
+/** Whose addresses are whose, as far as a node knows before it hears of others. */
+export function networkOf(config: Omit<ServiceNetworkConfig, 'nodeName'>): ServiceNetwork {
+  const { nodeAddress, clusterCidr, serviceCidr, dnsAddress, resolvers } = config
+  return {
     clusterCidr,
     serviceCidr,
     podCidr: undefined,
     ownAddresses: [dnsAddress],
     nodeAddresses: [nodeAddress],
-    reservedAddresses: resolvers,
+    reservedAddresses: [...resolvers, ...config.reservedAddresses],
   }
-  return createServiceProxy({ nodeName, network }, deps)
 }
 
 interface ServicesHeard {

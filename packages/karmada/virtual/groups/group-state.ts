@@ -99,6 +99,7 @@ export function viewOf(clusterName: string, { spec }: Pick<VirtualCluster, 'spec
     nodeLabels: nodeLabelsOf(spec),
     allowsClusterRights: spec.isolation?.allowsClusterRights === true,
     allowsHostAccess: spec.isolation?.allowsHostAccess === true,
+    volumeSources: spec.isolation?.volumeSources ?? [],
     externalAddresses: parseExternalAddresses(spec.isolation?.externalAddresses ?? []),
   })
   return { group, mapping }

@@ -35,6 +35,7 @@ const template: JsonObject = {
     quota: quantities,
     allowsClusterRights: { type: 'boolean' },
     allowsHostAccess: { type: 'boolean' },
+    volumeSources: texts,
     externalAddresses: texts,
   }),
   podTemplatePaths: { type: 'object', additionalProperties: texts },

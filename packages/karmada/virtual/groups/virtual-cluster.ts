@@ -37,6 +37,8 @@ export interface VirtualIsolation {
   allowsClusterRights?: boolean
   /** Its pods and volumes may reach files, devices, processes and network of its nodes, and disks by their handle. */
   allowsHostAccess?: boolean
+  /** What its PersistentVolumes may consist of, as `nfs` and `csi`; default: nothing that it is sent. */
+  volumeSources?: string[]
   /** Addresses and blocks that its Services and Gateways may name as their own. */
   externalAddresses?: string[]
 }

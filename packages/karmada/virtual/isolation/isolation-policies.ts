@@ -1,7 +1,16 @@
 import type { AnyObject, JsonObject } from '@skerry/api'
 import { closingLabel, groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
 import { confinedVolumes, podSecurityLabel, podSecurityLevel } from '../mapping/host-access.ts'
+import { addressRules, claimRules } from './content-rules.ts'
 import { isolationName } from './namespace-isolation.ts'
+import {
+  inVirtualClusters,
+  matching,
+  mayUpdate,
+  mayUpdateEverywhere,
+  mayUpdateOwner,
+  owner,
+} from './policy-parts.ts'
 
 export interface IsolationPolicyOptions {
   /** Users who bind pods to nodes, beside kube-scheduler's, a Skerry site's, and administrators. */
@@ -25,6 +34,9 @@ export function isolationPolicies({ schedulers = [] }: IsolationPolicyOptions = 
     ...policy('virtual-cluster-bindings.edge.skerry.io', bindingRules(schedulers)),
     ...policy('virtual-cluster-namespaces.edge.skerry.io', namespaceRules),
     ...policy('virtual-cluster-isolation.edge.skerry.io', isolationRules),
+    ...policy('virtual-cluster-services.edge.skerry.io', addressRules.services),
+    ...policy('virtual-cluster-gateways.edge.skerry.io', addressRules.gateways),
+    ...policy('virtual-cluster-claims.edge.skerry.io', claimRules),
     ...policy('virtual-cluster-closing.edge.skerry.io', closingRules),
   ]
 }
@@ -45,29 +57,6 @@ function policy(name: string, spec: JsonObject): AnyObject[] {
     },
   ]
 }
-
-interface Matched {
-  readonly apiGroup?: string
-  readonly resources: readonly string[]
-  readonly operations: readonly string[]
-  /** Default: all. Selectors of namespaces let everything pass that has none. */
-  readonly scope?: 'Namespaced'
-}
-
-function matching(...rules: readonly Matched[]): JsonObject {
-  return {
-    resourceRules: rules.map(({ apiGroup = '', resources, operations, scope = '*' }) => ({
-      apiGroups: [apiGroup],
-      apiVersions: ['*'],
-      resources,
-      operations,
-      scope,
-    })),
-  }
-}
-
-const inVirtualClusters = { matchExpressions: [{ key: clusterLabel, operator: 'Exists' }] }
-const owner = { name: 'cluster', expression: `namespaceObject.metadata.labels['${clusterLabel}']` }
 
 /** A pod's node selector never changes but to select less: it is enough to see it made. */
 const podRules: JsonObject = {
@@ -118,13 +107,6 @@ function bindingRules(schedulers: readonly string[]): JsonObject {
     ],
   }
 }
-
-/** CEL: whether whoever asks may update the virtual cluster of that name. */
-function mayUpdate(cluster: string): string {
-  return `authorizer.group('edge.skerry.io').resource('virtualclusters').name(${cluster}).check('update').allowed()`
-}
-
-const mayUpdateOwner = mayUpdate('variables.cluster')
 
 function labelOf(object: string, label: string): string {
   return `${object} != null && has(${object}.metadata.labels) && '${label}' in ${object}.metadata.labels ? ${object}.metadata.labels['${label}'] : ''`
@@ -178,10 +160,10 @@ const isolationRules: JsonObject = {
     ...matching(
       {
         apiGroup: 'networking.k8s.io',
-        resources: ['networkpolicies'],
+        resources: ['networkpolicies', 'networkpolicies/status'],
         operations: ['UPDATE', 'DELETE'],
       },
-      { resources: ['resourcequotas'], operations: ['UPDATE', 'DELETE'] },
+      { resources: ['resourcequotas', 'resourcequotas/status'], operations: ['UPDATE', 'DELETE'] },
     ),
     namespaceSelector: inVirtualClusters,
   },
@@ -191,7 +173,7 @@ const isolationRules: JsonObject = {
   variables: [owner],
   validations: [
     {
-      expression: `has(namespaceObject.metadata.deletionTimestamp) || ${mayUpdateOwner}`,
+      expression: `has(namespaceObject.metadata.deletionTimestamp) || ${mayUpdateOwner} || request.subResource == 'status' && ${mayUpdateEverywhere('', 'resourcequotas', 'status')}`,
       message:
         'it isolates a virtual cluster: only who may update that VirtualCluster may change it',
       reason: 'Forbidden',

@@ -35,7 +35,9 @@ export const clusterScopedRefusals: Readonly<
 > = Object.freeze({
   '/PersistentVolume': (volume) => {
     const claim = fieldAt(volume, 'spec', 'claimRef')
-    if (textAt(claim, 'namespace') !== '' && textAt(claim, 'name') !== '') return undefined
+    if (textAt(claim, 'namespace') !== '' && textAt(claim, 'name') !== '') {
+      return attributeRefusal(textsAt(volume, 'spec', 'csi', 'volumeAttributes'))
+    }
     return 'any virtual cluster could claim it: name its claim in spec.claimRef'
   },
   'apiextensions.k8s.io/CustomResourceDefinition': (definition) =>
@@ -66,6 +68,7 @@ export const clusterScopedRefusals: Readonly<
     defaultRefusal(found, 'storageclass.kubernetes.io/is-default-class') ??
     defaultRefusal(found, 'storageclass.beta.kubernetes.io/is-default-class') ??
     parameterRefusal(found),
+  'storage.k8s.io/VolumeAttributesClass': parameterRefusal,
 })
 
 function defaultRefusal(found: JsonObject, annotation: string): string | undefined {
@@ -87,7 +90,16 @@ const ownNamespaceTemplates: ReadonlySet<string> = new Set([
 /** Secrets of drivers. */
 function parameterRefusal(found: JsonObject): string | undefined {
   const named = Object.entries(textsAt(found, 'parameters')).find(
-    ([key, value]) => key.toLowerCase().endsWith('namespace') && !ownNamespaceTemplates.has(value),
+    ([key, value]) => namesNamespace(key) && !ownNamespaceTemplates.has(value),
   )
   return namespaceRefusal(named?.[1] ?? '')
 }
+
+/** What a driver reads of one volume, each in its own words. */
+function attributeRefusal(attributes: Readonly<Record<string, string>>): string | undefined {
+  const key = Object.keys(attributes).find(namesNamespace)
+  if (key === undefined) return undefined
+  return `attribute ${key} of its driver would name a namespace of the edge cluster: take it out`
+}
+
+const namesNamespace = (key: string): boolean => key.toLowerCase().includes('namespace')

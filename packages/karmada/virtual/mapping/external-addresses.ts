@@ -50,7 +50,7 @@ export function namesAddresses({ group, resource }: GroupResource): boolean {
  * Annotations that ask a load balancer for an address, in whatever form: MetalLB, kube-vip, Cilium, Calico, PureLB, LoxiLB
  * and those of clouds, where the value may be the name of an address.
  */
-const annotations: ReadonlySet<string> = new Set([
+export const addressAnnotations: ReadonlySet<string> = new Set([
   'io.cilium/lb-ipam-ips',
   'kube-vip.io/loadbalancerIPs',
   'lbipam.cilium.io/ips',
@@ -68,15 +68,15 @@ const annotations: ReadonlySet<string> = new Set([
 ])
 
 /** What kubectl has noted for itself; it holds whatever addresses the object has. */
-const noted = 'kubectl.kubernetes.io/last-applied-configuration'
+export const notedByKubectl = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** Of the other annotations those that are addresses count: there are more load balancers than anybody lists. */
 function addressesAsked({ metadata: { annotations: given = {} } }: AnyObject): string[] {
   return Object.entries(given).flatMap(([key, value]) => {
-    if (key === noted) return []
+    if (key === notedByKubectl) return []
     // Calico writes a list as JSON, the others part it by commas.
     const texts = value.split(/[\s,;"'[\]]+/).filter((text) => text !== '')
-    return annotations.has(key) ? texts : texts.filter((text) => isIP(text) !== 0)
+    return addressAnnotations.has(key) ? texts : texts.filter((text) => isIP(text) !== 0)
   })
 }
 

@@ -1,7 +1,7 @@
 /** What is sent to a virtual cluster reaches neither the machines of its nodes nor disks of others. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnyObject, JsonObject } from '@skerry/api'
+import { localPath, type AnyObject, type JsonObject } from '@skerry/api'
 import { confinedVolumes } from './host-access.ts'
 import { createMapping, podTemplateAnnotation, type MappingOptions } from './mapping.ts'
 import { createNamespaceRule } from './namespace-rule.ts'
@@ -68,19 +68,71 @@ test('a pod may have every other volume, and fields that say no', () => {
   }
 })
 
-test('a volume without a namespace is a share of the network, or the edge allows it', () => {
+function volume(source: JsonObject, metadata: object = {}) {
   const claimRef = { namespace: 'shop', name: 'data' }
-  const capacity = { storage: '1Gi' }
-  const volume = (source: JsonObject) => ({
+  const fields = { claimRef, capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] }
+  return {
     apiVersion: 'v1',
     kind: 'PersistentVolume',
-    metadata: { name: 'web' },
-    spec: { claimRef, capacity, accessModes: ['ReadWriteOnce'], ...source },
-  })
-  for (const source of ['hostPath', 'local', 'csi', 'iscsi', 'rbd', 'azureDisk', 'comesLater']) {
-    refusedUnlessAllowed(volume({ [source]: { path: '/' } }), new RegExp(`by ${source}: `))
+    metadata: { name: 'web', ...metadata },
+    spec: { ...fields, ...source },
   }
-  assert.doesNotThrow(() => mapped(volume({ nfs: { server: 'a', path: '/' }, hostPath: null })))
+}
+
+test('a volume without a namespace consists of nothing that its edge does not list', () => {
+  const sources = ['nfs', 'hostPath', 'local', 'csi', 'iscsi', 'rbd', 'azureDisk', 'comesLater']
+  for (const source of sources) {
+    const sent = volume({ [source]: { path: '/' } })
+    const others = sources.filter((each) => each !== source)
+    for (const volumeSources of [[], others]) {
+      const message = new RegExp(
+        `by ${source}: .* list the source in spec\\.isolation\\.volumeSources$`,
+      )
+      assert.throws(() => mapped(sent, { volumeSources }), { name: 'MappingRefusal', message })
+    }
+    assert.doesNotThrow(() => mapped(sent, { volumeSources: [source] }), source)
+    assert.doesNotThrow(() => mapped(sent, { allowsHostAccess: true }), source)
+  }
+  const nfs = { nfs: { server: 'a', path: '/' }, hostPath: null }
+  assert.doesNotThrow(() => mapped(volume(nfs), { volumeSources: ['nfs'] }))
+})
+
+test('a driver is told of no namespace of the edge by attributes of a volume or a class', () => {
+  for (const key of ['secretNamespace', 'secretnamespace', 'namespaceID', 'x/key-namespace']) {
+    const attributes = { [key]: 'kube-system' }
+    const csi = { driver: 'x', volumeHandle: 'x', volumeAttributes: attributes }
+    assert.throws(
+      () => mapped(volume({ csi }), { allowsHostAccess: true }),
+      /would name a namespace/,
+    )
+    for (const kind of ['StorageClass', 'VolumeAttributesClass']) {
+      const metadata = { name: 'fast' }
+      const sent = { apiVersion: 'storage.k8s.io/v1', kind, metadata, parameters: attributes }
+      assert.throws(() => mapped(sent), /names namespace "kube-system"/, `${kind} ${key}`)
+    }
+  }
+})
+
+test('a volume that is sent is no order to a node or a driver of the edge', () => {
+  const labels = {
+    [localPath.nodeLabel]: 'node-west',
+    'topology.kubernetes.io/zone': 'west',
+    'karmada.io/managed': 'true',
+  }
+  const annotations = {
+    'pv.kubernetes.io/provisioned-by': localPath.provisioner,
+    'volume.kubernetes.io/provisioner-deletion-secret-namespace': 'kube-system',
+    'work.karmada.io/name': 'a',
+  }
+  const sent = volume({ local: { path: '/a' } }, { labels, annotations })
+  for (const options of [{ volumeSources: ['local'] }, { allowsHostAccess: true }]) {
+    const { metadata } = mapped(sent, options)
+    assert.deepEqual(metadata.labels, {
+      'karmada.io/managed': 'true',
+      'edge.skerry.io/virtual-cluster': 'east',
+    })
+    assert.deepEqual(metadata.annotations, { 'work.karmada.io/name': 'a' })
+  }
 })
 
 test('a namespace confines pods that others make in it, at least as far as its virtual cluster is', () => {

@@ -26,9 +26,6 @@ export const confinedVolumes: readonly string[] = Object.freeze([
   'secret',
 ])
 
-/** Sources of a PersistentVolume. A driver's handle is not among them: it could be that of a sibling's disk. */
-const persistentSources: readonly string[] = Object.freeze(['nfs'])
-
 /** Fields of a PersistentVolume's spec that do not say what it consists of. */
 const persistentFields: readonly string[] = Object.freeze([
   'accessModes',
@@ -59,12 +56,18 @@ export function refuseHostPod(spec: JsonObject): void {
   refuse([...volumes, ...namespaces, ...(isPrivileged ? ['privileged'] : [])])
 }
 
-/** Throws MappingRefusal of a volume that is a part of a node, or a disk that anybody may have. */
-export function refuseHostVolume(volume: JsonObject): void {
+/**
+ * Throws MappingRefusal of a PersistentVolume that consists of something which the edge does not list in `sources`, as
+ * `nfs` or `csi`: a part of a node, a file server that siblings use, a disk by a handle, which could be a sibling's.
+ */
+export function refuseVolumeSource(volume: JsonObject, sources: readonly string[]): void {
   const spec = fieldAt(volume, 'spec')
   if (!isJsonObject(spec)) return
-  const known = [...persistentFields, ...persistentSources]
-  refuse(setFields(spec).filter((field) => !known.includes(field)))
+  const known = [...persistentFields, ...sources]
+  refuse(
+    setFields(spec).filter((field) => !known.includes(field)),
+    'have the edge list the source in spec.isolation.volumeSources',
+  )
 }
 
 /** Throws MappingRefusal of labels of a namespace that would let its pods reach their node. */
@@ -75,10 +78,13 @@ export function confinedLabels(labels: Readonly<Record<string, string>>): Record
   return { ...labels, [podSecurityLabel]: podSecurityLevel }
 }
 
-function refuse(fields: readonly string[]): void {
+const allowed = 'have the edge set spec.isolation.allowsHostAccess'
+
+function refuse(fields: readonly string[], remedy = allowed): void {
   if (fields.length === 0) return
+  const named = [...new Set(fields)].join(', ')
   throw new MappingRefusal(
-    `it reaches the machine of its node, or disks of others, by ${[...new Set(fields)].join(', ')}: leave that out, or have the edge set spec.isolation.allowsHostAccess`,
+    `it reaches the machine of its node, or disks of others, by ${named}: leave that out, or ${remedy}`,
   )
 }
 

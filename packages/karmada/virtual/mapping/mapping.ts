@@ -1,14 +1,12 @@
 import { isJsonObject, type AnyObject, type JsonObject, type ObjectMeta } from '@skerry/api'
-import { textsAt } from '../../interpreter/fields.ts'
-import { ownershipLabels } from '../../work/karmada-keys.ts'
 import type { ManifestMapping } from '../../work/manifest-mapping.ts'
 import { isolationName } from '../isolation/namespace-isolation.ts'
 import { virtualNamespaceLabels, type VirtualGroup } from '../virtual-group.ts'
 import { groupKindOf } from './group-kind.ts'
-import { changeAt, ofObject, valuesAt } from './change-at.ts'
+import { changeAt, valuesAt } from './change-at.ts'
 import { clusterScopedRefusals, clusterScopes } from './cluster-scoped-table.ts'
 import { refuseExternalAddresses, type ExternalAddresses } from './external-addresses.ts'
-import { confinedLabels, refuseHostPod, refuseHostVolume } from './host-access.ts'
+import { confinedLabels, refuseHostPod, refuseVolumeSource } from './host-access.ts'
 import { mapReferences } from './map-references.ts'
 import { MappingRefusal } from './mapping-refusal.ts'
 import type { NodeLabels } from './contradiction.ts'
@@ -17,6 +15,7 @@ import { mapPodSpec, podTemplatePaths } from './pod-spec.ts'
 import { kindReferences } from './reference-table.ts'
 import { isSharingKey, sharedManifest, sharedPlace } from './shared-object.ts'
 import { statusFromMember } from './status-from-member.ts'
+import { wordless } from './wordless.ts'
 
 /**
  * Manifests of one virtual cluster as they stand in the edge cluster. Pure. `toMember` throws
@@ -39,6 +38,8 @@ export interface MappingOptions {
   readonly allowsClusterRights?: boolean
   /** Allows its pods and volumes to reach the machines of its nodes, and disks by their handle. Default: no. */
   readonly allowsHostAccess?: boolean
+  /** Fields of a PersistentVolume's spec that say what it consists of, as `nfs`, which it may be sent. Default: none. */
+  readonly volumeSources?: readonly string[]
   /** Where its services may be served besides its own nodes' ports. Default: nowhere. */
   readonly externalAddresses?: ExternalAddresses
 }
@@ -67,7 +68,9 @@ export function createMapping(group: VirtualGroup, options: MappingOptions = {})
 }
 
 function refuseHostAccess(manifest: AnyObject, options: MappingOptions): void {
-  if (groupKindOf(manifest) === '/PersistentVolume') refuseHostVolume(manifest)
+  if (groupKindOf(manifest) === persistentVolume) {
+    refuseVolumeSource(manifest, options.volumeSources ?? [])
+  }
   for (const path of templatePathsOf(manifest, options)) {
     for (const spec of valuesAt(manifest, specPathOf(path)))
       if (isJsonObject(spec)) refuseHostPod(spec)
@@ -169,7 +172,7 @@ function refuseKind(manifest: AnyObject, options: MappingOptions): void {
 }
 
 const isolatingKinds = new Set(['/ResourceQuota', 'networking.k8s.io/NetworkPolicy'])
-const clusterRole = 'rbac.authorization.k8s.io/ClusterRole'
+const persistentVolume = '/PersistentVolume'
 const clusterBinding = 'rbac.authorization.k8s.io/ClusterRoleBinding'
 
 function renamed(manifest: AnyObject, place: { namespace?: string; name?: string }): AnyObject {
@@ -190,26 +193,12 @@ function ownedNamespace(manifest: AnyObject, clusterName: string): AnyObject {
   return { ...manifest, metadata: { ...manifest.metadata, labels: named } }
 }
 
-/**
- * Any label may be what an aggregated role of the edge selects, and would add the rules to that role.
- * What says whose the object is stays.
- */
-function withoutLabels(role: JsonObject): JsonObject {
-  const labels = Object.entries(textsAt(role, 'metadata', 'labels'))
-  const kept = Object.fromEntries(labels.filter(([key]) => ownershipLabels.includes(key)))
-  return changeAt(
-    role,
-    'metadata',
-    ofObject((metadata) => (labels.length === 0 ? metadata : { ...metadata, labels: kept })),
-  )
-}
-
 function mapContent(manifest: AnyObject, names: MemberNames, options: MappingOptions): AnyObject {
   const groupKind = groupKindOf(manifest)
   const refusal = clusterScopedRefusals[groupKind]?.(manifest)
   if (refusal !== undefined) throw new MappingRefusal(refusal)
   const unclaimed = withoutSharing(manifest)
-  const plain = groupKind === clusterRole ? withoutLabels(unclaimed) : unclaimed
+  const plain = wordless[groupKind]?.(unclaimed) ?? unclaimed
   let mapped = mapReferences(plain, kindReferences[groupKind] ?? {}, names)
   for (const path of templatePathsOf(manifest, options)) {
     mapped = changeAt(mapped, specPathOf(path), (spec) =>

@@ -1,0 +1,130 @@
+import type { JsonObject } from '@skerry/api'
+import { addressAnnotations, notedByKubectl } from '../mapping/external-addresses.ts'
+import {
+  inVirtualClusters,
+  matching,
+  mayUpdateEverywhere,
+  mayUpdateOwner,
+  owner,
+} from './policy-parts.ts'
+
+/**
+ * What mapping/ refuses of objects, once more for those who write to the edge without it, as pods of a virtual cluster do.
+ * Controllers of the edge, which may change such objects in every namespace, pass; so does who may update the
+ * VirtualCluster, as its agent. The other tables of mapping/ need no rule: what they name has effect only where the
+ * other namespace agrees (ReferenceGrant, allowedRoutes), in the object's own namespace (subjects of bindings, peers of
+ * NetworkPolicies), or for where a pod runs among nodes of its own (affinity); kinds without a namespace no RoleBinding
+ * gives.
+ */
+
+/** CEL: addresses that an object names, by lists of its kind. */
+type AddressesOf = (object: string) => string
+
+const ofService: AddressesOf = (object) =>
+  [
+    `(has(${object}.spec.externalIPs) ? ${object}.spec.externalIPs : [])`,
+    `(has(${object}.spec.loadBalancerIP) && ${object}.spec.loadBalancerIP != '' ? [${object}.spec.loadBalancerIP] : [])`,
+    `(has(${object}.status) && has(${object}.status.loadBalancer) && has(${object}.status.loadBalancer.ingress) ? ${object}.status.loadBalancer.ingress.filter(each, has(each.ip)).map(each, each.ip) : [])`,
+  ].join(' + ')
+
+const ofGateway: AddressesOf = (object) =>
+  ['spec', 'status']
+    .map(
+      (part) =>
+        `(has(${object}.${part}) && has(${object}.${part}.addresses) ? ${object}.${part}.addresses.filter(each, has(each.value)).map(each, each.value) : [])`,
+    )
+    .join(' + ')
+
+/** A value that is an address, or a list with one. CEL's own isIP needs an edge of 1.31. */
+const addressText = String.raw`(^|[\s,;"'\[])((\d{1,3}\.){3}\d{1,3}|([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|[0-9a-fA-F:]*::[0-9a-fA-F:.]*)($|[\s,;"'\]])`
+
+const annotationsOf = (object: string): string =>
+  `${object} != null && has(${object}.metadata.annotations) ? ${object}.metadata.annotations : {}`
+
+function addressRulesOf(group: string, resource: string, addressesOf: AddressesOf): JsonObject {
+  const known = [...addressAnnotations].map((key) => `'${key}'`).join(', ')
+  const isTrusted = `${mayUpdateOwner} || ${mayUpdateEverywhere(group, resource, 'status')}`
+  return {
+    matchConstraints: {
+      ...matching({
+        apiGroup: group,
+        resources: [resource, `${resource}/status`],
+        operations: ['CREATE', 'UPDATE'],
+      }),
+      namespaceSelector: inVirtualClusters,
+    },
+    variables: [
+      owner,
+      { name: 'before', expression: `oldObject == null ? [] : ${addressesOf('oldObject')}` },
+      { name: 'after', expression: addressesOf('object') },
+      { name: 'notesBefore', expression: annotationsOf('oldObject') },
+      { name: 'notesAfter', expression: annotationsOf('object') },
+      {
+        name: 'asks',
+        expression: `variables.notesAfter.exists(key, key != '${notedByKubectl}' && (key in [${known}] || variables.notesAfter[key].matches(${celText(addressText)})) && !(key in variables.notesBefore && variables.notesBefore[key] == variables.notesAfter[key]))`,
+      },
+    ],
+    validations: [
+      {
+        expression: `variables.after.all(each, each in variables.before) && !variables.asks || ${isTrusted}`,
+        message:
+          'it takes traffic for an address: whoever has rights in a namespace of a virtual cluster alone sends it by a Work, as far as the edge lists the address in spec.isolation.externalAddresses',
+        reason: 'Forbidden',
+      },
+    ],
+  }
+}
+
+/** CEL: a text in which a backslash is one. */
+const celText = (text: string): string => JSON.stringify(text)
+
+export const addressRules: Readonly<Record<'services' | 'gateways', JsonObject>> = Object.freeze({
+  services: addressRulesOf('', 'services', ofService),
+  gateways: addressRulesOf('gateway.networking.k8s.io', 'gateways', ofGateway),
+})
+
+const selectedNode = 'volume.kubernetes.io/selected-node'
+
+const textIn = (object: string, path: string): string =>
+  `${object} != null && has(${object}.spec.${path}) ? ${object}.spec.${path} : ''`
+
+const nodeIn = (object: string): string =>
+  `${object} != null && has(${object}.metadata.annotations) && '${selectedNode}' in ${object}.metadata.annotations ? ${object}.metadata.annotations['${selectedNode}'] : ''`
+
+/**
+ * Names of volumes that a virtual cluster was sent end in its own (`ownName`). A new claim names no other one whoever makes
+ * it: controllers make claims as a StatefulSet or a pod says, with their own rights. Later the edge binds it.
+ */
+export const claimRules: JsonObject = {
+  matchConstraints: {
+    ...matching({ resources: ['persistentvolumeclaims'], operations: ['CREATE', 'UPDATE'] }),
+    namespaceSelector: inVirtualClusters,
+  },
+  variables: [
+    owner,
+    { name: 'before', expression: textIn('oldObject', 'volumeName') },
+    { name: 'after', expression: textIn('object', 'volumeName') },
+    {
+      name: 'isOwn',
+      expression: `variables.after.endsWith('-' + variables.cluster) && variables.after.substring(0, size(variables.after) - size(variables.cluster) - 1).matches('^([^-]|--)+$')`,
+    },
+    { name: 'nodeBefore', expression: nodeIn('oldObject') },
+    { name: 'nodeAfter', expression: nodeIn('object') },
+    {
+      name: 'isTrusted',
+      expression: `oldObject != null && (${mayUpdateOwner} || ${mayUpdateEverywhere('', 'persistentvolumeclaims')})`,
+    },
+  ],
+  validations: [
+    {
+      expression: `variables.after == variables.before || variables.isOwn || variables.isTrusted`,
+      message: 'a claim of a virtual cluster names no volume but one that it was sent',
+      reason: 'Forbidden',
+    },
+    {
+      expression: `variables.nodeAfter in [variables.nodeBefore, ''] || variables.isTrusted`,
+      message: `annotation ${selectedNode} has a node make a volume: it is the scheduler's to set`,
+      reason: 'Forbidden',
+    },
+  ],
+}
