@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { generateKeyPairSync } from 'node:crypto'
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { ExpectedError } from '@skerry/base'
 import { fileDamages } from '@skerry/testing'
@@ -9,6 +10,18 @@ import { startAndStop } from './test-control-plane.ts'
 
 /** Files that a cluster cannot do without. Each other one is made again. */
 const mustRefuse = /^(store\.db|pki\/ca\.(crt|key)|pki\/encryption\.yaml)$/
+
+const damages: typeof fileDamages = {
+  ...fileDamages,
+  'a link to itself': async (path) => {
+    await rm(path)
+    await symlink(basename(path), path)
+  },
+  'a key that signs nothing here': async (path) => {
+    const { privateKey } = generateKeyPairSync('ed25519')
+    await writeFile(path, privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  },
+}
 
 async function filesOf(directory: string): Promise<string[]> {
   const names = await readdir(directory, { recursive: true, withFileTypes: true })
@@ -24,7 +37,7 @@ test('each damaged file of a control plane is made again or refused in one line,
   try {
     await startAndStop(whole)
     for (const file of await filesOf(whole)) {
-      for (const [what, damage] of Object.entries(fileDamages)) {
+      for (const [what, damage] of Object.entries(damages)) {
         const directory = join(parent, 'damaged')
         await cp(whole, directory, { recursive: true })
         await damage(join(directory, file))

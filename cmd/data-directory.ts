@@ -79,6 +79,14 @@ function explain(error: unknown, path: string): unknown {
           cause: error,
         },
       )
+    case 'ELOOP':
+      return new ExpectedError(
+        `Cannot open ${path}: a symbolic link leads in a circle; remove the link`,
+        exitCodes.dataDirectory,
+        {
+          cause: error,
+        },
+      )
     case 'ENOTDIR':
     case 'EEXIST':
       return new ExpectedError(

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { codeOf } from './data-directory.ts'
@@ -39,6 +39,8 @@ async function sizeOf(path: string): Promise<number | undefined> {
     return (await stat(path)).size
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined
+    // Something is there; the file's reader says what.
+    if (codeOf(error) === 'ELOOP') return (await lstat(path)).size
     throw error
   }
 }

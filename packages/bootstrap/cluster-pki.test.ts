@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -96,6 +97,33 @@ test('a damaged key of service accounts is refused by name, and left as it is', 
       })
       assert.equal(await readFile(key, 'utf8'), text)
     }
+  })
+})
+
+test('a key of service accounts that can sign no tokens is refused by name, and left as it is', async () => {
+  const pem = { type: 'pkcs8', format: 'pem' } as const
+  const keys = [
+    generateKeyPairSync('ed25519').privateKey,
+    generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey,
+    generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey,
+  ]
+  await inDirectory(async (directory) => {
+    await ensureClusterPki(options(directory), at(startMs))
+    const path = join(directory, 'sa.key')
+    for (const key of keys) {
+      const text = key.export(pem).toString()
+      await writeFile(path, text)
+      await assert.rejects(ensureClusterPki(options(directory), at(startMs)), {
+        message:
+          /^Cannot use key .*sa\.key: it is not an RSA key of at least 2048 bits or .*; restore it/,
+        exitCode: 6,
+      })
+      assert.equal(await readFile(path, 'utf8'), text)
+    }
+    const good = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export(pem)
+    await writeFile(path, good)
+    const { serviceAccountKeyPem } = await ensureClusterPki(options(directory), at(startMs))
+    assert.equal(serviceAccountKeyPem, good)
   })
 })
 

@@ -4,6 +4,7 @@ import {
   createAuthority,
   generateKeyPair,
   isIssuedBy,
+  isSigningKey,
   publicKeyOf,
   readCertificate,
   redateAuthority,
@@ -118,7 +119,7 @@ export async function ensureAuthority(
   time: IssuerTime,
 ): Promise<Authority> {
   const found = await readCertificateAndKey(options)
-  if (found) return begun(options, found, time)
+  if (found) return begun(options, signing(options, found), time)
   const { authorityNotBeforeMs, authorityMs, versionMs } = certificateLifetimes
   const nowMs = time.now()
   const authority = await createAuthority({
@@ -129,6 +130,17 @@ export async function ensureAuthority(
   await writeCertificateAndKey(options, authority)
   return authority
 }
+
+/** Throws ExpectedError for an authority whose key is of another sort than we sign with. */
+function signing({ keyPath }: KeyPairPaths, authority: CertificateAndKey): CertificateAndKey {
+  if (isSigningKey(authority.privateKeyPem)) return authority
+  throw new ExpectedError(
+    `Cannot use key ${keyPath}: it is not ${usedKeys}; restore it and its certificate from a backup`,
+    exitCodes.dataDirectory,
+  )
+}
+
+const usedKeys = 'an RSA key of at least 2048 bits or an EC key of P-256, P-384 or P-521'
 
 /** One that was made while the clock was ahead, by a version that let authorities begin with their making. */
 async function begun(
@@ -236,18 +248,20 @@ async function ensureServiceAccountKey(directory: string): Promise<string> {
   return privateKeyPem
 }
 
-/** Throws ExpectedError for a file that holds no private key. */
+/** Throws ExpectedError for a file that holds no private key, or one that signs no tokens. */
 function checkedKey(path: string, privateKeyPem: string): string {
-  try {
-    publicKeyOf(privateKeyPem)
-    return privateKeyPem
-  } catch (cause) {
-    throw new ExpectedError(
-      `Cannot use key ${path}: it is damaged; restore it from a backup, or remove it to have another one made, which voids every service account token`,
+  const refusal = (fault: string, options?: ErrorOptions): ExpectedError =>
+    new ExpectedError(
+      `Cannot use key ${path}: ${fault}; restore it from a backup, or remove it to have another one made, which voids every service account token`,
       exitCodes.dataDirectory,
-      { cause },
+      options,
     )
+  try {
+    if (isSigningKey(privateKeyPem)) return privateKeyPem
+  } catch (cause) {
+    throw refusal('it is damaged', { cause })
   }
+  throw refusal(`it is not ${usedKeys}`)
 }
 
 function pathsOf(directory: string, name: string): KeyPairPaths {

@@ -48,16 +48,24 @@ export async function ensureDirectory(path: string): Promise<void> {
   }
 }
 
-/** Undefined when there is no such file. Throws ExpectedError for a directory. */
+/** What is in the place of a file that cannot be read, and what a person removes. */
+const inPlaceOfFile: Readonly<Record<string, readonly [found: string, removed: string]>> =
+  Object.freeze({
+    EISDIR: ['a directory is in its place', 'the directory'],
+    ELOOP: ['its symbolic link leads in a circle', 'the link'],
+  })
+
+/** Undefined when there is no such file. Throws ExpectedError for a directory and for a circle of links. */
 export async function readFileIfPresent(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT') return undefined
-    if (code !== 'EISDIR') throw error
+    const found = inPlaceOfFile[String(code)]
+    if (found === undefined) throw error
     throw new ExpectedError(
-      `Cannot read ${path}: a directory is in its place; remove the directory, and restore the file from a backup`,
+      `Cannot read ${path}: ${found[0]}; remove ${found[1]}, and restore the file from a backup`,
       exitCodes.dataDirectory,
       { cause: error },
     )

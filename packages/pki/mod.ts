@@ -21,6 +21,7 @@ export {
 } from './signing-request.ts'
 export { detachedSignature } from './detached-signature.ts'
 export { isSignedBy, signText } from './key-signature.ts'
+export { isSigningKey } from './signing-key.ts'
 export { readCertificate, type Certificate } from './certificate.ts'
 export { readClientCertificate, type ClientCertificate } from './client-certificate.ts'
 export {

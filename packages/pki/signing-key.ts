@@ -20,6 +20,15 @@ export function signingAlgorithmOf(key: KeyObject): SigningAlgorithm['algorithm'
   throw new TypeError(`Cannot use key: type ${key.asymmetricKeyType} is neither RSA nor a P curve`)
 }
 
+const rsaBitsMin = 2_048
+
+/** False for a key that signs neither certificates nor tokens here: Ed25519, another curve, a short one of RSA. */
+export function isSigningKey(privateKeyPem: string): boolean {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = createPrivateKey(privateKeyPem)
+  if (type === 'rsa') return (details?.modulusLength ?? 0) >= rsaBitsMin
+  return type === 'ec' && Object.hasOwn(curves, details?.namedCurve ?? '')
+}
+
 /** Both halves for WebCrypto, from the private key alone. */
 export function toCryptoKeys(privateKeyPem: string): {
   privateKey: CryptoKey

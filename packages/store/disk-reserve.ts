@@ -16,7 +16,7 @@ export class DiskReserve {
   constructor(storePath: string) {
     this.#path = `${storePath}.reserve`
     // One that a killed process wrote by half is written again.
-    this.#isHeld = statSync(this.#path, { throwIfNoEntry: false })?.size === reserveBytes
+    this.#isHeld = sizeOf(this.#path) === reserveBytes
     if (!this.#isHeld) this.take()
   }
 
@@ -45,6 +45,15 @@ export class DiskReserve {
       rmSync(this.#path, { force: true })
     }
     return this.#isHeld
+  }
+}
+
+/** Undefined for what is not there or cannot be followed, such as a link to itself: it is written again. */
+function sizeOf(path: string): number | undefined {
+  try {
+    return statSync(path).size
+  } catch {
+    return undefined
   }
 }
 

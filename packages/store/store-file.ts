@@ -1,6 +1,6 @@
 import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { ExpectedError, exitCodes, type Logger } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf, type Logger } from '@skerry/base'
 import { openDatabase, pragma, sqliteFault, type Database } from './sqlite-database.ts'
 import { damagedRows } from './row-checksum.ts'
 import {
@@ -66,7 +66,10 @@ async function prepareFile(path: string): Promise<void> {
     await directory.sync()
   } catch (error) {
     if (error instanceof ExpectedError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
+    const isCircle = error instanceof Error && 'code' in error && error.code === 'ELOOP'
+    const reason = isCircle
+      ? 'its symbolic link leads in a circle; remove the link, and restore a backup'
+      : messageOf(error)
     const text = `Cannot open store ${path}: ${reason}`
     throw new ExpectedError(text, exitCodes.dataDirectory, { cause: error })
   }
