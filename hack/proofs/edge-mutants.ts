@@ -87,6 +87,43 @@ export const mutants: readonly Mutant[] = [
     replace: "without(volume, ['labels'])",
   },
   {
+    proof:
+      'with rights in a namespace of a virtual cluster alone nobody has traffic for an address taken',
+    test: 'packages/karmada/virtual/isolation/content-rules.test.ts',
+    file: 'packages/karmada/virtual/isolation/content-rules.ts',
+    find: '&& !variables.asks',
+    replace: '',
+  },
+  {
+    proof:
+      'a claim in a namespace of a virtual cluster names its own volumes alone, whoever makes it',
+    test: 'packages/karmada/virtual/isolation/content-rules.test.ts',
+    file: 'packages/karmada/virtual/isolation/content-rules.ts',
+    find: 'oldObject != null && (',
+    replace: '(',
+  },
+  {
+    proof: 'what isolates a namespace is not opened by its status',
+    test: 'packages/karmada/virtual/isolation/content-rules.test.ts',
+    file: 'packages/karmada/virtual/isolation/isolation-policies.ts',
+    find: "['resourcequotas', 'resourcequotas/status']",
+    replace: "['resourcequotas']",
+  },
+  {
+    proof: 'a status is judged as its path says, whatever kind the body names',
+    test: 'packages/karmada/virtual/view/body-kinds.test.ts',
+    file: 'packages/karmada/virtual/view/member-body.ts',
+    find: 'if (carriesForeignKind({ info, kind })) {',
+    replace: "if (info.subresource !== '' && sent['kind'] !== kind.kind) {",
+  },
+  {
+    proof: 'a node takes no external address away from a service by calling it its own',
+    test: 'packages/apiserver/admission-plugins/node-restriction.test.ts',
+    file: 'packages/apiserver/admission-plugins/node-addresses.ts',
+    find: 'return [...(spec?.externalIPs ?? []), ...ingress.flatMap(({ ip }) => ip ?? [])]',
+    replace: 'return [...(spec?.externalIPs ?? [])]',
+  },
+  {
     proof: 'what would reach the machine of a node is told at the hub, and is not there',
     test: 'packages/karmada/virtual/mapping/virtual-works.test.ts',
     file: 'packages/karmada/virtual/mapping/mapping.ts',

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@skerry/api'
 import { addressAnnotations, notedByKubectl } from '../mapping/external-addresses.ts'
+import { selectedNodeAnnotation } from '../mapping/wordless.ts'
 import {
   inVirtualClusters,
   matching,
@@ -83,13 +84,11 @@ export const addressRules: Readonly<Record<'services' | 'gateways', JsonObject>>
   gateways: addressRulesOf('gateway.networking.k8s.io', 'gateways', ofGateway),
 })
 
-const selectedNode = 'volume.kubernetes.io/selected-node'
-
 const textIn = (object: string, path: string): string =>
   `${object} != null && has(${object}.spec.${path}) ? ${object}.spec.${path} : ''`
 
 const nodeIn = (object: string): string =>
-  `${object} != null && has(${object}.metadata.annotations) && '${selectedNode}' in ${object}.metadata.annotations ? ${object}.metadata.annotations['${selectedNode}'] : ''`
+  `${object} != null && has(${object}.metadata.annotations) && '${selectedNodeAnnotation}' in ${object}.metadata.annotations ? ${object}.metadata.annotations['${selectedNodeAnnotation}'] : ''`
 
 /**
  * Names of volumes that a virtual cluster was sent end in its own (`ownName`). A new claim names no other one whoever makes
@@ -123,7 +122,7 @@ export const claimRules: JsonObject = {
     },
     {
       expression: `variables.nodeAfter in [variables.nodeBefore, ''] || variables.isTrusted`,
-      message: `annotation ${selectedNode} has a node make a volume: it is the scheduler's to set`,
+      message: `annotation ${selectedNodeAnnotation} has a node make a volume: it is the scheduler's to set`,
       reason: 'Forbidden',
     },
   ],

@@ -135,6 +135,20 @@ test('a volume that is sent is no order to a node or a driver of the edge', () =
   }
 })
 
+test('a claim that is sent chooses no node to make its volume', () => {
+  const order = { 'volume.kubernetes.io/selected-node': 'node-west' }
+  const claim = (annotations: object) =>
+    mapped({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { namespace: 'shop', name: 'data', annotations },
+      spec: { accessModes: ['ReadWriteOnce'] },
+    }).metadata.annotations
+  assert.deepEqual(claim({ ...order, team: 'till' }), { team: 'till' })
+  assert.deepEqual(claim(order), {})
+  assert.deepEqual(claim({ team: 'till' }), { team: 'till' })
+})
+
 test('a namespace confines pods that others make in it, at least as far as its virtual cluster is', () => {
   const key = 'pod-security.kubernetes.io/enforce'
   const level = (wanted: string | undefined, options: MappingOptions = {}) => {

@@ -2,6 +2,8 @@ import { isJsonObject, type JsonObject } from '@skerry/api'
 import { textsAt } from '../../interpreter/fields.ts'
 import { karmadaKeys, ownershipAnnotations, ownershipLabels } from '../../work/karmada-keys.ts'
 
+export const selectedNodeAnnotation = 'volume.kubernetes.io/selected-node'
+
 type Rule = (object: JsonObject) => JsonObject
 
 /**
@@ -11,6 +13,8 @@ type Rule = (object: JsonObject) => JsonObject
 export const wordless: Readonly<Record<string, Rule>> = Object.freeze({
   // Its driver deletes it with a secret that an annotation names, and a node makes and removes directories by a label.
   '/PersistentVolume': (volume) => without(volume, ['labels', 'annotations']),
+  // By it the scheduler has a node make the volume. Claims that others make are held by the policies of the edge.
+  '/PersistentVolumeClaim': (claim) => withoutAnnotation(claim, selectedNodeAnnotation),
   // Any label may be what an aggregated role of the edge selects, and would add the rules to that role.
   'rbac.authorization.k8s.io/ClusterRole': (role) => without(role, ['labels']),
 })
@@ -30,4 +34,12 @@ function without(object: JsonObject, fields: readonly ('labels' | 'annotations')
     return [[field, Object.fromEntries(texts.filter(([key]) => kept.has(key)))]]
   })
   return { ...object, metadata: { ...metadata, ...Object.fromEntries(left) } }
+}
+
+function withoutAnnotation(object: JsonObject, annotation: string): JsonObject {
+  const annotations = textsAt(object, 'metadata', 'annotations')
+  const { metadata } = object
+  if (!isJsonObject(metadata) || !Object.hasOwn(annotations, annotation)) return object
+  const { [annotation]: _order, ...left } = annotations
+  return { ...object, metadata: { ...metadata, annotations: left } }
 }
