@@ -124,6 +124,58 @@ export const mutants: readonly Mutant[] = [
     replace: 'return [...(spec?.externalIPs ?? [])]',
   },
   {
+    proof:
+      'no service takes an address that the operator of a node keeps for the machines, as the hub is',
+    test: 'packages/service-proxy/run-service-network.test.ts',
+    file: 'packages/service-proxy/run-service-network.ts',
+    find: '[...resolvers, ...config.reservedAddresses]',
+    replace: '[...resolvers]',
+  },
+  {
+    proof: 'an annotation that nobody has listed asks for no address either, in any form',
+    test: 'packages/karmada/virtual/mapping/external-addresses.test.ts',
+    file: 'packages/karmada/virtual/mapping/external-addresses.ts',
+    find: 'texts.filter((text) => isIP(text) !== 0)',
+    replace: '[]',
+  },
+  {
+    proof:
+      'peers that an API server refuses are left for it to refuse, and do not become everybody',
+    test: 'packages/karmada/virtual/mapping/references.test.ts',
+    file: 'packages/karmada/virtual/mapping/network-policy.ts',
+    find: 'if (values.length === 0 || values.length < listed.length) return { own: selector }',
+    replace: '',
+  },
+  {
+    proof: 'a driver is told of no namespace of the edge by attributes of a volume or a class',
+    test: 'packages/karmada/virtual/mapping/host-access.test.ts',
+    file: 'packages/karmada/virtual/mapping/cluster-scoped-table.ts',
+    find: "key.toLowerCase().includes('namespace')",
+    replace: "key.toLowerCase().endsWith('namespace')",
+  },
+  {
+    proof: 'a claim that is sent chooses no node to make its volume',
+    test: 'packages/karmada/virtual/mapping/host-access.test.ts',
+    file: 'packages/karmada/virtual/mapping/wordless.ts',
+    find: 'withoutAnnotation(claim, selectedNodeAnnotation)',
+    replace: 'claim',
+  },
+  {
+    proof: 'whose a namespace is stays as it is, whatever kind the body of a subresource names',
+    test: 'packages/karmada/virtual/view/body-kinds.test.ts',
+    file: 'packages/karmada/virtual/view/member-body.ts',
+    find: 'if (carriesForeignKind({ info, kind })) {',
+    replace: "if (info.subresource !== '' && sent['kind'] !== kind.kind) {",
+  },
+  {
+    proof:
+      'a subresource that carries another kind than its resource is told from one that carries the object',
+    test: 'packages/client/discovery.test.ts',
+    file: 'packages/client/discovery.ts',
+    find: '(other.group || group) !== (own.group || group)',
+    replace: 'false',
+  },
+  {
     proof: 'what would reach the machine of a node is told at the hub, and is not there',
     test: 'packages/karmada/virtual/mapping/virtual-works.test.ts',
     file: 'packages/karmada/virtual/mapping/mapping.ts',
