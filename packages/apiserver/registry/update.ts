@@ -62,7 +62,8 @@ export async function changeObject(
   await deps.cache.fresh(scope.signal)
   for (let attempt = 1; ; attempt += 1) {
     const resource = deps.cache.resource(reader.storage)
-    await scope.pace?.untilItsTurn(resource.get(objectKey(scope))?.bytes.length)
+    // What is stored is read, compared and written again.
+    await scope.pace?.untilItsTurn(2 * (resource.get(objectKey(scope))?.bytes.length ?? 0))
     const current = resource.get(objectKey(scope))
     if (!current) {
       const error = missing(scope, deps)
