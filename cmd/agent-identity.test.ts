@@ -50,7 +50,7 @@ test('an identity that is useless by a wrong clock stays until there is another,
     certificatePath: join(directory, 'agent.crt'),
     keyPath: join(directory, 'agent.key'),
   }
-  // As both machines see it whose clocks are more than a month past the end of the certificate.
+  // The clocks of both machines are more than a month past the end of the certificate.
   const endedMs = Date.now() - 31 * dayMs
   const issued = await issueClientCertificate(
     fleet.hub.plane.pki.authority,

@@ -97,7 +97,7 @@ export async function openAgentIdentity(
     certificatePath: join(directory, 'agent.crt'),
     keyPath: join(directory, 'agent.key'),
   }
-  // What is useless by some clock stays on disk until there is another: it may be that clock which is wrong.
+  // A pair that one clock calls useless stays on disk until there is another: that clock may be wrong.
   const isUseless =
     (await isOver(paths, enrolling, context)) ||
     (token !== undefined && (await isRefused(paths, base, context)))

@@ -15,7 +15,7 @@ import { codeOf } from './data-directory.ts'
 /** How a certificate is by the clock now. */
 export type CertificateState = 'good' | 'ends soon' | 'expired' | 'not yet valid' | 'damaged'
 
-/** Who makes the next one. */
+/** Says which process issues the next certificate. */
 export type CertificateRenewal =
   /** Nobody: it is an authority. */
   | 'authority'
@@ -30,7 +30,7 @@ export type CertificateRenewal =
 
 /** One certificate of a role's data directory. */
 export interface ListedCertificate {
-  /** What it is for, in words. */
+  /** The certificate's purpose, for a person. */
   readonly for: string
   readonly file: string
   readonly renewal: CertificateRenewal
@@ -46,7 +46,7 @@ export interface RoleDirectory {
   readonly path: string
   readonly kind: 'control plane' | 'node' | 'agent'
   readonly certificates: readonly ListedCertificate[]
-  /** What the role last knew of the time, milliseconds since the Unix epoch. Undefined: it keeps none. */
+  /** The time that the role knew last, in milliseconds since the Unix epoch. Undefined if it keeps none. */
   readonly knownMs: number | undefined
 }
 
@@ -79,7 +79,7 @@ const files: Readonly<Record<RoleDirectory['kind'], readonly KnownFile[]>> = Obj
   ],
 })
 
-/** What makes a directory that of a role. */
+/** A file by which a role's directory is recognised. */
 const marks: readonly [kind: RoleDirectory['kind'], file: string][] = [
   ['control plane', 'pki/ca.key'],
   ['control plane', 'pki/apiserver.crt'],
@@ -111,12 +111,12 @@ export async function readRoleDirectories(
   )
 }
 
-/** What a person should look at. One that is only kept for another time may be over. */
+/** Selects the certificates that need a person. One that is only kept for another time may have ended. */
 export function isOff({ state, renewal }: ListedCertificate): boolean {
   return state !== 'good' && renewal !== 'kept'
 }
 
-/** What is wrong with the clock, by what the roles of this machine last knew; undefined: nothing. */
+/** Compares the clock with the time that this machine's roles knew last. Undefined if nothing is wrong. */
 export function clockFaultOf(roles: readonly RoleDirectory[], nowMs: number): string | undefined {
   const knownMs = latestKnownMs(roles)
   return knownMs === undefined ? undefined : clockFault(nowMs, knownMs)
@@ -202,7 +202,7 @@ function stateOf(certificate: Certificate, nowMs: number): CertificateState {
   const { notBeforeMs, notAfterMs, isAuthority } = certificate
   if (nowMs < notBeforeMs) return 'not yet valid'
   if (nowMs >= notAfterMs) return 'expired'
-  // By then every role has renewed its own.
+  // Every role has renewed its own certificates before that time.
   const soonMs = isAuthority
     ? notAfterMs - certificateLifetimes.authorityLeftMs
     : renewAtMs(certificate, 1)

@@ -115,7 +115,7 @@ function toObject(listed: ListedCertificate) {
   }
 }
 
-/** As Kubernetes writes times: seconds in UTC. */
+/** Formats a time like Kubernetes: seconds in UTC. */
 function dateOf(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -47,7 +47,7 @@ function pkiAt(directory: string, nowMs = rightMs): Promise<ClusterPki> {
   )
 }
 
-/** What a machine has on which a site runs with its agent, of which one group is a virtual cluster, and a node. */
+/** Makes the files of a machine that runs a node, and a site whose agent has one virtual cluster. */
 async function makeMachine(directory: string): Promise<void> {
   const site = join(directory, 'site')
   const { authority } = await pkiAt(site)

@@ -80,7 +80,7 @@ function version(kind: string): object {
             },
             set: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
             map: { type: 'object', additionalProperties: { type: 'string' } },
-            // As dear as a rule may be: a million comparisons.
+            // The most expensive rule that is admitted: a million comparisons.
             checked: {
               type: 'array',
               maxItems: 1_000,

@@ -49,6 +49,10 @@ test("a page of another origin writes nothing and opens no WebSocket with its re
     // Browsers keep what they read to themselves.
     assert.equal(await ask(server, { path: secrets, headers: { origin } }), 200)
   }
+  // The namespace is called pods, and the secret proxy.
+  const path = '/api/v1/namespaces/pods/secrets/proxy'
+  const headers = { origin: 'null' }
+  assert.equal(await ask(server, { method: 'DELETE', path, headers }), 403)
   for (const origin of [own, own.replace('https', 'http')]) {
     assert.equal(await write(origin), 201, origin)
     assert.equal(await watch(origin), 101, origin)

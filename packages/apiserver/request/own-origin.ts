@@ -22,9 +22,11 @@ export function requireOwnOrigin(
   )
 }
 
-/** What a pod, a service or a node's proxy serves has pages, which ask for more of it. */
+/** Pods, services and nodes serve pages through their proxies, and those pages ask for more below the same path. */
 export function isOfPages({ path }: Pick<RequestInfo, 'path'>): boolean {
-  return /\/(?:pods|services|nodes)\/[^/]+\/proxy(?:\/|$)/.test(path)
+  return /\/api\/v1\/(?:namespaces\/[^/]+\/(?:pods|services)|nodes)\/[^/]+\/proxy(?:\/|$)/.test(
+    path,
+  )
 }
 
 /** Without the scheme: some clients that know TLS only still say `http`. */
