@@ -27,12 +27,10 @@ export {
   virtualAgentGroup,
 } from './cluster/agent-identity.ts'
 export { agentAuthorizer, agentRestriction, clusterIdentity } from './cluster/agent-access.ts'
+export { certificateExpiresKey, parentOf, virtualOfKey } from './cluster/virtual-child.ts'
 export {
   allowVirtualClusters,
-  certificateExpiresKey,
-  parentOf,
   refuseVirtualName,
-  virtualOfKey,
   virtualParentPlugin,
 } from './cluster/virtual-parent.ts'
 export { virtualWorksPlugin } from './cluster/virtual-works.ts'

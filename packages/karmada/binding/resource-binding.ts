@@ -1,7 +1,7 @@
 import type { KubeObject, NodeSelector, Toleration } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 import type { ClusterCondition } from '../cluster/cluster.ts'
-import type { ResourceHealth } from '../interpreter/health.ts'
+import type { ResourceHealth } from '../work/work.ts'
 import type {
   ConflictResolution,
   FailoverBehavior,

@@ -12,7 +12,8 @@ import { electionLease, electionNamespace } from '../registration/karmada-agent.
 import { clusterResource, executionNamespace } from './cluster.ts'
 import { isVirtuals } from './virtual-agent-access.ts'
 import { isCovered, reporterRules, requestRule, type AgentRule } from './agent-rule.ts'
-import { childrenSelector, clusterAskedFor, parentOf, virtualChildren } from './virtual-parent.ts'
+import { childrenSelector, parentOf } from './virtual-child.ts'
+import { clusterAskedFor, virtualChildren } from './virtual-parent.ts'
 
 const read = ['get', 'list', 'watch']
 const write = ['create', 'update', 'patch']

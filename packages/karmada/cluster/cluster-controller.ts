@@ -8,7 +8,7 @@ import {
 import { executionFinalizer } from '../work/karmada-keys.ts'
 import { workResource } from '../work/work.ts'
 import { clusterNamespace, clusterResource, executionNamespace, type Cluster } from './cluster.ts'
-import { childrenSelector } from './virtual-parent.ts'
+import { childrenSelector } from './virtual-child.ts'
 import { writeFinalizers } from './write-finalizers.ts'
 
 /** Karmada's: while a Cluster has it, what belongs to the cluster is still being taken away. */

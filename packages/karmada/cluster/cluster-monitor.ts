@@ -14,7 +14,7 @@ import {
   type ClusterCondition,
 } from './cluster.ts'
 import { apiTime, conditionOf, withCondition, type ConditionText } from './conditions.ts'
-import { parentOf } from './virtual-parent.ts'
+import { parentOf } from './virtual-child.ts'
 
 /** What the hub knows of a cluster's tunnels. */
 export interface TunnelState {

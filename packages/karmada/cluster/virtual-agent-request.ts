@@ -13,7 +13,8 @@ import {
 import { revocationsKey } from './agent-revocation.ts'
 import { clusterNamespace, clusterResource } from './cluster.ts'
 import { configMapData } from './config-map-data.ts'
-import { certificateExpiresKey, parentOf, virtualParentsKey } from './virtual-parent.ts'
+import { certificateExpiresKey, parentOf } from './virtual-child.ts'
+import { virtualParentsKey } from './virtual-parent.ts'
 
 /** One entry per virtual cluster that was revoked and is let in again: since when. */
 const acceptancesKey = Object.freeze({

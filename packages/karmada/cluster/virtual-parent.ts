@@ -1,28 +1,15 @@
-import { StatusError, isStatusError, type ConfigMap, type KubeObject } from '@skerry/api'
+import { StatusError, isStatusError, type ConfigMap } from '@skerry/api'
 import type { AdmissionPlugin, Attributes, Objects } from '@skerry/apiserver'
 import { resources, type Cluster as Api } from '@skerry/client'
 import { clusterOfAgent } from './agent-identity.ts'
 import { clusterNamespace, clusterResource, executionNamespace } from './cluster.ts'
-
-/**
- * Label of a virtual cluster's Cluster: the cluster whose agent answers for it. The hub alone writes
- * it, when that agent registers the virtual cluster.
- */
-export const virtualOfKey = 'hub.skerry.io/virtual-of'
-
-/** Annotation of a virtual cluster's Cluster: until when its newest certificate is good; RFC 3339. */
-export const certificateExpiresKey = 'hub.skerry.io/certificate-expires'
+import { parentOf, virtualOfKey } from './virtual-child.ts'
 
 /** One entry per cluster whose agent may register groups of its nodes as clusters of their own. */
 export const virtualParentsKey = Object.freeze({
   namespace: clusterNamespace,
   name: 'virtual-parents',
 })
-
-/** Whose agent answers for this Cluster; undefined of a cluster with an agent of its own. */
-export function parentOf({ metadata }: KubeObject): string | undefined {
-  return metadata.labels?.[virtualOfKey]
-}
 
 /** Which Clusters an agent may write beside its own. */
 export interface VirtualChildren {
@@ -49,11 +36,6 @@ export function virtualChildren(objects: Objects): VirtualChildren {
 
 function isNameOfChild(parent: string, name: string): boolean {
   return name.startsWith(`${parent}-`)
-}
-
-/** Selects all virtual clusters of one. */
-export function childrenSelector(parent: string): string {
-  return `${virtualOfKey}=${parent}`
 }
 
 /** The one cluster that a request of an agent is about; empty when it is about none. */

@@ -1,6 +1,6 @@
 import type { AdmissionPlugin, Objects } from '@skerry/apiserver'
 import { clusterResource, executionNamespace } from './cluster.ts'
-import { parentOf, virtualOfKey } from './virtual-parent.ts'
+import { parentOf, virtualOfKey } from './virtual-child.ts'
 
 /**
  * Says on each Work of a virtual cluster whose agent applies it, so that this agent follows the Works of

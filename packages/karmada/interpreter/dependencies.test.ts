@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dependenciesOf, type DependentObject } from './dependencies.ts'
+import type { DependentObject } from './dependent-object.ts'
+import { dependenciesOf } from './dependencies.ts'
 
 const pod = {
   serviceAccountName: 'runner',

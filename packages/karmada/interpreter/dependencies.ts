@@ -1,16 +1,6 @@
-import type { AnyObject, LabelSelectorFields } from '@skerry/api'
+import type { AnyObject } from '@skerry/api'
+import type { DependentObject } from './dependent-object.ts'
 import { fieldAt, kindKey, objectsAt, textAt } from './fields.ts'
-
-/** An object that another one cannot run without. */
-export interface DependentObject {
-  readonly apiVersion: string
-  readonly kind: string
-  /** Empty: none. */
-  readonly namespace: string
-  /** One of name and labelSelector. */
-  readonly name?: string
-  readonly labelSelector?: LabelSelectorFields
-}
 
 /** What has to go wherever this object goes, each once; empty of a kind that needs nothing. */
 export function dependenciesOf(object: AnyObject): DependentObject[] {

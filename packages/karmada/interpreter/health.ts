@@ -1,7 +1,6 @@
 import type { AnyObject } from '@skerry/api'
+import type { ResourceHealth } from '../work/work.ts'
 import { countAt, kindKey, numberAt, objectsAt, textAt } from './fields.ts'
-
-export type ResourceHealth = 'Healthy' | 'Unhealthy' | 'Unknown'
 
 type HealthRule = (object: AnyObject) => boolean
 

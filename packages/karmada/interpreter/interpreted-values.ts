@@ -9,7 +9,7 @@ import {
   type Toleration,
 } from '@skerry/api'
 import type { BindingComponent, ReplicaRequirements } from '../binding/resource-binding.ts'
-import type { DependentObject } from './dependencies.ts'
+import type { DependentObject } from './dependent-object.ts'
 
 /*
  * What scripts and webhooks give back is read here: each function throws a TypeError that says what is

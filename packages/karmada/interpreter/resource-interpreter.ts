@@ -4,8 +4,8 @@ import type {
   BindingComponent,
   ReplicaRequirements,
 } from '../binding/resource-binding.ts'
-import type { DependentObject } from './dependencies.ts'
-import type { ResourceHealth } from './health.ts'
+import type { DependentObject } from './dependent-object.ts'
+import type { ResourceHealth } from '../work/work.ts'
 
 /**
  * What a fleet must know of each kind. Native kinds are known; customizations and webhooks teach

@@ -8,7 +8,7 @@ import {
 } from '@skerry/controller-runtime'
 import { dependenciesKey } from '../binding/resource-binding-kind.ts'
 import { resourceBindingResource, type ResourceBinding } from '../binding/resource-binding.ts'
-import type { DependentObject } from '../interpreter/dependencies.ts'
+import type { DependentObject } from '../interpreter/dependent-object.ts'
 import { tenantOptions } from '../policy/tenant-rules.ts'
 import { workResource, type Work } from '../work/work.ts'
 import { namespacedBindings, originKey } from './binding-scope.ts'

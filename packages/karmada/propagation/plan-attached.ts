@@ -5,7 +5,7 @@ import {
   type BoundObject,
   type ResourceBinding,
 } from '../binding/resource-binding.ts'
-import type { DependentObject } from '../interpreter/dependencies.ts'
+import type { DependentObject } from '../interpreter/dependent-object.ts'
 import { safeHash } from '../work/work-name.ts'
 import { namespacedBindings } from './binding-scope.ts'
 import { boundObject, ownerReference } from './plan-binding.ts'

@@ -3,20 +3,8 @@ import type { AdmissionPlugin } from '@skerry/apiserver'
 import { clusterOfReporter } from '../cluster/agent-identity.ts'
 import { clusterResource, conditionTypes, type Cluster } from '../cluster/cluster.ts'
 import { defaultResourceModels } from '../cluster/resource-models.ts'
-import { virtualOfKey } from '../cluster/virtual-parent.ts'
-
-/** What an agent may say of its own cluster: enough for any real one. */
-export const agentLimits = Object.freeze({
-  labelsMax: 64,
-  annotationBytesMax: 16 * 1024,
-  zonesMax: 32,
-  /** Of id, provider, region, zone and version. */
-  textCharsMax: 128,
-  conditionsMax: 16,
-  groupVersionsMax: 1_000,
-  resourceNamesMax: 256,
-  statusBytesMax: 512 * 1024,
-})
+import { virtualOfKey } from '../cluster/virtual-child.ts'
+import { agentLimits } from './agent-limits-table.ts'
 
 /** Labels and annotations that the hub or its operator alone may give. */
 const ownLabelPrefix = 'hub.skerry.io/'

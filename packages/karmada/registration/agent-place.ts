@@ -1,5 +1,5 @@
 import { fieldInvalid, validateLabels, type StatusCause } from '@skerry/api'
-import { agentLimits } from './agent-limits.ts'
+import { agentLimits } from './agent-limits-table.ts'
 
 /** What an agent says of where its cluster is, for the Cluster object; absent: it says nothing of that. */
 export interface AgentPlace {

@@ -2,7 +2,7 @@ import type { Metrics } from '@skerry/base'
 import type { Objects } from '@skerry/apiserver'
 import { clusterResource, conditionTypes, type Cluster } from '../cluster/cluster.ts'
 import { conditionOf } from '../cluster/conditions.ts'
-import { parentOf } from '../cluster/virtual-parent.ts'
+import { parentOf } from '../cluster/virtual-child.ts'
 
 export interface ClusterMetricsDeps {
   readonly objects: () => Objects | undefined

@@ -3,7 +3,7 @@ import type { ApiAnswer, Authorizer, Objects, Route, UserInfo } from '@skerry/ap
 import { allowedClusterVerbs } from '../access/reachable-clusters.ts'
 import { clusterNamespace, clusterResource, type Cluster } from '../cluster/cluster.ts'
 import type { TunnelsReport } from '../proxy/tunnel-report.ts'
-import { parentOf } from '../cluster/virtual-parent.ts'
+import { parentOf } from '../cluster/virtual-child.ts'
 import { clusterState, type ClusterState, type ClusterStates } from './cluster-state.ts'
 
 export const clusterStatesPath = '/hub/v1/cluster-states'

@@ -31,3 +31,6 @@ export const closingLabel = 'edge.skerry.io/closing'
 
 /** Annotation of a namespace in which the control plane has nothing any more: what it is left for. */
 export const keptForAnnotation = 'edge.skerry.io/kept-for'
+
+/** Name of each object that isolates a namespace of a virtual cluster, whatever its kind. */
+export const isolationName = 'virtual-cluster'

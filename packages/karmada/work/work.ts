@@ -1,7 +1,6 @@
 import type { AnyObject, KubeObject } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 import type { ClusterCondition } from '../cluster/cluster.ts'
-import type { ResourceHealth } from '../interpreter/health.ts'
 
 /** work.karmada.io/v1alpha1 Work: objects that one cluster is to have. */
 export interface Work extends KubeObject {
@@ -22,6 +21,9 @@ export interface WorkStatus {
   conditions?: ClusterCondition[]
   manifestStatuses?: ManifestStatus[]
 }
+
+/** Reported for each object of a Work, and aggregated by bindings. */
+export type ResourceHealth = 'Healthy' | 'Unhealthy' | 'Unknown'
 
 export interface ManifestStatus {
   identifier: ManifestIdentifier

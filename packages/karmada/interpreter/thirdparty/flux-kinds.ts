@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import type { DependentObject } from '../dependencies.ts'
+import type { DependentObject } from '../dependent-object.ts'
 import { objectsAt, textAt } from '../fields.ts'
 import type { KnownKind, KnownKinds, StatusFields } from './known-kind.ts'
 

@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import type { DependentObject } from '../dependencies.ts'
+import type { DependentObject } from '../dependent-object.ts'
 import type { InterpretedReplicas } from '../resource-interpreter.ts'
 
 /** What is known of a kind that Kubernetes itself does not have. */

@@ -1,5 +1,6 @@
 import { isJsonObject, type AnyObject } from '@skerry/api'
-import { dependenciesOf, type DependentObject } from '../dependencies.ts'
+import type { DependentObject } from '../dependent-object.ts'
+import { dependenciesOf } from '../dependencies.ts'
 import { countAt, fieldAt, numberAt } from '../fields.ts'
 import { podRequirements } from '../pod-requirements.ts'
 import type { InterpretedReplicas } from '../resource-interpreter.ts'

@@ -1,6 +1,6 @@
 import { isStatusError } from '@skerry/api'
 import type { Cluster as Api, DiscoveredResource, PartialObject } from '@skerry/client'
-import { isolationName } from '../isolation/namespace-isolation.ts'
+import { isolationName } from '../virtual-group.ts'
 import { virtualNamespaceLabels } from '../virtual-group.ts'
 
 /** An object that somebody has put into a namespace. */

@@ -17,7 +17,7 @@ import {
 import type { ClusterReporterTiming } from '../../agent/cluster-reporter.ts'
 import type { EdgeObserver } from '../../agent/edge-observer.ts'
 import { clusterResource } from '../../cluster/cluster.ts'
-import { childrenSelector } from '../../cluster/virtual-parent.ts'
+import { childrenSelector } from '../../cluster/virtual-child.ts'
 import { interpreterOf } from '../../interpreter/create-interpreter.ts'
 import type { ResourceInterpreter } from '../../interpreter/resource-interpreter.ts'
 import { workResource } from '../../work/work.ts'

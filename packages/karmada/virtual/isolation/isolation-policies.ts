@@ -2,7 +2,7 @@ import type { AnyObject, JsonObject } from '@skerry/api'
 import { closingLabel, groupLabel, virtualNamespaceLabels } from '../virtual-group.ts'
 import { confinedVolumes, podSecurityLabel, podSecurityLevel } from '../mapping/host-access.ts'
 import { addressRules, claimRules } from './content-rules.ts'
-import { isolationName } from './namespace-isolation.ts'
+import { isolationName } from '../virtual-group.ts'
 import {
   inVirtualClusters,
   matching,

@@ -1,6 +1,6 @@
 import type { AnyObject } from '@skerry/api'
 import { namespaceNameLabel } from '../mapping/member-names.ts'
-import { virtualNamespaceLabels } from '../virtual-group.ts'
+import { isolationName, virtualNamespaceLabels } from '../virtual-group.ts'
 
 export interface NamespaceIsolationOptions {
   readonly clusterName: string
@@ -13,9 +13,6 @@ export interface NamespaceIsolationOptions {
   /** `{ 'requests.memory': '4Gi' }`: what this namespace may have, as of a ResourceQuota's `hard`. */
   readonly quota?: Readonly<Record<string, string>>
 }
-
-/** Name of what isolates a namespace, whatever its kind. */
-export const isolationName = 'virtual-cluster'
 
 /** What an agent keeps in each namespace of a virtual cluster; empty where nothing is asked for. */
 export function namespaceIsolation(options: NamespaceIsolationOptions): AnyObject[] {

@@ -1,6 +1,6 @@
 import { isJsonObject, type AnyObject, type JsonObject, type ObjectMeta } from '@skerry/api'
 import type { ManifestMapping } from '../../work/manifest-mapping.ts'
-import { isolationName } from '../isolation/namespace-isolation.ts'
+import { isolationName } from '../virtual-group.ts'
 import { virtualNamespaceLabels, type VirtualGroup } from '../virtual-group.ts'
 import { groupKindOf } from './group-kind.ts'
 import { changeAt, valuesAt } from './change-at.ts'
