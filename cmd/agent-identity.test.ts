@@ -10,7 +10,7 @@ import {
   readCertificateAndKey,
   writeCertificateAndKey,
 } from '@skerry/bootstrap'
-import { agentsGroup } from '@skerry/karmada'
+import { agentsGroup } from '@skerry/fleet-kinds'
 import { isIssuedBy, spkiHash } from '@skerry/pki'
 import { openAgentIdentity } from './agent-identity.ts'
 import { startTestAgent, startTestEdge, startTestHub, untilCluster } from './test-fleet.ts'

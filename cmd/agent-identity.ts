@@ -27,7 +27,8 @@ import {
   type ClientCredentials,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import { agentUserName, agentsGroup, keyFingerprint, registrationKeys } from '@skerry/karmada'
+import { agentUserName, agentsGroup } from '@skerry/fleet-kinds'
+import { keyFingerprint, registrationKeys } from '@skerry/membership'
 import { decodePem, publicKeyOf, spkiHash, validityOf } from '@skerry/pki'
 import { pendingKey } from './pending-key.ts'
 import { reEnrol, type ReEnrolOptions } from './re-enrol.ts'

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isStatusError, type AnyObject } from '@skerry/api'
 import type { Objects } from '@skerry/apiserver'
+import type { AllowedService } from '@skerry/fleet-kinds'
 import {
   impersonationRules,
   reportingRules,
   serviceRules,
   workRules,
-  type AllowedService,
   type ImpersonationPolicy,
-} from '@skerry/karmada'
+} from '@skerry/membership'
 
 /** Who the built-in agent is to its own site. */
 export const localAgentUser = 'system:skerry:agent'

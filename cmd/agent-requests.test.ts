@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import { StatusError } from '@skerry/api'
 import { requestCertificate } from '@skerry/bootstrap'
 import { createCluster, resources } from '@skerry/client'
-import { agentUserName, agentsGroup, revokeAgent } from '@skerry/karmada'
+import { agentUserName, agentsGroup } from '@skerry/fleet-kinds'
+import { revokeAgent } from '@skerry/membership'
 import { startTestHub, type TestHub } from './test-fleet.ts'
 
 const signal = AbortSignal.timeout(60_000)

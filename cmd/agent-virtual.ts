@@ -1,14 +1,14 @@
 import type { Task } from '@skerry/base'
 import type { Cluster } from '@skerry/client'
+import type { EdgeObserver } from '@skerry/cluster-agent'
+import type { ImpersonationPolicy } from '@skerry/membership'
 import {
   createVirtualClusters,
   createVirtualViews,
-  type EdgeObserver,
   type IdentityOf,
-  type ImpersonationPolicy,
   type VirtualClusters,
   type VirtualViews,
-} from '@skerry/karmada'
+} from '@skerry/virtual-clusters'
 import type { RoleContext } from './role-context.ts'
 
 export interface AgentVirtualOptions {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
 import { createCluster, resources, type Cluster as Api } from '@skerry/client'
-import { clusterResource, executionNamespace, workResource, type Work } from '@skerry/karmada'
+import { clusterResource, executionNamespace, workResource, type Work } from '@skerry/fleet-kinds'
 import { ensureAgentObjects } from './agent-objects.ts'
 import {
   startTestAgent,

@@ -8,23 +8,24 @@ import {
 } from '@skerry/client'
 import {
   EdgeObserver,
-  agentHeaders,
-  classifyRequest,
   clusterIdOf,
   createAgentHandler,
-  createAgentMetrics,
   createApiForwarder,
-  heldReplicasHeaders,
   runClusterReporter,
   tracedHandler,
+} from '@skerry/cluster-agent'
+import type { AllowedService, ClusterSpec } from '@skerry/fleet-kinds'
+import {
+  agentHeaders,
+  classifyRequest,
+  createAgentMetrics,
+  heldReplicasHeaders,
   tunnelPrefix,
   withReplicaNotices,
   type AgentRefusal,
-  type AllowedService,
-  type ClusterSpec,
-  type ImpersonationPolicy,
-  type VirtualViews,
-} from '@skerry/karmada'
+} from '@skerry/gateway'
+import type { ImpersonationPolicy } from '@skerry/membership'
+import type { VirtualViews } from '@skerry/virtual-clusters'
 import {
   runTunnelAgent,
   type DialTunnelOptions,

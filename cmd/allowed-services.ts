@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { parseAllowedService, type AllowedService } from '@skerry/karmada'
+import { parseAllowedService, type AllowedService } from '@skerry/fleet-kinds'
 
 export interface AllowedServicesFlags {
   allowService: AllowedService[]

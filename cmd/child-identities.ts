@@ -11,7 +11,8 @@ import {
   type HttpsTransportConfig,
   type Transport,
 } from '@skerry/client'
-import { RoundGate, RunningClusters, type ChildHub, type IdentityOf } from '@skerry/karmada'
+import { RoundGate, RunningClusters } from '@skerry/cluster-agent'
+import type { ChildHub, IdentityOf } from '@skerry/virtual-clusters'
 import type { AgentIdentity } from './agent-identity.ts'
 import { createIdentitySecret, type IdentitySecret } from './identity-secret.ts'
 import type { RoleContext } from './role-context.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { resources } from '@skerry/client'
-import { revocationsKey } from '@skerry/karmada'
+import { revocationsKey } from '@skerry/membership'
 import { freshToken, registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
 
 const program = join(import.meta.dirname, 'skerry.ts')

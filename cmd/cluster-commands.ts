@@ -1,6 +1,6 @@
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { Cluster as Api } from '@skerry/client'
-import { clusterResource, parentOf, type Cluster } from '@skerry/karmada'
+import { clusterResource, parentOf, type Cluster } from '@skerry/fleet-kinds'
 import { openChosenHub } from './admin-cluster.ts'
 import type { ChosenHub } from './chosen-hub.ts'
 import { deleteFromHub, shutOut } from './strike-off.ts'

@@ -1,12 +1,8 @@
 import { isStatusError, type Event } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { resources, type Cluster as Api } from '@skerry/client'
-import {
-  certificateExpiresKey,
-  clusterResource,
-  type Cluster,
-  type ClusterState,
-} from '@skerry/karmada'
+import { certificateExpiresKey, clusterResource, type Cluster } from '@skerry/fleet-kinds'
+import type { ClusterState } from '@skerry/gateway'
 import { askMs, noCluster, openHub, readState } from './cluster-states.ts'
 import type { ChosenHub } from './chosen-hub.ts'
 import { ageText, bytesText, leftText, rttText } from './human-figures.ts'

@@ -1,5 +1,5 @@
 import { runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import type { ClusterState } from '@skerry/karmada'
+import type { ClusterState } from '@skerry/gateway'
 import { askMs, openHub, readStates } from './cluster-states.ts'
 import type { ChosenHub } from './chosen-hub.ts'
 import { ageText, bytesText, leftText, rttText } from './human-figures.ts'

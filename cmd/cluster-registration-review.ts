@@ -3,18 +3,20 @@ import type { Clock } from '@skerry/base'
 import type { ExtraAccess } from '@skerry/apiserver'
 import type { Cluster } from '@skerry/client'
 import {
-  agentManifest,
-  allowVirtualClusters,
   parseAllowedService,
   placeArguments,
-  refuseVirtualName,
   registrationCauses,
   registrationDefaultTtlSeconds,
   registrationOf,
   wayArguments,
   type ClusterRegistrationSpec,
+} from '@skerry/fleet-kinds'
+import {
+  agentManifest,
+  allowVirtualClusters,
+  refuseVirtualName,
   type ImpersonationPolicy,
-} from '@skerry/karmada'
+} from '@skerry/membership'
 import { createClusterToken } from './hub-join-token.ts'
 import { advertised } from './host-addresses.ts'
 import { agentImageReference } from './version.ts'

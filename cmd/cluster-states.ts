@@ -1,7 +1,7 @@
 import { isStatusError } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { readBody, statusErrorOf, type Cluster as Api } from '@skerry/client'
-import { clusterStatesPath, type ClusterState, type ClusterStates } from '@skerry/karmada'
+import { clusterStatesPath, type ClusterState, type ClusterStates } from '@skerry/gateway'
 import { openChosenHub } from './admin-cluster.ts'
 import type { ChosenHub } from './chosen-hub.ts'
 

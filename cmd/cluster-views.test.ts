@@ -4,7 +4,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { resources } from '@skerry/client'
-import { clusterAccessResource, clusterResource, type ClusterState } from '@skerry/karmada'
+import { clusterAccessResource, clusterResource } from '@skerry/fleet-kinds'
+import type { ClusterState } from '@skerry/gateway'
 import { registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)

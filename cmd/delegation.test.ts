@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
 import { systemClock } from '@skerry/base'
 import { createHttpsTransport, readBody, resources } from '@skerry/client'
-import { clusterNamespace } from '@skerry/karmada'
+import { clusterNamespace } from '@skerry/fleet-kinds'
 import { createKarmadaAccess, deleteKarmadaAccess, karmadaAccounts } from './karmada-access.ts'
 import {
   startTestAgent,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Explanation } from '@skerry/karmada'
+import type { Explanation } from '@skerry/propagation'
 import { explanationLines, printExplanation } from './explain.ts'
 
 const told: Explanation = {

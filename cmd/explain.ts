@@ -1,6 +1,6 @@
 import { isStatusError } from '@skerry/api'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
-import { explain, type Explanation, type ExplainedRef } from '@skerry/karmada'
+import { explain, type Explanation, type ExplainedRef } from '@skerry/propagation'
 import { openChosenHub } from './admin-cluster.ts'
 import { askMs } from './cluster-states.ts'
 import type { ChosenHub } from './chosen-hub.ts'

@@ -1,6 +1,7 @@
 import { createWakeFlag, runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import { createInformer, type Cluster as Api } from '@skerry/client'
-import { clusterResource, type ClusterState } from '@skerry/karmada'
+import { clusterResource } from '@skerry/fleet-kinds'
+import type { ClusterState } from '@skerry/gateway'
 import { askMs, readStates } from './cluster-states.ts'
 
 /** Changes that come together, as at a restart of the hub, are asked for together. */

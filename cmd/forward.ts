@@ -9,7 +9,12 @@ import {
   type Cluster,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import { clusterResource, parseServiceText, serviceText, type EdgeService } from '@skerry/karmada'
+import {
+  clusterResource,
+  parseServiceText,
+  serviceText,
+  type EdgeService,
+} from '@skerry/fleet-kinds'
 import { joinStreams } from '@skerry/tunnel'
 import { readState } from './cluster-states.ts'
 import { openServiceConnection, type HubConnection } from './service-connection.ts'

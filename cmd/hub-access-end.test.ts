@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { systemClock } from '@skerry/base'
 import { resources } from '@skerry/client'
-import { clusterAccessResource, clusterResource } from '@skerry/karmada'
+import { clusterAccessResource, clusterResource } from '@skerry/fleet-kinds'
 import { auditedLines } from './audited-lines.ts'
 import {
   registerCluster,

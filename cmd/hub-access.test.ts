@@ -7,12 +7,11 @@ import { resources } from '@skerry/client'
 import {
   clusterAccessResource,
   clusterResource,
-  reachableClustersPath,
   userTokenSecret,
   usersNamespace,
   type ClusterAccessSpec,
-  type ReachableClusters,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
+import { reachableClustersPath, type ReachableClusters } from '@skerry/gateway'
 import {
   registerCluster,
   startTestAgent,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { request as httpsRequest } from 'node:https'
 import { test } from 'node:test'
-import { clusterStatesPath, reachableClustersPath, tunnelPrefix } from '@skerry/karmada'
+import { clusterStatesPath, reachableClustersPath, tunnelPrefix } from '@skerry/gateway'
 import { registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)

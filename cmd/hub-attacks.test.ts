@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
-import { clusterAccessResource } from '@skerry/karmada'
+import { clusterAccessResource } from '@skerry/fleet-kinds'
 import { untilAudited, type AuditedLine } from './audited-lines.ts'
 import { registerCluster, startTestAgent, startTestHub, type TestHub } from './test-fleet.ts'
 

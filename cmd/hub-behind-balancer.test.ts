@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { trustedProxies } from '@skerry/apiserver'
 import { systemClock } from '@skerry/base'
-import { pendingRegistrations } from '@skerry/karmada'
+import { pendingRegistrations } from '@skerry/membership'
 import { auditedLines } from './audited-lines.ts'
 import { startTestAgent, startTestEdge, startTestHub, type TestHub } from './test-fleet.ts'
 

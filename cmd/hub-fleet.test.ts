@@ -8,7 +8,7 @@ import {
   clusterResource,
   propagationPolicyResource,
   resourceBindingResource,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
 import { startTestAgent, startTestEdge, startTestHub, untilCluster } from './test-fleet.ts'
 
 const signal = AbortSignal.timeout(90_000)

@@ -1,11 +1,11 @@
 import type { BackgroundController } from '@skerry/controller-runtime'
+import type { TenantRules } from '@skerry/fleet-kinds'
 import {
   createFleetFailover,
   createFleetScheduler,
   propagation,
   type FleetFailoverOptions,
-  type TenantRules,
-} from '@skerry/karmada'
+} from '@skerry/propagation'
 
 /** What a hub does with policies: it finds what they select, places it, writes the Works, and moves what must leave. */
 export function fleetControllers(

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ConfigMap } from '@skerry/api'
 import { createCluster, resources } from '@skerry/client'
-import { customizationResource, propagationPolicyResource } from '@skerry/karmada'
+import { propagationPolicyResource } from '@skerry/fleet-kinds'
+import { customizationResource } from '@skerry/interpreter'
 import { startTestAgent, startTestEdge, startTestHub, untilCluster } from './test-fleet.ts'
 
 const signal = AbortSignal.timeout(90_000)

@@ -1,7 +1,8 @@
 import { checkDnsLabel } from '@skerry/api'
 import { ExpectedError, exitCodes, type Clock, type Random } from '@skerry/base'
 import type { Cluster } from '@skerry/client'
-import { agentTokenGroup, needsAcceptanceGroup } from '@skerry/karmada'
+import { agentTokenGroup } from '@skerry/fleet-kinds'
+import { needsAcceptanceGroup } from '@skerry/membership'
 import { createJoinToken, type JoinToken } from './join-token.ts'
 
 export interface ClusterTokenOptions {

@@ -6,7 +6,7 @@ import { readFileIfPresent } from '@skerry/bootstrap'
 import { fixedCredentials, tokenFileCredentials, type CredentialSource } from '@skerry/client'
 import { getFromHub } from './ask-hub.ts'
 import { execEntry } from './exec-entry.ts'
-import { reachableClustersPath, type ReachableClusters } from '@skerry/karmada'
+import { reachableClustersPath, type ReachableClusters } from '@skerry/gateway'
 import { mergeKubeconfig } from './merge-kubeconfig.ts'
 import { readText } from './read-config-file.ts'
 

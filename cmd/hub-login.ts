@@ -6,7 +6,7 @@ import {
   loginOffersAuthorizer,
   loginOffersRoute,
   type LoginOffer,
-} from '@skerry/karmada'
+} from '@skerry/gateway'
 import type { ControlPlane } from './control-plane.ts'
 import { backdateMs } from './hub-registration.ts'
 import type { LoginFlags } from './login-flags.ts'

@@ -7,7 +7,7 @@ import { connect as connectTls } from 'node:tls'
 import { test } from 'node:test'
 import { systemClock } from '@skerry/base'
 import { createCluster, resources } from '@skerry/client'
-import { registrationKeys } from '@skerry/karmada'
+import { registrationKeys } from '@skerry/membership'
 import { createAuthority } from '@skerry/pki'
 import { startTestProxy, type Inspection } from '@skerry/testing'
 import {

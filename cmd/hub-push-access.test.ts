@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
 import { createCluster, resources, type Cluster as Api, type PatchRequest } from '@skerry/client'
-import { clusterResource, executionNamespace, workResource } from '@skerry/karmada'
+import { clusterResource, executionNamespace, workResource } from '@skerry/fleet-kinds'
 import { registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
 import { clusterOf, rbac, readyOf, secretOf, space, until } from './test-push.ts'
 

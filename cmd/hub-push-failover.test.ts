@@ -9,7 +9,7 @@ import {
   propagationPolicyResource,
   resourceBindingResource,
   workResource,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
 import { startTestProxy, type TestProxyOptions } from '@skerry/testing'
 import { startTestEdge, startTestHub } from './test-fleet.ts'
 import { clientOf, joinCluster, readyOf, until } from './test-push.ts'

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { seededRandom } from '@skerry/base'
 import { readBody, type HttpsTransport } from '@skerry/client'
-import { clusterResource } from '@skerry/karmada'
+import { clusterResource } from '@skerry/fleet-kinds'
 import {
   askToUpgrade,
   askTwice,

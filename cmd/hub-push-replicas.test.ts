@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@skerry/client'
-import { clusterResource } from '@skerry/karmada'
+import { clusterResource } from '@skerry/fleet-kinds'
 import { startTestEtcd, whyNoEtcd } from '@skerry/testing'
 import { replicaKeyPath } from './shared-keys.ts'
 import { startTestEdge, startTestHub } from './test-fleet.ts'

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { readBody, resources, type Cluster as Api } from '@skerry/client'
-import { clusterResource, type ClusterSpec } from '@skerry/karmada'
+import { clusterResource, type ClusterSpec } from '@skerry/fleet-kinds'
 import { startTestEdge, startTestHub } from './test-fleet.ts'
 import {
   ask,

@@ -6,19 +6,21 @@ import { bootstrapNamespace, bootstrapSecretType } from '@skerry/api'
 import { silentLogger, systemClock } from '@skerry/base'
 import { writeCertificateAndKey, writeFileDurably } from '@skerry/bootstrap'
 import { createCluster, resources } from '@skerry/client'
+import { observedKeys } from '@skerry/cluster-agent'
 import {
   agentUserName,
   agentsGroup,
   clusterResource,
-  observedKeys,
-  decideRegistration,
-  pendingRegistrations,
   registrationResource,
-  revokeAgent,
   type ClusterRegistration,
   type ClusterRegistrationSpec,
+} from '@skerry/fleet-kinds'
+import {
+  decideRegistration,
+  pendingRegistrations,
+  revokeAgent,
   type Registration,
-} from '@skerry/karmada'
+} from '@skerry/membership'
 import { generateKeyPair, readCertificate, signCertificate } from '@skerry/pki'
 import {
   auditedLines,

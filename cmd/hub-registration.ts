@@ -10,7 +10,7 @@ import {
   reEnrolmentAuthorizer,
   reEnrolmentRoute,
   withSourceAddress,
-} from '@skerry/karmada'
+} from '@skerry/membership'
 import type { ControlPlane } from './control-plane.ts'
 import { clusterRegistrationReview } from './cluster-registration-review.ts'
 import type { RegistrationRules } from './registration-flags.ts'

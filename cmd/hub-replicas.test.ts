@@ -17,13 +17,9 @@ import {
   resources,
   type Cluster,
 } from '@skerry/client'
-import {
-  clusterResource,
-  clusterStatesPath,
-  revokeAgent,
-  tunnelPrefix,
-  type ClusterStates,
-} from '@skerry/karmada'
+import { clusterResource } from '@skerry/fleet-kinds'
+import { clusterStatesPath, tunnelPrefix, type ClusterStates } from '@skerry/gateway'
+import { revokeAgent } from '@skerry/membership'
 import { startTestEtcd, whyNoEtcd } from '@skerry/testing'
 import { rotateEncryption } from './rotate-encryption.ts'
 import { replicaKeyPath } from './shared-keys.ts'

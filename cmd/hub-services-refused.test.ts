@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
 import { after, before, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
-import { clusterAccessResource } from '@skerry/karmada'
+import { clusterAccessResource } from '@skerry/fleet-kinds'
 import { startServiceScene, type ServiceScene } from './service-scene.ts'
 
 let scene: ServiceScene

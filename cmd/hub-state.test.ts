@@ -8,14 +8,13 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { createLogger, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { resources } from '@skerry/client'
+import { clusterAccessResource, clusterResource } from '@skerry/fleet-kinds'
 import {
   agentMetricNames,
-  clusterAccessResource,
-  clusterResource,
   clusterStatesPath,
   hubMetricNames,
   type ClusterState,
-} from '@skerry/karmada'
+} from '@skerry/gateway'
 import { auditedLines } from './audited-lines.ts'
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts'
 import { openMetricsServer } from './agent-metrics-server.ts'

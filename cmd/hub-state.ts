@@ -1,21 +1,18 @@
 import type { Objects, Route } from '@skerry/apiserver'
+import { pushPlans, pushedWay, type PushPlans } from '@skerry/cluster-agent'
+import { clusterResource, parentOf } from '@skerry/fleet-kinds'
 import {
   awaySinceMs,
-  clusterResource,
   clusterStatesRoute,
   createHubMetrics,
   observeClusters,
   observedWay,
-  parentOf,
-  pushPlans,
-  pushedWay,
-  throughParents,
   tracedTunnels,
   tunnelRoute,
   type ClusterProxyDeps,
   type OnBrokenTunnel,
-  type PushPlans,
-} from '@skerry/karmada'
+} from '@skerry/gateway'
+import { throughParents } from '@skerry/virtual-clusters'
 import type { HubTunnels } from './hub-tunnels.ts'
 import type { RoleContext } from './role-context.ts'
 

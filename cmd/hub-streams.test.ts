@@ -10,7 +10,7 @@ import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { systemClock } from '@skerry/base'
 import { resources } from '@skerry/client'
-import { clusterResource } from '@skerry/karmada'
+import { clusterResource } from '@skerry/fleet-kinds'
 import type { TunnelHeaders } from '@skerry/tunnel'
 import { startTestAgent, startTestHub, type TestHub } from './test-fleet.ts'
 

@@ -11,7 +11,7 @@ import {
   resourceBindingResource,
   workResource,
   type PropagationPolicy,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
 import { parseAllDocuments } from 'yaml'
 import { startTestHub } from './test-fleet.ts'
 

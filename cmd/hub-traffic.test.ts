@@ -8,8 +8,8 @@ import {
   trafficContractResource,
   type TrafficContract,
   type TrafficContractSpec,
-  type TunnelsReport,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
+import type { TunnelsReport } from '@skerry/gateway'
 import { startTestAgent, startTestEdge, startTestHub, untilCluster } from './test-fleet.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)

@@ -15,9 +15,8 @@ import {
   type AgentFacts,
   type Replica,
   type ReplicatedTunnels,
-  type TunnelState,
-  type TunnelStates,
-} from '@skerry/karmada'
+} from '@skerry/gateway'
+import type { TunnelState, TunnelStates } from '@skerry/membership'
 import { TunnelRegistry, type HubReplica, type TunnelSession } from '@skerry/tunnel'
 import type { ControlPlane } from './control-plane.ts'
 import type { RoleContext } from './role-context.ts'

@@ -3,7 +3,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { test } from 'node:test'
 import { systemClock } from '@skerry/base'
-import { clusterResource } from '@skerry/karmada'
+import { clusterResource } from '@skerry/fleet-kinds'
 import { startTestAgent, startTestEdge, startTestHub, type TestHub } from './test-fleet.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)

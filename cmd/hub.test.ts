@@ -10,8 +10,8 @@ import {
   agentsGroup,
   clusterResource,
   executionNamespace,
-  revokeAgent,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
+import { revokeAgent } from '@skerry/membership'
 import { auditedLines, untilAudited, type AuditedLine } from './audited-lines.ts'
 import { openAgentIdentity } from './agent-identity.ts'
 import { createClusterToken } from './hub-join-token.ts'

@@ -16,47 +16,49 @@ import { linkedSignal, runAll, type Task } from '@skerry/base'
 import { createCluster } from '@skerry/client'
 import { runAsLeader } from '@skerry/controller-runtime'
 import { csrSigningController, rootCaPublisher, runControllers } from '@skerry/controllers'
+import { createPushController, pushAdmission, type PushPlans } from '@skerry/cluster-agent'
+import {
+  clusterAccessKind,
+  clusterKind,
+  clusterRegistrationKind,
+  clusterNamespace,
+  clusterResource,
+  fleetAdmission,
+  karmadaKinds,
+  trafficContractKind,
+  type KarmadaKindsOptions,
+  type TenantRules,
+} from '@skerry/fleet-kinds'
+import {
+  clusterProxyRoutes,
+  createBrokenTunnelAudit,
+  createClusterAudit,
+  createDelegation,
+  type OnBrokenTunnel,
+  limitUserStreams,
+  replicaAuthorizer,
+  runTrafficContracts,
+  type TrafficContractsParts,
+  serviceRoutes,
+} from '@skerry/gateway'
 import {
   agentSerialPrefix,
   agentAuthorizer,
   agentLimitsPlugin,
   agentRestriction,
   clusterController,
-  clusterAccessKind,
   clusterIdentity,
-  clusterKind,
-  clusterRegistrationKind,
-  clusterNamespace,
-  clusterProxyRoutes,
-  clusterResource,
-  createBrokenTunnelAudit,
-  createClusterAudit,
   createClusterMonitor,
-  createDelegation,
-  createPushController,
   agentRolesRoute,
-  fleetAdmission,
   karmadaAgentAuthorizer,
   karmadaAgentFields,
   karmadaAgentSecrets,
   karmadaAgentTarget,
-  pushAdmission,
-  type OnBrokenTunnel,
-  type PushPlans,
   roleGeneratorAuthorizer,
-  karmadaKinds,
-  limitUserStreams,
   refuseRevoked,
-  replicaAuthorizer,
-  runTrafficContracts,
-  trafficContractKind,
   virtualParentPlugin,
   virtualWorksPlugin,
-  type KarmadaKindsOptions,
-  type TenantRules,
-  type TrafficContractsParts,
-  serviceRoutes,
-} from '@skerry/karmada'
+} from '@skerry/membership'
 import type { TunnelRegistry } from '@skerry/tunnel'
 import type { AccessFlags } from './access-flags.ts'
 import { openRoleSocket } from './role-socket.ts'

@@ -5,7 +5,7 @@ import {
   registrationResource,
   type ClusterRegistration,
   type ClusterRegistrationStatus,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
 import { openChosenHub } from './admin-cluster.ts'
 import { advertised } from './host-addresses.ts'
 import type { ChosenHub } from './chosen-hub.ts'

@@ -1,7 +1,8 @@
 import { isStatusError, type AnyObject, type TokenRequest } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { resources, type Cluster } from '@skerry/client'
-import { clusterNamespace, clusterResource, delegatesResource } from '@skerry/karmada'
+import { clusterNamespace, clusterResource } from '@skerry/fleet-kinds'
+import { delegatesResource } from '@skerry/gateway'
 
 export interface KarmadaAccessOptions {
   /** As the hub knows it; Karmada knows it by the same name. */

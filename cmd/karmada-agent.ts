@@ -5,7 +5,12 @@ import {
   type Cluster,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import { EdgeObserver, clusterIdOf, runClusterReporter, type ReportedRound } from '@skerry/karmada'
+import {
+  EdgeObserver,
+  clusterIdOf,
+  runClusterReporter,
+  type ReportedRound,
+} from '@skerry/cluster-agent'
 import type { AgentIdentity } from './agent-identity.ts'
 import { openMetricsServer } from './agent-metrics-server.ts'
 import type { AgentPodOptions } from './agent-pod.ts'

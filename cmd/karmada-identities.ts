@@ -1,7 +1,8 @@
 import { StatusError, isStatusError } from '@skerry/api'
 import { ExpectedError } from '@skerry/base'
 import type { Cluster } from '@skerry/client'
-import { deleteKarmadaRights, virtualIdOf } from '@skerry/karmada'
+import { deleteKarmadaRights } from '@skerry/membership'
+import { virtualIdOf } from '@skerry/virtual-clusters'
 import type { AgentIdentity } from './agent-identity.ts'
 import {
   createChildIdentities,

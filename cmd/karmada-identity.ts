@@ -23,14 +23,8 @@ import {
   type Cluster,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import {
-  agentUserName,
-  agentsGroup,
-  clusterResource,
-  generatorRequestPrefix,
-  roleGeneratorName,
-  writeKarmadaRights,
-} from '@skerry/karmada'
+import { agentUserName, agentsGroup, clusterResource, roleGeneratorName } from '@skerry/fleet-kinds'
+import { generatorRequestPrefix, writeKarmadaRights } from '@skerry/membership'
 import { validityOf } from '@skerry/pki'
 import type { AgentIdentity } from './agent-identity.ts'
 import { readToken } from './node-identity.ts'

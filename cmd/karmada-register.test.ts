@@ -20,7 +20,8 @@ import {
   type HttpsTransportConfig,
   type TypedResource,
 } from '@skerry/client'
-import { agentsGroup, clusterResource, pendingRegistrations } from '@skerry/karmada'
+import { agentsGroup, clusterResource } from '@skerry/fleet-kinds'
+import { pendingRegistrations } from '@skerry/membership'
 import { spkiHash } from '@skerry/pki'
 import { openKarmadaIdentity } from './karmada-identity.ts'
 import { registerCluster, startTestHub, type TestHub } from './test-fleet.ts'

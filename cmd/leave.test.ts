@@ -15,7 +15,8 @@ import {
   resources,
   type ClientCredentials,
 } from '@skerry/client'
-import { clusterResource, leavePath, virtualClusterResource } from '@skerry/karmada'
+import { clusterResource, virtualClusterResource } from '@skerry/fleet-kinds'
+import { leavePath } from '@skerry/membership'
 import { spkiHash } from '@skerry/pki'
 import { runAgentPod } from './agent-pod.ts'
 import { openKarmadaIdentity } from './karmada-identity.ts'

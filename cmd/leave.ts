@@ -11,14 +11,9 @@ import {
   type HttpsTransport,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import {
-  deleteKarmadaRights,
-  leadingAgent,
-  leaveFleet,
-  leavePath,
-  virtualClusterFinalizer,
-  virtualClusterResource,
-} from '@skerry/karmada'
+import { leadingAgent, leaveFleet } from '@skerry/cluster-agent'
+import { virtualClusterFinalizer, virtualClusterResource } from '@skerry/fleet-kinds'
+import { deleteKarmadaRights, leavePath } from '@skerry/membership'
 import { openAgentIdentity } from './agent-identity.ts'
 import { createIdentitySecret, type IdentitySecret } from './identity-secret.ts'
 import { openKarmadaIdentity, type KarmadaIdentityOptions } from './karmada-identity.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ImpersonationPolicy } from '@skerry/karmada'
+import type { ImpersonationPolicy } from '@skerry/membership'
 
 /** As whom an agent acts in its cluster. */
 export interface PolicyFlags {

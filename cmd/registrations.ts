@@ -1,6 +1,6 @@
 import { humanDuration } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { decideRegistration, pendingRegistrations, type Registration } from '@skerry/karmada'
+import { decideRegistration, pendingRegistrations, type Registration } from '@skerry/membership'
 import { openChosenHub } from './admin-cluster.ts'
 import type { ChosenHub } from './chosen-hub.ts'
 import { printTable } from './print-table.ts'

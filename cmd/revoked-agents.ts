@@ -1,6 +1,6 @@
 import type { Clock, Logger, Random } from '@skerry/base'
 import { createInformer, resources, type Cluster } from '@skerry/client'
-import { revocationsKey } from '@skerry/karmada'
+import { revocationsKey } from '@skerry/membership'
 import type { TunnelRegistry } from '@skerry/tunnel'
 
 /** Ends the tunnels of a cluster the moment its agent is revoked; the agent cannot dial again. */

@@ -13,7 +13,8 @@ import {
   type ClientCredentials,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import { framedStream, serviceProtocol, type EdgeService } from '@skerry/karmada'
+import type { EdgeService } from '@skerry/fleet-kinds'
+import { framedStream, serviceProtocol } from '@skerry/gateway'
 
 /** How the hub is reached, and as whom. */
 export interface HubConnection extends HttpsTransportConfig {

@@ -7,7 +7,8 @@ import {
   type ValidityPeriod,
 } from '@skerry/bootstrap'
 import type { CredentialSource } from '@skerry/client'
-import type { AgentPlace, AllowedService, ImpersonationPolicy } from '@skerry/karmada'
+import type { AgentPlace, AllowedService } from '@skerry/fleet-kinds'
+import type { ImpersonationPolicy } from '@skerry/membership'
 import { readCertificate, type Authority } from '@skerry/pki'
 import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
 import { runAgent } from './agent.ts'

@@ -10,7 +10,8 @@ import {
 } from '@skerry/apiserver'
 import { createCluster, createEventSink } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
-import type { AgentPlace, AllowedService, ImpersonationPolicy } from '@skerry/karmada'
+import type { AgentPlace, AllowedService } from '@skerry/fleet-kinds'
+import type { ImpersonationPolicy } from '@skerry/membership'
 import {
   clusterTrustBundlePublisher,
   csrSigningController,

@@ -1,6 +1,7 @@
 import { bootstrapNamespace, bootstrapSecretType, isStatusError } from '@skerry/api'
 import { resources, type Cluster as Api } from '@skerry/client'
-import { agentTokenGroup, clusterResource, revokeAgent } from '@skerry/karmada'
+import { agentTokenGroup, clusterResource } from '@skerry/fleet-kinds'
+import { revokeAgent } from '@skerry/membership'
 import { deleteKarmadaAccess } from './karmada-access.ts'
 
 /**

@@ -28,7 +28,8 @@ import {
   type HttpsTransport,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import { clusterResource, type ImpersonationPolicy } from '@skerry/karmada'
+import { clusterResource } from '@skerry/fleet-kinds'
+import type { ImpersonationPolicy } from '@skerry/membership'
 import { generateKeyPair, spkiHash, type Subject } from '@skerry/pki'
 import { administrator, startTestApiServer, type TestApiServer } from '@skerry/testing'
 import type { AccessFlags } from './access-flags.ts'

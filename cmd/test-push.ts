@@ -13,7 +13,7 @@ import {
   resourceBindingResource,
   type Cluster,
   type ClusterSpec,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
 import type { TestApiServer } from '@skerry/testing'
 import type { TestHub } from './test-fleet.ts'
 

@@ -9,15 +9,15 @@ import {
   type TokenAuthenticator,
 } from '@skerry/apiserver'
 import type { Clock } from '@skerry/base'
+import { findUserToken } from '@skerry/fleet-kinds'
 import {
   clusterAccessAuthorizer,
   clusterAccessEscalation,
   clusterAccessRules,
   createClusterGrants,
   createHostNames,
-  findUserToken,
   reachableClustersRoute,
-} from '@skerry/karmada'
+} from '@skerry/gateway'
 
 /** What a hub adds for people: tokens of its own, access by label, the list of it, names for clusters. */
 export interface UserAccess {

@@ -10,7 +10,7 @@ import {
   userTokenSecret,
   userTokenType,
   usersNamespace,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
 import { openAdminCluster } from './admin-cluster.ts'
 
 interface OnHub {

@@ -11,15 +11,14 @@ import { createCluster, readBody, resources, type Transport } from '@skerry/clie
 import {
   agentUserName,
   agentsGroup,
-  allowVirtualClusters,
   clusterAccessResource,
   clusterResource,
-  createMapping,
-  createNamespaceRule,
   virtualClusterResource,
   type AllowedService,
-  type ClusterState,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
+import type { ClusterState } from '@skerry/gateway'
+import { allowVirtualClusters } from '@skerry/membership'
+import { createMapping, createNamespaceRule } from '@skerry/virtual-clusters'
 import { unpackClients, type TestApiServer } from '@skerry/testing'
 import { hostAddresses } from './host-addresses.ts'
 import { createReadyPod } from './service-scene.ts'

@@ -15,7 +15,7 @@ import {
   virtualClusterResource,
   workResource,
   type VirtualCluster,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
 import { generateKeyPair, readCertificate, signCertificate } from '@skerry/pki'
 import { startTestAgent, untilCluster, type TestHub } from './test-fleet.ts'
 import {

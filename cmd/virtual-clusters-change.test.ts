@@ -10,7 +10,7 @@ import {
   virtualClusterResource,
   workResource,
   type VirtualCluster,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
 import { untilCluster } from './test-fleet.ts'
 import {
   addNode,

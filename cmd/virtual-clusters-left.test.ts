@@ -3,12 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
 import { resources, type TypedResource } from '@skerry/client'
-import {
-  allowVirtualClusters,
-  clusterResource,
-  virtualClusterResource,
-  workResource,
-} from '@skerry/karmada'
+import { clusterResource, virtualClusterResource, workResource } from '@skerry/fleet-kinds'
+import { allowVirtualClusters } from '@skerry/membership'
 import { untilCluster } from './test-fleet.ts'
 import { startVirtualScene, till, untilObject, virtualCluster, workFor } from './virtual-scene.ts'
 

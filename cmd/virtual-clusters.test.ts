@@ -13,7 +13,7 @@ import {
   virtualClusterResource,
   virtualClusterSetResource,
   workResource,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
 import { untilCluster } from './test-fleet.ts'
 import {
   addNode,

@@ -9,15 +9,17 @@ import { requestCertificate } from '@skerry/bootstrap'
 import { createCluster, createHttpsTransport, resources, type Cluster as Api } from '@skerry/client'
 import {
   agentUserName,
-  allowVirtualClusters,
   certificateExpiresKey,
   clusterResource,
+  virtualAgentGroup,
+  type Cluster,
+} from '@skerry/fleet-kinds'
+import {
+  allowVirtualClusters,
   decideRegistration,
   pendingRegistrations,
   revokeAgent,
-  virtualAgentGroup,
-  type Cluster,
-} from '@skerry/karmada'
+} from '@skerry/membership'
 import { readCertificate, spkiHash } from '@skerry/pki'
 import { failuresOfDamage, refusalProblem, until } from '@skerry/testing'
 import { openAgentIdentity } from './agent-identity.ts'

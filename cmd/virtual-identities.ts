@@ -11,7 +11,8 @@ import {
   type CertificateHolder,
 } from '@skerry/bootstrap'
 import { createCluster, createHttpsTransport, fixedCredentials, type Cluster } from '@skerry/client'
-import { agentUserName, registrationKeys, virtualAgentGroup } from '@skerry/karmada'
+import { agentUserName, virtualAgentGroup } from '@skerry/fleet-kinds'
+import { registrationKeys } from '@skerry/membership'
 import { isIssuedBy, validityOf } from '@skerry/pki'
 import type { AgentIdentity } from './agent-identity.ts'
 import {

@@ -6,7 +6,6 @@ import { createCluster, resources, type Cluster as Api } from '@skerry/client'
 import {
   agentUserName,
   agentsGroup,
-  allowVirtualClusters,
   clusterNamespace,
   clusterResource,
   executionNamespace,
@@ -16,7 +15,8 @@ import {
   virtualOfKey,
   workResource,
   type Cluster,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
+import { allowVirtualClusters } from '@skerry/membership'
 import { till, untilObject, workFor } from './virtual-scene.ts'
 import { registerCluster, startTestHub, type TestHub } from './test-fleet.ts'
 

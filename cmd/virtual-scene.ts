@@ -11,7 +11,8 @@ import {
   type TypedResource,
 } from '@skerry/client'
 import { runControllers } from '@skerry/controllers'
-import { allowVirtualClusters, executionNamespace, type VirtualCluster } from '@skerry/karmada'
+import { executionNamespace, type VirtualCluster } from '@skerry/fleet-kinds'
+import { allowVirtualClusters } from '@skerry/membership'
 import {
   startTestAgent,
   startTestEdge,

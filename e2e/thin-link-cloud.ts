@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { clusterResource } from '@skerry/karmada'
+import { clusterResource } from '@skerry/fleet-kinds'
 import { spkiHash } from '@skerry/pki'
 import { freshToken, startTestHub, type TestHub } from '../cmd/test-fleet.ts'
 

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { agentUserName, agentsGroup, tunnelPrefix } from '@skerry/karmada'
+import { agentUserName, agentsGroup } from '@skerry/fleet-kinds'
+import { tunnelPrefix } from '@skerry/gateway'
 import { generateKeyPair, signCertificate } from '@skerry/pki'
 
 /** What a process of agents needs to be all of them. */

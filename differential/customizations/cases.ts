@@ -1,6 +1,6 @@
 import type { AnyObject } from '@skerry/api'
-import type { CustomizationRule } from '../../packages/karmada/interpreter/custom/customization.ts'
-import type { InterpreterOperation } from '../../packages/karmada/interpreter/resource-interpreter.ts'
+import type { InterpreterOperation } from '../../packages/interpreter/contract/resource-interpreter.ts'
+import type { CustomizationRule } from '../../packages/interpreter/custom/customization.ts'
 import { luaCorpus } from './lua-corpus.ts'
 
 /** One script, and what it is asked. */

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { systemClock } from '@skerry/base'
-import { CustomScripts } from '../../packages/karmada/interpreter/custom/customization.ts'
+import { CustomScripts } from '../../packages/interpreter/custom/customization.ts'
 import {
   CustomizationError,
   LuaInterpreter,
-} from '../../packages/karmada/interpreter/custom/lua-interpreter.ts'
+} from '../../packages/interpreter/custom/lua-interpreter.ts'
 import { customizationCases, ruleOfOperation, type CustomizationCase } from './cases.ts'
 
 /** What `karmadactl interpret` of Karmada 1.18.1 answered: hack/karmada-customizations.ts writes it. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isJsonObject } from '@skerry/api'
-import { thirdpartyInterpreter } from '../../packages/karmada/interpreter/thirdparty/thirdparty-interpreter.ts'
+import { thirdpartyInterpreter } from '../../packages/interpreter/thirdparty/thirdparty-interpreter.ts'
 import { thirdpartyCases, type ThirdpartyCase } from './thirdparty-cases.ts'
 
 /** What the rules that Karmada 1.18.1 brings along answered: hack/karmada-customizations.ts writes it. */

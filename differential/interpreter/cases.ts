@@ -1,6 +1,6 @@
 import type { AnyObject, JsonObject } from '@skerry/api'
-import type { AggregatedStatusItem } from '../../packages/karmada/binding/resource-binding.ts'
-import type { InterpreterOperation } from '../../packages/karmada/interpreter/resource-interpreter.ts'
+import type { AggregatedStatusItem } from '../../packages/fleet-kinds/binding/resource-binding.ts'
+import type { InterpreterOperation } from '../../packages/interpreter/contract/resource-interpreter.ts'
 import { nativeObjects, rollouts, statusesOf } from './native-objects.ts'
 
 /** One question about an object, as an agent or the propagation asks it. */

@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import type { Overriders, OverrideSpec } from '../../packages/karmada/policy/override-policy.ts'
+import type { Overriders, OverrideSpec } from '../../packages/fleet-kinds/policy/override-policy.ts'
 import { config, deployment, job, memberCluster, pod, role } from './objects.ts'
 
 /** One object on its way to one cluster, through policies. */

@@ -1,10 +1,10 @@
+import type { ResourceBinding } from '@skerry/fleet-kinds'
 import {
   needsPlacement,
   placeBinding,
   placementAnnotation,
   type PlacementResult,
-  type ResourceBinding,
-} from '@skerry/karmada'
+} from '@skerry/propagation'
 import type { Outcome } from './corpus.ts'
 import type { World } from './world.ts'
 

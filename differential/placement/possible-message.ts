@@ -1,4 +1,4 @@
-import type { ClusterDiagnosis } from '@skerry/karmada'
+import type { ClusterDiagnosis } from '@skerry/propagation'
 
 /**
  * Whether upstream may say this of clusters of which none fits. It asks its filters in an order of

@@ -1,5 +1,5 @@
 import { parse } from 'yaml'
-import type { Cluster, ClusterSpec, ResourceBinding, ResourceSummary } from '@skerry/karmada'
+import type { Cluster, ClusterSpec, ResourceBinding, ResourceSummary } from '@skerry/fleet-kinds'
 
 /** Some clusters, and bindings that are placed on them, each for itself. */
 export interface World {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, type Cluster as Api } from '@skerry/client'
-import { EdgeObserver, runClusterReporter, runWorks } from '@skerry/karmada'
+import { EdgeObserver, runClusterReporter, runWorks } from '@skerry/cluster-agent'
 import type { TestApiServer } from '@skerry/testing'
 import { buildKarmada } from '../upstream/karmada-build.ts'
 import { argumentsOf, programIn, runProgram } from '../upstream/run-program.ts'

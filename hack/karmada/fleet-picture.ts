@@ -5,7 +5,7 @@ import {
   executionNamespace,
   resourceBindingResource,
   workResource,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
 import { storyNamespace, storyRole, type FleetWorld } from './fleet-story.ts'
 
 /** What somebody who looks at a fleet sees, without what differs from one run to the next. */

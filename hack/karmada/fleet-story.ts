@@ -4,7 +4,7 @@ import {
   clusterPropagationPolicyResource,
   overridePolicyResource,
   propagationPolicyResource,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
 import type { StoryStep } from './story-step.ts'
 
 /** A control plane and the sites that its agents serve. */

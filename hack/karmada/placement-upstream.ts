@@ -16,7 +16,7 @@ import {
   resourceBindingResource,
   type Cluster,
   type ResourceBinding,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
 import type { Outcome, Outcomes } from '../../differential/placement/corpus.ts'
 import { named, targetsText } from '../../differential/placement/play-ours.ts'
 import { lookoutKind, type World } from '../../differential/placement/world.ts'

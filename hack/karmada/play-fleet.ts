@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { systemClock } from '@skerry/base'
 import { resources, type Cluster as Api } from '@skerry/client'
-import { clusterResource } from '@skerry/karmada'
+import { clusterResource } from '@skerry/fleet-kinds'
 import { startTestApiServer } from '@skerry/testing'
 import { writeAdminKubeconfig } from '../../cmd/admin-kubeconfig.ts'
 import { startTestHub } from '../../cmd/test-fleet.ts'

@@ -14,13 +14,8 @@ import {
   type ObjectKey,
   type TypedResource,
 } from '@skerry/client'
-import {
-  EdgeObserver,
-  runClusterReporter,
-  runWorks,
-  workNameOf,
-  workResource,
-} from '@skerry/karmada'
+import { EdgeObserver, runClusterReporter, runWorks } from '@skerry/cluster-agent'
+import { workNameOf, workResource } from '@skerry/fleet-kinds'
 import { startTestApiServer } from '@skerry/testing'
 import { buildUpstream } from '../upstream/build-upstream.ts'
 import { buildKarmada, karmadaPrograms } from '../upstream/karmada-build.ts'

@@ -10,7 +10,7 @@ import {
   type Cluster as Api,
   type TypedResource,
 } from '@skerry/client'
-import { clusterResource } from '@skerry/karmada'
+import { clusterResource } from '@skerry/fleet-kinds'
 import { startTestApiServer } from '@skerry/testing'
 import { runKarmadaAgent, type KarmadaAgentOptions } from '../../cmd/karmada-agent.ts'
 import { leave } from '../../cmd/leave.ts'

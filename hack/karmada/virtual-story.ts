@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { isJsonObject, isStatusError, type AnyObject } from '@skerry/api'
 import { anyObjects, resources, type Cluster as Api } from '@skerry/client'
+import { clusterIdOf } from '@skerry/cluster-agent'
 import {
-  clusterIdOf,
   clusterResource,
   executionNamespace,
   propagationPolicyResource,
   resourceBindingResource,
   virtualClusterSetResource,
-  virtualIdOf,
   workResource,
-} from '@skerry/karmada'
+} from '@skerry/fleet-kinds'
+import { virtualIdOf } from '@skerry/virtual-clusters'
 import { addNode } from '../../cmd/virtual-scene.ts'
 import { pictureOf, plain, shelf, templates, type FleetPicture } from './fleet-picture.ts'
 import { storyNamespace } from './fleet-story.ts'

@@ -43,7 +43,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'whoever may only look at a cluster opens no session there, whatever the edge calls it',
     test: 'cmd/hub-streams.test.ts',
-    file: 'packages/karmada/proxy/cluster-proxy.ts',
+    file: 'packages/gateway/proxy/cluster-proxy.ts',
     find: `await admitted.requireVerb('create')`,
     replace: `await admitted.requireVerb('get')`,
   },
@@ -86,8 +86,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: `odd frames of an edge's service end their request only`,
-    test: 'packages/karmada/proxy/odd-agents.test.ts',
-    file: 'packages/karmada/services/service-exchange.ts',
+    test: 'packages/gateway/proxy/odd-agents.test.ts',
+    file: 'packages/gateway/services/service-exchange.ts',
     find: 'if (!session.destroyed) session.setLocalWindowSize(windowBytes)',
     replace: 'session.setLocalWindowSize(windowBytes)',
   },
@@ -109,8 +109,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'a page of an edge has an origin of its own, and no say about the hub',
-    test: 'packages/karmada/proxy/odd-agents.test.ts',
-    file: 'packages/karmada/proxy/forwarded-headers.ts',
+    test: 'packages/gateway/proxy/odd-agents.test.ts',
+    file: 'packages/gateway/proxy/forwarded-headers.ts',
     find: `  headers['content-security-policy'] = [...own, sandbox]
 `,
     replace: '',
@@ -119,7 +119,7 @@ export const mutants: readonly Mutant[] = [
     proof:
       'whoever may write services, slices and labels leads an allowed service to nothing but its pods',
     test: 'cmd/hub-services-moved.test.ts',
-    file: 'packages/karmada/agent/pod-endpoints.ts',
+    file: 'packages/cluster-agent/forward/pod-endpoints.ts',
     find: `if (host === undefined || host === '' || pod.spec?.hostNetwork === true) return []`,
     replace: `if (host === undefined || host === '') return []`,
   },
@@ -127,7 +127,7 @@ export const mutants: readonly Mutant[] = [
     proof:
       'the machine itself is reached by no service, whichever of its addresses is named and in which form',
     test: 'cmd/hub-services-moved.test.ts',
-    file: 'packages/karmada/agent/service-finder.ts',
+    file: 'packages/cluster-agent/forward/service-finder.ts',
     find: 'const refused = [...places.addresses, ...ownAddresses()]',
     replace: 'const refused = places.addresses',
   },
@@ -135,14 +135,14 @@ export const mutants: readonly Mutant[] = [
     proof:
       'whoever may write services, slices and labels leads an allowed service to nothing but its pods',
     test: 'cmd/hub-services-moved.test.ts',
-    file: 'packages/karmada/agent/service-finder.ts',
+    file: 'packages/cluster-agent/forward/service-finder.ts',
     find: 'return node === undefined || podRanges.covers(node, host)',
     replace: 'return node === undefined || podRanges.has(node)',
   },
   {
     proof: 'a name elsewhere is reached only where the edge allows that very service and port',
     test: 'cmd/hub-services-refused.test.ts',
-    file: 'packages/karmada/agent/service-finder.ts',
+    file: 'packages/cluster-agent/forward/service-finder.ts',
     find: 'if (!isAnywhere && (isName || !hasSelector(object))) {',
     replace: 'if (!isAnywhere && !isName && !hasSelector(object)) {',
   },
@@ -164,8 +164,8 @@ export const mutants: readonly Mutant[] = [
   {
     proof:
       'no service of a virtual cluster takes traffic for an address that its edge does not list',
-    test: 'packages/karmada/virtual/mapping/external-addresses.test.ts',
-    file: 'packages/karmada/virtual/mapping/external-addresses.ts',
+    test: 'packages/virtual-clusters/mapping/external-addresses.test.ts',
+    file: 'packages/virtual-clusters/mapping/external-addresses.ts',
     find: `  if (refused.length === 0) return
 `,
     replace: `  if (refused.length >= 0) return
@@ -173,8 +173,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'whichever way a service is written, it gets no address that the edge does not list',
-    test: 'packages/karmada/virtual/view/external-addresses-view.test.ts',
-    file: 'packages/karmada/virtual/mapping/external-addresses.ts',
+    test: 'packages/virtual-clusters/view/external-addresses-view.test.ts',
+    file: 'packages/virtual-clusters/mapping/external-addresses.ts',
     find: `  if (refused.length === 0) return
 `,
     replace: `  if (refused.length >= 0) return
@@ -183,44 +183,44 @@ export const mutants: readonly Mutant[] = [
   {
     proof:
       'an override that changes what an object is, is refused where it is applied, in an event',
-    test: 'packages/karmada/propagation/tenants.test.ts',
-    file: 'packages/karmada/overrides/apply-overrides.ts',
+    test: 'packages/propagation/propagation/tenants.test.ts',
+    file: 'packages/propagation/overrides/apply-overrides.ts',
     find: 'if (rules?.anyOverride !== true) expectKept(policy, changed, next)',
     replace: '',
   },
   {
     proof: 'whatever a policy of a namespace does, what an object is stays as it was',
-    test: 'packages/karmada/overrides/apply-overrides.test.ts',
-    file: 'packages/karmada/overrides/apply-overrides.ts',
+    test: 'packages/propagation/overrides/apply-overrides.test.ts',
+    file: 'packages/propagation/overrides/apply-overrides.ts',
     find: 'if (rules?.anyOverride !== true) expectKept(policy, changed, next)',
     replace: '',
   },
   {
     proof: 'no reference that is written by any verb names anything outside of the virtual cluster',
-    test: 'packages/karmada/virtual/view/write-references.test.ts',
-    file: 'packages/karmada/virtual/view/member-body.ts',
+    test: 'packages/virtual-clusters/view/write-references.test.ts',
+    file: 'packages/virtual-clusters/view/member-body.ts',
     find: 'return answer.status === 200 && isJsonObject(found) ? fieldAt(found, ...path) : undefined',
     replace:
       'return answer.status === 200 && isJsonObject(found) ? fieldAt(sent, ...path) : fieldAt(sent, ...path)',
   },
   {
     proof: 'a role for all virtual clusters carries no label that a role of the edge could select',
-    test: 'packages/karmada/virtual/mapping/references.test.ts',
-    file: 'packages/karmada/virtual/mapping/cluster-scoped-table.ts',
+    test: 'packages/virtual-clusters/mapping/references.test.ts',
+    file: 'packages/virtual-clusters/mapping/cluster-scoped-table.ts',
     find: 'const key = labels.find((label) => label.startsWith(aggregationLabels))',
     replace: 'const key = labels.find((label) => label === aggregationLabels)',
   },
   {
     proof: 'hostile scripts end within what a call may use',
-    test: 'packages/karmada/interpreter/lua/lua-cost.test.ts',
-    file: 'packages/karmada/interpreter/lua/lua-run.ts',
+    test: 'packages/lua/lua-cost.test.ts',
+    file: 'packages/lua/lua-run.ts',
     find: 'if (steps > luaLimits.stepsMax) {',
     replace: 'if (steps > luaLimits.stepsMax * 1_000) {',
   },
   {
     proof: 'each library function is charged for what it does',
-    test: 'packages/karmada/interpreter/lua/lua-cost.test.ts',
-    file: 'packages/karmada/interpreter/lua/lua-string-library.ts',
+    test: 'packages/lua/lua-cost.test.ts',
+    file: 'packages/lua/lua-string-library.ts',
     find: `    args.run.step(Math.ceil((text.length * (pattern.length + 1)) / 64))
 `,
     replace: '',

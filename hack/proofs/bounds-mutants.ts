@@ -120,8 +120,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'calls that stay below the limit of one may not take everything together',
-    test: 'packages/karmada/interpreter/custom/lua-interpreter.test.ts',
-    file: 'packages/karmada/interpreter/custom/customization-budget.ts',
+    test: 'packages/interpreter/custom/lua-interpreter.test.ts',
+    file: 'packages/interpreter/custom/customization-budget.ts',
     find: '} else if (account.steps < 0) {',
     replace: '} else if (account.steps < -100 * stepsMax) {',
   },

@@ -53,7 +53,7 @@ export const mutants: readonly Mutant[] = [
     proof: 'runs as nobody, and writes nothing to its image',
     test: 'e2e/agent-pod.test.ts',
     msMax: 400_000,
-    file: 'packages/karmada/registration/agent-manifest.ts',
+    file: 'packages/membership/registration/agent-manifest.ts',
     find: 'readOnlyRootFilesystem: true,',
     replace: 'readOnlyRootFilesystem: false,',
   },

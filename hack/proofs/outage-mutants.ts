@@ -35,7 +35,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'an API server that is away is not taken for an agent that is',
     test: 'cmd/hub-faults.test.ts',
-    file: 'packages/karmada/agent/api-forwarder.ts',
+    file: 'packages/cluster-agent/forward/api-forwarder.ts',
     find: 'const { reason, status } = ownAnswerTo(error)',
     replace: `if (!(error instanceof StatusError)) throw error
       const { reason, status } = ownAnswerTo(error)`,

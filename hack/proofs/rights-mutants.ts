@@ -48,8 +48,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'a request that HTTP/2 cannot say fails alone',
-    test: 'packages/karmada/services/service-exchange.test.ts',
-    file: 'packages/karmada/services/service-exchange.ts',
+    test: 'packages/gateway/services/service-exchange.test.ts',
+    file: 'packages/gateway/services/service-exchange.ts',
     find: `const call = orDestroy(stream, () => {
     // Before anything can throw: an error of a session that nobody listens to would end the process.
     session.on('error', (error) => stream.destroy(error))
@@ -59,8 +59,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'whoever may no longer watch is not asked for again',
-    test: 'packages/karmada/watch/cluster-watches.test.ts',
-    file: 'packages/karmada/watch/watch-return.ts',
+    test: 'packages/gateway/watch/cluster-watches.test.ts',
+    file: 'packages/gateway/watch/watch-return.ts',
     find: `    await watch.mayGoOn()
 `,
     replace: '',
@@ -76,22 +76,22 @@ export const mutants: readonly Mutant[] = [
   {
     proof:
       'only an agent that is asked to apply Works, or has virtual clusters, may change the cluster',
-    test: 'packages/karmada/registration/agent-manifest.test.ts',
-    file: 'packages/karmada/registration/agent-manifest.ts',
+    test: 'packages/membership/registration/agent-manifest.test.ts',
+    file: 'packages/membership/registration/agent-manifest.ts',
     find: 'const writing = appliesWorks || hasVirtualClusters ? workRules : []',
     replace: 'const writing = workRules',
   },
   {
     proof: 'a binding takes nothing to an edge but objects of its own namespace',
-    test: 'packages/karmada/propagation/tenants.test.ts',
-    file: 'packages/karmada/propagation/own-object.ts',
+    test: 'packages/propagation/propagation/tenants.test.ts',
+    file: 'packages/propagation/propagation/own-object.ts',
     find: 'if (namespace === own && isPropagatable(spec.resource)) return undefined',
     replace: 'if (isPropagatable(spec.resource)) return undefined',
   },
   {
     proof: 'what a template says of its owners, its Work and its policy, is not believed',
-    test: 'packages/karmada/propagation/tenants.test.ts',
-    file: 'packages/karmada/propagation/plan-work.ts',
+    test: 'packages/propagation/propagation/tenants.test.ts',
+    file: 'packages/propagation/propagation/plan-work.ts',
     find: `    ...templateAnnotations(template),
     ...origin,
 `,
@@ -101,59 +101,59 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'the secret of a class is in the namespace of each claim or snapshot, and no other',
-    test: 'packages/karmada/virtual/mapping/references.test.ts',
-    file: 'packages/karmada/virtual/mapping/cluster-scoped-table.ts',
+    test: 'packages/virtual-clusters/mapping/references.test.ts',
+    file: 'packages/virtual-clusters/mapping/cluster-scoped-table.ts',
     find: '!ownNamespaceTemplates.has(value)',
     replace: `!value.includes('\${pvc.namespace}')`,
   },
   {
     proof:
       'nothing is made in a namespace that is about to go, until something is sent there again',
-    test: 'packages/karmada/virtual/groups/empty-namespaces.test.ts',
-    file: 'packages/karmada/virtual/isolation/isolation-policies.ts',
+    test: 'packages/virtual-clusters/groups/empty-namespaces.test.ts',
+    file: 'packages/virtual-clusters/isolation/isolation-policies.ts',
     find: `expression: \`namespaceObject == null || `,
     replace: `expression: \`true || `,
   },
   {
     proof:
       'a node of a virtual cluster may be cordoned, and nothing else of it changes, by any verb',
-    test: 'packages/karmada/virtual/view/write-references.test.ts',
-    file: 'packages/karmada/virtual/view/cordon-node.ts',
+    test: 'packages/virtual-clusters/view/write-references.test.ts',
+    file: 'packages/virtual-clusters/view/cordon-node.ts',
     find: 'if (!equalJson(fixedOf(node), fixedOf(wanted))) {',
     replace: `if (fieldAt(wanted, 'spec', 'unschedulable') === undefined) {`,
   },
   {
     proof: 'a cluster cannot make the hub keep endless events, and harms no other by trying',
-    test: 'packages/karmada/watch/cluster-watches.test.ts',
-    file: 'packages/karmada/watch/cluster-watches.ts',
+    test: 'packages/gateway/watch/cluster-watches.test.ts',
+    file: 'packages/gateway/watch/cluster-watches.ts',
     find: 'using held = budgetOf(cluster)',
     replace: `using held = budgetOf('')`,
   },
   {
     proof: 'no manifest leaves its virtual cluster',
-    test: 'packages/karmada/virtual/mapping/any-manifest.test.ts',
-    file: 'packages/karmada/virtual/mapping/reference-table.ts',
+    test: 'packages/virtual-clusters/mapping/any-manifest.test.ts',
+    file: 'packages/virtual-clusters/mapping/reference-table.ts',
     find: "  [`${term}.namespaces.*`]: 'namespace',\n",
     replace: '',
   },
   {
     proof: 'of no kind a virtual cluster sees an object of another one, whichever way it asks',
-    test: 'packages/karmada/virtual/view/no-leak.test.ts',
-    file: 'packages/karmada/virtual/view/own-objects.ts',
+    test: 'packages/virtual-clusters/view/no-leak.test.ts',
+    file: 'packages/virtual-clusters/view/own-objects.ts',
     find: 'if (owner && owner.cluster !== clusterName) {',
     replace: `if (owner && owner.cluster === '') {`,
   },
   {
     proof: 'a path that could be read in two ways, or leads out of the virtual cluster, is refused',
-    test: 'packages/karmada/virtual/view/no-leak.test.ts',
-    file: 'packages/karmada/virtual/view/view-handler.ts',
+    test: 'packages/virtual-clusters/view/no-leak.test.ts',
+    file: 'packages/virtual-clusters/view/view-handler.ts',
     find: 'if (!info.isResourceRequest) throw notFound()',
     replace: 'if (!info.isResourceRequest) return api.onRequest(request, signal)',
   },
   {
     proof: 'what the operator keeps the agent from, its own rights do not answer',
-    test: 'packages/karmada/virtual/view/read-view.test.ts',
-    file: 'packages/karmada/virtual/view/view-handler.ts',
+    test: 'packages/virtual-clusters/view/read-view.test.ts',
+    file: 'packages/virtual-clusters/view/view-handler.ts',
     find: `  if (why !== undefined) throw new StatusError('Forbidden', \`Cannot pass request: \${why}\`)
 `,
     replace: '',
@@ -176,8 +176,8 @@ export const mutants: readonly Mutant[] = [
   {
     proof:
       'what was issued before a revocation is void and what was issued after it is good, whatever the clocks said',
-    test: 'packages/karmada/cluster/agent-revocation.test.ts',
-    file: 'packages/karmada/cluster/agent-revocation.ts',
+    test: 'packages/membership/registration/agent-revocation.test.ts',
+    file: 'packages/membership/registration/agent-revocation.ts',
     find: 'generations[part] < revocation.generation',
     replace: 'generations[part] <= revocation.generation',
   },

@@ -69,8 +69,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'a status that no server may pass on is 502, and names the cluster or its service',
-    test: 'packages/karmada/proxy/odd-agents.test.ts',
-    file: 'packages/karmada/proxy/tunnel-refusal.ts',
+    test: 'packages/gateway/proxy/odd-agents.test.ts',
+    file: 'packages/gateway/proxy/tunnel-refusal.ts',
     find: 'the answer of cluster "${cluster}"',
     replace: 'the answer',
   },
@@ -98,7 +98,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a cluster has its services below its own host name, too',
     test: 'cmd/hub-services.test.ts',
-    file: 'packages/karmada/proxy/forwarded-headers.ts',
+    file: 'packages/gateway/proxy/forwarded-headers.ts',
     find: '(?:__host-|__secure-)?',
     replace: '(?:__secure-)?',
   },

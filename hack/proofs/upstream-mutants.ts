@@ -91,14 +91,14 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'objects go to the clusters that Karmada sends them to, and are told the same',
     test: 'differential/placement/replay.test.ts',
-    file: 'packages/karmada/placement/divide-seats.ts',
+    file: 'packages/propagation/placement/divide-seats.ts',
     find: 'votes, seats: 0 }',
     replace: 'votes: votes + 1, seats: 0 }',
   },
   {
     proof: 'scripts answer as they answer Karmada',
     test: 'differential/customizations/replay.test.ts',
-    file: 'packages/karmada/interpreter/custom/kube-library.ts',
+    file: 'packages/interpreter/custom/kube-library.ts',
     find: 'quantities.reduce(addQuantities, quantityOf(0))',
     replace: 'quantities.reduce(addQuantities, quantityOf(1))',
   },

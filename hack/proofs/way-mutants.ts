@@ -50,7 +50,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a ClusterAccess leads to services by the verbs that it says so for, and by no others',
     test: 'cmd/hub-services-refused.test.ts',
-    file: 'packages/karmada/access/cluster-grants.ts',
+    file: 'packages/gateway/access/cluster-grants.ts',
     find: `const granted = subresource === 'proxy' ? verbs : serviceVerbs`,
     replace: 'const granted = subresource ? verbs : serviceVerbs',
   },
@@ -58,7 +58,7 @@ export const mutants: readonly Mutant[] = [
     proof:
       'what is open to a service ends soon after the right to it is taken away, and the audit line says so',
     test: 'cmd/hub-services.test.ts',
-    file: 'packages/karmada/services/service-routes.ts',
+    file: 'packages/gateway/services/service-routes.ts',
     find: 'visit.transfer.end(signal.reason === accessEnded ? accessEnded.message : undefined)',
     replace: 'visit.transfer.end()',
   },
@@ -79,7 +79,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'only its own agent may open the tunnel of a cluster',
     test: 'cmd/hub.test.ts',
-    file: 'packages/karmada/cluster/agent-identity.ts',
+    file: 'packages/fleet-kinds/cluster/agent-identity.ts',
     find: 'if (!groups.includes(agentsGroup) || !name.startsWith(agentUserPrefix)) return undefined',
     replace: 'if (groups.length === 0 || !name.startsWith(agentUserPrefix)) return undefined',
   },
@@ -102,35 +102,35 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'any replica reaches a cluster, wherever its tunnel ends',
     test: 'cmd/hub-replicas.test.ts',
-    file: 'packages/karmada/replicas/replicated-tunnels.ts',
+    file: 'packages/gateway/replicas/replicated-tunnels.ts',
     find: 'return isOpen(own, cluster) || ids.length === 0 ? [here, ...there] : there',
     replace: 'return there.length > 0 ? [here] : there',
   },
   {
     proof: 'only a replica may open a link, and with its own certificate',
     test: 'cmd/hub-replicas.test.ts',
-    file: 'packages/karmada/replicas/replica-route.ts',
+    file: 'packages/gateway/replicas/replica-route.ts',
     find: 'if (!replica || certificateHashOf(request) !== replica.certificateHash) {',
     replace: 'if (!replica) {',
   },
   {
     proof: 'what is open to many clusters by way of another replica keeps nobody from the others',
     test: 'cmd/hub-replica-streams.test.ts',
-    file: 'packages/karmada/replicas/link-limits.ts',
+    file: 'packages/gateway/replicas/link-limits.ts',
     find: 'streamsMax: 2 * userStreamDefaults.inAll,',
     replace: 'streamsMax: 2 * userStreamDefaults.perCluster,',
   },
   {
     proof: 'a hub that traces nothing passes no trace on',
     test: 'cmd/hub-tracing.test.ts',
-    file: 'packages/karmada/proxy/traced-tunnels.ts',
+    file: 'packages/gateway/proxy/traced-tunnels.ts',
     find: `if (request.headers['traceparent'] === undefined) return request`,
     replace: `if (request.headers['traceparent'] !== '') return request`,
   },
   {
     proof: 'an agent that comes back after its certificate expired goes on by its old key',
     test: 'cmd/hub-registration.test.ts',
-    file: 'packages/karmada/registration/re-enrolment-route.ts',
+    file: 'packages/membership/registration/re-enrolment-route.ts',
     find: `verdict: isAsked ? 'allow' : 'no-opinion'`,
     replace: `verdict: isAsked ? 'no-opinion' : 'no-opinion'`,
   },
@@ -145,7 +145,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'an agent that breaks a rule of the tunnel is written down with the rule',
     test: 'cmd/hub-floods.test.ts',
-    file: 'packages/karmada/proxy/tunnel-route.ts',
+    file: 'packages/gateway/tunnels/tunnel-route.ts',
     find: `          if (session.brokenRule !== undefined) deps.onBroken?.(opener, session)
 `,
     replace: '',
@@ -186,7 +186,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'what is compressed at the edge passes as it is',
     test: 'cmd/hub-floods.test.ts',
-    file: 'packages/karmada/proxy/forwarded-headers.ts',
+    file: 'packages/gateway/proxy/forwarded-headers.ts',
     find: `  'clear-site-data',
 `,
     replace: `  'clear-site-data',
@@ -204,7 +204,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a session that was refused is written down as refused, by whomever, with its cluster',
     test: 'cmd/hub-session-audit.test.ts',
-    file: 'packages/karmada/proxy/pass-upgrade.ts',
+    file: 'packages/gateway/proxy/pass-upgrade.ts',
     find: `  onRefused?.(answer.status)
 `,
     replace: '',
@@ -213,7 +213,7 @@ export const mutants: readonly Mutant[] = [
     proof:
       'what an agent may not write is told at the hub, and a cluster that goes keeps its objects',
     test: 'cmd/agent-works.test.ts',
-    file: 'packages/karmada/work/execution-controller.ts',
+    file: 'packages/cluster-agent/work/execution-controller.ts',
     find: '(${total - failures.length}/${total}): ${causes}`',
     replace: '(${total - failures.length}/${total})`',
   },

@@ -1,0 +1,329 @@
+import * as http from 'node:http'
+import * as https from 'node:https'
+import { StatusError } from '@skerry/api'
+import {
+  abortReason,
+  checkPeerHead,
+  checkPeerSwitch,
+  fieldsOfRaw,
+  fieldsOfRecord,
+  PeerAnswerError,
+  peerHeadOf,
+  type Logger,
+} from '@skerry/base'
+import {
+  BadAnswerError,
+  HttpPool,
+  type AnswerHeaders,
+  type ClientCredentials,
+  type HttpAnswer,
+  type HttpsTransportConfig,
+} from '@skerry/client'
+import {
+  WholeBody,
+  type TunnelHandler,
+  type TunnelHeaders,
+  type TunnelRequest,
+  type TunnelResponse,
+  type TunnelUpgraded,
+} from '@skerry/tunnel'
+import type { AgentRefusal } from '@skerry/gateway'
+import { impersonationRefusal, type ImpersonationPolicy } from '@skerry/membership'
+import { isBoundedInTime, notAnswered } from './answer-limit.ts'
+import { agentByWay, openKept, openOwn } from './api-connection.ts'
+import { statusAnswer } from './status-answer.ts'
+
+export interface ApiForwarderOptions {
+  /** The local API server, and who the agent is to it. */
+  readonly api: HttpsTransportConfig
+  /** As whom it acts; absent: as everybody whom the hub names. */
+  readonly policy?: ImpersonationPolicy
+  /** Who it is, in words to those whom the API server does not answer; absent: the cluster's agent. */
+  readonly asker?: string
+  /** The agent answered in place of the API server. */
+  readonly onRefused?: (reason: AgentRefusal) => void
+  readonly limits?: Partial<ApiForwarderLimits>
+}
+
+export interface ApiForwarderLimits {
+  readonly connectMs: number
+  /** For the answer to begin, where API servers bound it themselves; a little more than they do. */
+  readonly answerMs: number
+  readonly socketsMax: number
+  readonly idleSocketsMax: number
+  readonly idleSocketMs: number
+}
+
+export const apiForwarderDefaults: Readonly<ApiForwarderLimits> = Object.freeze({
+  connectMs: 10_000,
+  answerMs: 65_000,
+  socketsMax: 1_000,
+  idleSocketsMax: 256,
+  idleSocketMs: 55_000,
+})
+
+export interface ApiForwarder extends TunnelHandler, Disposable {}
+
+/**
+ * Answers what comes through the tunnel by asking the local API server, as the user that the hub
+ * names. The agent's own rights serve nobody: a request that impersonates no one is refused.
+ */
+export function createApiForwarder(options: ApiForwarderOptions, log: Logger): ApiForwarder {
+  const { api, policy = {}, asker = 'its agent' } = options
+  const stop = new AbortController()
+  const server: Server = {
+    api,
+    base: new URL(api.server),
+    limits: { ...apiForwarderDefaults, ...options.limits },
+    signal: stop.signal,
+    pool: undefined,
+  }
+  const answering = async <Answer extends TunnelUpgraded>(
+    request: TunnelRequest,
+    signal: AbortSignal,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer | TunnelResponse> => {
+    const auditId = auditIdOf(request)
+    try {
+      const why = impersonationRefusal(policy, request.headers)
+      if (why !== undefined) throw new OwnAnswer('policy', forbidden(why))
+      const answer = await ask()
+      log.debug('Request answered', { auditId, method: request.method, status: answer.status })
+      return answer
+    } catch (error) {
+      if (signal.aborted) throw abortReason(signal)
+      const { reason, status } = ownAnswerTo(error)
+      options.onRefused?.(reason)
+      if (reason === 'policy') log.debug('Request refused', { auditId, error: status })
+      else log.info('Local API server did not answer', { auditId, error: status })
+      return statusAnswer(status, auditId)
+    }
+  }
+  return {
+    onRequest: (request, signal) =>
+      answering(request, signal, async () => {
+        return toAnswer(await ask(server, request, signal), request.method, asker)
+      }),
+    onUpgrade: (request, signal) =>
+      answering(request, signal, async () => {
+        return upgraded(await startUpgrade(server, request, signal), request, asker)
+      }),
+    [Symbol.dispose]() {
+      stop.abort(new Error('The way to the cluster is closed'))
+      server.pool?.connections[Symbol.dispose]()
+    },
+  }
+}
+
+/** The name by which the hub, its audit log and the API server know the request. */
+export function auditIdOf({ headers }: TunnelRequest): string {
+  const { 'audit-id': auditId } = headers
+  return typeof auditId === 'string' ? auditId : ''
+}
+
+/** What the agent itself says, in place of its API server. */
+class OwnAnswer extends Error {
+  override name = 'OwnAnswer'
+  readonly reason: AgentRefusal
+  readonly status: StatusError
+  constructor(reason: AgentRefusal, status: StatusError) {
+    super(status.message)
+    this.reason = reason
+    this.status = status
+  }
+}
+
+function ownAnswerTo(error: unknown): Pick<OwnAnswer, 'reason' | 'status'> {
+  if (error instanceof OwnAnswer) return error
+  const cause = error instanceof Error ? error : new Error(String(error))
+  if (cause instanceof StatusError) return { reason: 'unreachable', status: cause }
+  if (cause instanceof PeerAnswerError || cause instanceof BadAnswerError) {
+    const text = `Cannot pass answer: ${cause.message}`
+    return { reason: 'unreachable', status: new StatusError('Unknown', text, { code: 502, cause }) }
+  }
+  const text = `Cannot reach the cluster's API server: ${cause.message}`
+  return {
+    reason: 'unreachable',
+    status: new StatusError('ServiceUnavailable', text, { cause }),
+  }
+}
+
+function forbidden(why: string): StatusError {
+  return new StatusError('Forbidden', `Cannot pass request: ${why}`)
+}
+
+interface Server {
+  readonly api: HttpsTransportConfig
+  readonly base: URL
+  readonly limits: ApiForwarderLimits
+  /** Aborts when it is disposed. */
+  readonly signal: AbortSignal
+  /** Kept open for the certificate that they were opened with. */
+  pool: { readonly connections: HttpPool; readonly certificate: string | undefined } | undefined
+}
+
+async function ask(
+  server: Server,
+  request: TunnelRequest,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const { base, api } = server
+  const credentials = api.credentials ? await api.credentials(signal) : noCredentials
+  const { method, path, body } = request
+  const headers = ownHeaders(request.headers, credentials, base)
+  const isBounded = isBoundedInTime(path)
+  const asked = { method, path: pathAt(base, path), headers, body, isBounded }
+  const answer = await poolFor(server, credentials).ask(asked, signal)
+  if (answer.status === 401) api.credentials?.onRefused?.(credentials)
+  return answer
+}
+
+const noCredentials: ClientCredentials = Object.freeze({})
+
+function pathAt({ pathname }: URL, path: string): string {
+  return pathname === '/' ? path : `${pathname.replace(/\/$/, '')}${path}`
+}
+
+function poolFor(server: Server, credentials: ClientCredentials): HttpPool {
+  const { certificate } = credentials
+  if (server.pool && server.pool.certificate === certificate) return server.pool.connections
+  // What is under way goes on with the certificate that it began with.
+  server.pool?.connections.retire()
+  const { limits } = server
+  const connections = new HttpPool({
+    ...limits,
+    open: openKept(server, credentials),
+    late: () => notAnswered(limits.answerMs),
+  })
+  server.pool = { connections, certificate }
+  return connections
+}
+
+/** A session has a connection of its own, and may last: it goes by Node's client. */
+async function startUpgrade(
+  server: Server,
+  request: TunnelRequest,
+  signal: AbortSignal,
+): Promise<http.ClientRequest> {
+  const { base, api } = server
+  const credentials = api.credentials ? await api.credentials(signal) : noCredentials
+  const options: https.RequestOptions = {
+    method: request.method,
+    host: base.hostname.replace(/^\[|\]$/g, ''),
+    port: base.port || (base.protocol === 'http:' ? 80 : 443),
+    path: pathAt(base, request.path),
+    headers: mutable(ownHeaders(request.headers, credentials, base)),
+  }
+  signal.throwIfAborted()
+  const byWay = agentByWay(server, credentials)
+  const outgoing = byWay
+    ? (base.protocol === 'http:' ? http : https).request({ ...options, agent: byWay })
+    : http.request({ ...options, createConnection: () => openOwn(server, credentials) })
+  outgoing.once('response', ({ statusCode }) => {
+    if (statusCode === 401) api.credentials?.onRefused?.(credentials)
+  })
+  endWith(outgoing, signal)
+  limitConnectTime(outgoing, server.limits.connectMs)
+  return outgoing
+}
+
+/** As the request's own option for a signal, which takes three times as much of each request. */
+function endWith(outgoing: http.ClientRequest, signal: AbortSignal): void {
+  const onAbort = (): void => void outgoing.destroy(abortReason(signal))
+  signal.addEventListener('abort', onAbort, { once: true })
+  outgoing.once('close', () => signal.removeEventListener('abort', onAbort))
+}
+
+/** What the hub sent, without what only the agent itself may say to its API server. */
+function ownHeaders(
+  headers: TunnelHeaders,
+  { bearerToken }: ClientCredentials,
+  base: URL,
+): AnswerHeaders {
+  const out: Record<string, string | readonly string[]> = Object.create(null)
+  for (const name in headers) {
+    const value = headers[name]
+    if (value === undefined || name === 'authorization' || /^x[-_]remote[-_]/.test(name)) continue
+    out[name] = value
+  }
+  out['host'] = base.host
+  if (bearerToken) out['authorization'] = `Bearer ${bearerToken}`
+  return out
+}
+
+function mutable(headers: AnswerHeaders): http.OutgoingHttpHeaders {
+  const out: http.OutgoingHttpHeaders = {}
+  for (const [name, value] of Object.entries(headers)) {
+    out[name] = typeof value === 'string' ? value : [...value]
+  }
+  return out
+}
+
+function limitConnectTime(outgoing: http.ClientRequest, connectMs: number): void {
+  outgoing.once('socket', (socket) => {
+    if (!socket.connecting) return
+    const late = (): void => {
+      outgoing.destroy(new Error(`no connection in ${connectMs} ms`))
+    }
+    const timer = setTimeout(late, connectMs)
+    socket.once('connect', () => clearTimeout(timer))
+    socket.once('close', () => clearTimeout(timer))
+  })
+}
+
+const peer = "the cluster's API server"
+
+function toAnswer(answer: HttpAnswer, method: string, asker: string): TunnelResponse {
+  const { body } = answer
+  const drop = (): void => {
+    if (!(body instanceof Uint8Array)) body.destroy()
+  }
+  try {
+    if (answer.status === 401) throw refused(asker)
+    const fields = fieldsOfRecord(answer.headers)
+    const { status, headers } = checkPeerHead({ status: answer.status, fields }, { peer, method })
+    return { status, headers, body: body instanceof Uint8Array ? new WholeBody(body) : body }
+  } catch (error) {
+    drop()
+    throw error
+  }
+}
+
+function refused(asker: string): OwnAnswer {
+  const text = `Cannot pass request: the cluster refuses ${asker}`
+  return new OwnAnswer('unauthorized', new StatusError('ServiceUnavailable', text))
+}
+
+function upgraded(
+  outgoing: http.ClientRequest,
+  { method, headers: sent }: TunnelRequest,
+  asker: string,
+): Promise<TunnelUpgraded> {
+  return new Promise((resolve, reject) => {
+    const settle = (read: () => TunnelUpgraded): void => {
+      try {
+        resolve(read())
+      } catch (error) {
+        outgoing.destroy()
+        reject(error instanceof Error ? error : new Error(String(error)))
+      }
+    }
+    outgoing.once('response', (answer) =>
+      settle(() => {
+        if (answer.statusCode === 401) throw refused(asker)
+        const { status, headers } = peerHeadOf(answer, { peer, method })
+        return { status, headers, body: answer }
+      }),
+    )
+    outgoing.once('upgrade', (answer, socket, head) =>
+      settle(() => {
+        const offered = { peer, offered: String(sent['upgrade'] ?? '') }
+        const headers = checkPeerSwitch(fieldsOfRaw(answer.rawHeaders), offered)
+        if (head.length > 0) socket.unshift(head)
+        return { status: 101, headers, stream: socket }
+      }),
+    )
+    outgoing.on('error', reject)
+    outgoing.end()
+  })
+}

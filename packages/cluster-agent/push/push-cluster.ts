@@ -1,0 +1,117 @@
+import {
+  createBackoff,
+  runAll,
+  withTimeout,
+  type Backoff,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
+import { createCluster, createHttpsTransport, type Cluster as Api } from '@skerry/client'
+import type { ResourceInterpreter } from '@skerry/interpreter'
+import { runClusterReporter, type ClusterReporterTiming } from '../report/cluster-reporter.ts'
+import { EdgeObserver } from '../report/edge-observer.ts'
+import { runWorks } from '../work/run-works.ts'
+import { allowImpersonator, forbidImpersonator } from './impersonator.ts'
+import { memberApi } from './member-api.ts'
+import type { PushTarget } from './push-target.ts'
+
+export interface PushDeps {
+  readonly hub: Api
+  readonly interpreter: () => Promise<ResourceInterpreter>
+  readonly timing: Partial<ClusterReporterTiming>
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** One cluster in push mode. */
+export interface PushedCluster {
+  readonly name: string
+  /** UID of its namespace kube-system, as its Cluster says; undefined: it says none. */
+  readonly id: string | undefined
+  readonly target: PushTarget
+}
+
+/** For its last words at a cluster that may be gone. */
+const partingMs = 10_000
+
+/**
+ * Does for one cluster what its agent would: tells how it is, and applies its Works. Until the signal
+ * aborts; what fails is begun again, and concerns no other cluster.
+ */
+export async function pushCluster(
+  pushed: PushedCluster,
+  given: PushDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const deps = { ...given, log: given.log.child({ cluster: pushed.name }) }
+  await untilDone(deps, signal, (scope) => pushOnce(pushed, deps, scope))
+}
+
+/** What it has made at the cluster for itself goes; what Works have made stays. */
+export async function partFrom(
+  { target }: PushedCluster,
+  { clock, log }: Pick<PushDeps, 'clock' | 'log'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const message = `Cannot part from the cluster: no answer in ${partingMs} ms`
+  using transport = createHttpsTransport(memberApi(target, target.token, clock))
+  const member = createCluster(transport, { clock, log, userAgent: 'skerry-hub' })
+  await withTimeout({ ms: partingMs, message }, signal, (scope) =>
+    forbidImpersonator(member, scope),
+  )
+}
+
+async function pushOnce(
+  { name, id, target }: PushedCluster,
+  { hub, interpreter, timing, clock, random, log }: PushDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  using transport = createHttpsTransport(memberApi(target, target.token, clock))
+  const parts = { clock, random, log }
+  const local = createCluster(transport, { clock, log, userAgent: 'skerry-hub' })
+  const observer = new EdgeObserver({ ...parts, local })
+  const { impersonator } = target
+  await runAll(signal, [
+    (scope) => observer.run(scope),
+    (scope) =>
+      runClusterReporter({ name, isPushed: true, timing }, { ...parts, hub, observer }, scope),
+    async (scope) => {
+      await untilDone(parts, scope, () => checkIdentity(observer, id))
+      if (impersonator) {
+        await untilDone(parts, scope, (attempt) =>
+          allowImpersonator(local, impersonator.namespace, attempt),
+        )
+      }
+      const works = { clusterName: name, interpreter: await interpreter() }
+      await runWorks(works, { ...parts, hub, local }, scope)
+    },
+  ])
+}
+
+/** Nothing is written to a cluster that is not the one that was joined. */
+async function checkIdentity(observer: EdgeObserver, id: string | undefined): Promise<void> {
+  const found = await observer.id()
+  if (id === undefined || id === found) return
+  throw new Error(`Cannot push to cluster: the one that answers has another id, ${found}`)
+}
+
+async function untilDone(
+  { clock, random, log }: Pick<PushDeps, 'clock' | 'random' | 'log'>,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const backoff: Backoff = createBackoff({ initialMs: 1_000, maxMs: 60_000, jitter: 0.5 }, random)
+  for (;;) {
+    try {
+      return await work(signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      const cause = error instanceof Error ? error : new Error(String(error))
+      const waitMs = backoff.nextMs()
+      log.info('Cluster not pushed to yet', { error: cause, waitMs: Math.round(waitMs) })
+      await clock.sleep(waitMs, signal)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import { runAll } from '@skerry/base'
+import {
+  runController,
+  watch,
+  type BackgroundController,
+  type ControllerContext,
+  type ControllerDefinition,
+} from '@skerry/controller-runtime'
+import {
+  clusterResource,
+  conditionTypes,
+  type Cluster,
+  conditionOf,
+  withCondition,
+} from '@skerry/fleet-kinds'
+import { interpreterOf, type ResourceInterpreter } from '@skerry/interpreter'
+import { writeFinalizers } from '@skerry/membership'
+import type { ClusterReporterTiming } from '../report/cluster-reporter.ts'
+import { RunningClusters } from '../running-clusters.ts'
+import { isPushed } from './push-admission.ts'
+import { partFrom, pushCluster, type PushDeps } from './push-cluster.ts'
+import type { PushPlan, PushPlans } from './push-target.ts'
+
+/** While a Cluster has it, the hub has something of its own at the cluster. */
+const pushFinalizer = 'hub.skerry.io/push'
+/** Secrets are looked at this often: a new token counts then. */
+const lookAgainMs = 30_000
+/** The same where something is missing. */
+const missingMs = 5_000
+
+/** Writes to the API of each cluster in push mode, as an agent there would. In one process at a time. */
+export function createPushController(
+  planOf: PushPlans,
+  timing: Partial<ClusterReporterTiming> = {},
+): BackgroundController {
+  return {
+    name: 'cluster-push-controller',
+    async run(deps, signal) {
+      const { cluster: hub, informers, clock, random, log } = deps
+      const running = new RunningClusters()
+      let asked: Promise<ResourceInterpreter> | undefined
+      // Where nobody is pushed to, nothing is watched for it.
+      const interpreter = (): Promise<ResourceInterpreter> =>
+        (asked ??= interpreterOf({ hub, informers, clock, random, log }, signal))
+      const parts = { hub, interpreter, timing, clock, random, log }
+      await runAll(signal, [
+        (scope) => running.run(scope),
+        (scope) => runController(definition({ running, planOf, parts }), deps, scope),
+      ])
+    },
+  }
+}
+
+interface Pushing {
+  readonly running: RunningClusters
+  readonly planOf: PushPlans
+  readonly parts: PushDeps
+}
+
+function definition(pushing: Pushing): ControllerDefinition {
+  const { running, planOf, parts } = pushing
+  return {
+    name: 'cluster-push-controller',
+    watches: [watch(clusterResource, { keysOf: ({ object }) => [object.metadata.name ?? ''] })],
+    async reconcile(name, context, signal) {
+      const cluster = context.informer(clusterResource).get({ name })
+      // Asking reads it anew, and thousands pull.
+      const plan = isPushed(cluster) ? planOf(name) : undefined
+      const isLeft = cluster === undefined || cluster.metadata.deletionTimestamp !== undefined
+      if (isLeft || plan === undefined) {
+        await running.stop(name)
+        if (cluster) await part({ cluster, plan }, parts, context, signal)
+        return undefined
+      }
+      if ('refusal' in plan) {
+        await running.stop(name)
+        await tellRefusal(cluster, plan.refusal, context, signal)
+        return { requeueAfterMs: missingMs }
+      }
+      await keepFinalizer(cluster, context, signal)
+      const { target } = plan
+      const { id } = cluster.spec
+      await running.ensure(name, {
+        version: JSON.stringify([cluster.metadata.uid, id, target]),
+        task: (scope) => pushCluster({ name, id, target }, parts, scope),
+      })
+      return { requeueAfterMs: lookAgainMs }
+    },
+  }
+}
+
+interface Parting {
+  readonly cluster: Cluster
+  readonly plan: PushPlan | undefined
+}
+
+/** A cluster that is gone, or that the hub may not dial any more, keeps nobody from striking it off. */
+async function part(
+  { cluster, plan }: Parting,
+  { clock, log }: PushDeps,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '', finalizers = [] } = cluster.metadata
+  if (!finalizers.includes(pushFinalizer)) return
+  try {
+    if (plan && 'target' in plan) {
+      const { target } = plan
+      await partFrom({ name, id: cluster.spec.id, target }, { clock, log }, signal)
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    const cause = error instanceof Error ? error : new Error(String(error))
+    log.info('Cluster keeps what the hub made there', { cluster: name, error: cause })
+  }
+  const rest = finalizers.filter((each) => each !== pushFinalizer)
+  await writeFinalizers(cluster, rest, context, signal)
+}
+
+async function keepFinalizer(
+  cluster: Cluster,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { finalizers = [] } = cluster.metadata
+  if (finalizers.includes(pushFinalizer)) return
+  await writeFinalizers(cluster, [...finalizers, pushFinalizer], context, signal)
+}
+
+async function tellRefusal(
+  cluster: Cluster,
+  refusal: string,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { conditions = [] } = cluster.status ?? {}
+  const type = conditionTypes.ready
+  const text = {
+    type,
+    status: 'False',
+    reason: 'PushRefused',
+    message: `The hub does not push to this cluster: ${refusal}`,
+  } as const
+  const known = conditionOf(conditions, type)
+  if (known?.reason === text.reason && known.message === text.message) return
+  const told = withCondition(conditions, text, context.clock.now())
+  const status = { ...cluster.status, conditions: told }
+  await context.client(clusterResource).updateStatus({ ...cluster, status }, signal)
+}

@@ -1,0 +1,215 @@
+import type { Node, Pod } from '@skerry/api'
+import { withTimeout, type Clock, type Logger, type Random } from '@skerry/base'
+import {
+  createInformer,
+  readBody,
+  resources,
+  type Cluster as Api,
+  type Informer,
+} from '@skerry/client'
+import {
+  conditionTypes,
+  type ApiEnablement,
+  type ConditionText,
+  groupLabel,
+} from '@skerry/fleet-kinds'
+import { apiEnablementsOf } from './cluster-facts.ts'
+import { clusterIdOf } from './cluster-id.ts'
+import { createSlimmer } from './slim-objects.ts'
+
+export interface EdgeObserverTiming {
+  /** The list of APIs changes seldom, and is long. */
+  readonly discoveryPeriodMs: number
+  /** What was asked less than this ago is not asked again: many Clusters are told of one server. */
+  readonly freshMs: number
+  /** For one request. */
+  readonly requestMs: number
+}
+
+export const edgeObserverDefaults: Readonly<EdgeObserverTiming> = Object.freeze({
+  discoveryPeriodMs: 60_000,
+  freshMs: 2_000,
+  requestMs: 10_000,
+})
+
+export interface EdgeObserverDeps {
+  readonly local: Api
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** The APIs of the server, and whether all of its parts have told theirs. */
+export interface SeenApis {
+  readonly list: ApiEnablement[]
+  readonly isWhole: boolean
+  /** Monotonic. */
+  readonly atMs: number
+}
+
+/** Nodes, and the pods on them or waiting for them. */
+export interface SeenWorkload {
+  readonly nodes: readonly Node[]
+  readonly pods: readonly Pod[]
+}
+
+const byGroup = 'group'
+const byNode = 'node'
+
+const groupOfNode = ({ metadata }: Node): readonly string[] => listOf(metadata.labels?.[groupLabel])
+const nodeOfPod = ({ spec }: Pod): readonly string[] => listOf(spec?.nodeName)
+/** Of a pod that is on no node yet. */
+const groupOfWaiting = ({ spec }: Pod): readonly string[] =>
+  spec?.nodeName ? [] : listOf(spec?.nodeSelector?.[groupLabel])
+
+/**
+ * What an agent sees of its API server: asked once, however many Clusters are told of it. Nodes and
+ * pods are watched as far as summaries and groups need them.
+ */
+export class EdgeObserver {
+  readonly nodes: Informer<Node>
+  readonly pods: Informer<Pod>
+  readonly #deps: EdgeObserverDeps
+  readonly #timing: EdgeObserverTiming
+  readonly #health: () => Promise<ConditionText>
+  readonly #version: () => Promise<string>
+  readonly #apis: () => Promise<SeenApis>
+  readonly #stop = new AbortController()
+  #changes = 0
+  #id: string | undefined
+
+  constructor(deps: EdgeObserverDeps, timing: Partial<EdgeObserverTiming> = {}) {
+    this.#deps = deps
+    this.#timing = { ...edgeObserverDefaults, ...timing }
+    const { local } = deps
+    const { node, pod } = createSlimmer()
+    this.nodes = createInformer(local.resource(resources.nodes), { transform: node }, deps)
+    this.pods = createInformer(local.resource(resources.pods), { transform: pod }, deps)
+    this.nodes.onChange(() => void (this.#changes += 1))
+    this.pods.onChange(() => void (this.#changes += 1))
+    const { freshMs, discoveryPeriodMs } = this.#timing
+    this.#health = this.#remembered(freshMs, (signal) => readHealth(local, signal))
+    this.#version = this.#remembered(freshMs, (signal) => readVersion(local, signal))
+    this.#apis = this.#remembered(discoveryPeriodMs, (signal) => this.#readApis(signal))
+  }
+
+  /** Until the signal aborts; rejects with its reason. */
+  async run(signal: AbortSignal): Promise<void> {
+    const onAbort = (): void => this.#stop.abort(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      await Promise.all([this.nodes.run(signal), this.pods.run(signal)])
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** Whether the API server is ready, as the Cluster's condition. */
+  health(): Promise<ConditionText> {
+    return this.#health()
+  }
+
+  version(): Promise<string> {
+    return this.#version()
+  }
+
+  apis(): Promise<SeenApis> {
+    return this.#apis()
+  }
+
+  /** UID of the namespace kube-system; asked until it is known. */
+  async id(): Promise<string> {
+    this.#id ??= await this.#inTime((signal) => clusterIdOf(this.#deps.local, signal))
+    return this.#id
+  }
+
+  hasSeenAll(): boolean {
+    return this.nodes.hasSynced() && this.pods.hasSynced()
+  }
+
+  /** Of nodes and pods, until now: while it stands, so does what was counted. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** Of the nodes of one group; absent: all. */
+  workload(group: string | undefined): SeenWorkload {
+    if (group === undefined) return { nodes: this.nodes.list(), pods: this.pods.list() }
+    this.nodes.addIndex(byGroup, groupOfNode)
+    this.pods.addIndex(byGroup, groupOfWaiting)
+    const nodes = this.nodes.byIndex(byGroup, group)
+    const pods = nodes.flatMap(({ metadata }) => this.podsOn(metadata.name ?? ''))
+    return { nodes, pods: [...pods, ...this.pods.byIndex(byGroup, group)] }
+  }
+
+  /** Indexed when that is first asked: a cluster without virtual clusters never does. */
+  podsOn(node: string): readonly Pod[] {
+    this.pods.addIndex(byNode, nodeOfPod)
+    return this.pods.byIndex(byNode, node)
+  }
+
+  async #readApis(signal: AbortSignal): Promise<SeenApis> {
+    const found = await this.#deps.local.discover(signal)
+    const atMs = this.#deps.clock.monotonicMs()
+    return { list: apiEnablementsOf(found), isWhole: found.stale.length === 0, atMs }
+  }
+
+  /** One question at a time, for all who ask meanwhile or soon after. A failure is not remembered. */
+  #remembered<T>(forMs: number, ask: (signal: AbortSignal) => Promise<T>): () => Promise<T> {
+    const { clock } = this.#deps
+    let held: { readonly answer: Promise<T>; readonly atMs: number } | undefined
+    return async () => {
+      const nowMs = clock.monotonicMs()
+      if (held === undefined || nowMs - held.atMs >= forMs) {
+        held = { answer: this.#inTime(ask), atMs: nowMs }
+      }
+      const mine = held
+      try {
+        return await mine.answer
+      } catch (error) {
+        if (held === mine) held = undefined
+        throw error
+      }
+    }
+  }
+
+  /** The server may be gone without a word. */
+  #inTime<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const ms = this.#timing.requestMs
+    const message = `Cannot report cluster: no answer in ${ms} ms`
+    return withTimeout({ ms, message }, this.#stop.signal, ask)
+  }
+}
+
+function listOf(text: string | undefined): readonly string[] {
+  return text ? [text] : []
+}
+
+async function readHealth(local: Api, signal: AbortSignal): Promise<ConditionText> {
+  const type = conditionTypes.ready
+  try {
+    const answer = await local.raw({ method: 'GET', path: '/readyz', headers: {} }, signal)
+    await readBody(answer.body)
+    if (answer.status === 200) {
+      return {
+        type,
+        status: 'True',
+        reason: 'ClusterReady',
+        message: 'cluster is healthy and ready to accept workloads',
+      }
+    }
+    const message = `/readyz answers ${answer.status}`
+    return { type, status: 'False', reason: 'ClusterNotReady', message }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return { type, status: 'False', reason: 'ClusterNotReachable', message }
+  }
+}
+
+async function readVersion(local: Api, signal: AbortSignal): Promise<string> {
+  const answer = await local.raw({ method: 'GET', path: '/version', headers: {} }, signal)
+  const text = (await readBody(answer.body)).toString('utf8')
+  const version: unknown = JSON.parse(text)
+  const isVersion = typeof version === 'object' && version !== null && 'gitVersion' in version
+  return isVersion ? String(version.gitVersion) : ''
+}

@@ -1,0 +1,53 @@
+import { type ClusterStatus, apiTime } from '@skerry/fleet-kinds'
+import { isSameFacts } from './same-facts.ts'
+
+/** Annotations of a Cluster: when its agent last saw each fact so. */
+export const observedKeys = Object.freeze({
+  version: 'hub.skerry.io/observed-version',
+  nodes: 'hub.skerry.io/observed-nodes',
+  resources: 'hub.skerry.io/observed-resources',
+  apis: 'hub.skerry.io/observed-apis',
+  labels: 'hub.skerry.io/observed-labels',
+  /** Provider, region and zones. */
+  place: 'hub.skerry.io/observed-place',
+})
+
+/** A fact that does not change is confirmed this often: a write for each cluster. */
+const confirmMs = 5 * 60_000
+
+/** When each fact of a round was seen, ms since the Unix epoch; absent: not seen in this round. */
+export type SeenTimes = Partial<Record<keyof typeof observedKeys, number>>
+
+interface Observed {
+  readonly status: ClusterStatus
+  readonly annotations: Readonly<Record<string, string>>
+  /** Labels or place are others than before; no status has told the time of it yet. */
+  readonly isSaidAnew: boolean
+}
+
+/** The annotations that go with the next status; the same ones when there is nothing new to say. */
+export function observedAnnotations(
+  known: Observed,
+  next: ClusterStatus,
+  seen: SeenTimes,
+): Record<string, string> {
+  const facts = {
+    version: [known.status.kubernetesVersion, next.kubernetesVersion],
+    nodes: [known.status.nodeSummary, next.nodeSummary],
+    resources: [known.status.resourceSummary, next.resourceSummary],
+    apis: [known.status.apiEnablements, next.apiEnablements],
+    labels: [known.isSaidAnew, false],
+    place: [known.isSaidAnew, false],
+  }
+  const annotations = { ...known.annotations }
+  for (const fact of ['version', 'nodes', 'resources', 'apis', 'labels', 'place'] as const) {
+    const seenMs = seen[fact]
+    if (seenMs === undefined) continue
+    const [before, after] = facts[fact]
+    const key = observedKeys[fact]
+    const toldMs = Date.parse(annotations[key] ?? '')
+    const isTold = isSameFacts(before, after) && seenMs < toldMs + confirmMs
+    if (!isTold) annotations[key] = apiTime(seenMs)
+  }
+  return annotations
+}

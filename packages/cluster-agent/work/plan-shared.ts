@@ -1,0 +1,86 @@
+import type { AnyObject } from '@skerry/api'
+import { virtualNamespaceLabels } from '@skerry/fleet-kinds'
+import { contentOf, sharerPatch, sharersOf } from './shared-object.ts'
+
+/**
+ * What one virtual cluster's wish makes of an object that several share. Pure. `note` is a merge patch that
+ * says what it wants, to be made before all else; absent: it is said.
+ */
+export type SharedPlan =
+  /** Make or keep what is wanted, like any other object. */
+  | { readonly act: 'have'; readonly note?: object }
+  /** Others want it otherwise. */
+  | { readonly act: 'refuse'; readonly why: string; readonly note?: object }
+
+interface Shared {
+  readonly cluster: string
+  readonly desired: AnyObject
+  readonly observed: AnyObject | undefined
+}
+
+/**
+ * An object is as the first has sent it, until all who share it want it otherwise: so one of them
+ * never changes it under another, and they may still change it together.
+ */
+export function planShared({ cluster, desired, observed }: Shared): SharedPlan {
+  if (observed === undefined) return { act: 'have' }
+  const stranger = strangerRefusal(desired, observed)
+  if (stranger !== undefined) return refusal(desired, stranger)
+  const wanted = contentOf(desired)
+  const present = contentOf(observed)
+  if (wanted === '' && present === '') return { act: 'have' }
+  if (wanted === '' || present === '') {
+    const owner = wanted === '' ? 'is shared by virtual clusters' : "is the edge cluster's own"
+    return refusal(desired, `already exists, and ${owner}: it is left alone`)
+  }
+  const there = sharersOf(observed)
+  const note = there.get(cluster) === wanted ? {} : { note: sharerPatch(cluster, wanted) }
+  const others = [...there].filter(([name, hash]) => name !== cluster && hash !== wanted)
+  if (wanted === present || others.length === 0) return { act: 'have', ...note }
+  const names = others.map(([name]) => `"${name}"`)
+  const why = `differs from what virtual cluster ${namesText(names)} has sent, and they share it: send the same to all of them`
+  return { ...refusal(desired, why), ...note }
+}
+
+const namesMax = 5
+
+function namesText(names: string[]): string {
+  const shown = names.toSorted().slice(0, namesMax).join(', ')
+  return names.length > namesMax ? `${shown} and ${names.length - namesMax} more` : shown
+}
+
+/** An object under a virtual cluster's own name, that the edge cluster or another one has. */
+function strangerRefusal(desired: AnyObject, observed: AnyObject): string | undefined {
+  const cluster = ownerOf(desired)
+  const owner = ownerOf(observed)
+  if (cluster === undefined || cluster === owner) return undefined
+  const whose = owner === undefined ? "the edge cluster's own" : `virtual cluster "${owner}"'s`
+  return `already exists, and is ${whose}: it is left alone`
+}
+
+function ownerOf({ metadata }: AnyObject): string | undefined {
+  return metadata.labels?.[virtualNamespaceLabels.cluster]
+}
+
+/** What is left to do when a virtual cluster wants an object no more. */
+export type LeavingPlan =
+  /** It is not this one's. */
+  | { readonly act: 'leave' }
+  /** Say so by this merge patch; whom it leaves without any other sharer takes it. */
+  | { readonly act: 'part'; readonly patch: object }
+  | { readonly act: 'take' }
+
+export function planLeaving({ cluster, desired, observed }: Shared): LeavingPlan {
+  const isShared = contentOf(desired) !== ''
+  const isSharedThere = observed !== undefined && contentOf(observed) !== ''
+  if (observed === undefined || isShared !== isSharedThere) return { act: 'leave' }
+  if (!isShared) return { act: 'take' }
+  const there = sharersOf(observed)
+  if (there.has(cluster)) return { act: 'part', patch: sharerPatch(cluster, null) }
+  // Whoever was the last may have stopped before it could take it.
+  return { act: there.size === 0 ? 'take' : 'leave' }
+}
+
+function refusal({ kind, metadata }: AnyObject, why: string) {
+  return { act: 'refuse' as const, why: `Cannot have ${kind} "${metadata.name ?? ''}": it ${why}` }
+}

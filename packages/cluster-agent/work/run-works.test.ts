@@ -1,0 +1,382 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  builtinKinds,
+  type AnyObject,
+  type ConfigMap,
+  type Deployment,
+  type KubeObject,
+} from '@skerry/api'
+import { runAll, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import {
+  createCluster,
+  resources,
+  type Cluster as Api,
+  type ObjectKey,
+  type TypedResource,
+} from '@skerry/client'
+import { startTestApiServer } from '@skerry/testing'
+import {
+  clusterResource,
+  executionNamespace,
+  karmadaKinds,
+  clusterKind,
+  workResource,
+  type Work,
+  type WorkSpec,
+} from '@skerry/fleet-kinds'
+import { runWorks } from './run-works.ts'
+import { siteOwnedKey } from './site-owned.ts'
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
+const signal = AbortSignal.timeout(60_000)
+const namespace = executionNamespace('shop')
+const settings = { namespace: 'default', name: 'settings' }
+
+/** A hub and an edge in this process, and what applies Works between them. */
+async function startScene() {
+  await using stack = new AsyncDisposableStack()
+  const kinds = await builtinKinds()
+  const hubServer = stack.use(
+    await startTestApiServer({
+      kinds: [...kinds, clusterKind(kinds), ...(await karmadaKinds(kinds))],
+      namespaces: ['default', namespace],
+    }),
+  )
+  const edgeServer = stack.use(await startTestApiServer({ namespaces: ['default'] }))
+  const hub = createCluster(hubServer.transport, deps)
+  const edge = createCluster(edgeServer.transport, deps)
+  await hub.resource(clusterResource).create(
+    {
+      apiVersion: 'cluster.karmada.io/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name: 'shop' },
+      spec: { syncMode: 'Pull', id: 'u' },
+    },
+    signal,
+  )
+  await setReady(hub, 'True')
+  const stop = linkedSignal(signal)
+  const running = runAll(stop.signal, [
+    (scope) => runWorks({ clusterName: 'shop' }, { ...deps, hub, local: edge }, scope),
+  ])
+  stack.defer(async () => {
+    stop.abort(new Error('the test is over'))
+    await running
+  })
+  const owned = stack.move()
+  return {
+    hub,
+    edge,
+    works: hub.resource(workResource),
+    configMaps: edge.resource(resources.configMaps),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+async function setReady(hub: Api, status: 'True' | 'False'): Promise<void> {
+  const condition = {
+    type: 'Ready',
+    status,
+    reason: 'Test',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
+  const patch = { status: { conditions: [condition] } }
+  await hub.resource(clusterResource).patchStatus({ name: 'shop', type: 'merge', patch }, signal)
+}
+
+function configMap(colour: string, annotations: Record<string, string> = {}): AnyObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { ...settings, labels: { app: 'till' }, annotations },
+    data: { colour },
+  }
+}
+
+function work(manifest: AnyObject, spec: Partial<WorkSpec> = {}): Work {
+  return {
+    apiVersion: 'work.karmada.io/v1alpha1',
+    kind: 'Work',
+    metadata: { namespace, name: 'settings' },
+    spec: { workload: { manifests: [manifest] }, ...spec },
+  }
+}
+
+const workKey = { namespace, name: 'settings' }
+
+/** Until the object is as wanted; undefined stands for one that is not there. */
+async function until<T extends KubeObject>(
+  api: Api,
+  resource: TypedResource<T>,
+  key: ObjectKey,
+  isWanted: (object: T | undefined) => boolean,
+): Promise<T | undefined> {
+  const request = { fieldSelector: `metadata.name=${key.name}`, namespace: key.namespace ?? '' }
+  const { items, metadata } = await api.resource(resource).list(request, signal)
+  if (isWanted(items[0])) return items[0]
+  const watched = { ...request, resourceVersion: metadata.resourceVersion ?? '' }
+  for await (const event of api.resource(resource).watch(watched, signal)) {
+    if (event.type === 'BOOKMARK') continue
+    const found = event.type === 'DELETED' ? undefined : event.object
+    if (isWanted(found)) return found
+  }
+  throw new Error(`Cannot wait for ${key.name}: the watch has ended`)
+}
+
+function condition(object: Work | undefined, type = 'Applied'): string {
+  const found = object?.status?.conditions?.find((each) => each.type === type)
+  return found ? `${found.status} ${found.reason}` : ''
+}
+
+type Scene = Awaited<ReturnType<typeof startScene>>
+
+function untilApplied({ hub }: Scene, wanted = 'True AppliedSuccessful', generation = 1) {
+  return until(hub, workResource, workKey, (object) => {
+    return condition(object) === wanted && object?.metadata.generation === generation
+  })
+}
+
+function untilColour({ edge }: Scene, wanted: string | undefined): Promise<ConfigMap | undefined> {
+  return until(
+    edge,
+    resources.configMaps,
+    settings,
+    (object) => object?.data?.['colour'] === wanted,
+  )
+}
+
+test('what a Work carries is made in the cluster, and follows it', async () => {
+  await using scene = await startScene()
+  const made = await scene.works.create(work(configMap('green', { note: 'a' })), signal)
+  const first = await untilColour(scene, 'green')
+  assert.equal(first?.metadata.labels?.['karmada.io/managed'], 'true')
+  const told = await untilApplied(scene)
+  assert.equal(condition(told, 'Dispatching'), 'True Dispatching')
+  assert.equal(told?.status?.conditions?.[1]?.message, 'Manifest has been successfully applied')
+  // What the cluster adds stays, what came with the Work and is wanted no more goes.
+  const labels = { added: 'here' }
+  await scene.configMaps.patch(
+    { ...settings, type: 'merge', patch: { metadata: { labels } } },
+    signal,
+  )
+  const fresh = await scene.works.get(workKey, signal)
+  await scene.works.update({ ...fresh, spec: work(configMap('red')).spec }, signal)
+  const second = await untilColour(scene, 'red')
+  assert.equal(second?.metadata.uid, first?.metadata.uid)
+  assert.deepEqual(
+    [second?.metadata.labels?.['added'], second?.metadata.annotations?.['note']],
+    ['here', undefined],
+  )
+  await scene.works.delete(workKey, signal)
+  await until(scene.hub, workResource, workKey, (object) => object === undefined)
+  await assert.rejects(scene.configMaps.get(settings, signal), { reason: 'NotFound' })
+  assert.deepEqual(made.metadata.finalizers, ['karmada.io/execution-controller'])
+})
+
+test('what is changed or deleted at the cluster comes back', async () => {
+  await using scene = await startScene()
+  await scene.works.create(work(configMap('green')), signal)
+  await untilApplied(scene)
+  const patch = { data: { colour: 'grey', more: 'x' } }
+  await scene.configMaps.patch({ ...settings, type: 'merge', patch }, signal)
+  const back = await untilColour(scene, 'green')
+  assert.deepEqual(back?.data, { colour: 'green' })
+  await scene.configMaps.delete(settings, signal)
+  await until(scene.edge, resources.configMaps, settings, (object) => {
+    return object !== undefined && object.metadata.uid !== back?.metadata.uid
+  })
+})
+
+test('what a site has applied of what is left to it stays, until the site lets it go', async () => {
+  await using scene = await startScene()
+  const left = (colour: string, size: string): AnyObject => ({
+    ...configMap(colour, { [siteOwnedKey]: 'data.colour' }),
+    data: { colour, size },
+  })
+  const applyAtSite = (data: Record<string, string>) => {
+    const patch = { apiVersion: 'v1', kind: 'ConfigMap', metadata: settings, data }
+    const request = { ...settings, type: 'apply', fieldManager: 'site:till', force: true } as const
+    return scene.configMaps.patch({ ...request, patch }, signal)
+  }
+  await scene.works.create(work(left('green', '1')), signal)
+  await untilApplied(scene)
+  await applyAtSite({ colour: 'grey', size: '9' })
+  const { spec } = work(left('red', '2'))
+  await scene.works.patch({ ...workKey, type: 'merge', patch: { spec } }, signal)
+  const kept = await until(
+    scene.edge,
+    resources.configMaps,
+    settings,
+    (object) => object?.data?.['size'] === '2',
+  )
+  assert.equal(kept?.data?.['colour'], 'grey')
+  await applyAtSite({})
+  await untilColour(scene, 'red')
+})
+
+test('an object that was there before is left alone, or taken over where the Work says so', async () => {
+  await using scene = await startScene()
+  const own: ConfigMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: settings,
+    data: { colour: 'own' },
+  }
+  await scene.configMaps.create(own, signal)
+  await scene.works.create(work(configMap('green')), signal)
+  const refused = await untilApplied(scene, 'False AppliedFailed')
+  assert.equal(
+    refused?.status?.conditions?.find(({ type }) => type === 'Applied')?.message,
+    'Failed to apply all manifests (0/1): resource(kind=ConfigMap, default/settings) already exists in the cluster shop and the work.karmada.io/conflict-resolution strategy value is empty, Karmada will not manage this resource',
+  )
+  assert.deepEqual((await scene.configMaps.get(settings, signal)).data, { colour: 'own' })
+  const overwriting = configMap('green', { 'work.karmada.io/conflict-resolution': 'overwrite' })
+  const fresh = await scene.works.get(workKey, signal)
+  await scene.works.update({ ...fresh, spec: work(overwriting).spec }, signal)
+  await untilColour(scene, 'green')
+  await untilApplied(scene, 'True AppliedSuccessful', 2)
+})
+
+test('an object that a Work could not have is not deleted with it', async () => {
+  await using scene = await startScene()
+  const own: ConfigMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: settings,
+    data: { colour: 'own' },
+  }
+  await scene.configMaps.create(own, signal)
+  await scene.works.create(work(configMap('green')), signal)
+  await untilApplied(scene, 'False AppliedFailed')
+  await scene.works.delete(workKey, signal)
+  await until(scene.hub, workResource, workKey, (object) => object === undefined)
+  assert.deepEqual((await scene.configMaps.get(settings, signal)).data, { colour: 'own' })
+})
+
+test('an object that is preserved stays, and is the own one of its cluster', async () => {
+  await using scene = await startScene()
+  const preserving = work(configMap('green'), { preserveResourcesOnDeletion: true })
+  await scene.works.create(preserving, signal)
+  await untilApplied(scene)
+  await scene.works.delete(workKey, signal)
+  await until(scene.hub, workResource, workKey, (object) => object === undefined)
+  const { metadata, data } = await scene.configMaps.get(settings, signal)
+  assert.deepEqual(
+    [metadata.labels, metadata.annotations, data],
+    [{ app: 'till' }, undefined, { colour: 'green' }],
+  )
+})
+
+test('a Work that is suspended changes nothing until it goes on', async () => {
+  await using scene = await startScene()
+  await scene.works.create(work(configMap('green'), { suspendDispatching: true }), signal)
+  await until(scene.hub, workResource, workKey, (object) => {
+    return condition(object, 'Dispatching') === 'False SuspendDispatching'
+  })
+  await assert.rejects(scene.configMaps.get(settings, signal), { reason: 'NotFound' })
+  const patch = { spec: { suspendDispatching: false } }
+  await scene.works.patch({ ...workKey, type: 'merge', patch }, signal)
+  await untilColour(scene, 'green')
+  assert.equal(
+    condition(await untilApplied(scene, undefined, 2), 'Dispatching'),
+    'True Dispatching',
+  )
+})
+
+test('while its cluster is not ready a Work waits', async () => {
+  await using scene = await startScene()
+  await setReady(scene.hub, 'False')
+  await scene.works.create(work(configMap('green')), signal)
+  await until(scene.hub, workResource, workKey, (object) => {
+    return condition(object, 'Dispatching') === 'True Dispatching'
+  })
+  assert.equal(condition(await scene.works.get(workKey, signal)), '')
+  await setReady(scene.hub, 'True')
+  await untilApplied(scene)
+})
+
+const deployment: AnyObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: {
+    namespace: 'default',
+    name: 'web',
+    annotations: { 'resourcetemplate.karmada.io/generation': '3' },
+  },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'web', image: 'web' }] },
+    },
+  },
+}
+
+test('how an object is comes back: its status, its health, and of which template it is', async () => {
+  await using scene = await startScene()
+  await scene.works.create(work(deployment), signal)
+  const identifier = {
+    ordinal: 0,
+    group: 'apps',
+    version: 'v1',
+    kind: 'Deployment',
+    resource: '',
+    namespace: 'default',
+    name: 'web',
+  }
+  const untilHealth = async (wanted: string) => {
+    const found = await until(scene.hub, workResource, workKey, (object) => {
+      return object?.status?.manifestStatuses?.[0]?.health === wanted
+    })
+    return found?.status?.manifestStatuses
+  }
+  assert.deepEqual(await untilHealth('Unhealthy'), [
+    { identifier, status: { generation: 1, resourceTemplateGeneration: 3 }, health: 'Unhealthy' },
+  ])
+  const counts = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 }
+  const status: Deployment['status'] = { ...counts, observedGeneration: 1 }
+  await scene.edge
+    .resource(resources.deployments)
+    .patchStatus({ namespace: 'default', name: 'web', type: 'merge', patch: { status } }, signal)
+  assert.deepEqual(await untilHealth('Healthy'), [
+    {
+      identifier,
+      status: { generation: 1, resourceTemplateGeneration: 3, ...status },
+      health: 'Healthy',
+    },
+  ])
+  // Neither the defaults of the cluster nor its status make the agent write again.
+  const { metadata } = await scene.edge
+    .resource(resources.deployments)
+    .get({ namespace: 'default', name: 'web' }, signal)
+  assert.equal(metadata.generation, 1)
+})
+
+test('a kind that the cluster does not have is told, and the Work can be deleted', async () => {
+  await using scene = await startScene()
+  const valve = { apiVersion: 'example.com/v1', kind: 'Valve', metadata: { ...settings } }
+  await scene.works.create(work(valve), signal)
+  const told = await untilApplied(scene, 'False AppliedFailed')
+  assert.match(
+    told?.status?.conditions?.find(({ type }) => type === 'Applied')?.message ?? '',
+    /\(0\/1\): no matches for kind "Valve" in version "example\.com\/v1"$/,
+  )
+  await scene.works.delete(workKey, signal)
+  await until(scene.hub, workResource, workKey, (object) => object === undefined)
+})
+
+test('an object that can be nowhere is told, and the Work can be deleted', async () => {
+  await using scene = await startScene()
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { ...settings } }
+  await scene.works.create(work(node), signal)
+  const told = await untilApplied(scene, 'False AppliedFailed')
+  assert.match(
+    told?.status?.conditions?.find(({ type }) => type === 'Applied')?.message ?? '',
+    /Cannot place Node "settings": objects of its kind have no namespace$/,
+  )
+  await scene.works.delete(workKey, signal)
+  await until(scene.hub, workResource, workKey, (object) => object === undefined)
+})

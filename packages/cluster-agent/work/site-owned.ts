@@ -1,0 +1,139 @@
+import {
+  equalJson,
+  isJsonObject,
+  memberOf,
+  setMember,
+  type AnyObject,
+  type JsonObject,
+} from '@skerry/api'
+import { groupLabel } from '@skerry/fleet-kinds'
+
+/**
+ * Annotation of a manifest: fields that the people of a site may make their own, comma-separated, as
+ * `spec.replicas`. What stands in a list is meant in each of its elements, without a step of its own.
+ */
+export const siteOwnedKey = 'hub.skerry.io/site-owned'
+
+/** How field managers of a site begin. A field is theirs when they have applied it. */
+export const siteManagerPrefix = 'site:'
+
+/** Whether a manifest leaves something to sites, so that it matters who owns which field there. */
+export function leavesToSites(manifest: AnyObject): boolean {
+  return listedPaths(manifest).length > 0
+}
+
+/**
+ * What is desired, with what the site's people have applied under the listed fields. Pure. Only
+ * `spec`, `data` and their like can be left to a site: never what says whose an object is.
+ * `observed` needs its managedFields; without them nobody owns anything.
+ */
+export function withSiteOwned(desired: AnyObject, observed: AnyObject): AnyObject {
+  const paths = listedPaths(desired)
+  const entries = paths.length === 0 ? [] : (observed.metadata.managedFields ?? [])
+  const fieldSets = entries
+    .filter(({ operation, manager, subresource }) => {
+      const isSite = manager?.startsWith(siteManagerPrefix) === true
+      return isSite && operation === 'Apply' && !subresource
+    })
+    .map(({ fieldsV1 }) => fieldsV1)
+  return fieldSets.reduce<AnyObject>(
+    // What stood at the top of an object still does: only listed fields below it are others.
+    (kept, fields) => taken({ desired: kept, observed, fields, paths }) as AnyObject,
+    desired,
+  )
+}
+
+const notTheirs: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'status'])
+
+function listedPaths({ metadata }: AnyObject): string[][] {
+  const text = metadata.annotations?.[siteOwnedKey] ?? ''
+  return text
+    .split(',')
+    .map((path) => path.trim().split('.'))
+    .filter(([first = '']) => first !== '' && !notTheirs.has(first))
+}
+
+interface Place {
+  readonly desired: unknown
+  readonly observed: unknown
+  /** Of managedFields, as the structured merge of Kubernetes has it: `f:`, `k:` and `v:`. */
+  readonly fields: unknown
+  /** Steps that are left of each listed path; one without any has been reached. */
+  readonly paths: readonly (readonly string[])[]
+}
+
+function taken(place: Place): unknown {
+  const { desired, observed, fields, paths } = place
+  const isReached = paths.some((path) => path.length === 0)
+  const members = isJsonObject(fields) ? Object.entries(fields).filter(([key]) => key !== '.') : []
+  if (members.length === 0) return isReached ? inGroup(observed, desired) : desired
+  if (Array.isArray(observed)) {
+    return takenElements({ ...place, observed, members, isReached })
+  }
+  if (!isJsonObject(observed)) return desired
+  const object: JsonObject = isJsonObject(desired) ? { ...desired } : {}
+  for (const [key, child] of members) {
+    const name = key.replace(/^f:/, '')
+    const left = isReached ? paths : paths.filter(([step]) => step === name)
+    if (left.length === 0) continue
+    const value = taken({
+      desired: memberOf(object, name),
+      observed: memberOf(observed, name),
+      fields: child,
+      paths: isReached ? paths : left.map((path) => path.slice(1)),
+    })
+    if (value === undefined) delete object[name]
+    else setMember(object, name, value)
+  }
+  const whole = inGroup(object, desired)
+  return desired === undefined && Object.keys(object).length === 0 ? undefined : whole
+}
+
+/** A node selector of a virtual cluster keeps the label of its group: a site cannot move out of it. */
+function inGroup(value: unknown, desired: unknown): unknown {
+  const group = isJsonObject(desired) ? memberOf(desired, groupLabel) : undefined
+  if (group === undefined) return value
+  return { ...(isJsonObject(value) ? value : {}), [groupLabel]: group }
+}
+
+interface ListPlace extends Place {
+  readonly observed: readonly unknown[]
+  readonly members: readonly (readonly [key: string, fields: unknown])[]
+  readonly isReached: boolean
+}
+
+/** Elements keep the places that the hub gives them; those that the site has added come last. */
+function takenElements({ desired, observed, members, paths, isReached }: ListPlace): unknown {
+  const list: unknown[] = Array.isArray(desired) ? [...desired] : []
+  for (const [key, fields] of members) {
+    const isWanted = elementTest(key)
+    const there = observed.find(isWanted)
+    const at = list.findIndex(isWanted)
+    if (there === undefined) continue
+    if (at >= 0) list[at] = taken({ desired: list[at], observed: there, fields, paths })
+    else if (isReached) list.push(there)
+  }
+  return desired === undefined && list.length === 0 ? undefined : list
+}
+
+/** `k:{"name":"web"}` by the element's keys, `v:"x"` by its value. */
+function elementTest(key: string): (element: unknown) => boolean {
+  const wanted = parsed(key.slice(2))
+  if (key.startsWith('v:')) return (element) => equalJson(element, wanted)
+  if (!key.startsWith('k:') || !isJsonObject(wanted)) return () => false
+  const keys = Object.entries(wanted)
+  // What a manifest leaves out, as a port's protocol, the API server has filled in.
+  return (element) =>
+    isJsonObject(element) &&
+    keys.some(([name, value]) => equalJson(element[name], value)) &&
+    keys.every(([name, value]) => element[name] === undefined || equalJson(element[name], value))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

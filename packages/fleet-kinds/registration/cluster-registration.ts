@@ -1,0 +1,192 @@
+import {
+  checkDnsLabel,
+  fieldInvalid,
+  fieldRequired,
+  type AnyObject,
+  type KubeObject,
+  type Kind,
+  type Schema,
+  type StatusCause,
+} from '@skerry/api'
+import type { TypedResource } from '@skerry/client'
+import { hubKind } from '../access/hub-kind.ts'
+import { placeCauses, type AgentPlace } from './agent-place.ts'
+import { wayCauses, type AgentWay } from './agent-way.ts'
+import { parseAllowedService } from './allowed-service.ts'
+
+/**
+ * hub.skerry.io/v1alpha1 ClusterRegistration: asks for what one cluster needs to register. It is
+ * answered and never stored, as its answer holds a token.
+ */
+export interface ClusterRegistration extends KubeObject {
+  spec: ClusterRegistrationSpec
+  status?: ClusterRegistrationStatus
+}
+
+export interface ClusterRegistrationSpec extends AgentWay, AgentPlace {
+  /** Name that the cluster will have on the hub. */
+  clusterName: string
+  /** https://host:port by which the agent dials the hub; absent: as the hub knows itself. */
+  server?: string
+  /** How long the token is good; default 86400, at most a year. */
+  ttlSeconds?: number
+  /** A person accepts the agent on the hub. */
+  needsAcceptance?: boolean
+  /** Of the agent's container, for the manifest. */
+  image?: string
+  allowUsers?: string[]
+  allowGroups?: string[]
+  /** The agent acts for system:masters, too. */
+  allowMasters?: boolean
+  /** Services that the hub may reach, as namespace/name:port; absent: none. */
+  allowServices?: string[]
+  /** The agent applies the Works that the hub has for the cluster: it may write every object there. */
+  applyWorks?: boolean
+  /** The agent may register groups of its nodes as clusters of their own, and applies their Works. */
+  virtualClusters?: boolean
+}
+
+export interface ClusterRegistrationStatus {
+  server: string
+  token: string
+  caHash: string
+  /** RFC 3339. */
+  expires: string
+  /** For a machine that reaches the cluster's API server. */
+  command: string
+  /** For `kubectl apply -f -` in the cluster itself; YAML. */
+  manifest: string
+}
+
+export const registrationResource: TypedResource<ClusterRegistration> = Object.freeze({
+  group: 'hub.skerry.io',
+  version: 'v1alpha1',
+  resource: 'clusterregistrations',
+  isNamespaced: false,
+})
+
+export const registrationDefaultTtlSeconds = 86_400
+const ttlSecondsMax = 366 * 86_400
+/** As Clusters have it: names become parts of others. */
+const nameCharsMax = 48
+
+const text: Schema = { type: 'string' }
+const texts: Schema = { type: 'array', items: text }
+const schemaPrefix = 'io.skerry.hub.v1alpha1'
+const schemaName = `${schemaPrefix}.ClusterRegistration`
+const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
+
+const spec: Schema = {
+  type: 'object',
+  required: ['clusterName'],
+  properties: {
+    clusterName: { ...text, default: '' },
+    server: text,
+    ttlSeconds: { type: 'integer', format: 'int64' },
+    needsAcceptance: { type: 'boolean' },
+    image: text,
+    allowUsers: texts,
+    allowGroups: texts,
+    allowMasters: { type: 'boolean' },
+    allowServices: texts,
+    applyWorks: { type: 'boolean' },
+    virtualClusters: { type: 'boolean' },
+    proxy: text,
+    proxyCredentials: { type: 'boolean' },
+    inspectedTls: { type: 'boolean' },
+    provider: text,
+    region: text,
+    zones: texts,
+    labels: { type: 'object', additionalProperties: text },
+  },
+}
+
+const status: Schema = {
+  type: 'object',
+  properties: {
+    server: text,
+    token: text,
+    caHash: text,
+    expires: text,
+    command: text,
+    manifest: text,
+  },
+}
+
+/** As a kind that an API server serves; it refers to the built-in ones' metadata. */
+export function clusterRegistrationKind(builtin: readonly Kind[]): Kind {
+  const own = (name: string): Schema => ({ ref: `${schemaPrefix}.${name}` })
+  return hubKind(
+    {
+      kind: 'ClusterRegistration',
+      resource: registrationResource.resource,
+      singular: 'clusterregistration',
+      verbs: ['create'],
+      schemaName,
+      schemas: {
+        [schemaName]: {
+          type: 'object',
+          required: ['spec'],
+          properties: {
+            apiVersion: text,
+            kind: text,
+            metadata: { ref: meta, default: {} },
+            spec: { ...own('ClusterRegistrationSpec'), default: {} },
+            status: { ...own('ClusterRegistrationStatus'), default: {} },
+          },
+        },
+        [`${schemaPrefix}.ClusterRegistrationSpec`]: spec,
+        [`${schemaPrefix}.ClusterRegistrationStatus`]: status,
+      },
+      columns: [],
+      strategy: { validate: (object) => registrationCauses(registrationOf(object)) },
+    },
+    builtin,
+  )
+}
+
+/** What was decoded as this kind. */
+export function registrationOf(object: AnyObject): ClusterRegistration {
+  // The registry hands a strategy and a review only objects of their kind, checked by its schema.
+  return object as unknown as ClusterRegistration
+}
+
+export function registrationCauses({ spec: asked }: ClusterRegistration): StatusCause[] {
+  const { clusterName, server, ttlSeconds, image } = asked
+  const causes: StatusCause[] = []
+  if (clusterName === '') causes.push(fieldRequired('spec.clusterName'))
+  else {
+    const why = checkDnsLabel(clusterName)
+    if (clusterName.length > nameCharsMax) {
+      why.push(`must be no more than ${nameCharsMax} characters`)
+    }
+    causes.push(...why.map((each) => fieldInvalid('spec.clusterName', clusterName, each)))
+  }
+  if (server !== undefined && !isHubUrl(server)) {
+    causes.push(fieldInvalid('spec.server', server, 'must be https://<host>[:<port>]'))
+  }
+  if (ttlSeconds !== undefined && !(ttlSeconds >= 1 && ttlSeconds <= ttlSecondsMax)) {
+    causes.push(fieldInvalid('spec.ttlSeconds', ttlSeconds, `must be from 1 to ${ttlSecondsMax}`))
+  }
+  if (image !== undefined && !/^[\w.:/@-]{1,512}$/.test(image)) {
+    causes.push(fieldInvalid('spec.image', image, 'must be the reference of an image'))
+  }
+  const names = [...(asked.allowUsers ?? []), ...(asked.allowGroups ?? [])]
+  const odd = names.find((name) => name === '' || name.length > 512 || /\p{Cc}/u.test(name))
+  if (odd !== undefined) {
+    causes.push(fieldInvalid('spec.allowUsers', odd, 'names have 1 to 512 printable characters'))
+  }
+  for (const [at, service] of (asked.allowServices ?? []).entries()) {
+    if (parseAllowedService(service)) continue
+    const why =
+      'must be namespace/name:port, where * may stand for name or port, or anywhere=namespace/name:port'
+    causes.push(fieldInvalid(`spec.allowServices[${at}]`, service, why))
+  }
+  causes.push(...wayCauses(asked), ...placeCauses(asked))
+  return causes
+}
+
+/** Printed into a command line that people paste: nothing that a shell would obey. */
+function isHubUrl(value: string): boolean {
+  return /^https:\/\/(\[[\da-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?\/?$/.test(value)
+}

@@ -1,0 +1,101 @@
+import { StatusError, type Labels } from '@skerry/api'
+import type { Authorizer, Objects, Route, UserInfo } from '@skerry/apiserver'
+import { clusterResource, conditionTypes, type Cluster, clusterVerbs } from '@skerry/fleet-kinds'
+
+export const reachableClustersPath = '/hub/v1/clusters'
+
+/** What GET of that path answers: who asks, and to which clusters they may go. */
+export interface ReachableClusters {
+  readonly user: { readonly username: string; readonly groups: readonly string[] }
+  /** Under which each cluster has a host name of its own; absent: there are none. */
+  readonly clusterDomain?: string
+  readonly clusters: readonly ReachableCluster[]
+}
+
+export interface ReachableCluster {
+  readonly name: string
+  /** By which of them the hub lets this user through; what they may do there the cluster decides. */
+  readonly verbs: readonly string[]
+  readonly labels: Labels
+  /** Its tunnel is open, or it is in push mode and ready. */
+  readonly connected: boolean
+}
+
+export interface ReachableClustersDeps {
+  readonly objects: () => Objects | undefined
+  readonly clusterDomain?: string | undefined
+}
+
+/** How many clusters are judged before others get their turn. */
+const clustersPerTurn = 100
+
+/** The list of those clusters alone that the asker may reach: nobody learns here what others there are. */
+export function reachableClustersRoute({ objects, clusterDomain }: ReachableClustersDeps): Route {
+  return {
+    prefix: reachableClustersPath,
+    matches: ({ path }) => path === reachableClustersPath,
+    async serve({ user, authorizer, info }) {
+      if (info.method !== 'GET' && info.method !== 'HEAD') {
+        throw new StatusError('MethodNotAllowed', 'the server does not allow this method here')
+      }
+      const known = objects()?.list(clusterResource) ?? []
+      const clusters: ReachableCluster[] = []
+      for (const [at, object] of known.entries()) {
+        if (at % clustersPerTurn === clustersPerTurn - 1) await nextTurn()
+        // The registry keeps only what was decoded as this kind.
+        const cluster = object as unknown as Cluster
+        const verbs = await allowedClusterVerbs(user, cluster.metadata.name ?? '', authorizer)
+        if (verbs.length > 0) clusters.push(shown(cluster, verbs))
+      }
+      const answer: ReachableClusters = {
+        user: { username: user.name, groups: user.groups },
+        ...(clusterDomain === undefined ? {} : { clusterDomain }),
+        clusters,
+      }
+      return {
+        status: 200,
+        headers: { 'content-type': 'application/json' },
+        body: Buffer.from(info.method === 'HEAD' ? '' : `${JSON.stringify(answer)}\n`),
+      }
+    },
+  }
+}
+
+/** By which of `clusterVerbs` the hub lets this user through to the cluster; none: not at all. */
+export async function allowedClusterVerbs(
+  user: UserInfo,
+  name: string,
+  authorizer: Authorizer,
+): Promise<string[]> {
+  const verbs: string[] = []
+  for (const verb of clusterVerbs) {
+    const { verdict } = await authorizer.authorize({
+      user,
+      verb,
+      isResourceRequest: true,
+      resource: clusterResource,
+      subresource: 'proxy',
+      name,
+      namespace: '',
+      path: '',
+    })
+    if (verdict === 'allow') verbs.push(verb)
+  }
+  return verbs
+}
+
+function shown({ metadata, spec, status }: Cluster, verbs: string[]): ReachableCluster {
+  // In push mode there is no tunnel; the hub itself asks whether it is ready.
+  const telling = spec.syncMode === 'Push' ? conditionTypes.ready : conditionTypes.connected
+  const connected = status?.conditions?.find(({ type }) => type === telling)
+  return {
+    name: metadata.name ?? '',
+    verbs,
+    labels: metadata.labels ?? {},
+    connected: connected?.status === 'True',
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,101 @@
+import { X509Certificate } from 'node:crypto'
+import { StatusError } from '@skerry/api'
+import type { AuthorizedRequest, Authorizer, Route, UserInfo } from '@skerry/apiserver'
+import type { Clock } from '@skerry/base'
+import { isIssuedBy, readCertificate, signCertificate, type Authority } from '@skerry/pki'
+import { userNameProblem } from '@skerry/fleet-kinds'
+
+export const certificateRenewalPath = '/hub/v1/certificate-renewal'
+
+/** What POST of that path answers. */
+export interface RenewedCertificate {
+  /** PEM: of the same user, for the same key. */
+  readonly certificate: string
+}
+
+export interface CertificateRenewalDeps {
+  /** Asked at each request: absent while the server starts. */
+  readonly authority: () => Authority | undefined
+  /** By how much certificates begin before they are issued, for clocks that are behind. */
+  readonly backdateMs: number
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** Of its life, before which a certificate is not renewed. */
+const usedMin = 0.5
+
+/**
+ * Who comes with a certificate gets the next one: same user, same groups, same key, and as long a life. So
+ * it is worth to nobody what the first one was not, but lasts; TLS has proven that the caller has the key.
+ */
+export function certificateRenewalRoute(deps: CertificateRenewalDeps): Route {
+  return {
+    prefix: certificateRenewalPath,
+    matches: ({ path }) => path === certificateRenewalPath,
+    async serve(admitted) {
+      if (admitted.info.method !== 'POST') {
+        throw new StatusError(
+          'MethodNotAllowed',
+          'Cannot renew certificate: it is asked for by POST',
+        )
+      }
+      const answer: RenewedCertificate = { certificate: await renewed(admitted, deps) }
+      return {
+        status: 201,
+        headers: { 'content-type': 'application/json' },
+        body: Buffer.from(`${JSON.stringify(answer)}\n`),
+      }
+    },
+  }
+}
+
+/** Every user who is known may ask; the answer rests on the certificate of the connection. */
+export const certificateRenewalAuthorizer: Authorizer = Object.freeze<Authorizer>({
+  async authorize({ user, isResourceRequest, path, verb }) {
+    const isAsked = !isResourceRequest && verb === 'post' && path === certificateRenewalPath
+    const isKnown = user.groups.includes('system:authenticated')
+    return { verdict: isAsked && isKnown ? 'allow' : 'no-opinion', reason: '' }
+  },
+})
+
+async function renewed(
+  { request, user }: AuthorizedRequest,
+  { authority: authorityNow, backdateMs, clock }: CertificateRenewalDeps,
+): Promise<string> {
+  const authority = authorityNow()
+  const [der] = request.peer.type === 'socket' ? request.peer.certificates : []
+  if (!authority || !der) throw refused('you have come without one')
+  const presented = new X509Certificate(der)
+  const certificate = readCertificate(der)
+  if (!isIssuedBy(presented.toString(), authority.certificatePem))
+    throw refused('it is not of this hub')
+  if (!isUserOf(certificate, user)) throw refused('you are not who it names')
+  const { commonName, organizations, notBeforeMs, notAfterMs } = certificate
+  for (const name of [commonName, ...organizations]) {
+    const problem = userNameProblem(name)
+    if (problem !== '') throw refused(`${JSON.stringify(name)} ${problem}`)
+  }
+  const nowMs = clock.now()
+  const fromMs = notBeforeMs + (notAfterMs - notBeforeMs) * usedMin
+  if (nowMs < fromMs) throw refused(`it is renewed from ${new Date(fromMs).toISOString()} on`)
+  return signCertificate(authority, {
+    subject: { commonName, organizations },
+    publicKeyPem: presented.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    notBeforeMs: nowMs - backdateMs,
+    notAfterMs: nowMs - backdateMs + (notAfterMs - notBeforeMs),
+    keyUsages: ['digitalSignature'],
+    extendedUsages: ['clientAuth'],
+  })
+}
+
+/** Known by this very certificate: neither by a token beside it, nor as somebody whom they act for. */
+function isUserOf({ commonName, fingerprint }: Identity, user: UserInfo): boolean {
+  const ids = user.extra['authentication.kubernetes.io/credential-id'] ?? []
+  return user.name === commonName && ids.length === 1 && ids[0] === `X509SHA256=${fingerprint}`
+}
+
+type Identity = Pick<ReturnType<typeof readCertificate>, 'commonName' | 'fingerprint'>
+
+function refused(why: string): StatusError {
+  return new StatusError('Forbidden', `Cannot renew certificate: ${why}`)
+}

@@ -1,0 +1,70 @@
+/**
+ * gateway: the hub's side of the way to each edge cluster. tunnels/ accepts agents' connections, proxy/ sends a user's request
+ * through one, access/ decides who may, services/ reaches services of an edge, replicas/ joins several hubs, watch/ keeps
+ * watches alive across broken links, traffic/ shares the link, state/ reports how clusters are.
+ * Start reading at proxy/cluster-proxy.ts.
+ */
+export { clusterAccessEscalation } from './access/cluster-access-admission.ts'
+export { clusterAccessAuthorizer } from './access/cluster-access-authorizer.ts'
+export { clusterAccessRules } from './access/cluster-access-rules.ts'
+export { createClusterGrants } from './access/cluster-grants.ts'
+export { clusterStatesPath, clusterStatesRoute } from './access/cluster-states-route.ts'
+export {
+  type ReachableClusters,
+  reachableClustersPath,
+  reachableClustersRoute,
+} from './access/reachable-clusters.ts'
+export {
+  certificateRenewalAuthorizer,
+  certificateRenewalPath,
+  certificateRenewalRoute,
+} from './login/certificate-renewal.ts'
+export {
+  type LoginOffer,
+  loginOffersAuthorizer,
+  loginOffersPath,
+  loginOffersRoute,
+  readLoginOffers,
+} from './login/login-offers.ts'
+export { type OnBrokenTunnel, createBrokenTunnelAudit } from './proxy/broken-tunnel-audit.ts'
+export { createClusterAudit } from './proxy/cluster-audit.ts'
+export { type ClusterProxyDeps, clusterProxyRoutes } from './proxy/cluster-proxy.ts'
+export { createDelegation, delegatesResource } from './proxy/delegation.ts'
+export { createHostNames } from './proxy/host-names.ts'
+export { tracedTunnels } from './proxy/traced-tunnels.ts'
+export { limitUserStreams } from './proxy/user-streams.ts'
+export { createReplicaHandler } from './replicas/replica-answer.ts'
+export { type Replica, ReplicaDirectory } from './replicas/replica-directory.ts'
+export { replicaAuthorizer, replicaUserName, replicasGroup } from './replicas/replica-identity.ts'
+export {
+  createReplicaTeller,
+  heldReplicasHeaders,
+  withReplicaNotices,
+} from './replicas/replica-notice.ts'
+export { replicaRoute } from './replicas/replica-route.ts'
+export { type ReplicatedTunnels, createReplicatedTunnels } from './replicas/replicated-tunnels.ts'
+export { runReplicaLinks } from './replicas/run-replica-links.ts'
+export { framedStream } from './services/framed-stream.ts'
+export {
+  type ServiceConnect,
+  type SpokenProtocol,
+  connectRefusal,
+  connectVirtual,
+  connectedHeaders,
+  isConnect,
+  parseConnect,
+  serviceProtocol,
+} from './services/service-link.ts'
+export { serviceRoutes } from './services/service-routes.ts'
+export { servicesLimits } from './services/services-limits.ts'
+export { type AgentFacts, agentHeaders } from './state/agent-facts.ts'
+export { type AgentRefusal, agentMetricNames, createAgentMetrics } from './state/agent-metrics.ts'
+export { awaySinceMs } from './state/away-since.ts'
+export { observeClusters } from './state/cluster-metrics.ts'
+export type { ClusterState, ClusterStates } from './state/cluster-state.ts'
+export { createHubMetrics, hubMetricNames } from './state/hub-metrics.ts'
+export { observedWay } from './state/observed-way.ts'
+export { type TunnelsReport, describeTunnels } from './state/tunnel-report.ts'
+export { classifyRequest } from './traffic/classify-request.ts'
+export { type TrafficContractsParts, runTrafficContracts } from './traffic/run-traffic-contracts.ts'
+export { tunnelPrefix, tunnelRoute } from './tunnels/tunnel-route.ts'

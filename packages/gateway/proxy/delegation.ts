@@ -1,0 +1,70 @@
+import { isStatusError } from '@skerry/api'
+import {
+  impersonatedUser,
+  type Attributes,
+  type Authorizer,
+  type Impersonation,
+  type UserInfo,
+} from '@skerry/apiserver'
+import { clusterResource } from '@skerry/fleet-kinds'
+import { clustersPrefix, parseClusterTarget } from './cluster-path.ts'
+
+/**
+ * Whoever may `impersonate` it says at that one cluster who asks, as Karmada does for its own users. A
+ * subresource of its own: rights to clusters/proxy, however wide, do not hold it.
+ */
+export const delegatesResource = 'clusters/users'
+
+export interface Delegation {
+  /** Lets a delegate name any user in requests to its cluster, and nowhere else. */
+  readonly impersonation: (usual: Impersonation, authorizer: Authorizer) => Impersonation
+  /** Lets the users that were named so go to that cluster: whether they may, the delegate has decided. */
+  readonly authorizer: Authorizer
+}
+
+export function createDelegation(): Delegation {
+  /** User as named in one request → the cluster that the request is for. */
+  const named = new WeakMap<UserInfo, string>()
+  return {
+    impersonation: (usual, authorizer) => ({
+      async apply(asker, fields, target = '', own) {
+        try {
+          return await usual.apply(asker, fields, target, own)
+        } catch (error) {
+          if (!isStatusError(error, 'Forbidden') || !target.startsWith(clustersPrefix)) throw error
+          const { cluster } = parseClusterTarget(target)
+          const { verdict } = await authorizer.authorize(question(asker, cluster))
+          const user = impersonatedUser(fields)
+          if (verdict !== 'allow' || user === undefined) throw error
+          named.set(user, cluster)
+          return user
+        }
+      },
+    }),
+    authorizer: {
+      async authorize({ user, resource, subresource, name }) {
+        const cluster = named.get(user)
+        const isOwn =
+          cluster !== undefined &&
+          cluster === name &&
+          resource?.group === clusterResource.group &&
+          resource.resource === clusterResource.resource &&
+          subresource === 'proxy'
+        return { verdict: isOwn ? 'allow' : 'no-opinion', reason: '' }
+      },
+    },
+  }
+}
+
+function question(user: UserInfo, name: string): Attributes {
+  return {
+    user,
+    verb: 'impersonate',
+    isResourceRequest: true,
+    resource: clusterResource,
+    subresource: 'users',
+    name,
+    namespace: '',
+    path: '',
+  }
+}

@@ -1,0 +1,97 @@
+import { StatusError } from '@skerry/api'
+import type { AuthorizedRequest, Route } from '@skerry/apiserver'
+import { whenAborted } from '@skerry/base'
+import { clusterResource } from '@skerry/fleet-kinds'
+import { parseClusterTarget } from './cluster-path.ts'
+
+export interface UserStreamLimits {
+  /** Half of what a tunnel takes: one user never keeps the others from a cluster. */
+  readonly perCluster: number
+  /** To all clusters together. */
+  readonly inAll: number
+}
+
+export const userStreamDefaults: Readonly<UserStreamLimits> = Object.freeze({
+  perCluster: 500,
+  inAll: 20_000,
+})
+
+interface Held {
+  inAll: number
+  readonly perCluster: Map<string, number>
+}
+
+/** How many requests each user has open to clusters: a bound on what one of them can hold of a hub. */
+export class UserStreams {
+  readonly #limits: UserStreamLimits
+  readonly #held = new Map<string, Held>()
+
+  constructor(limits: UserStreamLimits = userStreamDefaults) {
+    this.#limits = limits
+  }
+
+  /** To be disposed when the request is over, once or more often. Throws TooManyRequests above the bound. */
+  take(user: string, cluster: string): Disposable {
+    const held = this.#held.get(user) ?? { inAll: 0, perCluster: new Map() }
+    const here = held.perCluster.get(cluster) ?? 0
+    const { perCluster, inAll } = this.#limits
+    if (here >= perCluster) throw tooMany(user, cluster, `${perCluster} requests to it`)
+    if (held.inAll >= inAll) throw tooMany(user, cluster, `${inAll} requests to clusters`)
+    held.inAll += 1
+    held.perCluster.set(cluster, here + 1)
+    this.#held.set(user, held)
+    let isOpen = true
+    return {
+      [Symbol.dispose]: () => {
+        if (isOpen) this.#giveBack(user, cluster, held)
+        isOpen = false
+      },
+    }
+  }
+
+  #giveBack(user: string, cluster: string, held: Held): void {
+    const here = (held.perCluster.get(cluster) ?? 0) - 1
+    if (here > 0) held.perCluster.set(cluster, here)
+    else held.perCluster.delete(cluster)
+    held.inAll -= 1
+    if (held.inAll === 0) this.#held.delete(user)
+  }
+}
+
+/** The ways to clusters, with so many requests open for each user. */
+export function limitUserStreams(
+  routes: readonly Route[],
+  streams = new UserStreams(),
+  clusterOf = (target: string): string => parseClusterTarget(target).cluster,
+): Route[] {
+  const take = ({ request, user, signal }: AuthorizedRequest): void => {
+    const held = streams.take(user.name, clusterOf(request.target))
+    // It aborts when the exchange is over, however it ended; the client may have left while it was asked who it is.
+    whenAborted(signal, () => held[Symbol.dispose]())
+  }
+  return routes.map((route) => {
+    const limited: Route = {
+      ...route,
+      async serve(admitted) {
+        take(admitted)
+        return route.serve(admitted)
+      },
+    }
+    if (route.upgrade === undefined) return limited
+    return {
+      ...limited,
+      async upgrade(admitted, client) {
+        take(admitted)
+        return route.upgrade?.(admitted, client)
+      },
+    }
+  })
+}
+
+function tooMany(user: string, cluster: string, what: string): StatusError {
+  const { group, resource: kind } = clusterResource
+  const text = `Cannot reach cluster "${cluster}": "${user}" has ${what} open; end some of them`
+  return new StatusError('TooManyRequests', text, {
+    details: { name: cluster, group, kind, retryAfterSeconds: 1 },
+  })
+}

@@ -1,0 +1,165 @@
+import type { Duplex } from 'node:stream'
+import { StatusError, isJsonObject, type StatusReason } from '@skerry/api'
+import {
+  isSwitched,
+  type TunnelHeaders,
+  type TunnelRegistry,
+  type TunnelRequest,
+  type TunnelResponse,
+} from '@skerry/tunnel'
+import { edgeServiceOf, serviceText, type EdgeService } from '@skerry/fleet-kinds'
+
+/**
+ * How a hub asks an agent for a connection to a service: CONNECT, by a stream that becomes bytes. No user's
+ * request has that method when it reaches the tunnel: HTTP/1.1 servers hand CONNECT to nobody here, and in
+ * HTTP/2 it has no path. HTTP is spoken by hub and service; the agent only joins two streams, so that
+ * trailers, half-close and whatever else the protocol has pass as they are.
+ */
+const connectMethod = 'CONNECT'
+export const serviceProtocol = 'tcp.skerry'
+const tlsHeader = 'skerry-service-tls'
+const tlsForUpgrade = 'http/1.1'
+/** Of the agent's answer: what the service speaks, where that is known. */
+const spokenHeader = 'skerry-service-protocol'
+/** Of a refusal: it is an agent that knows services. */
+const refusalHeader = 'skerry-service-refusal'
+const refusalBytesMax = 16_384
+
+export interface ServiceConnect {
+  readonly service: EdgeService
+  readonly isTls: boolean
+  /** By TLS it is to speak HTTP/1.1, though it knows HTTP/2, which has no upgrades. */
+  readonly isUpgrade?: boolean
+  /** Of which virtual cluster the service's namespace is; absent: of the edge cluster itself. */
+  readonly virtual?: string
+}
+
+/** What the service speaks: `h2` when TLS or the Service's appProtocol says so. */
+export type SpokenProtocol = 'h2' | 'http/1.1' | 'unknown'
+
+export function isConnect({ method }: Pick<TunnelRequest, 'method'>): boolean {
+  return method === connectMethod
+}
+
+/** `named`: by what hub and agent call the user's request in their logs and traces. */
+export function connectRequest(
+  { service, isTls, isUpgrade }: ServiceConnect,
+  named: TunnelHeaders = {},
+): TunnelRequest {
+  const { namespace, name, port } = service
+  return {
+    method: connectMethod,
+    path: `/services/${namespace}/${name}/${port}`,
+    headers: {
+      ...named,
+      connection: 'Upgrade',
+      upgrade: serviceProtocol,
+      ...(isTls ? { [tlsHeader]: isUpgrade ? tlsForUpgrade : 'yes' } : {}),
+    },
+  }
+}
+
+/** The same of a virtual cluster, for its parent's agent. One that knows none refuses the path. */
+export function connectVirtual(request: TunnelRequest, virtual: string): TunnelRequest {
+  return { ...request, path: `/clusters/${virtual}${request.path}` }
+}
+
+/** Undefined where it names no service. */
+export function parseConnect({ path, headers }: TunnelRequest): ServiceConnect | undefined {
+  const [, virtual, place = path] = /^\/clusters\/([a-z0-9-]+)(\/.*)$/.exec(path) ?? []
+  const [root, word, namespace = '', name = '', port = '', ...more] = place.split('/')
+  if (root !== '' || word !== 'services' || more.length > 0) return undefined
+  const service = edgeServiceOf({ namespace, name, port })
+  const tls = headers[tlsHeader]
+  const wanted = { isTls: tls !== undefined, isUpgrade: tls === tlsForUpgrade }
+  return service && { service, ...wanted, ...(virtual === undefined ? {} : { virtual }) }
+}
+
+export function connectedHeaders(spoken: SpokenProtocol): Record<string, string> {
+  return { connection: 'Upgrade', upgrade: serviceProtocol, [spokenHeader]: spoken }
+}
+
+export function connectRefusal(error: StatusError): TunnelResponse {
+  const body = Buffer.from(JSON.stringify(error.toStatus()))
+  return {
+    status: error.code,
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      [refusalHeader]: 'yes',
+    },
+    body: onePiece(body),
+  }
+}
+
+async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+export interface ServiceStream {
+  readonly stream: Duplex
+  readonly spoken: SpokenProtocol
+}
+
+/** A connection to a service of a cluster. Throws the agent's refusal as a StatusError, and what the tunnel throws. */
+export async function connectService(
+  tunnels: Pick<TunnelRegistry, 'upgrade'>,
+  asked: ServiceConnect & { readonly cluster: string; readonly named: TunnelHeaders },
+  signal: AbortSignal,
+): Promise<ServiceStream> {
+  const request = connectRequest(asked, asked.named)
+  const answer = await tunnels.upgrade(asked.cluster, request, signal)
+  if (!isSwitched(answer)) throw await refusalOf(answer, asked)
+  const spoken = answer.headers[spokenHeader]
+  return {
+    stream: answer.stream,
+    spoken: spoken === 'h2' || spoken === 'http/1.1' ? spoken : 'unknown',
+  }
+}
+
+/** An agent may say these, and nothing that would look like the hub's own word. */
+const sayable: readonly StatusReason[] = [
+  'Forbidden',
+  'NotFound',
+  'ServiceUnavailable',
+  'TooManyRequests',
+]
+
+async function refusalOf(
+  { headers, body }: TunnelResponse,
+  { cluster, service }: { cluster: string; service: EdgeService },
+): Promise<StatusError> {
+  const text = await readText(body)
+  const where = `Cannot reach service ${serviceText(service)} of cluster "${cluster}"`
+  if (headers[refusalHeader] === undefined) {
+    const why = 'its agent is of a version that knows no services; update it'
+    return new StatusError('ServiceUnavailable', `${where}: ${why}`)
+  }
+  const { reason, message } = parsed(text)
+  const known = sayable.find((each) => each === reason) ?? 'ServiceUnavailable'
+  return new StatusError(known, `${where}: ${message}`)
+}
+
+function parsed(text: string): { reason: string; message: string } {
+  const unclear = { reason: '', message: 'the agent did not say why' }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!isJsonObject(value)) return unclear
+    const { reason, message } = value
+    return typeof message === 'string' ? { reason: String(reason), message } : unclear
+  } catch {
+    // Cut short, or not ours.
+    return unclear
+  }
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of body) {
+    pieces.push(piece)
+    bytes += piece.length
+    if (bytes > refusalBytesMax) break
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}

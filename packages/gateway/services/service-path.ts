@@ -1,0 +1,100 @@
+import { StatusError, checkDnsLabel } from '@skerry/api'
+import type { Attributes } from '@skerry/apiserver'
+import { clusterResource, edgeServiceOf, type EdgeService } from '@skerry/fleet-kinds'
+import { clustersPrefix } from '../proxy/cluster-path.ts'
+
+/** A request on the hub that is meant for a service of an edge cluster. */
+export interface ServiceTarget {
+  readonly cluster: string
+  readonly service: EdgeService
+  /** The service speaks TLS: the path says `https:<name>:<port>`. */
+  readonly isTls: boolean
+  /** Where the service begins below the cluster, as the client spelled it: `/services/shop/web:80`. */
+  readonly place: string
+  /** False where the path ends with the service, without a slash behind it. */
+  readonly hasPath: boolean
+  /** What the service is asked: path and query, as the client sent them. */
+  readonly target: string
+}
+
+/** Whether a decoded path is `/clusters/<name>/services/…`, which no Kubernetes API server has. */
+export function isServicePath(path: string): boolean {
+  return /^\/clusters\/[^/]*\/services(?:\/|$)/.test(path)
+}
+
+/**
+ * Reads the raw target. What is before the service's own path decides about rights, and can be read
+ * in one way only; what follows is the service's business but for steps upwards, which somebody in between
+ * might take. Throws BadRequest.
+ */
+export function parseServiceTarget(target: string): ServiceTarget {
+  const at = target.indexOf('?')
+  const path = at < 0 ? target : target.slice(0, at)
+  const query = at < 0 ? '' : target.slice(at)
+  const [, , cluster = '', word, namespace = '', named = '', ...rest] = path.split('/')
+  if (!path.startsWith(clustersPrefix) || word !== 'services')
+    throw refused('it is spelled in a way that hides the service')
+  if (checkDnsLabel(cluster).length > 0) throw refused(`"${cluster}" is no cluster name`)
+  const { isTls, name, port } = splitName(decoded(named))
+  const service = edgeServiceOf({ namespace: decoded(namespace), name, port })
+  if (service === undefined)
+    throw refused('want /clusters/<cluster>/services/<namespace>/<name>:<port>/')
+  const inner = `/${rest.join('/')}`
+  if (/[\\/](?:\.|%2e){1,2}(?:[\\/]|$)/i.test(inner)) throw refused('it has a relative part')
+  if (inner.includes('#')) throw refused('it has a fragment')
+  return {
+    cluster,
+    service,
+    isTls,
+    place: `/services/${namespace}/${named}`,
+    hasPath: rest.length > 0,
+    target: `${inner}${query}`,
+  }
+}
+
+/** `name:port`, or `https:name:port`. */
+function splitName(text: string): { isTls: boolean; name: string; port: string } {
+  const parts = text.split(':')
+  const [scheme] = parts
+  const hasScheme = parts.length === 3 && (scheme === 'http' || scheme === 'https')
+  const [name = '', port = '', ...more] = hasScheme ? parts.slice(1) : parts
+  return { isTls: hasScheme && scheme === 'https', name, port: more.length > 0 ? '' : port }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw refused('it has a malformed escape')
+  }
+}
+
+function refused(why: string): StatusError {
+  return new StatusError('BadRequest', `Cannot pass request to a service: bad path, ${why}`)
+}
+
+/** What only looks; what is not known here may do anything. */
+const verbOfMethod: Readonly<Record<string, string>> = Object.freeze({
+  GET: 'get',
+  HEAD: 'get',
+  OPTIONS: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+})
+
+/** What the hub's RBAC is asked: clusters/services of this name. Rights to clusters/proxy do not hold it. */
+export function serviceAttributes(
+  method: string,
+  { cluster }: Pick<ServiceTarget, 'cluster'>,
+): Omit<Attributes, 'user'> {
+  return {
+    verb: verbOfMethod[method] ?? 'create',
+    isResourceRequest: true,
+    resource: clusterResource,
+    subresource: 'services',
+    name: cluster,
+    namespace: '',
+    path: '',
+  }
+}

@@ -1,0 +1,83 @@
+import type { Lease } from '@skerry/api'
+import { conditionTypes, type Cluster, conditionOf } from '@skerry/fleet-kinds'
+import type { TunnelReport, TunnelsReport } from './tunnel-report.ts'
+
+/** How one cluster is, for people: what its object says, and what its tunnels do right now. */
+export interface ClusterState {
+  readonly name: string
+  /** Of a virtual cluster: the cluster whose tunnel leads to it. */
+  readonly through?: string
+  /** None: in push mode, where the hub dials the cluster itself. */
+  readonly tunnel: 'open' | 'closed' | 'none'
+  /** Since when that is so; RFC 3339; null: never connected. */
+  readonly since: string | null
+  /** When its agent was last heard, over the tunnel or by its lease; null: never. */
+  readonly lastSeen: string | null
+  /** Of the cluster's own API server, as the agent says; Unknown when it says nothing any more. */
+  readonly ready: 'True' | 'False' | 'Unknown'
+  readonly kubernetesVersion: string
+  readonly nodes: { readonly ready: number; readonly total: number }
+  /** Of the tunnel that answers, the newest one; null while there is none. */
+  readonly rttMs: number | null
+  /** Of all open tunnels, each since it was opened; in is from the cluster. */
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly bytesInPerSecond: number
+  readonly bytesOutPerSecond: number
+  readonly streams: number
+  /** The newest first. */
+  readonly agents: readonly TunnelReport[]
+  readonly lastEnd: TunnelsReport['lastEnd']
+}
+
+/** GET /hub/v1/cluster-states. */
+export interface ClusterStates {
+  readonly clusters: readonly ClusterState[]
+}
+
+interface Known {
+  readonly cluster: Cluster
+  readonly lease: Lease | undefined
+  readonly report: TunnelsReport
+}
+
+/** Pure. What is open now counts; the object is behind by a moment, and after a restart by more. */
+export function clusterState({ cluster, lease, report }: Known): ClusterState {
+  const { metadata, spec, status } = cluster
+  const { tunnels, isConnected, lastEnd } = report
+  const { readyNum = 0, totalNum = 0 } = status?.nodeSummary ?? {}
+  const sum = (of: (tunnel: TunnelReport) => number): number =>
+    tunnels.reduce((total, tunnel) => total + of(tunnel), 0)
+  return {
+    name: metadata.name ?? '',
+    tunnel: isConnected ? 'open' : spec.syncMode === 'Push' ? 'none' : 'closed',
+    since: sinceOf(cluster, report),
+    lastSeen: newest([lease?.spec?.renewTime, ...tunnels.map(({ lastHeard }) => lastHeard)]),
+    ready: conditionOf(status?.conditions, conditionTypes.ready)?.status ?? 'Unknown',
+    kubernetesVersion: status?.kubernetesVersion ?? '',
+    nodes: { ready: readyNum, total: totalNum },
+    rttMs: tunnels[0]?.rttMs ?? null,
+    bytesIn: sum(({ bytesIn }) => bytesIn),
+    bytesOut: sum(({ bytesOut }) => bytesOut),
+    bytesInPerSecond: sum(({ bytesInPerSecond }) => bytesInPerSecond),
+    bytesOutPerSecond: sum(({ bytesOutPerSecond }) => bytesOutPerSecond),
+    streams: sum(({ streams }) => streams),
+    agents: tunnels,
+    lastEnd,
+  }
+}
+
+function sinceOf({ status }: Cluster, { isConnected, tunnels, lastEnd }: TunnelsReport) {
+  const known = conditionOf(status?.conditions, conditionTypes.connected)
+  // Also over a restart of the hub, and while one of several agents comes and goes.
+  if (known?.status === (isConnected ? 'True' : 'False')) {
+    return known.reason === 'NeverConnected' ? null : known.lastTransitionTime
+  }
+  if (!isConnected) return lastEnd?.at ?? null
+  return tunnels.map(({ openedAt }) => openedAt).toSorted()[0] ?? null
+}
+
+function newest(times: readonly (string | undefined)[]): string | null {
+  const known = times.filter((time) => time !== undefined)
+  return known.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null
+}

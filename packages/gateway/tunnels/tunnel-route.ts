@@ -1,0 +1,136 @@
+import type { IncomingMessage } from 'node:http'
+import { StatusError, checkDnsLabel } from '@skerry/api'
+import type { ApiAnswer, Route } from '@skerry/apiserver'
+import type { Clock, Logger } from '@skerry/base'
+import {
+  createTunnelServer,
+  type HandshakeResult,
+  type HubReplica,
+  type TunnelLimits,
+  type TunnelRegistry,
+  type TunnelSession,
+} from '@skerry/tunnel'
+import { clusterOfAgent, clusterResource } from '@skerry/fleet-kinds'
+import type { OnBrokenTunnel, TunnelOpener } from '../proxy/broken-tunnel-audit.ts'
+import { holdsReplica } from '../replicas/replica-notice.ts'
+import type { ReplicatedTunnels } from '../replicas/replicated-tunnels.ts'
+import { agentFactsOf, type AgentFacts } from '../state/agent-facts.ts'
+import { classifyRequest } from '../traffic/classify-request.ts'
+
+export const tunnelPrefix = '/tunnel/v1/clusters/'
+
+export interface TunnelRouteDeps {
+  readonly tunnels: TunnelRegistry
+  /** What operators are told, wherever the tunnels end. */
+  readonly describe: ReplicatedTunnels['describe']
+  /** A tunnel has opened; called before anybody may use it. */
+  readonly onOpened?: (cluster: string, session: TunnelSession, agent: AgentFacts) => void
+  readonly onBroken?: OnBrokenTunnel
+  /** This replica of the hub, where there are several; absent: it is the only one. */
+  readonly replica?: () => HubReplica | undefined
+  /** How an agent's handshake ended. */
+  readonly onHandshake?: (result: HandshakeResult) => void
+  readonly clock: Clock
+  readonly log: Logger
+  /** Hears of the bytes of each message, in and out. */
+  readonly onBytes?: (bytes: number) => void
+  readonly limits?: Partial<TunnelLimits>
+}
+
+/**
+ * `/tunnel/v1/clusters/<name>`: agents open their cluster's tunnel here by WebSocket, and only their
+ * own; a plain GET tells operators what is open.
+ */
+export function tunnelRoute(deps: TunnelRouteDeps): Route {
+  const { tunnels } = deps
+  const admitted = new WeakMap<IncomingMessage, Admission>()
+  const server = createTunnelServer(
+    {
+      registry: tunnels,
+      ...(deps.limits ? { limits: deps.limits } : {}),
+      async authenticate(request) {
+        const admission = admitted.get(request)
+        if (admission && holdsReplica(request.headers, deps.replica?.()?.id)) {
+          return { status: 409, reason: 'the agent has a tunnel to this replica' }
+        }
+        return admission
+          ? { identity: admission.opener.cluster }
+          : { status: 401, reason: 'unknown agent' }
+      },
+      onAccepted(request, session, cluster) {
+        const admission = admitted.get(request)
+        if (!admission) return
+        const { agent, opener } = admission
+        deps.onOpened?.(cluster, session, agent)
+        void session.closed.then(() => {
+          if (session.brokenRule !== undefined) deps.onBroken?.(opener, session)
+        })
+      },
+      ...(deps.onHandshake ? { onHandshake: deps.onHandshake } : {}),
+    },
+    {
+      clock: deps.clock,
+      log: deps.log,
+      classify: classifyRequest,
+      ...(deps.onBytes ? { onBytes: deps.onBytes } : {}),
+    },
+  )
+  return {
+    prefix: tunnelPrefix,
+    attributes: (_info, target) => ({
+      verb: 'get',
+      isResourceRequest: true,
+      resource: clusterResource,
+      subresource: 'tunnel',
+      name: clusterNameOf(target),
+      namespace: '',
+      path: '',
+    }),
+    async serve({ request, signal }) {
+      const name = clusterNameOf(request.target)
+      return jsonAnswer((await deps.describe([name], signal)).get(name))
+    },
+    async upgrade({ request, user, auditId }, { socket, head, onRefused }) {
+      const name = clusterNameOf(request.target)
+      if (clusterOfAgent(user) !== name) {
+        deps.onHandshake?.('refused')
+        throw new StatusError(
+          'Forbidden',
+          `Cannot open tunnel of cluster "${name}": "${user.name}" is not its agent`,
+        )
+      }
+      const { message } = request
+      if (!message) throw new TypeError('Cannot upgrade: it did not come by HTTP/1.1')
+      const agent = agentFactsOf(request)
+      const { target: uri, headers } = request
+      const userAgent = (headers['user-agent'] ?? '').slice(0, userAgentCharsMax)
+      const opener = { cluster: name, user, auditId, uri, source: agent.address, userAgent }
+      admitted.set(message, { agent, opener })
+      const refused = await server.onUpgrade(message, socket, Buffer.from(head))
+      if (refused !== undefined) onRefused?.(refused)
+    },
+  }
+}
+
+/** Of an upgrade that came in as its own agent. */
+interface Admission {
+  readonly agent: AgentFacts
+  readonly opener: TunnelOpener
+}
+
+/** It is kept as long as the tunnel. */
+const userAgentCharsMax = 128
+
+function clusterNameOf(target: string): string {
+  const name = target.startsWith(tunnelPrefix) ? target.slice(tunnelPrefix.length) : ''
+  if (checkDnsLabel(name).length === 0) return name
+  throw new StatusError('BadRequest', 'Cannot find tunnel: the path names no cluster')
+}
+
+function jsonAnswer(value: unknown): ApiAnswer {
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(`${JSON.stringify(value)}\n`),
+  }
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import { builtinKinds, type AnyObject, type Kind } from '@skerry/api'
+import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { createCluster, createEventSink, resources, type Transport } from '@skerry/client'
+import { createInformerSet } from '@skerry/controller-runtime'
+import { startTestApiServer } from '@skerry/testing'
+import { karmadaKinds } from '@skerry/fleet-kinds'
+import { interpreterOf } from './create-interpreter.ts'
+import { customizationResource, type Customization } from './custom/customization.ts'
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
+const signal = AbortSignal.timeout(60_000)
+
+const deployment: AnyObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { namespace: 'shop', name: 'web' },
+  spec: { replicas: 1 },
+  status: {},
+}
+
+const customization: Customization = {
+  apiVersion: 'config.karmada.io/v1alpha1',
+  kind: 'ResourceInterpreterCustomization',
+  metadata: { name: 'web' },
+  spec: {
+    target: { apiVersion: 'apps/v1', kind: 'Deployment' },
+    customizations: {
+      healthInterpretation: { luaScript: 'function InterpretHealth() return true end' },
+    },
+  },
+}
+
+/** The interpreter of a control plane with these kinds, whose informers run. */
+async function startInterpreter(
+  kinds: readonly Kind[],
+  through = (transport: Transport): Transport => transport,
+) {
+  await using stack = new AsyncDisposableStack()
+  const server = stack.use(await startTestApiServer({ kinds: [...kinds] }))
+  const hub = createCluster(through(server.transport), deps)
+  // What failed is tried again as good as at once.
+  const sleep = (_ms: number, scope: AbortSignal) => systemClock.sleep(1, scope)
+  const clock = { ...systemClock, sleep }
+  const informers = createInformerSet(hub, { ...deps, clock })
+  const events = createEventSink(hub, deps)
+  const interpreter = await interpreterOf({ ...deps, hub, informers, events }, signal)
+  const stop = linkedSignal(signal)
+  const running = runAll(stop.signal, [
+    (scope) => informers.run(scope),
+    (scope) => events.run(scope),
+  ])
+  stack.defer(async () => {
+    stop.abort(new Error('the test is over'))
+    await running
+  })
+  const owned = stack.move()
+  return { hub, informers, interpreter, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+test('a control plane without interpreters leaves what is known anyway', async () => {
+  const builtin = await builtinKinds()
+  await using scene = await startInterpreter(builtin)
+  assert.equal(await scene.interpreter.health(deployment, signal), 'Unhealthy')
+})
+
+test('a customization is in force as soon as it is seen, and no longer than it is there', async () => {
+  const builtin = await builtinKinds()
+  await using scene = await startInterpreter([...builtin, ...(await karmadaKinds(builtin))])
+  const { interpreter, informers } = scene
+  await informers.whenSynced(signal)
+  const customizations = informers.client(customizationResource)
+  assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
+  await customizations.create(customization, signal)
+  assert.equal(await interpreter.health(deployment, signal), 'Healthy')
+  await customizations.delete({ name: 'web' }, signal)
+  assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
+})
+
+test('a customization that is suspended is named in an event', async () => {
+  const builtin = await builtinKinds()
+  await using scene = await startInterpreter([...builtin, ...(await karmadaKinds(builtin))])
+  const { hub, interpreter, informers } = scene
+  await informers.whenSynced(signal)
+  const luaScript = 'function InterpretHealth() while true do end end'
+  const customizations = { healthInterpretation: { luaScript } }
+  const endless = { ...customization, spec: { ...customization.spec, customizations } }
+  await informers.client(customizationResource).create(endless, signal)
+  assert.equal(await interpreter.health(deployment, signal), 'Unknown')
+  const request = { namespace: 'default' }
+  const { items, metadata } = await hub.resource(resources.events).list(request, signal)
+  const { resourceVersion = '' } = metadata
+  const watched = hub.resource(resources.events).watch({ ...request, resourceVersion }, signal)
+  let [found] = items
+  if (found === undefined) {
+    for await (const event of watched) {
+      if (event.type === 'BOOKMARK') continue
+      found = event.object
+      break
+    }
+  }
+  assert.ok(found)
+  assert.equal(found.reason, 'CustomizationSuspended')
+  assert.equal(found.involvedObject.name, 'web')
+  assert.match(found.message ?? '', /Deployment are suspended for 10 s: it took too much$/)
+})
+
+test('what is there already is in force from the first question on, before anything is followed', async () => {
+  const builtin = await builtinKinds()
+  const kinds = [...builtin, ...(await karmadaKinds(builtin))]
+  await using server = await startTestApiServer({ kinds })
+  const hub = createCluster(server.transport, deps)
+  await hub.resource(customizationResource).create(customization, signal)
+  const informers = createInformerSet(hub, deps)
+  const interpreter = await interpreterOf({ ...deps, hub, informers }, signal)
+  assert.equal(await interpreter.health(deployment, signal), 'Healthy')
+  // One that goes before the informers have begun is not in force for ever.
+  await hub.resource(customizationResource).delete({ name: 'web' }, signal)
+  using stop = linkedSignal(signal)
+  const running = runAll(stop.signal, [(scope) => informers.run(scope)])
+  await informers.whenSynced(signal)
+  assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
+  stop.abort(new Error('the test is over'))
+  await running
+})
+
+/** The first reads of customizations are answered so, and everything else by the server. */
+function refusingFirst({ code, reason, reads }: { code: number; reason: string; reads: number }) {
+  const status = { apiVersion: 'v1', kind: 'Status', status: 'Failure', reason, code }
+  let left = reads
+  return (transport: Transport): Transport => ({
+    async send(request, scope) {
+      const isRead =
+        request.method === 'GET' && request.path.includes(customizationResource.resource)
+      if (!isRead || left === 0) return transport.send(request, scope)
+      left -= 1
+      const headers = { 'content-type': 'application/json' }
+      return { status: code, headers, body: Readable.from([Buffer.from(JSON.stringify(status))]) }
+    },
+  })
+}
+
+for (const [code, reason] of [
+  [403, 'Forbidden'],
+  [404, 'NotFound'],
+] as const) {
+  test(`customizations that were not to be had at the start (${reason}) come into force later`, async () => {
+    const builtin = await builtinKinds()
+    const kinds = [...builtin, ...(await karmadaKinds(builtin))]
+    const refusing = refusingFirst({ code, reason, reads: 3 })
+    await using scene = await startInterpreter(kinds, refusing)
+    const { interpreter, informers } = scene
+    await informers.whenSynced(signal)
+    await informers.client(customizationResource).create(customization, signal)
+    assert.equal(await interpreter.health(deployment, signal), 'Healthy')
+  })
+}

@@ -1,0 +1,56 @@
+import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
+import { countAt, fieldAt, kindKey, numberAt, withField } from '@skerry/fleet-kinds'
+
+interface ReplicaRule {
+  readonly count: (object: AnyObject) => number
+  /** Where the count stands; absent: the kind has always as many. */
+  readonly path?: readonly string[]
+  /** Where the pod's spec stands. */
+  readonly podSpec: readonly string[]
+}
+
+const workload: ReplicaRule = Object.freeze({
+  count: (object: AnyObject) => countAt(object, 'spec', 'replicas'),
+  path: ['spec', 'replicas'],
+  podSpec: ['spec', 'template', 'spec'],
+})
+
+const rules: Readonly<Record<string, ReplicaRule>> = Object.freeze({
+  'apps/v1 Deployment': workload,
+  'apps/v1 ReplicaSet': workload,
+  'apps/v1 StatefulSet': workload,
+  'batch/v1 Job': {
+    ...workload,
+    count: parallelPods,
+    path: ['spec', 'parallelism'],
+  },
+  'v1 Pod': { count: () => 1, podSpec: ['spec'] },
+})
+
+/** How many pods an object asks for, and what each needs; undefined of a kind that has none. */
+export function replicasOf(
+  object: AnyObject,
+): { replicas: number; podSpec: JsonObject } | undefined {
+  const rule = rules[kindKey(object)]
+  if (rule === undefined) return undefined
+  const podSpec = fieldAt(object, ...rule.podSpec)
+  return { replicas: rule.count(object), podSpec: isJsonObject(podSpec) ? podSpec : {} }
+}
+
+/** Whether the count of this kind can be another. */
+export function canReviseReplicas(object: AnyObject): boolean {
+  return rules[kindKey(object)]?.path !== undefined
+}
+
+/** The object with another count. One that says none, or is of another kind, stays as it is. */
+export function withReplicas(object: AnyObject, replicas: number): AnyObject {
+  const path = rules[kindKey(object)]?.path
+  if (path === undefined || numberAt(object, ...path) === undefined) return object
+  return withField(object, path, replicas)
+}
+
+/** Never more at a time than there are to complete. */
+function parallelPods(job: AnyObject): number {
+  const parallelism = countAt(job, 'spec', 'parallelism')
+  return Math.min(parallelism, numberAt(job, 'spec', 'completions') ?? parallelism)
+}

@@ -1,0 +1,50 @@
+import { isJsonObject, type AnyObject } from '@skerry/api'
+import { fieldAt, numberAt, objectsAt, textAt } from '@skerry/fleet-kinds'
+import type { DependentObject } from '../contract/dependent-object.ts'
+import type { InterpretedReplicas } from '../contract/resource-interpreter.ts'
+import { dependenciesOf } from '../native/dependencies.ts'
+import { podRequirements } from '../native/pod-requirements.ts'
+import type { KnownKinds } from './known-kind.ts'
+
+const failedPhases: ReadonlySet<string> = new Set(['', 'Error', 'Failed'])
+
+/** As many pods at a time as it may have, each where the workflow says. */
+function replicasOf(workflow: AnyObject): InterpretedReplicas {
+  const spec = fieldAt(workflow, 'spec')
+  const { affinity, nodeSelector, tolerations } = isJsonObject(spec) ? spec : {}
+  const requirements = podRequirements({ affinity, nodeSelector, tolerations })
+  return {
+    replicas: numberAt(workflow, 'spec', 'parallelism') ?? 1,
+    ...(requirements ? { requirements } : {}),
+  }
+}
+
+/** What its pods share; claims that it makes itself count, too, as in Karmada. */
+function workflowDependencies(workflow: AnyObject): DependentObject[] {
+  const { namespace = '' } = workflow.metadata
+  const named = (kind: string, name: string): DependentObject[] =>
+    name === '' ? [] : [{ apiVersion: 'v1', kind, namespace, name }]
+  return [
+    ...dependenciesOf({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace },
+      spec: fieldAt(workflow, 'spec'),
+    }),
+    ...named('ServiceAccount', textAt(workflow, 'spec', 'executor', 'serviceAccountName')),
+    ...objectsAt(workflow, 'spec', 'volumeClaimTemplates').flatMap((each) =>
+      named('PersistentVolumeClaim', textAt(each, 'metadata', 'name')),
+    ),
+  ]
+}
+
+/** Argo's workflows (argoproj.github.io/workflows). */
+export const argoKinds: KnownKinds = Object.freeze({
+  'argoproj.io/v1alpha1 Workflow': {
+    health: (workflow: AnyObject) => !failedPhases.has(textAt(workflow, 'status', 'phase')),
+    replicas: { of: replicasOf, path: ['spec', 'parallelism'] },
+    // Its status is the state of its own controller, and no subresource of it.
+    retained: [['spec', 'suspend'], ['status']],
+    dependencies: workflowDependencies,
+  },
+})

@@ -1,0 +1,270 @@
+import type { Lease } from '@skerry/api'
+import { resources } from '@skerry/client'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+  type Watch,
+} from '@skerry/controller-runtime'
+import {
+  clusterNamespace,
+  clusterResource,
+  conditionTypes,
+  type Cluster,
+  type ClusterCondition,
+  apiTime,
+  conditionOf,
+  withCondition,
+  type ConditionText,
+  parentOf,
+} from '@skerry/fleet-kinds'
+
+/** What the hub knows of a cluster's tunnels. */
+export interface TunnelState {
+  readonly isConnected: boolean
+  /** How the last one ended; absent while one is open or when none ever was. */
+  readonly lastEnd?: { readonly reason: string; readonly atMs: number }
+}
+
+export interface TunnelStates {
+  of(cluster: string): TunnelState
+  /** Called with the cluster whose tunnels changed. */
+  onChange(listener: (cluster: string) => void): Disposable
+}
+
+export interface ClusterMonitorOptions {
+  /** How often a virtual cluster is looked at: nobody says when its parent's tunnel changes. */
+  readonly periodMs: number
+  /** An agent that did not renew its lease for this long is not known to be alive. */
+  readonly graceMs: number
+  /** The same for one that never renewed it. */
+  readonly startupGraceMs: number
+  /** From its own start on: so long an agent whose tunnel ended with the hub may be on its way back. */
+  readonly returnGraceMs: number
+  /** And on, as long as no such pause is between two that come: thousands take longer. */
+  readonly returnPauseMs: number
+  /** But no longer than this. */
+  readonly returnGraceMsMax: number
+}
+
+/** Karmada's, but for those of the return. */
+export const clusterMonitorDefaults: Readonly<ClusterMonitorOptions> = Object.freeze({
+  periodMs: 5_000,
+  graceMs: 40_000,
+  startupGraceMs: 60_000,
+  returnGraceMs: 30_000,
+  returnPauseMs: 10_000,
+  returnGraceMsMax: 300_000,
+})
+
+/**
+ * Says in each Cluster's conditions whether its tunnel is open, and takes Ready back to Unknown when
+ * its agent fell silent. Silence is measured on this clock: the agents' clocks need not agree.
+ */
+export function createClusterMonitor(
+  tunnels: TunnelStates,
+  options: Partial<ClusterMonitorOptions> = {},
+): ControllerDefinition {
+  const settings = { ...clusterMonitorDefaults, ...options }
+  const heard = new Map<string, Heard>()
+  const times: ReturnTimes = {}
+  return {
+    name: 'cluster-monitor',
+    watches: [
+      watch(clusterResource, { keysOf: ({ object }) => [object.metadata.name ?? ''] }),
+      watch(resources.leases, {
+        keysOf: ({ object: { metadata } }) =>
+          metadata.namespace === clusterNamespace ? [metadata.name ?? ''] : [],
+      }),
+      tunnelWatch(tunnels, times),
+    ],
+    async reconcile(name, context, signal) {
+      const cluster = context.informer(clusterResource).get({ name })
+      if (cluster === undefined) return void heard.delete(name)
+      const lease = context.informer(resources.leases).get({ namespace: clusterNamespace, name })
+      const monotonicMs = context.clock.monotonicMs()
+      const silence = listen(heard, { name, lease }, monotonicMs)
+      const parent = parentOf(cluster)
+      const leftMs = returnLeftMs(times, settings, monotonicMs)
+      const input: ConditionsInput = {
+        conditions: cluster.status?.conditions ?? [],
+        isPushed: cluster.spec.syncMode === 'Push',
+        silence,
+        areReturning: leftMs > 0,
+        tunnel: tunnels.of(parent ?? name),
+        nowMs: context.clock.now(),
+        settings,
+      }
+      const conditions = planConditions(input)
+      await writeConditions(cluster, conditions, context, signal)
+      recordChange(cluster, conditions, context)
+      const lookMs = nextLookMs(input, leftMs)
+      return { requeueAfterMs: parent === undefined ? lookMs : Math.min(lookMs, settings.periodMs) }
+    },
+  }
+}
+
+/** By the clock's monotonic time. */
+export interface ReturnTimes {
+  /** When this monitor first looked. */
+  startedMs?: number
+  /** When a tunnel last opened. */
+  openedMs?: number
+}
+
+function tunnelWatch(tunnels: TunnelStates, times: ReturnTimes): Watch {
+  return {
+    resource: clusterResource,
+    subscribe: ({ clock }, enqueue) =>
+      tunnels.onChange((cluster) => {
+        if (tunnels.of(cluster).isConnected) times.openedMs = clock.monotonicMs()
+        enqueue(cluster)
+      }),
+  }
+}
+
+/**
+ * For how long agents whose tunnels ended with the last hub are waited for, if none comes meanwhile; 0 or less: no
+ * longer.
+ */
+export function returnLeftMs(
+  times: ReturnTimes,
+  settings: ClusterMonitorOptions,
+  nowMs: number,
+): number {
+  times.startedMs ??= nowMs
+  const { startedMs, openedMs = -Infinity } = times
+  const pauseEndMs = openedMs + settings.returnPauseMs
+  const endMs = Math.min(pauseEndMs, startedMs + settings.returnGraceMsMax)
+  return Math.max(endMs, startedMs + settings.returnGraceMs) - nowMs
+}
+
+/** The lease as last seen, and when this clock first saw it so. */
+interface Heard {
+  readonly renewTime: string | undefined
+  readonly atMs: number
+}
+
+interface Silence {
+  readonly ms: number
+  readonly hasLease: boolean
+}
+
+function listen(
+  heard: Map<string, Heard>,
+  { name, lease }: { name: string; lease: Lease | undefined },
+  nowMs: number,
+): Silence {
+  const renewTime = lease?.spec?.renewTime
+  const known = heard.get(name)
+  const hasLease = lease !== undefined
+  if (known && known.renewTime === renewTime) return { ms: nowMs - known.atMs, hasLease }
+  heard.set(name, { renewTime, atMs: nowMs })
+  return { ms: 0, hasLease }
+}
+
+export interface ConditionsInput {
+  readonly conditions: readonly ClusterCondition[]
+  /** The hub itself asks how it is: it has no agent that could fall silent, and no tunnel. */
+  readonly isPushed: boolean
+  readonly silence: Silence
+  /** Agents still come back after the hub was started. */
+  readonly areReturning: boolean
+  readonly tunnel: TunnelState
+  readonly nowMs: number
+  readonly settings: ClusterMonitorOptions
+}
+
+/** Decides; the same list comes back in new arrays when nothing is to be said. */
+export function planConditions(input: ConditionsInput): ClusterCondition[] {
+  const { nowMs, silence, settings } = input
+  if (input.isPushed) {
+    return input.conditions.filter(({ type }) => type !== conditionTypes.connected)
+  }
+  const connected = withCondition(input.conditions, connectedText(input), nowMs)
+  const allowedMs = silence.hasLease ? settings.graceMs : settings.startupGraceMs
+  const isKnownUnknown = conditionOf(connected, conditionTypes.ready)?.status === 'Unknown'
+  if (silence.ms <= allowedMs || isKnownUnknown || mayComeBack(input)) return connected
+  const unknown: ConditionText = {
+    type: conditionTypes.ready,
+    status: 'Unknown',
+    reason: 'ClusterStatusUnknown',
+    message: `The agent was last heard at ${apiTime(nowMs - silence.ms)}.`,
+  }
+  return withCondition(connected, unknown, nowMs)
+}
+
+/**
+ * In how many milliseconds time alone may change what planConditions says; thousands of clusters are not to be looked
+ * at for nothing. All else that changes it is watched; a look in between costs little and forgives a lost word.
+ */
+export function nextLookMs(input: ConditionsInput, leftMs: number): number {
+  const { silence, settings } = input
+  const allowedMs = silence.hasLease ? settings.graceMs : settings.startupGraceMs
+  // Silence counts once it is longer than that.
+  const silentInMs =
+    input.isPushed || silence.ms > allowedMs ? Infinity : allowedMs - silence.ms + 1
+  const givenUpInMs = mayComeBack(input) ? leftMs : Infinity
+  return Math.max(1, Math.min(silentInMs, givenUpInMs, settings.graceMs))
+}
+
+function connectedText(input: ConditionsInput): ConditionText {
+  const { tunnel, conditions } = input
+  const type = conditionTypes.connected
+  if (tunnel.isConnected) {
+    return { type, status: 'True', reason: 'TunnelOpen', message: 'The tunnel is open.' }
+  }
+  const { lastEnd } = tunnel
+  if (lastEnd === undefined) return unseenText(conditionOf(conditions, type), input)
+  const message = `The last tunnel ended at ${apiTime(lastEnd.atMs)}: ${lastEnd.reason}`
+  return { type, status: 'False', reason: 'TunnelClosed', message }
+}
+
+/** Its agent was there before the hub was started, and others still come. */
+function mayComeBack({ areReturning, tunnel, conditions }: ConditionsInput): boolean {
+  if (!areReturning || tunnel.isConnected || tunnel.lastEnd !== undefined) return false
+  return conditionOf(conditions, conditionTypes.connected)?.status === 'True'
+}
+
+/** Of a cluster whose tunnel this hub has not seen since it started. */
+function unseenText(
+  known: ClusterCondition | undefined,
+  { areReturning }: ConditionsInput,
+): ConditionText {
+  // It was so before: that is still how the last one ended, or that there was none.
+  if (known?.status === 'False') return known
+  // Else each agent that comes back with all others would cost two writes, and be news.
+  if (known && areReturning) return known
+  const message = 'No agent has connected since the hub started.'
+  const reason = known === undefined ? 'NeverConnected' : hubRestarted
+  return { type: conditionTypes.connected, status: 'False', reason, message }
+}
+
+/** Its tunnel ended with the hub, and its agent is on its way back, or not. */
+const hubRestarted = 'HubRestarted'
+
+/** An event for each tunnel that opens as the first, or ends as the last, so that there is a history. */
+function recordChange(
+  cluster: Cluster,
+  conditions: readonly ClusterCondition[],
+  { events }: ControllerContext,
+): void {
+  const before = conditionOf(cluster.status?.conditions, conditionTypes.connected)
+  const now = conditionOf(conditions, conditionTypes.connected)
+  if (now === undefined || now.status === before?.status) return
+  // A restart of the hub is no news of each cluster.
+  if (now.reason === hubRestarted || now.reason === 'NeverConnected') return
+  const { reason, message } = now
+  events.event(cluster, { type: now.status === 'True' ? 'Normal' : 'Warning', reason, message })
+}
+
+async function writeConditions(
+  cluster: Cluster,
+  conditions: ClusterCondition[],
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  if (JSON.stringify(conditions) === JSON.stringify(cluster.status?.conditions ?? [])) return
+  const status = { ...cluster.status, conditions }
+  await context.client(clusterResource).updateStatus({ ...cluster, status }, signal)
+}

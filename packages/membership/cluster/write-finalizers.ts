@@ -1,0 +1,13 @@
+import type { ControllerContext } from '@skerry/controller-runtime'
+import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
+
+/** Of the Cluster as it was read: rejects with Conflict when somebody else has written it since. */
+export async function writeFinalizers(
+  cluster: Cluster,
+  finalizers: string[],
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const metadata = { ...cluster.metadata, finalizers }
+  await context.client(clusterResource).update({ ...cluster, metadata }, signal)
+}

@@ -1,0 +1,206 @@
+import type { AnyObject } from '@skerry/api'
+import {
+  allowedServiceText,
+  type AllowedService,
+  placeArguments,
+  type AgentPlace,
+  podWay,
+  type AgentWay,
+} from '@skerry/fleet-kinds'
+import {
+  impersonationRules,
+  reportingRules,
+  serviceRules,
+  type ImpersonationPolicy,
+} from '../rights/impersonation-policy.ts'
+import { workRules } from '../rights/work-rules.ts'
+
+/** What one agent of one cluster is told. */
+export interface AgentManifestOptions {
+  readonly cluster: string
+  /** https://host:port of the hub. */
+  readonly server: string
+  readonly caHash: string
+  readonly token: string
+  /** Of the agent's container. */
+  readonly image: string
+  readonly policy: ImpersonationPolicy
+  /** That the hub may reach. */
+  readonly services: readonly AllowedService[]
+  /** Whatever the hub's Works carry. */
+  readonly appliesWorks: boolean
+  /** Groups of its nodes are clusters of their own; default: none is. */
+  readonly hasVirtualClusters?: boolean
+  /** To the hub; default: straight, or as the environment says. */
+  readonly way?: AgentWay
+  /** Where the cluster is; default: it does not say. */
+  readonly place?: AgentPlace
+}
+
+/** Where the agent lives, and the object that keeps its identity when the pod goes. */
+export const agentNamespace = 'skerry-agent'
+export const agentIdentitySecret = 'skerry-agent-identity'
+
+const name = 'skerry-agent'
+const rbac = 'rbac.authorization.k8s.io'
+const labels = Object.freeze({ 'app.kubernetes.io/name': name })
+/** Of nobody on the machine, and not root. */
+const userId = 65_532
+const probePort = 8_081
+
+/** All objects that make an agent of a cluster, in the order in which they are applied. */
+export function agentManifest(options: AgentManifestOptions): AnyObject[] {
+  const metadata = { name, namespace: agentNamespace, labels: { ...labels } }
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {
+        name: agentNamespace,
+        labels: { ...labels, 'pod-security.kubernetes.io/enforce': 'restricted' },
+      },
+    },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { ...metadata, name: `${name}-token` },
+      stringData: { token: options.token },
+    },
+    // Empty here: the agent fills it, and may touch this one alone.
+    { apiVersion: 'v1', kind: 'Secret', metadata: { ...metadata, name: agentIdentitySecret } },
+    ...clusterRights(options),
+    ...identityRights(metadata),
+    deployment(metadata, options),
+  ]
+}
+
+function clusterRights({
+  policy,
+  services,
+  appliesWorks,
+  hasVirtualClusters = false,
+}: AgentManifestOptions): AnyObject[] {
+  const metadata = { name, labels: { ...labels } }
+  const finding = services.length === 0 ? [] : serviceRules
+  const writing = appliesWorks || hasVirtualClusters ? workRules : []
+  const rules = [...impersonationRules(policy), ...reportingRules, ...finding, ...writing]
+  return [
+    { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata,
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
+      subjects: [{ kind: 'ServiceAccount', name, namespace: agentNamespace }],
+    },
+  ]
+}
+
+function identityRights(metadata: AnyObject['metadata']): AnyObject[] {
+  const verbs = ['get', 'patch']
+  const resourceNames = [agentIdentitySecret]
+  return [
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'Role',
+      metadata,
+      rules: [{ apiGroups: [''], resources: ['secrets'], resourceNames, verbs }],
+    },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup: rbac, kind: 'Role', name },
+      subjects: [{ kind: 'ServiceAccount', name, namespace: agentNamespace }],
+    },
+  ]
+}
+
+function deployment(metadata: AnyObject['metadata'], options: AgentManifestOptions): AnyObject {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata,
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { ...labels } },
+      template: {
+        metadata: { labels: { ...labels } },
+        spec: {
+          serviceAccountName: name,
+          securityContext: {
+            runAsNonRoot: true,
+            runAsUser: userId,
+            runAsGroup: userId,
+            fsGroup: userId,
+            seccompProfile: { type: 'RuntimeDefault' },
+          },
+          containers: [container(options)],
+          volumes: [
+            { name: 'token', secret: { secretName: `${name}-token`, optional: true } },
+            { name: 'data', emptyDir: {} },
+            { name: 'tmp', emptyDir: {} },
+            ...podWay(options.way ?? {}).volumes,
+          ],
+        },
+      },
+    },
+  }
+}
+
+function container(options: AgentManifestOptions) {
+  const probe = (path: string) => ({
+    httpGet: { path, port: probePort },
+    periodSeconds: 10,
+    timeoutSeconds: 5,
+  })
+  return {
+    name: 'agent',
+    image: options.image,
+    imagePullPolicy: 'IfNotPresent',
+    args: agentArguments(options),
+    ports: [{ name: 'probes', containerPort: probePort }],
+    livenessProbe: { ...probe('/livez'), failureThreshold: 6 },
+    readinessProbe: probe('/readyz'),
+    resources: {
+      requests: { cpu: '20m', memory: '96Mi' },
+      limits: { memory: '512Mi' },
+    },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [
+      { name: 'token', mountPath: '/var/run/skerry-token', readOnly: true },
+      { name: 'data', mountPath: '/var/lib/skerry/agent' },
+      { name: 'tmp', mountPath: '/tmp' },
+      ...podWay(options.way ?? {}).volumeMounts,
+    ],
+  }
+}
+
+function agentArguments(options: AgentManifestOptions): string[] {
+  const { cluster, server, caHash, policy, services } = options
+  const flags = (flag: string, values: readonly string[] = []) =>
+    values.map((value) => `--${flag}=${value}`)
+  return [
+    'agent',
+    `--hub=${server}`,
+    `--name=${cluster}`,
+    `--ca-hash=${caHash}`,
+    '--token-file=/var/run/skerry-token/token',
+    '--data-dir=/var/lib/skerry/agent',
+    `--identity-secret=${agentNamespace}/${agentIdentitySecret}`,
+    `--probe-port=${probePort}`,
+    ...flags('allow-user', policy.users),
+    ...flags('allow-group', policy.groups),
+    ...flags('deny-group', policy.deniedGroups),
+    ...flags('allow-service', services.map(allowedServiceText)),
+    ...(options.appliesWorks ? ['--apply-works'] : []),
+    ...(options.hasVirtualClusters === true ? ['--virtual-clusters'] : []),
+    ...placeArguments(options.place ?? {}),
+    ...podWay(options.way ?? {}).args,
+  ]
+}

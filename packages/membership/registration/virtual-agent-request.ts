@@ -1,0 +1,123 @@
+import type { CertificateSigningRequest, ConfigMap } from '@skerry/api'
+import { ifThere, resources, type Cluster as Api } from '@skerry/client'
+import type { SigningRequest } from '@skerry/pki'
+import {
+  agentUserName,
+  agentsGroup,
+  clusterOfAgent,
+  virtualAgentGroup,
+  virtualAgentOf,
+  type VirtualAgent,
+  clusterNamespace,
+  clusterResource,
+  certificateExpiresKey,
+  parentOf,
+} from '@skerry/fleet-kinds'
+import { virtualParentsKey } from '../rights/virtual-parent.ts'
+import { isClientRequest } from './agent-request.ts'
+import { revocationsKey } from './agent-revocation.ts'
+import { configMapData } from './config-map-data.ts'
+
+/** One entry per virtual cluster that was revoked and is let in again: since when. */
+const acceptancesKey = Object.freeze({
+  namespace: clusterNamespace,
+  name: 'accepted-virtual-clusters',
+})
+
+/**
+ * Whose certificate is asked for by the agent of its parent, or by the virtual cluster itself; undefined
+ * of every other request.
+ */
+export function virtualAgentAsked(
+  { spec }: CertificateSigningRequest,
+  request: SigningRequest,
+): VirtualAgent | undefined {
+  const asker = { name: spec?.username ?? '', groups: spec?.groups ?? [] }
+  const wanted = virtualAgentOf({
+    name: request.commonName ?? '',
+    groups: request.organizations,
+  })
+  if (wanted === undefined) return undefined
+  const itself = virtualAgentOf(asker)
+  const isAskers =
+    clusterOfAgent(asker) === wanted.parent ||
+    (itself?.cluster === wanted.cluster && itself.parent === wanted.parent)
+  const names = {
+    commonName: agentUserName(wanted.cluster),
+    organization: virtualAgentGroup(wanted.parent),
+  }
+  return isAskers && isClientRequest(spec?.usages ?? [], request, names) ? wanted : undefined
+}
+
+export type VirtualVerdict =
+  | { readonly verdict: 'approve' }
+  | { readonly verdict: 'deny' | 'wait'; readonly why: string }
+
+/**
+ * Whether the agent of a cluster gets a certificate for this virtual one: where the hub has it as that
+ * cluster's, and allows such. Whom somebody has revoked waits until somebody lets it in again; its own
+ * certificate was issued since, so that it renews itself.
+ */
+export async function judgeVirtualAgent(
+  hub: Pick<Api, 'resource'>,
+  { asked: { cluster, parent }, isRenewal }: { asked: VirtualAgent; isRenewal: boolean },
+  signal: AbortSignal,
+): Promise<VirtualVerdict> {
+  const found = await ifThere(hub.resource(clusterResource).get({ name: cluster }, signal))
+  if (found === undefined || parentOf(found) !== parent) {
+    return { verdict: 'deny', why: `the hub has no virtual cluster "${cluster}" of "${parent}"` }
+  }
+  const parents = await configMapData(hub, virtualParentsKey, signal)
+  if (parents.get(parent) !== 'allowed') {
+    return { verdict: 'deny', why: `the hub does not allow "${parent}" virtual clusters` }
+  }
+  if (isRenewal) return { verdict: 'approve' }
+  const revoked = (await configMapData(hub, revocationsKey, signal)).get(cluster)
+  const accepted = (await configMapData(hub, acceptancesKey, signal)).get(cluster)
+  const isOut = revoked !== undefined && !(Date.parse(accepted ?? '') >= Date.parse(revoked))
+  return isOut ? { verdict: 'wait', why: 'it was revoked' } : { verdict: 'approve' }
+}
+
+/** Whether it is the virtual cluster that asks, not its parent. */
+export function isRenewalOfVirtual({ spec }: CertificateSigningRequest): boolean {
+  const groups = spec?.groups ?? []
+  return (
+    !groups.includes(agentsGroup) &&
+    virtualAgentOf({ name: spec?.username ?? '', groups }) !== undefined
+  )
+}
+
+/** Its parent may ask certificates for it again, whatever it was revoked before. */
+export async function acceptVirtualAgent(
+  hub: Pick<Api, 'resource'>,
+  { cluster, nowMs }: { readonly cluster: string; readonly nowMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const configMaps = hub.resource(resources.configMaps)
+  const data = { [cluster]: new Date(nowMs).toISOString() }
+  const patch = { ...acceptancesKey, type: 'merge' as const, patch: { data } }
+  if (await ifThere(configMaps.patch(patch, signal))) return
+  const fresh: ConfigMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { ...acceptancesKey },
+    data,
+  }
+  await configMaps.create(fresh, signal)
+}
+
+/** Writes on its Cluster until when the certificate is good, for whoever looks after it. */
+export async function noteExpiry(
+  hub: Pick<Api, 'resource'>,
+  { cluster: name, notAfterMs }: { readonly cluster: string; readonly notAfterMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const clusters = hub.resource(clusterResource)
+  const found = await ifThere(clusters.get({ name }, signal))
+  const known = found?.metadata.annotations?.[certificateExpiresKey]
+  // A request stays for a while after it was answered, and is looked at again.
+  if (found === undefined || Date.parse(known ?? '') >= notAfterMs) return
+  const annotations = { [certificateExpiresKey]: new Date(notAfterMs).toISOString() }
+  const patch = { metadata: { annotations } }
+  await ifThere(clusters.patch({ name, type: 'merge', patch }, signal))
+}

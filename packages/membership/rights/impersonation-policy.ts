@@ -1,0 +1,108 @@
+import type { TunnelHeaders } from '@skerry/tunnel'
+import { tokenIdKey } from '@skerry/fleet-kinds'
+
+/** As whom an agent acts in its cluster, as the cluster's operator decides. */
+export interface ImpersonationPolicy {
+  /** Only these; absent: every user. Service accounts as system:serviceaccount:<namespace>:<name>. */
+  readonly users?: readonly string[]
+  /** Whoever is in another group is refused, too; absent: every group. */
+  readonly groups?: readonly string[]
+  /** Whoever is in one of these is refused, whatever else is allowed. */
+  readonly deniedGroups?: readonly string[]
+}
+
+/** rbac.authorization.k8s.io/v1 PolicyRule. */
+export interface PolicyRule {
+  readonly apiGroups?: readonly string[]
+  readonly resources?: readonly string[]
+  readonly resourceNames?: readonly string[]
+  readonly nonResourceURLs?: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+const serviceAccountPrefix = 'system:serviceaccount:'
+
+/** What a hub says of its users beside names and groups. RBAC has no pattern for "any key". */
+const extraKeys = Object.freeze([
+  'authentication.kubernetes.io/credential-id',
+  'authentication.kubernetes.io/node-name',
+  'authentication.kubernetes.io/node-uid',
+  'authentication.kubernetes.io/pod-name',
+  'authentication.kubernetes.io/pod-uid',
+  tokenIdKey,
+])
+
+/**
+ * Why a request may not pass, in words for its sender; undefined when it may. Asked before the API
+ * server is: what this refuses never reaches the cluster.
+ */
+export function impersonationRefusal(
+  policy: ImpersonationPolicy,
+  headers: TunnelHeaders,
+): string | undefined {
+  const [user = '', ...others] = valuesOf(headers, 'impersonate-user')
+  if (user === '' || others.length > 0) return 'it names no user to impersonate'
+  if (policy.users && !policy.users.includes(user)) {
+    return `the cluster's agent does not act as user ${JSON.stringify(user)}`
+  }
+  const groups = valuesOf(headers, 'impersonate-group')
+  const group = groups.find(
+    (each) =>
+      policy.deniedGroups?.includes(each) || (policy.groups && !policy.groups.includes(each)),
+  )
+  if (group === undefined) return undefined
+  return `the cluster's agent does not act for group ${JSON.stringify(group)}`
+}
+
+/** Headers carry UTF-8 as bytes. */
+function valuesOf(headers: TunnelHeaders, name: string): string[] {
+  const value = headers[name] ?? []
+  const texts = typeof value === 'string' ? [value] : value
+  return texts.map((text) => Buffer.from(text, 'latin1').toString('utf8'))
+}
+
+/**
+ * The rights that carry the policy out at the API server. RBAC cannot except a name from all:
+ * `deniedGroups` without `groups` is kept by the agent alone.
+ */
+export function impersonationRules({ users, groups, deniedGroups = [] }: ImpersonationPolicy) {
+  const accounts = users?.flatMap((name) =>
+    name.startsWith(serviceAccountPrefix) ? (name.split(':')[3] ?? []) : [],
+  )
+  const people = users?.filter((name) => !name.startsWith(serviceAccountPrefix))
+  const allowed = groups?.filter((name) => !deniedGroups.includes(name))
+  return [
+    ...ruleFor('', 'users', people),
+    ...ruleFor('', 'serviceaccounts', accounts),
+    ...ruleFor('', 'groups', allowed),
+    ...ruleFor('authentication.k8s.io', 'uids', undefined),
+    ...extraKeys.flatMap((key) => ruleFor('authentication.k8s.io', `userextras/${key}`, undefined)),
+  ]
+}
+
+/** An empty list of names would mean every name: then there is no rule. */
+function ruleFor(
+  apiGroup: string,
+  resource: string,
+  names: readonly string[] | undefined,
+): PolicyRule[] {
+  if (names?.length === 0) return []
+  const rule = { apiGroups: [apiGroup], resources: [resource], verbs: ['impersonate'] }
+  return [names === undefined ? rule : { ...rule, resourceNames: [...names] }]
+}
+
+/** What an agent reads to find the services that its operator allows; whatever these are, objects of all namespaces. */
+export const serviceRules: readonly PolicyRule[] = Object.freeze([
+  { apiGroups: [''], resources: ['services'], verbs: ['get'] },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list'] },
+])
+
+/** What an agent reads of its cluster to tell the hub how it is; no object of users but pods. */
+export const reportingRules: readonly PolicyRule[] = Object.freeze([
+  { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
+  {
+    nonResourceURLs: ['/readyz', '/version', '/api', '/api/*', '/apis', '/apis/*'],
+    verbs: ['get'],
+  },
+])

@@ -1,0 +1,241 @@
+import { X509Certificate } from 'node:crypto'
+import { StatusError, isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
+import type {
+  AdmissionPlugin,
+  ApiRequest,
+  Attributes,
+  Authorizer,
+  Objects,
+} from '@skerry/apiserver'
+import {
+  clusterOfAgent,
+  isRoleGenerator,
+  clusterNamespace,
+  clusterResource,
+  conditionTypes,
+  executionNamespace,
+  objectsAt,
+} from '@skerry/fleet-kinds'
+import { agentRolesTarget } from './role-generator.ts'
+
+/** Where Karmada's agents elect a leader among themselves. */
+export const electionNamespace = 'karmada-system'
+
+/** What Karmada's own agent asks beyond what ours does. */
+interface AgentRule {
+  readonly group: string
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+  readonly names?: (own: string) => readonly string[]
+  /** Absent: cluster scope. */
+  readonly namespace?: (own: string) => string
+}
+
+const rules: readonly AgentRule[] = [
+  {
+    group: '',
+    resources: ['namespaces'],
+    verbs: ['get'],
+    names: () => [clusterNamespace],
+    namespace: () => clusterNamespace,
+  },
+  {
+    group: '',
+    resources: ['secrets'],
+    verbs: ['get', 'patch'],
+    names: secretNames,
+    namespace: () => clusterNamespace,
+  },
+  // Which name a new one has is seen by admission only.
+  { group: '', resources: ['secrets'], verbs: ['create'], namespace: () => clusterNamespace },
+  { group: '', resources: ['services'], verbs: ['list', 'watch'], namespace: executionNamespace },
+  {
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['create'],
+    namespace: () => electionNamespace,
+  },
+  {
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['get', 'update', 'patch'],
+    names: (own) => [electionLease(own)],
+    namespace: () => electionNamespace,
+  },
+]
+
+const impersonatorSuffix = '-impersonator'
+
+/**
+ * Credentials of its cluster, which it reports unless it is told not to. The hub does not use them. A
+ * cluster whose own name ends so has none: another one's second secret is called like its first.
+ */
+function secretNames(own: string): readonly string[] {
+  return own.endsWith(impersonatorSuffix) ? [] : [own, `${own}${impersonatorSuffix}`]
+}
+
+/** Of the agents of one cluster, where there are several. */
+export function electionLease(own: string): string {
+  return `karmada-agent-${own}`
+}
+
+/** On a secret, the cluster whose agent has written it. */
+export const writtenByAgentKey = 'hub.skerry.io/written-by-agent'
+
+/** Lets Karmada's agent keep what is its own cluster's. */
+export function karmadaAgentAuthorizer(objects: Objects): Authorizer {
+  return {
+    async authorize(attributes) {
+      const own = clusterOfAgent(attributes.user)
+      const isAllowed =
+        own !== undefined &&
+        rules.some((rule) => isCovered(rule, own, attributes)) &&
+        !isOfOthers(own, attributes, objects)
+      return { verdict: isAllowed ? 'allow' : 'no-opinion', reason: '' }
+    },
+  }
+}
+
+/** A secret of such a name that somebody else has written, as `karmadactl join` does for push mode. */
+function isOfOthers(
+  own: string,
+  { resource, namespace = '', name = '' }: Attributes,
+  objects: Objects,
+): boolean {
+  if (resource?.group !== '' || resource.resource !== 'secrets') return false
+  const secret = objects.get({ group: '', resource: 'secrets' }, namespace, name)
+  return secret !== undefined && secret.metadata.annotations?.[writtenByAgentKey] !== own
+}
+
+function isCovered(
+  rule: AgentRule,
+  own: string,
+  { resource, subresource, verb, namespace = '', name = '' }: Attributes,
+): boolean {
+  return (
+    resource?.group === rule.group &&
+    !subresource &&
+    rule.resources.includes(resource.resource) &&
+    rule.verbs.includes(verb) &&
+    (rule.namespace?.(own) ?? '') === namespace &&
+    (rule.names === undefined || rule.names(own).includes(name))
+  )
+}
+
+/** It makes Secrets for its own cluster's credentials, and no other ones; they are marked as its. */
+export const karmadaAgentSecrets: AdmissionPlugin = {
+  name: 'KarmadaAgentSecrets',
+  handles: ({ operation, user, resource }) =>
+    (operation === 'CREATE' || operation === 'UPDATE') &&
+    resource.group === '' &&
+    resource.resource === 'secrets' &&
+    clusterOfAgent(user) !== undefined,
+  async admit({ object, user }) {
+    if (object === undefined) return
+    const own = clusterOfAgent(user) ?? ''
+    object.metadata.annotations = { ...object.metadata.annotations, [writtenByAgentKey]: own }
+  },
+  async validate({ object, user }) {
+    const own = clusterOfAgent(user) ?? ''
+    const { name = '' } = object?.metadata ?? {}
+    if (secretNames(own).includes(name) && object?.['type'] === 'Opaque') return
+    throw new StatusError(
+      'Forbidden',
+      `secrets ${JSON.stringify(name)} is forbidden: agent of cluster ${JSON.stringify(own)} may keep only its own credentials`,
+    )
+  },
+}
+
+/** On a Cluster that Karmada's agent reports. */
+const agentKey = 'hub.skerry.io/agent'
+
+/** They say how Karmada would reach a cluster. A hub reaches it by a tunnel, and nowhere else. */
+const wayFields = [
+  'apiEndpoint',
+  'impersonatorSecretRef',
+  'insecureSkipTLSVerification',
+  'proxyHeader',
+  'proxyURL',
+  'secretRef',
+]
+
+/**
+ * Karmada's agent cannot help writing where its cluster is: that is left out, and its Cluster marked. It
+ * writes the whole status, too: what the hub says in it stays as it is.
+ */
+export const karmadaAgentFields: AdmissionPlugin = {
+  name: 'KarmadaAgentFields',
+  handles: ({ operation, resource, user }) =>
+    (operation === 'CREATE' || operation === 'UPDATE') &&
+    resource.group === clusterResource.group &&
+    resource.resource === clusterResource.resource &&
+    clusterOfAgent(user) !== undefined,
+  async admit({ operation, object, oldObject, subresource, warn }) {
+    const spec = object?.['spec']
+    if (object === undefined || !isJsonObject(spec)) return
+    if (subresource !== '') {
+      if (oldObject) keepConnected(object, oldObject)
+      return
+    }
+    const given = wayFields.filter((field) => spec[field])
+    if (operation === 'CREATE' && given.length > 0) {
+      object.metadata.annotations = { ...object.metadata.annotations, [agentKey]: 'karmada-agent' }
+    }
+    if (!isKarmadas(oldObject ?? object)) return
+    for (const field of given) {
+      delete spec[field]
+      warn(`spec.${field} is not used: the hub does not dial clusters`)
+    }
+  },
+}
+
+function isKarmadas({ metadata }: AnyObject): boolean {
+  return metadata.annotations?.[agentKey] === 'karmada-agent'
+}
+
+function keepConnected(object: AnyObject, old: AnyObject): void {
+  const { status } = object
+  if (!isKarmadas(old) || !isJsonObject(status)) return
+  const isConnected = ({ type }: JsonObject): boolean => type === conditionTypes.connected
+  const others = objectsAt(status, 'conditions').filter((each) => !isConnected(each))
+  status['conditions'] = [...others, ...objectsAt(old, 'status', 'conditions').filter(isConnected)]
+}
+
+/**
+ * The target that a request of Karmada's programs means. Its agent lists all Clusters and all Services to
+ * look at its own: it is shown its own alone. Whose certificate and program it is decides nothing here but
+ * what is left out; who may what is decided behind.
+ */
+export function karmadaAgentTarget({ target, method, headers, peer }: ApiRequest): string {
+  if (peer.type === 'process') return target
+  const [path = '', query = ''] = target.split('?', 2)
+  const isListed =
+    method === 'GET' &&
+    (path === clustersPath || path === servicesPath) &&
+    headers['user-agent']?.startsWith('karmada-agent/') === true
+  const roles = agentRolesTarget({ method, path })
+  if (!isListed && roles === undefined) return target
+  const user = userOf(peer.certificates[0])
+  if (user && roles !== undefined && isRoleGenerator(user)) return roles
+  const own = user && clusterOfAgent(user)
+  if (own === undefined || !isListed) return target
+  if (path === servicesPath) {
+    return `/api/v1/namespaces/${executionNamespace(own)}/services${query && `?${query}`}`
+  }
+  const asked = new URLSearchParams(query)
+  if (asked.has('fieldSelector') || asked.has('labelSelector')) return target
+  asked.set('fieldSelector', `metadata.name=${own}`)
+  return `${path}?${asked.toString()}`
+}
+
+const { group, version, resource } = clusterResource
+const clustersPath = `/apis/${group}/${version}/${resource}`
+const servicesPath = '/api/v1/services'
+
+function userOf(der: Uint8Array | undefined): { name: string; groups: string[] } | undefined {
+  if (der === undefined) return undefined
+  const lines = new X509Certificate(der).subject.split('\n')
+  const values = (key: string): string[] =>
+    lines.filter((line) => line.startsWith(`${key}=`)).map((line) => line.slice(key.length + 1))
+  return { name: values('CN')[0] ?? '', groups: values('O') }
+}

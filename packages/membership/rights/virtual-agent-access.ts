@@ -1,0 +1,56 @@
+import type { Attributes } from '@skerry/apiserver'
+import { type VirtualAgent, clusterResource, executionNamespace } from '@skerry/fleet-kinds'
+import { isCovered, reporterRules, requestRule, type AgentRule } from './agent-rule.ts'
+import type { VirtualChildren } from './virtual-parent.ts'
+
+const own = (name: string): string => name
+
+/** What the identity of a virtual cluster may do; whether there is one is followed by its parent's. */
+const virtualRules: readonly AgentRule[] = [
+  {
+    group: clusterResource.group,
+    resources: ['clusters'],
+    verbs: ['get', 'update', 'patch', 'delete'],
+    name: own,
+  },
+  {
+    group: clusterResource.group,
+    resources: ['clusters/status'],
+    verbs: ['get', 'update', 'patch'],
+    name: own,
+  },
+  ...reporterRules,
+  {
+    group: 'work.karmada.io',
+    resources: ['works'],
+    verbs: ['get', 'list', 'update', 'patch', 'delete'],
+    namespace: executionNamespace,
+  },
+  {
+    group: '',
+    resources: ['events'],
+    verbs: ['create', 'update', 'patch'],
+    namespace: executionNamespace,
+  },
+  requestRule,
+]
+
+/** To see that its Cluster has gone. */
+const goneRules: readonly AgentRule[] = [
+  { group: clusterResource.group, resources: ['clusters'], verbs: ['get'], name: own },
+]
+
+/**
+ * Whether a virtual cluster may do this: while its Cluster is there as this parent's, and the parent may
+ * have virtual clusters.
+ */
+export function isVirtuals(
+  { cluster, parent }: VirtualAgent,
+  attributes: Attributes,
+  children: VirtualChildren,
+): boolean {
+  return (
+    (isCovered(virtualRules, cluster, attributes) && children.has(parent, cluster)) ||
+    (isCovered(goneRules, cluster, attributes) && children.mayRegister(parent, cluster))
+  )
+}

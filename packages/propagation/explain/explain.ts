@@ -1,0 +1,167 @@
+import { StatusError, isStatusError, type AnyObject, type KubeObject } from '@skerry/api'
+import type { Cluster as Api, DiscoveredResource, TypedResource } from '@skerry/client'
+import {
+  bindingName,
+  resourceBindingResource,
+  type ResourceBinding,
+  clusterResource,
+  type Cluster,
+  clusterOverridePolicyResource,
+  overridePolicyResource,
+  type OverridePolicy,
+  clusterPropagationPolicyResource,
+  propagationPolicyResource,
+  workResource,
+  type Work,
+} from '@skerry/fleet-kinds'
+import { localInterpreterOf, type LuaClock, type ResourceInterpreter } from '@skerry/interpreter'
+import { bindingScopeOf } from '../propagation/binding-scope.ts'
+import { planSites, type SitesPlan } from '../propagation/plan-sites.ts'
+import { explainObject } from './explain-object.ts'
+import type { Explanation } from './explanation.ts'
+
+export interface ExplainedRef {
+  /** As kubectl takes it: `deployment`, `deployments`, `deploy`, `deployments.apps`. */
+  readonly kind: string
+  readonly name: string
+  /** Of a kind whose objects have one. */
+  readonly namespace: string
+}
+
+export interface ExplainDeps {
+  readonly hub: Api
+  readonly clock: LuaClock
+}
+
+/**
+ * Reads what the hub has, and explains where an object goes. What webhooks teach of kinds is not asked
+ * for: with one of those a cluster may look as if it had not the newest. Rejects with StatusError
+ * NotFound where there is no such kind or object.
+ */
+export async function explain(
+  { hub, clock }: ExplainDeps,
+  ref: ExplainedRef,
+  signal: AbortSignal,
+): Promise<Explanation> {
+  const { kind, ...resource } = await resourceOf(hub, ref.kind, signal)
+  const key = { name: ref.name, ...(resource.isNamespaced ? { namespace: ref.namespace } : {}) }
+  const objects: TypedResource<AnyObject> = resource
+  const found = await hub.resource(objects).get(key, signal)
+  const apiVersion = resource.group ? `${resource.group}/${resource.version}` : resource.version
+  const template = { ...found, apiVersion, kind }
+  const [own, everywhere, ownOverrides, overrides, clusters, binding, interpreter] =
+    await Promise.all([
+      listOwn(hub, propagationPolicyResource, template, signal),
+      listAll(hub, clusterPropagationPolicyResource, signal),
+      listOwn(hub, overridePolicyResource, template, signal),
+      listAll(hub, clusterOverridePolicyResource, signal),
+      listAll(hub, clusterResource, signal),
+      bindingOf(hub, template, signal),
+      localInterpreterOf({ hub, clock }, signal),
+    ])
+  const overridePolicies = [...overrides, ...ownOverrides]
+  const isGrouped = binding?.spec.workloadAffinityGroups !== undefined
+  const others = isGrouped ? await listOwn(hub, resourceBindingResource, template, signal) : []
+  const works = binding ? await worksOf(hub, { template, binding }, signal) : []
+  const plan = binding
+    ? await planOf({ template, binding, works, clusters, overridePolicies, interpreter }, signal)
+    : { sites: [], failures: [] }
+  const policies = [...own, ...everywhere]
+  return explainObject({ template, policies, overridePolicies, binding, others, clusters, plan })
+}
+
+/** The one that its group prefers, of several. */
+async function resourceOf(
+  hub: Api,
+  text: string,
+  signal: AbortSignal,
+): Promise<DiscoveredResource> {
+  const [word = '', ...groupParts] = text.toLowerCase().split('.')
+  const group = groupParts.join('.')
+  const { resources } = await hub.discover(signal)
+  const named = resources.filter(
+    (each) =>
+      [each.kind.toLowerCase(), each.resource, ...each.shortNames].includes(word) &&
+      (group === '' || each.group === group),
+  )
+  const resource = named.find(({ isPreferred }) => isPreferred) ?? named[0]
+  if (resource) return resource
+  throw new StatusError('NotFound', `the hub has no kind "${text}"`)
+}
+
+async function listAll<T extends KubeObject>(
+  hub: Api,
+  resource: TypedResource<T>,
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  return (await hub.resource(resource).list({}, signal)).items
+}
+
+/** Of the object's namespace; empty of an object without one. */
+async function listOwn<T extends KubeObject>(
+  hub: Api,
+  resource: TypedResource<T>,
+  { metadata: { namespace } }: AnyObject,
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  return namespace ? (await hub.resource(resource).list({ namespace }, signal)).items : []
+}
+
+async function bindingOf(
+  hub: Api,
+  { kind, metadata }: AnyObject,
+  signal: AbortSignal,
+): Promise<ResourceBinding | undefined> {
+  const { namespace, name = '' } = metadata
+  const { resource } = bindingScopeOf(namespace)
+  const key = { name: bindingName(kind, name), ...(namespace ? { namespace } : {}) }
+  try {
+    return await hub.resource(resource).get(key, signal)
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+interface Bound {
+  readonly template: AnyObject
+  readonly binding: ResourceBinding
+}
+
+async function worksOf(
+  hub: Api,
+  { template, binding }: Bound,
+  signal: AbortSignal,
+): Promise<readonly Work[]> {
+  const { idLabel } = bindingScopeOf(template.metadata.namespace)
+  const id = binding.metadata.labels?.[idLabel]
+  if (!id) return []
+  const labelSelector = `${idLabel}=${id}`
+  return (await hub.resource(workResource).list({ labelSelector }, signal)).items
+}
+
+interface PlanInput extends Bound {
+  readonly works: readonly Work[]
+  readonly clusters: readonly Cluster[]
+  readonly overridePolicies: readonly OverridePolicy[]
+  readonly interpreter: ResourceInterpreter
+}
+
+function planOf(
+  { template, binding, works, clusters, overridePolicies, interpreter }: PlanInput,
+  signal: AbortSignal,
+): Promise<SitesPlan> {
+  return planSites(
+    {
+      scope: bindingScopeOf(template.metadata.namespace),
+      binding,
+      template,
+      policies: overridePolicies,
+      interpreter,
+      clusterOf: (name) => clusters.find(({ metadata }) => metadata.name === name),
+      workOf: ({ metadata: { namespace, name } }) =>
+        works.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
+    },
+    signal,
+  )
+}

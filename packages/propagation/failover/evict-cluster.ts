@@ -1,0 +1,66 @@
+import { keyOfObject, parseKey, type TypedResource } from '@skerry/client'
+import type { ControllerContext } from '@skerry/controller-runtime'
+import type { KubeObject } from '@skerry/api'
+import type { BindingSpec, EvictionTask, ResourceBinding } from '@skerry/fleet-kinds'
+
+/** What is decided of an eviction; the rest follows from the binding. */
+export type WantedEviction = Omit<EvictionTask, 'replicas' | 'creationTimestamp'>
+
+/** The fields of a binding that an eviction changes. */
+export type EvictedSpec = Pick<BindingSpec, 'clusters' | 'gracefulEvictionTasks'>
+
+/**
+ * The cluster is no target any more; a task keeps its copy until another one has taken over, or takes it
+ * away at once. One that is being evicted already is not evicted twice.
+ */
+export function evictCluster(
+  { clusters = [], gracefulEvictionTasks = [] }: EvictedSpec,
+  wanted: WantedEviction,
+): EvictedSpec {
+  const target = clusters.find(({ name }) => name === wanted.fromCluster)
+  if (target === undefined) return { clusters, gracefulEvictionTasks }
+  const rest = clusters.filter((each) => each !== target)
+  const isKnown = gracefulEvictionTasks.some((task) => task.fromCluster === wanted.fromCluster)
+  if (isKnown) return { clusters: rest, gracefulEvictionTasks }
+  const { replicas = 0 } = target
+  const task: EvictionTask = { ...wanted, ...(replicas > 0 ? { replicas } : {}) }
+  return { clusters: rest, gracefulEvictionTasks: [...gracefulEvictionTasks, task] }
+}
+
+/** Rejects with Conflict where the binding was changed meanwhile, to be called again. */
+export async function writeEviction(
+  { resource, context }: { resource: TypedResource<ResourceBinding>; context: ControllerContext },
+  binding: ResourceBinding,
+  { clusters, gracefulEvictionTasks }: EvictedSpec,
+  signal: AbortSignal,
+): Promise<void> {
+  const patch = {
+    metadata: { resourceVersion: binding.metadata.resourceVersion },
+    spec: {
+      ...(clusters ? { clusters: orNull(clusters) } : {}),
+      gracefulEvictionTasks: orNull(gracefulEvictionTasks ?? []),
+    },
+  }
+  const key = parseKey(keyOfObject(binding))
+  await context.client(resource).patch({ ...key, type: 'merge', patch }, signal)
+}
+
+function orNull<T>(list: readonly T[]): readonly T[] | null {
+  return list.length === 0 ? null : list
+}
+
+/** At the binding and at its object, as upstream does. */
+export function recordEvictions(
+  binding: ResourceBinding,
+  clusters: readonly string[],
+  { events }: ControllerContext,
+): void {
+  const { apiVersion, kind, ...metadata } = binding.spec.resource
+  const object: KubeObject = { apiVersion, kind, metadata }
+  for (const cluster of clusters) {
+    const message = `Evict from cluster ${cluster} succeed.`
+    const text = { type: 'Normal', reason: 'EvictWorkloadFromClusterSucceed', message } as const
+    events.event(binding, text)
+    events.event(object, text)
+  }
+}

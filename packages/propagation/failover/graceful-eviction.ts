@@ -1,0 +1,54 @@
+import { type EvictionTask, type ResourceBinding, apiTime } from '@skerry/fleet-kinds'
+
+export interface EvictionPlan {
+  readonly tasks: readonly EvictionTask[]
+  /** Clusters whose copy may go now. */
+  readonly evicted: readonly string[]
+  /** When the next task is over; absent where no time ends one. */
+  readonly afterMs?: number
+}
+
+/**
+ * Which copies still wait for their successors. A task ends when all clusters that the object goes to
+ * report it healthy, or when its time is over; one that suppresses deletion ends when a person says so.
+ */
+export function planGracefulEviction(
+  binding: ResourceBinding,
+  { nowMs, timeoutMs }: { nowMs: number; timeoutMs: number },
+): EvictionPlan {
+  const { gracefulEvictionTasks = [] } = binding.spec
+  const hasSuccessors = isPlaced(binding) && isHealthyEverywhere(binding)
+  const started = gracefulEvictionTasks.map((task) =>
+    task.creationTimestamp === undefined ? { ...task, creationTimestamp: apiTime(nowMs) } : task,
+  )
+  const endOf = ({ creationTimestamp = '', gracePeriodSeconds }: EvictionTask): number =>
+    Date.parse(creationTimestamp) +
+    (gracePeriodSeconds === undefined ? timeoutMs : gracePeriodSeconds * 1000)
+  const isOver = (task: EvictionTask, at: number): boolean => {
+    // Its time has begun just now: what is known of health may be from before.
+    if (gracefulEvictionTasks[at]?.creationTimestamp === undefined) return false
+    if (task.suppressDeletion !== undefined) return !task.suppressDeletion
+    return nowMs > endOf(task) || hasSuccessors
+  }
+  const tasks = started.filter((task, at) => !isOver(task, at))
+  const evicted = started.filter((task) => !tasks.includes(task)).map((task) => task.fromCluster)
+  const ends = tasks.filter((task) => task.suppressDeletion === undefined).map(endOf)
+  // A moment more, since times are whole seconds and a task is over after its end.
+  const afterMs = Math.max(0, Math.min(...ends) - nowMs) + momentMs
+  return { tasks, evicted, ...(ends.length > 0 ? { afterMs } : {}) }
+}
+
+const momentMs = 100
+
+/** Otherwise the statuses may be of clusters that the object goes to no more. */
+function isPlaced({ metadata, status }: ResourceBinding): boolean {
+  return status?.schedulerObservedGeneration === metadata.generation
+}
+
+function isHealthyEverywhere({ spec, status }: ResourceBinding): boolean {
+  return (spec.clusters ?? []).every(({ name }) =>
+    status?.aggregatedStatus?.some(
+      ({ clusterName, health }) => clusterName === name && health === 'Healthy',
+    ),
+  )
+}

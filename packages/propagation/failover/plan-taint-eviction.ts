@@ -1,0 +1,51 @@
+import type { Taint, Toleration } from '@skerry/api'
+import type { ResourceBinding, Cluster } from '@skerry/fleet-kinds'
+import { appliedPlacement } from '../placement/needs-placement.ts'
+import { tolerates } from '../placement/tolerates.ts'
+
+export interface TaintEvictionPlan {
+  /** Clusters that the object must leave now. */
+  readonly evicted: readonly string[]
+  /** When the next toleration is over; absent where none ends. */
+  readonly afterMs?: number
+}
+
+/**
+ * Which of its clusters the object may not stay on, by their taints that evict and by the tolerations of the
+ * placement that brought it there. What was not placed by a scheduler is left alone.
+ */
+export function planTaintEviction(
+  binding: ResourceBinding,
+  clusters: readonly Cluster[],
+  nowMs: number,
+): TaintEvictionPlan {
+  const placement = appliedPlacement(binding)
+  if (placement === undefined) return { evicted: [] }
+  const tolerations = placement.clusterTolerations ?? []
+  const ends = new Map<string, number>()
+  for (const { metadata, spec } of clusters) {
+    const taints = (spec.taints ?? []).filter(({ effect }) => effect === 'NoExecute')
+    if (taints.length > 0) ends.set(metadata.name ?? '', endOfToleration(taints, tolerations))
+  }
+  const evicted = [...ends].filter(([, endMs]) => endMs < nowMs).map(([name]) => name)
+  const nextMs = Math.min(...[...ends.values()].filter((endMs) => endMs >= nowMs))
+  if (nextMs === Infinity) return { evicted }
+  return { evicted, afterMs: nextMs - nowMs + momentMs }
+}
+
+/** A time that is over is over after its second. */
+const momentMs = 100
+
+/** In ms of the clock: -Infinity where a taint is not tolerated, Infinity where all are for good. */
+function endOfToleration(taints: readonly Taint[], tolerations: readonly Toleration[]): number {
+  const used = taints.map((taint) => tolerations.find((each) => tolerates(each, taint)))
+  if (used.includes(undefined)) return -Infinity
+  const ends = used.flatMap((toleration) => {
+    const seconds = toleration?.tolerationSeconds
+    if (toleration === undefined || seconds === undefined) return []
+    return taints
+      .filter((taint) => taint.timeAdded !== undefined && tolerates(toleration, taint))
+      .map(({ timeAdded = '' }) => Date.parse(timeAdded) + seconds * 1000)
+  })
+  return Math.min(...ends)
+}

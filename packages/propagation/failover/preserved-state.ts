@@ -1,0 +1,59 @@
+import { evaluateJsonPath, parseJsonPath, type AnyObject } from '@skerry/api'
+import type { BindingSpec, BindingStatus, StatePreservation } from '@skerry/fleet-kinds'
+
+/**
+ * What of an object's status goes with it to the cluster that takes over, as labels; undefined where
+ * nothing is to. Throws Error where the status is not there yet, or has not what a rule wants of it: then the
+ * eviction waits.
+ */
+export function preservedState(
+  preservation: StatePreservation | undefined,
+  bindingStatus: BindingStatus | undefined,
+  cluster: string,
+): Record<string, string> | undefined {
+  const rules = preservation?.rules ?? []
+  if (rules.length === 0) return undefined
+  const item = bindingStatus?.aggregatedStatus?.find(({ clusterName }) => clusterName === cluster)
+  const status = item?.status
+  if (status === undefined) {
+    throw new Error(`Cannot evict: the application status of cluster "${cluster}" is not known yet`)
+  }
+  return Object.fromEntries(
+    rules.map(({ aliasLabelName, jsonPath }) => [aliasLabelName, textAt(jsonPath, status)]),
+  )
+}
+
+/**
+ * The manifest with what the last eviction has kept, where the whole object moves at once from one cluster
+ * to one where it was not before.
+ */
+export function withPreservedState(
+  manifest: AnyObject,
+  { clusters = [], requiredBy = [], gracefulEvictionTasks = [] }: BindingSpec,
+  cluster: string,
+): AnyObject {
+  const targets = [...clusters, ...requiredBy.flatMap((each) => each.clusters ?? [])]
+  if (new Set(targets.map(({ name }) => name)).size > 1) return manifest
+  const {
+    purgeMode,
+    clustersBeforeFailover = [],
+    preservedLabelState,
+  } = gracefulEvictionTasks.at(-1) ?? {}
+  const isAtOnce = purgeMode === 'Immediately' || purgeMode === 'Directly'
+  if (!isAtOnce || clustersBeforeFailover.includes(cluster)) return manifest
+  if (preservedLabelState === undefined) return manifest
+  const labels = { ...manifest.metadata.labels, ...preservedLabelState }
+  return { ...manifest, metadata: { ...manifest.metadata, labels } }
+}
+
+function textAt(path: string, status: unknown): string {
+  // Rules are written as kubectl takes them: {.path}
+  const bare = path.replace(/^\{(.*)\}$/s, '$1')
+  const values = evaluateJsonPath(parseJsonPath(bare), status)
+  if (values.length === 0) {
+    throw new Error(`Cannot evict: the application status has nothing at ${path}`)
+  }
+  return values
+    .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+    .join(' ')
+}

@@ -1,0 +1,13 @@
+/**
+ * propagation: from a template and its policy to a Work for each chosen cluster, and the status back. placement/ chooses clusters,
+ * overrides/ adapts the object to each, waves/ orders the rollout, failover/ moves objects away, explain/ says why.
+ * Start reading at propagation/run-propagation.ts, then placement/place-binding.ts.
+ */
+export { type ExplainedRef, explain } from './explain/explain.ts'
+export type { Explanation } from './explain/explanation.ts'
+export { type FleetFailoverOptions, createFleetFailover } from './failover/fleet-failover.ts'
+export { createFleetScheduler } from './placement/binding-scheduler.ts'
+export { needsPlacement, placementAnnotation } from './placement/needs-placement.ts'
+export { placeBinding } from './placement/place-binding.ts'
+export type { ClusterDiagnosis, PlacementResult } from './placement/placement-input.ts'
+export { propagation } from './propagation/run-propagation.ts'

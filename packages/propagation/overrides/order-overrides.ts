@@ -1,0 +1,36 @@
+import type { AnyObject } from '@skerry/api'
+import { highestSelectorRank, selectorRanks, type OverridePolicy } from '@skerry/fleet-kinds'
+
+/**
+ * The policies that may change an object, in the order in which they do: those of all namespaces
+ * first, then those of its own; within each the one that names it less closely first, then by name.
+ * The last one to change a field has its way.
+ */
+export function orderOverridePolicies(
+  object: AnyObject,
+  policies: readonly OverridePolicy[],
+): OverridePolicy[] {
+  const { namespace } = object.metadata
+  const everywhere = policies.filter(({ metadata }) => !metadata.namespace)
+  const own = policies.filter(({ metadata }) => namespace && metadata.namespace === namespace)
+  return [...inOrder(object, everywhere), ...inOrder(object, own)]
+}
+
+function inOrder(object: AnyObject, policies: readonly OverridePolicy[]): OverridePolicy[] {
+  return policies
+    .map((policy) => ({ policy, rank: rankOf(object, policy) }))
+    .filter(({ rank }) => rank > selectorRanks.none)
+    .toSorted((a, b) => a.rank - b.rank || (nameOf(a.policy) < nameOf(b.policy) ? -1 : 1))
+    .map(({ policy }) => policy)
+}
+
+/** A policy without selectors means every object that it may see. */
+function rankOf(object: AnyObject, { spec }: OverridePolicy): number {
+  const { resourceSelectors = [] } = spec
+  if (resourceSelectors.length === 0) return selectorRanks.kind
+  return highestSelectorRank(object, resourceSelectors)
+}
+
+function nameOf({ metadata }: OverridePolicy): string {
+  return metadata.name ?? ''
+}

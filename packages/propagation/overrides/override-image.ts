@@ -1,0 +1,80 @@
+import { isJsonObject, memberOf, type AnyObject } from '@skerry/api'
+import { objectsAt, textAt, type ImageOverrider } from '@skerry/fleet-kinds'
+import { imageParts } from './image-parts-table.ts'
+import { parseImage, printImage } from './image-reference.ts'
+import type { OverridePatch } from './patch-document.ts'
+import { podContainersPath } from './pod-containers.ts'
+
+/**
+ * What an image overrider changes: the image at its path, or that of each container of a kind that
+ * has pods. Init containers are changed by path alone, as Karmada has it. Throws Error when there is
+ * no image at the path, or none that can be read.
+ */
+export function imagePatches(object: AnyObject, overrider: ImageOverrider): OverridePatch[] {
+  const path = overrider.predicate?.path
+  if (path !== undefined) return [patchAt(path, imageAt(object, path), overrider)]
+  const containers = podContainersPath(object)
+  if (containers === undefined) return []
+  return objectsAt(object, ...containers).map((container, at) =>
+    patchAt(`/${containers.join('/')}/${at}/image`, textAt(container, 'image'), overrider),
+  )
+}
+
+function patchAt(path: string, image: string, overrider: ImageOverrider): OverridePatch {
+  if (!path.startsWith('/')) throw new Error('imagePath should be start with / character')
+  return { operator: 'replace', path, value: overridden(image, overrider) }
+}
+
+function overridden(image: string, { component, operator, value = '' }: ImageOverrider): string {
+  const part = imageParts[component]
+  const parsed = readable(image)
+  switch (operator) {
+    case 'add':
+      return printImage(part.set(parsed, part.get(parsed) + value))
+    case 'replace':
+      return printImage(part.set(parsed, value))
+    case 'remove':
+      return printImage(part.remove(parsed))
+  }
+}
+
+function readable(image: string) {
+  try {
+    return parseImage(image)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new Error(`failed to parse image value(${image}), error: ${error.message}`, {
+      cause: error,
+    })
+  }
+}
+
+/** Steps are taken as they are written: nothing is escaped in them. */
+function imageAt(object: AnyObject, path: string): string {
+  const steps = path.replace(/^\/+|\/+$/g, '').split('/')
+  const last = steps.pop() ?? ''
+  let found: unknown = object
+  for (const step of steps) {
+    found = stepInto(found, step, path)
+  }
+  const image = isJsonObject(found) ? memberOf(found, last) : undefined
+  if (typeof image === 'string') return image
+  throw unobtainable(path, `failed to convert path(${last}) to string`)
+}
+
+function stepInto(value: unknown, step: string, path: string): unknown {
+  if (Array.isArray(value)) {
+    if (!/^[0-9]{1,9}$/.test(step)) {
+      throw unobtainable(path, `path(${step}) of rawObj's is not number`)
+    }
+    return value[Number(step)]
+  }
+  const next = isJsonObject(value) ? memberOf(value, step) : undefined
+  if (Array.isArray(next) || isJsonObject(next)) return next
+  const why = `path(${step}) of rawObj's type is not map[string]interface{} and []interface{}`
+  throw unobtainable(path, why)
+}
+
+function unobtainable(path: string, why: string): Error {
+  return new Error(`failed to obtain imageValue with predicate path(${path}), error: ${why}`)
+}

@@ -1,0 +1,19 @@
+import type { AnyObject } from '@skerry/api'
+import type { MapOverrider } from '@skerry/fleet-kinds'
+
+/** Labels or annotations after an overrider: what is not there is neither replaced nor removed. */
+export function withMapOverridden(
+  object: AnyObject,
+  field: 'labels' | 'annotations',
+  { operator, value }: MapOverrider,
+): AnyObject {
+  const old = object.metadata[field]
+  const entries = Object.entries(value)
+  const named = entries.filter(([key]) => operator === 'add' || Object.hasOwn(old ?? {}, key))
+  if (named.length === 0) return object
+  const texts =
+    operator === 'remove'
+      ? Object.fromEntries(Object.entries(old ?? {}).filter(([key]) => !Object.hasOwn(value, key)))
+      : { ...old, ...Object.fromEntries(named) }
+  return { ...object, metadata: { ...object.metadata, [field]: texts } }
+}

@@ -1,0 +1,44 @@
+import {
+  type BindingSpec,
+  type Cluster,
+  matchesAffinity,
+  type ClusterAffinity,
+  type ClusterAffinityTerm,
+} from '@skerry/fleet-kinds'
+import { isWorkload } from './workload.ts'
+
+/** Of several affinities the one of this name; undefined where a placement has just one, or none. */
+export function affinityTerm(
+  { placement }: BindingSpec,
+  affinityName: string | undefined,
+): ClusterAffinityTerm | undefined {
+  if (placement?.clusterAffinity !== undefined) return undefined
+  return placement?.clusterAffinities?.find((term) => term.affinityName === affinityName)
+}
+
+/** A cluster must match one of them; without any, every cluster does. */
+export function affinitiesInForce(
+  spec: BindingSpec,
+  affinityName: string | undefined,
+): readonly ClusterAffinity[] {
+  const { clusterAffinity } = spec.placement ?? {}
+  if (clusterAffinity !== undefined) return [clusterAffinity]
+  const term = affinityTerm(spec, affinityName)
+  if (term === undefined) return []
+  // What needs no room does not overflow.
+  return isWorkload(spec) ? [term, ...(term.overflowAffinities ?? [])] : [term]
+}
+
+/** 0 of the term itself, n of its nth overflow: those are taken after all before them. */
+export function overflowOrder(
+  cluster: Cluster,
+  spec: BindingSpec,
+  affinityName: string | undefined,
+): number {
+  const term = affinityTerm(spec, affinityName)
+  if (term === undefined) return 0
+  const order = [term, ...(term.overflowAffinities ?? [])].findIndex((affinity) =>
+    matchesAffinity(cluster, affinity),
+  )
+  return order < 0 ? Number.MAX_SAFE_INTEGER : order
+}

@@ -1,0 +1,63 @@
+import type { BindingSpec, Cluster } from '@skerry/fleet-kinds'
+import { overflowOrder } from './affinity-terms.ts'
+import { estimateReplicas, replicasUnbounded } from './estimate-replicas.ts'
+import { replicasByName } from './workload.ts'
+
+/** A cluster that fits, as selection and division see it. */
+export interface Candidate {
+  readonly name: string
+  readonly cluster: Cluster
+  /** 100 where the object is already, else 0. */
+  readonly score: number
+  /** Smaller is taken first; see overflowOrder. */
+  readonly order: number
+  /** Replicas that it could take more than it has. */
+  readonly allocatable: number
+  /** Those, and what it has. */
+  readonly available: number
+}
+
+/** All that fit, best first. */
+export function candidatesOf(
+  clusters: readonly Cluster[],
+  spec: BindingSpec,
+  affinityName: string | undefined,
+): Candidate[] {
+  return clusters
+    .map((cluster) => candidateOf(cluster, spec, affinityName))
+    .toSorted(compareCandidates)
+}
+
+function candidateOf(
+  cluster: Cluster,
+  spec: BindingSpec,
+  affinityName: string | undefined,
+): Candidate {
+  const name = cluster.metadata.name ?? ''
+  const placed = replicasByName(spec.clusters).get(name)
+  const allocatable = allocatableOf(cluster, spec)
+  return {
+    name,
+    cluster,
+    score: placed === undefined ? 0 : 100,
+    order: overflowOrder(cluster, spec, affinityName),
+    allocatable,
+    available: allocatable + (placed ?? 0),
+  }
+}
+
+/** Where nothing bounds an estimate, as many as there are: weights stay comparable. */
+function allocatableOf(cluster: Cluster, spec: BindingSpec): number {
+  const estimate = estimateReplicas(cluster, spec)
+  const { replicas = 0, components = [] } = spec
+  const isEstimated = replicas > 0 || components.length > 0
+  return isEstimated && estimate === replicasUnbounded ? replicas : estimate
+}
+
+/** A total order: where it is already, then where there is most room, then by name. */
+export function compareCandidates(one: Candidate, other: Candidate): number {
+  if (one.order !== other.order) return one.order - other.order
+  if (one.score !== other.score) return other.score - one.score
+  if (one.available !== other.available) return other.available - one.available
+  return one.name < other.name ? -1 : 1
+}

@@ -1,0 +1,47 @@
+import type { KubeObject } from '@skerry/api'
+import type { EventRecorder } from '@skerry/client'
+import type { ResourceBinding } from '@skerry/fleet-kinds'
+import type { PlacementResult } from './placement-input.ts'
+
+/** An event at the binding and at its object: where it goes now, or why it does not. */
+export function recordPlacement(
+  binding: ResourceBinding,
+  { reason, message, clusters = [] }: PlacementResult,
+  events: EventRecorder,
+): void {
+  const targets = clusters.map(({ name, replicas = 0 }) => `${name}:${replicas}`).join(', ')
+  // Upstream's own two spellings.
+  const result = binding.metadata.namespace === undefined ? 'Result' : 'Result:'
+  const text =
+    reason === 'Success' ? succeeded(`${message} ${result} {${targets}}`) : failed(message)
+  for (const object of [binding, boundObject(binding)]) events.event(object, text)
+}
+
+/** Of each affinity that was passed over on the way to one that works, or to none. */
+export function reportFailures(
+  binding: ResourceBinding,
+  { failures }: PlacementResult,
+  events: EventRecorder,
+): void {
+  const { namespace, name = '' } = binding.metadata
+  const subject = namespace === undefined ? name : `${namespace}/${name}`
+  const kind = namespace === undefined ? 'ClusterResourceBinding' : 'ResourceBinding'
+  for (const [at, failure] of failures.entries()) {
+    const what = `failed to schedule ${kind}(${subject}) with clusterAffiliates index(${at})`
+    const text = failed(`${what}: ${failure}`)
+    for (const object of [binding, boundObject(binding)]) events.event(object, text)
+  }
+}
+
+function succeeded(message: string) {
+  return { type: 'Normal' as const, reason: 'ScheduleBindingSucceed', message }
+}
+
+function failed(message: string) {
+  return { type: 'Warning' as const, reason: 'ScheduleBindingFailed', message }
+}
+
+function boundObject({ spec }: ResourceBinding): KubeObject {
+  const { apiVersion, kind, ...metadata } = spec.resource
+  return { apiVersion, kind, metadata }
+}

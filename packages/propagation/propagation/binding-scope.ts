@@ -1,0 +1,67 @@
+import type { TypedResource } from '@skerry/client'
+import {
+  clusterResourceBindingResource,
+  resourceBindingResource,
+  type ResourceBinding,
+} from '@skerry/fleet-kinds'
+
+/** What differs between bindings of namespaced objects and those of cluster-scoped ones. */
+export interface BindingScope {
+  readonly kind: 'ResourceBinding' | 'ClusterResourceBinding'
+  readonly resource: TypedResource<ResourceBinding>
+  /** On a binding while it may have Works. */
+  readonly finalizer: string
+  /** Label of a binding, its Works and their manifests. */
+  readonly idLabel: string
+  /** Annotations of Works and their manifests that say of which binding they are. */
+  readonly nameAnnotation: string
+  readonly namespaceAnnotation?: string
+}
+
+export const namespacedBindings: BindingScope = Object.freeze({
+  kind: 'ResourceBinding',
+  resource: resourceBindingResource,
+  finalizer: 'karmada.io/binding-controller',
+  idLabel: 'resourcebinding.karmada.io/permanent-id',
+  nameAnnotation: 'resourcebinding.karmada.io/name',
+  namespaceAnnotation: 'resourcebinding.karmada.io/namespace',
+})
+
+export const clusterBindings: BindingScope = Object.freeze({
+  kind: 'ClusterResourceBinding',
+  resource: clusterResourceBindingResource,
+  finalizer: 'karmada.io/cluster-resource-binding-controller',
+  idLabel: 'clusterresourcebinding.karmada.io/permanent-id',
+  nameAnnotation: 'clusterresourcebinding.karmada.io/name',
+})
+
+export function bindingScopeOf(namespace: string | undefined): BindingScope {
+  return namespace ? namespacedBindings : clusterBindings
+}
+
+/** Of which binding a Work or a manifest is. */
+export function originAnnotations(
+  scope: BindingScope,
+  { metadata }: ResourceBinding,
+): Record<string, string> {
+  return {
+    [scope.nameAnnotation]: metadata.name ?? '',
+    ...(scope.namespaceAnnotation ? { [scope.namespaceAnnotation]: metadata.namespace ?? '' } : {}),
+  }
+}
+
+/** The key of the binding that a Work is of; undefined where it is of none of this scope. */
+export function originKey(
+  scope: BindingScope,
+  annotations: Readonly<Record<string, string>> = {},
+): string | undefined {
+  const name = annotations[scope.nameAnnotation]
+  if (!name || scope.namespaceAnnotation === undefined) return name || undefined
+  const namespace = annotations[scope.namespaceAnnotation]
+  return namespace ? `${namespace}/${name}` : undefined
+}
+
+export const bindingScopes: readonly BindingScope[] = Object.freeze([
+  namespacedBindings,
+  clusterBindings,
+])

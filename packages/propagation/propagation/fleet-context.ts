@@ -1,0 +1,11 @@
+import type { TenantRules } from '@skerry/fleet-kinds'
+import type { ResourceInterpreter } from '@skerry/interpreter'
+import type { Templates } from './templates.ts'
+
+/** What all controllers of propagation stand on. */
+export interface FleetContext {
+  readonly templates: Templates
+  readonly interpreter: ResourceInterpreter
+  /** Rules for what the writers of one namespace may do to others. */
+  readonly rules: TenantRules
+}

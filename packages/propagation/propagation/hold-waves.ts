@@ -1,0 +1,156 @@
+import type { AnyObject } from '@skerry/api'
+import { keyOfObject } from '@skerry/client'
+import type { ControllerContext } from '@skerry/controller-runtime'
+import {
+  type ResourceBinding,
+  conditionTypes,
+  type Cluster,
+  conditionOf,
+  numberAt,
+  waveKeys,
+  wavesOf,
+  type Waves,
+  karmadaKeys,
+  manifestsOf,
+  workConditions,
+  type Work,
+} from '@skerry/fleet-kinds'
+import { appliedOverrideKeys } from '../overrides/applied-overrides.ts'
+import { heldSites, planWaves, type WavePlan, type WaveSite } from '../waves/plan-waves.ts'
+import { bindingScopeOf } from './binding-scope.ts'
+import { isSuspendedOn, targetsOf } from './binding-targets.ts'
+import { claimOf } from './claim.ts'
+import { memberCluster } from './cluster-manifest.ts'
+import { workPatch } from './plan-work.ts'
+import { clusterOfWork, worksOf } from './write-work.ts'
+
+/** The newest for one cluster, and what is written for it by now. */
+export interface PlannedSite {
+  readonly cluster: Cluster
+  readonly planned: Work
+  readonly known: Work | undefined
+}
+
+/** A cluster for which nothing can be made, and why. */
+export interface SiteFailure {
+  readonly cluster: Cluster
+  readonly why: string
+}
+
+export interface Rollout {
+  readonly binding: ResourceBinding
+  /** As it is on the hub. */
+  readonly template: AnyObject
+  readonly sites: readonly PlannedSite[]
+  /** Those are waited for, as one that could not apply it is. */
+  readonly failures: readonly SiteFailure[]
+}
+
+/** The waves of the policy that has claimed a binding's object. Throws as `wavesOf` does. */
+export function wavesFor(binding: ResourceBinding, context: ControllerContext): Waves | undefined {
+  const claim = claimOf(binding)
+  const policy = claim && context.informer(claim.scope.resource).get(claim.policy)
+  return policy && wavesOf(policy)
+}
+
+/** Whether it matters to a binding how its copies are, and who is present. Says yes to waves nobody can read. */
+export function goesInWaves(
+  binding: ResourceBinding | undefined,
+  context: ControllerContext,
+): boolean {
+  const claim = binding && claimOf(binding)
+  const policy = claim && context.informer(claim.scope.resource).get(claim.policy)
+  return policy?.metadata.annotations?.[waveKeys.waves] !== undefined
+}
+
+/**
+ * The Works to write. A cluster whose wave has not opened keeps the object that it has; suspension
+ * and the like reach it at once. Pure.
+ */
+export function openWorks(rollout: Rollout, waves: Waves | undefined): Work[] {
+  if (waves === undefined) return rollout.sites.map(({ planned }) => planned)
+  const held = heldSites(rolloutPlans(rollout, waves))
+  return rollout.sites.flatMap(({ cluster, planned, known }) => {
+    if (!held.has(cluster.metadata.name ?? '')) return [planned]
+    return known ? [heldWork(planned, known)] : []
+  })
+}
+
+export function rolloutPlans(rollout: Rollout, waves: Waves): WavePlan[] {
+  const { binding, template, sites, failures } = rollout
+  return planWaves(waves, [
+    ...sites.map(({ cluster, planned, known }) => ({
+      ...waveSite(cluster, binding),
+      isCurrent: known !== undefined && workPatch(known, planned) === undefined,
+      isWell: known !== undefined && isWell(known, template),
+    })),
+    ...failures.map(({ cluster }) => ({
+      ...waveSite(cluster, binding),
+      isCurrent: false,
+      isWell: false,
+    })),
+  ])
+}
+
+function waveSite(
+  { metadata, status }: Cluster,
+  { spec }: ResourceBinding,
+): Pick<WaveSite, 'name' | 'labels' | 'isPresent'> {
+  const { name = '', labels } = metadata
+  const ready = conditionOf(status?.conditions, conditionTypes.ready)
+  return { name, labels, isPresent: ready?.status === 'True' && !isSuspendedOn(spec, name) }
+}
+
+/** What is told must be of what is written: an agent tells of which generation of its Work it speaks. */
+function isWell({ metadata, status }: Work, template: AnyObject): boolean {
+  const applied = conditionOf(status?.conditions, workConditions.applied)
+  if (applied?.status !== 'True') return false
+  if ((applied.observedGeneration ?? metadata.generation) !== metadata.generation) return false
+  const { generation = 0 } = template.metadata
+  const statuses = status?.manifestStatuses ?? []
+  return (
+    statuses.length > 0 &&
+    statuses.every(
+      (each) =>
+        each.health === 'Healthy' &&
+        (numberAt(each.status, 'resourceTemplateGeneration') ?? generation) >= generation,
+    )
+  )
+}
+
+/** Whether no cluster waits for its wave any more: each has been sent the object as it is on the hub. */
+export function hasEverywhere(
+  { binding, template }: Pick<Rollout, 'binding' | 'template'>,
+  context: ControllerContext,
+): boolean {
+  if (!goesInWaves(binding, context)) return true
+  const scope = bindingScopeOf(binding.metadata.namespace)
+  const works = worksOf(scope, keyOfObject(binding), context)
+  const sent = new Set(works.filter((work) => isOfNewest(work, template)).map(clusterOfWork))
+  return targetsOf(binding.spec).every(
+    ({ name }) => sent.has(name) || memberCluster(name, context) === undefined,
+  )
+}
+
+function isOfNewest(work: Work, { metadata }: AnyObject): boolean {
+  const { generation = 0 } = metadata
+  const [manifest] = manifestsOf(work)
+  const sent = manifest?.metadata.annotations?.[karmadaKeys.templateGeneration]
+  return generation === 0 || Number(sent) >= generation
+}
+
+function heldWork(planned: Work, known: Work): Work {
+  const own: readonly string[] = Object.values(appliedOverrideKeys)
+  const keep = (annotations: Readonly<Record<string, string>> = {}, isOwn: boolean) =>
+    Object.entries(annotations).filter(([key]) => own.includes(key) === isOwn)
+  const annotations = Object.fromEntries([
+    ...keep(planned.metadata.annotations, false),
+    ...keep(known.metadata.annotations, true),
+  ])
+  const { workload } = known.spec
+  return {
+    ...planned,
+    metadata: { ...planned.metadata, annotations },
+    spec: { ...planned.spec, ...(workload ? { workload } : {}) },
+  }
+}

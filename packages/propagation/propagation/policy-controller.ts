@@ -1,0 +1,112 @@
+import { keyOfObject, parseKey } from '@skerry/client'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+} from '@skerry/controller-runtime'
+import { highestSelectorRank, selectorRanks, type PropagationPolicy } from '@skerry/fleet-kinds'
+import { bindingScopes } from './binding-scope.ts'
+import { policyId, type PolicyScope } from './claim.ts'
+import type { FleetContext } from './fleet-context.ts'
+import { releaseTemplate } from './release-template.ts'
+import type { TemplateKind } from './templates.ts'
+
+/** A custom resource that a policy selects may be defined later. */
+const unknownKindMs = 10_000
+
+/** Has the kinds watched that policies of one scope select, and takes claims away that end. */
+export function policyController(scope: PolicyScope, shared: FleetContext): ControllerDefinition {
+  const policies = new Policies(scope, shared)
+  return {
+    name: `${scope.resource.resource}-controller`,
+    watches: [
+      watch(scope.resource, {
+        keysOf: ({ type, object, old }) =>
+          type === 'deleted' || isSame(object, old) ? [] : [keyOfObject(object)],
+      }),
+      ...bindingScopes.map(({ resource }) =>
+        watch(resource, {
+          indexes: {
+            [scope.idLabel]: ({ metadata }) => {
+              const id = metadata.labels?.[scope.idLabel]
+              return id ? [id] : []
+            },
+          },
+          keysOf: () => [],
+        }),
+      ),
+    ],
+    reconcile: (key, context, signal) => policies.reconcile(key, context, signal),
+  }
+}
+
+function isSame({ metadata }: PropagationPolicy, old: PropagationPolicy | undefined): boolean {
+  return (
+    metadata.generation === old?.metadata.generation &&
+    metadata.deletionTimestamp === old?.metadata.deletionTimestamp
+  )
+}
+
+class Policies {
+  readonly #scope: PolicyScope
+  readonly #shared: FleetContext
+
+  constructor(scope: PolicyScope, shared: FleetContext) {
+    this.#scope = scope
+    this.#shared = shared
+  }
+
+  async reconcile(
+    key: string,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult | void> {
+    const policy = context.informer(this.#scope.resource).get(parseKey(key))
+    if (policy === undefined) return
+    const kinds = distinct([...selectedKinds(policy), ...this.#boundKinds(policy, context)])
+    const known = await Promise.all(kinds.map((kind) => this.#shared.templates.watch(kind, signal)))
+    const isGoing = policy.metadata.deletionTimestamp !== undefined
+    for (const template of this.#shared.templates.claimedBy(policyId(policy))) {
+      const rank = highestSelectorRank(template, policy.spec.resourceSelectors)
+      if (!isGoing && rank > selectorRanks.none) continue
+      const release = { template, scope: this.#scope }
+      await releaseTemplate(release, this.#shared, context, signal)
+    }
+    if (isGoing) return this.#letGo(policy, context, signal)
+    if (known.includes(false)) return { requeueAfterMs: unknownKindMs }
+  }
+
+  /** Also those that it has selected before: what it has no more is to be let go. */
+  #boundKinds(policy: PropagationPolicy, context: ControllerContext): TemplateKind[] {
+    const bindings = bindingScopes.flatMap(({ resource }) =>
+      context.informer(resource).byIndex(this.#scope.idLabel, policyId(policy)),
+    )
+    return bindings.map(({ spec }) => spec.resource)
+  }
+
+  async #letGo(
+    { metadata }: PropagationPolicy,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { namespace, name = '', finalizers = [], resourceVersion } = metadata
+    if (!finalizers.includes(this.#scope.finalizer)) return
+    const rest = finalizers.filter((each) => each !== this.#scope.finalizer)
+    const patch = { metadata: { finalizers: rest, resourceVersion } }
+    const key = { name, ...(namespace ? { namespace } : {}) }
+    await context.client(this.#scope.resource).patch({ ...key, type: 'merge', patch }, signal)
+  }
+}
+
+function selectedKinds({ spec }: PropagationPolicy): TemplateKind[] {
+  return spec.resourceSelectors.map(({ apiVersion, kind }) => ({ apiVersion, kind }))
+}
+
+function distinct(kinds: readonly TemplateKind[]): TemplateKind[] {
+  return [...new Map(kinds.map((kind) => [textOf(kind), kind])).values()]
+}
+
+function textOf({ apiVersion, kind }: TemplateKind): string {
+  return `${apiVersion} ${kind}`
+}

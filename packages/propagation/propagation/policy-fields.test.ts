@@ -1,0 +1,199 @@
+/** What single fields of policies do, from the policy to the cluster. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ConfigMap } from '@skerry/api'
+import { anyObjects, resources } from '@skerry/client'
+import {
+  resourceBindingResource,
+  clusterResource,
+  clusterTaintPolicyResource,
+  clusterOverridePolicyResource,
+  overridePolicyResource,
+} from '@skerry/fleet-kinds'
+import {
+  propagationPolicyResource,
+  type PropagationSpec,
+} from '../../fleet-kinds/policy/propagation-policy.ts'
+import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
+
+const signal = AbortSignal.timeout(90_000)
+const web = { namespace: 'shop', name: 'web' }
+const webBinding = { namespace: 'shop', name: 'web-deployment' }
+const settings = { namespace: 'shop', name: 'settings' }
+const ofSettings = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'settings' }]
+const ofWeb = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }]
+/** Objects that a test writes in parts. */
+const anyDeployments = anyObjects(resources.deployments)
+
+function on(...clusterNames: string[]) {
+  return { placement: { clusterAffinity: { clusterNames } } }
+}
+
+async function select({ hub }: FleetScene, name: string, spec: PropagationSpec): Promise<void> {
+  const apiVersion = 'policy.karmada.io/v1alpha1'
+  const metadata = { namespace: 'shop', name }
+  await hub
+    .resource(propagationPolicyResource)
+    .create({ apiVersion, kind: 'PropagationPolicy', metadata, spec }, signal)
+}
+
+function configMap(colour: string): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: settings, data: { colour } }
+}
+
+function untilSettings(scene: FleetScene, cluster: string, colour: string | undefined) {
+  const where = { api: scene.edge(cluster), resource: resources.configMaps, key: settings }
+  return scene.until(where, (object) => object?.data?.['colour'] === colour)
+}
+
+test('a lazy policy that changes counts for an object when somebody changes that next', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  const { hub } = scene
+  const lazy = { resourceSelectors: ofSettings, activationPreference: 'Lazy' } as const
+  await select(scene, 'lazy', { ...lazy, ...on('reef') })
+  await hub.resource(resources.configMaps).create(configMap('green'), signal)
+  await untilSettings(scene, 'reef', 'green')
+  const policies = hub.resource(propagationPolicyResource)
+  const key = { namespace: 'shop', name: 'lazy' }
+  await policies.patch({ ...key, type: 'merge', patch: { spec: on('shore') } }, signal)
+  // What comes after it goes the whole way there: the change has been looked at.
+  await select(scene, 'web', { resourceSelectors: ofWeb, ...on('shore') })
+  await hub.resource(anyDeployments).create(deployment(), signal)
+  const there = { api: scene.edge('shore'), resource: resources.deployments, key: web }
+  await scene.until(there, (object) => object !== undefined)
+  const binding = { namespace: 'shop', name: 'settings-configmap' }
+  const { spec } = await hub.resource(resourceBindingResource).get(binding, signal)
+  assert.deepEqual(spec.placement, on('reef').placement)
+  const patch = { data: { colour: 'red' } }
+  await hub.resource(resources.configMaps).patch({ ...settings, type: 'merge', patch }, signal)
+  await untilSettings(scene, 'shore', 'red')
+  await untilSettings(scene, 'reef', undefined)
+})
+
+test('an object of a lazy policy that was scaled while no hub led is scaled when one does', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const { hub } = scene
+  const lazy = { resourceSelectors: ofWeb, activationPreference: 'Lazy' } as const
+  await select(scene, 'lazy', { ...lazy, ...on('reef') })
+  await hub.resource(anyDeployments).create(deployment(), signal)
+  const there = { api: scene.edge('reef'), resource: resources.deployments, key: web }
+  await scene.until(there, (object) => object?.spec?.replicas === 2)
+  await scene.restart(async () => {
+    const patch = { spec: { replicas: 5 } }
+    await hub.resource(anyDeployments).patch({ ...web, type: 'merge', patch }, signal)
+  })
+  await scene.until(there, (object) => object?.spec?.replicas === 5)
+})
+
+test('an object is placed with the priority of the class that its policy names', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const { hub } = scene
+  await hub.resource(resources.priorityClasses).create(
+    {
+      apiVersion: 'scheduling.k8s.io/v1',
+      kind: 'PriorityClass',
+      metadata: { name: 'urgent' },
+      value: 100,
+    },
+    signal,
+  )
+  const schedulePriority = {
+    priorityClassSource: 'KubePriorityClass',
+    priorityClassName: 'urgent',
+  }
+  await select(scene, 'web', { resourceSelectors: ofWeb, schedulePriority })
+  await hub.resource(anyDeployments).create(deployment(), signal)
+  const where = { api: hub, resource: resourceBindingResource, key: webBinding }
+  const binding = await scene.until(where, (each) => each !== undefined)
+  assert.deepEqual(binding?.spec.schedulePriority, { priority: 100 })
+})
+
+test('copies that are to be preserved stay when their object is deleted', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const { hub } = scene
+  const preserved = { resourceSelectors: ofSettings, preserveResourcesOnDeletion: true }
+  await select(scene, 'settings', preserved)
+  await hub.resource(resources.configMaps).create(configMap('green'), signal)
+  await untilSettings(scene, 'reef', 'green')
+  await hub.resource(resources.configMaps).delete(settings, signal)
+  const where = { api: scene.edge('reef'), resource: resources.configMaps, key: settings }
+  const freed = await scene.until(
+    where,
+    (object) => object?.metadata.labels?.['karmada.io/managed'] === undefined,
+  )
+  assert.equal(freed?.data?.['colour'], 'green')
+})
+
+test('what a cluster had before is taken over where the policy says so', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  for (const name of ['reef', 'shore']) {
+    await scene.edge(name).resource(resources.configMaps).create(configMap('own'), signal)
+  }
+  await select(scene, 'settings', {
+    resourceSelectors: ofSettings,
+    conflictResolution: 'Overwrite',
+    ...on('reef'),
+  })
+  await scene.hub.resource(resources.configMaps).create(configMap('green'), signal)
+  await untilSettings(scene, 'reef', 'green')
+  const own = await scene.edge('shore').resource(resources.configMaps).get(settings, signal)
+  assert.equal(own.data?.['colour'], 'own')
+})
+
+test('a policy of taints counts also where nothing is propagated yet', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const match = { conditionType: 'Ready', operator: 'In', statusValues: ['True'] } as const
+  await scene.hub.resource(clusterTaintPolicyResource).create(
+    {
+      apiVersion: 'policy.karmada.io/v1alpha1',
+      kind: 'ClusterTaintPolicy',
+      metadata: { name: 'open' },
+      spec: {
+        addOnConditions: [{ ...match, statusValues: [...match.statusValues] }],
+        taints: [{ key: 'open', effect: 'NoSchedule' }],
+      },
+    },
+    signal,
+  )
+  const where = { api: scene.hub, resource: clusterResource, key: { name: 'reef' } }
+  await scene.until(where, (cluster) => cluster?.spec.taints?.[0]?.key === 'open')
+})
+
+test('an override that goes by a label of another override counts as soon as it is there', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const { hub } = scene
+  const apiVersion = 'policy.karmada.io/v1alpha1'
+  const ofDeployments = { apiVersion: 'apps/v1', kind: 'Deployment' }
+  const tier = { operator: 'add' as const, value: { tier: 'edge' } }
+  await hub.resource(clusterOverridePolicyResource).create(
+    {
+      apiVersion,
+      kind: 'ClusterOverridePolicy',
+      metadata: { name: 'tiers' },
+      spec: {
+        resourceSelectors: [ofDeployments],
+        overrideRules: [{ overriders: { labelsOverrider: [tier] } }],
+      },
+    },
+    signal,
+  )
+  await select(scene, 'web', { resourceSelectors: [ofDeployments] })
+  await hub.resource(anyDeployments).create(deployment(), signal)
+  const where = { api: scene.edge('reef'), resource: resources.deployments, key: web }
+  await scene.until(where, (object) => object?.metadata.labels?.['tier'] === 'edge')
+  const labelSelector = { matchLabels: { tier: 'edge' } }
+  const mark = { operator: 'add' as const, value: { mark: 'seen' } }
+  await hub.resource(overridePolicyResource).create(
+    {
+      apiVersion,
+      kind: 'OverridePolicy',
+      metadata: web,
+      spec: {
+        resourceSelectors: [{ ...ofDeployments, labelSelector }],
+        overrideRules: [{ overriders: { labelsOverrider: [mark] } }],
+      },
+    },
+    signal,
+  )
+  await scene.until(where, (object) => object?.metadata.labels?.['mark'] === 'seen')
+})

@@ -1,0 +1,375 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnyObject, ClusterRole, ConfigMap, Deployment } from '@skerry/api'
+import { anyObjects, resources } from '@skerry/client'
+import {
+  resourceBindingResource,
+  clusterResource,
+  executionNamespace,
+  clusterOverridePolicyResource,
+  overridePolicyResource,
+  type OverrideRule,
+  workNameOf,
+  workResource,
+} from '@skerry/fleet-kinds'
+import {
+  clusterPropagationPolicyResource,
+  propagationPolicyResource,
+  type PropagationPolicy,
+  type PropagationSpec,
+} from '../../fleet-kinds/policy/propagation-policy.ts'
+import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
+
+const signal = AbortSignal.timeout(120_000)
+const web = { namespace: 'shop', name: 'web' }
+const settings = { namespace: 'shop', name: 'settings' }
+const webBinding = { namespace: 'shop', name: 'web-deployment' }
+const webWork = workNameOf({ kind: 'Deployment', ...web })
+/** Objects that a test writes in parts. */
+const anyDeployments = anyObjects(resources.deployments)
+
+function policy(spec: Partial<PropagationSpec> = {}): PropagationPolicy {
+  return {
+    apiVersion: 'policy.karmada.io/v1alpha1',
+    kind: 'PropagationPolicy',
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: {
+      resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }],
+      placement: { clusterAffinity: { clusterNames: ['reef', 'shore'] } },
+      ...spec,
+    },
+  }
+}
+
+function configMap(colour: string): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: settings, data: { colour } }
+}
+
+async function propagate({ hub }: FleetScene, template: AnyObject, spec = policy()): Promise<void> {
+  await hub.resource(anyDeployments).create(template, signal)
+  await hub.resource(propagationPolicyResource).create(spec, signal)
+}
+
+function untilWeb(
+  scene: FleetScene,
+  cluster: string,
+  isWanted: (object: Deployment | undefined) => boolean,
+): Promise<Deployment | undefined> {
+  const where = { api: scene.edge(cluster), resource: resources.deployments, key: web }
+  return scene.until(where, isWanted)
+}
+
+/** As the controllers of a cluster would: the pods of all replicas run. */
+async function reportReady(scene: FleetScene, cluster: string, replicas: number): Promise<void> {
+  const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas }
+  const status = { ...counts, availableReplicas: replicas, observedGeneration: 1 }
+  const deployments = scene.edge(cluster).resource(resources.deployments)
+  await deployments.patchStatus({ ...web, type: 'merge', patch: { status } }, signal)
+}
+
+test('what a policy selects is made in its clusters, differs by override, and follows the hub', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  const rule: OverrideRule = {
+    targetCluster: { clusterNames: ['shore'] },
+    overriders: {
+      imageOverrider: [{ component: 'Registry', operator: 'replace', value: 'shore.example.com' }],
+    },
+  }
+  // Nothing goes before what makes it fit is there.
+  await propagate(scene, deployment(), policy({ dependentOverrides: ['web'] }))
+  await scene.hub.resource(overridePolicyResource).create(
+    {
+      apiVersion: 'policy.karmada.io/v1alpha1',
+      kind: 'OverridePolicy',
+      metadata: web,
+      spec: { overrideRules: [rule] },
+    },
+    signal,
+  )
+  const imageOf = (object: Deployment | undefined) =>
+    object?.spec?.template.spec?.containers[0]?.image
+  const [atReef, atShore] = await Promise.all(
+    ['reef', 'shore'].map((name) => untilWeb(scene, name, (object) => object !== undefined)),
+  )
+  assert.deepEqual(
+    [imageOf(atReef), imageOf(atShore), atReef?.spec?.replicas],
+    ['registry.example.com/web:1', 'shore.example.com/web:1', 2],
+  )
+  // Its namespace went with it.
+  await scene.edge('reef').resource(resources.namespaces).get({ name: 'shop' }, signal)
+  const patch = { spec: { replicas: 3 } }
+  await scene.hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, signal)
+  for (const name of ['reef', 'shore']) {
+    await untilWeb(scene, name, (object) => object?.spec?.replicas === 3)
+  }
+  await scene.hub.resource(resources.deployments).delete(web, signal)
+  for (const name of ['reef', 'shore']) {
+    await untilWeb(scene, name, (object) => object === undefined)
+  }
+})
+
+test('how the copies are is told on the binding and on the object itself', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await propagate(scene, deployment())
+  for (const name of ['reef', 'shore']) {
+    await untilWeb(scene, name, (object) => object !== undefined)
+    await reportReady(scene, name, 2)
+  }
+  const { hub } = scene
+  const bound = await scene.until(
+    { api: hub, resource: resourceBindingResource, key: webBinding },
+    (binding) =>
+      binding?.status?.aggregatedStatus?.filter(({ health }) => health === 'Healthy').length === 2,
+  )
+  assert.deepEqual(
+    bound?.status?.aggregatedStatus?.map(({ clusterName, applied }) => ({ clusterName, applied })),
+    [
+      { clusterName: 'reef', applied: true },
+      { clusterName: 'shore', applied: true },
+    ],
+  )
+  const key = { api: hub, resource: resourceBindingResource, key: webBinding }
+  await scene.until(key, (binding) =>
+    (binding?.status?.conditions ?? []).some(
+      ({ type, status }) => type === 'FullyApplied' && status === 'True',
+    ),
+  )
+})
+
+test('what a cluster changes comes back, and nothing goes to one that is suspended', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  const suspension = { dispatchingOnClusters: { clusterNames: ['shore'] } }
+  await propagate(scene, deployment(), policy({ suspension }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const patch = { spec: { replicas: 7 } }
+  const deployments = scene.edge('reef').resource(resources.deployments)
+  await deployments.patch({ ...web, type: 'merge', patch }, signal)
+  await untilWeb(scene, 'reef', (object) => object?.spec?.replicas === 2)
+  const key = { namespace: executionNamespace('shore'), name: webWork }
+  await scene.until({ api: scene.hub, resource: workResource, key }, (work) =>
+    (work?.status?.conditions ?? []).some(({ reason }) => reason === 'SuspendDispatching'),
+  )
+  const { items } = await scene.edge('shore').resource(resources.deployments).list({}, signal)
+  assert.deepEqual(items, [])
+})
+
+test('what an object needs goes with it, and leaves when it is needed no more', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const volumes = [{ name: 'settings', configMap: { name: 'settings' } }]
+  const template = deployment()
+  const containers = [{ name: 'web', image: 'web' }]
+  const pod = { metadata: { labels: { app: 'web' } }, spec: { containers, volumes } }
+  await propagate(
+    scene,
+    deployment({ template: pod }),
+    policy({ propagateDeps: true, placement: { clusterAffinity: { clusterNames: ['reef'] } } }),
+  )
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  // One that comes later than the object goes, too.
+  await scene.hub.resource(resources.configMaps).create(configMap('green'), signal)
+  const where = { api: scene.edge('reef'), resource: resources.configMaps, key: settings }
+  await scene.until(where, (object) => object?.data?.['colour'] === 'green')
+  const patch = { data: { colour: 'red' } }
+  await scene.hub
+    .resource(resources.configMaps)
+    .patch({ ...settings, type: 'merge', patch }, signal)
+  await scene.until(where, (object) => object?.data?.['colour'] === 'red')
+  const fresh = await scene.hub.resource(anyDeployments).get(web, signal)
+  await scene.hub.resource(anyDeployments).update({ ...fresh, spec: template['spec'] }, signal)
+  await scene.until(where, (object) => object === undefined)
+})
+
+test('with its policy an object loses the claim, stays where it is, and may have another policy', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  const onReef = { clusterAffinity: { clusterNames: ['reef'] } }
+  const onShore = { clusterAffinity: { clusterNames: ['shore'] } }
+  await propagate(scene, deployment(), policy({ placement: onReef }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  await scene.hub.resource(propagationPolicyResource).delete(web, signal)
+  const template = { api: scene.hub, resource: resources.deployments, key: web }
+  const idLabel = 'propagationpolicy.karmada.io/permanent-id'
+  await scene.until(template, (object) => object?.metadata.labels?.[idLabel] === undefined)
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const next = policy({ placement: onShore })
+  await scene.hub
+    .resource(propagationPolicyResource)
+    .create({ ...next, metadata: { ...web, name: 'other' } }, signal)
+  await untilWeb(scene, 'shore', (object) => object !== undefined)
+  await untilWeb(scene, 'reef', (object) => object === undefined)
+})
+
+test('a policy of higher priority that asks for it takes an object from another one', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  const onReef = { clusterAffinity: { clusterNames: ['reef'] } }
+  const onShore = { clusterAffinity: { clusterNames: ['shore'] } }
+  await propagate(scene, deployment(), policy({ placement: onReef }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const taker = policy({ placement: onShore, priority: 1, preemption: 'Always' })
+  await scene.hub
+    .resource(propagationPolicyResource)
+    .create({ ...taker, metadata: { ...web, name: 'taker' } }, signal)
+  await untilWeb(scene, 'shore', (object) => object !== undefined)
+  await untilWeb(scene, 'reef', (object) => object === undefined)
+})
+
+test('objects without a namespace go by a policy of the fleet, and no others do', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const role = (name: string, labels: Record<string, string>): ClusterRole => ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name, labels },
+    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
+  })
+  const labelSelector = { matchLabels: { fleet: 'yes' } }
+  const { apiVersion, kind } = role('', {})
+  await scene.hub.resource(clusterPropagationPolicyResource).create(
+    {
+      apiVersion: 'policy.karmada.io/v1alpha1',
+      kind: 'ClusterPropagationPolicy',
+      metadata: { name: 'roles' },
+      spec: { resourceSelectors: [{ apiVersion, kind, labelSelector }] },
+    },
+    signal,
+  )
+  const roles = scene.hub.resource(resources.clusterRoles)
+  await roles.create(role('own:hub', {}), signal)
+  await roles.create(role('till:reader', { fleet: 'yes' }), signal)
+  const where = { api: scene.edge('reef'), resource: resources.clusterRoles }
+  await scene.until({ ...where, key: { name: 'till:reader' } }, (object) => object !== undefined)
+  const { items } = await scene.edge('reef').resource(resources.clusterRoles).list({}, signal)
+  assert.ok(!items.some(({ metadata }) => metadata.name === 'own:hub'))
+  await roles.delete({ name: 'till:reader' }, signal)
+  await scene.until({ ...where, key: { name: 'till:reader' } }, (object) => object === undefined)
+})
+
+test('what is as it is to be is not written again', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const every = { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }] }
+  await propagate(scene, deployment(), policy({ ...every, placement: {} }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const work = { namespace: executionNamespace('reef'), name: webWork }
+  const settled = await scene.until(
+    { api: scene.hub, resource: resourceBindingResource, key: webBinding },
+    (binding) => binding?.status?.aggregatedStatus?.[0]?.health === 'Unhealthy',
+  )
+  const first = await scene.hub.resource(workResource).get(work, signal)
+  // Another object goes the whole way there and back.
+  const other = { ...deployment(), metadata: { namespace: 'shop', name: 'other' } }
+  await scene.hub.resource(anyDeployments).create(other, signal)
+  const otherBinding = { namespace: 'shop', name: 'other-deployment' }
+  await scene.until(
+    { api: scene.hub, resource: resourceBindingResource, key: otherBinding },
+    (binding) => binding?.status?.aggregatedStatus?.[0]?.health === 'Unhealthy',
+  )
+  const { metadata } = await scene.hub.resource(workResource).get(work, signal)
+  assert.equal(metadata.generation, first.metadata.generation)
+  const binding = await scene.hub.resource(resourceBindingResource).get(webBinding, signal)
+  assert.equal(binding.metadata.generation, settled?.metadata.generation)
+})
+
+test('what a policy selects no more is let go, and stays where it is', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  await propagate(scene, deployment(), policy({ placement: {} }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const resourceSelectors = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'settings' }]
+  await scene.hub.resource(resources.configMaps).create(configMap('green'), signal)
+  await scene.hub
+    .resource(propagationPolicyResource)
+    .patch({ ...web, type: 'merge', patch: { spec: { resourceSelectors } } }, signal)
+  const where = { api: scene.edge('reef'), resource: resources.configMaps, key: settings }
+  await scene.until(where, (object) => object !== undefined)
+  const template = { api: scene.hub, resource: resources.deployments, key: web }
+  const idLabel = 'propagationpolicy.karmada.io/permanent-id'
+  await scene.until(template, (object) => object?.metadata.labels?.[idLabel] === undefined)
+  const binding = await scene.until(
+    { api: scene.hub, resource: resourceBindingResource, key: webBinding },
+    (object) => object?.metadata.labels?.[idLabel] === undefined,
+  )
+  assert.deepEqual(
+    binding?.spec.clusters?.map(({ name }) => name),
+    ['reef'],
+  )
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+})
+
+test('a cluster that is struck off keeps what it has, and the others what they have', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await propagate(scene, deployment(), policy({ placement: {} }))
+  for (const name of ['reef', 'shore']) {
+    await untilWeb(scene, name, (object) => object !== undefined)
+  }
+  const { hub } = scene
+  await hub.resource(clusterResource).delete({ name: 'reef' }, signal)
+  const cluster = { api: hub, resource: clusterResource, key: { name: 'reef' } }
+  await scene.until(cluster, (object) => object === undefined)
+  const binding = { api: hub, resource: resourceBindingResource, key: webBinding }
+  await scene.until(binding, (object) => object?.spec.clusters?.length === 1)
+  // A change that the other one gets shows that all before it is done with.
+  const patch = { spec: { replicas: 3 } }
+  await hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, signal)
+  await untilWeb(scene, 'shore', (object) => object?.spec?.replicas === 3)
+  const kept = await scene.edge('reef').resource(resources.deployments).get(web, signal)
+  assert.deepEqual([kept.spec?.replicas, kept.metadata.deletionTimestamp], [2, undefined])
+})
+
+test('a namespace goes with what is in it, unless it is not to be made by itself', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  const { hub } = scene
+  const labels = { 'namespace.karmada.io/skip-auto-propagation': 'true' }
+  await hub
+    .resource(resources.namespaces)
+    .patch({ name: 'shop', type: 'merge', patch: { metadata: { labels } } }, signal)
+  await propagate(scene, deployment(), policy({ placement: {} }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const metadata = { namespace: 'till', name: 'web' }
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'till' } }
+  await hub.resource(resources.namespaces).create(namespace, signal)
+  await propagate(scene, { ...deployment(), metadata }, { ...policy({ placement: {} }), metadata })
+  const where = { api: scene.edge('reef'), resource: resources.namespaces, key: { name: 'till' } }
+  await scene.until(where, (object) => object !== undefined)
+  const { items } = await scene.edge('reef').resource(resources.namespaces).list({}, signal)
+  assert.ok(!items.some((each) => each.metadata.name === 'shop'))
+})
+
+test('where a namespace cannot be made as it is to be, the other clusters have it', async () => {
+  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  const { hub } = scene
+  const overriders = { plaintext: [{ path: '/data/x', operator: 'remove' as const }] }
+  await hub.resource(clusterOverridePolicyResource).create(
+    {
+      apiVersion: 'policy.karmada.io/v1alpha1',
+      kind: 'ClusterOverridePolicy',
+      metadata: { name: 'wrong' },
+      spec: {
+        resourceSelectors: [{ apiVersion: 'v1', kind: 'Namespace' }],
+        overrideRules: [{ targetCluster: { clusterNames: ['reef'] }, overriders }],
+      },
+    },
+    signal,
+  )
+  await propagate(scene, deployment())
+  const where = { api: scene.edge('shore'), resource: resources.namespaces, key: { name: 'shop' } }
+  await scene.until(where, (object) => object !== undefined)
+  const { items } = await scene.edge('reef').resource(resources.namespaces).list({}, signal)
+  assert.ok(!items.some(({ metadata }) => metadata.name === 'shop'))
+})
+
+test('a binding or a Work that somebody deletes on the hub is made anew', async () => {
+  await using scene = await startFleetScene(['reef'], signal)
+  await propagate(scene, deployment(), policy({ placement: {} }))
+  await untilWeb(scene, 'reef', (object) => object !== undefined)
+  const { hub } = scene
+  const work = { namespace: executionNamespace('reef'), name: webWork }
+  const { metadata } = await hub.resource(workResource).get(work, signal)
+  await hub.resource(workResource).delete(work, signal)
+  await scene.until({ api: hub, resource: workResource, key: work }, (object) => {
+    return object !== undefined && object.metadata.uid !== metadata.uid
+  })
+  const { spec } = await hub.resource(resourceBindingResource).get(webBinding, signal)
+  await hub.resource(resourceBindingResource).delete(webBinding, signal)
+  const binding = { api: hub, resource: resourceBindingResource, key: webBinding }
+  const again = await scene.until(binding, (object) => {
+    return object?.metadata.deletionTimestamp === undefined && object?.spec.clusters?.length === 1
+  })
+  assert.deepEqual(again?.spec.clusters, spec.clusters)
+})

@@ -1,0 +1,196 @@
+import { builtinKinds, type AnyObject, type KubeObject } from '@skerry/api'
+import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import {
+  createCluster,
+  createEventSink,
+  type Cluster as Api,
+  type ObjectKey,
+  type TypedResource,
+} from '@skerry/client'
+import { createInformerSet } from '@skerry/controller-runtime'
+import { startTestApiServer } from '@skerry/testing'
+import { runWorks } from '@skerry/cluster-agent'
+import {
+  clusterKind,
+  clusterResource,
+  executionNamespace,
+  karmadaKinds,
+  type TenantRules,
+} from '@skerry/fleet-kinds'
+import { clusterController } from '@skerry/membership'
+import { apiEnablementsOf } from '../../../cluster-agent/report/cluster-facts.ts'
+import { createFleetFailover } from '../../failover/fleet-failover.ts'
+import { createFleetScheduler } from '../../placement/binding-scheduler.ts'
+import { propagation } from '../run-propagation.ts'
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
+
+/** A hub that propagates and places, and edges whose agents apply Works; all in this process. */
+export interface FleetScene extends AsyncDisposable {
+  readonly hub: Api
+  /** By the clusters' names. */
+  edge(name: string): Api
+  /** Stops the hub's controllers, does what is given, and starts them anew: they know nothing any more. */
+  restart(meanwhile?: () => Promise<void>): Promise<void>
+  /** Until the object is as wanted; undefined stands for one that is not there. */
+  until<T extends KubeObject>(
+    where: { api: Api; resource: TypedResource<T>; key: ObjectKey },
+    isWanted: (object: T | undefined) => boolean,
+  ): Promise<T | undefined>
+}
+
+export interface FleetSceneOptions {
+  /** Rules by which the hub's controllers act for the writers of a namespace. Default: nothing outside of it. */
+  readonly rules?: TenantRules
+  /** Rules by which its admission judges what they write. Default: the same. */
+  readonly admits?: TenantRules
+}
+
+/** Ends with the signal; everything is gone when it is disposed of. */
+export async function startFleetScene(
+  clusters: readonly string[],
+  signal: AbortSignal,
+  { rules = {}, admits = rules }: FleetSceneOptions = {},
+): Promise<FleetScene> {
+  await using stack = new AsyncDisposableStack()
+  const kinds = await builtinKinds()
+  const server = stack.use(
+    await startTestApiServer({
+      kinds: [...kinds, clusterKind(kinds), ...(await karmadaKinds(kinds, { rules: admits }))],
+      namespaces: [
+        'default',
+        'shop',
+        'bank',
+        'karmada-cluster',
+        ...clusters.map(executionNamespace),
+      ],
+    }),
+  )
+  const hub = createCluster(server.transport, deps)
+  const edges = new Map<string, Api>()
+  const stop = linkedSignal(signal)
+  const agents: ((scope: AbortSignal) => Promise<void>)[] = []
+  for (const name of clusters) {
+    const edge = stack.use(await startTestApiServer({ namespaces: ['default'] }))
+    const local = createCluster(edge.transport, deps)
+    edges.set(name, local)
+    await register(hub, { name, local }, signal)
+    agents.push((scope) => runWorks({ clusterName: name }, { ...deps, hub, local }, scope))
+  }
+  const running = runAll(stop.signal, agents)
+  stack.defer(async () => {
+    stop.abort(new Error('the test is over'))
+    await running
+  })
+  let controllers = startHub(hub, rules, signal)
+  stack.defer(() => controllers.stop())
+  const owned = stack.move()
+  return {
+    hub,
+    edge(name) {
+      const found = edges.get(name)
+      if (found) return found
+      throw new RangeError(`Cannot find cluster "${name}": the scene has none of this name`)
+    },
+    async restart(meanwhile = async () => {}) {
+      await controllers.stop()
+      await meanwhile()
+      controllers = startHub(hub, rules, signal)
+    },
+    until: (where, isWanted) => until(where, isWanted, signal),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+function startHub(hub: Api, rules: TenantRules, signal: AbortSignal): { stop(): Promise<void> } {
+  const stopped = linkedSignal(signal)
+  const running = runHub(hub, rules, stopped.signal)
+  return {
+    async stop() {
+      stopped.abort(new Error('the hub stops'))
+      await running
+    },
+  }
+}
+
+async function runHub(hub: Api, rules: TenantRules, signal: AbortSignal): Promise<void> {
+  const informers = createInformerSet(hub, deps)
+  const events = createEventSink(hub, deps)
+  const fleet = propagation({
+    rules,
+    others: [clusterController, ...createFleetScheduler(), ...createFleetFailover()],
+  })
+  await runAll(signal, [
+    (scope) => informers.run(scope),
+    (scope) => events.run(scope),
+    (scope) => fleet.run({ ...deps, cluster: hub, informers, events }, scope),
+  ])
+}
+
+/** As its agent would. */
+async function register(
+  hub: Api,
+  { name, local }: { name: string; local: Api },
+  signal: AbortSignal,
+): Promise<void> {
+  const clusters = hub.resource(clusterResource)
+  await clusters.create(
+    {
+      apiVersion: 'cluster.karmada.io/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name, labels: { site: name } },
+      spec: { syncMode: 'Pull', id: name },
+    },
+    signal,
+  )
+  const condition = {
+    type: 'Ready',
+    status: 'True',
+    reason: 'ClusterReady',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
+  const apiEnablements = apiEnablementsOf(await local.discover(signal))
+  const resourceSummary = { allocatable: { pods: '100', cpu: '100', memory: '100Gi' } }
+  const patch = { status: { conditions: [condition], apiEnablements, resourceSummary } }
+  await clusters.patchStatus({ name, type: 'merge', patch }, signal)
+}
+
+async function until<T extends KubeObject>(
+  { api, resource, key }: { api: Api; resource: TypedResource<T>; key: ObjectKey },
+  isWanted: (object: T | undefined) => boolean,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const { namespace } = key
+  const request = {
+    fieldSelector: `metadata.name=${key.name}`,
+    ...(namespace ? { namespace } : {}),
+  }
+  const { items, metadata } = await api.resource(resource).list(request, signal)
+  if (isWanted(items[0])) return items[0]
+  const watched = { ...request, resourceVersion: metadata.resourceVersion ?? '' }
+  for await (const event of api.resource(resource).watch(watched, signal)) {
+    if (event.type === 'BOOKMARK') continue
+    const found = event.type === 'DELETED' ? undefined : event.object
+    if (isWanted(found)) return found
+  }
+  throw new Error(`Cannot wait for ${key.name}: the watch has ended`)
+}
+
+/** `default/web`, of one container. */
+export function deployment(spec: Record<string, unknown> = {}): AnyObject {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace: 'shop', name: 'web', labels: { app: 'web' } },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: 'web' } },
+      template: {
+        metadata: { labels: { app: 'web' } },
+        spec: { containers: [{ name: 'web', image: 'registry.example.com/web:1' }] },
+      },
+      ...spec,
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import type { Labels } from '@skerry/api'
+import type { Wave, Waves } from '@skerry/fleet-kinds'
+
+/** A cluster that an object goes to, as far as waves go by it. */
+export interface WaveSite {
+  readonly name: string
+  readonly labels: Labels | undefined
+  /** It can be asked now: one that is away, or that a person has suspended, is not waited for. */
+  readonly isPresent: boolean
+  /** The newest is written for it. */
+  readonly isCurrent: boolean
+  /** It has told that it has what is written for it, and that it is well. */
+  readonly isWell: boolean
+}
+
+export interface WavePlan {
+  readonly name: string
+  /** Its clusters get the newest. */
+  readonly isOpen: boolean
+  readonly sites: readonly WaveSite[]
+  /** Of the present ones: how many have the newest and are well, and how many must. */
+  readonly well: number
+  readonly needed: number
+}
+
+/**
+ * Which clusters are in which wave, each in the first that means it, and which waves are open. One
+ * opens when those before it are well enough; a wave of which nobody is present holds up nobody.
+ * Pure. Within a share of the clusters the first by name come first.
+ */
+export function planWaves({ waves, healthyPercent }: Waves, all: readonly WaveSite[]): WavePlan[] {
+  let left = all.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  let isOpen = true
+  const plans: WavePlan[] = []
+  for (const wave of waves) {
+    const sites = sitesOf(wave, left, all.length)
+    left = left.filter((site) => !sites.includes(site))
+    const present = sites.filter((site) => site.isPresent)
+    const well = present.filter((site) => site.isCurrent && site.isWell).length
+    const needed = Math.ceil((present.length * healthyPercent) / 100)
+    plans.push({ name: wave.name, isOpen, sites, well, needed })
+    isOpen &&= well >= needed
+  }
+  return plans
+}
+
+/** Clusters that do not get the newest yet, and the wave that each is in. */
+export function heldSites(plans: readonly WavePlan[]): ReadonlyMap<string, string> {
+  const held = plans.filter(({ isOpen }) => !isOpen)
+  return new Map(held.flatMap(({ name, sites }) => sites.map((site) => [site.name, name])))
+}
+
+function sitesOf(wave: Wave, left: readonly WaveSite[], total: number): readonly WaveSite[] {
+  const { selector, percent } = wave
+  if (selector !== undefined) return left.filter(({ labels }) => selector.matches(labels))
+  if (percent === undefined) return left
+  const before = total - left.length
+  return left.slice(0, Math.max(0, Math.ceil((total * percent) / 100) - before))
+}

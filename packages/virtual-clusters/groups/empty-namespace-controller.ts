@@ -1,0 +1,252 @@
+import { isStatusError, type Namespace } from '@skerry/api'
+import { resources, type Cluster as Api, type DiscoveredResource } from '@skerry/client'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+} from '@skerry/controller-runtime'
+import { placeOf, placesOf, type WorkContext } from '@skerry/cluster-agent'
+import {
+  executionNamespace,
+  karmadaKeys,
+  type Work,
+  closingLabel,
+  keptForAnnotation,
+  virtualNamespaceLabels,
+} from '@skerry/fleet-kinds'
+import type { EdgeNames } from '../view/edge-names.ts'
+import { findContent, type NamespaceContent } from './namespace-content.ts'
+
+export interface EmptyNamespaceTiming {
+  /** How long nothing of the control plane is in a namespace before it is looked into. */
+  readonly graceMs: number
+  /** From when nothing more may be made there until it is looked into for the last time. */
+  readonly closedMs: number
+  /** One that is left for something is looked into this often. */
+  readonly keptMs: number
+}
+
+export const emptyNamespaceTiming: EmptyNamespaceTiming = Object.freeze({
+  graceMs: 300_000,
+  closedMs: 5_000,
+  keptMs: 600_000,
+})
+
+export interface EmptyNamespaceDeps {
+  readonly local: Api
+  readonly edge: EdgeNames
+  readonly timing?: Partial<EmptyNamespaceTiming> | undefined
+}
+
+const byNamespace = 'member-namespace'
+/** Always there, under the name that it has now. */
+const defaultNamespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }
+
+/**
+ * Takes away namespaces that the agent has made for Works, once no Work has anything there and neither has
+ * anybody else. Those that a Work or a person has made are theirs to delete.
+ */
+export function emptyNamespaceController(
+  shared: WorkContext,
+  deps: EmptyNamespaceDeps,
+): ControllerDefinition {
+  const { works, clusterName } = shared
+  const { edge } = deps
+  const empty = new EmptyNamespaces(shared, deps)
+  const membersOf = (work: Work): string[] => membersIn(shared, work)
+  return {
+    name: 'empty-namespace-controller',
+    workers: 1,
+    watches: [
+      watch(works, {
+        indexes: { [byNamespace]: membersOf },
+        keysOf: ({ type, object, old }) =>
+          type === 'updated' && object.metadata.generation === old.metadata.generation
+            ? []
+            : [...membersOf(object), ...(old ? membersOf(old) : [])],
+      }),
+      {
+        resource: works,
+        subscribe(_context, enqueue) {
+          for (const member of edge.namespacesOf(clusterName)) enqueue(member)
+          return edge.onNamespace(({ cluster, member }) => {
+            if (cluster === clusterName) enqueue(member)
+          })
+        },
+      },
+    ],
+    reconcile: (member, context, signal) => empty.reconcile(member, context, signal),
+  }
+}
+
+/** Namespaces of the edge cluster in which a Work has something, or that it brings. */
+function membersIn(shared: WorkContext, work: Work): string[] {
+  const places = placesOf(shared, work)
+  const members = places.flatMap(({ apiVersion, kind, metadata: { namespace, name } }) => {
+    if (namespace) return [namespace]
+    return apiVersion === 'v1' && kind === 'Namespace' && name ? [name] : []
+  })
+  return [...new Set(members)]
+}
+
+/** One in which nothing of the control plane is. */
+interface Unmeant {
+  readonly sinceMs: number
+  /** Absent: it is open. */
+  readonly closedAtMs?: number
+  readonly first?: DiscoveredResource
+}
+
+class EmptyNamespaces {
+  readonly #shared: WorkContext
+  readonly #deps: EmptyNamespaceDeps
+  readonly #timing: EmptyNamespaceTiming
+  readonly #unmeant = new Map<string, Unmeant>()
+
+  constructor(shared: WorkContext, deps: EmptyNamespaceDeps) {
+    this.#shared = shared
+    this.#deps = deps
+    this.#timing = { ...emptyNamespaceTiming, ...deps.timing }
+  }
+
+  async reconcile(
+    member: string,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult | void> {
+    const { graceMs, closedMs, keptMs } = this.#timing
+    const found = this.#deps.edge.find(member)
+    if (found === undefined || !this.#isOurs(found, context) || this.#isMeant(member, context)) {
+      this.#unmeant.delete(member)
+      if (found) await this.#note(found, { isClosed: false, keptFor: undefined }, signal)
+      return
+    }
+    const nowMs = context.clock.monotonicMs()
+    const known = this.#unmeant.get(member) ?? { sinceMs: nowMs }
+    this.#unmeant.set(member, known)
+    // An agent that was stopped in between has left it closed.
+    if (known.closedAtMs === undefined)
+      await this.#note(found, { isClosed: false, keptFor: keptFor(found) }, signal)
+    const { sinceMs, closedAtMs } = known
+    const waitMs = Math.max(sinceMs + graceMs, (closedAtMs ?? -Infinity) + closedMs) - nowMs
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    const { local } = this.#deps
+    const content = await findContent(local, { namespace: member, first: known.first }, signal)
+    // From here on nothing is waited for until it is decided.
+    if (this.#isMeant(member, context)) return { requeueAfterMs: 1 }
+    if (content) {
+      this.#unmeant.set(member, { sinceMs, first: content.resource })
+      if (await this.#takeMoved(content, context, signal)) return { requeueAfterMs: closedMs }
+      await this.#note(found, { isClosed: false, keptFor: textOf(content) }, signal)
+      return { requeueAfterMs: keptMs }
+    }
+    if (closedAtMs !== undefined && isClosed(found)) return this.#take(found, context, signal)
+    await this.#note(found, { isClosed: true, keptFor: undefined }, signal)
+    this.#unmeant.set(member, { sinceMs, closedAtMs: context.clock.monotonicMs() })
+    return { requeueAfterMs: closedMs }
+  }
+
+  /**
+   * As `memberNamespace` makes them, or of a Work that brings it under another name by now. What a person has
+   * made has no such label, and what a Work has left behind has the name of one that is gone.
+   */
+  #isOurs({ metadata }: Namespace, context: ControllerContext): boolean {
+    const { name, labels = {}, annotations = {}, deletionTimestamp } = metadata
+    const { [karmadaKeys.workName]: work } = annotations
+    return (
+      labels[virtualNamespaceLabels.cluster] === this.#shared.clusterName &&
+      placeOf(this.#shared, defaultNamespace)?.metadata.name !== name &&
+      labels[karmadaKeys.managed] === 'true' &&
+      (work === undefined || this.#isMoved(work, context)) &&
+      deletionTimestamp === undefined
+    )
+  }
+
+  /** Of something where the Work has nothing: whether it has it elsewhere. */
+  #isMoved(name: string, context: ControllerContext): boolean {
+    const namespace = executionNamespace(this.#shared.clusterName)
+    const work = context.informer(this.#shared.works).get({ namespace, name })
+    return work !== undefined && work.spec.preserveResourcesOnDeletion !== true
+  }
+
+  #isMeant(member: string, context: ControllerContext): boolean {
+    return context.informer(this.#shared.works).byIndex(byNamespace, member).length > 0
+  }
+
+  /** An object of a Work that has it elsewhere now, as under another pattern of names. */
+  async #takeMoved(
+    { resource, object }: NamespaceContent,
+    context: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { name = '', namespace = '', labels, annotations, uid = '' } = object.metadata
+    if (labels?.[karmadaKeys.managed] !== 'true') return false
+    const { [karmadaKeys.workNamespace]: place, [karmadaKeys.workName]: work } = annotations ?? {}
+    if (place !== executionNamespace(this.#shared.clusterName) || work === undefined) return false
+    if (!this.#isMoved(work, context)) return false
+    const asked = {
+      namespace,
+      name,
+      propagationPolicy: 'Background',
+      preconditions: { uid },
+    } as const
+    await unlessChanged(this.#deps.local.metadata(resource).delete(asked, signal))
+    return true
+  }
+
+  /** Only as it was when it was closed: whoever opens it again changes its version. */
+  async #take(
+    { metadata: { name = '', uid = '', resourceVersion = '' } }: Namespace,
+    { log }: ControllerContext,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult> {
+    const preconditions = { uid, resourceVersion }
+    const namespaces = this.#deps.local.resource(resources.namespaces)
+    const taken = await unlessChanged(namespaces.delete({ name, preconditions }, signal))
+    if (taken) log.info('Namespace is empty and goes', { namespace: name })
+    return { requeueAfterMs: this.#timing.closedMs }
+  }
+
+  async #note(
+    found: Namespace,
+    note: { isClosed: boolean; keptFor: string | undefined },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { name = '', uid } = found.metadata
+    if (isClosed(found) === note.isClosed && keptFor(found) === note.keptFor) return
+    const patch = {
+      metadata: {
+        uid,
+        labels: { [closingLabel]: note.isClosed ? 'true' : null },
+        annotations: { [keptForAnnotation]: note.keptFor ?? null },
+      },
+    }
+    const namespaces = this.#deps.local.resource(resources.namespaces)
+    const noted = await unlessChanged(namespaces.patch({ name, type: 'merge', patch }, signal))
+    if (noted) this.#deps.edge.recordNamespace(noted)
+  }
+}
+
+function isClosed({ metadata }: Namespace): boolean {
+  return metadata.labels?.[closingLabel] !== undefined
+}
+
+function keptFor({ metadata }: Namespace): string | undefined {
+  return metadata.annotations?.[keptForAnnotation]
+}
+
+function textOf({ resource: { group, resource }, object }: NamespaceContent): string {
+  const what = group === '' ? resource : `${resource}.${group}`
+  return `${what}/${object.metadata.name ?? ''}`
+}
+
+/** Undefined of what is gone, or is another by now: its change brings it here again. */
+async function unlessChanged<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Conflict')) return undefined
+    throw error
+  }
+}

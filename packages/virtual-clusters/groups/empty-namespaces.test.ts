@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  builtinKinds,
+  isStatusError,
+  type AnyObject,
+  type ConfigMap,
+  type KubeObject,
+  type Namespace,
+} from '@skerry/api'
+import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import {
+  createCluster,
+  resources,
+  type Cluster as Api,
+  type ObjectKey,
+  type TypedResource,
+} from '@skerry/client'
+import { callApi, startTestApiServer } from '@skerry/testing'
+import { runWorks } from '@skerry/cluster-agent'
+import {
+  clusterResource,
+  executionNamespace,
+  clusterKind,
+  karmadaKinds,
+  workResource,
+  closingLabel,
+  keptForAnnotation,
+  virtualNamespaceLabels,
+} from '@skerry/fleet-kinds'
+import { isolationPolicies } from '../isolation/isolation-policies.ts'
+import { createEdgeNames } from '../view/edge-names.ts'
+import {
+  emptyNamespaceController,
+  type EmptyNamespaceTiming,
+} from './empty-namespace-controller.ts'
+import { viewOf } from './group-state.ts'
+import { VirtualNamespaces } from './virtual-namespaces.ts'
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
+const signal = AbortSignal.timeout(60_000)
+const policies = '/apis/admissionregistration.k8s.io/v1'
+const works = executionNamespace('east')
+
+/** A hub, and one edge with a virtual cluster, whose namespaces are looked into at once. */
+async function startScene(timing: Partial<EmptyNamespaceTiming> = {}) {
+  await using stack = new AsyncDisposableStack()
+  const kinds = await builtinKinds()
+  const hubServer = stack.use(
+    await startTestApiServer({
+      kinds: [...kinds, clusterKind(kinds), ...(await karmadaKinds(kinds))],
+      namespaces: [works],
+    }),
+  )
+  const edgeServer = stack.use(await startTestApiServer({ withAccess: true }))
+  for (const body of isolationPolicies()) {
+    const path = `${policies}/${body.kind.toLowerCase().replace(/y$/, 'ie')}s`
+    assert.equal((await callApi(edgeServer.transport, { method: 'POST', path, body })).status, 201)
+  }
+  const hub = createCluster(hubServer.transport, deps)
+  const local = createCluster(edgeServer.transport, deps)
+  await register(hub)
+  const { group, mapping } = viewOf('east', { spec: {} })
+  const edge = createEdgeNames({ local, ...deps })
+  const namespaces = new VirtualNamespaces(group, {}, { local, edge })
+  const at = { graceMs: 0, closedMs: 20, keptMs: 50, ...timing }
+  const options = {
+    clusterName: 'east',
+    mapping: namespaces.following(mapping),
+    prepare: namespaces.prepare.bind(namespaces),
+    controllers: (shared: Parameters<typeof emptyNamespaceController>[0]) => [
+      emptyNamespaceController(shared, { local, edge, timing: at }),
+    ],
+  }
+  const stop = linkedSignal(signal)
+  const running = runAll(stop.signal, [
+    (scope) => edge.run(scope),
+    (scope) => runWorks(options, { ...deps, hub, local }, scope),
+  ])
+  const ended = running.catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error
+  })
+  stack.defer(async () => {
+    stop.abort(new Error('the test is over'))
+    await ended
+  })
+  await edge.whenKnown(signal)
+  const owned = stack.move()
+  return { hub, local, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+async function register(hub: Api): Promise<void> {
+  const client = hub.resource(clusterResource)
+  const metadata = { name: 'east' }
+  const spec = { syncMode: 'Pull', id: 'east' } as const
+  await client.create(
+    { apiVersion: 'cluster.karmada.io/v1alpha1', kind: 'Cluster', metadata, spec },
+    signal,
+  )
+  const at = '2026-01-01T00:00:00Z'
+  const ready = { type: 'Ready', status: 'True', reason: 'Test', message: '' }
+  const status = { conditions: [{ ...ready, lastTransitionTime: at }] }
+  await client.patchStatus({ ...metadata, type: 'merge', patch: { status } }, signal)
+}
+
+async function until<T extends KubeObject>(
+  api: Api,
+  { resource, key }: { resource: TypedResource<T>; key: ObjectKey },
+  isWanted: (object: T | undefined) => boolean,
+): Promise<void> {
+  const request = { fieldSelector: `metadata.name=${key.name}`, namespace: key.namespace ?? '' }
+  const { items, metadata } = await api.resource(resource).list(request, signal)
+  if (isWanted(items[0])) return
+  const watched = { ...request, resourceVersion: metadata.resourceVersion ?? '' }
+  for await (const event of api.resource(resource).watch(watched, signal)) {
+    if (event.type === 'BOOKMARK') continue
+    if (isWanted(event.type === 'DELETED' ? undefined : event.object)) return
+  }
+}
+
+function untilNamespace(local: Api, name: string, isWanted: (found: Namespace) => boolean) {
+  const namespace = { resource: resources.namespaces, key: { name } }
+  return until(local, namespace, (found) => found !== undefined && isWanted(found))
+}
+
+const isGoing = ({ metadata }: Namespace): boolean => metadata.deletionTimestamp !== undefined
+const isClosed = ({ metadata }: Namespace): boolean => metadata.labels?.[closingLabel] !== undefined
+const keptFor = ({ metadata }: Namespace): string | undefined =>
+  metadata.annotations?.[keptForAnnotation]
+
+function configMap(name: string, namespace: string): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } }
+}
+
+/** Sends a ConfigMap to namespace shop, and waits until it is there. */
+async function send({ hub, local }: Scene, name: string): Promise<void> {
+  const manifests: AnyObject[] = [{ ...configMap(name, 'shop') }]
+  await hub.resource(workResource).create(
+    {
+      apiVersion: 'work.karmada.io/v1alpha1',
+      kind: 'Work',
+      metadata: { name, namespace: works },
+      spec: { workload: { manifests } },
+    },
+    signal,
+  )
+  const key = { namespace: 'shop-east', name }
+  await until(local, { resource: resources.configMaps, key }, Boolean)
+}
+
+type Scene = Awaited<ReturnType<typeof startScene>>
+
+test('a namespace that was made for what was sent goes when nothing is in it any more', async () => {
+  await using scene = await startScene()
+  const { hub, local } = scene
+  const labels = {
+    [virtualNamespaceLabels.cluster]: 'east',
+    [virtualNamespaceLabels.namespace]: 'home',
+  }
+  const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'home-east', labels } }
+  await local.resource(resources.namespaces).create(home, signal)
+  await send(scene, 'first')
+  await send(scene, 'second')
+  await local
+    .resource(resources.configMaps)
+    .create(configMap('kube-root-ca.crt', 'shop-east'), signal)
+  await hub.resource(workResource).delete({ namespace: works, name: 'first' }, signal)
+  await hub.resource(workResource).delete({ namespace: works, name: 'second' }, signal)
+  await untilNamespace(local, 'shop-east', isGoing)
+  const made = await local.resource(resources.namespaces).get({ name: 'home-east' }, signal)
+  assert.ok(!isGoing(made) && !isClosed(made), 'what a person has made is theirs to delete')
+})
+
+test('a namespace in which somebody keeps something stays, and says for what', async () => {
+  await using scene = await startScene()
+  const { hub, local } = scene
+  await send(scene, 'first')
+  await local.resource(resources.configMaps).create(configMap('mine', 'shop-east'), signal)
+  await hub.resource(workResource).delete({ namespace: works, name: 'first' }, signal)
+  await untilNamespace(local, 'shop-east', (found) => keptFor(found) === 'configmaps/mine')
+  await local
+    .resource(resources.configMaps)
+    .delete({ namespace: 'shop-east', name: 'mine' }, signal)
+  await untilNamespace(local, 'shop-east', isGoing)
+})
+
+test('nothing is made in a namespace that is about to go, until something is sent there again', async () => {
+  await using scene = await startScene({ closedMs: 3_600_000 })
+  const { hub, local } = scene
+  await send(scene, 'first')
+  await hub.resource(workResource).delete({ namespace: works, name: 'first' }, signal)
+  await untilNamespace(local, 'shop-east', isClosed)
+  const configMaps = local.resource(resources.configMaps)
+  await assert.rejects(configMaps.create(configMap('mine', 'shop-east'), signal), (error) => {
+    assert.ok(isStatusError(error, 'Forbidden'), String(error))
+    assert.match(error.message, /the namespace is empty.*try again in a moment/)
+    return true
+  })
+  const elsewhere = local.resource(resources.priorityClasses)
+  const soon = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', value: 1 }
+  await elsewhere.create({ ...soon, metadata: { name: 'soon' } }, signal)
+  await configMaps.create(configMap('mine', 'default'), signal)
+  await send(scene, 'second')
+  await untilNamespace(local, 'shop-east', (found) => !isClosed(found) && !isGoing(found))
+  await configMaps.create(configMap('mine', 'shop-east'), signal)
+})
+
+test('what a Work has elsewhere by now does not stay where it was', async () => {
+  await using scene = await startScene()
+  const { local } = scene
+  await send(scene, 'first')
+  const labels = {
+    'karmada.io/managed': 'true',
+    [virtualNamespaceLabels.cluster]: 'east',
+    [virtualNamespaceLabels.namespace]: 'default',
+  }
+  const before = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'east-default' } }
+  const sent = configMap('first', 'east-default')
+  const annotations = { 'work.karmada.io/namespace': works, 'work.karmada.io/name': 'first' }
+  sent.metadata = { ...sent.metadata, labels: { 'karmada.io/managed': 'true' }, annotations }
+  const other = configMap('other', 'east-default')
+  other.metadata = { ...sent.metadata, name: 'other' }
+  await local.resource(resources.namespaces).create(before, signal)
+  for (const each of [sent, other]) await local.resource(resources.configMaps).create(each, signal)
+  const request = {
+    name: 'east-default',
+    type: 'merge',
+    patch: { metadata: { labels, annotations } },
+  } as const
+  await local.resource(resources.namespaces).patch(request, signal)
+  await untilNamespace(local, 'east-default', isGoing)
+  await local.resource(resources.configMaps).get({ namespace: 'shop-east', name: 'first' }, signal)
+})

@@ -1,0 +1,86 @@
+import { isStatusError, type KubeObject } from '@skerry/api'
+import {
+  ifThere,
+  type Cluster as Api,
+  type DiscoveredResource,
+  type PartialObject,
+} from '@skerry/client'
+import { sharerPatch, sharersOf } from '@skerry/cluster-agent'
+import { karmadaKeys, virtualNamespaceLabels } from '@skerry/fleet-kinds'
+import { inOneVersion } from './namespace-content.ts'
+
+/**
+ * Takes away what a virtual cluster has in the edge cluster outside of namespaces, by what is written on the
+ * objects themselves: its own go, and of shared ones it is no sharer any more; the last takes them along. So
+ * nothing is left of Works that the control plane does not show any more. False while one is still there.
+ */
+export async function releaseObjects(
+  clusterName: string,
+  local: Api,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { resources, stale } = await local.discover(signal)
+  const [unread] = stale
+  if (unread) {
+    const group = `${unread.group}/${unread.version}`
+    throw new Error(
+      `Cannot take away objects of "${clusterName}": server of ${group} does not answer`,
+    )
+  }
+  let isGone = true
+  for (const resource of inOneVersion(resources).filter(hasOwn)) {
+    for (const object of await sentObjects(local, resource, signal)) {
+      const isOwn = object.metadata.labels?.[virtualNamespaceLabels.cluster] === clusterName
+      const isShared = sharersOf({ ...object }).has(clusterName)
+      if (!isOwn && !isShared) continue
+      const client = local.metadata(resource)
+      const place = { name: object.metadata.name ?? '' }
+      const patch = sharerPatch(clusterName, null)
+      const left = isShared
+        ? await ifUnchanged(client.patch({ ...place, type: 'merge', patch }, signal))
+        : object
+      if (left === undefined || isWanted(left)) continue
+      isGone = false
+      if (left.metadata.deletionTimestamp === undefined) {
+        await ifUnchanged(client.delete({ ...place, preconditions: versionOf(left) }, signal))
+      }
+    }
+  }
+  return isGone
+}
+
+/** Namespaces are emptied first, and go by themselves. */
+function hasOwn({ group, resource, isNamespaced, verbs }: DiscoveredResource): boolean {
+  const isChanged = ['list', 'patch', 'delete'].every((verb) => verbs.includes(verb))
+  const isNamespace = group === '' && resource === 'namespaces'
+  return !isNamespaced && isChanged && !isNamespace
+}
+
+async function sentObjects(
+  local: Api,
+  resource: DiscoveredResource,
+  signal: AbortSignal,
+): Promise<readonly PartialObject[]> {
+  const labelSelector = `${karmadaKeys.managed}=true`
+  const found = await ifThere(local.metadata(resource).list({ labelSelector }, signal))
+  return found?.items ?? []
+}
+
+function isWanted(object: KubeObject): boolean {
+  return sharersOf({ ...object }).size > 0
+}
+
+/** What another one has come to share meanwhile is not deleted. */
+function versionOf({ metadata: { uid, resourceVersion } }: KubeObject) {
+  return { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) }
+}
+
+/** Undefined where the object is gone, or has changed: then it is looked at again. */
+async function ifUnchanged<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await ifThere(asked)
+  } catch (error) {
+    if (isStatusError(error, 'Conflict')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,71 @@
+import { isStatusError } from '@skerry/api'
+import type { Clock } from '@skerry/base'
+import type { Cluster as Api } from '@skerry/client'
+import { sayNotReady } from '@skerry/cluster-agent'
+import { clusterResource, executionNamespace, workResource, type Work } from '@skerry/fleet-kinds'
+import { releaseObjects } from './release-objects.ts'
+import { deleteNamespaces } from './virtual-namespaces.ts'
+
+export interface RetirementDeps {
+  readonly hub: Api
+  readonly local: Api
+  readonly clock: Pick<Clock, 'now'>
+  /** Takes a Work's objects out of the edge cluster; false while one is still there. */
+  readonly take: (work: Work, signal: AbortSignal) => Promise<boolean>
+  /** Called where the hub keeps the Cluster because it does not let this agent take it away. */
+  readonly onKept: () => void
+}
+
+/**
+ * Takes away everything of a virtual cluster whose tasks have ended: its Works' objects and whatever else
+ * of it is in the edge cluster, its namespaces, its Cluster on the hub. Resolves what it still waits for;
+ * undefined when nothing is left. To be called again until then; rejects while the hub or the edge's API
+ * server is away.
+ */
+export async function retireVirtualCluster(
+  clusterName: string,
+  { hub, local, clock, take, onKept }: RetirementDeps,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  let isTaken = true
+  for (const work of await worksOf(clusterName, hub, signal)) {
+    isTaken = (await take(work, signal)) && isTaken
+  }
+  if (!isTaken) return 'objects of its Works'
+  if (!(await releaseObjects(clusterName, local, signal))) return 'its objects without a namespace'
+  if (!(await deleteNamespaces(clusterName, { local }, signal))) return 'its namespaces'
+  const isGone = await deleteCluster(clusterName, { hub, clock, onKept }, signal)
+  return isGone ? undefined : 'its Cluster on the hub'
+}
+
+/** None where the hub shows them to this agent no more: what came by them is found in the edge cluster. */
+async function worksOf(clusterName: string, hub: Api, signal: AbortSignal): Promise<Work[]> {
+  try {
+    const request = { namespace: executionNamespace(clusterName) }
+    return [...(await hub.resource(workResource).list(request, signal)).items]
+  } catch (error) {
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) return []
+    throw error
+  }
+}
+
+/** True when it is gone, or is the hub's to keep. */
+async function deleteCluster(
+  name: string,
+  { hub, clock, onKept }: Pick<RetirementDeps, 'hub' | 'clock' | 'onKept'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const clusters = hub.resource(clusterResource)
+  try {
+    const { metadata } = await clusters.get({ name }, signal)
+    if (metadata.deletionTimestamp) return false
+    if (!(await sayNotReady(name, { hub, clock }, signal))) return false
+    await clusters.delete({ name }, signal)
+    await clusters.get({ name }, signal)
+    return false
+  } catch (error) {
+    if (isStatusError(error, 'Forbidden')) onKept()
+    else if (!isStatusError(error, 'NotFound')) throw error
+    return true
+  }
+}

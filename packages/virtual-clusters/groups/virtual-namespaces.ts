@@ -1,0 +1,171 @@
+import { isStatusError, type AnyObject, type Namespace } from '@skerry/api'
+import { resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import type { ManifestMapping } from '@skerry/cluster-agent'
+import {
+  closingLabel,
+  virtualNamespaceLabels,
+  type VirtualGroup,
+  type VirtualIsolation,
+} from '@skerry/fleet-kinds'
+import { namespaceIsolation } from '../isolation/namespace-isolation.ts'
+import { podSecurityLabel, podSecurityLevel } from '../mapping/host-access.ts'
+import { expectOwnNamespace, memberNamespace } from '../mapping/member-namespace.ts'
+import type { EdgeNames } from '../view/edge-names.ts'
+
+export interface VirtualNamespacesDeps {
+  readonly local: Api
+  readonly edge: EdgeNames
+}
+
+/** Whose fields those are that an agent keeps in namespaces of virtual clusters. */
+export const virtualFieldOwner = 'skerry-agent-virtual'
+
+/** What may isolate a namespace, each of them where it is asked for. */
+const isolating: readonly TypedResource<AnyObject>[] = Object.freeze([
+  { group: 'networking.k8s.io', version: 'v1', resource: 'networkpolicies', isNamespaced: true },
+  { group: '', version: 'v1', resource: 'resourcequotas', isNamespaced: true },
+])
+
+/** Namespaces of one virtual cluster in the edge cluster: made when they are needed, isolated, taken away. */
+export class VirtualNamespaces {
+  readonly #group: VirtualGroup
+  readonly #isolation: VirtualIsolation
+  readonly #deps: VirtualNamespacesDeps
+  /** Names in the edge cluster of those that the mapping has met, and their own. */
+  readonly #met = new Map<string, string>()
+  readonly #isolated = new Set<string>()
+
+  constructor(group: VirtualGroup, isolation: VirtualIsolation, deps: VirtualNamespacesDeps) {
+    this.#group = group
+    this.#isolation = isolation
+    this.#deps = deps
+  }
+
+  /** The mapping, of which this one hears which namespaces are meant. */
+  following(mapping: ManifestMapping): ManifestMapping {
+    return {
+      ...mapping,
+      toMember: (manifest) => {
+        const { namespace } = manifest.metadata
+        const meant = mapping.toMember(manifest)
+        if (namespace && meant.metadata.namespace)
+          this.#met.set(meant.metadata.namespace, namespace)
+        return meant
+      },
+    }
+  }
+
+  /** Before an object of the edge cluster is made or changed. Throws MappingRefusal where it may not be. */
+  async prepare({ metadata }: AnyObject, signal: AbortSignal): Promise<void> {
+    const member = metadata.namespace
+    const own = member && this.#met.get(member)
+    if (own) await this.ensure(own, signal)
+  }
+
+  /** By its name in the virtual cluster. */
+  async ensure(namespace: string, signal: AbortSignal): Promise<void> {
+    const wanted = memberNamespace(this.#group, namespace)
+    const { name = '' } = wanted.metadata
+    const { edge } = this.#deps
+    const owner = edge.ownerOf(name)
+    const isKnown = edge.namespacesOf(this.#group.clusterName).includes(name)
+    if (!isKnown || owner?.cluster !== this.#group.clusterName) await this.#make(wanted, signal)
+    else if (edge.find(name)?.metadata.labels?.[closingLabel]) await this.#open(name, signal)
+    if (!this.#isolated.has(name)) await this.#isolate(name, signal)
+  }
+
+  /** Each that is there is isolated as is asked for now, whoever has made it. */
+  async isolateAll(signal: AbortSignal): Promise<void> {
+    for (const name of this.#deps.edge.namespacesOf(this.#group.clusterName)) {
+      if (!this.#isolated.has(name)) await this.#isolate(name, signal)
+    }
+  }
+
+  /** Calls when there is a namespace to isolate. One that comes again is another one. */
+  onNew(listener: () => void): Disposable {
+    return this.#deps.edge.onNamespace(({ cluster, member, isGone }) => {
+      if (cluster !== this.#group.clusterName) return
+      if (isGone) this.#isolated.delete(member)
+      else listener()
+    })
+  }
+
+  async #make(wanted: Namespace, signal: AbortSignal): Promise<void> {
+    const { local, edge } = this.#deps
+    const namespaces = local.resource(resources.namespaces)
+    try {
+      edge.recordNamespace(await namespaces.create(wanted, signal))
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists')) throw error
+      const found = await namespaces.get({ name: wanted.metadata.name ?? '' }, signal)
+      expectOwnNamespace(found, this.#group.clusterName)
+      edge.recordNamespace(found)
+    }
+  }
+
+  /** It was about to go because nothing was in it. */
+  async #open(name: string, signal: AbortSignal): Promise<void> {
+    const { local, edge } = this.#deps
+    const patch = { metadata: { labels: { [closingLabel]: null } } }
+    const request = { name, type: 'merge', patch } as const
+    edge.recordNamespace(await local.resource(resources.namespaces).patch(request, signal))
+  }
+
+  async #isolate(namespace: string, signal: AbortSignal): Promise<void> {
+    const { clusterName } = this.#group
+    const wanted = namespaceIsolation({ clusterName, namespace, ...this.#isolation })
+    for (const resource of isolating) {
+      const object = wanted.find(({ apiVersion }) => apiVersion === apiVersionOf(resource))
+      const client = this.#deps.local.resource(resource)
+      if (object) {
+        const { name = '' } = object.metadata
+        const applied = { name, namespace, type: 'apply', patch: object, force: true } as const
+        await client.patch({ ...applied, fieldManager: virtualFieldOwner }, signal)
+        continue
+      }
+      const labelSelector = `${virtualNamespaceLabels.cluster}=${clusterName}`
+      const { items } = await client.list({ namespace, labelSelector }, signal)
+      for (const { metadata } of items) {
+        await client.delete({ namespace, name: metadata.name ?? '' }, signal)
+      }
+    }
+    await this.#confine(namespace, signal)
+    this.#isolated.add(namespace)
+  }
+
+  /** Keeps pods from their nodes, whoever makes them, unless they may reach these. A stricter level stays. */
+  async #confine(name: string, signal: AbortSignal): Promise<void> {
+    const namespaces = this.#deps.local.resource(resources.namespaces)
+    const { metadata } = await namespaces.get({ name }, signal)
+    const level = metadata.labels?.[podSecurityLabel]
+    const mayReach = this.#isolation.allowsHostAccess === true
+    if (mayReach ? level !== podSecurityLevel : level === podSecurityLevel) return
+    if (!mayReach && level === 'restricted') return
+    const labels: Record<string, string> = mayReach ? {} : { [podSecurityLabel]: podSecurityLevel }
+    const patch = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
+    const asked = { name, fieldManager: `${virtualFieldOwner}-pods`, force: true }
+    const applied = await namespaces.patch({ ...asked, type: 'apply', patch }, signal)
+    this.#deps.edge.recordNamespace(applied)
+  }
+}
+
+function apiVersionOf({ group, version }: TypedResource<AnyObject>): string {
+  return group === '' ? version : `${group}/${version}`
+}
+
+/** Deletes all of them with what is in them. False while one is still there. */
+export async function deleteNamespaces(
+  clusterName: string,
+  { local }: Pick<VirtualNamespacesDeps, 'local'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const namespaces = local.resource(resources.namespaces)
+  const labelSelector = `${virtualNamespaceLabels.cluster}=${clusterName}`
+  const { items } = await namespaces.list({ labelSelector }, signal)
+  for (const { metadata } of items) {
+    if (metadata.deletionTimestamp !== undefined) continue
+    const { name = '', uid } = metadata
+    await namespaces.delete({ name, ...(uid ? { preconditions: { uid } } : {}) }, signal)
+  }
+  return items.length === 0
+}

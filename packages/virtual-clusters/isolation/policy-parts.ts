@@ -1,0 +1,43 @@
+import type { JsonObject } from '@skerry/api'
+import { virtualNamespaceLabels } from '@skerry/fleet-kinds'
+
+const clusterLabel = virtualNamespaceLabels.cluster
+
+export interface Matched {
+  readonly apiGroup?: string
+  readonly resources: readonly string[]
+  readonly operations: readonly string[]
+  /** Default: all. Selectors of namespaces let everything pass that has none. */
+  readonly scope?: 'Namespaced'
+}
+
+export function matching(...rules: readonly Matched[]): JsonObject {
+  return {
+    resourceRules: rules.map(({ apiGroup = '', resources, operations, scope = '*' }) => ({
+      apiGroups: [apiGroup],
+      apiVersions: ['*'],
+      resources,
+      operations,
+      scope,
+    })),
+  }
+}
+
+export const inVirtualClusters = { matchExpressions: [{ key: clusterLabel, operator: 'Exists' }] }
+export const owner = {
+  name: 'cluster',
+  expression: `namespaceObject.metadata.labels['${clusterLabel}']`,
+}
+
+/** CEL: whether whoever asks may update the virtual cluster of that name. */
+export function mayUpdate(cluster: string): string {
+  return `authorizer.group('edge.skerry.io').resource('virtualclusters').name(${cluster}).check('update').allowed()`
+}
+
+export const mayUpdateOwner = mayUpdate('variables.cluster')
+
+/** CEL: whether whoever asks may change such objects in every namespace, as controllers of the edge do. */
+export function mayUpdateEverywhere(group: string, resource: string, subresource = ''): string {
+  const below = subresource === '' ? '' : `.subresource('${subresource}')`
+  return `authorizer.group('${group}').resource('${resource}')${below}.check('update').allowed()`
+}

@@ -1,0 +1,41 @@
+import type { Namespace } from '@skerry/api'
+import { MappingRefusal } from '@skerry/cluster-agent'
+import { karmadaKeys, virtualNamespaceLabels, type VirtualGroup } from '@skerry/fleet-kinds'
+
+/**
+ * The namespace of the edge cluster in which a virtual cluster has one of its own: what is made when
+ * something is placed there first. A Work that brings the namespace itself takes it over.
+ * Throws MappingRefusal of a name that a virtual cluster cannot have.
+ */
+export function memberNamespace(group: VirtualGroup, namespace: string): Namespace {
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: {
+      name: group.namespaces.toMember(namespace),
+      labels: {
+        [karmadaKeys.managed]: 'true',
+        [virtualNamespaceLabels.cluster]: group.clusterName,
+        [virtualNamespaceLabels.namespace]: namespace,
+      },
+    },
+  }
+}
+
+/**
+ * Throws MappingRefusal of a namespace that is there and is not this virtual cluster's, or is going:
+ * nothing may be put into it.
+ */
+export function expectOwnNamespace({ metadata, status }: Namespace, clusterName: string): void {
+  const { name = '', labels, deletionTimestamp } = metadata
+  const owner = labels?.[virtualNamespaceLabels.cluster]
+  if (owner !== clusterName) {
+    const whose = owner === undefined ? "the edge cluster's own" : `virtual cluster "${owner}"'s`
+    throw new MappingRefusal(
+      `namespace "${name}" of the edge cluster is ${whose}: delete it there, or give virtual clusters another pattern of names`,
+    )
+  }
+  if (deletionTimestamp !== undefined || status?.phase === 'Terminating') {
+    throw new MappingRefusal(`namespace "${name}" of the edge cluster is being deleted`)
+  }
+}

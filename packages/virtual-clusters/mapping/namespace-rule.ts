@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { MappingRefusal } from '@skerry/cluster-agent'
+import type { NamespaceRule } from '@skerry/fleet-kinds'
+
+export interface NamespaceRuleOptions {
+  readonly clusterName: string
+  /**
+   * `{namespace}` and `{cluster}` in either order with a dash between, and letters, digits and dashes
+   * around. One edge cluster has one pattern: under two, two clusters could meet in a namespace.
+   */
+  readonly pattern?: string
+}
+
+export const defaultNamespacePattern = '{namespace}-{cluster}'
+
+const namespaceCharsMax = 63
+const hashChars = 16
+const patternForm =
+  /^(?<before>[a-z0-9-]*)\{(?<first>namespace|cluster)\}-\{(?<second>namespace|cluster)\}(?<after>[a-z0-9-]*)$/
+const label = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
+
+/**
+ * How namespaces of one virtual cluster are called in the edge cluster: `edge` is `edge-east` there.
+ * Dashes of the namespace are doubled, `my-app` is `my--app-east`: so it is plain where it ends, and no
+ * two clusters ever mean one name. What would be longer than 63 characters is cut and has three dashes
+ * and a hash of both names instead. Throws RangeError of a pattern or cluster that cannot be.
+ */
+export function createNamespaceRule({
+  clusterName,
+  pattern = defaultNamespacePattern,
+}: NamespaceRuleOptions): NamespaceRule {
+  const { before, after, isNamespaceFirst } = parsePattern(pattern)
+  if (!label.test(clusterName)) {
+    throw new RangeError(`Cannot map namespaces of cluster "${clusterName}": it is no DNS label`)
+  }
+  return {
+    toMember(namespace) {
+      refuseReserved(namespace)
+      const doubled = namespace.replaceAll('-', '--')
+      const core = isNamespaceFirst ? `${doubled}-${clusterName}` : `${clusterName}-${doubled}`
+      const whole = `${before}${core}${after}`
+      const name =
+        whole.length <= namespaceCharsMax
+          ? whole
+          : `${before}${cutCore(namespace, clusterName, before.length + after.length)}${after}`
+      if (name.startsWith('kube-')) {
+        throw new MappingRefusal(
+          `namespace "${namespace}" would be "${name}" in the edge cluster, and names that begin with "kube-" are Kubernetes' own: choose another pattern`,
+        )
+      }
+      return name
+    },
+  }
+}
+
+function parsePattern(pattern: string) {
+  const { before = '', first, second, after = '' } = patternForm.exec(pattern)?.groups ?? {}
+  const isWhole = first !== undefined && first !== second
+  const fits = before.length + after.length <= namespaceCharsMax - hashChars - 4
+  if (isWhole && fits && label.test(`${before}x${after}`)) {
+    return { before, after, isNamespaceFirst: first === 'namespace' }
+  }
+  throw new RangeError(
+    `Cannot map namespaces by "${pattern}": it needs {namespace} and {cluster} with a dash between them, and has at most ${namespaceCharsMax - hashChars - 4} other characters`,
+  )
+}
+
+/** Kubernetes keeps names that begin with `kube-` to itself; no virtual cluster has its own. */
+function refuseReserved(namespace: string): void {
+  if (namespace.startsWith('kube-')) {
+    throw new MappingRefusal(
+      `namespace "${namespace}" is the edge cluster's own: a virtual cluster has no namespace that begins with "kube-"`,
+    )
+  }
+  if (!label.test(namespace) || namespace.length > namespaceCharsMax) {
+    throw new MappingRefusal(`namespace "${namespace}" is no DNS label of at most 63 characters`)
+  }
+}
+
+/** Three dashes stand in no name that was not cut, between what is doubled and the single one. */
+function cutCore(namespace: string, clusterName: string, aroundChars: number): string {
+  const digest = createHash('sha256').update(`${namespace}/${clusterName}`).digest('hex')
+  const room = namespaceCharsMax - hashChars - 3 - aroundChars
+  const start = namespace.replaceAll('-', '--').slice(0, room).replace(/-+$/, '')
+  return `${start}---${digest.slice(0, hashChars)}`
+}

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { builtinKinds, type AnyObject, type ConfigMap, type KubeObject } from '@skerry/api'
+import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import {
+  createCluster,
+  resources,
+  type Cluster as Api,
+  type ObjectKey,
+  type TypedResource,
+} from '@skerry/client'
+import { startTestApiServer } from '@skerry/testing'
+import { MappingRefusal } from '@skerry/cluster-agent'
+import {
+  clusterResource,
+  executionNamespace,
+  clusterKind,
+  karmadaKinds,
+  workResource,
+  type Work,
+  groupLabel,
+} from '@skerry/fleet-kinds'
+import { runWorks, type WorksOptions } from '../../cluster-agent/work/run-works.ts'
+import { createMapping } from './mapping.ts'
+import { createNamespaceRule } from './namespace-rule.ts'
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
+const signal = AbortSignal.timeout(60_000)
+const clusters = ['east', 'west']
+const priorityClasses: TypedResource<AnyObject> = {
+  group: 'scheduling.k8s.io',
+  version: 'v1',
+  resource: 'priorityclasses',
+  isNamespaced: false,
+}
+
+/** A hub, and one edge whose nodes are two virtual clusters. */
+async function startScene({ prepare }: Pick<WorksOptions, 'prepare'> = {}) {
+  await using stack = new AsyncDisposableStack()
+  const kinds = await builtinKinds()
+  const hubServer = stack.use(
+    await startTestApiServer({
+      kinds: [...kinds, clusterKind(kinds), ...(await karmadaKinds(kinds))],
+      namespaces: clusters.map(executionNamespace),
+    }),
+  )
+  const edgeServer = stack.use(
+    await startTestApiServer({ namespaces: ['shop', 'shop-east', 'shop-west'] }),
+  )
+  const hub = createCluster(hubServer.transport, deps)
+  const edge = createCluster(edgeServer.transport, deps)
+  for (const name of clusters) await register(hub, name)
+  const stop = linkedSignal(signal)
+  const agents = clusters.map((clusterName) => (scope: AbortSignal) => {
+    const group = { clusterName, namespaces: createNamespaceRule({ clusterName }) }
+    const mapping = createMapping(group)
+    const options = { clusterName, mapping, ...(prepare ? { prepare } : {}) }
+    return runWorks(options, { ...deps, hub, local: edge }, scope)
+  })
+  const running = runAll(stop.signal, agents)
+  stack.defer(async () => {
+    stop.abort(new Error('the test is over'))
+    await running
+  })
+  const owned = stack.move()
+  return { hub, edge, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+async function register(hub: Api, name: string): Promise<void> {
+  const client = hub.resource(clusterResource)
+  await client.create(
+    {
+      apiVersion: 'cluster.karmada.io/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name },
+      spec: { syncMode: 'Pull', id: name },
+    },
+    signal,
+  )
+  const at = '2026-01-01T00:00:00Z'
+  const ready = { type: 'Ready', status: 'True', reason: 'Test', message: '' }
+  const status = { conditions: [{ ...ready, lastTransitionTime: at }] }
+  await client.patchStatus({ name, type: 'merge', patch: { status } }, signal)
+}
+
+/** Sends a manifest to one virtual cluster, or another one in its place. */
+async function send({ hub }: Scene, cluster: string, manifest: AnyObject): Promise<void> {
+  const works = hub.resource(workResource)
+  const key = workOf(cluster)
+  const spec = { workload: { manifests: [manifest] } }
+  const known = await works.list({ namespace: key.namespace }, signal)
+  if (known.items[0]) await works.update({ ...known.items[0], spec }, signal)
+  else {
+    const work: Work = { apiVersion: 'work.karmada.io/v1alpha1', kind: 'Work', metadata: key, spec }
+    await works.create(work, signal)
+  }
+}
+
+function workOf(cluster: string) {
+  return { namespace: executionNamespace(cluster), name: 'sent' }
+}
+
+type Scene = Awaited<ReturnType<typeof startScene>>
+
+/** Until the object is as wanted; undefined stands for one that is not there. */
+async function until<T extends KubeObject>(
+  api: Api,
+  resource: TypedResource<T>,
+  key: ObjectKey,
+  isWanted: (object: T | undefined) => boolean,
+): Promise<T | undefined> {
+  const { name, namespace = '' } = key
+  const request = { fieldSelector: `metadata.name=${name}`, namespace }
+  const { items, metadata } = await api.resource(resource).list(request, signal)
+  if (isWanted(items[0])) return items[0]
+  const watched = { ...request, resourceVersion: metadata.resourceVersion ?? '' }
+  for await (const event of api.resource(resource).watch(watched, signal)) {
+    if (event.type === 'BOOKMARK') continue
+    const found = event.type === 'DELETED' ? undefined : event.object
+    if (isWanted(found)) return found
+  }
+  throw new Error(`Cannot wait for ${name}: the watch has ended`)
+}
+
+/** Until the Work says so of what it has now; returns what it says. */
+async function untilApplied({ hub }: Scene, cluster: string, wanted: boolean): Promise<string> {
+  const status = wanted ? 'True' : 'False'
+  const applied = (work: Work | undefined) =>
+    work?.status?.conditions?.find(({ type }) => type === 'Applied')
+  const found = await until(hub, workResource, workOf(cluster), (work) => {
+    return applied(work)?.status === status
+  })
+  return applied(found)?.message ?? ''
+}
+
+function priorityClass(description: string): AnyObject {
+  return {
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name: 'till' },
+    value: 10,
+    description,
+  }
+}
+
+function untilDescription({ edge }: Scene, wanted: string | undefined) {
+  return until(edge, priorityClasses, { name: 'till' }, (object) => {
+    return wanted === undefined ? object === undefined : object?.['description'] === wanted
+  })
+}
+
+const deployment: AnyObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { namespace: 'shop', name: 'web' },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'web', image: 'web' }] },
+    },
+  },
+}
+
+test('one manifest for two virtual clusters becomes two objects, each on nodes of its own', async () => {
+  await using scene = await startScene()
+  for (const cluster of clusters) {
+    await send(scene, cluster, deployment)
+    await untilApplied(scene, cluster, true)
+    const key = { namespace: `shop-${cluster}`, name: 'web' }
+    const { spec } = await scene.edge.resource(resources.deployments).get(key, signal)
+    assert.deepEqual(spec?.template.spec?.nodeSelector, { [groupLabel]: cluster })
+    const work = await until(scene.hub, workResource, workOf(cluster), (object) => {
+      return object?.status?.manifestStatuses !== undefined
+    })
+    const [status] = work?.status?.manifestStatuses ?? []
+    assert.equal(status?.identifier.namespace, 'shop', 'the hub is told of what it has sent')
+  }
+  const own = scene.edge.resource(resources.deployments)
+  assert.deepEqual((await own.list({ namespace: 'shop' }, signal)).items, [])
+  await scene.hub.resource(workResource).delete(workOf('east'), signal)
+  await until(
+    scene.edge,
+    resources.deployments,
+    { namespace: 'shop-east', name: 'web' },
+    (object) => {
+      return object === undefined
+    },
+  )
+  await own.get({ namespace: 'shop-west', name: 'web' }, signal)
+})
+
+test('what cannot be in a virtual cluster is told, and its Work can be deleted', async () => {
+  await using scene = await startScene()
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-7' } }
+  await send(scene, 'east', node)
+  assert.match(
+    await untilApplied(scene, 'east', false),
+    /^Failed to apply all manifests \(0\/1\): Cannot have Node "node-7" in a virtual cluster: /,
+  )
+  await scene.hub.resource(workResource).delete(workOf('east'), signal)
+  await until(scene.hub, workResource, workOf('east'), (object) => object === undefined)
+})
+
+test('what would reach the machine of a node is told at the hub, and is not there', async () => {
+  await using scene = await startScene()
+  const claimRef = { namespace: 'shop', name: 'data' }
+  const spec = { claimRef, hostPath: { path: '/' }, accessModes: ['ReadWriteOnce'] }
+  const volume = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'root' }, spec }
+  await send(scene, 'east', volume)
+  assert.match(
+    await untilApplied(scene, 'east', false),
+    /Cannot have PersistentVolume "root" in a virtual cluster: it reaches the machine of its node, .* by hostPath: leave that out/,
+  )
+  const volumes = await scene.edge.resource(resources.persistentVolumes).list({}, signal)
+  assert.deepEqual(volumes.items, [])
+})
+
+test("what is refused its namespace is not made, and the edge cluster's own is not deleted", async () => {
+  await using scene = await startScene({
+    prepare: () => Promise.reject(new MappingRefusal('the namespace is not of this one')),
+  })
+  const own: ConfigMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      namespace: 'shop-east',
+      name: 'web',
+      labels: { 'karmada.io/managed': 'true' },
+      annotations: { 'work.karmada.io/namespace': 'karmada-es-edge' },
+    },
+    data: { colour: 'own' },
+  }
+  await scene.edge.resource(resources.configMaps).create(own, signal)
+  await send(scene, 'east', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'shop', name: 'web' },
+    data: { colour: 'green' },
+  })
+  assert.match(await untilApplied(scene, 'east', false), /the namespace is not of this one$/)
+  await scene.hub.resource(workResource).delete(workOf('east'), signal)
+  await until(scene.hub, workResource, workOf('east'), (object) => object === undefined)
+  const key = { namespace: 'shop-east', name: 'web' }
+  const { data } = await scene.edge.resource(resources.configMaps).get(key, signal)
+  assert.deepEqual(data, { colour: 'own' })
+})
+
+test('what two virtual clusters share changes with both, and goes with the last', async () => {
+  await using scene = await startScene()
+  for (const cluster of clusters) {
+    await send(scene, cluster, priorityClass('first'))
+    await untilApplied(scene, cluster, true)
+  }
+  await send(scene, 'east', priorityClass('second'))
+  assert.match(await untilApplied(scene, 'east', false), /virtual cluster "west" has sent/)
+  await untilDescription(scene, 'first')
+  await send(scene, 'west', priorityClass('second'))
+  await untilDescription(scene, 'second')
+  for (const cluster of clusters) await untilApplied(scene, cluster, true)
+  await scene.hub.resource(workResource).delete(workOf('west'), signal)
+  await until(scene.hub, workResource, workOf('west'), (object) => object === undefined)
+  await untilDescription(scene, 'second')
+  await scene.hub.resource(workResource).delete(workOf('east'), signal)
+  await untilDescription(scene, undefined)
+})
