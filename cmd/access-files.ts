@@ -16,7 +16,7 @@ import {
 import { ExpectedError, exitCodes, type Task } from '@skerry/base'
 import { readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
 import type { Store } from '@skerry/store'
-import type { AccessFlags } from './access-flags.ts'
+import type { AccessFlags } from './access-options.ts'
 import type { AccessWebhooks } from './access-webhooks.ts'
 import { encryptionConfigOf, fileHash } from './encryption-keys.ts'
 import { requireReadable } from './readable-secrets.ts'

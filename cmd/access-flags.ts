@@ -1,36 +1,5 @@
 import type { Command } from 'commander'
 
-/** Options of every control plane about who gets in, what is recorded, and what is encrypted. */
-export interface AccessFlags {
-  encryptionProviderConfig?: string | undefined
-  newEncryptionKey?: boolean | undefined
-  authenticationConfig?: string | undefined
-  tokenAuthFile?: string | undefined
-  authenticationTokenWebhookConfigFile?: string | undefined
-  authenticationTokenWebhookCacheTtl?: string | undefined
-  authenticationTokenWebhookVersion?: string | undefined
-  authorizationConfig?: string | undefined
-  oidcIssuerUrl?: string | undefined
-  oidcClientId?: string | undefined
-  oidcUsernameClaim?: string | undefined
-  oidcUsernamePrefix?: string | undefined
-  oidcGroupsClaim?: string | undefined
-  oidcGroupsPrefix?: string | undefined
-  oidcRequiredClaim?: readonly string[] | undefined
-  oidcSigningAlgs?: string | undefined
-  oidcCaFile?: string | undefined
-  enableAdmissionPlugins?: string | undefined
-  auditPolicyFile?: string | undefined
-  auditLogPath?: string | undefined
-  auditLogMaxsize?: number | undefined
-  auditLogMaxbackup?: number | undefined
-  auditLogMaxage?: number | undefined
-  auditWebhookConfigFile?: string | undefined
-  auditWebhookBatchMaxSize?: number | undefined
-  auditWebhookBatchMaxWait?: string | undefined
-  auditWebhookBatchBufferSize?: number | undefined
-}
-
 /** Adds them to a role, under kube-apiserver's names. */
 export function withAccessOptions(command: Command): Command {
   return command

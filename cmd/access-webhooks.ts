@@ -10,7 +10,7 @@ import {
   type TokenAuthenticator,
 } from '@skerry/apiserver'
 import type { Task } from '@skerry/base'
-import type { AccessFlags } from './access-flags.ts'
+import type { AccessFlags } from './access-options.ts'
 import { readText, wrongUse } from './read-config-file.ts'
 import type { RoleContext } from './role-context.ts'
 import { openWebhookTransport } from './webhook-transport.ts'

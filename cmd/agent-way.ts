@@ -3,8 +3,8 @@ import { loadKubeconfig } from '@skerry/client'
 import { runKarmadaAgent, type KarmadaAgentOptions } from './karmada-agent.ts'
 import { findLocalApi } from './local-api.ts'
 import { runRole } from './role-context.ts'
-import type { TracingFlags } from './tracing-flags.ts'
-import type { WayFlags } from './way-flags.ts'
+import type { TracingFlags } from './tracing-options.ts'
+import type { WayFlags } from './way-options.ts'
 import { connectBy } from './way-to-hub.ts'
 
 export interface AgentWayFlags extends WayFlags, TracingFlags {

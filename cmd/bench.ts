@@ -3,13 +3,8 @@ import { cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { BenchOptions, Figure } from '../bench/figure.ts'
+import type { BenchRequest } from './developer-commands.ts'
 import { version } from './version.ts'
-
-export interface BenchCommand extends BenchOptions {
-  readonly name: string
-  /** Also write the figures into docs/benchmarks.md. */
-  readonly isRecorded: boolean
-}
 
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Figure[]>>> = {
   main: async (options) => (await import('../bench/main.ts')).run(options),
@@ -26,7 +21,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Fig
 }
 
 /** One benchmark by name; its figures go to stdout, and into the record when asked. */
-export async function runBench(command: BenchCommand): Promise<void> {
+export async function runBench(command: BenchRequest): Promise<void> {
   const run = benchmarks[command.name]
   if (run === undefined) {
     throw new ExpectedError(
@@ -57,7 +52,7 @@ function tableOf(figures: readonly Figure[]): string {
 }
 
 /** Replaces this benchmark's section between its two marks; the words around it are people's. */
-async function record(command: BenchCommand, figures: readonly Figure[]): Promise<void> {
+async function record(command: BenchRequest, figures: readonly Figure[]): Promise<void> {
   const path = join(import.meta.dirname, '..', 'docs', 'benchmarks.md')
   const text = await readFile(path, 'utf8')
   const [start, end] = [`<!-- bench ${command.name} -->`, `<!-- end ${command.name} -->`]

@@ -6,19 +6,11 @@ import { promisify } from 'node:util'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { buildAgentImage } from './agent-image.ts'
 import { bundleProgram, bundleSingleFile } from './bundle.ts'
+import type { BuildRequest } from './developer-commands.ts'
 import { version } from './version.ts'
 
-export interface ProgramBuildOptions {
-  /** Emptied of earlier builds. */
-  outputDir: string
-  /** Also make the executable file with Node in it, for this machine's architecture. */
-  executable: boolean
-  /** Also the agent's image, with that executable in it, to this file. */
-  agentImage?: string | undefined
-}
-
 /** Resolves the paths of what was built. */
-export async function buildProgram(options: ProgramBuildOptions): Promise<string[]> {
+export async function buildProgram(options: BuildRequest): Promise<string[]> {
   const outputDirectory = resolve(options.outputDir)
   await rm(join(outputDirectory, 'chunks'), { recursive: true, force: true })
   const built = [await bundleProgram({ outputDirectory, version })]

@@ -66,8 +66,7 @@ function commonOptions(version: string): BuildOptions {
     minifySyntax: true,
     legalComments: 'none',
     logLevel: 'silent',
-    // What works on the sources themselves; requireSourceTree() stops a bundled program before.
-    external: ['esbuild', './bench.ts', './build.ts', './test.ts'],
+
     plugins: [openDoors(join(root, 'packages')), requireBuiltins, leaveOut],
     define: { SKERRY_VERSION: JSON.stringify(version) },
     // Some CommonJS packages require() what is built into Node.

@@ -16,7 +16,7 @@ import { createCluster, resources } from '@skerry/client'
 import { createAuthority, readCertificate } from '@skerry/pki'
 import { administrator, startTestEtcd, whyNoEtcd, type TestEtcd } from '@skerry/testing'
 import type { ControlPlane } from './control-plane.ts'
-import { etcdOptionsOf, type EtcdFlags } from './etcd-flags.ts'
+import { etcdOptionsOf, type EtcdFlags } from './etcd-options.ts'
 import {
   scratchDirectory,
   startTestControlPlane,

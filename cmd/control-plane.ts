@@ -46,14 +46,14 @@ import {
   type FrontProxyOptions,
 } from './front-proxy.ts'
 import { openAccessFiles, type AccessFiles } from './access-files.ts'
-import type { AccessFlags } from './access-flags.ts'
+import type { AccessFlags } from './access-options.ts'
 import {
   createCertificateKeeper,
   newestCertificateMs,
   type CertificateKeeper,
   type Renewal,
 } from './certificate-upkeep.ts'
-import type { EtcdFlags } from './etcd-flags.ts'
+import type { EtcdFlags } from './etcd-options.ts'
 import { codeOf } from './data-directory.ts'
 import { requireAuthority, requireStore } from './require-store.ts'
 import type { RoleContext } from './role-context.ts'

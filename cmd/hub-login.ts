@@ -9,7 +9,7 @@ import {
 } from '@skerry/gateway'
 import type { ControlPlane } from './control-plane.ts'
 import { backdateMs } from './hub-registration.ts'
-import type { LoginFlags } from './login-flags.ts'
+import type { LoginFlags } from './login-options.ts'
 import { wrongUse } from './read-config-file.ts'
 
 /** How people come to credentials, and keep them; nothing, unless the hub is told to. */

@@ -19,7 +19,7 @@ import {
   type TestHub,
 } from './test-fleet.ts'
 import { wayOfKubeconfig, wayToHub } from './way-to-hub.ts'
-import type { WayFlags } from './way-flags.ts'
+import type { WayFlags } from './way-options.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 const operator = { commonName: 'olga', organizations: ['system:masters'] }

@@ -13,7 +13,7 @@ import {
 } from '@skerry/membership'
 import type { ControlPlane } from './control-plane.ts'
 import { clusterRegistrationReview } from './cluster-registration-review.ts'
-import type { RegistrationRules } from './registration-flags.ts'
+import type { RegistrationRules } from './registration-rules.ts'
 import type { RoleContext } from './role-context.ts'
 import { deleteFromHub, shutOut } from './strike-off.ts'
 import { version } from './version.ts'

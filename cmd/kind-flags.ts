@@ -1,11 +1,5 @@
 import type { Command } from 'commander'
 
-/** Options of every control plane about which of the built-in kinds it serves. */
-export interface KindFlags {
-  runtimeConfig?: string | undefined
-  featureGates?: string | undefined
-}
-
 /** Adds them to a role, under kube-apiserver's names. */
 export function withKindOptions(command: Command): Command {
   return command

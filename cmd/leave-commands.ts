@@ -7,7 +7,8 @@ import { dataDirectoryDefault } from './data-directory.ts'
 import type { LeaveOptions } from './leave.ts'
 import { example, role } from './role-commands.ts'
 import { runRole } from './role-context.ts'
-import { withWayOptions, type WayFlags } from './way-flags.ts'
+import { withWayOptions } from './way-flags.ts'
+import type { WayFlags } from './way-options.ts'
 
 interface LeaveFlags extends WayFlags {
   hub: string | undefined

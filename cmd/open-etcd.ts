@@ -1,5 +1,5 @@
 import { openEtcdStore, type EtcdStore } from '@skerry/store'
-import { etcdOptionsOf, type EtcdFlags } from './etcd-flags.ts'
+import { etcdOptionsOf, type EtcdFlags } from './etcd-options.ts'
 import type { RoleContext } from './role-context.ts'
 
 /** The store in etcd; imported only by those that have one: the client of etcd is large. */

@@ -11,7 +11,7 @@ import {
   type Random,
   type Tracer,
 } from '@skerry/base'
-import type { TracingFlags } from './tracing-flags.ts'
+import type { TracingFlags } from './tracing-options.ts'
 import { compileWhenBusy, thisCompiler } from './compile-when-busy.ts'
 import { returnMemory, thisEngine } from './return-memory.ts'
 import { youngBuffers } from './young-buffers.ts'

@@ -1,6 +1,11 @@
 import { builtinKinds, parseSwitches, type Kind } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import type { KindFlags } from './kind-flags.ts'
+
+/** Options of every control plane about which of the built-in kinds it serves. */
+export interface KindFlags {
+  runtimeConfig?: string | undefined
+  featureGates?: string | undefined
+}
 
 /** The built-in kinds that the flags ask for. Throws ExpectedError for what they cannot ask. */
 export async function servedKinds(flags: KindFlags): Promise<readonly Kind[]> {

@@ -15,7 +15,7 @@ import { runAgent } from './agent.ts'
 import type { ControlPlane } from './control-plane.ts'
 import { localServer } from './local-server.ts'
 import type { RoleContext } from './role-context.ts'
-import type { WayFlags } from './way-flags.ts'
+import type { WayFlags } from './way-options.ts'
 import { connectBy } from './way-to-hub.ts'
 
 export interface SiteAgentOptions extends WayFlags {

@@ -4,17 +4,9 @@ import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { ExpectedError, exitCodes } from '@skerry/base'
+import type { TestRequest } from './developer-commands.ts'
 import type { ProgramUser } from './programs-table.ts'
 import { findMissingPrograms, installPrograms, packagesOf } from './system-packages.ts'
-
-export interface TestOptions {
-  /** Only the files whose path contains one of these. */
-  only: readonly string[]
-  /** Leave out e2e/, which needs root. */
-  isQuick: boolean
-  /** Install nothing; tests that need a missing program fail. */
-  skipsInstall: boolean
-}
 
 interface Check {
   name: string
@@ -25,7 +17,7 @@ const root = join(import.meta.dirname, '..')
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
 
 /** Proves the tree: types, lint, format, then every test. Resolves the process's exit code. */
-export async function runTests(options: TestOptions): Promise<number> {
+export async function runTests(options: TestRequest): Promise<number> {
   const files = filesOf(options)
   await ensurePrograms(files, options)
   const totals = { passed: 0, failed: 0 }
@@ -46,7 +38,7 @@ const isEndToEnd = (file: string): boolean => file.startsWith(join(root, 'e2e'))
 /** Installs the programs that the tests execute, so that no test is skipped for the lack of one. */
 async function ensurePrograms(
   files: readonly string[],
-  { skipsInstall }: TestOptions,
+  { skipsInstall }: TestRequest,
 ): Promise<void> {
   const users: ProgramUser[] = ['node', 'tests']
   if (files.some(isEndToEnd)) users.push('end-to-end tests')
@@ -92,7 +84,7 @@ async function runCheck(check: Check): Promise<boolean> {
   return code === 0
 }
 
-function filesOf(options: TestOptions): string[] {
+function filesOf(options: TestRequest): string[] {
   const folders = ['cmd', 'packages', 'bench', 'differential']
   const patterns = ['*.test.ts', ...folders.map((folder) => `${folder}/**/*.test.ts`)]
   if (!options.isQuick) patterns.push('e2e/**/*.test.ts')

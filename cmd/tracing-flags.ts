@@ -1,9 +1,5 @@
 import type { Command } from 'commander'
 
-export interface TracingFlags {
-  tracingConfigFile?: string | undefined
-}
-
 /** As kube-apiserver names it. */
 export function withTracingOptions(command: Command): Command {
   return command.option(

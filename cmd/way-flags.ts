@@ -1,13 +1,5 @@
 import type { Command } from 'commander'
 
-/** How a cluster's agent comes to its hub. */
-export interface WayFlags {
-  proxy?: string | undefined
-  proxyCredentialsFile?: string | undefined
-  proxyCaFile?: string | undefined
-  inspectedTls?: boolean | undefined
-}
-
 export function withWayOptions(command: Command): Command {
   return command
     .option('--proxy <url>', 'HTTP proxy on the way to the hub (default: HTTPS_PROXY and NO_PROXY)')

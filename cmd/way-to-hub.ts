@@ -13,7 +13,7 @@ import {
 } from '@skerry/base'
 import { connectByCarrier, tunnelLimitDefaults } from '@skerry/tunnel'
 import type { RoleContext } from './role-context.ts'
-import type { WayFlags } from './way-flags.ts'
+import type { WayFlags } from './way-options.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,0 +1,47 @@
+import { Command, CommanderError } from 'commander'
+import { diskFullError, ExpectedError, exitCodes, isDiskFull } from '@skerry/base'
+import { addCommands } from './command-table.ts'
+import type { Developer } from './developer-commands.ts'
+import { version } from './version.ts'
+
+/** Runs the command that argv names, and sets the exit code. `developer` is what `test`, `build` and `bench` call. */
+export async function runProgram(developer?: Developer): Promise<void> {
+  process.stdout.on('error', endQuietly)
+  const program = new Command('skerry')
+    .description('Kubernetes at the edge, and many edges run from one place.')
+    .version(version, '-V, --version')
+    .showHelpAfterError('Run with --help to see what is possible.')
+    .exitOverride()
+  addCommands(program, developer)
+  try {
+    await program.parseAsync(process.argv)
+  } catch (error) {
+    process.exitCode = report(error)
+  }
+}
+
+function report(thrown: unknown): number {
+  if (thrown instanceof CommanderError) {
+    return thrown.exitCode === 0 ? 0 : exitCodes.usage
+  }
+  const error = shown(thrown)
+  if (error instanceof ExpectedError) {
+    console.error(`skerry: ${error.message}`)
+    return error.exitCode
+  }
+  console.error(error)
+  return exitCodes.failure
+}
+
+/** A full disk is no fault of the program, wherever it was noticed. */
+function shown(error: unknown): unknown {
+  if (error instanceof ExpectedError || !isDiskFull(error)) return error
+  const path = error instanceof Error && 'path' in error ? ` ${String(error.path)}` : ''
+  return diskFullError(`write${path}`, error)
+}
+
+/** A reader of the output may stop early, as `head` does. The program then ends silently, like one that SIGPIPE ends. */
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(exitCodes.brokenPipe)
+  throw error
+}

@@ -1,0 +1,3 @@
+export interface TracingFlags {
+  tracingConfigFile?: string | undefined
+}
