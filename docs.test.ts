@@ -9,8 +9,8 @@ import { builtinKinds, checkFields, isJsonObject, type Kind } from '@skerry/api'
 import { exitCodes } from '@skerry/base'
 import { clusterAccessKind, clusterKind, trafficContractKind } from '@skerry/fleet-kinds'
 import { addCommands } from './cmd/command-table.ts'
-import { documentedProofs, unreadProofs } from './documented-proofs.ts'
-import { sourceFiles } from './source-files.ts'
+import { documentedProofs, unreadProofs } from './dev/documented-proofs.ts'
+import { sourceFiles } from './dev/source-files.ts'
 
 const root = import.meta.dirname
 
@@ -104,7 +104,7 @@ test('every path and file name in the architecture exists', () => {
   const modules = new Set(files.map((file) => basename(file, '.ts')))
   const packages = new Set(files.flatMap((file) => /^packages\/([^/]+)\//.exec(file)?.[1] ?? []))
   const wrong = inlineCodeOf(architecture).filter((code) => {
-    if (/^(packages|cmd)\/\S+\.ts$/.test(code)) return !files.includes(code)
+    if (/^(packages|cmd|roles|testing|dev)\/\S+\.ts$/.test(code)) return !files.includes(code)
     return false
   })
   const [, paths = ''] = architecture.split(/^## Request paths$/m)

@@ -19,8 +19,8 @@ import {
   isTemplateExpression,
   isVariableDeclaration,
 } from 'typescript/unstable/ast/is'
-import { systemPrograms } from './cmd/programs-table.ts'
-import { sourceFiles } from './source-files.ts'
+import { systemPrograms } from './roles/up/programs-table.ts'
+import { sourceFiles } from './dev/source-files.ts'
 
 const root = import.meta.dirname
 
@@ -39,7 +39,7 @@ const basePrograms: Readonly<Record<string, readonly string[]>> = {
   findutils: ['find'],
   hostname: ['hostname'],
   'libc-bin': ['ldd'],
-  // Opens the devices of packages/testing/hosts/link-network.ts.
+  // Opens the devices of testing/hosts/link-network.ts.
   'perl-base': ['perl'],
   sed: ['sed'],
   tar: ['tar'],
@@ -51,7 +51,7 @@ const fromNode = ['node', 'npm', 'kubectl', 'helm']
 
 /** Where the system has them or not, and nothing fails without. */
 const optional: Readonly<Record<string, string>> = {
-  'kube-apiserver': 'upstream, which hack/upstream builds for a benchmark',
+  'kube-apiserver': 'upstream, which dev/hack/upstream builds for a benchmark',
   'kube-controller-manager': 'the same',
   'kube-scheduler': 'the same',
   open: 'macOS opens a web page with it',
@@ -242,7 +242,9 @@ function readTour(): string {
 function executedPrograms(): Found[] {
   const files = sourceFiles().filter(
     (file) =>
-      /^((cmd|packages|e2e|bench|examples|differential)\/.*|[^/]+)\.ts$/.test(file) &&
+      /^((cmd|roles|packages|testing|examples|dev\/(?!hack\/)[^/]+)\/.*|[^/]+|dev\/[^/]+)\.ts$/.test(
+        file,
+      ) &&
       !/\/(generated|testdata)\//.test(file) &&
       /child_process|@skerry\/testing|TestHost|createTestNetwork|binary: '|\bshell\(/.test(
         readFileSync(join(root, file), 'utf8'),

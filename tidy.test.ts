@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { sourceFiles } from './source-files.ts'
+import { sourceFiles } from './dev/source-files.ts'
 
 const root = import.meta.dirname
 
@@ -54,8 +54,55 @@ function isTestCode(file: string): boolean {
 }
 
 function packageOf(file: string): string | undefined {
-  return /^packages\/([^/]+)\//.exec(file)?.[1]
+  return /^(?:packages\/([^/]+)|(testing))\//.exec(file)?.slice(1).find(Boolean)
 }
+
+function directoryOf(name: string): string {
+  return name === 'testing' ? name : `packages/${name}`
+}
+
+/** Levels of the rooms above the packages: a room imports rooms of a lower level only. */
+const roomLevels: Readonly<Record<string, number>> = {
+  examples: 0,
+  packages: 0,
+  'roles/runtime': 1,
+  'roles/admin': 2,
+  'roles/control-plane': 3,
+  'roles/hub': 4,
+  'roles/node': 4,
+  'roles/agent': 4,
+  'roles/site': 5,
+  'roles/up': 6,
+  cmd: 7,
+  testing: 8,
+  dev: 9,
+}
+
+/** `roles/hub`, `cmd`; empty for the files at the top, which are tests. */
+function roomOf(file: string): string {
+  const [top = '', second = ''] = file.split('/')
+  if (!file.includes('/')) return ''
+  return top === 'roles' ? `${top}/${second}` : top
+}
+
+test('words start roles, roles are made of packages, and nothing imports tests or the developer’s tools', () => {
+  const wrong: string[] = []
+  for (const file of code) {
+    const room = roomOf(file)
+    if (room === '' || isTestCode(file)) continue
+    for (const target of importsOf(file).filter((each) => each.startsWith('.'))) {
+      const other = roomOf(join(dirname(file), target))
+      if (other === room) continue
+      const isLower = (roomLevels[other] ?? Infinity) < (roomLevels[room] ?? -1)
+      if (!isLower) wrong.push(`${file}: ${room} may not import ${target}`)
+    }
+    const isProduct = room !== 'dev' && room !== 'examples'
+    if (isProduct && importsOf(file).includes('@skerry/testing')) {
+      wrong.push(`${file}: the product may not import @skerry/testing`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
 
 test('packages import only lower levels, and only through their door', () => {
   const wrong: string[] = []
@@ -108,7 +155,7 @@ function foldersByPackage(): ReadonlyMap<string, ReadonlyMap<string, ReadonlySet
   const packages = new Map<string, Map<string, Set<string>>>()
   for (const file of code) {
     const name = packageOf(file)
-    if (name === undefined || isTestCode(file) || file === `packages/${name}/mod.ts`) continue
+    if (name === undefined || isTestCode(file) || file === `${directoryOf(name)}/mod.ts`) continue
     const folders = packages.get(name) ?? new Map<string, Set<string>>()
     packages.set(name, folders)
     const from = dirname(file)
@@ -172,7 +219,7 @@ test('each package declares what it imports, and nothing else', () => {
       }
     }
     // A manifest of this repository.
-    const manifest = JSON.parse(read(`packages/${name}/package.json`)) as {
+    const manifest = JSON.parse(read(`${directoryOf(name)}/package.json`)) as {
       dependencies?: Record<string, string>
       devDependencies?: Record<string, string>
     }
@@ -194,11 +241,11 @@ test('api is pure: no node: imports', () => {
 
 test('each package has a door that says what it does', () => {
   for (const name of Object.keys(levelOf)) {
-    const door = `packages/${name}/mod.ts`
+    const door = `${directoryOf(name)}/mod.ts`
     assert.ok(sources.includes(door), `${door} is missing`)
     assert.match(read(door), /^\/\*\*/, `${door} starts without its contract`)
     assert.doesNotMatch(read(door), /export \* from/, `${door} exports everything of a file`)
-    // The bundler looks a name up in the file behind the door: see cmd/bundle-plugins.ts.
+    // The bundler looks a name up in the file behind the door: see dev/build/bundle-plugins.ts.
     assert.doesNotMatch(
       read(door),
       /[{,]\s*(type )?\w+ as \w/,

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import { diskFullError, ExpectedError, exitCodes, isDiskFull } from '@skerry/base'
 import { addCommands } from './command-table.ts'
-import type { Developer } from './developer-commands.ts'
-import { version } from './version.ts'
+import { version } from '../roles/runtime/version.ts'
+import type { Developer } from './commands/developer-commands.ts'
 
 /** Runs the command that argv names, and sets the exit code. `developer` is what `test`, `build` and `bench` call. */
 export async function runProgram(developer?: Developer): Promise<void> {

@@ -118,7 +118,7 @@ async function loadFacts(): Promise<readonly KindFact[]> {
 
 async function loadSchemas(): Promise<SchemaSet> {
   const { default: schemas } = await import('./generated/schema.json', { with: { type: 'json' } })
-  // hack/generate-api writes the file from one value of this type; the compiler widens its literals.
+  // dev/hack/generate-api writes the file from one value of this type; the compiler widens its literals.
   return schemas as unknown as SchemaSet
 }
 
@@ -126,7 +126,7 @@ async function loadBetaSchemas(): Promise<SchemaSet> {
   const { default: schemas } = await import('./generated/schema-beta.json', {
     with: { type: 'json' },
   })
-  // hack/generate-api writes the file from one value of this type; the compiler widens its literals.
+  // dev/hack/generate-api writes the file from one value of this type; the compiler widens its literals.
   return schemas as unknown as SchemaSet
 }
 

@@ -7,7 +7,7 @@ import type { Kind } from './kind.ts'
 import type { AnyObject } from './object.ts'
 import { tableOf, type TableColumnDefinition, type TableRowCondition } from './table.ts'
 
-/** One row as hack/generate-api/record-tables.ts recorded it from an upstream server. */
+/** One row as dev/hack/generate-api/record-tables.ts recorded it from an upstream server. */
 interface RecordedRow {
   group: string
   version: string

@@ -57,7 +57,7 @@ async function loadDefinitions(): Promise<readonly CustomResourceDefinition[]> {
   const { default: definitions } = await import('./generated/definitions.json', {
     with: { type: 'json' },
   })
-  // hack/generate-karmada.ts writes the file from values of this very type.
+  // dev/hack/generate-karmada.ts writes the file from values of this very type.
   return definitions as unknown as CustomResourceDefinition[]
 }
 

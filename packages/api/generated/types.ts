@@ -1,4 +1,4 @@
-// Made by hack/generate-api from facts of the Kubernetes API. Do not edit.
+// Made by dev/hack/generate-api from facts of the Kubernetes API. Do not edit.
 import type { ObjectMeta, GroupResource } from '../object.ts'
 
 /** A number with an optional suffix, e.g. 100m, 1.5Gi. */

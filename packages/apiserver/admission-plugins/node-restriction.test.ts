@@ -6,7 +6,7 @@ import { ObjectTable } from '../testing/object-table.ts'
 import { pluginDeps } from '../testing/plugin-deps.ts'
 import { createNodeRestriction } from './node-restriction.ts'
 
-/** Upstream's answers to a node's writes are recorded in differential/scripts/node-*.http. */
+/** Upstream's answers to a node's writes are recorded in dev/differential/scripts/node-*.http. */
 const plugin = createNodeRestriction(pluginDeps(new ObjectTable()))
 const node = { name: 'system:node:n1', groups: ['system:nodes'], extra: {} }
 

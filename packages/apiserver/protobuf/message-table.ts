@@ -18,7 +18,7 @@ let atHand: Messages | undefined
 
 async function readMessages(): Promise<Messages> {
   const { default: facts } = await import('./generated/messages.json', { with: { type: 'json' } })
-  // hack/generate-protobuf.ts writes the file from values of this very type.
+  // dev/hack/generate-protobuf.ts writes the file from values of this very type.
   atHand = facts as unknown as Messages
   return atHand
 }

@@ -1,5 +1,5 @@
 /**
- * Written by hack/generate-template-layout.ts from v0.36.3. A text is what a named type stands for;
+ * Written by dev/hack/generate-template-layout.ts from v0.36.3. A text is what a named type stands for;
  * a list has the fields of a struct in order: Go's name, its type, and the name in JSON, which is empty
  * where the fields stand among those of the outer struct.
  */

@@ -14,7 +14,7 @@ import {
   superviseContainerd,
   type SupervisedContainerd,
 } from '../containerd/supervise-containerd.ts'
-import { findMissingPrograms, packagesOf } from '../../../cmd/system-packages.ts'
+import { findMissingPrograms, packagesOf } from '../../../roles/up/system-packages.ts'
 import { detectCgroups, removeCgroup } from '../containerd/cgroups.ts'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { dialContainerd } from '../cri/dial-containerd.ts'

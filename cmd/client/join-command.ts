@@ -1,0 +1,86 @@
+import { isStatusError, parseDurationMs } from '@skerry/api'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import type { Cluster } from '@skerry/client'
+import {
+  registrationResource,
+  type ClusterRegistration,
+  type ClusterRegistrationStatus,
+} from '@skerry/fleet-kinds'
+import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
+import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
+import { advertised } from '../../roles/runtime/host-addresses.ts'
+import { placeOf, type PlaceFlags } from '../flags/place-flags.ts'
+
+export interface JoinCommandOptions extends PlaceFlags, ChosenHub {
+  output: string | undefined
+  name: string
+  server: string | undefined
+  ttl: string
+  manifest: boolean | undefined
+  needsAcceptance: boolean | undefined
+  image: string | undefined
+  allowUser: string[]
+  allowGroup: string[]
+  allowMasters: boolean | undefined
+  allowService: string[]
+  applyWorks: boolean | undefined
+  virtualClusters: boolean | undefined
+  proxy: string | undefined
+  proxyCredentials: boolean | undefined
+  inspectedTls: boolean | undefined
+}
+
+const askMs = 30_000
+
+/** Asks the hub for a registration and prints what the edge has to run. */
+export async function printJoinCommand(options: JoinCommandOptions): Promise<void> {
+  const { name, output } = options
+  const hub = await openChosenHub(options)
+  const server = options.server ?? advertised(hub.server)
+  const status = await register(hub.cluster, { ...options, server })
+  const { token, command, manifest, caHash, expires } = status
+  if (output === 'json') {
+    const shown = { cluster: name, server, token, caHash, expires, command, manifest }
+    console.log(JSON.stringify(shown))
+  } else if (options.manifest === true) console.log(manifest.trimEnd())
+  else console.log(`(umask 077 && echo ${token} > token) && ${command}`)
+}
+
+async function register(
+  hub: Cluster,
+  options: JoinCommandOptions & { server: string },
+): Promise<ClusterRegistrationStatus> {
+  const { name, server, ttl, image, allowUser, allowGroup } = options
+  const registration: ClusterRegistration = {
+    apiVersion: 'hub.skerry.io/v1alpha1',
+    kind: 'ClusterRegistration',
+    metadata: {},
+    spec: {
+      clusterName: name,
+      server,
+      ttlSeconds: Math.floor((parseDurationMs(ttl) ?? 0) / 1_000),
+      needsAcceptance: options.needsAcceptance === true,
+      allowMasters: options.allowMasters === true,
+      allowUsers: allowUser,
+      allowGroups: allowGroup,
+      allowServices: options.allowService,
+      applyWorks: options.applyWorks === true,
+      virtualClusters: options.virtualClusters === true,
+      ...(image === undefined ? {} : { image }),
+      ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
+      proxyCredentials: options.proxyCredentials === true,
+      inspectedTls: options.inspectedTls === true,
+      ...placeOf(options),
+    },
+  }
+  const signal = AbortSignal.timeout(askMs)
+  try {
+    const { status } = await hub.resource(registrationResource).create(registration, signal)
+    if (status !== undefined) return status
+    throw new Error(`Cannot register cluster "${name}": the hub answered without a token`)
+  } catch (error) {
+    if (!isStatusError(error, 'Invalid')) throw error
+    const text = `Cannot register cluster "${name}": ${error.message}`
+    throw new ExpectedError(text, exitCodes.usage, { cause: error })
+  }
+}

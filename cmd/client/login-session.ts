@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isJsonObject } from '@skerry/api'
+import type { Clock, Random } from '@skerry/base'
+import type { OidcClient, OidcTokens } from '@skerry/client'
+import { codeOf, writeFileDurably } from '../../roles/runtime/data-directory.ts'
+
+/** A person's login at an issuer, as it is kept between two commands. */
+export interface LoginSession {
+  readonly client: OidcClient
+  /** Without a browser. */
+  readonly isDevice: boolean
+  /** Origins of the hubs that get its tokens. */
+  readonly hubs: readonly string[]
+  /** Absent: it has ended, and the person logs in again. */
+  readonly tokens?: OidcTokens | undefined
+}
+
+/** What names a session: one file for each. */
+export type SessionKey = Pick<OidcClient, 'issuerUrl' | 'clientId'>
+
+const format = 1
+
+/** Below the user's cache directory; whoever reads these files is that user until the login ends. */
+export function loginDirectory(
+  environment: Readonly<Record<string, string | undefined>>,
+  home: string,
+): string {
+  const { XDG_CACHE_HOME: cache } = environment
+  // Relative paths are to be ignored (XDG base directory specification).
+  return join(cache?.startsWith('/') ? cache : join(home, '.cache'), 'skerry', 'login')
+}
+
+function sessionPath(directory: string, { issuerUrl, clientId }: SessionKey): string {
+  const hash = createHash('sha256').update(`${issuerUrl}\n${clientId}`).digest('hex').slice(0, 32)
+  return join(directory, `${hash}.json`)
+}
+
+/** Undefined where nobody has logged in; so it is where the file is torn or of another format. */
+export async function readSession(
+  directory: string,
+  key: SessionKey,
+): Promise<LoginSession | undefined> {
+  return readSessionFile(sessionPath(directory, key))
+}
+
+async function readSessionFile(path: string): Promise<LoginSession | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  })
+  return text === undefined ? undefined : parseSession(text)
+}
+
+export async function writeSession(directory: string, session: LoginSession): Promise<void> {
+  const text = `${JSON.stringify({ format, ...session })}\n`
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await writeFileDurably(sessionPath(directory, session.client), text)
+}
+
+export async function removeSession(directory: string, key: SessionKey): Promise<void> {
+  await rm(sessionPath(directory, key), { force: true })
+}
+
+/** Whoever changes a session has its turn: of many processes one at a time. */
+export async function takeSessionTurn(
+  directory: string,
+  key: SessionKey,
+  deps: { clock: Clock; random: Random },
+  signal: AbortSignal,
+): Promise<Disposable> {
+  // Of use to those alone who change something.
+  const { takeFileTurn } = await import('@skerry/store')
+  return takeFileTurn(`${sessionPath(directory, key)}.lock`, deps, signal)
+}
+
+export async function listSessions(directory: string): Promise<LoginSession[]> {
+  const names = await readdir(directory).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  })
+  const sessions: LoginSession[] = []
+  for (const name of names.filter((each) => /^[0-9a-f]{32}\.json$/.test(each)).toSorted()) {
+    const session = await readSessionFile(join(directory, name))
+    if (session) sessions.push(session)
+  }
+  return sessions
+}
+
+function parseSession(text: string): LoginSession | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // Somebody has cut it off: then nobody is logged in.
+    return undefined
+  }
+  if (!isJsonObject(value) || value['format'] !== format) return undefined
+  const client = parseClient(value['client'])
+  const { hubs, isDevice } = value
+  if (!client || !isTexts(hubs)) return undefined
+  const tokens = parseTokens(value['tokens'])
+  return { client, hubs, isDevice: isDevice === true, ...(tokens ? { tokens } : {}) }
+}
+
+function parseClient(value: unknown): OidcClient | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { issuerUrl, clientId, scopes, authorityPem } = value
+  if (typeof issuerUrl !== 'string' || typeof clientId !== 'string') return undefined
+  if (!isTexts(scopes)) return undefined
+  return { issuerUrl, clientId, scopes, ...(typeof authorityPem === 'string' && { authorityPem }) }
+}
+
+function parseTokens(value: unknown): OidcTokens | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { idToken, refreshToken, expiresAtMs, subject } = value
+  if (typeof idToken !== 'string' || typeof subject !== 'string') return undefined
+  if (typeof expiresAtMs !== 'number') return undefined
+  return {
+    idToken,
+    expiresAtMs,
+    subject,
+    ...(typeof refreshToken === 'string' && { refreshToken }),
+  }
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
+}

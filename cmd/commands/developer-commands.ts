@@ -1,0 +1,151 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { example } from './role-commands.ts'
+
+/** What the commands that work on the repository itself call. Only the program of a source tree has it. */
+export interface Developer {
+  /** Resolves the process's exit code. */
+  runTests(request: TestRequest): Promise<number>
+  /** Resolves the paths of what was built. */
+  build(request: BuildRequest): Promise<string[]>
+  bench(request: BenchRequest): Promise<void>
+}
+
+export interface TestRequest {
+  /** Run only the files whose path contains one of these; all if empty. */
+  only: readonly string[]
+  /** Leave out the end-to-end tests, which need root. */
+  isQuick: boolean
+  /** Install nothing; tests that need a missing program fail. */
+  skipsInstall: boolean
+}
+
+export interface BuildRequest {
+  /** Emptied of earlier builds. */
+  outputDir: string
+  /** Also make the executable file with Node in it, for this machine's architecture. */
+  executable: boolean
+  /** Also write the agent's image, with that executable in it, to this file. */
+  agentImage?: string | undefined
+}
+
+export interface BenchRequest {
+  readonly name: string
+  /** How often each subject is measured, in turns with its peer; figures are medians. */
+  readonly rounds: number
+  /** Directory of upstream's programs. */
+  readonly upstream: string
+  readonly isJson: boolean
+  /** Also write the figures into docs/benchmarks.md. */
+  readonly isRecorded: boolean
+  /** Measure beside these peers only, where a benchmark has several. */
+  readonly only?: readonly string[]
+  /** Measure these loads only, where a benchmark has several. */
+  readonly loads?: readonly string[]
+}
+
+/** `test`, `build` and `bench`. Without a developer they fail: the program was packed. */
+export function addDeveloperCommands(program: Command, developer: Developer | undefined): void {
+  addTest(program, developer)
+  addBuild(program, developer)
+  addBench(program, developer)
+}
+
+function ofSourceTree(command: string, developer: Developer | undefined): Developer {
+  if (developer !== undefined) return developer
+  throw new ExpectedError(
+    `Cannot run ${command}: it needs the sources, and this is the packed program; clone the repository and run ./skerry ${command} there`,
+    exitCodes.usage,
+  )
+}
+
+function addTest(program: Command, developer: Developer | undefined): void {
+  program
+    .command('test')
+    .description(
+      'Prove the tree: types, lint, format, tidy, unit, integration and end-to-end tests',
+    )
+    .argument('[parts...]', 'only test files whose path contains one of these')
+    .option('--quick', 'leave out the end-to-end tests, which need root')
+    .option(
+      '--no-install',
+      'run without the system packages that are missing; tests that need them fail',
+    )
+    .addHelpText('after', '\nExamples:\n  ./skerry test\n  ./skerry test tidy service-proxy\n')
+    .action(async (only: string[], options: { quick?: boolean; install: boolean }) => {
+      const { quick, install } = options
+      const request = { only, isQuick: quick === true, skipsInstall: !install }
+      process.exitCode = await ofSourceTree('test', developer).runTests(request)
+    })
+}
+
+function addBuild(program: Command, developer: Developer | undefined): void {
+  program
+    .command('build')
+    .description('Build the program without TypeScript, and one executable file of it with Node')
+    .option('--output-dir <path>', 'where to put both', 'dist')
+    .option('--no-executable', 'leave out the executable file (150 MB)')
+    .option('--agent-image <path>', "also write the agent's image as an OCI archive to this file")
+    .addHelpText(
+      'after',
+      example(
+        './skerry build',
+        './skerry build --no-executable && npm pack',
+        './skerry build --agent-image agent.tar',
+      ),
+    )
+    .action(async (options: BuildRequest) => {
+      for (const path of await ofSourceTree('build', developer).build(options)) console.log(path)
+    })
+}
+
+interface BenchFlags {
+  json: boolean | undefined
+  rounds: number
+  upstream: string
+  record: boolean | undefined
+  only: string[] | undefined
+  loads: string[] | undefined
+}
+
+function addBench(program: Command, developer: Developer | undefined): void {
+  program
+    .command('bench')
+    .description('Measure this program beside its peers, in turns, on this machine')
+    .argument(
+      '<name>',
+      'main (start, memory, pods), store (durable writes), apiserver (beside upstream), tunnel (beside other tunnels), hub-reconnect (all agents come back), fleet (beside Karmada), hostile (what others wait), virtual-clusters or idle-connections',
+    )
+    .option('--rounds <number>', 'how often each is measured; medians are shown', toRounds, 5)
+    .option(
+      '--upstream <dir>',
+      "kube-apiserver, etcd and the others, as dev/hack/upstream builds them (apiserver's peer)",
+      'node_modules/.cache/upstream/v1.36.3/bin',
+    )
+    .option('--only <peer,...>', 'beside these only (tunnel)', (text) => text.split(','))
+    .option(
+      '--loads <load,...>',
+      'these only (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual; hostile: its attacks)',
+      (text) => text.split(','),
+    )
+    .option('--json', 'one JSON object a line instead of a table')
+    .option('--record', 'write the figures and the machine into docs/benchmarks.md')
+    .addHelpText('after', example('./skerry bench store', 'sudo ./skerry bench main --record'))
+    .action(async (name: string, options: BenchFlags) => {
+      await ofSourceTree('bench', developer).bench({
+        name,
+        rounds: options.rounds,
+        upstream: options.upstream,
+        isJson: options.json === true,
+        isRecorded: options.record === true,
+        ...(options.only ? { only: options.only } : {}),
+        ...(options.loads ? { loads: options.loads } : {}),
+      })
+    })
+}
+
+function toRounds(text: string): number {
+  const rounds = Number(text)
+  if (Number.isInteger(rounds) && rounds >= 1 && rounds <= 100) return rounds
+  throw new InvalidArgumentError('use a whole number from 1 to 100')
+}

@@ -1,0 +1,26 @@
+import type { Command } from 'commander'
+import { join } from 'node:path'
+import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
+import { example } from './role-commands.ts'
+
+/** Keys with which a site or hub encrypts secrets at rest. */
+export function addEncryptionCommands(program: Command): void {
+  program
+    .command('encryption')
+    .description('Encryption of secrets at rest')
+    .command('rotate')
+    .description(
+      'Encrypt all secrets of a running site or hub with a new key, and drop the old one',
+    )
+    .option('--data-dir <path>', 'of the site or hub', join(dataDirectoryDefault, 'site'))
+    .addHelpText('after', example('skerry encryption rotate'))
+    .action(async (options: { dataDir: string }) => {
+      const { rotateEncryption } = await import('../client/rotate-encryption.ts')
+      const { keyName } = await rotateEncryption(
+        options.dataDir,
+        (text) => console.log(text),
+        AbortSignal.timeout(600_000),
+      )
+      console.log(`${keyName} is the only key; back up pki/encryption.yaml`)
+    })
+}

@@ -1,0 +1,30 @@
+import { Option, type Command } from 'commander'
+import { withHubFlags, type ChosenHub } from '../../roles/admin/chosen-hub.ts'
+import { example } from './role-commands.ts'
+
+interface ExplainFlags extends ChosenHub {
+  namespace: string
+  output: string | undefined
+}
+
+/** Why an object of the hub is where it is. */
+export function addExplainCommand(program: Command): void {
+  withHubFlags(program.command('explain'))
+    .description(
+      'Why an object of the hub goes to these clusters and not to others, and what holds it up',
+    )
+    .argument('<kind/name>', 'e.g. deployment/web, or deployments.apps/web')
+    .option('-n, --namespace <name>', 'of the object', 'default')
+    .addOption(new Option('-o, --output <format>', 'how').choices(['json', 'yaml']))
+    .addHelpText(
+      'after',
+      example(
+        'skerry explain deployment/web -n shop',
+        'skerry explain deployments.apps/web -n shop -o json --kubeconfig hub.kubeconfig',
+      ),
+    )
+    .action(async (object: string, flags: ExplainFlags) => {
+      const { printExplanation } = await import('../client/explain.ts')
+      await printExplanation({ ...flags, object })
+    })
+}

@@ -1,0 +1,46 @@
+import type { Command } from 'commander'
+import { example, toJson } from './role-commands.ts'
+
+interface ForwardFlags {
+  kubeconfig: string | undefined
+  context: string | undefined
+  address: string
+  output: string | undefined
+}
+
+/** Ports of this machine that lead to services of an edge. */
+export function addForwardCommand(program: Command): void {
+  program
+    .command('forward')
+    .description('Let ports of this machine lead to services of an edge, through the hub')
+    .argument('<cluster>', 'name of the cluster on the hub')
+    .argument('<services...>', '[local port:]namespace/name:port')
+    .option('--kubeconfig <path>', 'how to reach the hub (default: the one of kubectl)')
+    .option('--context <name>', 'context that leads to the hub (default: the current one)')
+    .option('--address <ip>', 'listen on this address', '127.0.0.1')
+    .option('-o, --output <format>', 'json: one line for each port', toJson)
+    .addHelpText(
+      'after',
+      example(
+        'skerry forward shop-7 8080:shop/web:80',
+        'skerry forward shop-7 5432:shop/db:postgres 8080:shop/web:80 --context hub',
+      ),
+    )
+    .action(async (cluster: string, services: string[], flags: ForwardFlags) => {
+      const [{ runForward }, { kubeconfigDefault }, { stopSignal }] = await Promise.all([
+        import('../client/forward.ts'),
+        import('../client/login.ts'),
+        import('../../roles/runtime/role-context.ts'),
+      ])
+      const kubeconfig = flags.kubeconfig ?? kubeconfigDefault(process.env)
+      const options = { ...flags, kubeconfig, cluster, services, environment: process.env }
+      await runForward(
+        options,
+        {
+          print: (line: string) => console.log(line),
+          complain: (line: string) => console.error(line),
+        },
+        stopSignal(),
+      )
+    })
+}

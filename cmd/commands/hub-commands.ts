@@ -1,0 +1,286 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import type { LogLevel } from '@skerry/base'
+import { withHubFlags, type ChosenHub } from '../../roles/admin/chosen-hub.ts'
+import type { MetricsAddress } from '../../roles/agent/agent-metrics-server.ts'
+import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
+import { toClusterDomain } from '../../roles/control-plane/cluster-domain.ts'
+import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
+import type { KindFlags } from '../../roles/control-plane/served-kinds.ts'
+import type { LoginFlags } from '../../roles/hub/login-options.ts'
+import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
+import { runRole } from '../../roles/runtime/role-context.ts'
+import type { TracingFlags } from '../../roles/runtime/tracing-options.ts'
+import type { WayFlags } from '../../roles/runtime/way-options.ts'
+import { withAccessOptions } from '../flags/access-flags.ts'
+import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
+import { withEtcdOptions } from '../flags/etcd-flags.ts'
+import { withKindOptions } from '../flags/kind-flags.ts'
+import { withLoginOptions } from '../flags/login-flags.ts'
+import { placeOf, withPlaceOptions, type PlaceFlags } from '../flags/place-flags.ts'
+import { policyOf, withPolicyOptions, type PolicyFlags } from '../flags/policy-flags.ts'
+import {
+  proxiesOf,
+  withProxyProtocol,
+  type ProxyProtocolFlags,
+} from '../flags/proxy-protocol-flags.ts'
+import {
+  registrationRulesOf,
+  withRegistrationOptions,
+  type RegistrationFlags,
+} from '../flags/registration-flags.ts'
+import { withTracingOptions } from '../flags/tracing-flags.ts'
+import { withWayOptions } from '../flags/way-flags.ts'
+import { addClusterViews } from './cluster-view-commands.ts'
+import { addKarmadaManifest } from './karmada-commands.ts'
+import { addLeave } from './leave-commands.ts'
+import { addRegistrationCommands } from './registration-commands.ts'
+import { collect, example, role, toHostPort, toJson, toPort } from './role-commands.ts'
+
+const hubDirectory = join(dataDirectoryDefault, 'hub')
+
+/** The cloud side: the hub itself, the agent that dials it, and the clusters that have registered. */
+export function addHubCommands(program: Command): void {
+  addHub(program)
+  addAgent(program)
+  const cluster = program.command('cluster').description('Edge clusters, as the hub knows them')
+  addRegistrationCommands(cluster)
+  addClusterViews(cluster)
+  addRevoke(cluster)
+  addLeave(cluster)
+  addKarmadaManifest(onHub(cluster.command('karmada-manifest')))
+}
+
+interface HubFlags
+  extends
+    AccessFlags,
+    KindFlags,
+    EtcdFlags,
+    RegistrationFlags,
+    LoginFlags,
+    TracingFlags,
+    ProxyProtocolFlags {
+  dataDir: string
+  bindAddress: string
+  port: number
+  advertiseAddress: string | undefined
+  replicaKeyFile: string | undefined
+  san: string[]
+  clusterDomain: string | undefined
+  allowInspectedTls: boolean | undefined
+  newStore: boolean | undefined
+  failover: boolean | undefined
+  push: boolean | undefined
+  allowAnyOverride: boolean | undefined
+  allowForeignDependencies: boolean | undefined
+  logLevel: LogLevel
+}
+
+function addHub(program: Command): void {
+  const hub = withRegistrationOptions(
+    withAccessOptions(withTracingOptions(withProxyProtocol(role(program.command('hub'))))),
+  )
+  withLoginOptions(withKindOptions(withEtcdOptions(hub, '/skerry/hub')))
+    .description('Run the hub: the API of the fleet, and the way to every cluster in it')
+    .option('--data-dir <path>', 'where its state is kept', hubDirectory)
+    .option('--new-store', 'begin with an empty store where the one of pki/ is missing or empty')
+    .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
+    .option('--port <number>', 'port for users and agents', toPort, 7443)
+    .option('--san <name>', 'a further name or address that clients use (repeatable)', collect, [])
+    .option(
+      '--cluster-domain <domain>',
+      'each cluster is also https://<cluster>.<domain>, for clients that take no path',
+      toClusterDomain,
+    )
+    .option(
+      '--allow-inspected-tls',
+      'agents may come inside a WebSocket, past boxes that open TLS (skerry agent --inspected-tls)',
+    )
+    .option(
+      '--failover',
+      'objects leave clusters whose taints they do not tolerate, or where they stay unhealthy',
+    )
+    .option(
+      '--push',
+      'dial clusters in push mode (karmadactl join): the addresses that their Clusters name',
+    )
+    .option(
+      '--allow-any-override',
+      'OverridePolicies may change what an object is, what it grants and what it limits',
+    )
+    .option(
+      '--allow-foreign-dependencies',
+      'propagateDeps also takes what an interpreter names in other namespaces',
+    )
+    .option(
+      '--replica-key-file <path>',
+      "copy of another replica's pki/replica.key; only for the first start beside others",
+    )
+    .option(
+      '--advertise-address <ip>',
+      'where other replicas on the same etcd reach this one (default: its first address)',
+    )
+    .addHelpText(
+      'after',
+      example(
+        'skerry hub --san hub.example.com --port 443',
+        'skerry hub --san hub.example.com --etcd-servers https://10.0.0.5:2379,https://10.0.0.6:2379',
+      ),
+    )
+    .action(async (options: HubFlags) => {
+      const { runHub } = await import('../../roles/hub/hub.ts')
+      const proxies = await proxiesOf(options)
+      await runRole(
+        'hub',
+        options.logLevel,
+        (context) =>
+          runHub(
+            { ...options, ...parted(options), proxies, registration: registrationRulesOf(options) },
+            context,
+          ),
+        options,
+      )
+    })
+}
+
+/** The same flags, for those who know a part of them. */
+function parted(options: HubFlags) {
+  return {
+    extraSans: options.san,
+    access: options,
+    served: options,
+    etcd: options,
+    login: options,
+    rules: {
+      anyOverride: options.allowAnyOverride === true,
+      foreignDependencies: options.allowForeignDependencies === true,
+    },
+  }
+}
+
+interface AgentFlags extends WayFlags, PlaceFlags, AllowedServicesFlags, PolicyFlags, TracingFlags {
+  dataDir: string
+  hub: string | undefined
+  karmada: string | undefined
+  karmadaKubeconfig: string | undefined
+  name: string
+  tokenFile: string | undefined
+  caHash: string | undefined
+  kubeconfig: string | undefined
+  context: string | undefined
+  identitySecret: string | undefined
+  probePort: number | undefined
+  applyWorks: boolean | undefined
+  virtualClusters: boolean | undefined
+  metricsBindAddress: MetricsAddress | undefined
+  logLevel: LogLevel
+}
+
+function addAgent(program: Command): void {
+  const agent = withWayOptions(
+    withPlaceOptions(
+      withAllowedServices(withPolicyOptions(withTracingOptions(role(program.command('agent'))))),
+    ),
+  )
+  agent
+    .description('Connect a Kubernetes cluster to a hub: dials out, and serves its API there')
+    .option('--hub <url>', 'the hub')
+    .option('--karmada <url>', 'the API server of a Karmada in place of a hub; applies its Works')
+    .option('--karmada-kubeconfig <path>', 'the same, with an identity that there is already')
+    .requiredOption('--name <name>', 'name of the cluster on the hub')
+    .option('--token-file <path>', 'file with the registration token; or set SKERRY_TOKEN')
+    .option('--ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
+    .option('--kubeconfig <path>', 'how to reach the cluster (default: the pod it runs in)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option('--data-dir <path>', 'where its identity is kept', join(dataDirectoryDefault, 'agent'))
+    .option(
+      '--identity-secret <namespace/name>',
+      'Secret of the cluster that keeps the identity when the data directory goes',
+    )
+    .option('--apply-works', 'apply the Works that the hub has for this cluster')
+    .option('--virtual-clusters', 'groups of its nodes are clusters of their own on the hub')
+    .option('--probe-port <number>', 'answer /livez and /readyz by HTTP on this port', toPort)
+    .option(
+      '--metrics-bind-address <host:port>',
+      'answer /metrics by HTTP there, e.g. 127.0.0.1:9273 (default: nowhere)',
+      toHostPort,
+    )
+    .addHelpText(
+      'after',
+      example(
+        'skerry agent --hub https://hub:7443 --name shop-7 --token-file token --ca-hash sha256:…',
+        'skerry agent --karmada https://karmada:5443 --name shop-7 --token-file token --ca-hash sha256:…',
+        'skerry agent --hub https://hub:443 --name shop-7 --proxy http://proxy:3128 --proxy-credentials-file login',
+      ),
+    )
+    .action(async (options: AgentFlags) => {
+      const { karmadaOf, runAsKarmadas } = await import('../../roles/agent/agent-way.ts')
+      const karmada = await karmadaOf(options)
+      if (karmada) return runAsKarmadas(karmada, options, agentOptions(options, ''))
+      const { hub = '' } = options
+      const { runAgentPod } = await import('../../roles/agent/agent-pod.ts')
+      const { findLocalApi } = await import('../../roles/agent/local-api.ts')
+      const { connectBy } = await import('../../roles/runtime/way-to-hub.ts')
+      const api = await findLocalApi(options)
+      await runRole(
+        'agent',
+        options.logLevel,
+        async (context) => {
+          const way = await connectBy({ ...options, hub }, context)
+          await runAgentPod({ ...agentOptions(options, hub), api, ...way }, context)
+        },
+        options,
+      )
+    })
+}
+
+function agentOptions(flags: AgentFlags, hub: string) {
+  const { dataDir, name, tokenFile, caHash } = flags
+  const { labels = {}, ...place } = placeOf(flags)
+  return {
+    directory: dataDir,
+    hub,
+    clusterName: name,
+    tokenFile,
+    tokenText: process.env['SKERRY_TOKEN'],
+    caHash,
+    place,
+    labels,
+    services: flags.allowService,
+    appliesWorks: flags.applyWorks,
+    hasVirtualClusters: flags.virtualClusters,
+    ...confinedBy(flags),
+  }
+}
+
+/** As whom the agent may act, and what it needs as a pod. */
+function confinedBy(flags: AgentFlags) {
+  const { identitySecret, probePort } = flags
+  const { metricsBindAddress: metricsAddress } = flags
+  return {
+    policy: policyOf(flags),
+    ...(identitySecret === undefined ? {} : { identitySecret }),
+    ...(probePort === undefined ? {} : { probePort }),
+    ...(metricsAddress === undefined ? {} : { metricsAddress }),
+  }
+}
+
+interface ClusterFlags extends ChosenHub {
+  output: string | undefined
+}
+
+function onHub(command: Command): Command {
+  return withHubFlags(command).option('-o, --output <format>', 'json', toJson)
+}
+
+function addRevoke(cluster: Command): void {
+  onHub(cluster.command('revoke'))
+    .description("Void the agent's certificates and tokens and cut its tunnel; its pods go on")
+    .argument('<name>')
+    .option('--delete', 'also delete the Cluster object')
+    .addHelpText('after', example('skerry cluster revoke shop-7'))
+    .action(async (name: string, options: ClusterFlags & { delete: boolean | undefined }) => {
+      const { revokeCluster } = await import('../client/cluster-commands.ts')
+      await revokeCluster({ ...options, name, deletesObject: options.delete === true })
+    })
+}

@@ -1,0 +1,86 @@
+import type { Command } from 'commander'
+import { withHubFlags } from '../../roles/admin/chosen-hub.ts'
+import type { JoinCommandOptions } from '../client/join-command.ts'
+import type { RegistrationsOptions } from '../client/registrations.ts'
+import { withPlaceOptions } from '../flags/place-flags.ts'
+import { collect, example, toJson, toLife } from './role-commands.ts'
+
+/** How clusters come to the hub: tokens, and who is let in. */
+export function addRegistrationCommands(cluster: Command): void {
+  addJoinCommand(cluster)
+  addPending(cluster)
+  addDecision(cluster, { name: 'accept', accepts: true, what: 'Let an agent in that waits' })
+  addDecision(cluster, {
+    name: 'reject',
+    accepts: false,
+    what: 'Turn an agent away that waits, and void its token',
+  })
+}
+
+function onHub(command: Command): Command {
+  return withHubFlags(command).option('-o, --output <format>', 'json', toJson)
+}
+
+function addJoinCommand(cluster: Command): void {
+  withPlaceOptions(onHub(cluster.command('join-command')))
+    .description('Make a registration token and print the command or the manifest for the edge')
+    .argument('<name>', 'name that the cluster will have on the hub')
+    .option('--server <url>', 'address of the hub that the agent dials')
+    .option('--ttl <duration>', 'how long the token is good, e.g. 30m, 24h', toLife, '24h')
+    .option('--manifest', 'print a manifest for "kubectl apply -f -" in the cluster')
+    .option('--image <reference>', "of the agent's container (default: as build --agent-image)")
+    .option('--needs-acceptance', 'the agent waits for "skerry cluster accept"')
+    .option('--allow-user <name>', 'the agent acts for these users only (repeatable)', collect, [])
+    .option('--allow-group <name>', 'and for these groups only (repeatable)', collect, [])
+    .option('--allow-masters', 'the agent acts for users in system:masters, too')
+    .option(
+      '--allow-service <namespace/name:port>',
+      'the hub may reach the pods of this service; * for name or port (repeatable). anywhere=<namespace/name:port>: also endpoints written by hand, and a name elsewhere',
+      collect,
+      [],
+    )
+    .option('--apply-works', 'the agent applies the Works that the hub has for the cluster')
+    .option('--virtual-clusters', 'the agent may register groups of its nodes as clusters')
+    .option('--proxy <url>', 'the agent comes by this HTTP proxy, e.g. http://proxy.example:3128')
+    .option(
+      '--proxy-credentials',
+      'which wants a login: in the file proxy-credentials, or the Secret skerry-agent-proxy',
+    )
+    .option('--inspected-tls', 'the agent goes past a box that opens TLS')
+    .addHelpText(
+      'after',
+      example(
+        'skerry cluster join-command shop-7 --server https://hub:7443',
+        'skerry cluster join-command shop-7 --manifest | kubectl --context shop-7 apply -f -',
+      ),
+    )
+    .action(async (name: string, options: Omit<JoinCommandOptions, 'name'>) => {
+      const { printJoinCommand } = await import('../client/join-command.ts')
+      await printJoinCommand({ ...options, name })
+    })
+}
+
+function addPending(cluster: Command): void {
+  onHub(cluster.command('pending'))
+    .description('Agents that ask to be let in: from where, with which key, why they wait')
+    .addHelpText('after', example('skerry cluster pending', 'skerry cluster pending -o json'))
+    .action(async (options: RegistrationsOptions) => {
+      const { printPending } = await import('../client/registrations.ts')
+      await printPending(options)
+    })
+}
+
+function addDecision(
+  cluster: Command,
+  { name: verb, accepts, what }: { name: string; accepts: boolean; what: string },
+): void {
+  onHub(cluster.command(verb))
+    .description(what)
+    .argument('<name>')
+    .option('--request <name>', 'of several that ask for the name, this one')
+    .addHelpText('after', example(`skerry cluster ${verb} shop-7`))
+    .action(async (name: string, options: RegistrationsOptions & { request?: string }) => {
+      const { decide } = await import('../client/registrations.ts')
+      await decide({ ...options, request: options.request, name, accepts })
+    })
+}

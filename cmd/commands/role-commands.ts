@@ -1,0 +1,256 @@
+import { isIPv4 } from 'node:net'
+import { join } from 'node:path'
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { parseDurationMs } from '@skerry/api'
+import type { LogLevel } from '@skerry/base'
+import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
+import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
+import type { KindFlags } from '../../roles/control-plane/served-kinds.ts'
+import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
+import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
+import { runRole } from '../../roles/runtime/role-context.ts'
+import type { TracingFlags } from '../../roles/runtime/tracing-options.ts'
+import type { WayFlags } from '../../roles/runtime/way-options.ts'
+import { withAccessOptions } from '../flags/access-flags.ts'
+import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
+import { withEtcdOptions } from '../flags/etcd-flags.ts'
+import { withKindOptions } from '../flags/kind-flags.ts'
+import { placeOf, withPlaceOptions, type PlaceFlags } from '../flags/place-flags.ts'
+import { policyOf, withPolicyOptions, type PolicyFlags } from '../flags/policy-flags.ts'
+import { withTracingOptions } from '../flags/tracing-flags.ts'
+import { withWayOptions } from '../flags/way-flags.ts'
+
+const siteDataDirectory = `${dataDirectoryDefault}/site`
+
+/** The roles: programs that serve until they are stopped. */
+export function addRoleCommands(program: Command): void {
+  addSite(program)
+  addNode(program)
+}
+
+function addSite(program: Command): void {
+  const site = withAllowedServices(
+    withPlaceOptions(
+      withWayOptions(
+        withAccessOptions(withPolicyOptions(withTracingOptions(role(program.command('site'))))),
+      ),
+    ),
+  )
+  withKindOptions(withEtcdOptions(site, '/skerry/site'))
+    .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
+    .option('--data-dir <path>', 'where its state is kept', siteDataDirectory)
+    .option('--new-store', 'begin with an empty store where the one of pki/ is missing or empty')
+    .option('--name <name>', 'the name of this cluster', 'site')
+    .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
+    .option('--port <number>', 'port of the API', toPort, 6443)
+    .option('--san <name>', 'a further name or address that clients use (repeatable)', collect, [])
+    .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
+    .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
+    .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
+    .option('--disable-controller-manager', 'run no controllers: others act on this API server')
+    .option('--disable-scheduler', 'run no scheduler')
+    .option('--scheduler-config <file>', 'KubeSchedulerConfiguration: profiles, plugins, backoff')
+    .option(
+      '--disable-metrics-api',
+      'do not serve metrics.k8s.io: a metrics-server does, or nobody',
+    )
+    .addOption(frontProxyOption('client-ca-file <path>', 'authority of front proxies, PEM'))
+    .addOption(frontProxyOption('allowed-names <names>', 'their common names', toList))
+    .addOption(frontProxyOption('username-headers <names>', 'headers that name the user', toList))
+    .addOption(frontProxyOption('uid-headers <names>', 'headers with the UID', toList))
+    .addOption(frontProxyOption('group-headers <names>', 'headers with the groups', toList))
+    .addOption(frontProxyOption('extra-headers-prefix <texts>', 'how extras begin', toList))
+    .option('--hub <url>', 'connect to this hub, under the name of this cluster')
+    .option('--hub-token-file <path>', 'file with the registration token; only to register')
+    .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
+    .option('--apply-works', 'apply the Works that the hub has for this cluster')
+    .option('--virtual-clusters', 'groups of its nodes are clusters of their own on the hub')
+    .addHelpText('after', example('skerry site --name branch-7 --data-dir /var/lib/skerry/site'))
+    .action(async (options: SiteFlags) => {
+      const { runSite } = await import('../../roles/site/site.ts')
+      await runRole(
+        'site',
+        options.logLevel,
+        (context) =>
+          runSite(
+            {
+              ...options,
+              extraSans: options.san,
+              access: options,
+              served: options,
+              etcd: options,
+              wayToHub: options,
+              agentPolicy: policyOf(options),
+              place: placeOf(options),
+            },
+            context,
+          ),
+        options,
+      )
+    })
+}
+
+/** As kube-apiserver names them; without them the site's own front proxy authority holds. */
+function frontProxyOption(
+  flags: string,
+  description: string,
+  parse: (text: string) => unknown = (text) => text,
+): Option {
+  return new Option(`--requestheader-${flags}`, `front proxies: ${description}`).argParser(parse)
+}
+
+function toList(text: string): string[] {
+  return text.split(',').filter((part) => part !== '')
+}
+
+function addNode(program: Command): void {
+  role(program.command('node'))
+    .description('Run a node: containerd, pods, service network. Joins a site with a token.')
+    .option('--data-dir <path>', 'where its state is kept', `${dataDirectoryDefault}/node`)
+    .option(
+      '--run-dir <path>',
+      'sockets and what must not outlive a boot; on a tmpfs',
+      '/run/skerry/node',
+    )
+    .option('--node-name <name>', 'its name in the cluster (default: the host name)')
+    .option('--node-ip <ip>', 'its address in the cluster (default: the first interface)')
+    .option('--server <url>', 'the control plane; only to join')
+    .option('--token-file <path>', 'file with the bootstrap token; only to join')
+    .option('--ca-hash <hash>', 'sha256:<hex> of the control plane; only to join')
+    .option('--label <key=value>', 'label of the node (repeatable)', collect, [])
+    .option(
+      '--reserved-address <ip>',
+      'address that no service takes, as the hub of this cluster has (repeatable)',
+      toAddresses,
+      [],
+    )
+    .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
+    .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
+    .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
+    .option('--kubelet-port <number>', 'port for logs and exec', toPort, 10_250)
+    .option('--preload-dir <path>', 'image archives imported at start (default: <data-dir>/images)')
+    .option('--stop-pods', 'end the pods when the node is stopped')
+    .addHelpText(
+      'after',
+      example('skerry node --server https://10.0.0.5:6443 --token-file token --ca-hash sha256:…'),
+    )
+    .action(async (options: NodeFlags) => {
+      const { runNode } = await import('../../roles/node/node.ts')
+      await runRole('node', options.logLevel, (context) =>
+        runNode(
+          {
+            ...options,
+            nodeName: options.nodeName ?? defaultNodeName(),
+            labels: Object.fromEntries(options.label.map(toLabel)),
+            reservedAddresses: options.reservedAddress,
+            preloadDir: options.preloadDir ?? join(options.dataDir, 'images'),
+            stopsPods: options.stopPods === true,
+          },
+          context,
+        ),
+      )
+    })
+}
+
+interface NodeFlags {
+  dataDir: string
+  runDir: string
+  nodeName: string | undefined
+  nodeIp: string | undefined
+  server: string | undefined
+  tokenFile: string | undefined
+  caHash: string | undefined
+  label: string[]
+  reservedAddress: string[]
+  clusterCidr: string
+  serviceCidr: string
+  clusterDomain: string
+  kubeletPort: number
+  preloadDir: string | undefined
+  stopPods: boolean | undefined
+  logLevel: LogLevel
+}
+
+/** Services are served at IPv4 addresses alone. */
+function toAddresses(text: string, previous: string[]): string[] {
+  if (isIPv4(text)) return [...previous, text]
+  throw new InvalidArgumentError('give an IPv4 address, e.g. 198.51.100.7')
+}
+
+function toLabel(text: string): [string, string] {
+  const [key = '', value = ''] = text.split('=')
+  return [key, value]
+}
+
+interface SiteFlags
+  extends
+    AccessFlags,
+    KindFlags,
+    EtcdFlags,
+    WayFlags,
+    PlaceFlags,
+    AllowedServicesFlags,
+    PolicyFlags,
+    TracingFlags {
+  dataDir: string
+  name: string
+  bindAddress: string
+  port: number
+  san: string[]
+  clusterCidr: string
+  serviceCidr: string
+  clusterDomain: string
+  disableControllerManager: boolean | undefined
+  disableScheduler: boolean | undefined
+  schedulerConfig: string | undefined
+  newStore: boolean | undefined
+  hub: string | undefined
+  hubTokenFile: string | undefined
+  hubCaHash: string | undefined
+  applyWorks: boolean | undefined
+  virtualClusters: boolean | undefined
+  logLevel: LogLevel
+}
+
+export function role(command: Command): Command {
+  return command.option('--log-level <level>', 'error, info or debug', toLogLevel, 'info')
+}
+
+export function toLogLevel(text: string): LogLevel {
+  if (text === 'error' || text === 'info' || text === 'debug') return text
+  throw new InvalidArgumentError('use error, info or debug')
+}
+
+export function toPort(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new InvalidArgumentError('a port is a whole number from 0 to 65535')
+}
+
+/** Of commands that print either for people or as JSON. */
+export function toJson(text: string): 'json' {
+  if (text === 'json') return text
+  throw new InvalidArgumentError('json is the only one')
+}
+
+/** How long something is good, as Kubernetes writes it; a second at least. */
+export function toLife(text: string): string {
+  if ((parseDurationMs(text) ?? 0) >= 1_000) return text
+  throw new InvalidArgumentError('a duration has its unit and is 1s or longer, e.g. 30m or 24h')
+}
+
+/** `127.0.0.1:9273`, `[::1]:9273`. */
+export function toHostPort(text: string): { host: string; port: number } {
+  const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+  const host = bracketed ?? plain
+  if (host !== undefined) return { host, port: toPort(port) }
+  throw new InvalidArgumentError('an address is <host>:<port>, e.g. 127.0.0.1:9273 or [::1]:9273')
+}
+
+export function collect(value: string, previous: string[]): string[] {
+  return [...previous, value]
+}
+
+export function example(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`
+}

@@ -1,0 +1,246 @@
+import type { Command } from 'commander'
+import { join } from 'node:path'
+import type { LogLevel } from '@skerry/base'
+import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
+import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
+import { example, toJson, toLogLevel, toPort } from './role-commands.ts'
+
+const runDirectoryDefault = '/run/skerry'
+
+/** Everything on one machine: up, and what is done with it. */
+export function addUpCommands(program: Command): void {
+  addUp(program)
+  addDown(program)
+  addStatus(program)
+  addReset(program)
+  addKubeconfig(program)
+  addImage(program)
+  addBackup(program)
+}
+
+interface UpFlags {
+  dataDir: string
+  runDir: string
+  clusterName: string
+  hubPort: number
+  sitePort: number
+  kubeletPort: number
+  nodeName: string
+  clusterCidr: string
+  serviceCidr: string
+  detach: boolean | undefined
+  install: boolean
+  logLevel: LogLevel
+}
+
+function addUp(program: Command): void {
+  withDataDir(program.command('up'))
+    .description('Bring up a hub, a site with a node, and the tunnel between them, on this machine')
+    .option('--run-dir <path>', 'sockets and what must not outlive a boot', runDirectoryDefault)
+    .option('--cluster-name <name>', 'name of the site on the hub', 'edge')
+    .option('--node-name <name>', 'name of the node', defaultNodeName())
+    .option('--hub-port <number>', 'port of the hub', toPort, 7443)
+    .option('--site-port <number>', "port of the site's API", toPort, 6443)
+    .option('--kubelet-port <number>', 'port for logs and exec', toPort, 10_250)
+    .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
+    .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
+    .option('-d, --detach', 'leave it running and return when it is ready')
+    .option('--no-install', 'say which system packages are missing instead of installing them')
+    .option('--log-level <level>', 'error, info or debug', toLogLevel, 'info')
+    .addHelpText(
+      'after',
+      example('sudo ./skerry up', 'sudo ./skerry up --detach --cluster-name branch-7'),
+    )
+    .action(async (options: UpFlags) => {
+      const { runUp } = await import('../../roles/up/up.ts')
+      const { stopSignal } = await import('../../roles/runtime/role-context.ts')
+      await runUp(
+        { ...options, isDetached: options.detach === true, skipsInstall: !options.install },
+        stopSignal({
+          onStop: () => console.log('\nStopping. Pods go on; "skerry down --pods" ends them, too.'),
+        }),
+      )
+    })
+}
+
+function addDown(program: Command): void {
+  withDataDir(program.command('down'))
+    .description('Stop hub, site and node; pods go on')
+    .option('--pods', 'end the pods, too')
+    .addHelpText('after', example('sudo skerry down', 'sudo skerry down --pods'))
+    .action(async (options: { dataDir: string; pods?: boolean }) => {
+      const { runDown } = await import('../../roles/up/down.ts')
+      const didRun = await runDown(
+        { dataDir: options.dataDir, stopsPods: options.pods === true },
+        timeLimit(),
+      )
+      console.log(didRun ? 'Stopped.' : 'Nothing was running.')
+    })
+}
+
+function addStatus(program: Command): void {
+  withDataDir(program.command('status'))
+    .description('Show what runs: versions, cluster, node and tunnel, each with its age')
+    .addHelpText('after', example('skerry status', 'skerry status -o json'))
+    .option('-o, --output <format>', 'json', toJson)
+    .action(async (options: { dataDir: string; output?: string }) => {
+      const { formatStatus, readStatus } = await import('../../roles/up/status.ts')
+      const report = await readStatus(options.dataDir)
+      console.log(
+        options.output === 'json'
+          ? JSON.stringify(report, null, 2)
+          : formatStatus(report, Date.now()),
+      )
+    })
+}
+
+function addReset(program: Command): void {
+  withDataDir(program.command('reset'))
+    .description('Take everything away that up has brought: pods, mounts, network rules, state')
+    .option('--yes', 'really do it')
+    .addHelpText('after', example('sudo skerry reset --yes'))
+    .action(async (options: { dataDir: string; yes?: boolean }) => {
+      const { runReset } = await import('../../roles/up/reset.ts')
+      await runReset({ dataDir: options.dataDir, isConfirmed: options.yes === true }, timeLimit())
+      console.log('Nothing is left.')
+    })
+}
+
+interface KubeconfigFlags {
+  dataDir: string
+  hub: string | undefined
+  caFile: string | undefined
+  tokenFile: string | undefined
+  clientCertificate: string | undefined
+  clientKey: string | undefined
+  renew: boolean | undefined
+  outputFile: string | undefined
+  hostNames: boolean | undefined
+  prefix: string
+}
+
+function addKubeconfig(program: Command): void {
+  withDataDir(program.command('kubeconfig'))
+    .description('Print a kubeconfig with a context for the hub and for each cluster')
+    .option('--hub <url>', 'ask this hub what you may reach (default: what "skerry up" runs here)')
+    .option('--ca-file <path>', "the hub's authority (default: those of the system)")
+    .option('--token-file <path>', 'file with your token')
+    .option('--client-certificate <path>', 'your certificate, PEM')
+    .option('--client-key <path>', 'its key, PEM')
+    .option(
+      '--renew',
+      'renew the certificate when it is due (skerry hub --renew-user-certificates)',
+    )
+    .option('--output-file <path>', 'merge into this kubeconfig instead of printing one')
+    .option('--host-names', 'clusters by their host names instead of by path')
+    .option('--prefix <text>', 'before each name, where others have the same', '')
+    .addHelpText(
+      'after',
+      example(
+        'skerry kubeconfig > ~/.kube/skerry',
+        'skerry kubeconfig --hub https://hub:7443 --ca-file ca.crt --token-file token --output-file ~/.kube/config',
+      ),
+    )
+    .action(async ({ hub, ...options }: KubeconfigFlags) => {
+      if (hub === undefined) return printOwnKubeconfig(options)
+      const { printHubKubeconfig, writeHubKubeconfig } = await import('../client/hub-kubeconfig.ts')
+      const { loginForHub } = await import('../client/login.ts')
+      const { loginDeps } = await import('./login-commands.ts')
+      const { outputFile, renew } = options
+      const deps = await loginDeps()
+      const login = await loginForHub(hub, deps)
+      const asked = { ...options, hub, login, ...(renew === true ? { renewBy: deps.command } : {}) }
+      if (outputFile === undefined) await printHubKubeconfig(asked, timeLimit())
+      else await writeHubKubeconfig({ ...asked, outputFile }, timeLimit())
+    })
+}
+
+/** Of what runs on this machine, as its administrator. */
+async function printOwnKubeconfig({
+  dataDir,
+  ...forHub
+}: Omit<KubeconfigFlags, 'hub'>): Promise<void> {
+  if (Object.values(forHub).some((value) => value !== undefined && value !== '')) {
+    const { ExpectedError, exitCodes } = await import('@skerry/base')
+    const message = 'Cannot write kubeconfig: all options but --data-dir need --hub, the hub to ask'
+    throw new ExpectedError(message, exitCodes.usage)
+  }
+  const { findInstallation } = await import('../../roles/up/find-installation.ts')
+  const { contextsOf, hubIdentity } = await import('../../roles/up/user-kubeconfig.ts')
+  const { clientKubeconfig } = await import('../../roles/runtime/kubeconfig-file.ts')
+  const { formatKubeconfig } = await import('@skerry/client')
+  const { installation, settings } = await findInstallation(dataDir)
+  process.stdout.write(
+    formatKubeconfig(clientKubeconfig(contextsOf(settings), await hubIdentity(installation))),
+  )
+}
+
+interface ImageFlags {
+  nodeDir: string
+  runDir: string
+  output?: string
+}
+
+function addImage(program: Command): void {
+  const image = program.command('image').description('Images on this node, without a registry')
+  const withNode = (command: Command): Command =>
+    command
+      .option('--node-dir <path>', "the node's data directory", join(dataDirectoryDefault, 'node'))
+      .option('--run-dir <path>', "the node's run directory", join(runDirectoryDefault, 'node'))
+      .option('-o, --output <format>', 'json', toJson)
+  withNode(image.command('import <archive>'))
+    .description('Import an OCI layout or "docker save" archive')
+    .addHelpText('after', example('skerry image import app.tar'))
+    .action(async (archive: string, options: ImageFlags) => {
+      const { importArchive } = await import('../../roles/node/image.ts')
+      const names = await importArchive(archive, options, timeLimit())
+      console.log(options.output === 'json' ? JSON.stringify({ images: names }) : names.join('\n'))
+    })
+  withNode(image.command('list'))
+    .description('List the images of the node')
+    .addHelpText('after', example('skerry image list -o json'))
+    .action(async (options: ImageFlags) => {
+      const { listImages } = await import('../../roles/node/image.ts')
+      const images = await listImages(options, timeLimit())
+      if (options.output === 'json') console.log(JSON.stringify(images))
+      else
+        for (const each of images)
+          console.log(`${each.name}\t${each.id.slice(7, 19)}\t${each.bytes}`)
+    })
+}
+
+function addBackup(program: Command): void {
+  program
+    .command('backup <file>')
+    .description('Write a consistent copy of a running store')
+    .option('--data-dir <path>', 'of the site or hub', join(dataDirectoryDefault, 'site'))
+    .addHelpText('after', example('skerry backup /mnt/usb/site.db'))
+    .action(async (file: string, options: { dataDir: string }) => {
+      const { resolve } = await import('node:path')
+      const { requestBackup } = await import('../../roles/runtime/role-socket.ts')
+      const result = await requestBackup(join(options.dataDir, 'backup.sock'), resolve(file))
+      console.log(`${file}: ${result.bytes} bytes, revision ${result.revision}`)
+    })
+  program
+    .command('restore <file>')
+    .description('Put a backup in the place of a stopped store')
+    .addHelpText('after', example('skerry restore /mnt/usb/site.db'))
+    .option('--data-dir <path>', 'of the site or hub', join(dataDirectoryDefault, 'site'))
+    .action(async (file: string, options: { dataDir: string }) => {
+      const { restoreSqliteStore } = await import('@skerry/store')
+      const result = await restoreSqliteStore(file, join(options.dataDir, 'store.db'))
+      const kept =
+        result.replacedPath === undefined ? '' : `; the store before is ${result.replacedPath}`
+      console.log(`Restored at revision ${result.revision}${kept}`)
+      for (const key of result.damagedKeys) console.error(`Damaged in the backup: ${key}`)
+    })
+}
+
+function withDataDir(command: Command): Command {
+  return command.option('--data-dir <path>', 'where everything is kept', dataDirectoryDefault)
+}
+
+/** For commands that ask and answer: long enough for slow disks, short enough to notice. */
+function timeLimit(): AbortSignal {
+  return AbortSignal.timeout(300_000)
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
+import { collect, example, toJson } from './role-commands.ts'
+
+interface UserFlags {
+  dataDir: string
+  output: string | undefined
+}
+
+/** Users of a hub who come with a token of it. */
+export function addUserCommands(program: Command): void {
+  const user = program.command('user').description('Users of the hub who come with a token')
+  addAdd(user)
+  onHub(user.command('list'))
+    .description('Every token: whose, with which groups, until when')
+    .addHelpText('after', example('skerry user list', 'skerry user list -o json'))
+    .action(async (options: UserFlags) => {
+      const { printUsers } = await import('../client/user-tokens.ts')
+      await printUsers(options)
+    })
+  onHub(user.command('remove'))
+    .description('Void the tokens of a user, or one of them')
+    .argument('<name>')
+    .option('--token-id <id>', 'only this one, as "skerry user list" shows it')
+    .addHelpText('after', example('skerry user remove olga'))
+    .action(async (name: string, options: UserFlags & { tokenId: string | undefined }) => {
+      const { removeUser } = await import('../client/user-tokens.ts')
+      await removeUser({ ...options, name })
+    })
+}
+
+function addAdd(user: Command): void {
+  onHub(user.command('add'))
+    .description('Make a token for a user, and print it once: the hub keeps a hash of it')
+    .argument('<name>', 'who the bearer is; a second token for the same name is another way in')
+    .option('--group <name>', 'a group that they are in (repeatable)', collect, [])
+    .option('--ttl <duration>', 'how long it is good, e.g. 12h, 720h (default: until removed)')
+    .addHelpText('after', example('skerry user add olga --group operators --ttl 720h'))
+    .action(
+      async (name: string, options: UserFlags & { group: string[]; ttl: string | undefined }) => {
+        const { addUser } = await import('../client/user-tokens.ts')
+        await addUser({ ...options, name })
+      },
+    )
+}
+
+function onHub(command: Command): Command {
+  return command
+    .option('--data-dir <path>', 'of the hub', join(dataDirectoryDefault, 'hub'))
+    .option('-o, --output <format>', 'json', toJson)
+}

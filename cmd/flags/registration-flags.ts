@@ -1,0 +1,37 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { registrationDefaults, type RegistrationRules } from '../../roles/hub/registration-rules.ts'
+
+const dayMs = 24 * 3_600_000
+
+export interface RegistrationFlags {
+  requireAcceptance: boolean | undefined
+  reEnrolmentGrace: number
+}
+
+export function withRegistrationOptions(command: Command): Command {
+  return command
+    .option(
+      '--require-acceptance',
+      'no agent registers until "skerry cluster accept" names it, whatever its token says',
+    )
+    .option(
+      '--re-enrolment-grace <duration>',
+      'for how long after its end a certificate still renews itself, e.g. 12h, 30d; 0: not at all',
+      toGraceMs,
+      registrationDefaults.reEnrolmentGraceMs,
+    )
+}
+
+export function registrationRulesOf(flags: RegistrationFlags): RegistrationRules {
+  const { requireAcceptance = false, reEnrolmentGrace } = flags
+  return { requiresAcceptance: requireAcceptance, reEnrolmentGraceMs: reEnrolmentGrace }
+}
+
+function toGraceMs(text: string): number {
+  const [, count, unit] = /^(\d{1,5})(d|h|m|s)?$/.exec(text) ?? []
+  const unitMs = { d: dayMs, h: 3_600_000, m: 60_000, s: 1_000 }[unit ?? '']
+  if (count === '0' || (count !== undefined && unitMs !== undefined)) {
+    return Number(count) * (unitMs ?? 0)
+  }
+  throw new InvalidArgumentError('use a number with d, h, m or s, e.g. 30d; or 0')
+}

@@ -1,0 +1,50 @@
+/** One measurement beside its peer's. Null where there is no peer, or no goal. */
+export interface Figure {
+  readonly figure: string
+  readonly unit: string
+  readonly ours: number
+  readonly peer: number | null
+  /** ours / peer. */
+  readonly ratio: number | null
+  /** What issue and design ask for: of the ratio where there is a peer, else of our own value. */
+  readonly goal: number | null
+}
+
+export interface BenchOptions {
+  /** How often each subject is measured, in turns with its peer; figures are medians. */
+  readonly rounds: number
+  readonly isJson: boolean
+  /** Directory of upstream's programs as dev/hack/upstream builds them. */
+  readonly upstream: string
+  /** Beside these peers only, where a benchmark has several. */
+  readonly only?: readonly string[]
+  /** These loads only, where a benchmark has several. */
+  readonly loads?: readonly string[]
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? 0
+}
+
+/** A figure without a peer. */
+export function alone(figure: string, unit: string, ours: number, goal: number | null): Figure {
+  return { figure, unit, ours: round(ours), peer: null, ratio: null, goal }
+}
+
+export interface Pair {
+  readonly unit: string
+  readonly ours: readonly number[]
+  readonly peer: readonly number[]
+  readonly goal: number | null
+}
+
+export function beside(figure: string, { unit, ours, peer, goal }: Pair): Figure {
+  const [own, theirs] = [median(ours), median(peer)]
+  const ratio = Math.round((own / theirs) * 100) / 100
+  return { figure, unit, ours: round(own), peer: round(theirs), ratio, goal }
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}

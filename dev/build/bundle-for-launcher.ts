@@ -1,0 +1,15 @@
+/**
+ * What the launcher runs when a source is newer than the bundle: makes the bundle. Ends with 1, and
+ * without a word, where it cannot, e.g. in a read-only checkout: the launcher then runs the sources.
+ */
+import { join } from 'node:path'
+import { version } from '../../roles/runtime/version.ts'
+import { bundleProgram } from './bundle.ts'
+
+const outputDirectory = join(import.meta.dirname, '../..', 'node_modules', '.cache', 'bundle')
+try {
+  await bundleProgram({ outputDirectory, version })
+} catch (error) {
+  if (process.env['SKERRY_DEBUG']) console.error(error)
+  process.exitCode = 1
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { version } from '../../roles/runtime/version.ts'
+import { bundleProgram } from './bundle.ts'
+
+/** Names that the bundle keeps, of what whoever mostly waits should not hold in memory. */
+const marks = {
+  /** What @peculiar/x509 needs: 9 MB with what it brings along. */
+  x509: 'reflect-metadata/Reflect.js',
+  lua: 'function readLuaScript(',
+  virtualClusters: 'function createVirtualClusters(',
+  metricsOfNode: '@opentelemetry/api',
+  logsOfWorkers: 'thread-stream/index.js',
+}
+
+test('agents and nodes, which mostly wait, are without what they do not need, or not yet', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-bundle-'))
+  try {
+    await bundleProgram({ outputDirectory: directory, version })
+    const chunks = join(directory, 'chunks')
+    const names = await readdir(chunks)
+    const heldBy = async (role: string): Promise<string[]> => {
+      const entry = names.find((name) => new RegExp(`^${role}-\\w+\\.mjs$`).test(name)) ?? ''
+      const texts = await loadedWith(chunks, entry)
+      const held = Object.entries(marks).filter(([, mark]) =>
+        texts.some((text) => text.includes(mark)),
+      )
+      return held.map(([name]) => name)
+    }
+    assert.deepEqual(await heldBy('hub'), ['x509'], 'it signs certificates')
+    assert.deepEqual(await heldBy('agent-virtual'), ['virtualClusters'])
+    assert.deepEqual(await heldBy('lua-interpreter'), ['lua'])
+    const thread = names.find((name) => name.startsWith('yaml-thread-entry-')) ?? ''
+    const text = await readFile(join(chunks, thread), 'utf8')
+    assert.ok(
+      text.includes('yamlThreadEntry={code:'),
+      'the thread that reads YAML starts from the bundle alone',
+    )
+    for (const role of ['agent-pod', 'agent-way', 'node'])
+      assert.deepEqual(await heldBy(role), [], role)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+})
+
+/** The text of a chunk and of all that are loaded with it. */
+async function loadedWith(chunks: string, entry: string): Promise<string[]> {
+  const texts = new Map<string, string>()
+  const due = [entry]
+  for (let name = due.pop(); name !== undefined; name = due.pop()) {
+    if (texts.has(name)) continue
+    const text = await readFile(join(chunks, name), 'utf8')
+    texts.set(name, text)
+    // As esbuild writes what is loaded at once; what is loaded later is import("…").
+    for (const [, next = ''] of text.matchAll(/(?:import|from)"\.\/([^"]+)"/g)) due.push(next)
+  }
+  return [...texts.values()]
+}

@@ -1,0 +1,69 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { differencesBetween, type Found } from '../compare.ts'
+import { explanationOf } from './explained-differences.ts'
+import { parseCheckpoints } from './golden.ts'
+import type { Checkpoint } from './play-story.ts'
+import { parseStory, type Story } from './story.ts'
+
+const root = import.meta.dirname
+
+/** Every story, or those whose name contains one of the given parts. */
+export function readStories(parts: readonly string[] = []): Story[] {
+  return globSync('*.story', { cwd: join(root, 'stories') })
+    .map((file) => basename(file, '.story'))
+    .toSorted()
+    .filter((name) => parts.length === 0 || parts.some((part) => name.includes(part)))
+    .map((name) => parseStory(name, readFileSync(join(root, 'stories', `${name}.story`), 'utf8')))
+}
+
+export function goldenPath(story: string): string {
+  return join(root, 'golden', `${story}.golden`)
+}
+
+/** What upstream's controllers did when the story was recorded. */
+export function readGolden(story: string): Checkpoint[] {
+  const path = goldenPath(story)
+  if (!existsSync(path))
+    throw new Error(`Cannot replay ${story}: record it first (node dev/hack/controllers.ts record)`)
+  return parseCheckpoints(readFileSync(path, 'utf8'))
+}
+
+/** One place where two plays of a story are not the same. */
+export interface StoryDifference extends Found {
+  readonly story: string
+  readonly chapter: string
+  /** Reference of the object, or `event on …`. */
+  readonly object: string
+}
+
+export function compareCheckpoints(
+  story: string,
+  upstream: readonly Checkpoint[],
+  ours: readonly Checkpoint[],
+): StoryDifference[] {
+  const byName = new Map(ours.map(({ name, changes }) => [name, changes]))
+  return upstream.flatMap(({ name: chapter, changes }) => {
+    const played = byName.get(chapter) ?? {}
+    const objects = [...new Set([...Object.keys(changes), ...Object.keys(played)])]
+    return objects.flatMap((object) =>
+      [...differencesBetween(changes[object], played[object], '')].map((found) => ({
+        story,
+        chapter,
+        object,
+        ...found,
+      })),
+    )
+  })
+}
+
+/** The differences that nobody has explained. */
+export function unexplained(
+  story: string,
+  upstream: readonly Checkpoint[],
+  ours: readonly Checkpoint[],
+): StoryDifference[] {
+  return compareCheckpoints(story, upstream, ours).filter(
+    (difference) => explanationOf(difference) === undefined,
+  )
+}

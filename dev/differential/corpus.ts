@@ -1,0 +1,102 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { builtinKinds, type KindSwitches } from '@skerry/api'
+import type { BackendDial } from '@skerry/apiserver'
+import { systemClock, type Clock } from '@skerry/base'
+import { startTestApiServer } from '@skerry/testing'
+import { compareAnswers, type Difference } from './compare.ts'
+import { explanationOf } from './explained-differences.ts'
+import { parseGolden } from './golden.ts'
+import { runScript, type Answer } from './run-script.ts'
+import { parseScript, type Script } from './script.ts'
+import type { Subject } from './subject.ts'
+
+const root = import.meta.dirname
+
+/** Scripts that are so named are for servers that serve beta versions, too. */
+export const betaPrefix = 'beta-'
+
+export const betaSwitches = {
+  runtimeConfig: { 'api/beta': 'true' },
+  featureGates: {
+    ClusterTrustBundle: 'true',
+    PodCertificateRequest: 'true',
+    StorageVersionMigrator: 'true',
+  },
+} satisfies KindSwitches
+
+/** No script has a node or a pod that runs. */
+const unreachable: BackendDial = {
+  dialNode: () => Promise.reject(new Error('Cannot reach the node: there is none')),
+  dialAddress: () => Promise.reject(new Error('Cannot reach the address: there is nobody')),
+}
+
+/** No script makes an extension server that is there, so that nobody is shown it. */
+const noIdentity = () => ({ certificatePem: '', privateKeyPem: '' })
+
+/** Every script, or those whose name contains one of the given parts. */
+export function readScripts(parts: readonly string[] = []): Script[] {
+  return globSync('*.http', { cwd: join(root, 'scripts') })
+    .map((file) => basename(file, '.http'))
+    .toSorted()
+    .filter((name) => parts.length === 0 || parts.some((part) => name.includes(part)))
+    .map((name) => parseScript(name, readFileSync(join(root, 'scripts', `${name}.http`), 'utf8')))
+}
+
+export function goldenPath(script: string): string {
+  return join(root, 'golden', `${script}.golden`)
+}
+
+/** What upstream answered when the script was recorded. */
+export function readGolden(script: string): Answer[] {
+  const path = goldenPath(script)
+  if (!existsSync(path))
+    throw new Error(
+      `Cannot replay ${script}: record it first (node dev/hack/differential.ts record)`,
+    )
+  return parseGolden(readFileSync(path, 'utf8'))
+}
+
+/** Stands still, so that nothing depends on whether a second begins between two requests, as in a recording. */
+function standingClock(): Clock {
+  const now = systemClock.now()
+  return { ...systemClock, now: () => now }
+}
+
+/** Ours over a real socket: what upstream's API server does by itself, and nothing that a controller does. */
+export async function startOurs(withBeta: boolean): Promise<Subject & AsyncDisposable> {
+  return startTestApiServer({
+    clock: standingClock(),
+    withAccess: true,
+    ...(withBeta ? { kinds: await builtinKinds({ switches: betaSwitches }) } : {}),
+    hasFlowControl: true,
+    limits: { seatSharingMs: 20 },
+    checksPolicyTypes: false,
+    dial: unreachable,
+    aggregation: { identity: noIdentity },
+    namespaces: ['default', 'kube-system', 'kube-public', 'kube-node-lease'],
+  })
+}
+
+/** Our answers to scripts that are run one after the other, as upstream's were recorded. */
+export async function* runOurs(
+  scripts: readonly Script[],
+): AsyncGenerator<{ script: Script; answers: Answer[] }> {
+  for (const withBeta of [false, true]) {
+    const some = scripts.filter(({ name }) => name.startsWith(betaPrefix) === withBeta)
+    if (some.length === 0) continue
+    await using ours = await startOurs(withBeta)
+    for (const script of some) yield { script, answers: await runScript(script, ours) }
+  }
+}
+
+/** The differences that nobody has explained. */
+export function unexplained(
+  script: Script,
+  upstream: readonly Answer[],
+  ours: readonly Answer[],
+): Difference[] {
+  return compareAnswers(script.name, upstream, ours).filter(
+    (difference) => explanationOf(difference) === undefined,
+  )
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { isJsonObject } from '@skerry/api'
+import { thirdpartyInterpreter } from '../../../packages/interpreter/thirdparty/thirdparty-interpreter.ts'
+import { thirdpartyCases, type ThirdpartyCase } from './thirdparty-cases.ts'
+
+/** What the rules that Karmada 1.18.1 brings along answered: dev/hack/karmada-customizations.ts writes it. */
+const answers: Readonly<Record<string, { results?: unknown[]; error?: string }>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'testdata/thirdparty-answers.json'), 'utf8'),
+)
+
+const signal = AbortSignal.timeout(60_000)
+
+async function resultsOf(asked: ThirdpartyCase): Promise<unknown[]> {
+  const { operation, object, observed = object, replicas = 0, items = [] } = asked
+  switch (operation) {
+    case 'InterpretReplica': {
+      const found = await thirdpartyInterpreter.replicas(object, signal)
+      return [found?.replicas, found?.requirements ?? null]
+    }
+    case 'ReviseReplica':
+      return [await thirdpartyInterpreter.reviseReplica(object, replicas, signal)]
+    case 'Retain':
+      return [await thirdpartyInterpreter.retain(object, observed, signal)]
+    case 'InterpretStatus':
+      return [await thirdpartyInterpreter.reflectStatus(object, signal)]
+    case 'AggregateStatus': {
+      const { status } = await thirdpartyInterpreter.aggregateStatus(object, items, signal)
+      return [status]
+    }
+    case 'InterpretHealth':
+      return [(await thirdpartyInterpreter.health(object, signal)) === 'Healthy']
+    case 'InterpretDependency':
+      return [await thirdpartyInterpreter.dependencies(object, signal)]
+  }
+}
+
+/** Karmada's own rule for HelmCharts loses which generation was observed. */
+const lostByKarmada = 'source.toolkit.fluxcd.io/v1beta2 HelmChart: InterpretStatus '
+
+function comparable({ name, operation }: ThirdpartyCase, results: readonly unknown[]): unknown {
+  if (operation === 'AggregateStatus') return results.map((each) => Object(each).status ?? each)
+  if (name !== lostByKarmada) return results
+  return results.map((each) => (isJsonObject(each) ? { ...each, observedGeneration: 3 } : each))
+}
+
+test('kinds of others are interpreted as by the rules that Karmada brings along', async () => {
+  assert.ok(thirdpartyCases.length > 150)
+  for (const asked of thirdpartyCases) {
+    const { results, error } = answers[asked.name] ?? {}
+    assert.equal(error, undefined, asked.name)
+    const theirs = comparable(asked, results ?? [])
+    assert.deepEqual(comparable(asked, await resultsOf(asked)), theirs, asked.name)
+    assert.ok(thirdpartyInterpreter.knows(asked.object, asked.operation), asked.name)
+  }
+})
+
+test('of a kind that nobody taught there is nothing to say', () => {
+  const valve = { apiVersion: 'example.com/v1', kind: 'Valve', metadata: { name: 'a' } }
+  assert.equal(thirdpartyInterpreter.knows(valve, 'InterpretHealth'), false)
+})

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Cluster } from '../../../packages/fleet-kinds/cluster/cluster.ts'
+import type { OverridePolicy } from '../../../packages/fleet-kinds/policy/override-policy.ts'
+import { appliedOverrideAnnotations } from '../../../packages/propagation/overrides/applied-overrides.ts'
+import { overrideObject } from '../../../packages/propagation/overrides/override-object.ts'
+import { overrideCases, type OverrideCase } from './cases.ts'
+
+/** What Karmada 1.18.1 answered: dev/hack/fleet-vectors.ts writes it. */
+const answers: Readonly<Record<string, unknown>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'testdata/answers.json'), 'utf8'),
+)
+
+function answerTo({ object, cluster, policies, clusterPolicies }: OverrideCase): unknown {
+  // What the cases are written as.
+  const all = [...policies, ...clusterPolicies] as unknown as OverridePolicy[]
+  try {
+    const overridden = overrideObject(object, {
+      cluster: cluster as unknown as Cluster,
+      policies: all,
+    })
+    const annotations = appliedOverrideAnnotations(overridden.applied)
+    return { result: { annotations, object: overridden.object } }
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+test('objects are overridden for a cluster as Karmada does it, or refused in its words', () => {
+  assert.ok(overrideCases.length >= 60)
+  const ours = Object.fromEntries(overrideCases.map((each) => [each.name, answerTo(each)]))
+  assert.deepEqual(ours, answers)
+})
+
+test('an object is not changed by what is made of it', () => {
+  for (const each of overrideCases) {
+    const before = JSON.stringify(each.object)
+    answerTo(each)
+    assert.equal(JSON.stringify(each.object), before, each.name)
+  }
+})

@@ -1,0 +1,45 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { parseWorld, type World } from './world.ts'
+
+const root = import.meta.dirname
+
+/** What a scheduler made of a binding. */
+export interface Outcome {
+  /** `a:2 b:1`, in the order in which the binding lists them. */
+  readonly clusters: string
+  /** Of the condition Scheduled; empty where the binding was held back. */
+  readonly reason: string
+  readonly message: string
+  readonly affinityName?: string
+}
+
+export type Outcomes = Readonly<Record<string, Outcome>>
+
+/** Every world, or those whose name contains one of the given parts. */
+export function readWorlds(parts: readonly string[] = []): World[] {
+  return globSync('*.yaml', { cwd: join(root, 'worlds') })
+    .map((file) => basename(file, '.yaml'))
+    .toSorted()
+    .filter((name) => parts.length === 0 || parts.some((part) => name.includes(part)))
+    .map((name) => parseWorld(name, readFileSync(worldPath(name), 'utf8')))
+}
+
+export function worldPath(name: string): string {
+  return join(root, 'worlds', `${name}.yaml`)
+}
+
+export function goldenPath(name: string): string {
+  return join(root, 'golden', `${name}.json`)
+}
+
+/** What upstream's scheduler made of each binding when the world was recorded. */
+export function readGolden(name: string): Outcomes {
+  const path = goldenPath(name)
+  if (!existsSync(path))
+    throw new Error(
+      `Cannot replay ${name}: record it first (node dev/hack/karmada-placement.ts record)`,
+    )
+  // Written by `record`.
+  return JSON.parse(readFileSync(path, 'utf8')) as Outcomes
+}

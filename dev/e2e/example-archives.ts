@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildImages } from '../../examples/build-images.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+/** What the archives are made from; a change in one of them makes them anew. */
+const sources = [
+  'examples/build-images.ts',
+  'examples/guestbook/page.cgi',
+  'testing/images/oci-image.ts',
+]
+
+/** A directory with the archives of the examples' images, built once per machine and version. */
+export function exampleArchives(): Promise<string> {
+  return builtOnce('skerry-e2e-images', sources, buildImages)
+}
+
+/** The directory that `build` has filled, on this machine, from just these files of the project. */
+export async function builtOnce(
+  name: string,
+  madeFrom: readonly string[],
+  build: (directory: string) => Promise<unknown>,
+): Promise<string> {
+  const hash = createHash('sha256')
+  for (const source of madeFrom) hash.update(await readFile(join(root, source)))
+  const directory = join(tmpdir(), `${name}-${hash.digest('hex').slice(0, 12)}`)
+  if (await isPresent(directory)) return directory
+  const part = await mkdtemp(join(tmpdir(), `${name}-part-`))
+  await build(part)
+  try {
+    await rename(part, directory)
+  } catch (error) {
+    // Another run finished first: its archives are as good.
+    if (!(await isPresent(directory))) throw error
+    await rm(part, { recursive: true })
+  }
+  return directory
+}
+
+async function isPresent(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}

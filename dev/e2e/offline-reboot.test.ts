@@ -1,0 +1,129 @@
+/** Power returns to a node whose control plane is unreachable: the application returns with it. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { TestHost } from '@skerry/testing'
+import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
+import { containerStates } from './container-states.ts'
+import { fetchPage, type Page } from './guestbook-page.ts'
+import { whyNot } from './prerequisites.ts'
+
+const manifest = join(import.meta.dirname, '../..', 'examples', 'guestbook', 'guestbook.yaml')
+const workloads = ['-n', 'guestbook', '-l', 'app in (web,redis)'] as const
+
+test(
+  'a reboot while the control plane is away',
+  { skip: await whyNot(), timeout: 400_000 },
+  async (t) => {
+    await using cluster = await ClusterOnHosts.start()
+    const node = await cluster.addNode(2)
+    const client = await cluster.host(3)
+    const fetch = (): Promise<Page> => fetchPage(client, `${node.host.address}:30080`)
+    await cluster.kubectl('apply', '-f', manifest)
+    await cluster.kubectl(
+      'rollout',
+      'status',
+      '-n',
+      'guestbook',
+      'statefulset/redis',
+      '--timeout=60s',
+    )
+    await cluster.kubectl('rollout', 'status', '-n', 'guestbook', 'deployment/web', '--timeout=60s')
+    const before = await cluster.waitFor('the page', fetch)
+    const addresses = await podAddresses(cluster)
+    await untilOnDisk(cluster, node)
+    await cluster.siteHost.cut()
+    await node.host.reboot()
+    await node.role.start()
+    let tasks = new Set<string>()
+    await t.test('pods, service addresses, names and data are there again', async () => {
+      const page = await cluster.waitFor('the page after the reboot', fetch)
+      assert.equal(page.visits, before.visits + 1)
+      await untilBothServe(cluster, fetch)
+      tasks = await runningTasks(node.host)
+    })
+    await t.test('nothing restarts when the control plane returns', async () => {
+      await cluster.siteHost.restore()
+      await untilHeardOf(cluster, node)
+      const isReady = '--for=condition=Ready'
+      await cluster.kubectl('wait', 'pods', ...workloads, isReady, '--timeout=60s')
+      // The site may have a pod as ready from before the cut: its containers' ids say that the node spoke.
+      const states = await cluster.waitFor('the node to tell of its containers', async () => {
+        const told = await containerStates(cluster, ...workloads)
+        return Object.values(told).every((state) => tasks.has(idOf(state))) ? told : undefined
+      })
+      assert.equal(Object.keys(states).length, 3)
+      for (const [container, state] of Object.entries(states)) {
+        assert.match(state, / restarted 1 times$/, `${container}: the reboot is its only restart`)
+      }
+      assert.deepEqual(await podAddresses(cluster), addresses)
+      assert.ok((await fetch()).visits > before.visits)
+    })
+    await t.test('the node takes new work', async () => {
+      await cluster.kubectl('scale', '-n', 'guestbook', 'deployment/web', '--replicas=3')
+      await cluster.kubectl(
+        'rollout',
+        'status',
+        '-n',
+        'guestbook',
+        'deployment/web',
+        '--timeout=60s',
+      )
+    })
+  },
+)
+
+/** The power may go a moment after the pods are ready, but the node must have heard of them. */
+async function untilOnDisk(cluster: ClusterOnHosts, node: EdgeNode): Promise<void> {
+  const ips = await podAddresses(cluster)
+  await cluster.waitFor('the services in the store of the node', async () => {
+    const text = await readFile(join(cluster.directory, node.name, 'service-network.json'), 'utf8')
+    return ips.every((ip) => text.includes(`"${ip}"`)) ? true : undefined
+  })
+}
+
+async function podAddresses(cluster: ClusterOnHosts): Promise<string[]> {
+  const path = 'jsonpath={.items[*].status.podIP}'
+  return (await cluster.kubectl('get', 'pods', ...workloads, '-o', path)).split(' ')
+}
+
+async function untilBothServe(cluster: ClusterOnHosts, fetch: () => Promise<Page>): Promise<void> {
+  const served = new Set<string>()
+  await cluster.waitFor(
+    'both web pods to serve',
+    async () => {
+      served.add((await fetch()).pod)
+      return served.size === 2 ? true : undefined
+    },
+    { intervalMs: 20 },
+  )
+}
+
+/** Ids of the containers that run, from containerd itself: the API is away. */
+async function runningTasks(host: TestHost): Promise<Set<string>> {
+  const socket = '/run/skerry/node/containerd/containerd.sock'
+  const { stdout } = await host.run(['ctr', '-a', socket, '-n', 'k8s.io', 'tasks', 'list'])
+  return new Set(
+    stdout
+      .split('\n')
+      .map((line) => line.split(/\s+/))
+      .flatMap(([id, , state]) => (id !== undefined && state === 'RUNNING' ? [id] : [])),
+  )
+}
+
+function idOf(state: string): string {
+  return /^containerd:\/\/(\w+) /.exec(state)?.[1] ?? ''
+}
+
+/** The site may have the node as Ready from before the cut: the new boot id says that it spoke. */
+async function untilHeardOf(cluster: ClusterOnHosts, node: EdgeNode): Promise<void> {
+  const { stdout } = await node.host.run(['cat', '/proc/sys/kernel/random/boot_id'])
+  const path = 'jsonpath={.status.nodeInfo.bootID}'
+  await cluster.waitFor('the node to report its new boot', async () =>
+    (await cluster.kubectl('get', 'node', node.name, '-o', path)) === stdout.trim()
+      ? true
+      : undefined,
+  )
+  await cluster.untilNodeReady(node.name)
+}

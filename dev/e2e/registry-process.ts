@@ -1,0 +1,26 @@
+/**
+ * A registry as a process of its own, for a host's loopback: `node dev/e2e/registry-process.ts
+ * basic|bearer <username> <password>` prints its port and serves until it is killed.
+ */
+import { readFile } from 'node:fs/promises'
+import { layerOfFiles, startTestRegistry } from '@skerry/testing'
+
+const [challenge, username = '', password = ''] = process.argv.slice(2)
+if (challenge !== 'basic' && challenge !== 'bearer') {
+  throw new Error(`Cannot start the registry: the challenge is basic or bearer, not ${challenge}`)
+}
+const layer = await layerOfFiles([
+  { path: 'bin' },
+  { path: 'bin/busybox', content: await readFile('/bin/busybox'), mode: 0o755 },
+  { path: 'bin/sh', linkTo: 'busybox' },
+])
+const registry = await startTestRegistry({
+  challenge,
+  username,
+  password,
+  image: {
+    layers: [layer],
+    config: { Cmd: ['/bin/sh', '-c', 'echo pulled; exec busybox sleep 1000'], Env: ['PATH=/bin'] },
+  },
+})
+console.log(registry.port)

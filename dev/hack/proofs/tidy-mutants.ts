@@ -1,0 +1,87 @@
+import type { Mutant } from './mutant.ts'
+
+/** Promises of STYLE.md and ARCHITECTURE.md about the sources themselves. */
+export const mutants: readonly Mutant[] = [
+  {
+    proof: 'packages import only lower levels, and only through their door',
+    test: 'tidy.test.ts',
+    file: 'packages/base/give-way.ts',
+    find: 'export function giveWay',
+    replace: `import type {} from '@skerry/api'
+export function giveWay`,
+  },
+  {
+    proof: 'each package has a door that says what it does',
+    test: 'tidy.test.ts',
+    file: 'packages/pki/mod.ts',
+    find: `/**
+ * pki: `,
+    replace: `/*
+ * pki: `,
+  },
+  {
+    proof: 'api is pure: no node: imports',
+    test: 'tidy.test.ts',
+    file: 'packages/api/columns/column.ts',
+    find: `import type { Container,`,
+    replace: `import 'node:fs'
+import type { Container,`,
+  },
+  {
+    proof: 'file names say what is in them',
+    test: 'tidy.test.ts',
+    file: 'packages/base/message-of.ts',
+    find: 'export function messageOf',
+    replace: 'export function messageOf',
+    movedTo: 'packages/base/helpers.ts',
+  },
+  {
+    proof: 'no banned names in declarations',
+    test: 'tidy.test.ts',
+    file: 'packages/base/message-of.ts',
+    find: 'export function messageOf',
+    // In two parts, because the rule holds for this file as well.
+    replace: `export function message${'Helper'}`,
+  },
+  {
+    proof: 'argv, env and signals are read in cmd only',
+    test: 'tidy.test.ts',
+    file: 'packages/base/message-of.ts',
+    find: 'export function messageOf',
+    replace: `export const debug = process.env['DEBUG']
+export function messageOf`,
+  },
+  {
+    proof: 'nothing is left open without an owner',
+    test: 'tidy.test.ts',
+    file: 'packages/base/message-of.ts',
+    find: 'export function messageOf',
+    // In two parts, because the rule holds for this file as well.
+    replace: `// ${'TO'}${'DO'}: later
+export function messageOf`,
+  },
+  {
+    proof: 'no test waits on the wall clock, is skipped for good or runs alone',
+    test: 'tidy.test.ts',
+    file: 'packages/base/give-way.test.ts',
+    find: `import { test } from 'node:test'`,
+    replace: `import { test } from 'node:test'
+test.only('alone', () => {})`,
+  },
+  {
+    proof: 'architecture stays readable: the map is under 300 lines',
+    test: 'tidy.test.ts',
+    file: 'ARCHITECTURE.md',
+    find: `# Architecture
+
+This`,
+    replace: `# Architecture${'\n'.repeat(200)}This`,
+  },
+  {
+    proof: 'every skerry command and option in a document exists',
+    test: 'docs.test.ts',
+    file: 'docs/known-limits.md',
+    find: '`skerry down` and `skerry up` write everything again',
+    replace: '`skerry downs` and `skerry up` write everything again',
+  },
+]

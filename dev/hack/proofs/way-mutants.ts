@@ -1,0 +1,229 @@
+import type { Mutant } from './mutant.ts'
+
+/** Promises about the ways to a hub and through it, and about who may take them. */
+export const mutants: readonly Mutant[] = [
+  {
+    proof: 'is named, and says why; no password is told',
+    test: 'packages/base/outbound/outbound.test.ts',
+    file: 'packages/base/outbound/connect-by-proxy.ts',
+    find: `? 'it does not take this user and password'`,
+    replace: '? `it does not take ${login.user} with ${login.password}`',
+  },
+  {
+    proof: 'is refused at the start, and no password is told',
+    test: 'roles/hub/hub-network.test.ts',
+    file: 'roles/runtime/way-to-hub.ts',
+    find: '`Cannot use ${from}: it is no URL of',
+    replace: '`Cannot use ${from}: ${text} is no URL of',
+  },
+  {
+    proof: 'past a box that opens TLS an agent registers and is reached; the box reads nothing',
+    test: 'roles/hub/hub-network.test.ts',
+    file: 'packages/tunnel/carrier/connect-by-carrier.ts',
+    find: 'isUnchecked: true',
+    replace: 'isUnchecked: false',
+  },
+  {
+    proof: 'what is no TLS in a carrier ends it, and nothing else',
+    test: 'roles/hub/hub-network.test.ts',
+    file: 'packages/apiserver/http/http-server.ts',
+    find: `      own(connection)
+      onArrival(connection, address, address)`,
+    replace: `      onArrival(connection, address, address)
+      connection.destroy = () => connection`,
+  },
+  {
+    proof: 'without being asked neither end goes past a box that opens TLS',
+    test: 'roles/hub/hub-network.test.ts',
+    file: 'roles/hub/hub-carrier.ts',
+    find: `  if (!isAllowed) return { routes: [], authorizers: [], attach: () => undefined }
+`,
+    replace: '',
+  },
+  {
+    proof: 'of pods of other nodes a node learns names, labels, addresses and named ports only',
+    test: 'roles/site/site-node-rights.test.ts',
+    file: 'packages/service-proxy/policy/pod-peer.ts',
+    find: `if (field !== 'apiVersion') delete object[field]`,
+    replace: `if (field !== 'apiVersion' && field !== 'spec') delete object[field]`,
+  },
+  {
+    proof: 'a ClusterAccess leads to services by the verbs that it says so for, and by no others',
+    test: 'roles/hub/hub-services-refused.test.ts',
+    file: 'packages/gateway/access/cluster-grants.ts',
+    find: `const granted = subresource === 'proxy' ? verbs : serviceVerbs`,
+    replace: 'const granted = subresource ? verbs : serviceVerbs',
+  },
+  {
+    proof:
+      'what is open to a service ends soon after the right to it is taken away, and the audit line says so',
+    test: 'roles/hub/hub-services.test.ts',
+    file: 'packages/gateway/services/service-routes.ts',
+    find: 'visit.transfer.end(signal.reason === accessEnded ? accessEnded.message : undefined)',
+    replace: 'visit.transfer.end()',
+  },
+  {
+    proof: 'one kubeconfig has the hub and every cluster that its user may reach, and no secret',
+    test: 'cmd/client/hub-kubeconfig.test.ts',
+    file: 'cmd/client/hub-kubeconfig.ts',
+    find: 'await writeFile(next, stringify(config, { lineWidth: 0 }), { mode: 0o600 })',
+    replace: 'await writeFile(next, stringify(config, { lineWidth: 0 }), { mode: 0o644 })',
+  },
+  {
+    proof: 'a hub says where to log in only when it is told to, and to anybody',
+    test: 'cmd/client/login.test.ts',
+    file: 'roles/hub/hub-login.ts',
+    find: '...(offering ? [loginOffersAuthorizer] : []),',
+    replace: 'loginOffersAuthorizer,',
+  },
+  {
+    proof: 'only its own agent may open the tunnel of a cluster',
+    test: 'roles/hub/hub.test.ts',
+    file: 'packages/fleet-kinds/cluster/agent-identity.ts',
+    find: 'if (!groups.includes(agentsGroup) || !name.startsWith(agentUserPrefix)) return undefined',
+    replace: 'if (groups.length === 0 || !name.startsWith(agentUserPrefix)) return undefined',
+  },
+  {
+    proof:
+      'a cluster leaves its hub by one command, and its agent cannot come back without a new token',
+    test: 'roles/agent/leave.test.ts',
+    file: 'roles/admin/strike-off.ts',
+    find: 'await revokeAgent(hub, { cluster: name, nowMs }, signal)',
+    replace: 'await Promise.resolve(revokeAgent)',
+  },
+  {
+    proof:
+      'a revocation goes by the clock of the hub, whatever the clock of the administrator says',
+    test: 'cmd/client/cluster-commands.test.ts',
+    file: 'cmd/client/cluster-commands.ts',
+    find: 'return Number.isNaN(dateMs) ? Date.now() : dateMs',
+    replace: 'return Date.now()',
+  },
+  {
+    proof: 'any replica reaches a cluster, wherever its tunnel ends',
+    test: 'roles/hub/hub-replicas.test.ts',
+    file: 'packages/gateway/replicas/replicated-tunnels.ts',
+    find: 'return isOpen(own, cluster) || ids.length === 0 ? [here, ...there] : there',
+    replace: 'return there.length > 0 ? [here] : there',
+  },
+  {
+    proof: 'only a replica may open a link, and with its own certificate',
+    test: 'roles/hub/hub-replicas.test.ts',
+    file: 'packages/gateway/replicas/replica-route.ts',
+    find: 'if (!replica || certificateHashOf(request) !== replica.certificateHash) {',
+    replace: 'if (!replica) {',
+  },
+  {
+    proof: 'what is open to many clusters by way of another replica keeps nobody from the others',
+    test: 'roles/hub/hub-replica-streams.test.ts',
+    file: 'packages/gateway/replicas/link-limits.ts',
+    find: 'streamsMax: 2 * userStreamDefaults.inAll,',
+    replace: 'streamsMax: 2 * userStreamDefaults.perCluster,',
+  },
+  {
+    proof: 'a hub that traces nothing passes no trace on',
+    test: 'roles/hub/hub-tracing.test.ts',
+    file: 'packages/gateway/proxy/traced-tunnels.ts',
+    find: `if (request.headers['traceparent'] === undefined) return request`,
+    replace: `if (request.headers['traceparent'] !== '') return request`,
+  },
+  {
+    proof: 'an agent that comes back after its certificate expired goes on by its old key',
+    test: 'roles/hub/hub-registration.test.ts',
+    file: 'packages/membership/registration/re-enrolment-route.ts',
+    find: `verdict: isAsked ? 'allow' : 'no-opinion'`,
+    replace: `verdict: isAsked ? 'no-opinion' : 'no-opinion'`,
+  },
+  {
+    proof:
+      'a client that vanishes from its session is missed: the hub asks for it when nothing is said',
+    test: 'roles/hub/hub-streams.test.ts',
+    file: 'packages/apiserver/http/http-server.ts',
+    find: 'keepAliveInitialDelay: 15_000',
+    replace: 'keepAliveInitialDelay: 7_200_000',
+  },
+  {
+    proof: 'an agent that breaks a rule of the tunnel is written down with the rule',
+    test: 'roles/hub/hub-floods.test.ts',
+    file: 'packages/gateway/tunnels/tunnel-route.ts',
+    find: `          if (session.brokenRule !== undefined) deps.onBroken?.(opener, session)
+`,
+    replace: '',
+  },
+  {
+    proof:
+      'lists and watches of a cluster that nobody reads hold what one user may, at hub and edge',
+    test: 'roles/hub/hub-unread.test.ts',
+    file: 'packages/apiserver/http/unread-bytes.ts',
+    find: `    while (of.bytes > unreadBytesPerUserMax && this.#endOldest(user)) continue
+`,
+    replace: '',
+  },
+  {
+    proof:
+      'who does not say who they are may read health, version and cluster-info, and nothing else',
+    test: 'roles/hub/hub-anonymous.test.ts',
+    file: 'packages/apiserver/contract/user-names.ts',
+    find: 'groups: Object.freeze([systemGroups.unauthenticated]),',
+    replace: `groups: Object.freeze([systemGroups.unauthenticated, 'system:authenticated']),`,
+  },
+  {
+    proof:
+      'one logs in once; kubectl then reaches hub and clusters by tokens that renew themselves',
+    test: 'cmd/client/login.test.ts',
+    file: 'cmd/client/credential.ts',
+    find: 'tokens.expiresAtMs - leftMsMin > clock.now()',
+    replace: 'tokens.expiresAtMs + 1e12 > clock.now()',
+  },
+  {
+    proof: 'a hub that names the client of another gets no token that is good there',
+    test: 'cmd/client/login.test.ts',
+    file: 'cmd/client/login.ts',
+    find: `  requireSameFleet({ ...options, hub }, client, hubs)
+`,
+    replace: '',
+  },
+  {
+    proof: 'what is compressed at the edge passes as it is',
+    test: 'roles/hub/hub-floods.test.ts',
+    file: 'packages/gateway/proxy/forwarded-headers.ts',
+    find: `  'clear-site-data',
+`,
+    replace: `  'clear-site-data',
+  'content-encoding',
+`,
+  },
+  {
+    proof: 'a compressed body is not opened by the hub',
+    test: 'roles/hub/hub-floods.test.ts',
+    file: 'packages/apiserver/http/read-body.ts',
+    find: 'return parts.length === 1 ? (parts[0] ?? noBody) : Buffer.concat(parts, length)',
+    replace: `const whole = Buffer.concat(parts, length)
+  return whole[0] === 0x1f ? process.getBuiltinModule('node:zlib').gunzipSync(whole) : whole`,
+  },
+  {
+    proof: 'a session that was refused is written down as refused, by whomever, with its cluster',
+    test: 'roles/hub/hub-session-audit.test.ts',
+    file: 'packages/gateway/proxy/pass-upgrade.ts',
+    find: `  onRefused?.(answer.status)
+`,
+    replace: '',
+  },
+  {
+    proof:
+      'what an agent may not write is told at the hub, and a cluster that goes keeps its objects',
+    test: 'roles/agent/agent-works.test.ts',
+    file: 'packages/cluster-agent/work/execution-controller.ts',
+    find: '(${total - failures.length}/${total}): ${causes}`',
+    replace: '(${total - failures.length}/${total})`',
+  },
+  {
+    proof: 'a right to the API does not reach the way by which services are dialled',
+    test: 'roles/hub/hub-services-refused.test.ts',
+    file: 'packages/apiserver/http/http-server.ts',
+    find: `  server.on(
+    'upgrade',`,
+    replace: `  server.on(
+    'connect',`,
+  },
+]

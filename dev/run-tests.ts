@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import type { TestRequest } from '../cmd/commands/developer-commands.ts'
+import type { ProgramUser } from '../roles/up/programs-table.ts'
+import { findMissingPrograms, installPrograms, packagesOf } from '../roles/up/system-packages.ts'
+
+interface Check {
+  name: string
+  command: readonly string[]
+}
+
+const root = join(import.meta.dirname, '..')
+const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
+
+/** Proves the tree: types, lint, format, then every test. Resolves the process's exit code. */
+export async function runTests(options: TestRequest): Promise<number> {
+  const files = filesOf(options)
+  await ensurePrograms(files, options)
+  const totals = { passed: 0, failed: 0 }
+  if (options.only.length === 0) {
+    for (const check of checks()) {
+      const isGood = await runCheck(check)
+      totals[isGood ? 'passed' : 'failed'] += 1
+    }
+  }
+  await runTestFiles(files, totals)
+  console.log(`${totals.passed} passed, ${totals.failed} failed`)
+  return totals.failed === 0 && totals.passed > 0 ? 0 : 1
+}
+
+const isRoot = process.getuid?.() === 0
+const isEndToEnd = (file: string): boolean => file.startsWith(join(root, 'dev/e2e'))
+
+/** Installs the programs that the tests execute, so that no test is skipped for the lack of one. */
+async function ensurePrograms(
+  files: readonly string[],
+  { skipsInstall }: TestRequest,
+): Promise<void> {
+  const users: ProgramUser[] = ['node', 'tests']
+  if (files.some(isEndToEnd)) users.push('end-to-end tests')
+  const found = await findMissingPrograms(users)
+  // Tests that need the others are skipped for anybody but root.
+  const missing = isRoot ? found : found.filter(({ isForUsers }) => isForUsers === true)
+  if (missing.length === 0) return
+  const packages = packagesOf(missing).join(' ')
+  if (skipsInstall) {
+    console.log(`Tests that need these system packages fail: ${packages}`)
+  } else if (isRoot) {
+    console.log(`Installing system packages: ${packages}`)
+    await installPrograms(missing, AbortSignal.timeout(installMsMax))
+  } else {
+    throw new ExpectedError(
+      `Cannot test: system packages are missing; run "apt-get install ${packages}" as root, or pass --no-install`,
+      exitCodes.missingDependency,
+    )
+  }
+}
+
+/** For slow mirrors; apt says by itself when one does not answer. */
+const installMsMax = 1_800_000
+
+function checks(): Check[] {
+  return [
+    { name: 'types', command: [bin('tsc'), '--project', root] },
+    { name: 'lint', command: [bin('oxlint'), '--type-aware', '--quiet', root] },
+    { name: 'format', command: [bin('oxfmt'), '--check', root] },
+  ]
+}
+
+async function runCheck(check: Check): Promise<boolean> {
+  const startMs = performance.now()
+  const [command = '', ...args] = check.command
+  const code = await new Promise<number | null>((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+    child.on('error', reject)
+    child.on('exit', resolve)
+  })
+  const seconds = ((performance.now() - startMs) / 1000).toFixed(1)
+  console.log(`${code === 0 ? '✔' : '✖'} ${check.name} (${seconds} s)`)
+  return code === 0
+}
+
+function filesOf(options: TestRequest): string[] {
+  const folders = ['cmd', 'roles', 'packages', 'testing', 'dev']
+  const patterns = ['*.test.ts', ...folders.map((folder) => `${folder}/**/*.test.ts`)]
+  if (!options.isQuick) patterns.push('dev/e2e/**/*.test.ts')
+  return patterns
+    .flatMap((pattern) => globSync(pattern, { cwd: root }))
+    .filter((file) => !file.includes('node_modules'))
+    .filter((file) => options.only.length === 0 || options.only.some((part) => file.includes(part)))
+    .map((file) => join(root, file))
+}
+
+/** End-to-end files each own the machine's containers while they run, so they go one by one, last. */
+async function runTestFiles(files: readonly string[], totals: Totals): Promise<void> {
+  await runGroup(
+    files.filter((file) => !isEndToEnd(file)),
+    2,
+    totals,
+  )
+  await runGroup(files.filter(isEndToEnd), 1, totals)
+}
+
+interface Totals {
+  passed: number
+  failed: number
+}
+
+/** A file that takes longer hangs; the slowest end-to-end file takes a few minutes. */
+const fileMsMax = 600_000
+
+async function runGroup(
+  files: readonly string[],
+  concurrency: number,
+  totals: Totals,
+): Promise<void> {
+  if (files.length === 0) return
+  const stream = run({ files: [...files], concurrency, timeout: fileMsMax })
+  const skipped: string[] = []
+  stream.on('test:pass', ({ name, skip }) => {
+    if (skip !== undefined) skipped.push(`${name}: ${String(skip)}`)
+  })
+  stream.on('test:summary', (summary) => {
+    if (summary.file !== undefined) return
+    totals.passed += summary.counts.passed
+    totals.failed +=
+      summary.counts.tests - summary.counts.passed - summary.counts.skipped - summary.counts.todo
+    if (!summary.success && totals.failed === 0) totals.failed += 1
+  })
+  for await (const chunk of stream.compose(spec)) process.stdout.write(chunk)
+  if (!isRoot) return
+  // Root can have all that a test needs.
+  for (const each of skipped) console.log(`✖ skipped: ${each}`)
+  totals.failed += skipped.length
+}

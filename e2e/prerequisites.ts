@@ -1,9 +1,0 @@
-import { findMissingPrograms, packagesOf } from '../cmd/system-packages.ts'
-
-/** Why these tests cannot run on this machine, in one line; false when they can. */
-export async function whyNot(): Promise<string | false> {
-  if (process.getuid?.() !== 0) return 'needs root: containers and network namespaces'
-  const missing = packagesOf(await findMissingPrograms(['node', 'tests', 'end-to-end tests']))
-  if (missing.length > 0) return `needs system packages: apt-get install ${missing.join(' ')}`
-  return false
-}

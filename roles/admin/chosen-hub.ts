@@ -1,0 +1,22 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { dataDirectoryDefault } from '../runtime/data-directory.ts'
+
+/** Which hub is meant, and as whom. */
+export interface ChosenHub {
+  /** Of a hub on this machine. */
+  readonly dataDir: string
+  /** Instead of that hub's administrator: any hub, as any user. */
+  readonly kubeconfig?: string | undefined
+}
+
+export function withHubFlags(command: Command): Command {
+  return command
+    .option('--data-dir <path>', 'of the hub', join(dataDirectoryDefault, 'hub'))
+    .option('--kubeconfig <path>', 'how to reach the hub, instead of --data-dir')
+}
+
+/** The file to go by. */
+export function hubKubeconfig({ dataDir, kubeconfig }: ChosenHub): string {
+  return kubeconfig ?? join(dataDir, 'admin.kubeconfig')
+}

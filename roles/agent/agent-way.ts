@@ -1,0 +1,63 @@
+import { ExpectedError, exitCodes, systemClock, type LogLevel } from '@skerry/base'
+import { loadKubeconfig } from '@skerry/client'
+import { runRole } from '../runtime/role-context.ts'
+import type { TracingFlags } from '../runtime/tracing-options.ts'
+import type { WayFlags } from '../runtime/way-options.ts'
+import { connectBy } from '../runtime/way-to-hub.ts'
+import { runKarmadaAgent, type KarmadaAgentOptions } from './karmada-agent.ts'
+import { findLocalApi } from './local-api.ts'
+
+export interface AgentWayFlags extends WayFlags, TracingFlags {
+  hub: string | undefined
+  karmada: string | undefined
+  karmadaKubeconfig: string | undefined
+  kubeconfig: string | undefined
+  context: string | undefined
+  allowService: readonly unknown[]
+  logLevel: LogLevel
+}
+
+/** Whose agent it is to be: Karmada's, or undefined for a hub's. Throws ExpectedError when that is not clear. */
+export async function karmadaOf(
+  flags: AgentWayFlags,
+): Promise<KarmadaAgentOptions['karmada'] | undefined> {
+  const { hub, karmada: server, karmadaKubeconfig: path, inspectedTls } = flags
+  const given = [hub, server, path].filter((each) => each !== undefined)
+  if (given.length !== 1) {
+    throw usage('pass one of --hub, --karmada and --karmada-kubeconfig')
+  }
+  if (hub !== undefined) return undefined
+  if (flags.allowService.length > 0 || inspectedTls === true) {
+    throw usage('Karmada has no tunnel, so --allow-service and --inspected-tls mean nothing there')
+  }
+  if (server !== undefined) {
+    const url = URL.canParse(server) ? new URL(server) : undefined
+    if (url?.protocol === 'https:') return { server: url.origin }
+    throw usage('--karmada is https://<host>:<port>')
+  }
+  const environment = { clock: systemClock, environment: process.env }
+  return { transport: (await loadKubeconfig(path ?? '', {}, environment)).transport }
+}
+
+/** Runs until a signal stops it. */
+export async function runAsKarmadas(
+  karmada: KarmadaAgentOptions['karmada'],
+  flags: AgentWayFlags,
+  options: Omit<KarmadaAgentOptions, 'api' | 'karmada'>,
+): Promise<void> {
+  const api = await findLocalApi(flags)
+  await runRole(
+    'agent',
+    flags.logLevel,
+    async (context) => {
+      const way =
+        'server' in karmada ? await connectBy({ ...flags, hub: karmada.server }, context) : {}
+      await runKarmadaAgent({ ...options, api, karmada, ...way }, context)
+    },
+    flags,
+  )
+}
+
+function usage(why: string): ExpectedError {
+  return new ExpectedError(`Cannot run agent: ${why}`, exitCodes.usage)
+}

@@ -1,0 +1,115 @@
+/** What the hub has for a cluster reaches it through the cluster's own agent, with the agent's own rights. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnyObject } from '@skerry/api'
+import { createCluster, resources, type Cluster as Api } from '@skerry/client'
+import { clusterResource, executionNamespace, workResource, type Work } from '@skerry/fleet-kinds'
+import {
+  startTestAgent,
+  startTestEdge,
+  startTestHub,
+  untilCluster,
+  type TestHub,
+} from '../../testing/scenes/test-fleet.ts'
+import { ensureAgentObjects } from '../site/agent-objects.ts'
+
+const signal = AbortSignal.timeout(60_000)
+const namespace = executionNamespace('shop')
+const workKey = { namespace, name: 'staff' }
+
+function work(...manifests: AnyObject[]): Work {
+  return {
+    apiVersion: 'work.karmada.io/v1alpha1',
+    kind: 'Work',
+    metadata: workKey,
+    spec: { workload: { manifests } },
+  }
+}
+
+const space: AnyObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'till' } }
+const reader: AnyObject = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name: 'reader' },
+  rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'bind', 'impersonate'] }],
+}
+
+/** Until the Work's condition is there; its message. */
+async function untilApplied({ admin }: TestHub, wanted: string): Promise<string> {
+  const works = admin.resource(workResource)
+  const { items, metadata } = await works.list({ namespace }, signal)
+  const found = (object: Work | undefined) =>
+    object?.status?.conditions?.find(({ type, status }) => type === 'Applied' && status === wanted)
+  const first = found(items[0])
+  if (first) return first.message
+  const { resourceVersion = '' } = metadata
+  for await (const event of works.watch({ namespace, resourceVersion }, signal)) {
+    const told = event.type === 'BOOKMARK' ? undefined : found(event.object)
+    if (told) return told.message
+  }
+  throw new Error('Cannot wait for the Work: the watch has ended')
+}
+
+async function readyFleet(fleet: TestHub): Promise<void> {
+  await untilCluster(fleet, 'shop', ({ Ready }) => Ready === 'True')
+}
+
+async function untilGone(api: Api, name: string): Promise<void> {
+  const clusters = api.resource(clusterResource)
+  const { items, metadata } = await clusters.list({}, signal)
+  if (items.length === 0) return
+  const request = { resourceVersion: metadata.resourceVersion ?? '' }
+  for await (const event of clusters.watch(request, signal)) {
+    if (event.type === 'DELETED' && event.object.metadata.name === name) return
+  }
+}
+
+test('an agent that is told to applies what the hub has for its cluster, roles among it', async () => {
+  await using fleet = await startTestHub()
+  await using edge = await startTestEdge({ appliesWorks: true })
+  await using _agent = await startTestAgent(fleet, {
+    name: 'shop',
+    api: edge.api,
+    appliesWorks: true,
+  })
+  await readyFleet(fleet)
+  await fleet.admin.resource(workResource).create(work(space, reader), signal)
+  const message = await untilApplied(fleet, 'True')
+  assert.equal(message, 'Manifest has been successfully applied')
+  const local = createCluster(edge.transport, { ...fleet.context, userAgent: 'test' })
+  const made = await local.resource(resources.namespaces).get({ name: 'till' }, signal)
+  assert.equal(made.metadata.annotations?.['work.karmada.io/namespace'], namespace)
+  await local.resource(resources.clusterRoles).get({ name: 'reader' }, signal)
+})
+
+test('what an agent may not write is told at the hub, and a cluster that goes keeps its objects', async () => {
+  await using fleet = await startTestHub()
+  await using edge = await startTestEdge({ appliesWorks: true })
+  const local = createCluster(edge.transport, { ...fleet.context, userAgent: 'test' })
+  const agent = await startTestAgent(fleet, { name: 'shop', api: edge.api, appliesWorks: true })
+  try {
+    await readyFleet(fleet)
+    await fleet.admin.resource(workResource).create(work(space), signal)
+    await untilApplied(fleet, 'True')
+    // Without the duty there is no right.
+    await ensureAgentObjects(edge.objects)
+    const fresh = await fleet.admin.resource(workResource).get(workKey, signal)
+    await fleet.admin
+      .resource(workResource)
+      .update({ ...fresh, spec: work(space, reader).spec }, signal)
+    assert.match(
+      await untilApplied(fleet, 'False'),
+      /^Failed to apply all manifests \([01]\/2\): .*clusterroles.rbac.authorization.k8s.io .*is forbidden/,
+    )
+  } finally {
+    await agent[Symbol.asyncDispose]()
+  }
+  await fleet.admin.resource(clusterResource).delete({ name: 'shop' }, signal)
+  await untilGone(fleet.admin, 'shop')
+  const { items } = await fleet.admin.resource(workResource).list({ namespace }, signal)
+  assert.deepEqual(
+    items.flatMap(({ metadata }) => metadata.finalizers ?? []),
+    [],
+  )
+  await local.resource(resources.namespaces).get({ name: 'till' }, signal)
+})

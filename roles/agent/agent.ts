@@ -1,0 +1,181 @@
+import { hostname } from 'node:os'
+import { runAll, type Connect, type Task } from '@skerry/base'
+import {
+  createCluster,
+  createHttpsTransport,
+  type Cluster,
+  type HttpsTransportConfig,
+} from '@skerry/client'
+import {
+  EdgeObserver,
+  clusterIdOf,
+  createAgentHandler,
+  createApiForwarder,
+  runClusterReporter,
+  tracedHandler,
+} from '@skerry/cluster-agent'
+import type { AllowedService, ClusterSpec } from '@skerry/fleet-kinds'
+import {
+  agentHeaders,
+  classifyRequest,
+  createAgentMetrics,
+  heldReplicasHeaders,
+  tunnelPrefix,
+  withReplicaNotices,
+  type AgentRefusal,
+} from '@skerry/gateway'
+import type { ImpersonationPolicy } from '@skerry/membership'
+import type { VirtualViews } from '@skerry/virtual-clusters'
+import {
+  runTunnelAgent,
+  type DialTunnelOptions,
+  type TunnelAgentState,
+  type TunnelHandler,
+} from '@skerry/tunnel'
+import { interfaceAddresses } from '../runtime/host-addresses.ts'
+import type { RoleContext } from '../runtime/role-context.ts'
+import { version } from '../runtime/version.ts'
+import { openAgentIdentity, type AgentIdentity } from './agent-identity.ts'
+import { agentWorks, openVirtual } from './agent-works.ts'
+import type { ChildIdentities } from './child-identities.ts'
+import { withClockCheck } from './clock-check.ts'
+import { untilRegistered } from './until-registered.ts'
+import { createVirtualIdentities } from './virtual-identities.ts'
+
+export interface AgentOptions {
+  /** Where the agent's identity is kept. */
+  directory: string
+  /** https://host:port */
+  hub: string
+  clusterName: string
+  tokenFile: string | undefined
+  tokenText: string | undefined
+  caHash: string | undefined
+  /** The cluster's own API server, and who the agent is to it. */
+  api: HttpsTransportConfig
+  /** The way to the hub; absent: TCP. */
+  connect?: Connect
+  place?: Pick<ClusterSpec, 'provider' | 'region' | 'zones'>
+  labels?: Readonly<Record<string, string>>
+  onTunnel?: (state: TunnelAgentState) => void
+  /** How many tunnels are open, whenever that changes. */
+  onOpen?: (count: number) => void
+  /** As whom it acts in its cluster; absent: as everybody whom the hub names. */
+  policy?: ImpersonationPolicy
+  /** Services of the cluster that the hub may reach; absent: none. */
+  services?: readonly AllowedService[]
+  /** Addresses that no service may lead to. Default: those of this machine's interfaces. */
+  ownAddresses?: () => readonly string[]
+  /** The Works that the hub has for this cluster are applied to it; absent: they are left where they are. */
+  appliesWorks?: boolean | undefined
+  /** Groups of the cluster's nodes are clusters of their own, as its VirtualClusters say. */
+  hasVirtualClusters?: boolean | undefined
+  /** `namespace/name` of the Secret that keeps their identities; absent: the data directory alone does. */
+  identitySecret?: string
+  /** Says for which virtual clusters the agent answers, and runs beside it; absent: for none. */
+  onViews?: (views: VirtualViews) => Task
+  /** Runs beside the agent once it is registered. */
+  onIdentity?: (identity: AgentIdentity) => Task
+}
+
+/** Registers the cluster with the hub and serves its API there, until the signal aborts. */
+export async function runAgent(asked: AgentOptions, context: RoleContext): Promise<void> {
+  const options = withClockCheck(asked, context)
+  const { clock, random, log, onBytes } = context
+  const userAgent = `skerry/${version} (agent)`
+  using localTransport = createHttpsTransport(options.api)
+  const local = createCluster(localTransport, { log, clock, userAgent })
+  const readClusterId = (signal: AbortSignal) => clusterIdOf(local, signal)
+  const open = () => openAgentIdentity({ ...options, readClusterId }, context)
+  const identity = await untilRegistered(options.hub, open, context)
+  using hubTransport = createHttpsTransport(identity.transport)
+  const metrics = createAgentMetrics(context.metrics, clock)
+  const { api, policy = {} } = options
+  const onRefused = (reason: AgentRefusal): void => metrics.onRefused(reason)
+  using forwarder = createApiForwarder({ api, policy, onRefused }, log)
+  const traced = tracedForwarder(forwarder, options, context)
+  const hub = createCluster(hubTransport, { log, clock, userAgent })
+  const observer = new EdgeObserver({ local, clock, random, log })
+  const each = identitiesOf(options, { local, parent: identity }, context)
+  const identityOf = each?.identityOf ?? (() => ({ hub }))
+  const { views, virtual, tasks } = await openVirtual(
+    options,
+    { hub, local, observer, identityOf, isFollowed: true },
+    context,
+  )
+  const handler = createAgentHandler(views?.handler(traced) ?? traced, options.services ?? [], {
+    local,
+    clock,
+    random,
+    log,
+    memberNamespaceOf: views?.memberNamespaceOf,
+    ownAddresses: options.ownAddresses ?? interfaceAddresses,
+  })
+  const measured = metrics.measured(handler)
+  const { clusterName: name, place, labels } = options
+  const reporting = {
+    name,
+    ...(place ? { place } : {}),
+    ...(labels ? { labels } : {}),
+    appliesWorks: options.appliesWorks === true,
+  }
+  await runAll(context.signal, [
+    (scope) => identity.client.run(scope),
+    ...(options.onIdentity ? [options.onIdentity(identity)] : []),
+    ...(each ? [each.run] : []),
+    (scope) => observer.run(scope),
+    ...tasks,
+    (scope) => runClusterReporter(reporting, { hub, observer, clock, random, log }, scope),
+    ...agentWorks(
+      { clusterName: name, appliesWorks: options.appliesWorks === true, virtual },
+      { hub, local },
+      context,
+    ),
+    (scope) =>
+      runTunnelAgent(
+        {
+          endpoint: (held) => endpointOf(options, identity, held),
+          ...(options.onOpen ? { onOpen: options.onOpen } : {}),
+          onState(state) {
+            metrics.onTunnel(state)
+            options.onTunnel?.(state)
+          },
+        },
+        (onReplica) => withReplicaNotices(measured, onReplica),
+        { clock, random, log, classify: classifyRequest, ...(onBytes ? { onBytes } : {}) },
+        scope,
+      ),
+  ])
+}
+
+/** Of its virtual clusters; undefined where it has none. */
+function identitiesOf(
+  options: AgentOptions,
+  parts: { readonly local: Cluster; readonly parent: AgentIdentity },
+  context: RoleContext,
+): ChildIdentities | undefined {
+  return options.hasVirtualClusters ? createVirtualIdentities(options, parts, context) : undefined
+}
+
+function tracedForwarder(
+  forwarder: TunnelHandler,
+  { api, clusterName: cluster }: AgentOptions,
+  { tracer }: RoleContext,
+): TunnelHandler {
+  if (tracer === undefined) return forwarder
+  return tracedHandler(forwarder, tracer, { attributes: { cluster }, server: new URL(api.server) })
+}
+
+function endpointOf(
+  { hub, clusterName, connect }: AgentOptions,
+  { authorityPem, client }: AgentIdentity,
+  held: readonly string[],
+): DialTunnelOptions {
+  const { certificatePem: cert, privateKeyPem: key } = client.current
+  return {
+    url: `${hub.replace(/^http/, 'ws').replace(/\/$/, '')}${tunnelPrefix}${clusterName}`,
+    headers: { ...agentHeaders(hostname(), version), ...heldReplicasHeaders(held) },
+    tls: { ca: authorityPem, cert, key },
+    ...(connect ? { connect } : {}),
+  }
+}

@@ -1,0 +1,29 @@
+import { ExpectedError, createBackoff, exitCodes, sleepUnlessClockIsSet } from '@skerry/base'
+import type { RoleContext } from '../runtime/role-context.ts'
+import { createClockCheck } from './clock-check.ts'
+
+/** The hub may not be there yet: that is normal. A wrong token or hash is not, and ends the agent. */
+export async function untilRegistered<T>(
+  hub: string,
+  open: () => Promise<T>,
+  context: RoleContext,
+): Promise<T> {
+  const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, context.random)
+  const clockCheck = createClockCheck(hub, context)
+  for (;;) {
+    try {
+      return await open()
+    } catch (error) {
+      if (context.signal.aborted || isFinal(error)) throw error
+      const waitMs = backoff.nextMs()
+      const cause = error instanceof Error ? error : new Error(String(error))
+      context.log.info('Not registered yet', { error: cause, waitMs: Math.round(waitMs) })
+      await clockCheck.look(context.signal)
+      await sleepUnlessClockIsSet(context.clock, waitMs, context.signal)
+    }
+  }
+}
+
+function isFinal(error: unknown): boolean {
+  return error instanceof ExpectedError && error.exitCode !== exitCodes.unreachable
+}

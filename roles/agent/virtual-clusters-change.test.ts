@@ -1,0 +1,174 @@
+/** Virtual clusters follow what their operator does with nodes and groups, also while their agent is away. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject, Pod } from '@skerry/api'
+import { resources, type Cluster as Api, type ObjectKey, type TypedResource } from '@skerry/client'
+import {
+  clusterResource,
+  executionNamespace,
+  groupLabel,
+  virtualClusterResource,
+  workResource,
+  type VirtualCluster,
+} from '@skerry/fleet-kinds'
+import { untilCluster } from '../../testing/scenes/test-fleet.ts'
+import {
+  addNode,
+  startVirtualScene,
+  till,
+  untilObject,
+  virtualCluster,
+  workFor,
+  type VirtualScene,
+} from '../../testing/scenes/virtual-scene.ts'
+
+const signal = AbortSignal.timeout(120_000)
+
+function until<T extends KubeObject>(
+  api: Api,
+  resource: TypedResource<T>,
+  key: ObjectKey,
+  isWanted: (object: T | undefined) => boolean,
+): Promise<T | undefined> {
+  return untilObject(api, { resource, key }, isWanted, signal)
+}
+
+async function addGroup({ edge, fleet }: VirtualScene, name: string): Promise<void> {
+  const asked = virtualCluster(name, { nodeSelector: { matchLabels: { branch: name } } })
+  await edge.resource(virtualClusterResource).create(asked, signal)
+  await untilCluster(fleet, `bank-${name}`, ({ Ready }) => Ready === 'True')
+}
+
+async function patchGroup(edge: Api, name: string, spec: VirtualCluster['spec']): Promise<void> {
+  const request = { name, type: 'merge', patch: { spec } } as const
+  await edge.resource(virtualClusterResource).patch(request, signal)
+}
+
+function groupOf(node: KubeObject | undefined): string | undefined {
+  return node?.metadata.labels?.[groupLabel]
+}
+
+function podOn(node: string, namespace: string): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'till', namespace },
+    spec: {
+      nodeName: node,
+      nodeSelector: { [groupLabel]: 'bank-east' },
+      containers: [{ name: 'till', image: 'till' }],
+    },
+  }
+}
+
+test('a node that moves to another group takes no pod along', async () => {
+  await using scene = await startVirtualScene({}, signal)
+  const { edge, objects } = scene
+  await addNode(edge, 'n1', { branch: 'east' }, signal)
+  await addGroup(scene, 'east')
+  await addGroup(scene, 'west')
+  const nodes = resources.nodes
+  await until(edge, nodes, { name: 'n1' }, (node) => groupOf(node) === 'bank-east')
+  const namespace = 'default-bank-east'
+  // As if its scheduler had put them there.
+  for (const each of [namespace, 'default']) {
+    const account = { namespace: each, name: 'default' }
+    await until(edge, resources.serviceAccounts, account, Boolean)
+    await objects.create({ group: '', resource: 'pods' }, podOn('n1', each))
+  }
+  const patch = { metadata: { labels: { branch: 'west' } } }
+  await edge.resource(nodes).patch({ name: 'n1', type: 'merge', patch }, signal)
+  await until(edge, nodes, { name: 'n1' }, (node) => groupOf(node) === 'bank-west')
+  const isGoing = (pod: Pod | undefined) => pod?.metadata.deletionTimestamp !== undefined || !pod
+  await until(edge, resources.pods, { namespace, name: 'till' }, isGoing)
+  // What is the edge's own is for its operator to move.
+  const own = await edge
+    .resource(resources.pods)
+    .get({ namespace: 'default', name: 'till' }, signal)
+  assert.equal(own.metadata.deletionTimestamp, undefined)
+  // The hub hears of it with the next round of its report; here it is told at once.
+  await until(
+    edge,
+    virtualClusterResource,
+    { name: 'west' },
+    (found) => found?.status?.nodes?.total === 1,
+  )
+})
+
+test('a slip in a VirtualCluster is told and takes nothing away', async () => {
+  await using scene = await startVirtualScene({}, signal)
+  const { hub, edge } = scene
+  await addNode(edge, 'n1', { branch: 'east' }, signal)
+  await addGroup(scene, 'east')
+  await hub.resource(workResource).create(workFor('bank-east', till), signal)
+  const deployment = { namespace: 'shop-bank-east', name: 'till' }
+  const made = await until(edge, resources.deployments, deployment, Boolean)
+  const isTold = (found: VirtualCluster | undefined) => (found?.status?.problems ?? []).length > 0
+  await patchGroup(edge, 'east', { clusterName: 'East!', namespaces: { pattern: 'x' } })
+  const told = await until(edge, virtualClusterResource, { name: 'east' }, isTold)
+  assert.match(told?.status?.problems?.[0] ?? '', /clusterName "East!": /)
+  assert.equal(told?.status?.clusterName, 'bank-east')
+  await hub.resource(clusterResource).get({ name: 'bank-east' }, signal)
+  const kept = await edge.resource(resources.deployments).get(deployment, signal)
+  assert.equal(kept.metadata.uid, made?.metadata.uid)
+  assert.equal(
+    groupOf(await edge.resource(resources.nodes).get({ name: 'n1' }, signal)),
+    'bank-east',
+  )
+  const patch = { spec: { clusterName: null, namespaces: null } }
+  await edge.resource(virtualClusterResource).patch({ name: 'east', type: 'merge', patch }, signal)
+  await until(edge, virtualClusterResource, { name: 'east' }, (found) => !isTold(found))
+})
+
+test('pods of a virtual cluster are kept from its nodes until the edge allows it', async () => {
+  await using scene = await startVirtualScene({}, signal)
+  const { hub, edge } = scene
+  await addNode(edge, 'n1', { branch: 'east' }, signal)
+  await addGroup(scene, 'east')
+  await hub.resource(workResource).create(workFor('bank-east', till), signal)
+  const key = { name: 'shop-bank-east' }
+  const untilLevel = (level: string | undefined) =>
+    until(edge, resources.namespaces, key, (found) => {
+      const { labels } = found?.metadata ?? {}
+      return found !== undefined && labels?.['pod-security.kubernetes.io/enforce'] === level
+    })
+  await untilLevel('baseline')
+  await patchGroup(edge, 'east', { isolation: { allowsHostAccess: true } })
+  await untilLevel(undefined)
+  await patchGroup(edge, 'east', { isolation: { allowsHostAccess: false } })
+  await untilLevel('baseline')
+})
+
+test('what changed while the agent was away is so when it is back: renamed, deleted, moved', async () => {
+  await using scene = await startVirtualScene({}, signal)
+  const { hub, edge, fleet } = scene
+  await addNode(edge, 'n1', { branch: 'east' }, signal)
+  await addNode(edge, 'n2', { branch: 'west' }, signal)
+  await addGroup(scene, 'east')
+  await addGroup(scene, 'west')
+  const idBefore = (await hub.resource(clusterResource).get({ name: 'bank-east' }, signal)).spec.id
+  await hub.resource(workResource).create(workFor('bank-west', till), signal)
+  const west = { namespace: 'shop-bank-west', name: 'till' }
+  await until(edge, resources.deployments, west, Boolean)
+  await scene.stopAgent()
+  await patchGroup(edge, 'east', { clusterName: 'bank-ost' })
+  await edge.resource(virtualClusterResource).delete({ name: 'west' }, signal)
+  await hub
+    .resource(workResource)
+    .delete({ namespace: executionNamespace('bank-west'), name: 'till' }, signal)
+  await scene.startAgent()
+  await untilCluster(fleet, 'bank-ost', ({ Ready }) => Ready === 'True')
+  for (const name of ['bank-east', 'bank-west']) {
+    await until(hub, clusterResource, { name }, (found) => found === undefined)
+    await until(edge, resources.namespaces, { name: `default-${name}` }, (found) => !found)
+  }
+  await until(edge, resources.namespaces, { name: west.namespace }, (found) => !found)
+  await until(edge, virtualClusterResource, { name: 'west' }, (found) => !found)
+  await until(edge, resources.nodes, { name: 'n1' }, (node) => groupOf(node) === 'bank-ost')
+  await until(edge, resources.nodes, { name: 'n2' }, (node) => groupOf(node) === undefined)
+  // Under its old name again it is the cluster that it was.
+  await patchGroup(edge, 'east', { clusterName: 'bank-east' })
+  await untilCluster(fleet, 'bank-east', ({ Ready }) => Ready === 'True')
+  const again = await hub.resource(clusterResource).get({ name: 'bank-east' }, signal)
+  assert.equal(again.spec.id, idBefore)
+})

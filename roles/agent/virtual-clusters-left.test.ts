@@ -1,0 +1,84 @@
+/** A virtual cluster that leaves takes everything of it along, also where its hub says nothing of it any more. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnyObject } from '@skerry/api'
+import { resources, type TypedResource } from '@skerry/client'
+import { clusterResource, virtualClusterResource, workResource } from '@skerry/fleet-kinds'
+import { allowVirtualClusters } from '@skerry/membership'
+import { untilCluster } from '../../testing/scenes/test-fleet.ts'
+import {
+  startVirtualScene,
+  till,
+  untilObject,
+  virtualCluster,
+  workFor,
+} from '../../testing/scenes/virtual-scene.ts'
+
+const signal = AbortSignal.timeout(120_000)
+const priorityClasses: TypedResource<AnyObject> = {
+  group: 'scheduling.k8s.io',
+  version: 'v1',
+  resource: 'priorityclasses',
+  isNamespaced: false,
+}
+const rbac = 'rbac.authorization.k8s.io'
+const bindings: TypedResource<AnyObject> = {
+  group: rbac,
+  version: 'v1',
+  resource: 'clusterrolebindings',
+  isNamespaced: false,
+}
+
+const shared: AnyObject = {
+  apiVersion: 'scheduling.k8s.io/v1',
+  kind: 'PriorityClass',
+  metadata: { name: 'till' },
+  value: 10,
+}
+const own: AnyObject = {
+  apiVersion: `${rbac}/v1`,
+  kind: 'ClusterRoleBinding',
+  metadata: { name: 'till' },
+  roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'view' },
+  subjects: [{ kind: 'ServiceAccount', namespace: 'shop', name: 'till' }],
+}
+
+test('what a virtual cluster shares is left and taken also when its hub allows it no more', async () => {
+  await using scene = await startVirtualScene({}, signal)
+  const { hub, edge, fleet } = scene
+  const names = ['east', 'west']
+  for (const name of names) {
+    const spec = { nodeNames: [name], isolation: { allowsClusterRights: true } }
+    await edge.resource(virtualClusterResource).create(virtualCluster(name, spec), signal)
+    await untilCluster(fleet, `bank-${name}`, ({ Ready }) => Ready === 'True')
+    await hub.resource(workResource).create(workFor(`bank-${name}`, shared, own, till), signal)
+  }
+  const isShared = (count: number) => (object: AnyObject | undefined) =>
+    Object.keys(object?.metadata.annotations ?? {}).filter((key) => key.startsWith('shared-by.'))
+      .length === count
+  const priorityClass = { resource: priorityClasses, key: { name: 'till' } }
+  await untilObject(edge, priorityClass, isShared(2), signal)
+  for (const name of names) {
+    const binding = { resource: bindings, key: { name: `till-bank-${name}` } }
+    await untilObject(edge, binding, Boolean, signal)
+  }
+  await allowVirtualClusters(hub, { cluster: 'bank', isAllowed: false }, signal)
+  const leave = async (name: string): Promise<void> => {
+    await edge.resource(virtualClusterResource).delete({ name }, signal)
+    const left = { resource: virtualClusterResource, key: { name } }
+    await untilObject(edge, left, (object) => object === undefined, signal)
+  }
+  await leave('west')
+  const kept = await edge.resource(priorityClasses).get({ name: 'till' }, signal)
+  assert.ok(isShared(1)(kept), 'the other one has it still')
+  await leave('east')
+  const list = async (resource: TypedResource<AnyObject>): Promise<unknown> =>
+    (await edge.resource(resource).list({}, signal)).items
+      .map(({ metadata }) => metadata.name ?? '')
+      .filter((name) => /bank-|^till$/.test(name))
+  assert.deepEqual(await list(priorityClasses), [])
+  assert.deepEqual(await list(bindings), [])
+  assert.deepEqual(await list(resources.namespaces), [])
+  // It is for whoever took the right back to take off the hub what it kept.
+  await hub.resource(clusterResource).get({ name: 'bank-west' }, signal)
+})

@@ -1,0 +1,134 @@
+/** Groups of an edge cluster's nodes are clusters of their own on the hub, and Works reach them there. */
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { isStatusError, type KubeObject } from '@skerry/api'
+import { resources, type Cluster as Api, type ObjectKey, type TypedResource } from '@skerry/client'
+import {
+  clusterResource,
+  executionNamespace,
+  groupLabel,
+  parentOf,
+  virtualClusterResource,
+  virtualClusterSetResource,
+  workResource,
+} from '@skerry/fleet-kinds'
+import { untilCluster } from '../../testing/scenes/test-fleet.ts'
+import {
+  addNode,
+  startVirtualScene,
+  till,
+  untilObject,
+  virtualCluster,
+  workFor,
+} from '../../testing/scenes/virtual-scene.ts'
+
+const signal = AbortSignal.timeout(120_000)
+
+function until<T extends KubeObject>(
+  api: Api,
+  resource: TypedResource<T>,
+  key: ObjectKey,
+  isWanted: (object: T | undefined) => boolean,
+): Promise<T | undefined> {
+  return untilObject(api, { resource, key }, isWanted, signal)
+}
+
+async function branches(edge: Api): Promise<void> {
+  const set = {
+    apiVersion: 'edge.skerry.io/v1alpha1',
+    kind: 'VirtualClusterSet',
+    metadata: { name: 'branches' },
+    spec: {
+      source: { label: { key: 'branch' } },
+      template: { provider: 'branches' },
+      gracePeriodSeconds: 0,
+    },
+  }
+  await edge.resource(virtualClusterSetResource).create(set, signal)
+}
+
+test('each branch is a cluster on the hub, and what is sent there runs on its nodes', async () => {
+  await using scene = await startVirtualScene({}, signal)
+  const { fleet, hub, edge } = scene
+  await addNode(edge, 'n1', { branch: 'east' }, signal)
+  await addNode(edge, 'n2', { branch: 'east' }, signal)
+  await addNode(edge, 'n3', { branch: 'west' }, signal)
+  await branches(edge)
+  for (const name of ['bank-east', 'bank-west']) {
+    await untilCluster(fleet, name, ({ Ready }) => Ready === 'True')
+  }
+  const east = await until(
+    hub,
+    clusterResource,
+    { name: 'bank-east' },
+    (found) => found?.status?.nodeSummary?.totalNum === 2,
+  )
+  assert.ok(east)
+  assert.equal(parentOf(east), 'bank')
+  assert.equal(east.spec.provider, 'branches')
+  assert.equal(east.status?.resourceSummary?.allocatable?.['cpu'], '8')
+  assert.deepEqual(
+    east.status?.resourceSummary?.allocatableModelings?.find(({ count }) => count > 0),
+    { grade: 1, count: 2 },
+  )
+  // A new branch comes by itself.
+  await addNode(edge, 'n4', { branch: 'north' }, signal)
+  await untilCluster(fleet, 'bank-north', ({ Ready }) => Ready === 'True')
+  for (const name of ['bank-east', 'bank-west']) {
+    await hub.resource(workResource).create(workFor(name, till), signal)
+  }
+  for (const name of ['bank-east', 'bank-west']) {
+    const namespace = `shop-${name}`
+    const made = await until(edge, resources.deployments, { namespace, name: 'till' }, Boolean)
+    assert.equal(made?.spec?.template?.spec?.nodeSelector?.[groupLabel], name)
+    await until(hub, workResource, { namespace: executionNamespace(name), name: 'till' }, (found) =>
+      (found?.status?.conditions ?? []).some(
+        ({ type, status }) => type === 'Applied' && status === 'True',
+      ),
+    )
+  }
+  // What wants the nodes of another branch would wait for ever.
+  const astray = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'astray', namespace: 'shop' },
+    spec: { containers: [{ name: 'a', image: 'a' }], nodeSelector: { branch: 'west' } },
+  }
+  const work = workFor('bank-east', astray)
+  const place = { ...work.metadata, name: 'astray' }
+  await hub.resource(workResource).create({ ...work, metadata: place }, signal)
+  const told = await until(hub, workResource, place, (found) =>
+    (found?.status?.conditions ?? []).some(({ type }) => type === 'Applied'),
+  )
+  const applied = told?.status?.conditions?.find(({ type }) => type === 'Applied')
+  assert.equal(applied?.status, 'False')
+  assert.match(applied.message, /"shop\/astray" .* selects nodes with branch: "west"/)
+  // The branch is closed.
+  await edge.resource(resources.nodes).delete({ name: 'n3' }, signal)
+  await until(hub, clusterResource, { name: 'bank-west' }, (found) => found === undefined)
+  await until(edge, virtualClusterResource, { name: 'west' }, (found) => found === undefined)
+  // Who it was at the hub goes with it.
+  const identities = await readdir(join(fleet.directory, 'agent-bank', 'clusters'))
+  assert.deepEqual(identities.toSorted(), ['bank-east', 'bank-north'])
+  const left = await edge.resource(resources.namespaces).list({}, signal)
+  assert.deepEqual(
+    left.items.map(({ metadata }) => metadata.name).filter((name) => name?.endsWith('west')),
+    [],
+  )
+})
+
+test('an agent that the hub does not allow them registers no virtual clusters', async () => {
+  await using scene = await startVirtualScene({ isAllowed: false }, signal)
+  const { hub, edge } = scene
+  const asked = virtualCluster('east', { nodeNames: ['n1'] })
+  await edge.resource(virtualClusterResource).create(asked, signal)
+  const told = await until(edge, virtualClusterResource, { name: 'east' }, (found) =>
+    (found?.status?.conditions ?? []).some(({ message }) => message.includes('bank-east')),
+  )
+  assert.match(told?.status?.conditions?.[0]?.message ?? '', /join-command .*--virtual-clusters/)
+  await assert.rejects(hub.resource(clusterResource).get({ name: 'bank-east' }, signal), (error) =>
+    isStatusError(error, 'NotFound'),
+  )
+})

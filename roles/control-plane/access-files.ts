@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { loadExpressions } from '@skerry/api'
+import {
+  createConfiguredUsers,
+  createEncryptedStore,
+  followFile,
+  optionalPluginNames,
+  readAuthenticationConfig,
+  readEncryptionConfig,
+  type AuditTrail,
+  type AuthenticationConfig,
+  type ConfiguredUsers,
+  type EncryptedStore,
+} from '@skerry/apiserver'
+import { ExpectedError, exitCodes, type Task } from '@skerry/base'
+import { readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
+import type { Store } from '@skerry/store'
+import { readText, wrongUse } from '../runtime/read-config-file.ts'
+import type { RoleContext } from '../runtime/role-context.ts'
+import type { AccessFlags } from './access-options.ts'
+import type { AccessWebhooks } from './access-webhooks.ts'
+import { encryptionConfigOf, fileHash } from './encryption-keys.ts'
+import { lookAfter } from './key-plugins.ts'
+import { openAudit } from './open-audit.ts'
+import { requireReadable } from './readable-secrets.ts'
+
+/** What a control plane's configuration files say, and who follows them while it runs. */
+export interface AccessFiles extends AsyncDisposable {
+  readonly configuredUsers?: ConfiguredUsers
+  readonly tokenFile?: string
+  readonly enabledPlugins: readonly string[]
+  readonly webhooks?: AccessWebhooks
+  readonly auditTrail?: AuditTrail
+  /** Between the server and its store. */
+  encrypted(store: Store): EncryptedStore
+  /** Throws what is wrong with plugins that hold keys; absent: there are none. */
+  readonly checkKeyPlugins?: () => Promise<void>
+  /** `onKeys` is called when what can be decrypted may have changed. */
+  follow(onKeys: () => Promise<void>): readonly Task[]
+}
+
+/** How often files are looked at. */
+const lookMs = 5_000
+
+/** Reads and checks everything before anything runs. Throws ExpectedError. */
+export async function openAccessFiles(
+  directory: string,
+  flags: AccessFlags,
+  context: RoleContext,
+  inner?: Store,
+): Promise<AccessFiles> {
+  await using stack = new AsyncDisposableStack()
+  const { clock, log, metrics } = context
+  const keys = await openKeys(directory, flags, { context, store: inner })
+  const plugins = stack.use(await lookAfter(keys.plan))
+  const users = await openUsers(flags)
+  const configuredUsers = users && createConfiguredUsers(users.config, clock)
+  const tokenFile = flags.tokenAuthFile && (await readText(flags.tokenAuthFile))
+  const webhooks = await openWebhooks(flags, { context, stack })
+  const enabledPlugins = pluginNames(flags.enableAdmissionPlugins)
+  const audit = stack.use(await openAudit(directory, flags, context))
+  const info = metrics.gauge(
+    'apiserver_encryption_config_controller_last_config_info',
+    'The encryption configuration that is in use, by the hash of its file.',
+    ['hash'],
+  )
+  info.set({ hash: fileHash(keys.text) }, 1)
+  let store: EncryptedStore | undefined
+  const owned = stack.move()
+  return {
+    ...(configuredUsers ? { configuredUsers } : {}),
+    ...(tokenFile ? { tokenFile } : {}),
+    enabledPlugins,
+    ...(webhooks ? { webhooks } : {}),
+    ...(audit.trail ? { auditTrail: audit.trail } : {}),
+    encrypted: (below) => (store = createEncryptedStore(below, keys.plan)),
+    ...(keys.plan.isRemote ? { checkKeyPlugins: plugins.check } : {}),
+    follow: (onKeys) => [
+      plugins.reportTo(onKeys),
+      (signal) =>
+        followFile(
+          { ...keys, lookMs },
+          async (text) => {
+            const next = await readEncryptionConfig(text, context)
+            await plugins.replace(next, () => store?.setPlan(next))
+            await onKeys()
+            info.reset()
+            info.set({ hash: fileHash(text) }, 1)
+          },
+          { clock, log },
+          signal,
+        ),
+      ...(users?.path !== undefined && configuredUsers
+        ? [followUsers({ path: users.path, text: users.text }, configuredUsers, context)]
+        : []),
+      ...(webhooks?.follow(lookMs) ?? []),
+      ...audit.tasks,
+    ],
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+function pluginNames(list: string = ''): string[] {
+  const names = list.split(',').map((name) => name.trim())
+  const wanted = names.filter((name) => name !== '')
+  const unknown = wanted.find((name) => !optionalPluginNames.includes(name))
+  if (unknown === undefined) return wanted
+  const known = optionalPluginNames.join(', ')
+  throw wrongUse(
+    `admission plugin ${JSON.stringify(unknown)} is on already, or not known; use ${known}`,
+  )
+}
+
+function followUsers(
+  file: { path: string; text: string },
+  users: ConfiguredUsers,
+  { clock, log }: RoleContext,
+): Task {
+  const onText = async (text: string): Promise<void> =>
+    users.setConfig(readAuthenticationConfig(text))
+  return (signal) => followFile({ ...file, lookMs }, onText, { clock, log }, signal)
+}
+
+/** Imported only by those that ask others: their conditions are expressions, which are large. */
+async function openWebhooks(
+  flags: AccessFlags,
+  { context, stack }: { context: RoleContext; stack: AsyncDisposableStack },
+): Promise<AccessWebhooks | undefined> {
+  const { authenticationTokenWebhookConfigFile, authorizationConfig } = flags
+  if ((authenticationTokenWebhookConfigFile ?? authorizationConfig) === undefined) return undefined
+  const { openAccessWebhooks } = await import('./access-webhooks.ts')
+  return stack.use(await openAccessWebhooks(flags, context))
+}
+
+/** A first start makes a key of its own: secrets are encrypted unless somebody says otherwise. */
+async function openKeys(
+  directory: string,
+  { encryptionProviderConfig, newEncryptionKey = false }: AccessFlags,
+  { context, store }: { context: RoleContext; store: Store | undefined },
+) {
+  const path = encryptionProviderConfig ?? ownKeysPath(directory)
+  if (encryptionProviderConfig !== undefined) {
+    const text = await readText(path)
+    return { path, text, plan: await readEncryptionConfig(text, context) }
+  }
+  const found = await readFileIfPresent(path)
+  const text =
+    found ?? encryptionConfigOf([{ name: 'key1', secret: randomBytes(32).toString('base64') }])
+  const plan = await readOwnKeys(path, text, context)
+  // Before a new key is written: what stands in its place would hide that the old one is missing.
+  if (store && !newEncryptionKey) {
+    await requireReadable(store, plan, { path, isFound: found !== undefined })
+  }
+  if (found === undefined) await writeFileDurably(path, text, secretMode)
+  return { path, text, plan }
+}
+
+async function readOwnKeys(path: string, text: string, context: RoleContext) {
+  try {
+    return await readEncryptionConfig(text, context)
+  } catch (error) {
+    if (!(error instanceof ExpectedError)) throw error
+    throw new ExpectedError(
+      `Cannot start: ${path} is damaged: ${error.message}; restore it from a backup; if there is none, move it away and pass --new-encryption-key, which gives up the Secrets in the store`,
+      exitCodes.dataDirectory,
+      { cause: error },
+    )
+  }
+}
+
+export function ownKeysPath(directory: string): string {
+  return join(directory, 'pki', 'encryption.yaml')
+}
+
+interface UserFile {
+  config: AuthenticationConfig
+  path?: string
+  text: string
+}
+
+async function openUsers(flags: AccessFlags): Promise<UserFile | undefined> {
+  const { authenticationConfig: path, oidcIssuerUrl } = flags
+  if (path === undefined && oidcIssuerUrl === undefined) return undefined
+  await loadExpressions()
+  if (path !== undefined && oidcIssuerUrl !== undefined) {
+    throw wrongUse('--authentication-config and --oidc-issuer-url exclude each other')
+  }
+  if (path !== undefined) {
+    const text = await readText(path)
+    return { config: readAuthenticationConfig(text), path, text }
+  }
+  if (oidcIssuerUrl === undefined) return undefined
+  return { config: await configOfFlags({ ...flags, oidcIssuerUrl }), text: '' }
+}
+
+/** The flags say what a file with one issuer says. */
+async function configOfFlags(
+  flags: AccessFlags & { oidcIssuerUrl: string },
+): Promise<AuthenticationConfig> {
+  const { oidcIssuerUrl: url, oidcClientId, oidcUsernameClaim: claim = 'sub' } = flags
+  if (!oidcClientId) throw wrongUse('--oidc-issuer-url needs --oidc-client-id')
+  const ca = flags.oidcCaFile === undefined ? undefined : await readText(flags.oidcCaFile)
+  // Names that the issuer makes must not meet those of the cluster; mail addresses cannot.
+  const prefixDefault = claim === 'email' ? '' : `${url}#`
+  const prefix = flags.oidcUsernamePrefix ?? prefixDefault
+  const document = {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'AuthenticationConfiguration',
+    jwt: [
+      {
+        issuer: {
+          url,
+          audiences: [oidcClientId],
+          ...(ca === undefined ? {} : { certificateAuthority: ca }),
+        },
+        claimMappings: {
+          username: { claim, prefix: prefix === '-' ? '' : prefix },
+          ...(flags.oidcGroupsClaim
+            ? { groups: { claim: flags.oidcGroupsClaim, prefix: flags.oidcGroupsPrefix ?? '' } }
+            : {}),
+        },
+        claimValidationRules: (flags.oidcRequiredClaim ?? []).map((text) => {
+          const [name = '', ...value] = text.split('=')
+          return { claim: name, requiredValue: value.join('=') }
+        }),
+      },
+    ],
+  }
+  const { jwt } = readAuthenticationConfig(JSON.stringify(document))
+  const signingAlgorithms = (flags.oidcSigningAlgs ?? 'RS256').split(',')
+  return { jwt: jwt.map((each) => ({ ...each, signingAlgorithms })) }
+}

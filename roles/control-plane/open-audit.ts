@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import { parseDurationMs } from '@skerry/api'
+import {
+  createAuditTrail,
+  createAuditWebhook,
+  openAuditLog,
+  readAuditPolicy,
+  type AuditTrail,
+} from '@skerry/apiserver'
+import type { Task } from '@skerry/base'
+import { readText, wrongUse } from '../runtime/read-config-file.ts'
+import type { RoleContext } from '../runtime/role-context.ts'
+import type { AccessFlags } from './access-options.ts'
+import { openWebhookTransport } from './webhook-transport.ts'
+
+export interface Audit extends AsyncDisposable {
+  /** Absent: nothing is recorded. */
+  readonly trail?: AuditTrail
+  readonly tasks: readonly Task[]
+}
+
+const bodyBytesMax = 1024 * 1024
+const dayMs = 86_400_000
+
+/** To a file, to a webhook, or to both. Without a policy nothing is recorded. */
+export async function openAudit(
+  directory: string,
+  flags: AccessFlags,
+  context: RoleContext,
+): Promise<Audit> {
+  await using stack = new AsyncDisposableStack()
+  if (flags.auditPolicyFile === undefined) return { tasks: [], ...ownedBy(stack) }
+  const policy = readAuditPolicy(await readText(flags.auditPolicyFile))
+  const webhook = await openWebhook(flags, { context, stack })
+  const hasFile = !webhook || flags.auditLogPath !== undefined
+  const log = hasFile && stack.use(await openLog(directory, flags, context))
+  const write = (line: string): void => {
+    if (log) log.write(line)
+    webhook?.write(line)
+  }
+  return {
+    trail: createAuditTrail({ policy, write, bodyBytesMax }, context.clock),
+    tasks: webhook ? [(signal) => webhook.run(signal)] : [],
+    ...ownedBy(stack),
+  }
+}
+
+function ownedBy(stack: AsyncDisposableStack): AsyncDisposable {
+  const owned = stack.move()
+  return { [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function openLog(directory: string, flags: AccessFlags, { log, clock }: RoleContext) {
+  const { auditLogMaxage: days } = flags
+  const options = {
+    fileBytesMax: (flags.auditLogMaxsize ?? 100) * 1024 * 1024,
+    filesMax: (flags.auditLogMaxbackup ?? 4) + 1,
+    ...(days ? { fileAgeMsMax: days * dayMs } : {}),
+  }
+  const path = flags.auditLogPath ?? join(directory, 'audit-events.log')
+  return openAuditLog(path, options, log, clock)
+}
+
+async function openWebhook(
+  flags: AccessFlags,
+  { context, stack }: { context: RoleContext; stack: AsyncDisposableStack },
+) {
+  const { auditWebhookConfigFile: path, auditWebhookBatchMaxWait: wait = '30s' } = flags
+  if (path === undefined) return undefined
+  const batchMs = parseDurationMs(wait)
+  if (batchMs === undefined || batchMs < 0) {
+    throw wrongUse(`--audit-webhook-batch-max-wait ${wait} is no duration`)
+  }
+  const { clock, random, log, metrics } = context
+  const lost = metrics.counter('apiserver_audit_error_total', 'Audit events that were lost.', [
+    'plugin',
+  ])
+  return createAuditWebhook(
+    {
+      batchMs,
+      batchMax: flags.auditWebhookBatchMaxSize ?? 400,
+      bufferMax: flags.auditWebhookBatchBufferSize ?? 10_000,
+    },
+    {
+      transport: stack.use(await openWebhookTransport(path)),
+      clock,
+      random,
+      log,
+      lost: { inc: (count = 1) => lost.inc({ plugin: 'webhook' }, count) },
+    },
+  )
+}

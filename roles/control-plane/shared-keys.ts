@@ -1,0 +1,153 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { publicMode, readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
+import { readCertificate, spkiHash } from '@skerry/pki'
+import type { Store } from '@skerry/store'
+import { readText } from '../runtime/read-config-file.ts'
+
+/** What all replicas of a control plane must have the same: who signs, and what secrets are sealed with. */
+const sharedFiles: Readonly<Record<string, number>> = Object.freeze({
+  'ca.crt': publicMode,
+  'ca.key': secretMode,
+  'front-proxy-ca.crt': publicMode,
+  'front-proxy-ca.key': secretMode,
+  'sa.pub': publicMode,
+  'sa.key': secretMode,
+  'encryption.yaml': secretMode,
+})
+
+const authorityFiles: ReadonlySet<string> = new Set(['ca.crt', 'front-proxy-ca.crt'])
+
+const recordKey = '/replicas/keys'
+/** Bound to what it is sealed for: the record of something else does not open. */
+const purpose = Buffer.from('skerry shared keys 1')
+const keyBytes = 32
+const nonceBytes = 12
+const tagBytes = 16
+
+/** The one file that a further replica needs: it opens the keys that are in the store. */
+export function replicaKeyPath(directory: string): string {
+  return join(directory, 'pki', 'replica.key')
+}
+
+/**
+ * Puts the keys that the first replica has shared into this one's pki/; false when none has yet.
+ * `keyFile` is another replica's replica.key, needed once. Throws ExpectedError when that is missing
+ * or another hub's, or pki/ has other keys.
+ */
+export async function fetchSharedKeys(
+  store: Store,
+  directory: string,
+  keyFile?: string,
+): Promise<boolean> {
+  const { entry } = await store.get(recordKey)
+  if (!entry) return false
+  const path = replicaKeyPath(directory)
+  const own = await readFileIfPresent(path)
+  const text = own ?? (keyFile === undefined ? undefined : await readText(keyFile))
+  const from = own === undefined && keyFile !== undefined ? keyFile : path
+  if (text === undefined) throw missingKey(path)
+  const files = unseal(entry.value, parseKey(text, from), from)
+  await refuseOthers(files, directory)
+  await mkdir(join(directory, 'pki'), { recursive: true, mode: 0o700 })
+  for (const [name, mode] of Object.entries(sharedFiles)) {
+    const text = files[name]
+    const target = join(directory, 'pki', name)
+    const present = await readFileIfPresent(target)
+    if (text === undefined || present === text) continue
+    if (authorityFiles.has(name) && present && isSameAuthority(present, text)) continue
+    await writeFileDurably(target, text, mode)
+  }
+  if (own === undefined) await writeFileDurably(path, text, secretMode)
+  return true
+}
+
+/** Shares this replica's keys, sealed with a key of its own that never leaves replica.key. */
+export async function shareKeys(store: Store, directory: string): Promise<void> {
+  const files: Record<string, string> = {}
+  for (const name of Object.keys(sharedFiles)) {
+    const text = await readFileIfPresent(join(directory, 'pki', name))
+    if (text !== undefined) files[name] = text
+  }
+  const path = replicaKeyPath(directory)
+  const found = await readFileIfPresent(path)
+  const key = found === undefined ? randomBytes(keyBytes) : parseKey(found, path)
+  // Before the record: one whose key is lost would lock everybody out.
+  if (found === undefined)
+    await writeFileDurably(path, `${key.toString('base64url')}\n`, secretMode)
+  const { isApplied } = await store.write({
+    key: recordKey,
+    value: seal(files, key),
+    expectRevision: 0,
+  })
+  if (!isApplied) throw new Error('Cannot share keys: another replica did at the same time')
+}
+
+function missingKey(path: string): ExpectedError {
+  return new ExpectedError(
+    `Cannot start: other replicas run on this etcd, and ${path} is missing; copy that file from one of them and name the copy with --replica-key-file`,
+    exitCodes.dataDirectory,
+  )
+}
+
+function parseKey(text: string, path: string): Buffer {
+  const key = Buffer.from(text.trim(), 'base64url')
+  if (key.length === keyBytes) return key
+  throw new ExpectedError(
+    `Cannot start: ${path} is damaged; copy it from another replica`,
+    exitCodes.dataDirectory,
+  )
+}
+
+function seal(files: Readonly<Record<string, string>>, key: Buffer): Uint8Array {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(purpose)
+  const sealed = Buffer.concat([cipher.update(JSON.stringify(files)), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
+}
+
+function unseal(record: Uint8Array, key: Buffer, path: string): Record<string, string> {
+  const nonce = record.subarray(0, nonceBytes)
+  const sealed = record.subarray(nonceBytes + tagBytes)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
+  decipher.setAAD(purpose).setAuthTag(record.subarray(nonceBytes, nonceBytes + tagBytes))
+  try {
+    // What opens was sealed by shareKeys: texts by file name.
+    return JSON.parse(Buffer.concat([decipher.update(sealed), decipher.final()]).toString())
+  } catch (error) {
+    throw new ExpectedError(
+      `Cannot start: ${path} does not open the keys in etcd; copy it from a replica of this hub, or use another --etcd-prefix`,
+      exitCodes.dataDirectory,
+      { cause: error },
+    )
+  }
+}
+
+/** A data directory that was another control plane's would lose its authority. */
+async function refuseOthers(files: Readonly<Record<string, string>>, directory: string) {
+  const own = await readFileIfPresent(join(directory, 'pki', 'ca.crt'))
+  if (own === undefined || isSameAuthority(own, files['ca.crt'] ?? '')) return
+  throw new ExpectedError(
+    `Cannot start: ${directory} belongs to another hub than the one in etcd; use an empty --data-dir, or another --etcd-prefix`,
+    exitCodes.dataDirectory,
+  )
+}
+
+/** An authority keeps its key and its name when it gets other dates; the shared record keeps the first dates. */
+function isSameAuthority(own: string, shared: string): boolean {
+  if (own === shared) return true
+  try {
+    const { commonName, organizations } = readCertificate(own)
+    const other = readCertificate(shared)
+    return (
+      spkiHash(own) === spkiHash(shared) &&
+      commonName === other.commonName &&
+      organizations.join() === other.organizations.join()
+    )
+  } catch {
+    // A certificate that cannot be read proves nothing.
+    return false
+  }
+}

@@ -1,0 +1,154 @@
+import { StatusError, type AnyObject } from '@skerry/api'
+import type { Clock } from '@skerry/base'
+import type { ExtraAccess } from '@skerry/apiserver'
+import type { Cluster } from '@skerry/client'
+import {
+  parseAllowedService,
+  placeArguments,
+  registrationCauses,
+  registrationDefaultTtlSeconds,
+  registrationOf,
+  wayArguments,
+  type ClusterRegistrationSpec,
+} from '@skerry/fleet-kinds'
+import {
+  agentManifest,
+  allowVirtualClusters,
+  refuseVirtualName,
+  type ImpersonationPolicy,
+} from '@skerry/membership'
+import { createClusterToken } from '../admin/hub-join-token.ts'
+import { advertised } from '../runtime/host-addresses.ts'
+import { agentImageReference } from '../runtime/version.ts'
+
+export interface RegistrationReviewDeps {
+  readonly clock: Clock
+  /** Undefined while the hub starts. */
+  readonly hub: () => { cluster: Cluster; caPem: string; address: string } | undefined
+  /** Agents may come past boxes that open TLS. */
+  readonly takesInspectedTls: boolean
+}
+
+/** Answers a ClusterRegistration: makes a token and says what the edge has to run. */
+export function clusterRegistrationReview({
+  clock,
+  hub,
+  takesInspectedTls,
+}: RegistrationReviewDeps): NonNullable<ExtraAccess['reviews']>[string] {
+  return {
+    async review({ object, isDryRun, signal }) {
+      const { spec } = checked(object)
+      if (spec.inspectedTls === true && !takesInspectedTls) throw notTaken()
+      const serving = hub()
+      if (serving === undefined) {
+        throw new StatusError('ServiceUnavailable', 'Cannot register cluster: the hub is starting')
+      }
+      await refuseVirtualName(serving.cluster, spec.clusterName, signal)
+      if (isDryRun) return object
+      const created = await createClusterToken(
+        serving.cluster,
+        {
+          clusterName: spec.clusterName,
+          server: spec.server ?? advertised(serving.address),
+          caPem: serving.caPem,
+          ttlSeconds: spec.ttlSeconds ?? registrationDefaultTtlSeconds,
+          needsAcceptance: spec.needsAcceptance === true,
+        },
+        { clock },
+        signal,
+      )
+      const parent = { cluster: spec.clusterName, isAllowed: spec.virtualClusters === true }
+      await allowVirtualClusters(serving.cluster, parent, signal)
+      const { server, token, caHash, expiresAtMs } = created
+      const status = {
+        server,
+        token,
+        caHash,
+        expires: new Date(expiresAtMs).toISOString(),
+        command: agentCommand(spec, created),
+        manifest: await manifestText(spec, created),
+      }
+      return { ...object, status }
+    },
+  }
+}
+
+function checked(object: AnyObject) {
+  const registration = registrationOf(object)
+  const causes = registrationCauses(registration)
+  if (causes.length === 0) return registration
+  const why = causes.map(({ field, message }) => `${field}: ${message}`).join(', ')
+  throw new StatusError('Invalid', `ClusterRegistration.hub.skerry.io "" is invalid: ${why}`, {
+    details: { group: 'hub.skerry.io', kind: 'ClusterRegistration', causes },
+  })
+}
+
+function notTaken(): StatusError {
+  const text =
+    'ClusterRegistration.hub.skerry.io "" is invalid: spec.inspectedTls: this hub was started without --allow-inspected-tls'
+  return new StatusError('Invalid', text)
+}
+
+interface Created {
+  readonly server: string
+  readonly token: string
+  readonly caHash: string
+}
+
+/** For a shell; values with anything but plain letters are quoted. */
+function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created): string {
+  const { users = [], groups = [], deniedGroups = [] } = policyOf(spec)
+  const limits = [
+    ...users.map((name) => ['--allow-user', name]),
+    ...groups.map((name) => ['--allow-group', name]),
+    ...deniedGroups.map((name) => ['--deny-group', name]),
+    ...(spec.allowServices ?? []).map((text) => ['--allow-service', text]),
+  ]
+  const works = spec.applyWorks === true ? ' --apply-works' : ''
+  const virtual = spec.virtualClusters === true ? ' --virtual-clusters' : ''
+  const flags = [
+    ['--hub', server],
+    ['--name', spec.clusterName],
+    ['--token-file', 'token'],
+    ['--ca-hash', caHash],
+    ...limits,
+  ]
+  const words = flags.map(([flag, value = '']) => `${flag} ${quoted(value)}`)
+  const place = placeArguments(spec).map((word) => ` ${quoted(word)}`)
+  const way = wayArguments(spec).map((word) => ` ${word}`)
+  return `skerry agent ${words.join(' ')}${works}${virtual}${place.join('')}${way.join('')}`
+}
+
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+async function manifestText(spec: ClusterRegistrationSpec, created: Created): Promise<string> {
+  // A CommonJS package: in the program's bundle it has its default export alone.
+  const { default: yaml } = await import('yaml')
+  const objects = agentManifest({
+    cluster: spec.clusterName,
+    server: created.server,
+    caHash: created.caHash,
+    token: created.token,
+    image: spec.image ?? agentImageReference,
+    policy: policyOf(spec),
+    appliesWorks: spec.applyWorks === true,
+    hasVirtualClusters: spec.virtualClusters === true,
+    way: spec,
+    place: spec,
+    services: (spec.allowServices ?? []).flatMap((text) => parseAllowedService(text) ?? []),
+  })
+  const options = { aliasDuplicateObjects: false, lineWidth: 0 }
+  return objects.map((object) => yaml.stringify(object, options)).join('---\n')
+}
+
+/** A hub's administrators are not a cluster's, unless its operator says so. */
+function policyOf({ allowUsers, allowGroups, allowMasters }: ClusterRegistrationSpec) {
+  const policy: ImpersonationPolicy = {
+    ...(allowUsers?.length ? { users: allowUsers } : {}),
+    ...(allowGroups?.length ? { groups: allowGroups } : {}),
+    ...(allowMasters === true ? {} : { deniedGroups: ['system:masters'] }),
+  }
+  return policy
+}

@@ -1,0 +1,27 @@
+import { isStatusError, type AnyObject } from '@skerry/api'
+import { clusterInfoConfigMap } from '@skerry/bootstrap'
+import type { ControlPlane } from '../control-plane/control-plane.ts'
+import { advertised } from '../runtime/host-addresses.ts'
+
+const configMaps = Object.freeze({ group: '', resource: 'configmaps' })
+
+/**
+ * So that a token of karmadactl's suffices to find this hub: anyone may read where it is, and the token
+ * proves it. Whoever makes a token with `--server` writes that address in its place.
+ */
+export async function ensureClusterInfo({ objects, pki, server }: ControlPlane): Promise<void> {
+  const info = {
+    server: advertised(server.address),
+    authorityPem: pki.authority.certificatePem,
+  }
+  const { apiVersion, kind, metadata, data } = clusterInfoConfigMap(info, [])
+  const { namespace = '', name = '' } = metadata
+  if (objects.get(configMaps, namespace, name)) return
+  const object: AnyObject = { apiVersion, kind, metadata, data }
+  try {
+    await objects.create(configMaps, object)
+  } catch (error) {
+    // Another replica starts at the same time.
+    if (!isStatusError(error, 'AlreadyExists')) throw error
+  }
+}

@@ -1,0 +1,112 @@
+/** What becomes of objects at a cluster in push mode that does not answer, and when it answers again. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources, type Cluster as Api } from '@skerry/client'
+import {
+  clusterResource,
+  clusterTaintPolicyResource,
+  executionNamespace,
+  propagationPolicyResource,
+  resourceBindingResource,
+  workResource,
+} from '@skerry/fleet-kinds'
+import { startTestProxy, type TestProxyOptions } from '@skerry/testing'
+import { startTestEdge, startTestHub } from '../../testing/scenes/test-fleet.ts'
+import { clientOf, joinCluster, readyOf, until } from '../../testing/scenes/test-push.ts'
+
+const signal = AbortSignal.timeout(120_000)
+const made = { namespace: 'default', name: 'till' }
+const binding = { ...made, name: 'till-configmap' }
+const notReady = 'cluster.karmada.io/not-ready'
+
+/** One of the two, and to the other one while that is tainted. */
+async function placeAtOne(admin: Api): Promise<void> {
+  const conditions = (statusValues: ('True' | 'False')[]) => [
+    { conditionType: 'Ready', operator: 'In' as const, statusValues },
+  ]
+  await admin.resource(clusterTaintPolicyResource).create(
+    {
+      apiVersion: 'policy.karmada.io/v1alpha1',
+      kind: 'ClusterTaintPolicy',
+      metadata: { name: 'away' },
+      spec: {
+        addOnConditions: conditions(['False']),
+        removeOnConditions: conditions(['True']),
+        taints: [{ key: 'away', effect: 'NoExecute' }],
+      },
+    },
+    signal,
+  )
+  const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: made, data: { till: '7' } }
+  await admin.resource(resources.configMaps).create(manifest, signal)
+  await admin.resource(propagationPolicyResource).create(
+    {
+      apiVersion: 'policy.karmada.io/v1alpha1',
+      kind: 'PropagationPolicy',
+      metadata: made,
+      spec: {
+        resourceSelectors: [{ apiVersion: 'v1', kind: 'ConfigMap', name: made.name }],
+        placement: {
+          spreadConstraints: [{ spreadByField: 'cluster', minGroups: 1, maxGroups: 1 }],
+        },
+      },
+    },
+    signal,
+  )
+}
+
+/** Until its only copy that counts is applied there. */
+function untilAt(admin: Api, name: string): Promise<void> {
+  return until(admin, resourceBindingResource, binding, (each) => {
+    const { clusters = [], gracefulEvictionTasks = [] } = each?.spec ?? {}
+    const applied = (each?.status?.aggregatedStatus ?? []).some(
+      (status) => status.clusterName === name && status.applied === true,
+    )
+    return (
+      applied && gracefulEvictionTasks.length === 0 && clusters.map((to) => to.name).join() === name
+    )
+  })
+}
+
+test('what is at a pushed cluster that does not answer moves to another, and is taken away there when it answers again', async () => {
+  await using shop = await startTestEdge()
+  await using mall = await startTestEdge()
+  const way: TestProxyOptions = {}
+  await using proxy = await startTestProxy(way)
+  await using fleet = await startTestHub({ push: true, failover: true, pushPeriodMs: 250 })
+  const { admin } = fleet
+  const atShop = clientOf(shop, fleet)
+  const atMall = clientOf(mall, fleet)
+  await joinCluster(fleet, shop, atShop, { proxyURL: proxy.url })
+  await until(admin, clusterResource, { name: 'shop' }, (each) => readyOf(each)?.status === 'True')
+  await placeAtOne(admin)
+  await untilAt(admin, 'shop')
+  await joinCluster(fleet, mall, atMall, { name: 'mall' })
+  await until(admin, clusterResource, { name: 'mall' }, (each) => readyOf(each)?.status === 'True')
+
+  way.refusal = { status: 504, phrase: 'Gateway Timeout' }
+  proxy.cut()
+  await until(admin, clusterResource, { name: 'shop' }, (each) => {
+    const taints = (each?.spec.taints ?? []).map(({ key }) => key)
+    const { status, reason } = readyOf(each) ?? {}
+    const isTold = status === 'False' && reason === 'ClusterNotReachable'
+    return isTold && taints.includes(notReady) && taints.includes('away')
+  })
+  await untilAt(admin, 'mall')
+  const copy = await atMall.resource(resources.configMaps).get(made, signal)
+  assert.equal(copy.data?.['till'], '7')
+  // Nobody can take the old one away yet.
+  const namespace = executionNamespace('shop')
+  const [work] = (await admin.resource(workResource).list({ namespace }, signal)).items
+  const ofShop = { namespace, name: work?.metadata.name ?? '' }
+  await until(admin, workResource, ofShop, (each) => each?.metadata.deletionTimestamp !== undefined)
+  assert.equal((await atShop.resource(resources.configMaps).get(made, signal)).data?.['till'], '7')
+
+  delete way.refusal
+  await until(atShop, resources.configMaps, made, (each) => each === undefined)
+  await until(admin, clusterResource, { name: 'shop' }, (each) => {
+    return readyOf(each)?.status === 'True' && (each?.spec.taints ?? []).length === 0
+  })
+  await until(admin, workResource, ofShop, (each) => each === undefined)
+  await untilAt(admin, 'mall')
+})

@@ -1,0 +1,176 @@
+/** Clusters in push mode, as `karmadactl join` registers them: the hub itself dials their API. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { readBody, resources, type Cluster as Api } from '@skerry/client'
+import { clusterResource, type ClusterSpec } from '@skerry/fleet-kinds'
+import { startTestEdge, startTestHub } from '../../testing/scenes/test-fleet.ts'
+import {
+  ask,
+  clientOf,
+  clusterOf,
+  joinCluster,
+  placeAtShop,
+  readyOf,
+  secretOf,
+  space,
+  until,
+  untilReachable,
+} from '../../testing/scenes/test-push.ts'
+
+const signal = AbortSignal.timeout(120_000)
+
+test('a joined cluster is told of, fed and reached without an agent, until it is unjoined', async () => {
+  await using fleet = await startTestHub({ push: true })
+  await using member = await startTestEdge()
+  const { admin } = fleet
+  const edge = clientOf(member, fleet)
+  await joinCluster(fleet, member, edge)
+  const shop = { name: 'shop' }
+  await until(
+    admin,
+    clusterResource,
+    shop,
+    (cluster) =>
+      readyOf(cluster)?.status === 'True' &&
+      (cluster?.status?.apiEnablements ?? []).length > 0 &&
+      cluster?.status?.kubernetesVersion !== undefined &&
+      cluster.status.nodeSummary !== undefined,
+  )
+  const made = { namespace: 'default', name: 'till' }
+  await placeAtShop(admin, made)
+  const configMaps = edge.resource(resources.configMaps)
+  assert.equal((await configMaps.get(made, signal)).data?.['till'], '7')
+  await untilReachable(edge)
+  await reach(admin)
+  await admin.resource(clusterResource).delete(shop, signal)
+  await until(admin, clusterResource, shop, (cluster) => cluster === undefined)
+  for (const name of ['shop', 'shop-impersonator']) {
+    await until(admin, resources.secrets, { ...space, name }, (secret) => secret === undefined)
+  }
+  const roles = await edge.resource(resources.clusterRoles).list({}, signal)
+  assert.equal(
+    roles.items.some(({ metadata }) => metadata.name === 'skerry-hub-impersonator'),
+    false,
+  )
+  assert.equal((await ask(admin, '/clusters/shop/version')).status, 404)
+  // What runs there goes on.
+  assert.equal((await configMaps.get(made, signal)).data?.['till'], '7')
+})
+
+/** Both ways to it, as whoever asks. */
+async function reach(admin: Api): Promise<void> {
+  const proxy = '/apis/cluster.karmada.io/v1alpha1/clusters/shop/proxy'
+  const whoami = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+  for (const base of ['/clusters/shop', proxy]) {
+    const asked = await ask(admin, `${base}/api/v1/namespaces/default/configmaps/till`)
+    assert.equal(asked.status, 200, asked.text)
+  }
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+  const answer = await admin.raw(
+    {
+      method: 'POST',
+      path: `${proxy}${whoami}`,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(review)),
+    },
+    signal,
+  )
+  const text = (await readBody(answer.body)).toString('utf8')
+  assert.equal(JSON.parse(text).status.userInfo.username, 'kubernetes-admin', text)
+  // Whom the hub does not let go there is not passed on.
+  assert.equal((await ask(admin, `${proxy}/version`, 'anna')).status, 403)
+}
+
+/** To where it is told, whatever it is asked for. */
+async function startProxy(port: number) {
+  const asked: string[] = []
+  const sockets = new Set<Socket>()
+  const server = createServer().on('connect', (request, client: Socket) => {
+    const { 'proxy-authorization': login = '', 'x-site': site = '' } = request.headers
+    asked.push(`${request.url} ${Buffer.from(login.slice(6), 'base64').toString()} ${String(site)}`)
+    const onward = connect({ port, host: '127.0.0.1' }, () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n')
+      client.pipe(onward).pipe(client)
+    })
+    for (const [socket, other] of [[client, onward] as const, [onward, client] as const]) {
+      sockets.add(socket)
+      socket.on('error', () => other.destroy())
+      socket.once('close', () => other.destroy())
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    host: `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+test('a cluster behind a proxy is dialled through it, as its Cluster says', async () => {
+  await using member = await startTestEdge()
+  await using proxy = await startProxy(Number(new URL(member.url).port))
+  await using fleet = await startTestHub({ push: true })
+  const edge = clientOf(member, fleet)
+  await joinCluster(fleet, member, edge, {
+    apiEndpoint: 'https://shop.invalid:6443',
+    insecureSkipTLSVerification: true,
+    proxyURL: `http://keeper:pass@${proxy.host}`,
+    proxyHeader: { 'X-Site': 'north' },
+  })
+  const { admin } = fleet
+  const shop = { name: 'shop' }
+  await until(admin, clusterResource, shop, (cluster) => readyOf(cluster)?.status === 'True')
+  await untilReachable(edge)
+  assert.equal((await ask(admin, '/clusters/shop/api/v1/namespaces/default')).status, 200)
+  assert.deepEqual([...new Set(proxy.asked)], ['shop.invalid:6443 keeper:pass north'])
+})
+
+test('nothing is written to a cluster that is not the one that was joined', async () => {
+  await using fleet = await startTestHub({ push: true })
+  await using member = await startTestEdge()
+  const edge = clientOf(member, fleet)
+  await joinCluster(fleet, member, edge, { id: 'of-another-one' })
+  await until(fleet.admin, clusterResource, { name: 'shop' }, (cluster) =>
+    /another cluster answers/.test(readyOf(cluster)?.message ?? ''),
+  )
+  const { items } = await edge.resource(resources.clusterRoles).list({}, signal)
+  assert.ok(items.every(({ metadata }) => metadata.name !== 'skerry-hub-impersonator'))
+})
+
+test('a Cluster that cannot be pushed to says why, and can be deleted', async () => {
+  await using fleet = await startTestHub({ push: true })
+  const { admin } = fleet
+  const secrets = admin.resource(resources.secrets)
+  const clusters = admin.resource(clusterResource)
+  const apiEndpoint = 'https://127.0.0.1:1'
+  const data = { token: 'none', caBundle: fleet.caPem }
+  for (const name of ['dead', 'plain', 'odd']) await secrets.create(secretOf(name, data), signal)
+  await secrets.create(secretOf('loose', { token: 'none' }), signal)
+  const table: [string, Partial<ClusterSpec>, RegExp][] = [
+    ['dead', { apiEndpoint }, /127\.0\.0\.1/],
+    ['plain', { apiEndpoint: 'http://127.0.0.1:1' }, /spec\.apiEndpoint must be an https/],
+    ['odd', { apiEndpoint, proxyURL: 'socks5://127.0.0.1:1' }, /spec\.proxyURL must be/],
+    ['bare', { apiEndpoint }, /secret "karmada-cluster\/bare" .* is not there/],
+    ['loose', { apiEndpoint }, /no caBundle/],
+  ]
+  for (const [name, spec] of table) await clusters.create(clusterOf(name, spec), signal)
+  for (const [name, , why] of table) {
+    await until(admin, clusterResource, { name }, (cluster) => {
+      const ready = readyOf(cluster)
+      return ready?.status === 'False' && why.test(ready.message)
+    })
+    const { status, text } = await ask(admin, `/clusters/${name}/version`)
+    assert.equal(status, 503, text)
+  }
+  await clusters.delete({ name: 'dead' }, signal)
+  await until(admin, clusterResource, { name: 'dead' }, (cluster) => cluster === undefined)
+})

@@ -1,0 +1,95 @@
+import { StatusError } from '@skerry/api'
+import type { ExtraAccess, Objects, Route, UserInfo } from '@skerry/apiserver'
+import { certificateLifetimes } from '@skerry/bootstrap'
+import { createCluster, type Cluster } from '@skerry/client'
+import type { ControllerDefinition } from '@skerry/controller-runtime'
+import {
+  agentCsrApprovingController,
+  leaveAuthorizer,
+  leaveRoute,
+  reEnrolmentAuthorizer,
+  reEnrolmentRoute,
+  withSourceAddress,
+} from '@skerry/membership'
+import { deleteFromHub, shutOut } from '../admin/strike-off.ts'
+import type { ControlPlane } from '../control-plane/control-plane.ts'
+import type { RoleContext } from '../runtime/role-context.ts'
+import { version } from '../runtime/version.ts'
+import { clusterRegistrationReview } from './cluster-registration-review.ts'
+import type { RegistrationRules } from './registration-rules.ts'
+
+/** By how much certificates begin before they are issued. */
+export const backdateMs = certificateLifetimes.skewMs
+
+/** How agents come to a hub and leave it: registrations, who approves them, the return after a long absence. */
+export interface HubRegistration {
+  readonly routes: readonly Route[]
+  /** To be merged with what else the hub adds. */
+  readonly authorizers: ExtraAccess['authorizers']
+  readonly callers: NonNullable<ExtraAccess['callers']>
+  readonly reviews: NonNullable<ExtraAccess['reviews']>
+  readonly approving: ControllerDefinition
+  /** Once the server serves. */
+  attach(plane: ControlPlane, user: UserInfo): void
+}
+
+export function createHubRegistration(
+  rules: RegistrationRules & { readonly takesInspectedTls: boolean },
+  context: RoleContext,
+): HubRegistration {
+  const { clock, log } = context
+  const attached: { plane?: ControlPlane; user?: UserInfo } = {}
+  const server = ():
+    | { objects: Objects; authority: ControlPlane['pki']['authority'] }
+    | undefined =>
+    attached.plane && { objects: attached.plane.objects, authority: attached.plane.pki.authority }
+  const hub = () => {
+    const { plane, user } = attached
+    if (!plane || !user) return undefined
+    const transport = plane.server.transport(user)
+    return {
+      cluster: createCluster(transport, { log, clock, userAgent: `skerry-hub/${version}` }),
+      caPem: plane.pki.authority.certificatePem,
+      address: plane.server.address,
+    }
+  }
+  const review = clusterRegistrationReview({
+    clock,
+    takesInspectedTls: rules.takesInspectedTls,
+    hub,
+  })
+  return {
+    routes: [
+      reEnrolmentRoute({
+        server,
+        graceMs: rules.reEnrolmentGraceMs,
+        lifetimeMs: certificateLifetimes.leafMs,
+        reckonedMs: () => attached.plane?.time.reckonedMs(),
+        backdateMs,
+        clock,
+        log,
+      }),
+      leaveRoute({ strikeOff: (name) => strikeOff(hub(), name, context), log }),
+    ],
+    authorizers: [reEnrolmentAuthorizer, leaveAuthorizer],
+    callers: withSourceAddress,
+    reviews: { 'clusterregistrations.hub.skerry.io': review },
+    approving: agentCsrApprovingController({ requiresAcceptance: rules.requiresAcceptance }),
+    attach(plane, user) {
+      Object.assign(attached, { plane, user })
+    },
+  }
+}
+
+/** First the Cluster: while the agent has its certificate it can ask again for what is left. */
+async function strikeOff(
+  hub: { readonly cluster: Cluster } | undefined,
+  name: string,
+  { clock, signal }: RoleContext,
+): Promise<void> {
+  if (hub === undefined) {
+    throw new StatusError('ServiceUnavailable', 'Cannot leave: the hub is starting; ask again')
+  }
+  await deleteFromHub(hub.cluster, name, signal)
+  await shutOut(hub.cluster, { name, nowMs: clock.now() }, signal)
+}

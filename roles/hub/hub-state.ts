@@ -1,0 +1,77 @@
+import type { Objects, Route } from '@skerry/apiserver'
+import { pushPlans, pushedWay, type PushPlans } from '@skerry/cluster-agent'
+import { clusterResource, parentOf } from '@skerry/fleet-kinds'
+import {
+  awaySinceMs,
+  clusterStatesRoute,
+  createHubMetrics,
+  observeClusters,
+  observedWay,
+  tracedTunnels,
+  tunnelRoute,
+  type ClusterProxyDeps,
+  type OnBrokenTunnel,
+} from '@skerry/gateway'
+import { throughParents } from '@skerry/virtual-clusters'
+import type { RoleContext } from '../runtime/role-context.ts'
+import type { HubTunnels } from './hub-tunnels.ts'
+
+/** What a hub tells of its clusters: metrics, a log line for each request, and how they are. */
+export interface HubState extends Disposable {
+  /** For agents' tunnels, and for those who look at clusters. */
+  readonly routes: readonly Route[]
+  /** The way to the clusters, observed. */
+  readonly tunnels: ClusterProxyDeps['tunnels']
+  readonly awaySinceMs: NonNullable<ClusterProxyDeps['awaySinceMs']>
+  /** Where clusters in push mode are dialled. */
+  readonly planOf: PushPlans
+  /** Audit lines that were lost. */
+  readonly onLost: (lines: number) => void
+}
+
+interface Given {
+  readonly options: { readonly push?: boolean | undefined }
+  /** Its objects come when it opens, its audit log before. */
+  readonly access: { readonly objects?: Objects; readonly onBroken?: OnBrokenTunnel }
+}
+
+export function createHubState(
+  tunnels: HubTunnels,
+  { options, access }: Given,
+  { clock, log, metrics: registry, tracer, onBytes }: RoleContext,
+): HubState {
+  const { own, links, all } = tunnels
+  const objects = (): Objects | undefined => access.objects
+  const metrics = createHubMetrics(registry, { tunnels: own, links })
+  observeClusters(registry, { objects, isConnected: (cluster) => all.isConnected(cluster) })
+  const tunnelled = throughParents(all, (cluster) => {
+    const object = objects()?.get(clusterResource, '', cluster)
+    return object && parentOf(object)
+  })
+  const planOf = pushPlans(options.push === true, objects)
+  const way = pushedWay(tunnelled, { planOf, clock, log })
+  return {
+    routes: [
+      tunnelRoute({
+        tunnels: own,
+        describe: all.describe,
+        onOpened(cluster, session, agent) {
+          tunnels.onOpened(session, agent)
+          metrics.onOpened(cluster, session)
+        },
+        onBroken: (opener, session) => access.onBroken?.(opener, session),
+        onHandshake: (result) => metrics.onHandshake(result),
+        replica: tunnels.replica,
+        clock,
+        log,
+        ...(onBytes ? { onBytes } : {}),
+      }),
+      clusterStatesRoute({ objects, describe: all.describe }),
+    ],
+    tunnels: tracedTunnels(observedWay(way, { metrics, clock, log }), tracer),
+    planOf,
+    awaySinceMs: (cluster) => awaySinceMs(objects()?.get(clusterResource, '', cluster)),
+    onLost: (lines) => metrics.onLost(lines),
+    [Symbol.dispose]: () => way[Symbol.dispose](),
+  }
+}

@@ -1,0 +1,81 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { dialContainerd, importImage, type ContainerRuntime } from '@skerry/kubelet'
+import { codeOf } from '../runtime/data-directory.ts'
+import { containerdSocket } from './node-containerd.ts'
+
+export interface ImageOptions {
+  nodeDir: string
+  runDir: string
+}
+
+export interface ImageLine {
+  name: string
+  id: string
+  bytes: number
+}
+
+/** Imports an OCI layout or Docker archive into the node; resolves with the images it held. */
+export async function importArchive(
+  path: string,
+  options: ImageOptions,
+  signal: AbortSignal,
+): Promise<string[]> {
+  await requireFile(path)
+  const socket = await requireSocket(options)
+  try {
+    return await importImage(
+      path,
+      { socket, rootDirectory: join(options.nodeDir, 'containerd') },
+      signal,
+    )
+  } catch (error) {
+    if (error instanceof ExpectedError) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    throw new ExpectedError(
+      `Cannot import ${path}: ${why}; is it an OCI layout or a "docker save" archive?`,
+      exitCodes.failure,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+export async function listImages(options: ImageOptions, signal: AbortSignal): Promise<ImageLine[]> {
+  await using runtime: ContainerRuntime = dialContainerd(await requireSocket(options))
+  const images = await runtime.listImages(signal)
+  return images
+    .flatMap((image) =>
+      (image.repoTags.length === 0 ? image.repoDigests.slice(0, 1) : image.repoTags).map(
+        (name) => ({ name, id: image.id, bytes: image.size }),
+      ),
+    )
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+async function requireFile(path: string): Promise<void> {
+  try {
+    await stat(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+    throw new ExpectedError(`Cannot import ${path}: there is no such file`, exitCodes.usage, {
+      cause: error,
+    })
+  }
+}
+
+async function requireSocket({ runDir }: ImageOptions): Promise<string> {
+  const socket = containerdSocket(runDir)
+  try {
+    await stat(socket)
+    return socket
+  } catch (error) {
+    throw new ExpectedError(
+      `Cannot reach containerd at ${socket}: the node does not run; start it, or put archives into its preload directory`,
+      exitCodes.unreachable,
+      { cause: error },
+    )
+  }
+}

@@ -1,0 +1,278 @@
+import { mkdir } from 'node:fs/promises'
+import { uptime } from 'node:os'
+import { join } from 'node:path'
+import { runAll, type Task } from '@skerry/base'
+import type { CertificateAndKey, NodeIdentity } from '@skerry/bootstrap'
+import { createCluster, createHttpsTransport, type Cluster } from '@skerry/client'
+import {
+  createCallerCheck,
+  dialContainerd,
+  endForgottenShims,
+  ensurePauseImage,
+  runKubelet,
+  runLocalPathVolumes,
+  runLogRotation,
+  startKubeletServer,
+  superviseContainerd,
+  type ContainerRuntime,
+  type RunningKubelet,
+  type ServerTls,
+  type SupervisedContainerd,
+} from '@skerry/kubelet'
+import {
+  NetworkHealth,
+  createNetworkPolicies,
+  createNft,
+  fileSnapshot,
+  nodeResolvers,
+  policySnapshot,
+  runServiceNetwork,
+  type NetworkPolicies,
+} from '@skerry/service-proxy'
+import { openDataDirectory } from '../runtime/data-directory.ts'
+import { addressOf, hostAddresses } from '../runtime/host-addresses.ts'
+import {
+  obtainServingCertificate,
+  openNodeIdentity,
+  pkiDirectory,
+} from '../runtime/node-identity.ts'
+import { reportReady, type RoleContext } from '../runtime/role-context.ts'
+import { version } from '../runtime/version.ts'
+import { cniPluginDirectory, containerdOptions } from './node-containerd.ts'
+import { importPreloaded } from './preload-images.ts'
+import { runningLogs } from './running-logs.ts'
+
+export interface NodeOptions {
+  dataDir: string
+  runDir: string
+  nodeName: string
+  nodeIp: string | undefined
+  /** Only for joining the first time; afterwards the node's own certificate is used. */
+  server: string | undefined
+  tokenFile: string | undefined
+  caHash: string | undefined
+  labels: Readonly<Record<string, string>>
+  /** That no service takes. */
+  reservedAddresses: readonly string[]
+  clusterCidr: string
+  serviceCidr: string
+  clusterDomain: string
+  kubeletPort: number
+  /** Archives put there are imported at start. */
+  preloadDir: string
+  /** End the pods, too, when the node is stopped. */
+  stopsPods: boolean
+}
+
+/** One node, until the signal aborts; its pods go on unless asked otherwise. */
+export async function runNode(options: NodeOptions, context: RoleContext): Promise<void> {
+  await openDataDirectory(options.dataDir)
+  const nodeIp = options.nodeIp ?? hostAddresses()[0] ?? '127.0.0.1'
+  await mkdir(options.runDir, { recursive: true, mode: 0o711 })
+  const { log, signal } = context
+  const containerd = await startContainerd(options, context)
+  const { socket } = containerd
+  await using runtime = dialContainerd(socket)
+  const prepare = (): Promise<void> => prepareRuntime(options, { runtime, socket }, context)
+  await prepare()
+  const identity = await openNodeIdentity(options, context)
+  const cluster = clusterOf(identity, context)
+  const parts: NodeParts = { options, nodeIp, cluster, runtime, identity }
+  const policies = networkPolicies(options, { ...context, cluster })
+  const health = new NetworkHealth()
+  log.info('Node starts', {
+    node: options.nodeName,
+    address: nodeIp,
+    adopted: containerd.isAdopted,
+  })
+  const kubelet = Promise.withResolvers<RunningKubelet>()
+  let running: RunningKubelet | undefined
+  const podAddress = (uid: string): string | undefined =>
+    running?.pods.list().find((pod) => pod.metadata.uid === uid)?.status?.podIP
+  await runAll(signal, [
+    (scope) => containerd.keepRunning(scope, prepare),
+    (scope) => identity.client.run(scope),
+    (scope) =>
+      runKubelet(
+        kubeletConfig(parts),
+        {
+          ...context,
+          cluster,
+          runtime,
+          isolation: policies,
+          networkProblems: () => health.problems(),
+          onReady: (ready) => {
+            running = ready
+            kubelet.resolve(ready)
+            reportReady()
+          },
+        },
+        scope,
+      ),
+    async (scope) => serveKubelet(await kubelet.promise, { ...parts, context }, scope),
+    async (scope) => serviceNetwork({ ...parts, podAddress, policies, health }, context, scope),
+    (scope) =>
+      runLocalPathVolumes(
+        { nodeName: options.nodeName, directory: join(options.dataDir, 'volumes') },
+        { ...context, cluster },
+        scope,
+      ),
+    ...logTasks(runtime, context, join(options.dataDir, 'logs')),
+  ]).finally(() => (options.stopsPods ? containerd.stop() : undefined))
+}
+
+interface NodeParts {
+  options: NodeOptions
+  nodeIp: string
+  cluster: Cluster
+  runtime: ContainerRuntime
+  identity: NodeIdentity
+}
+
+function startContainerd(
+  options: NodeOptions,
+  { clock, log, signal }: RoleContext,
+): Promise<SupervisedContainerd> {
+  return superviseContainerd(
+    containerdOptions(options.dataDir, options.runDir),
+    { clock, log },
+    signal,
+  )
+}
+
+/** Gives a containerd that is new, or has lost its directories, what it lacks. */
+async function prepareRuntime(
+  options: NodeOptions,
+  { runtime, socket }: { runtime: ContainerRuntime; socket: string },
+  context: RoleContext,
+): Promise<void> {
+  const target = { socket, rootDirectory: join(options.dataDir, 'containerd') }
+  await endForgottenShims(runtime, socket, context.signal)
+  await ensurePauseImage(runtime, target, context.signal)
+  await importPreloaded(options.preloadDir, target, context)
+}
+
+function clusterOf(identity: NodeIdentity, { clock, log }: RoleContext): Cluster {
+  const transport = createHttpsTransport(identity.transport)
+  return createCluster(transport, { clock, log, userAgent: `skerry-node/${version}` })
+}
+
+function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKubelet>[0] {
+  return {
+    nodeName: options.nodeName,
+    nodeIps: [nodeIp],
+    clusterDns: [addressOf(options.serviceCidr, 10)],
+    clusterDomain: options.clusterDomain,
+    dataDirectory: join(options.dataDir, 'kubelet'),
+    runDirectory: join(options.runDir, 'kubelet'),
+    logDirectory: join(options.dataDir, 'logs'),
+    cniConfDirectory: join(options.runDir, 'cni'),
+    cniPluginDirectory: cniPluginDirectory(options.dataDir),
+    podBridge: 'skerry0',
+    staticPodDirectory: join(options.dataDir, 'manifests'),
+    port: options.kubeletPort,
+    labels: options.labels,
+    stopsPodsOnExit: options.stopsPods,
+    imageDirectory: join(options.dataDir, 'containerd'),
+  }
+}
+
+/** Logs, exec and port-forward, as soon as the control plane has given the certificate to show. */
+async function serveKubelet(
+  kubelet: RunningKubelet,
+  { options, nodeIp, cluster, identity, context }: NodeParts & { context: RoleContext },
+  signal: AbortSignal,
+): Promise<void> {
+  const { nodeName, kubeletPort } = options
+  const directory = pkiDirectory(options)
+  const serving = await obtainServingCertificate(
+    identity,
+    { nodeName, nodeIp, directory },
+    { ...context, signal },
+  )
+  const tlsOf = (pair: CertificateAndKey): ServerTls => ({
+    cert: pair.certificatePem,
+    key: pair.privateKeyPem,
+    clientCa: identity.info.authorityPem,
+  })
+  await using server = await startKubeletServer(
+    { address: '0.0.0.0', port: kubeletPort, tls: tlsOf(serving.current) },
+    {
+      ...context,
+      pods: kubelet.pods,
+      runtime: kubelet.runtime,
+      callers: createCallerCheck(nodeName, { cluster, clock: context.clock }),
+      stats: {
+        nodeName,
+        dataDirectory: options.dataDir,
+        startedMs: context.clock.now() - uptime() * 1000,
+      },
+    },
+    signal,
+  )
+  using _renewed = serving.onRenewed((pair) => server.setTls(tlsOf(pair)))
+  context.log.info('Node serves', { node: nodeName, port: server.port })
+  await serving.run(signal)
+}
+
+async function serviceNetwork(
+  parts: NodeParts & {
+    podAddress: (podUid: string) => string | undefined
+    policies: NetworkPolicies
+    health: NetworkHealth
+  },
+  context: RoleContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { options, nodeIp, cluster, podAddress, policies, health } = parts
+  const dnsAddress = addressOf(options.serviceCidr, 10)
+  await runServiceNetwork(
+    {
+      nodeName: options.nodeName,
+      nodeAddress: nodeIp,
+      clusterCidr: options.clusterCidr,
+      serviceCidr: options.serviceCidr,
+      dnsAddress,
+      clusterDomain: options.clusterDomain,
+      resolvers: await nodeResolvers([dnsAddress]),
+      reservedAddresses: options.reservedAddresses,
+    },
+    {
+      ...context,
+      cluster,
+      nft: createNft(),
+      snapshot: fileSnapshot(join(options.dataDir, 'service-network.json')),
+      podAddress,
+      policies,
+      health,
+    },
+    signal,
+  )
+}
+
+function networkPolicies(
+  { nodeName, dataDir }: NodeOptions,
+  deps: RoleContext & { cluster: Cluster },
+): NetworkPolicies {
+  const snapshot = policySnapshot(join(dataDir, 'network-policies.json'))
+  return createNetworkPolicies(nodeName, { ...deps, nft: createNft(), snapshot })
+}
+
+function logTasks(
+  runtime: ContainerRuntime,
+  { clock, log }: RoleContext,
+  directory: string,
+): Task[] {
+  return [
+    (scope) =>
+      runLogRotation(
+        {
+          runningLogs: (signal) => runningLogs(runtime, directory, signal),
+          reopen: (id, signal) => runtime.reopenContainerLog(id, signal),
+          clock,
+          log,
+        },
+        scope,
+      ),
+  ]
+}

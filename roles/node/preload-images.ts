@@ -1,0 +1,37 @@
+import { mkdir, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { importImage, type ImportOptions } from '@skerry/kubelet'
+import { readFileIfPresent, writeFileDurably } from '@skerry/bootstrap'
+import type { RoleContext } from '../runtime/role-context.ts'
+
+/**
+ * Imports every archive of the directory that was not imported before as it is now. A damaged
+ * archive is named in the log and does not keep the node from starting.
+ */
+export async function importPreloaded(
+  directory: string,
+  target: ImportOptions,
+  { log, signal }: RoleContext,
+): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o755 })
+  for (const name of (await readdir(directory)).toSorted()) {
+    if (!/\.(tar|tar\.gz|tgz)$/.test(name)) continue
+    const path = join(directory, name)
+    // Beside the images themselves: who wipes those wipes the memory of them.
+    const mark = join(target.rootDirectory, `preloaded-${name}`)
+    const { size, mtimeMs } = await stat(path)
+    const version = `${size} ${mtimeMs}`
+    if ((await readFileIfPresent(mark)) === version) continue
+    try {
+      const images = await importImage(path, target, signal)
+      await writeFileDurably(mark, version, 0o644)
+      log.info('Images imported', { archive: name, images: images.join(',') })
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      log.error('Archive not imported', {
+        archive: path,
+        error: error instanceof Error ? error : null,
+      })
+    }
+  }
+}

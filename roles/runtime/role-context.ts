@@ -1,0 +1,105 @@
+import {
+  createLogger,
+  createMetrics,
+  linkedSignal,
+  systemClock,
+  systemRandom,
+  type Clock,
+  type Logger,
+  type LogLevel,
+  type Metrics,
+  type Random,
+  type Tracer,
+} from '@skerry/base'
+import { compileWhenBusy, thisCompiler } from './compile-when-busy.ts'
+import { returnMemory, thisEngine } from './return-memory.ts'
+import type { TracingFlags } from './tracing-options.ts'
+import { youngBuffers } from './young-buffers.ts'
+
+/** What every role is given: the injected seams, and a signal that asks it to stop in order. */
+export interface RoleContext {
+  clock: Clock
+  random: Random
+  log: Logger
+  metrics: Metrics
+  signal: AbortSignal
+  /** Absent: nothing is traced. */
+  tracer?: Tracer
+  /** To be told of bytes that pass in buffers; absent when the engine cannot be asked to collect them. */
+  onBytes?: (bytes: number) => void
+}
+
+export const logLevels: readonly LogLevel[] = ['error', 'info', 'debug']
+
+/** The reason of a stop that somebody asked for; a role that ends by it has not failed. */
+export class StopRequested extends Error {
+  override name = 'StopRequested'
+}
+
+/**
+ * Runs one role until it ends, a signal asks it to stop, or its supervisor goes away. The second
+ * signal stops waiting for an orderly end.
+ */
+export async function runRole(
+  role: string,
+  logLevel: LogLevel,
+  run: (context: RoleContext) => Promise<void>,
+  { tracingConfigFile: path }: TracingFlags = {},
+): Promise<void> {
+  const log = createLogger({ level: logLevel, destination: process.stderr }).child({ role })
+  const signal = stopSignal({
+    onStop: (cause) => log.info('Stopping', { cause }),
+    endsWithSupervisor: true,
+  })
+  using scope = linkedSignal(signal)
+  const engine = thisEngine()
+  const onBytes = youngBuffers()
+  const memory = engine && returnMemory({ clock: systemClock, engine }, scope.signal)
+  const compiler = thisCompiler(process.execArgv)
+  const compiling = compiler && compileWhenBusy({ clock: systemClock, compiler }, scope.signal)
+  try {
+    const context = {
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      metrics: createMetrics(),
+      signal,
+      ...(onBytes ? { onBytes } : {}),
+    }
+    if (path === undefined) await run(context)
+    else await (await import('./traced-role.ts')).runTraced({ role, path }, context, run)
+  } catch (error) {
+    if (!(signal.aborted && error === signal.reason)) throw error
+  } finally {
+    scope.abort(new Error('The role has ended'))
+    await Promise.all([memory, compiling])
+    if (process.connected) process.disconnect?.()
+  }
+  log.info('Stopped')
+}
+
+export interface StopOptions {
+  onStop?: (cause: string) => void
+  /** A role whose supervisor is gone stops: the next `up` starts it again. */
+  endsWithSupervisor?: boolean
+}
+
+/** Aborts when somebody asks this process to stop; the second time it stops at once. */
+export function stopSignal(options: StopOptions = {}): AbortSignal {
+  const controller = new AbortController()
+  const stop = (cause: string): void => {
+    if (controller.signal.aborted) process.exit(1)
+    options.onStop?.(cause)
+    controller.abort(new StopRequested(`Stop requested: ${cause}`))
+  }
+  process.on('SIGTERM', () => stop('SIGTERM'))
+  process.on('SIGINT', () => stop('SIGINT'))
+  if (options.endsWithSupervisor && process.send)
+    process.on('disconnect', () => stop('supervisor gone'))
+  return controller.signal
+}
+
+/** Tells the supervisor that this role serves; without one, does nothing. */
+export function reportReady(): void {
+  process.send?.({ type: 'ready' })
+}

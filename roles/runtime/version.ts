@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Kubernetes' version whose API a site serves. */
+export const kubernetesVersion = 'v1.36.3'
+
+/** The program's own version: package.json's, or what the bundler put in its place. */
+export const version: string = readVersion()
+
+/** As `skerry build --agent-image` names the agent's image, and manifests ask for it. */
+export const agentImageReference = `localhost/skerry-agent:${version}`
+
+declare const SKERRY_VERSION: string | undefined
+
+function readVersion(): string {
+  if (typeof SKERRY_VERSION === 'string') return SKERRY_VERSION
+  const text = readFileSync(join(import.meta.dirname, '../..', 'package.json'), 'utf8')
+  const parsed: unknown = JSON.parse(text)
+  if (typeof parsed === 'object' && parsed !== null && 'version' in parsed)
+    return String(parsed.version)
+  throw new Error('Cannot read version: package.json has none')
+}

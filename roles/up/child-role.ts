@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { open, readFile } from 'node:fs/promises'
+import {
+  ExpectedError,
+  createBackoff,
+  exitCodes,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
+import { programCommand } from '../runtime/program-command.ts'
+
+export interface ChildRoleOptions {
+  /** hub, site or node. */
+  role: string
+  /** Arguments after the role's name. Never secrets: those go through files. */
+  args: readonly string[]
+  /** The child's log lines are appended here. */
+  logFile: string
+  /** Flags for the JavaScript engine, e.g. heap bounds. */
+  engineFlags: readonly string[]
+}
+
+export interface ChildRole {
+  /** Resolves at the first `ready`; rejects when the child ends before it. */
+  readonly ready: Promise<void>
+  /** Resolves when the role was stopped by the signal; rejects never: a dead child is started again. */
+  readonly ended: Promise<void>
+  readonly pid: () => number | undefined
+  /** Stops it in order and for good. */
+  stop(): Promise<void>
+}
+
+/** How long a role gets to stop in order before it is killed. */
+const stopGraceMs = 20_000
+
+/** A child that ran this long was well: its next death starts the backoff anew. */
+const healthyMs = 60_000
+
+/** Keeps a role running as a child process: restarts it with backoff for as long as the signal lets. */
+export function superviseRole(
+  options: ChildRoleOptions,
+  deps: { clock: Clock; random: Random; log: Logger },
+  parent: AbortSignal,
+): ChildRole {
+  const own = new AbortController()
+  const signal = AbortSignal.any([parent, own.signal])
+  let child: ChildProcess | undefined
+  const ready = Promise.withResolvers<void>()
+  const run = async (): Promise<void> => {
+    const backoff = createBackoff({ initialMs: 200, maxMs: 15_000 }, deps.random)
+    while (!signal.aborted) {
+      const startMs = deps.clock.monotonicMs()
+      await using file = await open(options.logFile, 'a', 0o600)
+      child = start(options, file.fd)
+      child.on('message', () => ready.resolve())
+      const cause = await waitForEnd(child, signal)
+      if (signal.aborted) return
+      ready.reject(await firstFailure(options, cause))
+      deps.log.error('Role ended, starting it again', { role: options.role, cause })
+      if (deps.clock.monotonicMs() - startMs > healthyMs) backoff.reset()
+      await deps.clock.sleep(backoff.nextMs(), signal).catch((reason: unknown) => {
+        // The signal ends the loop in order.
+        if (!signal.aborted) throw reason
+      })
+    }
+  }
+  // Those who wait for `ready` get its error; without this handler it would end the process when
+  // nobody waits. The log has it either way.
+  ready.promise.catch(() => undefined)
+  const ended = run()
+  return {
+    ready: ready.promise,
+    ended,
+    pid: () => child?.pid,
+    async stop() {
+      own.abort(new Error('no longer wanted'))
+      await ended
+    },
+  }
+}
+
+function start(options: ChildRoleOptions, logDescriptor: number): ChildProcess {
+  const [file = '', ...args] = programCommand(options.engineFlags)
+  return spawn(file, [...args, options.role, ...options.args], {
+    stdio: ['ignore', logDescriptor, logDescriptor, 'ipc'],
+    // A group of its own: Ctrl-C on the terminal reaches the supervisor only, which stops roles in order.
+    detached: true,
+  })
+}
+
+/** The role's own line where it has said one: it names what was wrong and what to do. */
+async function firstFailure(options: ChildRoleOptions, cause: string): Promise<ExpectedError> {
+  const tail = (await readFile(options.logFile, 'utf8')).slice(-logTailChars)
+  const said = tail.split('\n').findLast((line) => line.startsWith('skerry: '))
+  const message =
+    said?.slice('skerry: '.length) ?? `Cannot start ${options.role}: it ended with ${cause}`
+  return new ExpectedError(`${message} (log: ${options.logFile})`, exitCodes.failure)
+}
+
+const logTailChars = 16_384
+
+async function waitForEnd(child: ChildProcess, signal: AbortSignal): Promise<string> {
+  const ended = new Promise<string>((resolve) => {
+    child.on('error', (error) => resolve(error.message))
+    child.on('exit', (code, by) => resolve(by ?? `exit code ${code}`))
+  })
+  let killer: NodeJS.Timeout | undefined
+  const stop = (): void => {
+    child.kill('SIGTERM')
+    killer = setTimeout(() => child.kill('SIGKILL'), stopGraceMs)
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  const cause = await ended
+  clearTimeout(killer)
+  signal.removeEventListener('abort', stop)
+  return cause
+}

@@ -1,0 +1,53 @@
+import { readFile, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { codeOf, writeFileDurably } from '../runtime/data-directory.ts'
+
+/** A process, told apart from a later one that got its number. */
+interface ProcessMark {
+  pid: number
+  /** Clock ticks after boot at which it started. */
+  startTicks: string
+}
+
+/** Takes the lock or says who has it. A lock whose process is gone is taken over. */
+export async function takeLock(path: string): Promise<AsyncDisposable> {
+  const holder = await lockHolder(path)
+  if (holder !== undefined) {
+    throw new ExpectedError(
+      `Cannot start: skerry is already running as process ${holder}; see "skerry status", or stop it with "skerry down"`,
+      exitCodes.alreadyRunning,
+    )
+  }
+  await writeFileDurably(path, JSON.stringify(markOf(process.pid)))
+  return { [Symbol.asyncDispose]: () => rm(path, { force: true }) }
+}
+
+/** The pid of the living process that holds the lock. */
+export async function lockHolder(path: string): Promise<number | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return ''
+    throw error
+  })
+  const match = /^\{"pid":(\d+),"startTicks":"(\d+)"\}$/.exec(text)
+  if (match === null) return undefined
+  const pid = Number(match[1])
+  return startTicksOf(pid) === match[2] ? pid : undefined
+}
+
+function markOf(pid: number): ProcessMark {
+  return { pid, startTicks: startTicksOf(pid) ?? '' }
+}
+
+/** Field 22 of /proc/<pid>/stat; undefined when there is no such process, or only its zombie. */
+function startTicksOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The command in parentheses may hold spaces: count from its end.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,70 @@
+/** A control plane in this process, on a directory that the test chooses, for tests of what is kept there. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { builtinKinds } from '@skerry/api'
+import {
+  createMetrics,
+  silentLogger,
+  systemClock,
+  systemRandom,
+  type Clock,
+  type Logger,
+} from '@skerry/base'
+import {
+  startControlPlane,
+  type ControlPlane,
+  type ControlPlaneOptions,
+} from '../../roles/control-plane/control-plane.ts'
+
+export interface TestControlPlaneOptions extends Partial<Omit<ControlPlaneOptions, 'directory'>> {
+  readonly clock?: Clock
+  /** Default: nobody reads it. */
+  readonly log?: Logger
+}
+
+/** Starts it on a loopback port, with the built-in kinds. The caller disposes of it. */
+export async function startTestControlPlane(
+  directory: string,
+  { clock = systemClock, log = silentLogger, ...more }: TestControlPlaneOptions = {},
+): Promise<ControlPlane> {
+  return startControlPlane(
+    {
+      directory,
+      authorityName: 'test',
+      bindAddress: '127.0.0.1',
+      port: 0,
+      dnsNames: [],
+      ipAddresses: ['127.0.0.1'],
+      kinds: await builtinKinds(),
+      ...more,
+    },
+    {
+      clock,
+      random: systemRandom,
+      log,
+      metrics: createMetrics(),
+      signal: new AbortController().signal,
+    },
+  )
+}
+
+/** Starts it and stops it in order: the directory holds what a first start makes. */
+export async function startAndStop(
+  ...asked: Parameters<typeof startTestControlPlane>
+): Promise<void> {
+  await (await startTestControlPlane(...asked))[Symbol.asyncDispose]()
+}
+
+export interface ScratchDirectory extends AsyncDisposable {
+  readonly path: string
+}
+
+/** Makes an empty directory that goes when it is disposed of. */
+export async function scratchDirectory(): Promise<ScratchDirectory> {
+  const path = await mkdtemp(join(tmpdir(), 'skerry-control-plane-'))
+  return {
+    path,
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,328 @@
+/** A hub and an edge cluster in this process, with the agent between them, for tests. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  createDefaultAccess,
+  ensureBootstrapObjects,
+  type ApiServerLimits,
+  type TrustedProxies,
+} from '@skerry/apiserver'
+import {
+  connectByTcp,
+  createMetrics,
+  linkedSignal,
+  silentLogger,
+  systemClock,
+  systemRandom,
+  type Logger,
+  type Metrics,
+  type Tracer,
+} from '@skerry/base'
+import { issueClientCertificate } from '@skerry/bootstrap'
+import {
+  createCluster,
+  createHttpsTransport,
+  fixedCredentials,
+  type Cluster,
+  type HttpsTransport,
+  type HttpsTransportConfig,
+} from '@skerry/client'
+import { clusterResource } from '@skerry/fleet-kinds'
+import type { ImpersonationPolicy } from '@skerry/membership'
+import { generateKeyPair, spkiHash, type Subject } from '@skerry/pki'
+import { administrator, startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { createClusterToken } from '../../roles/admin/hub-join-token.ts'
+import { runAgent, type AgentOptions } from '../../roles/agent/agent.ts'
+import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
+import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
+import { startHub, type Hub } from '../../roles/hub/hub.ts'
+import type { LoginFlags } from '../../roles/hub/login-options.ts'
+import type { RegistrationRules } from '../../roles/hub/registration-rules.ts'
+import type { RoleContext } from '../../roles/runtime/role-context.ts'
+import {
+  ensureAgentObjects,
+  localAgentUser,
+  type AgentDuties,
+} from '../../roles/site/agent-objects.ts'
+
+export interface TestHub extends AsyncDisposable {
+  readonly hub: Hub
+  readonly url: string
+  readonly directory: string
+  readonly caPem: string
+  readonly context: RoleContext
+  /** As the hub's administrator, in-process. */
+  readonly admin: Cluster
+  /** Over the socket, as this user by client certificate. */
+  as(subject: Subject, path?: string): Promise<HttpsTransport>
+  credentialsOf(subject: Subject): Promise<{ certificate: string; key: string }>
+}
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
+const nowhere = new AbortController().signal
+
+export interface TestHubOptions {
+  /** In which its data directory is made; absent: where temporary files are. */
+  parent?: string
+  etcd?: EtcdFlags
+  /** Of another replica. */
+  replicaKeyFile?: string
+  registration?: RegistrationRules
+  /** Under which each cluster has a host name. */
+  clusterDomain?: string
+  /** Of the hub, and of the agents that are started beside it. */
+  tracer?: Tracer
+  /** Default: none. */
+  log?: Logger
+  access?: AccessFlags
+  login?: LoginFlags
+  accessCheckMs?: number
+  allowInspectedTls?: boolean
+  /** True: it dials clusters in push mode. */
+  push?: boolean
+  pushPeriodMs?: number
+  /** True: objects leave clusters that are tainted. */
+  failover?: boolean
+  /** Addresses whose connections begin with a PROXY header. */
+  proxies?: TrustedProxies
+  /** Default 127.0.0.1. */
+  bindAddress?: string
+}
+
+export async function startTestHub({
+  parent = tmpdir(),
+  etcd,
+  replicaKeyFile,
+  log = silentLogger,
+  tracer,
+  bindAddress = '127.0.0.1',
+  ...given
+}: TestHubOptions = {}): Promise<TestHub> {
+  await using stack = new AsyncDisposableStack()
+  const directory = await mkdtemp(join(parent, 'skerry-hub-'))
+  stack.defer(() => rm(directory, { recursive: true }))
+  const stop = linkedSignal(nowhere)
+  const traced = tracer ? { tracer } : {}
+  const context = { ...deps, log, metrics: createMetrics(), signal: stop.signal, ...traced }
+  const options = {
+    ...given,
+    ...(etcd ? { etcd, replicaKeyFile } : {}),
+    dataDir: directory,
+    bindAddress,
+    port: 0,
+    extraSans: [],
+  }
+  const hub = stack.use(await startHub(options, context))
+  const running = hub.run(stop.signal)
+  stack.defer(async () => {
+    stop.abort(new Error('the test is over'))
+    await running
+  })
+  const { plane } = hub
+  const url = plane.server.address
+  const caPem = plane.pki.authority.certificatePem
+  const credentialsOf = async (subject: Subject) => {
+    const issued = await issueClientCertificate(plane.pki.authority, { subject }, systemClock)
+    return { certificate: issued.certificatePem, key: issued.privateKeyPem }
+  }
+  const owned = stack.move()
+  return {
+    hub,
+    url,
+    directory,
+    caPem,
+    context,
+    admin: createCluster(plane.server.transport(administrator), { ...deps, userAgent: 'test' }),
+    credentialsOf,
+    async as(subject, path = '') {
+      const credentials = fixedCredentials(await credentialsOf(subject))
+      return createHttpsTransport({
+        server: `${url}${path}`,
+        certificateAuthority: caPem,
+        credentials,
+      })
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** An API server with RBAC, and the agent's rights in it. */
+export async function startTestEdge(
+  duties: AgentDuties = {},
+  limits: Partial<ApiServerLimits> = {},
+): Promise<TestApiServer & { api: HttpsTransportConfig }> {
+  const { privateKeyPem } = await generateKeyPair()
+  const serviceAccounts = { issuer: 'https://edge', signingKeyPem: privateKeyPem }
+  const server = await startTestApiServer({
+    access: createDefaultAccess({ serviceAccounts }, deps),
+    namespaces: [],
+    limits,
+  })
+  await ensureBootstrapObjects(server.objects)
+  await ensureAgentObjects(server.objects, duties)
+  const subject = { commonName: localAgentUser }
+  const issued = await issueClientCertificate(server.authority, { subject }, systemClock)
+  const credentials = { certificate: issued.certificatePem, key: issued.privateKeyPem }
+  const api = {
+    server: server.url,
+    certificateAuthority: server.credentials.ca,
+    credentials: fixedCredentials(credentials),
+  }
+  return Object.assign(server, { api })
+}
+
+export interface TestAgent extends AsyncDisposable {
+  /** Resolves at the next tunnel that opens. */
+  connected(): Promise<void>
+  /** Why it is not connected, most recent last. */
+  readonly refusals: readonly string[]
+  readonly metrics: Metrics
+  readonly ended: Promise<void>
+}
+
+export interface TestAgentOptions {
+  name: string
+  api: HttpsTransportConfig
+  /** The replica that it dials; absent: the one that the fleet is of. */
+  hub?: string
+  /** Where its identity is kept between two starts; absent: in a directory of its own. */
+  directory?: string
+  /** One that was made before; undefined: a fresh one; empty: none, it has an identity. */
+  token?: string
+  policy?: ImpersonationPolicy
+  services?: AgentOptions['services']
+  /** Absent: the addresses of this machine's interfaces. */
+  ownAddresses?: AgentOptions['ownAddresses']
+  appliesWorks?: boolean
+  hasVirtualClusters?: boolean
+  place?: AgentOptions['place']
+  labels?: Readonly<Record<string, string>>
+  /** Default: the fleet's. */
+  log?: Logger
+  /** The way to the hub; absent: TCP. */
+  connect?: AgentOptions['connect']
+  onOpen?: AgentOptions['onOpen']
+  /** For which virtual clusters it answers; absent: for none. */
+  onViews?: AgentOptions['onViews']
+}
+
+/** Registers with a fresh token and stays until disposed. */
+export async function startTestAgent(
+  fleet: TestHub,
+  options: TestAgentOptions,
+): Promise<TestAgent> {
+  const directory = options.directory ?? join(fleet.directory, `agent-${options.name}`)
+  const token = options.token ?? (await freshToken(fleet, options.name))
+  const stop = linkedSignal(nowhere)
+  const metrics = createMetrics()
+  const refusals: string[] = []
+  const waiting: (() => void)[] = []
+  const running = runAgent(
+    {
+      directory,
+      hub: options.hub ?? fleet.url,
+      clusterName: options.name,
+      tokenFile: undefined,
+      tokenText: token === '' ? undefined : token,
+      caHash: spkiHash(fleet.caPem),
+      api: options.api,
+      ...(options.policy ? { policy: options.policy } : {}),
+      ...(options.connect ? { connect: options.connect } : {}),
+      ...(options.onOpen ? { onOpen: options.onOpen } : {}),
+      ...(options.onViews ? { onViews: options.onViews } : {}),
+      ...(options.place ? { place: options.place } : {}),
+      ...(options.labels ? { labels: options.labels } : {}),
+      ...(options.services ? { services: options.services } : {}),
+      ...(options.ownAddresses ? { ownAddresses: options.ownAddresses } : {}),
+      appliesWorks: options.appliesWorks,
+      hasVirtualClusters: options.hasVirtualClusters,
+      onTunnel: (state) => {
+        if (state.state === 'waiting') refusals.push(state.reason)
+        if (state.state === 'connected') waiting.splice(0).forEach((resolve) => resolve())
+      },
+    },
+    { ...fleet.context, log: options.log ?? fleet.context.log, metrics, signal: stop.signal },
+  )
+  const ended = running.catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error
+  })
+  return {
+    connected: () => Promise.race([new Promise<void>((resolve) => waiting.push(resolve)), ended]),
+    refusals,
+    metrics,
+    ended,
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error('the test is over'))
+      await ended
+    },
+  }
+}
+
+/** By TCP; nothing new gets through while it is held, so that who was cut off stays away. */
+export interface HeldWay {
+  readonly connect: NonNullable<AgentOptions['connect']>
+  /** Until disposed. */
+  hold(): Disposable
+}
+
+export function heldWay(): HeldWay {
+  const connect = connectByTcp({ timeoutMs: 4_000, clock: systemClock })
+  let free = Promise.resolve()
+  return {
+    async connect(to, signal) {
+      await free
+      return connect(to, signal)
+    },
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      free = promise
+      return { [Symbol.dispose]: resolve }
+    },
+  }
+}
+
+/** A Cluster that nobody has joined yet. */
+export async function registerCluster(
+  fleet: Pick<TestHub, 'admin'>,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const { group, version } = clusterResource
+  const object = { apiVersion: `${group}/${version}`, kind: 'Cluster', metadata: { name, labels } }
+  const signal = AbortSignal.timeout(30_000)
+  await fleet.admin
+    .resource(clusterResource)
+    .create({ ...object, spec: { syncMode: 'Pull' } }, signal)
+}
+
+/** For one registration under this name. */
+export async function freshToken(fleet: TestHub, clusterName: string): Promise<string> {
+  const { url: server, caPem } = fleet
+  const asked = { clusterName, server, caPem, ttlSeconds: 600 }
+  return (await createClusterToken(fleet.admin, asked, { clock: systemClock }, nowhere)).token
+}
+
+/** Until the hub shows the cluster as wanted. */
+export async function untilCluster(
+  fleet: TestHub,
+  name: string,
+  isWanted: (conditions: Readonly<Record<string, string>>) => boolean,
+): Promise<void> {
+  const signal = AbortSignal.timeout(20_000)
+  const clusters = fleet.admin.resource(clusterResource)
+  const { items, metadata } = await clusters.list({}, signal)
+  const isDone = (object: { metadata: { name?: string }; status?: { conditions?: Condition[] } }) =>
+    object.metadata.name === name &&
+    isWanted(Object.fromEntries((object.status?.conditions ?? []).map((c) => [c.type, c.status])))
+  if (items.some(isDone)) return
+  const request = { resourceVersion: metadata.resourceVersion ?? '' }
+  for await (const event of clusters.watch(request, signal)) {
+    if (event.type !== 'BOOKMARK' && isDone(event.object)) return
+  }
+}
+
+interface Condition {
+  type: string
+  status: string
+}
