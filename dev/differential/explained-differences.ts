@@ -18,45 +18,45 @@ export interface Explanation {
 export const explanations: readonly Explanation[] = Object.freeze([
   {
     name: 'Columns of tables have no description',
-    reason: 'Facts are taken over from upstream, sentences are not. kubectl does not show them',
+    reason: 'Skerry takes facts from upstream, not sentences. kubectl does not show descriptions',
     path: /columnDefinitions\.\d+\.description$/,
   },
   {
     name: 'IPAddress rows have as many cells as columns',
-    reason: 'Upstream adds an age that no column names, so that nobody shows it',
+    reason: 'Upstream adds an age that belongs to no column, so that no client shows it',
     script: /kind-networking-ipaddresses/,
     path: /rows\.0\.cells\.2$/,
   },
   {
-    name: 'The metadata of a DaemonSet is that of the DaemonSet',
+    name: "Tables and metadata-only answers keep all of a DaemonSet's metadata",
     reason:
-      'Upstream leaves out the template generation annotation in tables and metadata-only answers, though the object has it',
+      'Upstream leaves out the template generation annotation there, though the object has it',
     script: /^(kind-apps-daemonsets|generated-\d+)$/,
     exchange: /^(?!\d)|^\d+ DaemonSet: /,
     path: /metadata\.annotations$/,
   },
   {
     name: 'A method that HTTP does not know gets 400',
-    reason: 'Node refuses it before there is a request to answer; upstream says 405',
+    reason: 'Node refuses it before there is a request to answer; upstream returns 405',
     script: /^paths$/,
     exchange: /^method: unknown$/,
     path: /^(status|headers\.(content-type|audit-id)|body)$/,
   },
   {
-    name: 'Documents of OpenAPI v3 may come compressed',
-    reason: 'Upstream compresses those of v2 only. Vary says it',
+    name: 'Documents of OpenAPI v3 may be compressed',
+    reason: 'Upstream compresses those of v2 only. The header Vary shows it',
     script: /^crd-open-api$/,
     path: /^headers\.vary$/,
   },
   {
-    name: 'What is wrong with a text that is no YAML is said in other words',
-    reason: "The words are the parser's own. Status and reason are the same",
+    name: 'An error about invalid YAML has other words',
+    reason: 'The parser words the error. Status and reason are the same',
     script: /^(paths|writes)$/,
     exchange: /^(body: YAML that is none|apply: no YAML)$/,
     path: /^body\.message$/,
   },
   {
-    name: 'A strategic merge patch with a map where the key of a list item stands is refused with 422',
+    name: "A strategic merge patch with a map in place of a list item's key gets 422",
     reason: 'Upstream breaks the connection',
     script: /^(patch-crashes|generated-\d+)$/,
     path: /^status$/,
@@ -65,14 +65,14 @@ export const explanations: readonly Explanation[] = Object.freeze([
   {
     name: 'Objects in messages are written as JSON',
     reason:
-      'Upstream prints the fields of its internal Go types, or compares two such texts by line. All else in the message is the same',
+      'Upstream prints the fields of its internal Go types, or compares two such texts by line. The rest of the message is the same',
     path: /\.message$/,
     sameWithout: withoutObjects,
   },
   {
-    name: 'A node that may not change a claim is not told the lines that differ',
+    name: "A refusal of a node's change to a claim does not list the lines that differ",
     reason:
-      'Upstream compares two texts of its internal Go types. All else in the message is the same',
+      'Upstream compares two texts of its internal Go types. The rest of the message is the same',
     script: /^node-writes$/,
     path: /^body\.message$/,
     sameWithout: (message) => message.replace(/: @@ .*$/s, ''),

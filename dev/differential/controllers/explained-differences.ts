@@ -15,20 +15,20 @@ export const storyExplanations: readonly StoryExplanation[] = Object.freeze([
   {
     name: 'A DaemonSet follows its nodes at once',
     reason:
-      'Upstream does not look again when a node goes, or gets a taint that only keeps new pods away',
+      'Upstream does not react when a node goes, or gets a taint that only keeps new pods away',
     story: /^daemonset-nodes$/,
     object: /^(daemonsets\/web|pods\/web-<3>|event on DaemonSet\/web: SuccessfulDelete: .*<3>)$/,
   },
   {
-    name: 'A PodDisruptionBudget counts at once when a pod is labelled away',
-    reason: 'Upstream counts when the budget or another of its pods changes next',
+    name: 'A PodDisruptionBudget counts at once when a change of labels removes a pod from it',
+    reason: 'Upstream waits until the budget or another of its pods changes',
     story: /^disruption-unmanaged$/,
     object: /^poddisruptionbudgets\/bare$/,
   },
   {
-    name: 'A namespace that is being deleted says that pods are left',
+    name: 'A namespace that is being deleted reports the pods that are left',
     reason:
-      'Upstream says that all content is removed until no pod is left, and tells the rest then',
+      'Upstream reports that all content is removed until no pod is left, and reports the rest then',
     story: /^namespace-deletion$/,
     object: /^namespaces\//,
     path: /^status\.conditions\./,

@@ -1,4 +1,4 @@
-/** Kinds of which the suite asks no more than that they are stored, and what does not act on them here. */
+/** Lists the kinds that the suite only stores, and the component that is missing here. */
 export interface ApiOnly {
   readonly kinds: string
   /** Starts of the names of their tests. */
@@ -10,12 +10,12 @@ export const apiOnlyTable: readonly ApiOnly[] = Object.freeze([
   {
     kinds: 'DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice',
     tests: ['[sig-node] [DRA] CRUD Tests'],
-    left: 'Nobody allocates devices',
+    left: 'An allocator of devices',
   },
   {
     kinds: 'Ingress, IngressClass',
     tests: ['[sig-network] Ingress API', '[sig-network] IngressClass API'],
-    left: 'Upstream has no controller either: run one as pods',
+    left: 'A controller, which upstream lacks, too: run one as pods',
   },
   {
     kinds: 'CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment, VolumeAttributesClass',
@@ -26,6 +26,6 @@ export const apiOnlyTable: readonly ApiOnly[] = Object.freeze([
       '[sig-storage] VolumeAttachment',
       '[sig-storage] VolumeAttributesClass',
     ],
-    left: 'Nodes mount no volumes of CSI drivers',
+    left: 'Nodes that mount volumes of CSI drivers',
   },
 ])

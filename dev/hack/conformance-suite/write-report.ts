@@ -43,32 +43,32 @@ function heading(ledger: ReadonlyMap<string, LedgerEntry>, tests: readonly strin
   const runs = new Set(known.map((entry) => entry.time))
   const commits = [...new Set(known.map((entry) => entry.commit))].toSorted()
   const memory = Math.round(totalmem() / 2 ** 30)
-  const machine = `${cpus().length} cores (${arch()}), ${memory} GiB, Linux ${release()}`
+  const machine = `${cpus().length} cores (${arch()}), ${memory} GiB and Linux ${release()}`
   return [
     '# Conformance',
     '',
-    'Made by `dev/hack/conformance`; do not edit. The reasons are in `dev/hack/conformance-suite/reasons.json`.',
+    '`hack/conformance` writes this page; do not edit it. The reasons are in `hack/conformance-suite/reasons.json`.',
     '',
     `**${passed} of ${tests.length}** conformance tests of Kubernetes ${upstreamVersion} ${runs.size > 1 ? 'passed when each was last run' : 'pass'}.`,
     '',
     ...(runs.size > 1
       ? [
-          `This is no single run: the last results come from ${runs.size} runs, from ${days[0] ?? 'none'} to`,
+          `This is not a single run: the last results come from ${runs.size} runs, from ${days[0] ?? 'none'} to`,
           `${days.at(-1) ?? 'none'}, between which the program changed; a test that passed early was not always run again.`,
-          'A test that failed was run again after a fix, and one that a time limit cut was run again alone.',
-          `The commits: ${commits.join(', ')}.`,
+          'A failed test was run again after a fix, and one that a time limit cut was run again alone.',
+          `The commits are ${commits.join(', ')}.`,
         ]
       : [
-          `All results are of one run of commit ${commits[0] ?? 'none'}, on ${days[0] ?? 'no day'}.`,
+          `All results come from one run of commit ${commits[0] ?? 'none'} on ${days[0] ?? 'no day'}.`,
         ]),
     '',
-    `Machine: ${machine}. A site and its nodes, each in network`,
-    'namespaces of its own without a route outside; containerd and runc of Debian 12.',
+    `The machine has ${machine}. A site and its nodes ran in network`,
+    'namespaces of their own without a route outside, with containerd and runc of Debian 12.',
     '',
-    "The images are not upstream's: they are built from Go modules and Debian packages under the names the",
-    'suite asks for. `busybox` has bash as its shell (with the shell of the Debian busybox tests of',
-    'unusual environment variable names fail), `pause` is agnhost, `nginx` is that of Debian, two',
-    'versions of agnhost are one build, and etcd and sample-apiserver are newer than their names say. kubectl is 1.35.',
+    "The images are not upstream's: they are built from Go modules and Debian packages under the names that",
+    'the suite asks for. `busybox` has bash as its shell, because tests of unusual environment variable names',
+    "fail with the shell of Debian's busybox. `pause` is agnhost, `nginx` is Debian's, two versions of agnhost",
+    'are one build, and etcd and sample-apiserver are newer than their names suggest. kubectl is 1.35.',
   ].join('\n')
 }
 
@@ -108,10 +108,10 @@ function apiOnly(tests: readonly string[], ledger: ReadonlyMap<string, LedgerEnt
   return [
     '## Kinds that are only stored',
     '',
-    'Of these the suite asks no more than create, read, write, watch and delete. What would act on them is',
-    'left for later, or is not a part of a cluster ([known limits](known-limits.md)).',
+    'The suite only creates, reads, writes, watches and deletes these kinds. The components that would act on',
+    'them do not exist yet, or are not part of a cluster ([known limits](known-limits.md)).',
     '',
-    '| Kinds | Pass | What does not act on them |',
+    '| Kinds | Pass | Missing |',
     '|---|---|---|',
     ...rows,
   ].join('\n')
