@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { englishSlipsIn, type SlipRule } from './dev/english-slips.ts'
 import { sourceFiles } from './dev/source-files.ts'
 
 const root = import.meta.dirname
@@ -308,4 +309,29 @@ test('the project speaks of itself only: no paths of the machine it was written 
 
 test('architecture stays readable: the map is under 300 lines', () => {
   assert.ok(read('ARCHITECTURE.md').split('\n').length < 300)
+})
+
+/** How many comments and paragraphs break each rule of STYLE.md's section on English. The numbers may only fall. */
+const slipsMax: Readonly<Record<SlipRule, number>> = {
+  'has no actor': 1293,
+  'says anew for again': 93,
+  'says beside for in addition to': 151,
+  'says by for over': 17,
+  'says absent for omitted': 397,
+  'says whoever': 124,
+  'says is no for is not a': 129,
+  'starts without a subject': 839,
+}
+
+test('comments and documents keep to the rules of English, but for a number that falls', () => {
+  const counts = new Map<string, number>(Object.keys(slipsMax).map((rule) => [rule, 0]))
+  for (const file of sources) {
+    for (const { rule } of englishSlipsIn(file)) counts.set(rule, (counts.get(rule) ?? 0) + 1)
+  }
+  const wrong = Object.entries(slipsMax)
+    .filter(([rule, max]) => (counts.get(rule) ?? 0) > max)
+    .map(
+      ([rule, max]) => `${rule}: ${counts.get(rule)}, at most ${max}; see node dev/hack/english.ts`,
+    )
+  assert.deepEqual(wrong, [])
 })
