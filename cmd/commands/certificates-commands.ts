@@ -4,7 +4,7 @@ import type { ListedCertificate } from '../../roles/admin/certificate-list.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import type { RenewalReport } from '../../roles/up/renew-certificates.ts'
 import { printTable } from '../output/print-table.ts'
-import { example, toJson } from './role-commands.ts'
+import { example, toJson } from '../flags/option-values.ts'
 
 const listHelp = `
 STATE is by this machine's clock now:

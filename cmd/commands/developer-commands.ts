@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { example } from './role-commands.ts'
+import { example } from '../flags/option-values.ts'
 
 /** What the commands that work on the repository itself call. Only the program of a source tree has it. */
 export interface Developer {

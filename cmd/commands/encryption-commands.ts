@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { join } from 'node:path'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
-import { example } from './role-commands.ts'
+import { example } from '../flags/option-values.ts'
 
 /** Keys with which a site or hub encrypts secrets at rest. */
 export function addEncryptionCommands(program: Command): void {

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import { withHubFlags, type ChosenHub } from '../../roles/admin/chosen-hub.ts'
-import { example } from './role-commands.ts'
+import { example } from '../flags/option-values.ts'
 
 interface ExplainFlags extends ChosenHub {
   namespace: string

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { example, toJson } from './role-commands.ts'
+import { example, toJson } from '../flags/option-values.ts'
 
 interface ForwardFlags {
   kubeconfig: string | undefined

@@ -35,7 +35,7 @@ import { addClusterViews } from './cluster-view-commands.ts'
 import { addKarmadaManifest } from './karmada-commands.ts'
 import { addLeave } from './leave-commands.ts'
 import { addRegistrationCommands } from './registration-commands.ts'
-import { collect, example, role, toHostPort, toJson, toPort } from './role-commands.ts'
+import { collect, example, role, toHostPort, toJson, toPort } from '../flags/option-values.ts'
 
 const hubDirectory = join(dataDirectoryDefault, 'hub')
 

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { join } from 'node:path'
 import { parseDurationMs } from '@skerry/api'
-import { example } from './role-commands.ts'
+import { example } from '../flags/option-values.ts'
 
 interface ManifestFlags {
   dataDir: string

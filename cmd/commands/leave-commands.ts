@@ -8,7 +8,7 @@ import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { runRole } from '../../roles/runtime/role-context.ts'
 import type { WayFlags } from '../../roles/runtime/way-options.ts'
 import { withWayOptions } from '../flags/way-flags.ts'
-import { example, role } from './role-commands.ts'
+import { example, role } from '../flags/option-values.ts'
 
 interface LeaveFlags extends WayFlags {
   hub: string | undefined

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { collect, example, toJson, toPort } from './role-commands.ts'
+import { collect, example, toJson, toPort } from '../flags/option-values.ts'
 
 /** Logging in at the issuer of a hub's users, and what gives clients its tokens. */
 export function addLoginCommands(program: Command): void {

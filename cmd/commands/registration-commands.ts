@@ -3,7 +3,7 @@ import { withHubFlags } from '../../roles/admin/chosen-hub.ts'
 import type { JoinCommandOptions } from '../client/join-command.ts'
 import type { RegistrationsOptions } from '../client/registrations.ts'
 import { withPlaceOptions } from '../flags/place-flags.ts'
-import { collect, example, toJson, toLife } from './role-commands.ts'
+import { collect, example, toJson, toLife } from '../flags/option-values.ts'
 
 /** How clusters come to the hub: tokens, and who is let in. */
 export function addRegistrationCommands(cluster: Command): void {

@@ -1,7 +1,6 @@
 import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { parseDurationMs } from '@skerry/api'
 import type { LogLevel } from '@skerry/base'
 import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
@@ -19,6 +18,7 @@ import { placeOf, withPlaceOptions, type PlaceFlags } from '../flags/place-flags
 import { policyOf, withPolicyOptions, type PolicyFlags } from '../flags/policy-flags.ts'
 import { withTracingOptions } from '../flags/tracing-flags.ts'
 import { withWayOptions } from '../flags/way-flags.ts'
+import { role, toPort, collect, example } from '../flags/option-values.ts'
 
 const siteDataDirectory = `${dataDirectoryDefault}/site`
 
@@ -210,47 +210,4 @@ interface SiteFlags
   applyWorks: boolean | undefined
   virtualClusters: boolean | undefined
   logLevel: LogLevel
-}
-
-export function role(command: Command): Command {
-  return command.option('--log-level <level>', 'error, info or debug', toLogLevel, 'info')
-}
-
-export function toLogLevel(text: string): LogLevel {
-  if (text === 'error' || text === 'info' || text === 'debug') return text
-  throw new InvalidArgumentError('use error, info or debug')
-}
-
-export function toPort(text: string): number {
-  const port = Number(text)
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
-  throw new InvalidArgumentError('a port is a whole number from 0 to 65535')
-}
-
-/** Of commands that print either for people or as JSON. */
-export function toJson(text: string): 'json' {
-  if (text === 'json') return text
-  throw new InvalidArgumentError('json is the only one')
-}
-
-/** How long something is good, as Kubernetes writes it; a second at least. */
-export function toLife(text: string): string {
-  if ((parseDurationMs(text) ?? 0) >= 1_000) return text
-  throw new InvalidArgumentError('a duration has its unit and is 1s or longer, e.g. 30m or 24h')
-}
-
-/** `127.0.0.1:9273`, `[::1]:9273`. */
-export function toHostPort(text: string): { host: string; port: number } {
-  const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
-  const host = bracketed ?? plain
-  if (host !== undefined) return { host, port: toPort(port) }
-  throw new InvalidArgumentError('an address is <host>:<port>, e.g. 127.0.0.1:9273 or [::1]:9273')
-}
-
-export function collect(value: string, previous: string[]): string[] {
-  return [...previous, value]
-}
-
-export function example(...lines: string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { join } from 'node:path'
 import { systemClock } from '@skerry/base'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
-import { example, toJson, toLife } from './role-commands.ts'
+import { example, toJson, toLife } from '../flags/option-values.ts'
 
 interface TokenFlags {
   dataDir: string

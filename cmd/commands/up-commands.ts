@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { LogLevel } from '@skerry/base'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
-import { example, toJson, toLogLevel, toPort } from './role-commands.ts'
+import { example, toJson, toLogLevel, toPort } from '../flags/option-values.ts'
 
 const runDirectoryDefault = '/run/skerry'
 

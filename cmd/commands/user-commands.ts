@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
-import { collect, example, toJson } from './role-commands.ts'
+import { collect, example, toJson } from '../flags/option-values.ts'
 
 interface UserFlags {
   dataDir: string

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { collect } from '../commands/role-commands.ts'
+import { collect } from './option-values.ts'
 
 export function withLoginOptions(command: Command): Command {
   return command

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { TrustedProxies } from '@skerry/apiserver'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { collect } from '../commands/role-commands.ts'
+import { collect } from './option-values.ts'
 
 export interface ProxyProtocolFlags {
   proxyProtocolFrom: string[]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMetrics, ExpectedError, exitCodes, silentLogger } from '@skerry/base'
-import { toHostPort } from '../../cmd/commands/role-commands.ts'
+import { toHostPort } from '../../cmd/flags/option-values.ts'
 import { openMetricsServer } from './agent-metrics-server.ts'
 
 test('an address for metrics is a host and a port, of either family', () => {

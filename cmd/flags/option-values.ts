@@ -1,0 +1,47 @@
+/** Values of options that several commands share, and the examples below their help. */
+import { InvalidArgumentError, type Command } from 'commander'
+import { parseDurationMs } from '@skerry/api'
+import type { LogLevel } from '@skerry/base'
+
+export function role(command: Command): Command {
+  return command.option('--log-level <level>', 'error, info or debug', toLogLevel, 'info')
+}
+
+export function toLogLevel(text: string): LogLevel {
+  if (text === 'error' || text === 'info' || text === 'debug') return text
+  throw new InvalidArgumentError('use error, info or debug')
+}
+
+export function toPort(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new InvalidArgumentError('a port is a whole number from 0 to 65535')
+}
+
+/** Of commands that print either for people or as JSON. */
+export function toJson(text: string): 'json' {
+  if (text === 'json') return text
+  throw new InvalidArgumentError('json is the only one')
+}
+
+/** How long something is good, as Kubernetes writes it; a second at least. */
+export function toLife(text: string): string {
+  if ((parseDurationMs(text) ?? 0) >= 1_000) return text
+  throw new InvalidArgumentError('a duration has its unit and is 1s or longer, e.g. 30m or 24h')
+}
+
+/** `127.0.0.1:9273`, `[::1]:9273`. */
+export function toHostPort(text: string): { host: string; port: number } {
+  const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+  const host = bracketed ?? plain
+  if (host !== undefined) return { host, port: toPort(port) }
+  throw new InvalidArgumentError('an address is <host>:<port>, e.g. 127.0.0.1:9273 or [::1]:9273')
+}
+
+export function collect(value: string, previous: string[]): string[] {
+  return [...previous, value]
+}
+
+export function example(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`
+}
