@@ -9,6 +9,7 @@ export function nodeScripts(): Map<string, string> {
   return new Map([
     ['node-mirror-pods', mirrorScript('node-mirror-pods')],
     ['node-reads', readScript('node-reads')],
+    ['node-ephemeral-reads', ephemeralScript('node-ephemeral-reads')],
   ])
 }
 
@@ -24,15 +25,18 @@ const heading = (text: string): string => `# ${text} Written by dev/hack/differe
 /** Lets a request act as the user that the API server takes for this node. */
 const asNode = (node: string): string => `As: system:node:${node}, system:nodes`
 
+const isEphemeral = (path: string): boolean => path.startsWith('spec.ephemeralContainers')
+
+/** No pod is created with ephemeral containers: they are added to one that is there. */
+const ephemeralReferences: readonly Reference[] = podReferenceFields
+  .filter(({ path }) => isEphemeral(path))
+  .map(referenceOf)
+
 const references: readonly Reference[] = [
   ...podReferenceFields
     .filter(({ path }) => path !== 'spec.nodeName' && path.startsWith('spec.'))
-    .filter(({ path }) => !path.startsWith('spec.ephemeralContainers'))
-    .map(({ path, resource }) => ({
-      title: path,
-      resource,
-      specWith: (name: string) => specOf(path, name),
-    })),
+    .filter(({ path }) => !isEphemeral(path))
+    .map(referenceOf),
   {
     title: 'spec.volumes[].ephemeral',
     resource: 'persistentvolumeclaims',
@@ -45,6 +49,10 @@ const references: readonly Reference[] = [
       volumeOf('projected', { sources: [{ serviceAccountToken: { path: 'token' } }] }, name),
   },
 ]
+
+function referenceOf({ path, resource }: (typeof podReferenceFields)[number]): Reference {
+  return { title: path, resource, specWith: (name) => specOf(path, name) }
+}
 
 const claimTemplate = {
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
@@ -217,6 +225,12 @@ const paths: Readonly<Partial<Record<PodReferenceResource, string>>> = {
 const places = ['own', 'far', 'unbound', 'mirror'] as const
 type Place = (typeof places)[number]
 
+/** The node that a pod of this place is bound to. */
+function nodeOf(script: string, place: Place): string | undefined {
+  if (place === 'unbound') return undefined
+  return place === 'far' ? `${script}-far` : `${script}-own`
+}
+
 /** Fields that a create refuses where the object is not there, or for which a gate is off. */
 const needThere = ['priorityClassName', 'runtimeClassName', 'podGroupName', 'clusterTrustBundle']
 
@@ -233,7 +247,7 @@ function readScript(script: string): string {
       resource === 'secrets' || title.startsWith('spec.resourceClaims')
     const allowed = asked.filter((each) => !isMirror || !isRefused(each))
     const parts = allowed.map(({ specWith, index }) => specWith(nameOf(place, index)))
-    const placed = { own: node, far: `${script}-far`, unbound: undefined, mirror: node }[place]
+    const placed = nodeOf(script, place)
     return {
       name: `pod ${place}`,
       request: 'POST /api/v1/namespaces/${ns}/pods',
@@ -273,6 +287,52 @@ function readScript(script: string): string {
     },
     ...places.flatMap(read),
     ...listsOf(node, asked.find(({ resource }) => resource === 'secrets')?.index ?? 0),
+  ])
+}
+
+function ephemeralScript(script: string): string {
+  const node = `${script}-own`
+  const pod = (place: Place): Step => ({
+    name: `pod ${place}`,
+    request: 'POST /api/v1/namespaces/${ns}/pods',
+    body: {
+      metadata: { name: place, ...(place === 'mirror' ? { annotations: mirror } : {}) },
+      spec: {
+        ...(nodeOf(script, place) === undefined ? {} : { nodeName: nodeOf(script, place) }),
+        ...(place === 'mirror' ? {} : { serviceAccountName: place }),
+        ...container,
+      },
+    },
+  })
+  const nameOf = (place: Place, index: number): string => `${place}-${index}`
+  const added = (place: Place): Step => ({
+    name: `ephemeral containers of ${place}`,
+    request: `PATCH /api/v1/namespaces/\${ns}/pods/${place}/ephemeralcontainers`,
+    headers: ['Content-Type: application/strategic-merge-patch+json'],
+    body: {
+      spec: joined(
+        ephemeralReferences.map(({ specWith }, index) => specWith(nameOf(place, index))),
+      ),
+    },
+  })
+  const read = (place: Place): Step[] =>
+    ephemeralReferences.map(({ title, resource }, index) => ({
+      name: `${place} reads ${title}: ${resource}`,
+      request: `GET ${paths[resource]}/${nameOf(place, index)}`,
+      headers: [asNode(node), ...(place === 'own' ? ['Until: reason = NotFound'] : [])],
+    }))
+  const early = ephemeralReferences.map(({ title, resource }, index) => ({
+    name: `own reads ${title} before it is added: ${resource}`,
+    request: `GET ${paths[resource]}/${nameOf('own', index)}`,
+    headers: [asNode(node)],
+  }))
+  return scriptOf('Which objects a node may read because ephemeral containers refer to them.', [
+    makeNode(node),
+    ...places.map(makeAccount),
+    ...places.map(pod),
+    ...early,
+    ...places.map(added),
+    ...places.flatMap(read),
   ])
 }
 
