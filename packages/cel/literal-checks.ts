@@ -1,5 +1,6 @@
 import { CelRuntimeError } from './language/cel-errors.ts'
 import type { Checked } from './check/checker.ts'
+import { formatProblem } from './check/format-check.ts'
 import { patternOf } from './functions/texts.ts'
 import type { Expr } from './syntax/expr.ts'
 import { compileError, type Problem } from './syntax/source.ts'
@@ -14,13 +15,17 @@ const checks: Readonly<
 })
 
 /** Literals of which one sees that no call can take them. Throws CelCompileError. */
-export function checkLiterals(text: string, { overloads, mixed }: Checked): void {
+export function checkLiterals(text: string, { overloads, types, mixed }: Checked): void {
   const problems: Problem[] = [...mixed]
   for (const expr of overloads.keys()) {
-    const problem = problemOf(expr)
+    const problem = problemOf(expr) ?? formatProblemOf(expr, types)
     if (problem) problems.push(problem)
   }
   if (problems.length > 0) throw compileError(text, problems)
+}
+
+function formatProblemOf(expr: Expr, types: Checked['types']): Problem | undefined {
+  return expr.kind === 'call' ? formatProblem(expr, (each) => types.get(each)) : undefined
 }
 
 function problemOf(expr: Expr): Problem | undefined {

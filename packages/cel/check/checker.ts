@@ -43,7 +43,7 @@ export interface Checked {
   readonly names: ReadonlyMap<Expr, ResolvedName>
   /** Of calls whose target is but the first part of the function's name. */
   readonly namespaced: ReadonlySet<Expr>
-  /** Literals of lists and maps that mix types, which is no error of the language. */
+  /** Literals of lists and maps that mix types. The language allows them; API servers do not. */
   readonly mixed: readonly Problem[]
 }
 
@@ -58,6 +58,12 @@ export function check(text: string, expr: Expr, declarations: Declarations): Che
   checker.check(expr)
   if (checker.problems.length > 0) throw compileError(text, checker.problems)
   return checker.finish(expr)
+}
+
+interface AlikePart {
+  readonly expr: Expr
+  /** `?` stands before it: its type is the one inside the optional. */
+  readonly isOptional: boolean
 }
 
 const scalarTypes: Readonly<Record<string, CelType>> = Object.freeze({
@@ -85,9 +91,8 @@ class Checker {
   readonly #overloads = new Map<Expr, readonly Overload[]>()
   readonly #names = new Map<Expr, ResolvedName>()
   readonly #namespaced = new Set<Expr>()
-  readonly #mixed: { readonly literal: Expr; readonly problem: Problem }[] = []
-  /** Arguments of format(), which may be of any types. */
-  readonly #formatted = new Set<Expr>()
+  /** Elements of list literals, and keys and values of map literals, that must have one type. */
+  readonly #alike: (readonly AlikePart[])[] = []
   #scopes: ReadonlyMap<string, CelType>[] = []
   #parameters = 0
 
@@ -103,10 +108,21 @@ class Checker {
       overloads: this.#overloads,
       names: this.#names,
       namespaced: this.#namespaced,
-      mixed: this.#mixed
-        .filter(({ literal }) => !this.#formatted.has(literal))
-        .map(({ problem }) => problem),
+      mixed: this.#alike.flatMap((parts) => this.#firstOther(parts) ?? []),
     }
+  }
+
+  /** The first part whose type is not that of the first part, once all types are known. A dyn is a type of its own. */
+  #firstOther(parts: readonly AlikePart[]): Problem | undefined {
+    let expected: CelType | undefined
+    for (const { expr, isOptional } of parts) {
+      const whole = this.#types.get(expr) ?? celTypes.error
+      const type = isOptional ? (unwrapOptional(whole) ?? whole) : whole
+      expected ??= type
+      if (equalTypes(expected, type)) continue
+      return { at: expr.at, message: this.#mismatchText(expected, type) }
+    }
+    return undefined
   }
 
   check(expr: Expr): CelType {
@@ -218,6 +234,7 @@ class Checker {
 
   #call(expr: CallExpr): CelType {
     if (expr.name === '_?._') return this.#optionalSelect(expr)
+    const alikeBefore = this.#alike.length
     const args = expr.args.map((arg) => this.check(arg))
     const { functions } = this.#declarations
     const plainName = expr.name.replace(/^\./, '')
@@ -234,7 +251,8 @@ class Checker {
       return this.#resolve(expr, { overloads: namespaced, types: args, name: qualified })
     }
     const target = this.check(expr.target)
-    if (expr.name === 'format' && expr.args[0]) this.#formatted.add(expr.args[0])
+    // Literals inside a call of format() may mix types.
+    if (expr.name === 'format') this.#alike.length = alikeBefore
     const overloads = functions.get(expr.name)
     if (!overloads) return this.#undeclared(expr, expr.name)
     return this.#resolve(expr, { overloads, types: [target, ...args], name: expr.name })
@@ -319,10 +337,13 @@ class Checker {
 
   #list(expr: ListExpr): CelType {
     let joined: CelType | undefined
+    const parts: AlikePart[] = []
     for (const [at, element] of expr.elements.entries()) {
-      const type = this.#unwrapped(element, this.check(element), expr.optionals.has(at))
-      joined = this.#join({ literal: expr, part: element }, joined, type)
+      const isOptional = expr.optionals.has(at)
+      joined = this.#join(joined, this.#unwrapped(element, this.check(element), isOptional))
+      parts.push({ expr: element, isOptional })
     }
+    this.#alike.push(parts)
     return listType(joined ?? this.#parameter())
   }
 
@@ -330,10 +351,13 @@ class Checker {
     let keys: CelType | undefined
     let values: CelType | undefined
     for (const { key, value, isOptional } of expr.entries) {
-      keys = this.#join({ literal: expr, part: key }, keys, this.check(key))
-      const type = this.#unwrapped(value, this.check(value), isOptional)
-      values = this.#join({ literal: expr, part: value }, values, type)
+      keys = this.#join(keys, this.check(key))
+      values = this.#join(values, this.#unwrapped(value, this.check(value), isOptional))
     }
+    this.#alike.push(
+      expr.entries.map(({ key }) => ({ expr: key, isOptional: false })),
+      expr.entries.map(({ value, isOptional }) => ({ expr: value, isOptional })),
+    )
     return mapType(keys ?? this.#parameter(), values ?? this.#parameter())
   }
 
@@ -345,16 +369,9 @@ class Checker {
   }
 
   /** The type of elements so far; dyn once they differ. */
-  #join(
-    { literal, part }: { literal: Expr; part: Expr },
-    before: CelType | undefined,
-    next: CelType,
-  ): CelType {
+  #join(before: CelType | undefined, next: CelType): CelType {
     if (!before) return next
-    if (this.#known.isAssignable(before, next)) return mostGeneral(before, next)
-    const message = this.#mismatchText(before, next)
-    this.#mixed.push({ literal, problem: { at: part.at, message } })
-    return celTypes.dyn
+    return this.#known.isAssignable(before, next) ? mostGeneral(before, next) : celTypes.dyn
   }
 
   #struct(expr: StructExpr): CelType {

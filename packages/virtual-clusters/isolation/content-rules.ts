@@ -121,7 +121,7 @@ export const claimRules: JsonObject = {
       reason: 'Forbidden',
     },
     {
-      expression: `variables.nodeAfter in [variables.nodeBefore, ''] || variables.isTrusted`,
+      expression: `variables.nodeAfter == variables.nodeBefore || variables.nodeAfter == '' || variables.isTrusted`,
       message: `annotation ${selectedNodeAnnotation} has a node make a volume: it is the scheduler's to set`,
       reason: 'Forbidden',
     },

@@ -131,7 +131,7 @@ const namespaceRules: JsonObject = {
   ],
   validations: [
     {
-      expression: `variables.clusterAfter == '' || variables.levelAfter in [variables.levelBefore, '${podSecurityLevel}', 'restricted'] || ${mayUpdate('variables.clusterAfter')}`,
+      expression: `variables.clusterAfter == '' || variables.levelAfter == variables.levelBefore || variables.levelAfter in ['${podSecurityLevel}', 'restricted'] || ${mayUpdate('variables.clusterAfter')}`,
       message: `label ${podSecurityLabel} keeps pods from their nodes: only who may update the VirtualCluster may change it to another than ${podSecurityLevel} or restricted`,
       reason: 'Forbidden',
     },
