@@ -1,5 +1,5 @@
 import { quantityToNumber, type Pod } from '@skerry/api'
-import { specOf } from '../pods/pod-spec.ts'
+import { specOf } from '../pod/pod-spec.ts'
 import { qosClass } from '../resources/qos.ts'
 
 export const evictionDefaults = Object.freeze({

@@ -7,7 +7,7 @@ import {
 } from '@skerry/api'
 import type { CgroupMode } from '../containerd/cgroups.ts'
 import type { LinuxContainerResources } from '../cri/container-runtime.ts'
-import { specOf } from '../pods/pod-spec.ts'
+import { specOf } from '../pod/pod-spec.ts'
 import { qosClass } from './qos.ts'
 
 const cpuPeriodMicros = 100_000

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod, PodSpec } from '@skerry/api'
 import type { ProbeResults } from '../probes/probe-results.ts'
-import type { ObservedContainer, ObservedPod, ObservedSandbox } from './observed-pod.ts'
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed-pod.ts'
 import { planPod } from './plan-pod.ts'
 import { backoffKey, type PodPlan, type Termination } from './pod-plan.ts'
-import { containerSpecHash } from './pod-spec.ts'
-import type { RestartBackoff } from './restart-backoff.ts'
+import { containerSpecHash } from '../pod/pod-spec.ts'
+import type { RestartBackoff } from '../pod/restart-backoff.ts'
 
 const nowMs = 1_000_000
 

@@ -4,7 +4,7 @@ import {
   usableSandbox,
   type ObservedPod,
   type ObservedSandbox,
-} from './observed-pod.ts'
+} from '../pod/observed-pod.ts'
 import { planInitContainers } from './plan-init-containers.ts'
 import { planTermination } from './plan-termination.ts'
 import {
@@ -21,8 +21,8 @@ import {
   type UpdateAction,
   type WaitingContainer,
 } from './pod-plan.ts'
-import { describePod, isHostNetwork, shouldRestart, specOf } from './pod-spec.ts'
-import { backoffUntilMs, formatGoDuration, restartBackoffDefaults } from './restart-backoff.ts'
+import { describePod, isHostNetwork, shouldRestart, specOf } from '../pod/pod-spec.ts'
+import { backoffUntilMs, formatGoDuration, restartBackoffDefaults } from '../pod/restart-backoff.ts'
 
 /** Decides; touches nothing. The same input gives the same plan. */
 export function planPod(input: PodPlanInput): PodPlan {

@@ -1,6 +1,6 @@
-import type { ObservedContainer } from './observed-pod.ts'
+import type { ObservedContainer } from '../pod/observed-pod.ts'
 import { emptyPlan, type PodPlan, type PodPlanInput, type Termination } from './pod-plan.ts'
-import { isSidecar, specOf } from './pod-spec.ts'
+import { isSidecar, specOf } from '../pod/pod-spec.ts'
 
 /**
  * Regular containers end together; then sidecars, the last one first, so that each still serves

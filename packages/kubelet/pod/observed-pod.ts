@@ -1,4 +1,12 @@
-import type { ComputeResources } from '../resources/resize.ts'
+import type { Container } from '@skerry/api'
+
+type Amounts = NonNullable<NonNullable<Container['resources']>['requests']>
+
+/** Holds the resources of a container that can change while it runs. */
+export interface ComputeResources {
+  readonly requests: Amounts
+  readonly limits: Amounts
+}
 
 /** What the runtime knows of one pod, reduced to what decisions are made from. */
 export interface ObservedPod {

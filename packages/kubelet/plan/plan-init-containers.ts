@@ -1,5 +1,5 @@
 import type { Container } from '@skerry/api'
-import { latestContainer, type ObservedContainer, type ObservedPod } from './observed-pod.ts'
+import { latestContainer, type ObservedContainer, type ObservedPod } from '../pod/observed-pod.ts'
 import {
   killOfRunning,
   killOfUnknown,
@@ -10,7 +10,7 @@ import {
   type StartAction,
   type UpdateAction,
 } from './pod-plan.ts'
-import { isSidecar, shouldRestart, specOf } from './pod-spec.ts'
+import { isSidecar, shouldRestart, specOf } from '../pod/pod-spec.ts'
 
 export interface InitPlan {
   kill: KillAction[]

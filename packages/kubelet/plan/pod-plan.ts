@@ -5,10 +5,10 @@ import {
   type ObservedContainer,
   type ObservedPod,
   type ObservedSandbox,
-} from './observed-pod.ts'
+} from '../pod/observed-pod.ts'
 import { resizeOf, type AppliedResources } from '../resources/resize.ts'
-import { containerSpecHash, specOf, type ContainerKind } from './pod-spec.ts'
-import type { RestartBackoff } from './restart-backoff.ts'
+import { containerSpecHash, specOf, type ContainerKind } from '../pod/pod-spec.ts'
+import type { RestartBackoff } from '../pod/restart-backoff.ts'
 
 export interface Termination {
   /** When the first kill was sent; the grace period runs from here. */

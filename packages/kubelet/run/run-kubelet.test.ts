@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom, unlessAborted } from '@skerry/base'
-import type { PodIsolation } from './pods/pod-isolation.ts'
-import { SimulatedNode } from './testing/simulated-node.ts'
+import type { PodIsolation } from '../pods/pod-isolation.ts'
+import { SimulatedNode } from '../testing/simulated-node.ts'
 
 const has = async (node: SimulatedNode, line: string): Promise<boolean> =>
   (await node.pods()).includes(line)
