@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { builtinKinds } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
 import { systemClock } from '@skerry/base'
 import {
   callApi,

@@ -1,9 +1,5 @@
-import {
-  kindsOfCustomResource,
-  type CustomResourceDefinition,
-  type Kind,
-  type Strategy,
-} from '@skerry/api'
+import { kindsOfCustomResource } from '@skerry/kinds'
+import type { CustomResourceDefinition, Kind, Strategy } from '@skerry/api'
 import { withSchemaHooks } from '@skerry/apiserver'
 import { interpreterWebhookRules } from './admission/interpreter-webhook-rules.ts'
 import { bindingRules } from './binding/resource-binding-kind.ts'

@@ -14,7 +14,7 @@ import {
   type Cluster,
   type ClusterSpec,
 } from '@skerry/fleet-kinds'
-import type { TestApiServer } from '@skerry/testing'
+import type { TestApiServer } from '../test-api-server.ts'
 import type { TestHub } from './test-fleet.ts'
 
 const signal = AbortSignal.timeout(120_000)

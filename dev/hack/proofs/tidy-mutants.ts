@@ -20,12 +20,14 @@ export function giveWay`,
  * pki: `,
   },
   {
-    proof: 'api is pure: no node: imports',
+    proof: 'what describes kinds is pure: no node: imports',
     test: 'tidy.test.ts',
-    file: 'packages/api/columns/column.ts',
-    find: `import type { Container,`,
+    file: 'packages/kinds/columns/column.ts',
+    find: `import {
+  StatusError,`,
     replace: `import 'node:fs'
-import type { Container,`,
+import {
+  StatusError,`,
   },
   {
     proof: 'file names say what is in them',

@@ -1,4 +1,4 @@
-import type { AccessCheck, CheckAnswers, CheckedDecision } from '@skerry/api'
+import type { AccessCheck, CheckAnswers, CheckedDecision } from '@skerry/kinds'
 import type { Attributes, Authorizer, UserInfo } from '../contract/access.ts'
 
 /** An expression asked what is not known yet: wait for the answer and evaluate again. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinKinds, type ConfigMap } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { ConfigMap } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, resources } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'

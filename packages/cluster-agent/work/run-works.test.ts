@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  builtinKinds,
-  type AnyObject,
-  type ConfigMap,
-  type Deployment,
-  type KubeObject,
-} from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { AnyObject, ConfigMap, Deployment, KubeObject } from '@skerry/api'
 import { runAll, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import {
   createCluster,

@@ -1,7 +1,6 @@
 import {
   checkDns1035Label,
   checkDnsSubdomain,
-  checkWebhookClient,
   fieldDuplicate,
   fieldInvalid,
   fieldNotSupported,
@@ -9,6 +8,7 @@ import {
   type AnyObject,
   type StatusCause,
 } from '@skerry/api'
+import { checkWebhookClient } from '@skerry/kinds'
 import type { KindRules } from '../fields/kind-rules.ts'
 
 interface InterpreterWebhook {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinKinds } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
 import { silentLogger, systemClock } from '@skerry/base'
 import { createCluster } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'

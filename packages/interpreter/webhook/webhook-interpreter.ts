@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { applyJsonPatch, isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
+import { applyJsonPatch } from '@skerry/bodies'
+import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
 import type { AggregatedStatusItem } from '@skerry/fleet-kinds'
 import {
   readComponents,

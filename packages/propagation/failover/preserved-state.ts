@@ -1,4 +1,5 @@
-import { evaluateJsonPath, parseJsonPath, type AnyObject } from '@skerry/api'
+import { evaluateJsonPath, parseJsonPath } from '@skerry/kinds'
+import type { AnyObject } from '@skerry/api'
 import type { BindingSpec, BindingStatus, StatePreservation } from '@skerry/fleet-kinds'
 
 /**

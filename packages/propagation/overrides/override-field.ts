@@ -1,4 +1,5 @@
-import { decodeBody, isJsonObject, memberOf, StatusError, type AnyObject } from '@skerry/api'
+import { decodeBody } from '@skerry/bodies'
+import { isJsonObject, memberOf, StatusError, type AnyObject } from '@skerry/api'
 import type { FieldOperation, FieldOverrider } from '@skerry/fleet-kinds'
 import { escapeHtml } from './escape-html.ts'
 import { patchInPlace, type OverridePatch } from './patch-document.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { builtinKinds } from '@skerry/kinds'
 import {
-  builtinKinds,
   isStatusError,
   type AnyObject,
   type ConfigMap,

@@ -1,4 +1,4 @@
-import { builtinKinds } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, createEventSink, type Cluster as Api, type Transport } from '@skerry/client'
 import {
@@ -8,13 +8,13 @@ import {
 } from '@skerry/controller-runtime'
 import { startTestApiServer } from '@skerry/testing'
 import {
-  resourceBindingResource,
-  type BindingSpec,
-  type ResourceBinding,
   clusterKind,
   clusterResource,
-  type ClusterSpec,
   karmadaKinds,
+  resourceBindingResource,
+  type BindingSpec,
+  type ClusterSpec,
+  type ResourceBinding,
 } from '@skerry/fleet-kinds'
 import { createFleetScheduler } from '../binding-scheduler.ts'
 

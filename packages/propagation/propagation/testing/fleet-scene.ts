@@ -1,4 +1,5 @@
-import { builtinKinds, type AnyObject, type KubeObject } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { AnyObject, KubeObject } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import {
   createCluster,
