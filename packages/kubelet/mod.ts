@@ -15,18 +15,9 @@ export { detachMounts, removeWithMounts } from './mounts/detach-mounts.ts'
 export { endForgottenShims, endNodeProcesses } from './containerd/end-node-processes.ts'
 export { stopSandbox } from './cri/stop-sandbox.ts'
 export { importImage, type ImportOptions } from './images/import-image.ts'
-export { buildOciArchive, type ImageShape, type LayerFile } from './images/oci-archive.ts'
 export { ensurePauseImage, pauseImage } from './images/pause-image.ts'
-export { runKubelet, type KubeletDeps, type RunningKubelet } from './run/run-kubelet.ts'
-export { kubeletDefaults, type KubeletConfig } from './kubelet-config.ts'
-export type { PodDirectory } from './pods/pod-set.ts'
-export { createCallerCheck, type CallerCheck } from './server/caller-check.ts'
-export {
-  startKubeletServer,
-  type KubeletServer,
-  type KubeletServerDeps,
-  type KubeletServerOptions,
-  type ServerTls,
-} from './server/kubelet-server.ts'
-export { runLogRotation, type LogRotationDeps, type RunningLog } from './logs/rotate-logs.ts'
-export { runLocalPathVolumes, type LocalPathConfig } from './local-path/local-path-volumes.ts'
+export { runKubelet, type RunningKubelet } from './run/run-kubelet.ts'
+export { createCallerCheck } from './server/caller-check.ts'
+export { startKubeletServer, type ServerTls } from './server/kubelet-server.ts'
+export { runLogRotation, type RunningLog } from './logs/rotate-logs.ts'
+export { runLocalPathVolumes } from './local-path/local-path-volumes.ts'
