@@ -61,7 +61,7 @@ export function kindsOfCustomResource(
 }
 
 /** `com.example.stable.v1.CronTab`, as upstream names the definition in OpenAPI. */
-export function customSchemaName(group: string, version: string, kind: string): string {
+function customSchemaName(group: string, version: string, kind: string): string {
   return [...group.split('.').toReversed(), version, kind].join('.')
 }
 

@@ -200,7 +200,7 @@ const plainPatchTypes: ReadonlySet<string> = new Set([
   'application/strategic-merge-patch+json',
 ])
 
-export function mediaType(contentType = ''): string {
+function mediaType(contentType = ''): string {
   return (contentType.split(';')[0] ?? '').trim().toLowerCase()
 }
 

@@ -87,7 +87,7 @@ export function apiResourceList(
 }
 
 /** Tells clients whether the version that objects are stored in has changed. */
-export function storageVersionHash(of: Kind): string {
+function storageVersionHash(of: Kind): string {
   if (of.storageVersionHash !== undefined) return of.storageVersionHash
   const { group, storageGroup, storageVersion, kind } = of
   const digest = sha256(`${storageGroup ?? group}/${storageVersion}/${kind}`).subarray(0, 8)

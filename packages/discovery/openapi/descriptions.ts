@@ -19,7 +19,7 @@ const declaredPackages: readonly (readonly [prefix: string, folder: string])[] =
  * The file of the npm package kubernetes-types (Apache-2.0) that declares a definition and carries
  * upstream's sentences as comments, e.g. `core/v1.d.ts`.
  */
-export function declarationFileOf(definition: string): string | undefined {
+function declarationFileOf(definition: string): string | undefined {
   const [prefix] = declaredPackages.find(([start]) => definition.startsWith(start)) ?? []
   if (prefix === undefined) return undefined
   const [folder, version] = definition.slice(prefix.length).split('.')

@@ -36,7 +36,7 @@ export function openApiDefinition(
     : withDescription(definition, described.description)
 }
 
-export function openApiSchema(schema: Schema, dialect: OpenApiDialect): OpenApiObject {
+function openApiSchema(schema: Schema, dialect: OpenApiDialect): OpenApiObject {
   const result: OpenApiObject = {}
   if (schema.ref !== undefined) addReference(result, schema, dialect)
   else addType(result, schema, dialect)

@@ -15,10 +15,7 @@ export const identityFields: readonly (readonly string[])[] = Object.freeze([
 const rbacGroup = 'rbac.authorization.k8s.io/'
 
 /** Kinds that grant or limit rights: the hub has checked whether their writer may write just that. */
-export function isGuardedKind({
-  apiVersion,
-  kind,
-}: Pick<AnyObject, 'apiVersion' | 'kind'>): boolean {
+function isGuardedKind({ apiVersion, kind }: Pick<AnyObject, 'apiVersion' | 'kind'>): boolean {
   const isQuota = apiVersion === 'v1' && (kind === 'ResourceQuota' || kind === 'LimitRange')
   return isQuota || apiVersion.startsWith(rbacGroup)
 }

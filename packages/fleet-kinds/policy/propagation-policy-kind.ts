@@ -14,7 +14,7 @@ import type { PropagationPolicy, PropagationSpec } from './propagation-policy.ts
 import { waveCauses } from './waves.ts'
 
 /** A policy stays until nothing is propagated by it any more. */
-export const policyFinalizers = Object.freeze({
+const policyFinalizers = Object.freeze({
   PropagationPolicy: 'karmada.io/propagation-policy-controller',
   ClusterPropagationPolicy: 'karmada.io/cluster-propagation-policy-controller',
 })

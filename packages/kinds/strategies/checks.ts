@@ -1,5 +1,4 @@
 import {
-  fieldForbidden,
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
@@ -150,10 +149,6 @@ function withoutEmpty(value: unknown): unknown {
     .map(([key, item]): [string, unknown] => [key, withoutEmpty(item)])
     .filter(([, item]) => item !== null)
   return Object.fromEntries(kept)
-}
-
-export function checkForbidden(value: unknown, field: string, detail: string, found: Found): void {
-  if (value !== undefined && value !== null) found.push(fieldForbidden(field, detail))
 }
 
 export function checkNoParentSteps(path: string, field: string, found: Found): void {

@@ -75,7 +75,7 @@ function rank(pod: Pod): number {
   return ranks[qosClass(pod)]
 }
 
-export function memoryRequest(pod: Pod): number {
+function memoryRequest(pod: Pod): number {
   return specOf(pod).containers.reduce((total, { resources }) => {
     const request = resources?.requests?.['memory']
     return total + (request === undefined ? 0 : quantityToNumber(request))

@@ -9,7 +9,7 @@ const execute = promisify(execFile)
 const nsfsMagic = 0x6e73_6673
 
 /** A mount below another of the same place is listed before it; both have the same path. */
-export async function mountsBelow(path: string): Promise<string[]> {
+async function mountsBelow(path: string): Promise<string[]> {
   return parseMounts(await readFile('/proc/self/mountinfo', 'utf8')).filter((mount) =>
     isAtOrBelow(mount, path),
   )

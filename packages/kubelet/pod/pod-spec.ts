@@ -20,7 +20,7 @@ export function isSidecar(container: Container): boolean {
 }
 
 /** In the order of the spec: init and sidecar containers, regular ones, ephemeral ones. */
-export function containersOf(pod: Pod): SpecContainer[] {
+function containersOf(pod: Pod): SpecContainer[] {
   const spec = specOf(pod)
   return [
     ...(spec.initContainers ?? []).map((container) => ({
@@ -81,7 +81,7 @@ export function describePod(pod: Pod): string {
   return `${name}_${namespace}(${uid})`
 }
 
-export const gracePeriodSecondsDefault = 30
+const gracePeriodSecondsDefault = 30
 
 /** What a deletion asks for, else what the spec says. */
 export function gracePeriodSeconds(pod: Pod): number {

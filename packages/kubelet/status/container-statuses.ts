@@ -252,7 +252,7 @@ function mountsOf(container: Container | EphemeralContainer): Partial<ContainerS
   }
 }
 
-export function containerId(observed: ObservedContainer): string {
+function containerId(observed: ObservedContainer): string {
   return `containerd://${observed.id}`
 }
 

@@ -110,7 +110,7 @@ function whyNotPreempting({ spec }: PropagationPolicy): string {
     : 'the object was claimed before, and it does not preempt (spec.preemption: Always)'
 }
 
-export function nameOf({ metadata }: PropagationPolicy): PolicyName {
+function nameOf({ metadata }: PropagationPolicy): PolicyName {
   const { namespace, name = '' } = metadata
   if (namespace === undefined) return { kind: 'ClusterPropagationPolicy', name }
   return { kind: 'PropagationPolicy', namespace, name }

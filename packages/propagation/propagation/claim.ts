@@ -39,7 +39,7 @@ export interface Claim {
   readonly id: string
 }
 
-export function policyScopeOf({ metadata }: PropagationPolicy): PolicyScope {
+function policyScopeOf({ metadata }: PropagationPolicy): PolicyScope {
   return metadata.namespace ? namespacedPolicies : clusterPolicies
 }
 

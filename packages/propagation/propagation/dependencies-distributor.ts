@@ -31,7 +31,7 @@ import { templateRef, type TemplateKind } from './templates.ts'
 import { workIndexes } from './write-work.ts'
 
 /** On a binding while others may be attached to it. */
-export const distributorFinalizer = 'karmada.io/binding-dependencies-distributor'
+const distributorFinalizer = 'karmada.io/binding-dependencies-distributor'
 
 const byDependency = 'dependency'
 const byAttachment = 'attachment'

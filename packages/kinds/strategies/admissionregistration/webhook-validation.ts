@@ -128,11 +128,7 @@ function checkResources(resources: readonly string[], field: string, found: Foun
 }
 
 /** `accepted` names versions of the review that this server can send. */
-export function checkReviewVersions(
-  versions: readonly string[],
-  field: string,
-  found: Found,
-): void {
+function checkReviewVersions(versions: readonly string[], field: string, found: Found): void {
   const list = reviewVersions.join(', ')
   if (versions.length === 0) {
     found.push(fieldRequired(field, `must specify one of ${list}`))

@@ -20,7 +20,7 @@ export function expandMatchLabelKeys(
   }
 }
 
-export function affinityTermsOf(spec: Loose<PodSpec>): Loose<PodAffinityTerm>[] {
+function affinityTermsOf(spec: Loose<PodSpec>): Loose<PodAffinityTerm>[] {
   const { podAffinity, podAntiAffinity } = spec.affinity ?? {}
   return [podAffinity, podAntiAffinity].flatMap((affinity) => [
     ...(affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).flatMap((weighted) =>

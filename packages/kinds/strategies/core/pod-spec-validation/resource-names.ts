@@ -27,7 +27,7 @@ export function isHugePages(name: string): boolean {
 }
 
 /** Of Kubernetes itself, as opposed to what device plugins bring. */
-export function isNativeResource(name: string): boolean {
+function isNativeResource(name: string): boolean {
   return !name.includes('/') || name.includes('kubernetes.io/')
 }
 

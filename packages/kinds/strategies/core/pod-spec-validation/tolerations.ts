@@ -9,7 +9,7 @@ import {
 import { checkOneOf, checkQualifiedField, type Found } from '../../checks.ts'
 import type { Loose } from '../../typed-strategy.ts'
 
-export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
 export function checkTolerations(
   tolerations: readonly Loose<Toleration>[],
