@@ -35,13 +35,14 @@ const levelOf: Readonly<Record<string, number>> = {
   kubelet: 5,
   bootstrap: 5,
   'fleet-kinds': 5,
-  interpreter: 6,
-  membership: 6,
-  gateway: 6,
-  'cluster-agent': 7,
-  propagation: 8,
-  'virtual-clusters': 8,
-  testing: 9,
+  'karmada-kinds': 6,
+  interpreter: 7,
+  membership: 7,
+  gateway: 7,
+  'cluster-agent': 8,
+  propagation: 9,
+  'virtual-clusters': 9,
+  testing: 10,
 }
 
 function importsOf(file: string): string[] {
@@ -244,6 +245,50 @@ test('each package has a door that says what it does', () => {
     )
   }
 })
+
+const doorNamesMax = 120
+
+test('every name of a door is imported by somebody outside the package, and no door has more than 120', () => {
+  const imported = namesImported()
+  const wrong: string[] = []
+  for (const name of Object.keys(levelOf)) {
+    const door = `${directoryOf(name)}/mod.ts`
+    const names = namesOfDoor(read(door))
+    if (names.length > doorNamesMax) wrong.push(`${door} has ${names.length} names`)
+    for (const each of names) {
+      if (!imported.has(`${name} ${each}`)) wrong.push(`${door}: nobody imports ${each}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+/** Leaves out `export type *`: Kubernetes' own types, and all of them. */
+function namesOfDoor(text: string): string[] {
+  return [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap((match) => wordsOf(match[1]))
+}
+
+/** Lists `package name` for each name that a file of another package, a room or a test imports from a door. */
+function namesImported(): ReadonlySet<string> {
+  const found = new Set<string>()
+  const forms = [
+    /\{([^{}]*)\}\s*from '@skerry\/([a-z-]+)'/g,
+    /\{([^{}]*)\}\s*=\s*await import\('@skerry\/([a-z-]+)'\)/g,
+  ]
+  for (const file of code) {
+    const text = read(file)
+    for (const [, list, name = ''] of forms.flatMap((form) => [...text.matchAll(form)])) {
+      if (packageOf(file) === name) continue
+      for (const each of wordsOf(list)) found.add(`${name} ${each}`)
+    }
+  }
+  return found
+}
+
+/** Reads `type A, b as c` as A and b. */
+function wordsOf(list = ''): string[] {
+  const items = list.split(',').map((item) => item.trim().replace(/^type /, ''))
+  return items.map((item) => item.split(/ as |:/)[0]?.trim() ?? '').filter(Boolean)
+}
 
 test('file names say what is in them', () => {
   const banned = new Set(['index', 'util', 'utils', 'helper', 'helpers', 'common', 'misc', 'types'])

@@ -7,7 +7,7 @@ import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@
 import { createCluster, createEventSink, resources, type Transport } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
 import { startTestApiServer } from '@skerry/testing'
-import { karmadaKinds } from '@skerry/fleet-kinds'
+import { karmadaKinds } from '@skerry/karmada-kinds'
 import { interpreterOf } from './create-interpreter.ts'
 import { customizationResource, type Customization } from './custom/customization.ts'
 

@@ -11,7 +11,8 @@ import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/b
 import { createCluster, keyOfObject, parseKey, resources, type Cluster } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
 import { csrSigningController, runControllers } from '@skerry/controllers'
-import { clusterKind, karmadaKinds } from '@skerry/fleet-kinds'
+import { clusterKind } from '@skerry/fleet-kinds'
+import { karmadaKinds } from '@skerry/karmada-kinds'
 import { readSigningRequest } from '@skerry/pki'
 import { startTestApiServer } from '../test-api-server.ts'
 

@@ -7,13 +7,8 @@ import {
   type Cluster as Api,
   type TypedResource,
 } from '@skerry/client'
-import {
-  clusterResource,
-  propagationPolicyResource,
-  resourceBindingResource,
-  type Cluster,
-  type ClusterSpec,
-} from '@skerry/fleet-kinds'
+import { clusterResource, type Cluster, type ClusterSpec } from '@skerry/fleet-kinds'
+import { propagationPolicyResource, resourceBindingResource } from '@skerry/karmada-kinds'
 import type { TestApiServer } from '../test-api-server.ts'
 import type { TestHub } from './test-fleet.ts'
 

@@ -5,13 +5,8 @@ import type { ConfigMap } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, resources } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
-import {
-  clusterKind,
-  clusterResource,
-  executionNamespace,
-  karmadaKinds,
-  workResource,
-} from '@skerry/fleet-kinds'
+import { clusterKind, clusterResource, executionNamespace } from '@skerry/fleet-kinds'
+import { karmadaKinds, workResource } from '@skerry/karmada-kinds'
 import { customizationResource } from '@skerry/interpreter'
 import { runWorks } from './run-works.ts'
 

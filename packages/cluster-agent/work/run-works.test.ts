@@ -11,15 +11,8 @@ import {
   type TypedResource,
 } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
-import {
-  clusterResource,
-  executionNamespace,
-  karmadaKinds,
-  clusterKind,
-  workResource,
-  type Work,
-  type WorkSpec,
-} from '@skerry/fleet-kinds'
+import { clusterResource, executionNamespace, clusterKind } from '@skerry/fleet-kinds'
+import { karmadaKinds, workResource, type Work, type WorkSpec } from '@skerry/karmada-kinds'
 import { runWorks } from './run-works.ts'
 import { siteOwnedKey } from './site-owned.ts'
 

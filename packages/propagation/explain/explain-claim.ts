@@ -1,12 +1,12 @@
 import type { AnyObject } from '@skerry/api'
 import {
-  type ResourceBinding,
   explicitPriority,
   highestSelectorRank,
   matchingPolicies,
   type OverridePolicy,
   type PropagationPolicy,
-} from '@skerry/fleet-kinds'
+  type ResourceBinding,
+} from '@skerry/karmada-kinds'
 import { claimOf, isClaimedBy } from '../propagation/claim.ts'
 import { isSentAlong } from '../propagation/namespace-sync-controller.ts'
 import type { ClaimExplanation, PolicyName } from './explanation.ts'

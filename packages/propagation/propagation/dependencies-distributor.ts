@@ -9,11 +9,11 @@ import {
 import {
   dependenciesKey,
   resourceBindingResource,
-  type ResourceBinding,
   tenantOptions,
   workResource,
+  type ResourceBinding,
   type Work,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import type { DependentObject } from '@skerry/interpreter'
 import { namespacedBindings, originKey } from './binding-scope.ts'
 import type { FleetContext } from './fleet-context.ts'

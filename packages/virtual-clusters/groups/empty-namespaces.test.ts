@@ -22,12 +22,11 @@ import {
   clusterResource,
   executionNamespace,
   clusterKind,
-  karmadaKinds,
-  workResource,
   closingLabel,
   keptForAnnotation,
   virtualNamespaceLabels,
 } from '@skerry/fleet-kinds'
+import { karmadaKinds, workResource } from '@skerry/karmada-kinds'
 import { isolationPolicies } from '../isolation/isolation-policies.ts'
 import { createEdgeNames } from '../view/edge-names.ts'
 import {

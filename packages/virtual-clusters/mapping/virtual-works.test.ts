@@ -12,15 +12,8 @@ import {
 } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
 import { MappingRefusal } from '@skerry/cluster-agent'
-import {
-  clusterKind,
-  clusterResource,
-  executionNamespace,
-  groupLabel,
-  karmadaKinds,
-  workResource,
-  type Work,
-} from '@skerry/fleet-kinds'
+import { clusterKind, clusterResource, executionNamespace, groupLabel } from '@skerry/fleet-kinds'
+import { karmadaKinds, workResource, type Work } from '@skerry/karmada-kinds'
 import { runWorks, type WorksOptions } from '../../cluster-agent/work/run-works.ts'
 import { createMapping } from './mapping.ts'
 import { createNamespaceRule } from './namespace-rule.ts'

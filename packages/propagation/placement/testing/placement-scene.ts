@@ -7,15 +7,13 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 import { startTestApiServer } from '@skerry/testing'
+import { clusterKind, clusterResource, type ClusterSpec } from '@skerry/fleet-kinds'
 import {
-  clusterKind,
-  clusterResource,
   karmadaKinds,
   resourceBindingResource,
   type BindingSpec,
-  type ClusterSpec,
   type ResourceBinding,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import { createFleetScheduler } from '../binding-scheduler.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }

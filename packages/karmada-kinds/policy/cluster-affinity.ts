@@ -4,7 +4,7 @@ import {
   labelSelectorOf,
   type LabelSelectorFields,
 } from '@skerry/api'
-import type { Cluster } from '../cluster/cluster.ts'
+import type { Cluster } from '@skerry/fleet-kinds'
 import type { ClusterAffinity } from './propagation-policy.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { fieldDuplicate, fieldForbidden, type StatusCause } from '@skerry/api'
-import { objectsAt } from '../fields/fields.ts'
-import type { KindRules } from '../fields/kind-rules.ts'
+import { objectsAt } from '@skerry/fleet-kinds'
+import type { KindRules } from '../rules/kind-rules.ts'
 
 export function clusterTaintPolicyRules(allowsNoExecute: boolean): KindRules {
   return {

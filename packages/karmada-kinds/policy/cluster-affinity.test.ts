@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Cluster } from '../cluster/cluster.ts'
+import type { Cluster } from '@skerry/fleet-kinds'
 import { matchesAffinity } from './cluster-affinity.ts'
 import type { ClusterAffinity } from './propagation-policy.ts'
 

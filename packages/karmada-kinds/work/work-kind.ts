@@ -5,9 +5,8 @@ import {
   type StatusCause,
   type StrategyContext,
 } from '@skerry/api'
-import { executionNamespace } from '../cluster/cluster.ts'
-import { fieldAt, textAt } from '../fields/fields.ts'
-import { addFinalizer, type KindRules } from '../fields/kind-rules.ts'
+import { executionNamespace, fieldAt, textAt } from '@skerry/fleet-kinds'
+import { addFinalizer, type KindRules } from '../rules/kind-rules.ts'
 import { executionFinalizer, karmadaKeys } from './karmada-keys.ts'
 import { carriedManifest } from './manifest-metadata.ts'
 

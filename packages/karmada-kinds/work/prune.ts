@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import { fieldAt, kindKey, objectsAt, textAt, withField, withoutField } from '../fields/fields.ts'
+import { fieldAt, kindKey, objectsAt, textAt, withField, withoutField } from '@skerry/fleet-kinds'
 
 /**
  * The object without what API servers and controllers put into it: what is left is what somebody

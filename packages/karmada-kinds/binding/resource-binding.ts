@@ -1,6 +1,6 @@
 import type { KubeObject, NodeSelector, Toleration } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
-import type { ClusterCondition } from '../cluster/cluster.ts'
+import type { ClusterCondition } from '@skerry/fleet-kinds'
 import type {
   ConflictResolution,
   FailoverBehavior,

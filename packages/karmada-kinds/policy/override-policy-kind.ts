@@ -7,7 +7,7 @@ import {
   type AnyObject,
   type StatusCause,
 } from '@skerry/api'
-import type { KindRules } from '../fields/kind-rules.ts'
+import type { KindRules } from '../rules/kind-rules.ts'
 import { identityFields } from './kept-fields.ts'
 import type {
   FieldOperation,

@@ -1,6 +1,6 @@
 import { fieldInvalid, type AnyObject, type StatusCause } from '@skerry/api'
-import { textAt } from '../fields/fields.ts'
-import { setPermanentId, type KindRules } from '../fields/kind-rules.ts'
+import { textAt } from '@skerry/fleet-kinds'
+import { setPermanentId, type KindRules } from '../rules/kind-rules.ts'
 
 /** Annotation of a binding: what its object needs beside itself, a JSON list of references. */
 export const dependenciesKey = 'resourcebinding.karmada.io/dependencies'

@@ -1,7 +1,7 @@
 import { StatusError, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, Objects } from '@skerry/apiserver'
 import { parseLua, LuaError } from '@skerry/lua'
-import { textAt } from '../fields/fields.ts'
+import { textAt } from '@skerry/fleet-kinds'
 
 const customizations = Object.freeze({
   group: 'config.karmada.io',

@@ -5,8 +5,8 @@ import {
   type AnyObject,
   type StatusCause,
 } from '@skerry/api'
-import { fieldAt, objectsAt, textAt } from '../fields/fields.ts'
-import { addFinalizer, setPermanentId, type KindRules } from '../fields/kind-rules.ts'
+import { fieldAt, objectsAt, textAt } from '@skerry/fleet-kinds'
+import { addFinalizer, setPermanentId, type KindRules } from '../rules/kind-rules.ts'
 import { failoverCauses } from './failover-checks.ts'
 import { placementCauses } from './placement-checks.ts'
 import { selectorCauses, setOwnNamespace } from './policy-checks.ts'

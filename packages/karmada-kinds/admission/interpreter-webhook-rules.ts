@@ -9,7 +9,7 @@ import {
   type StatusCause,
 } from '@skerry/api'
 import { checkWebhookClient } from '@skerry/kinds'
-import type { KindRules } from '../fields/kind-rules.ts'
+import type { KindRules } from '../rules/kind-rules.ts'
 
 interface InterpreterWebhook {
   name: string

@@ -5,7 +5,7 @@ import {
   type AnyObject,
   type StatusCause,
 } from '@skerry/api'
-import { fieldAt } from '../fields/fields.ts'
+import { fieldAt } from '@skerry/fleet-kinds'
 import type { ClusterAffinity, ResourceSelector } from './propagation-policy.ts'
 
 /** A policy of a namespace speaks of that namespace, also where it does not say so. */

@@ -1,6 +1,6 @@
 import type { AnyObject, KubeObject } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
-import type { ClusterCondition } from '../cluster/cluster.ts'
+import type { ClusterCondition } from '@skerry/fleet-kinds'
 
 /** work.karmada.io/v1alpha1 Work: objects that one cluster is to have. */
 export interface Work extends KubeObject {
